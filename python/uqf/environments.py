@@ -1,0 +1,239 @@
+"""Simulated worlds by name, and finite POMDPs from arrays."""
+
+from __future__ import annotations
+
+import difflib
+import operator
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from uqf import _core
+
+
+class Environment:
+    """A simulated world with finitely many actions and observations.
+
+    The world itself is compiled and stateless; `simulation` starts one episode to be stepped by hand, while
+    `uqf.rollout` plays many at once.
+    """
+
+    def __init__(self, world: _core.World, *, name: str, horizon: int, discount: float) -> None:
+        if operator.index(horizon) < 1:
+            raise ValueError(f"horizon = {horizon}: give at least one step")
+        if not 0.0 <= discount <= 1.0:
+            raise ValueError(f"discount = {discount}: give a number in [0, 1]")
+        self.world = world
+        self.name = name
+        self.horizon = operator.index(horizon)
+        self.discount = float(discount)
+        self.n_actions = world.n_actions
+        self.n_observations = world.n_observations
+
+    @property
+    def n_symbols(self) -> int:
+        """Number of (action, observation) pairs."""
+        return self.n_actions * self.n_observations
+
+    @property
+    def action_names(self) -> list[str]:
+        """What each action is called."""
+        return self.world.action_names
+
+    @property
+    def observation_names(self) -> list[str]:
+        """What each observation means."""
+        return self.world.observation_names
+
+    def simulation(self, seed: int = 0, episode: int = 0) -> _core.Simulation:
+        """One running episode: ``step(action) -> (observation, reward, terminated)`` and ``render()``.
+
+        It has the luck of episode number `episode` of ``rollout(..., seed=seed)``.
+        """
+        return self.world.simulation(seed, episode)
+
+    def tabular(self) -> TabularPOMDP:
+        """The same world as arrays, for exact computation; only worlds with few states have them."""
+        model = self.world.model()
+        if model is None:
+            raise ValueError(f"{self.name} has too many states to write down; only small worlds are tabular")
+        return TabularPOMDP(
+            **model,
+            discount=self.discount,
+            name=self.name,
+            horizon=self.horizon,
+            action_names=self.action_names,
+            observation_names=self.observation_names,
+        )
+
+    def __repr__(self) -> str:
+        return (
+            f"{type(self).__name__}({self.name!r}, {self.n_actions} actions, {self.n_observations} observations, "
+            f"horizon {self.horizon}, discount {self.discount:g})"
+        )
+
+
+def _array(name: str, values: ArrayLike, dimensions: Sequence[int], shape: str) -> NDArray[np.float64]:
+    array = np.ascontiguousarray(values, np.float64)
+    if array.ndim not in dimensions:
+        raise ValueError(f"{name} has shape {array.shape}: give {shape}")
+    return array
+
+
+class TabularPOMDP(Environment):
+    """A finite POMDP given by its arrays; also an environment.
+
+    Parameters
+    ----------
+    transitions : (A, S, S)
+        ``transitions[a, s, s']`` = probability of s' after a in s.
+    observations : (A, S, O)
+        ``observations[a, s', o]`` = probability of seeing o on *arriving* in s' by a.
+    rewards : (A, S), (A, S, S) or (A, S, S, O)
+        Reward of action a in state s (arriving in s', seeing o).
+    start : (S,)
+        Distribution of the first state. No observation is made before the first action.
+    discount : float
+    terminal : (S,) booleans, optional
+        Entering such a state ends the episode.
+
+    Rows that miss 1 by up to 1e-5 are renormalised (published files do); worse ones are refused by name.
+    """
+
+    def __init__(
+        self,
+        transitions: ArrayLike,
+        observations: ArrayLike,
+        rewards: ArrayLike,
+        start: ArrayLike,
+        discount: float,
+        *,
+        terminal: ArrayLike | None = None,
+        name: str = "tabular",
+        horizon: int = 100,
+        action_names: Sequence[str] = (),
+        observation_names: Sequence[str] = (),
+        state_names: Sequence[str] = (),
+    ) -> None:
+        moves = _array("transitions", transitions, (3,), "(actions, states, states)")
+        sights = _array("observations", observations, (3,), "(actions, states, observations)")
+        payoffs = _array("rewards", rewards, (2, 3, 4), "(A, S), (A, S, S) or (A, S, S, O)")
+        first = _array("start", start, (1,), "(states,)")
+        if moves.shape[1] != moves.shape[2]:
+            raise ValueError(f"transitions has shape {moves.shape}: the last two lengths are the number of states")
+        if sights.shape[:2] != moves.shape[:2]:
+            raise ValueError(
+                f"observations has shape {sights.shape}: transitions {moves.shape} says "
+                f"{moves.shape[0]} actions and {moves.shape[1]} states"
+            )
+        full = (*moves.shape, sights.shape[2])
+        if payoffs.shape != full[: payoffs.ndim]:
+            raise ValueError(f"rewards has shape {payoffs.shape}: expected {full[: payoffs.ndim]}")
+        ends = np.zeros(moves.shape[1], np.bool_) if terminal is None else np.ascontiguousarray(terminal, np.bool_)
+        world = _core.World.tabular(
+            moves, sights, payoffs, first, ends, list(action_names), list(observation_names), list(state_names)
+        )
+        super().__init__(world, name=name, horizon=horizon, discount=discount)
+        model = world.model()
+        assert model is not None
+        self.transitions: NDArray[np.float64] = model["transitions"]
+        self.observations: NDArray[np.float64] = model["observations"]
+        self.rewards: NDArray[np.float64] = model["rewards"]
+        self.start: NDArray[np.float64] = model["start"]
+        self.terminal: NDArray[np.bool_] = model["terminal"]
+        self.state_names: list[str] = model["state_names"]
+        for array in (self.transitions, self.observations, self.rewards, self.start, self.terminal):
+            array.flags.writeable = False
+
+    @property
+    def n_states(self) -> int:
+        """Number of states."""
+        return len(self.start)
+
+    def tabular(self) -> TabularPOMDP:
+        """Itself."""
+        return self
+
+    def rewards_by_outcome(self) -> NDArray[np.float64]:
+        """Rewards as (A, S, S, O), whatever form they were given in; a view, not a copy."""
+        missing = (np.newaxis,) * (4 - self.rewards.ndim)
+        shape = (*self.transitions.shape, self.n_observations)
+        return np.broadcast_to(self.rewards[(..., *missing)], shape)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        arrays = (self.transitions, self.observations, self.rewards, self.start, self.discount)
+        names = (self.action_names, self.observation_names, self.state_names)
+        return (_rebuild_tabular, (arrays, self.terminal, self.name, self.horizon, names))
+
+
+def _rebuild_tabular(arrays, terminal, name, horizon, names) -> TabularPOMDP:  # type: ignore[no-untyped-def]
+    return TabularPOMDP(
+        *arrays,
+        terminal=terminal,
+        name=name,
+        horizon=horizon,
+        action_names=names[0],
+        observation_names=names[1],
+        state_names=names[2],
+    )
+
+
+def _gridworld(variant: str) -> Callable[[], _core.World]:
+    return lambda: _core.World.gridworld(variant)
+
+
+def _pocman(maze: str = "full") -> _core.World:
+    return _core.World.pocman(maze)
+
+
+def _spocman(ghosts: str = "published") -> _core.World:
+    return _core.World.spocman(ghosts)
+
+
+_WORLDS: dict[str, tuple[Callable[..., _core.World], int, float]] = {
+    "tiger": (_core.World.tiger, 20, 0.95),
+    "gridworld-near": (_gridworld("near"), 100, 0.99),
+    "gridworld-mid": (_gridworld("mid"), 100, 0.99),
+    "gridworld-far": (_gridworld("far"), 100, 0.99),
+    "gridworld-hamilton": (_gridworld("hamilton"), 100, 0.99),
+    "pocman": (_pocman, 90, 0.95),
+    "spocman": (_spocman, 100, 0.99999),
+}
+
+
+class NamedEnvironment(Environment):
+    """A world that `make` made; it pickles as its name and options."""
+
+    def __init__(self, name: str, horizon: int | None, discount: float | None, options: dict[str, str]) -> None:
+        build, usual_horizon, usual_discount = _WORLDS[name]
+        try:
+            world = build(**options)
+        except TypeError as error:
+            raise TypeError(f"make({name!r}, …): {error}") from None
+        self.options = options
+        super().__init__(
+            world,
+            name=name,
+            horizon=usual_horizon if horizon is None else horizon,
+            discount=usual_discount if discount is None else discount,
+        )
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return (NamedEnvironment, (self.name, self.horizon, self.discount, self.options))
+
+
+def environments() -> list[str]:
+    """The names that `make` knows."""
+    return list(_WORLDS)
+
+
+def make(name: str, *, horizon: int | None = None, discount: float | None = None, **options: str) -> Environment:
+    """A world by name, with its usual horizon and discount unless others are given.
+
+    Options: ``maze="full" | "mini" | "micro"`` for pocman, ``ghosts="published" | "chasing"`` for spocman.
+    """
+    if name not in _WORLDS:
+        near = difflib.get_close_matches(str(name), _WORLDS, n=1, cutoff=0.0)
+        raise ValueError(f"unknown environment {name!r}; did you mean {near[0]!r}? Known: {', '.join(_WORLDS)}")
+    return NamedEnvironment(name, horizon, discount, options)

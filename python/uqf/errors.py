@@ -1,0 +1,43 @@
+"""The exceptions of the package.
+
+Misuse raises `ValueError` or `TypeError`, naming the argument, what was given and the way out. What the
+numbers forbid raises a kind of `UQFError`, so that a program can tell "you called me wrongly" from "these
+data do not support that".
+"""
+
+
+class UQFError(Exception):
+    """Base of everything the package refuses for reasons that lie in the data."""
+
+
+class NumericalError(UQFError):
+    """A computation has no trustworthy answer on these data."""
+
+
+class SpectralRadiusError(NumericalError):
+    """The discounted sum over all futures diverges: the radius of γ Σ B_σ is not below one."""
+
+    def __init__(self, radius: float, discount: float, remedy: str) -> None:
+        self.radius = radius
+        self.discount = discount
+        super().__init__(
+            f"the spectral radius of discount * sum(operators) is {radius:.6g} at discount {discount:g}, "
+            f"so the discounted sum over futures diverges; {remedy}"
+        )
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return (_rebuild_radius_error, (self.radius, self.discount, str(self)))
+
+
+def _rebuild_radius_error(radius: float, discount: float, message: str) -> SpectralRadiusError:
+    error = SpectralRadiusError(radius, discount, "")
+    error.args = (message,)
+    return error
+
+
+class FileFormatError(UQFError):
+    """A file is not what its name promises: cut short, damaged, hostile or from a newer version."""
+
+
+class NotFittedError(UQFError, ValueError):
+    """A learner was asked for results before `fit`."""

@@ -1,0 +1,190 @@
+"""Acting in a world: recorded (`rollout`) or only scored (`estimate_return`)."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uqf import _core
+from uqf.environments import Environment
+from uqf.policies import checked_action, checked_probs
+from uqf.trajectories import Trajectories
+
+Progress = Callable[[int], object]
+
+#: Policies that the core steps without a call to Python.
+COMPILED = (type(None), _core.TablePolicy)
+
+
+@dataclass(frozen=True)
+class Score:
+    """Return of a policy over fresh episodes."""
+
+    returns: NDArray[np.float64]
+    lengths: NDArray[np.int64]
+
+    @property
+    def mean(self) -> float:
+        """Mean discounted return."""
+        return float(self.returns.mean())
+
+    @property
+    def stderr(self) -> float:
+        """Standard error of the mean; infinite for a single episode."""
+        count = len(self.returns)
+        return float(self.returns.std(ddof=1) / np.sqrt(count)) if count > 1 else float("inf")
+
+    def __repr__(self) -> str:
+        return f"Score({self.mean:.4g} ± {self.stderr:.2g}, {len(self.returns)} episodes)"
+
+
+class Step(NamedTuple):
+    """One step of an episode played by a Python policy."""
+
+    episode: int
+    action: int
+    observation: int
+    reward: float
+    behavior_prob: float
+    terminated: bool
+
+
+def _checked(env: Environment, policy: Any, episodes: int, horizon: int | None, seed: int) -> dict[str, Any]:
+    if not isinstance(env, Environment):
+        raise TypeError(f"env is a {type(env).__name__}: give uqf.make(…), uqf.load_pomdp(…) or a TabularPOMDP")
+    if not isinstance(seed, (int, np.integer)) or not 0 <= seed < 2**64:
+        raise ValueError(f"seed = {seed!r}: give an integer from 0 to 2**64 - 1")
+    for name in ("n_actions", "n_observations"):
+        promised = getattr(policy, name, None)
+        if isinstance(promised, int) and promised != getattr(env, name):
+            raise ValueError(f"policy has {name} = {promised}, but {env.name} has {getattr(env, name)}")
+    length = env.horizon if horizon is None else operator.index(horizon)
+    return {"episodes": operator.index(episodes), "horizon": length, "seed": int(seed)}
+
+
+def rollout(
+    env: Environment,
+    policy: Any = None,
+    *,
+    episodes: int,
+    horizon: int | None = None,
+    epsilon: float = 0.0,
+    seed: int = 0,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> Trajectories:
+    """Plays episodes and records them, with the probability of every action taken.
+
+    Parameters
+    ----------
+    policy : None (uniform), a compiled policy, or any object with the policy protocol
+        The last kind calls Python at every step and uses one thread.
+    horizon : int, optional
+        Longest episode; the environment's own by default.
+    epsilon : float in [0, 1]
+        With this probability a uniform action replaces the policy's own, at each step.
+    seed : int
+        The same seed gives the same bits, with any number of threads.
+    progress : callable, optional
+        Called now and then with the number of episodes done.
+    """
+    schedule = _checked(env, policy, episodes, horizon, seed)
+    if isinstance(policy, COMPILED):
+        arrays = _core.rollout(
+            env.world, policy, epsilon=float(epsilon), threads=threads, progress=progress, **schedule
+        )
+        return Trajectories._trusted(*arrays, env.n_actions, env.n_observations)
+    steps = list(_play(env, policy, epsilon=epsilon, progress=progress, **schedule))
+    lengths = np.bincount([step.episode for step in steps])
+    ends = np.cumsum(lengths)
+    return Trajectories(
+        np.array([step.action for step in steps]),
+        np.array([step.observation for step in steps]),
+        np.array([step.reward for step in steps]),
+        np.concatenate([[0], ends]),
+        n_actions=env.n_actions,
+        n_observations=env.n_observations,
+        behavior_probs=np.array([step.behavior_prob for step in steps]),
+        terminated=np.array([steps[end - 1].terminated for end in ends]),
+    )
+
+
+def estimate_return(
+    env: Environment,
+    policy: Any,
+    *,
+    episodes: int,
+    horizon: int | None = None,
+    discount: float | None = None,
+    seed: int = 0,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> Score:
+    """Mean discounted return of a policy over fresh episodes; the first reward is not discounted.
+
+    `policy` as in `rollout` (None is the uniform policy); `discount` is the environment's own by default.
+    """
+    schedule = _checked(env, policy, episodes, horizon, seed)
+    weight = env.discount if discount is None else float(discount)
+    if not 0.0 <= weight <= 1.0:
+        raise ValueError(f"discount = {discount}: give a number in [0, 1]")
+    if isinstance(policy, COMPILED):
+        return Score(*_core.returns(env.world, policy, discount=weight, threads=threads, progress=progress, **schedule))
+    returns = np.zeros(schedule["episodes"])
+    lengths = np.zeros(schedule["episodes"], np.int64)
+    for step in _play(env, policy, epsilon=0.0, progress=progress, **schedule):
+        returns[step.episode] += weight ** lengths[step.episode] * step.reward
+        lengths[step.episode] += 1
+    return Score(returns, lengths)
+
+
+def _play(
+    env: Environment,
+    policy: Any,
+    *,
+    episodes: int,
+    horizon: int,
+    epsilon: float,
+    seed: int,
+    progress: Progress | None,
+) -> Iterator[Step]:
+    """Episodes of a Python policy, with the luck the core would give the same episode."""
+    if episodes < 1:
+        raise ValueError(f"episodes = {episodes}: give at least one")
+    if horizon < 1:
+        raise ValueError(f"horizon = {horizon}: give at least one step")
+    if not 0.0 <= epsilon <= 1.0:
+        raise ValueError(f"epsilon = {epsilon}: give a probability in [0, 1]")
+    for method in ("initial_state", "update"):
+        if not callable(getattr(policy, method, None)):
+            raise TypeError(f"policy is a {type(policy).__name__} without {method}(); see uqf.Policy")
+    choose = _chooser(policy, env.n_actions)
+    for episode in range(episodes):
+        simulation = env.simulation(seed, episode)
+        rng = np.random.default_rng([seed, episode])
+        state = policy.initial_state()
+        for _ in range(horizon):
+            probs = (1.0 - epsilon) * choose(state, rng) + epsilon / env.n_actions
+            action = simulation.choose(probs)
+            observation, reward, terminated = simulation.step(action)
+            yield Step(episode, action, observation, reward, probs[action], terminated)
+            if terminated:
+                break
+            state = policy.update(state, action, observation)
+        if progress is not None:
+            progress(episode + 1)
+
+
+def _chooser(policy: Any, n_actions: int) -> Callable[[Any, np.random.Generator], NDArray[np.float64]]:
+    """How this policy gives the probabilities of its actions."""
+    if callable(getattr(policy, "action_probs", None)):
+        return lambda state, rng: checked_probs(policy.action_probs(state), n_actions)
+    if callable(getattr(policy, "action", None)):
+        one_hot = np.eye(n_actions)
+        return lambda state, rng: one_hot[checked_action(policy.action(state, rng), n_actions)]
+    raise TypeError(f"policy is a {type(policy).__name__} without action_probs() or action(); see uqf.Policy")

@@ -1,0 +1,349 @@
+"""Episodes as flat arrays cut by offsets."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from uqf import _core
+
+IntArray: TypeAlias = NDArray[np.integer[Any]]
+FloatArray: TypeAlias = NDArray[np.float64]
+
+MOST_SYMBOLS = 2**31 - 1
+
+
+class Episode(NamedTuple):
+    """One episode: read-only views of its steps."""
+
+    actions: NDArray[np.int32]
+    observations: NDArray[np.int32]
+    rewards: FloatArray
+    behavior_probs: FloatArray | None
+    terminated: bool
+
+    @property
+    def history(self) -> list[tuple[int, int]]:
+        """The episode as a list of (action, observation)."""
+        return list(zip(self.actions.tolist(), self.observations.tolist(), strict=True))
+
+
+def _integers(name: str, values: ArrayLike, dtype: type[np.signedinteger[Any]]) -> NDArray[Any]:
+    array = np.asarray(values)
+    if array.ndim != 1:
+        raise ValueError(f"{name} has shape {array.shape}: give a one-dimensional array")
+    if array.size and array.dtype.kind not in "iu":
+        raise TypeError(f"{name} has dtype {array.dtype}: give integers (encode names as 0, 1, 2, …)")
+    limits = np.iinfo(dtype)
+    if array.size and (array.max() > limits.max or array.min() < limits.min):
+        raise ValueError(f"{name} has entries beyond {dtype.__name__}: encode them as 0, 1, 2, …")
+    return np.ascontiguousarray(array, dtype)
+
+
+def _floats(name: str, values: ArrayLike) -> FloatArray:
+    try:
+        array = np.ascontiguousarray(np.asarray(values), np.float64)
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"{name} cannot be read as numbers: {error}") from None
+    if array.ndim != 1:
+        raise ValueError(f"{name} has shape {array.shape}: give a one-dimensional array")
+    return array
+
+
+def _frozen(array: NDArray[Any]) -> NDArray[Any]:
+    view = array.view()
+    view.flags.writeable = False
+    return view
+
+
+class Trajectories:
+    """A data set of episodes (action, observation, reward), checked once when it is made.
+
+    Parameters
+    ----------
+    actions, observations : integers, shape (n_steps,)
+        Step t of an episode is the action taken and the observation that came back.
+    rewards : floats, shape (n_steps,)
+        The reward that arrived together with the observation.
+    offsets : integers, shape (n_episodes + 1,)
+        Episode i is steps ``offsets[i]:offsets[i + 1]``. Strictly increasing: there are no empty episodes.
+    n_actions, n_observations : int
+        Sizes of the alphabets; every entry lies below them.
+    behavior_probs : floats in (0, 1], shape (n_steps,), optional
+        Probability of the logged action under the policy that collected the data, *given the history*.
+    terminated : booleans, shape (n_episodes,), optional
+        Whether the world ended the episode (True) or the recording stopped (False, the default).
+
+    Arrays come out read-only. Slices share memory with the whole; index arrays copy. The object works as a
+    list of samples in scikit-learn (`KFold`, `train_test_split`, `GridSearchCV`).
+    """
+
+    __slots__ = (
+        "actions",
+        "behavior_probs",
+        "n_actions",
+        "n_observations",
+        "observations",
+        "offsets",
+        "rewards",
+        "terminated",
+    )
+
+    actions: NDArray[np.int32]
+    observations: NDArray[np.int32]
+    rewards: FloatArray
+    offsets: NDArray[np.int64]
+    behavior_probs: FloatArray | None
+    terminated: NDArray[np.bool_]
+    n_actions: int
+    n_observations: int
+
+    def __init__(
+        self,
+        actions: ArrayLike,
+        observations: ArrayLike,
+        rewards: ArrayLike,
+        offsets: ArrayLike,
+        *,
+        n_actions: int,
+        n_observations: int,
+        behavior_probs: ArrayLike | None = None,
+        terminated: ArrayLike | None = None,
+    ) -> None:
+        for name, size in (("n_actions", n_actions), ("n_observations", n_observations)):
+            if operator.index(size) < 1:
+                raise ValueError(f"{name} = {size}: give a positive number")
+        if n_actions * n_observations > MOST_SYMBOLS:
+            raise ValueError(
+                f"n_actions * n_observations = {n_actions * n_observations}: at most {MOST_SYMBOLS} symbols; "
+                "group rare observations first"
+            )
+        episode_offsets = _integers("offsets", offsets, np.int64)
+        n_episodes = len(episode_offsets) - 1
+        if n_episodes == 0:
+            raise ValueError("the data set is empty: give at least one episode")
+        if terminated is None:
+            ended = np.zeros(max(n_episodes, 0), np.bool_)
+        else:
+            ended = np.ascontiguousarray(terminated, np.bool_)
+            if ended.shape != (n_episodes,):
+                raise ValueError(f"terminated has shape {ended.shape}: there are {n_episodes} episodes")
+        self._assign(
+            _integers("actions", actions, np.int32),
+            _integers("observations", observations, np.int32),
+            _floats("rewards", rewards),
+            None if behavior_probs is None else _floats("behavior_probs", behavior_probs),
+            episode_offsets,
+            ended,
+            operator.index(n_actions),
+            operator.index(n_observations),
+        )
+        _core.validate(self)
+
+    def _assign(
+        self,
+        actions: NDArray[np.int32],
+        observations: NDArray[np.int32],
+        rewards: FloatArray,
+        behavior_probs: FloatArray | None,
+        offsets: NDArray[np.int64],
+        terminated: NDArray[np.bool_],
+        n_actions: int,
+        n_observations: int,
+    ) -> None:
+        self.actions = _frozen(actions)
+        self.observations = _frozen(observations)
+        self.rewards = _frozen(rewards)
+        self.behavior_probs = None if behavior_probs is None else _frozen(behavior_probs)
+        self.offsets = _frozen(offsets)
+        self.terminated = _frozen(terminated)
+        self.n_actions = n_actions
+        self.n_observations = n_observations
+
+    @classmethod
+    def _trusted(cls, *arrays: Any) -> Trajectories:
+        """Arrays that the core made or that were cut out of checked ones."""
+        made = cls.__new__(cls)
+        made._assign(*arrays)
+        return made
+
+    @classmethod
+    def from_episodes(
+        cls,
+        episodes: Sequence[tuple[ArrayLike, ...]],
+        *,
+        n_actions: int,
+        n_observations: int,
+        terminated: ArrayLike | None = None,
+    ) -> Trajectories:
+        """From a list of (actions, observations, rewards) or (actions, observations, rewards, behavior_probs)."""
+        if len(episodes) == 0:
+            raise ValueError("episodes is empty: give at least one episode")
+        lengths = []
+        for index, episode in enumerate(episodes):
+            if len(episode) not in (3, 4) or len(episode) != len(episodes[0]):
+                raise ValueError(
+                    f"episode {index} has {len(episode)} parts: every episode is (actions, observations, rewards), "
+                    "or every one has behavior_probs as a fourth part"
+                )
+            sizes = {len(np.atleast_1d(np.asarray(part))) for part in episode}
+            if len(sizes) != 1 or 0 in sizes:
+                raise ValueError(f"episode {index}: its parts have lengths {sorted(sizes)}, all must be equal and positive")
+            lengths.append(sizes.pop())
+        parts = [np.concatenate([np.atleast_1d(np.asarray(e[i])) for e in episodes]) for i in range(len(episodes[0]))]
+        return cls(
+            *parts[:3],
+            np.concatenate([[0], np.cumsum(lengths)]),
+            n_actions=n_actions,
+            n_observations=n_observations,
+            behavior_probs=parts[3] if len(parts) == 4 else None,
+            terminated=terminated,
+        )
+
+    @property
+    def shape(self) -> tuple[int]:
+        """(number of episodes,)."""
+        return (len(self),)
+
+    @property
+    def n_steps(self) -> int:
+        """Number of steps of all episodes together."""
+        return len(self.actions)
+
+    @property
+    def n_symbols(self) -> int:
+        """Size of the alphabet of (action, observation) symbols."""
+        return self.n_actions * self.n_observations
+
+    @property
+    def symbols(self) -> NDArray[np.int32]:
+        """``action * n_observations + observation`` of every step."""
+        return _frozen(self.actions * np.int32(self.n_observations) + self.observations)
+
+    @property
+    def lengths(self) -> NDArray[np.int64]:
+        """Number of steps of every episode."""
+        return np.diff(self.offsets)
+
+    def returns(self, discount: float = 1.0) -> FloatArray:
+        """Discounted return of every episode, the first reward undiscounted."""
+        within = np.arange(self.n_steps) - np.repeat(self.offsets[:-1], self.lengths)
+        totals: FloatArray = np.add.reduceat(self.rewards * float(discount) ** within, self.offsets[:-1])
+        return totals
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def __iter__(self) -> Iterator[Episode]:
+        return (self[index] for index in range(len(self)))
+
+    def __getitem__(self, index: Any) -> Any:
+        """An `Episode` for an integer; `Trajectories` for a slice, an index array or a boolean mask."""
+        if isinstance(index, (int, np.integer)):
+            return self._episode(int(index))
+        if isinstance(index, slice):
+            first, last, step = index.indices(len(self))
+            if step == 1 and first < last:
+                return self._contiguous(first, last)
+            return self._take(np.arange(first, last, step))
+        chosen = np.asarray(index)
+        if chosen.dtype == np.bool_:
+            if chosen.shape != self.shape:
+                raise IndexError(f"a mask of shape {chosen.shape} for {len(self)} episodes")
+            chosen = np.flatnonzero(chosen)
+        return self._take(_integers("index", chosen, np.int64))
+
+    def _episode(self, index: int) -> Episode:
+        position = index + len(self) if index < 0 else index
+        if not 0 <= position < len(self):
+            raise IndexError(f"episode {index} of {len(self)}")
+        steps = slice(self.offsets[position], self.offsets[position + 1])
+        probs = None if self.behavior_probs is None else self.behavior_probs[steps]
+        return Episode(
+            self.actions[steps], self.observations[steps], self.rewards[steps], probs, bool(self.terminated[position])
+        )
+
+    def _contiguous(self, first: int, last: int) -> Trajectories:
+        steps = slice(self.offsets[first], self.offsets[last])
+        return self._trusted(
+            self.actions[steps],
+            self.observations[steps],
+            self.rewards[steps],
+            None if self.behavior_probs is None else self.behavior_probs[steps],
+            self.offsets[first : last + 1] - self.offsets[first],
+            self.terminated[first:last],
+            self.n_actions,
+            self.n_observations,
+        )
+
+    def _take(self, chosen: NDArray[np.int64]) -> Trajectories:
+        if len(chosen) == 0:
+            raise ValueError("the selection holds no episode; a data set needs at least one")
+        chosen = np.where(chosen < 0, chosen + len(self), chosen)
+        if chosen.min() < 0 or chosen.max() >= len(self):
+            raise IndexError(f"episode index out of range for {len(self)} episodes")
+        actions, observations, rewards, probs, offsets, ended = _core.take_episodes(self, self.terminated, chosen)
+        probs = None if self.behavior_probs is None else probs
+        return self._trusted(
+            actions, observations, rewards, probs, offsets, ended, self.n_actions, self.n_observations
+        )
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Trajectories):
+            return NotImplemented
+        if (self.n_actions, self.n_observations) != (other.n_actions, other.n_observations):
+            return False
+        if (self.behavior_probs is None) != (other.behavior_probs is None):
+            return False
+        names = ("actions", "observations", "rewards", "offsets", "terminated", "behavior_probs")
+        pairs = ((getattr(self, name), getattr(other, name)) for name in names)
+        return all(mine is None or np.array_equal(mine, theirs) for mine, theirs in pairs)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in self.__slots__}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__init__(**state)  # type: ignore[misc]
+
+    def __repr__(self) -> str:
+        return (
+            f"Trajectories({len(self)} episodes, {self.n_steps} steps, "
+            f"{self.n_actions} actions, {self.n_observations} observations)"
+        )
+
+
+def concatenate(parts: Sequence[Trajectories]) -> Trajectories:
+    """All episodes of several data sets, in order.
+
+    The alphabets must agree. `behavior_probs` survive only if every part has them: half of the propensities
+    are of no use to anyone.
+    """
+    if len(parts) == 0:
+        raise ValueError("parts is empty: give at least one data set")
+    for index, part in enumerate(parts):
+        if not isinstance(part, Trajectories):
+            raise TypeError(f"parts[{index}] is a {type(part).__name__}, not Trajectories")
+        if (part.n_actions, part.n_observations) != (parts[0].n_actions, parts[0].n_observations):
+            raise ValueError(
+                f"parts[{index}] has {part.n_actions} actions and {part.n_observations} observations, "
+                f"parts[0] has {parts[0].n_actions} and {parts[0].n_observations}"
+            )
+    bases = np.cumsum([0] + [part.n_steps for part in parts])
+    offsets = [np.zeros(1, np.int64)] + [part.offsets[1:] + base for part, base in zip(parts, bases, strict=False)]
+    known = all(part.behavior_probs is not None for part in parts)
+    return Trajectories._trusted(
+        np.concatenate([part.actions for part in parts]),
+        np.concatenate([part.observations for part in parts]),
+        np.concatenate([part.rewards for part in parts]),
+        np.concatenate([part.behavior_probs for part in parts]) if known else None,  # type: ignore[misc]
+        np.concatenate(offsets),
+        np.concatenate([part.terminated for part in parts]),
+        parts[0].n_actions,
+        parts[0].n_observations,
+    )

@@ -1,0 +1,69 @@
+//! Arrays and numbers on their way in and out.
+
+use numpy::{IntoPyArray, PyReadonlyArray1};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+
+use crate::trajectories::{Trajectories, View};
+
+/// The arrays of a data set, borrowed from Python for the length of a call.
+#[derive(FromPyObject)]
+pub struct Arrays<'py> {
+    #[pyo3(attribute("actions"))]
+    actions: PyReadonlyArray1<'py, i32>,
+    #[pyo3(attribute("observations"))]
+    observations: PyReadonlyArray1<'py, i32>,
+    #[pyo3(attribute("rewards"))]
+    rewards: PyReadonlyArray1<'py, f64>,
+    #[pyo3(attribute("offsets"))]
+    offsets: PyReadonlyArray1<'py, i64>,
+    #[pyo3(attribute("behavior_probs"))]
+    behavior_probs: Option<PyReadonlyArray1<'py, f64>>,
+    #[pyo3(attribute("n_actions"))]
+    n_actions: usize,
+    #[pyo3(attribute("n_observations"))]
+    n_observations: usize,
+}
+
+impl Arrays<'_> {
+    pub fn view(&self) -> PyResult<View<'_>> {
+        Ok(View {
+            actions: self.actions.as_slice()?,
+            observations: self.observations.as_slice()?,
+            rewards: self.rewards.as_slice()?,
+            offsets: self.offsets.as_slice()?,
+            behavior_probs: self.behavior_probs.as_ref().map(|probs| probs.as_slice()).transpose()?,
+            n_actions: self.n_actions,
+            n_observations: self.n_observations,
+        })
+    }
+}
+
+/// (actions, observations, rewards, behavior_probs, offsets, terminated), moved without a copy.
+pub fn trajectories_to_python(py: Python<'_>, data: Trajectories) -> PyResult<Bound<'_, PyTuple>> {
+    (
+        data.actions.into_pyarray(py),
+        data.observations.into_pyarray(py),
+        data.rewards.into_pyarray(py),
+        data.behavior_probs.into_pyarray(py),
+        data.offsets.into_pyarray(py),
+        data.terminated.into_pyarray(py),
+    )
+        .into_pyobject(py)
+}
+
+/// A count that Python may have given as a negative or absurd number.
+pub fn count(name: &str, given: i64) -> PyResult<usize> {
+    usize::try_from(given).map_err(|_| PyValueError::new_err(format!("{name} = {given}: give a positive number")))
+}
+
+/// The number of threads to use: as asked, or what the machine has.
+pub fn threads(given: Option<i64>) -> PyResult<usize> {
+    const MOST: i64 = 1024;
+    match given {
+        None => Ok(std::thread::available_parallelism().map_or(1, |n| n.get())),
+        Some(n @ 1..=MOST) => Ok(n as usize),
+        Some(n) => Err(PyValueError::new_err(format!("threads = {n}: give 1 to {MOST}, or None for all cores"))),
+    }
+}

@@ -1,0 +1,77 @@
+//! Long calls: the interpreter is released, Ctrl-C is heard, progress is told, panics become errors.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::thread;
+use std::time::Duration;
+
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+
+use crate::error::{Error, Result};
+use crate::parallel::Ticker;
+
+/// How long the waiting thread sleeps between looks at Ctrl-C and the progress callback.
+const PATIENCE: Duration = Duration::from_millis(50);
+
+pub fn to_python(py: Python<'_>, error: Error) -> PyErr {
+    let message = error.to_string();
+    match error {
+        Error::Numerical(_) => {
+            match py.import("uqf.errors").and_then(|errors| errors.getattr("NumericalError")) {
+                Ok(kind) => kind.call1((message,)).map_or_else(|failed| failed, PyErr::from_value),
+                Err(failed) => failed,
+            }
+        }
+        Error::Internal(_) => PyRuntimeError::new_err(message),
+        _ => PyValueError::new_err(message),
+    }
+}
+
+fn guarded<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
+        let text = panic.downcast_ref::<String>().cloned();
+        let text = text.or_else(|| panic.downcast_ref::<&str>().map(|text| text.to_string()));
+        Err(Error::Internal(text.unwrap_or_else(|| "panic without a message".into())))
+    })
+}
+
+/// A short call: released interpreter, panics caught.
+pub fn quick<T: Send>(py: Python<'_>, work: impl FnOnce() -> Result<T> + Send) -> PyResult<T> {
+    py.detach(|| guarded(work)).map_err(|error| to_python(py, error))
+}
+
+/// A call that may take long: it works on a thread of its own, while this one listens for Ctrl-C and calls
+/// `progress(done)`, at most twenty times a second.
+pub fn long<T: Send>(
+    py: Python<'_>,
+    progress: Option<&Bound<'_, PyAny>>,
+    work: impl FnOnce(&Ticker) -> Result<T> + Send,
+) -> PyResult<T> {
+    let ticker = Ticker::default();
+    let waiting = thread::current();
+    thread::scope(|scope| {
+        let worker = scope.spawn(|| {
+            let result = guarded(|| work(&ticker));
+            waiting.unpark();
+            result
+        });
+        let mut stopped = None;
+        while !worker.is_finished() {
+            py.detach(|| thread::park_timeout(PATIENCE));
+            let heard = py.check_signals().and_then(|()| match progress {
+                Some(callback) if stopped.is_none() => callback.call1((ticker.done(),)).map(|_| ()),
+                _ => Ok(()),
+            });
+            if let Err(reason) = heard {
+                ticker.cancel();
+                stopped.get_or_insert(reason);
+            }
+        }
+        let result = worker.join().unwrap_or_else(|_| Err(Error::Internal("a worker thread died".into())));
+        match (stopped, result) {
+            (Some(reason), _) => Err(reason),
+            (None, Ok(value)) => Ok(value),
+            (None, Err(error)) => Err(to_python(py, error)),
+        }
+    })
+}

@@ -1,0 +1,22 @@
+//! The whole boundary with Python: borrow, call, convert. No logic lives here.
+
+mod convert;
+mod job;
+mod policies;
+mod rollout;
+mod trajectories;
+mod world;
+
+use pyo3::prelude::*;
+
+#[pymodule(gil_used = false)]
+mod _core {
+    #[pymodule_export]
+    use super::policies::TablePolicy;
+    #[pymodule_export]
+    use super::rollout::{returns, rollout};
+    #[pymodule_export]
+    use super::trajectories::{take_episodes, validate};
+    #[pymodule_export]
+    use super::world::{Simulation, World};
+}

@@ -1,0 +1,77 @@
+//! Compiled policies and the way to tell them apart.
+
+use numpy::{PyReadonlyArray2, PyUntypedArrayMethods};
+use pyo3::prelude::*;
+
+use crate::bindings::job;
+use crate::plan::table;
+use crate::simulate::policy::Policy;
+
+/// Action probabilities by last symbol: `probs` has one row per symbol and a last one for the start.
+#[pyclass(frozen, module = "uqf._core")]
+pub struct TablePolicy {
+    pub inner: table::TablePolicy,
+}
+
+#[pymethods]
+impl TablePolicy {
+    #[new]
+    fn new(py: Python<'_>, probs: PyReadonlyArray2<'_, f64>, n_observations: usize) -> PyResult<Self> {
+        let n_actions = probs.shape()[1];
+        let made = table::TablePolicy::new(probs.as_slice()?.to_vec(), n_actions, n_observations);
+        made.map(|inner| TablePolicy { inner }).map_err(|error| job::to_python(py, error))
+    }
+
+    #[getter]
+    fn n_actions(&self) -> usize {
+        self.inner.n_actions()
+    }
+
+    #[getter]
+    fn n_observations(&self) -> usize {
+        self.inner.n_observations()
+    }
+
+    fn initial_state(&self) -> usize {
+        self.inner.start()
+    }
+
+    fn action_probs(&self, state: usize) -> PyResult<Vec<f64>> {
+        if state > self.inner.start() {
+            let message = format!("state = {state}: states are symbols, 0 to {}", self.inner.start());
+            return Err(pyo3::exceptions::PyValueError::new_err(message));
+        }
+        let mut probs = vec![0.0; self.inner.n_actions()];
+        self.inner.action_probs(&state, &mut probs);
+        Ok(probs)
+    }
+
+    fn update(&self, state: usize, action: usize, observation: usize) -> usize {
+        let mut state = state;
+        self.inner.update(&mut state, action, observation);
+        state
+    }
+}
+
+/// A policy that can be stepped without Python.
+#[derive(FromPyObject)]
+pub enum Compiled<'py> {
+    Table(Bound<'py, TablePolicy>),
+}
+
+/// Evaluates `$body` with `$policy` bound to the compiled policy, the uniform one standing in for None.
+#[macro_export]
+macro_rules! with_policy {
+    ($compiled:expr, $policy:ident => $body:expr) => {
+        match $compiled {
+            None => {
+                let $policy = &$crate::simulate::policy::Uniform;
+                $body
+            }
+            Some($crate::bindings::policies::Compiled::Table(table)) => {
+                let $policy = &table.get().inner;
+                $body
+            }
+        }
+    };
+}

@@ -1,0 +1,77 @@
+//! Episodes of compiled policies.
+
+use numpy::{IntoPyArray, PyArray1};
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+
+use crate::bindings::convert::{count, threads as thread_count, trajectories_to_python};
+use crate::bindings::job;
+use crate::bindings::policies::Compiled;
+use crate::bindings::world::World;
+use crate::simulate::rollout::{self as episodes_of, Schedule};
+use crate::{with_policy, with_world};
+
+/// Recorded episodes: (actions, observations, rewards, behavior_probs, offsets, terminated).
+#[pyfunction]
+#[pyo3(signature = (world, policy, *, episodes, horizon, epsilon, seed, threads=None, progress=None))]
+#[allow(clippy::too_many_arguments)]
+pub fn rollout<'py>(
+    py: Python<'py>,
+    world: &World,
+    policy: Option<Compiled<'py>>,
+    episodes: i64,
+    horizon: i64,
+    epsilon: f64,
+    seed: u64,
+    threads: Option<i64>,
+    progress: Option<Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyTuple>> {
+    let schedule = Schedule {
+        episodes: count("episodes", episodes)?,
+        horizon: count("horizon", horizon)?,
+        epsilon,
+        seed,
+        threads: thread_count(threads)?,
+    };
+    let world = world.inner.as_ref();
+    let data = with_policy!(&policy, policy => {
+        job::long(py, progress.as_ref(), |ticker| {
+            with_world!(world, environment => episodes_of::rollout(environment, policy, &schedule, ticker))
+        })
+    })?;
+    trajectories_to_python(py, data)
+}
+
+type Scores<'py> = (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<i64>>);
+
+/// (discounted returns, lengths), one entry per episode.
+#[pyfunction]
+#[pyo3(signature = (world, policy, *, episodes, horizon, discount, seed, threads=None, progress=None))]
+#[allow(clippy::too_many_arguments)]
+pub fn returns<'py>(
+    py: Python<'py>,
+    world: &World,
+    policy: Option<Compiled<'py>>,
+    episodes: i64,
+    horizon: i64,
+    discount: f64,
+    seed: u64,
+    threads: Option<i64>,
+    progress: Option<Bound<'py, PyAny>>,
+) -> PyResult<Scores<'py>> {
+    let schedule = Schedule {
+        episodes: count("episodes", episodes)?,
+        horizon: count("horizon", horizon)?,
+        epsilon: 0.0,
+        seed,
+        threads: thread_count(threads)?,
+    };
+    let world = world.inner.as_ref();
+    let scores = with_policy!(&policy, policy => {
+        job::long(py, progress.as_ref(), |ticker| {
+            with_world!(world, environment => episodes_of::returns(environment, policy, &schedule, discount, ticker))
+        })
+    })?;
+    let (returns, lengths): (Vec<f64>, Vec<i64>) = scores.into_iter().unzip();
+    Ok((returns.into_pyarray(py), lengths.into_pyarray(py)))
+}

@@ -1,0 +1,117 @@
+//! The worlds, one file each, and the closed set of them.
+
+pub mod tabular;
+pub mod tiger;
+pub mod gridworld;
+pub mod maze;
+pub mod pocman;
+pub mod spocman;
+
+use crate::rng::Rng;
+use crate::simulate::environment::{Environment, Outcome};
+use tabular::Tabular;
+
+/// Any world of the package. Calls are dispatched once per batch of episodes, so the inner loops are
+/// compiled for each world on its own.
+pub enum World {
+    Tiger(tiger::Tiger),
+    Gridworld(gridworld::Gridworld),
+    Pocman(pocman::Pocman),
+    Spocman(spocman::Spocman),
+    Tabular(Tabular),
+}
+
+/// Evaluates `$body` with `$environment` bound to the world inside.
+#[macro_export]
+macro_rules! with_world {
+    ($world:expr, $environment:ident => $body:expr) => {
+        match $world {
+            $crate::domains::World::Tiger($environment) => $body,
+            $crate::domains::World::Gridworld($environment) => $body,
+            $crate::domains::World::Pocman($environment) => $body,
+            $crate::domains::World::Spocman($environment) => $body,
+            $crate::domains::World::Tabular($environment) => $body,
+        }
+    };
+}
+
+impl World {
+    /// The world's arrays, where it has few enough states to write them down.
+    pub fn tabular(&self) -> Option<Tabular> {
+        match self {
+            World::Tiger(tiger) => Some(tiger.tabular()),
+            World::Gridworld(gridworld) => Some(gridworld.tabular()),
+            World::Tabular(tabular) => Some(tabular.clone()),
+            World::Pocman(_) | World::Spocman(_) => None,
+        }
+    }
+}
+
+/// Directions of a compass, in the order of the bits of every observation that speaks of them.
+pub const COMPASS: [&str; 4] = ["N", "E", "S", "W"];
+
+/// The directions whose bits are set, as "N W"; "-" for none.
+pub fn compass_names(bits: usize) -> String {
+    let names: Vec<&str> = (0..4).filter(|d| bits >> d & 1 == 1).map(|d| COMPASS[d]).collect();
+    if names.is_empty() { "-".into() } else { names.join(" ") }
+}
+
+/// State of any world, for the places where one episode is stepped by hand.
+#[derive(Clone)]
+pub enum WorldState {
+    Small(usize),
+    Pocman(pocman::State),
+    Spocman(spocman::State),
+}
+
+impl Environment for World {
+    type State = WorldState;
+
+    fn n_actions(&self) -> usize {
+        with_world!(self, environment => environment.n_actions())
+    }
+
+    fn n_observations(&self) -> usize {
+        with_world!(self, environment => environment.n_observations())
+    }
+
+    fn start(&self, rng: &mut Rng) -> WorldState {
+        match self {
+            World::Tiger(world) => WorldState::Small(world.start(rng)),
+            World::Gridworld(world) => WorldState::Small(world.start(rng)),
+            World::Tabular(world) => WorldState::Small(world.start(rng)),
+            World::Pocman(world) => WorldState::Pocman(world.start(rng)),
+            World::Spocman(world) => WorldState::Spocman(world.start(rng)),
+        }
+    }
+
+    fn step(&self, state: &mut WorldState, action: usize, rng: &mut Rng) -> Outcome {
+        match (self, state) {
+            (World::Tiger(world), WorldState::Small(state)) => world.step(state, action, rng),
+            (World::Gridworld(world), WorldState::Small(state)) => world.step(state, action, rng),
+            (World::Tabular(world), WorldState::Small(state)) => world.step(state, action, rng),
+            (World::Pocman(world), WorldState::Pocman(state)) => world.step(state, action, rng),
+            (World::Spocman(world), WorldState::Spocman(state)) => world.step(state, action, rng),
+            _ => unreachable!("a state is stepped by the world that made it"),
+        }
+    }
+
+    fn action_name(&self, action: usize) -> String {
+        with_world!(self, environment => environment.action_name(action))
+    }
+
+    fn observation_name(&self, observation: usize) -> String {
+        with_world!(self, environment => environment.observation_name(observation))
+    }
+
+    fn render(&self, state: &WorldState) -> String {
+        match (self, state) {
+            (World::Tiger(world), WorldState::Small(state)) => world.render(state),
+            (World::Gridworld(world), WorldState::Small(state)) => world.render(state),
+            (World::Tabular(world), WorldState::Small(state)) => world.render(state),
+            (World::Pocman(world), WorldState::Pocman(state)) => world.render(state),
+            (World::Spocman(world), WorldState::Spocman(state)) => world.render(state),
+            _ => unreachable!("a state is drawn by the world that made it"),
+        }
+    }
+}

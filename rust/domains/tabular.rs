@@ -1,0 +1,232 @@
+//! Any finite POMDP, given as dense arrays.
+
+use crate::error::{Error, Result};
+use crate::rng::Rng;
+use crate::simulate::environment::{Environment, Outcome};
+
+/// Rows may be off by this much (published `.pomdp` files are off by up to 5e-6) and are then renormalised.
+pub const ROW_TOLERANCE: f64 = 1e-5;
+
+/// Rewards over (action, state), optionally also over the next state and the observation.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rewards {
+    pub values: Vec<f64>,
+    pub by_next_state: bool,
+    pub by_observation: bool,
+}
+
+/// The arrays of a POMDP in row-major order: transitions (A, S, S), observations (A, S', O), start (S).
+#[derive(Clone, Debug, PartialEq)]
+pub struct Model {
+    pub n_states: usize,
+    pub n_actions: usize,
+    pub n_observations: usize,
+    pub transitions: Vec<f64>,
+    pub observations: Vec<f64>,
+    pub rewards: Rewards,
+    pub start: Vec<f64>,
+    /// Entering such a state ends the episode.
+    pub terminal: Vec<bool>,
+}
+
+impl Model {
+    pub fn reward(&self, action: usize, state: usize, next: usize, observation: usize) -> f64 {
+        let mut index = action * self.n_states + state;
+        if self.rewards.by_next_state {
+            index = index * self.n_states + next;
+        }
+        if self.rewards.by_observation {
+            index = index * self.n_observations + observation;
+        }
+        self.rewards.values[index]
+    }
+
+    fn check_shapes(&self) -> Result<()> {
+        let (states, actions, observations) = (self.n_states, self.n_actions, self.n_observations);
+        if states == 0 || actions == 0 || observations == 0 {
+            let given = format!("{actions} actions, {states} states, {observations} observations");
+            return Err(Error::argument("transitions", given, "a POMDP needs at least one of each"));
+        }
+        let rewards = actions
+            * states
+            * if self.rewards.by_next_state { states } else { 1 }
+            * if self.rewards.by_observation { observations } else { 1 };
+        let sizes = [
+            ("transitions", self.transitions.len(), actions * states * states),
+            ("observations", self.observations.len(), actions * states * observations),
+            ("rewards", self.rewards.values.len(), rewards),
+            ("start", self.start.len(), states),
+            ("terminal", self.terminal.len(), states),
+        ];
+        for (name, given, expected) in sizes {
+            if given != expected {
+                let remedy = format!(
+                    "expected {expected} for {actions} actions, {states} states, {observations} observations"
+                );
+                return Err(Error::argument(name, format!("array of {given} entries"), remedy));
+            }
+        }
+        if let Some(index) = self.rewards.values.iter().position(|reward| !reward.is_finite()) {
+            return Err(Error::argument("rewards", self.rewards.values[index], format!("entry {index} is not finite")));
+        }
+        Ok(())
+    }
+}
+
+/// Makes a row sum to one, or says why it is not a distribution.
+fn normalise(table: &'static str, row: &mut [f64], name: impl Fn() -> String) -> Result<()> {
+    let bad = |problem: String| Err(Error::Distribution { table, row: name(), problem });
+    if let Some(index) = row.iter().position(|p| !(p.is_finite() && *p >= 0.0)) {
+        return bad(format!("entry {index} is {}, not a probability", row[index]));
+    }
+    let total: f64 = row.iter().sum();
+    if (total - 1.0).abs() > ROW_TOLERANCE {
+        return bad(format!("the probabilities sum to {total}, not to 1"));
+    }
+    row.iter_mut().for_each(|p| *p /= total);
+    Ok(())
+}
+
+/// Running sums of every row, for sampling by bisection.
+fn cumulative(rows: &[f64], width: usize) -> Vec<f64> {
+    let sum_row = |row: &[f64]| row.iter().scan(0.0, |sum, p| { *sum += p; Some(*sum) }).collect::<Vec<f64>>();
+    rows.chunks_exact(width).flat_map(sum_row).collect()
+}
+
+/// Draws from a row of running sums; an entry of probability zero is never drawn.
+fn draw(sums: &[f64], rng: &mut Rng) -> usize {
+    let u = rng.uniform() * sums[sums.len() - 1];
+    sums.partition_point(|&sum| sum <= u).min(sums.len() - 1)
+}
+
+/// A finite POMDP that can be simulated. The reward of a step may depend on all it touches.
+#[derive(Clone, Debug)]
+pub struct Tabular {
+    pub model: Model,
+    transition_sums: Vec<f64>,
+    observation_sums: Vec<f64>,
+    start_sums: Vec<f64>,
+    pub action_names: Vec<String>,
+    pub observation_names: Vec<String>,
+    pub state_names: Vec<String>,
+}
+
+impl Tabular {
+    pub fn new(mut model: Model) -> Result<Self> {
+        model.check_shapes()?;
+        let (states, width) = (model.n_states, model.n_observations);
+        let place = |row: usize| format!("action {}, state {}", row / states, row % states);
+        for (row, probs) in model.transitions.chunks_exact_mut(states).enumerate() {
+            normalise("transitions", probs, || place(row))?;
+        }
+        for (row, probs) in model.observations.chunks_exact_mut(width).enumerate() {
+            normalise("observations", probs, || place(row))?;
+        }
+        normalise("start", &mut model.start, || "all".into())?;
+        let numbered = |kind: &str, count: usize| (0..count).map(|i| format!("{kind} {i}")).collect();
+        Ok(Tabular {
+            transition_sums: cumulative(&model.transitions, states),
+            observation_sums: cumulative(&model.observations, width),
+            start_sums: cumulative(&model.start, states),
+            action_names: numbered("action", model.n_actions),
+            observation_names: numbered("observation", width),
+            state_names: numbered("state", states),
+            model,
+        })
+    }
+
+    /// The same world with names for people.
+    pub fn named(mut self, actions: Vec<String>, observations: Vec<String>, states: Vec<String>) -> Result<Self> {
+        let lists = [
+            ("action_names", &mut self.action_names, actions),
+            ("observation_names", &mut self.observation_names, observations),
+            ("state_names", &mut self.state_names, states),
+        ];
+        for (argument, names, given) in lists {
+            if given.is_empty() {
+                continue;
+            }
+            if given.len() != names.len() {
+                let remedy = format!("give {} names or none", names.len());
+                return Err(Error::argument(argument, format!("{} names", given.len()), remedy));
+            }
+            *names = given;
+        }
+        Ok(self)
+    }
+}
+
+impl Environment for Tabular {
+    type State = usize;
+
+    fn n_actions(&self) -> usize {
+        self.model.n_actions
+    }
+
+    fn n_observations(&self) -> usize {
+        self.model.n_observations
+    }
+
+    fn start(&self, rng: &mut Rng) -> usize {
+        draw(&self.start_sums, rng)
+    }
+
+    fn step(&self, state: &mut usize, action: usize, rng: &mut Rng) -> Outcome {
+        let (states, width) = (self.model.n_states, self.model.n_observations);
+        let row = (action * states + *state) * states;
+        let next = draw(&self.transition_sums[row..row + states], rng);
+        let row = (action * states + next) * width;
+        let observation = draw(&self.observation_sums[row..row + width], rng);
+        let reward = self.model.reward(action, *state, next, observation);
+        *state = next;
+        Outcome { observation, reward, terminated: self.model.terminal[next] }
+    }
+
+    fn action_name(&self, action: usize) -> String {
+        self.action_names[action].clone()
+    }
+
+    fn observation_name(&self, observation: usize) -> String {
+        self.observation_names[observation].clone()
+    }
+
+    fn render(&self, state: &usize) -> String {
+        self.state_names[*state].clone()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn model() -> Model {
+        Model {
+            n_states: 2,
+            n_actions: 1,
+            n_observations: 2,
+            transitions: vec![0.5, 0.5, 0.0, 1.0],
+            observations: vec![1.0, 0.0, 0.25, 0.75],
+            rewards: Rewards { values: vec![1.0, 2.0], by_next_state: false, by_observation: false },
+            start: vec![1.0, 0.0],
+            terminal: vec![false, false],
+        }
+    }
+
+    #[test]
+    fn the_bad_row_is_named() {
+        let bad = Model { transitions: vec![0.5, 0.5, 0.1, 1.0], ..model() };
+        let message = Tabular::new(bad).unwrap_err().to_string();
+        assert_eq!(message, "transitions[action 0, state 1]: the probabilities sum to 1.1, not to 1");
+    }
+
+    #[test]
+    fn impossible_entries_are_never_drawn() {
+        let world = Tabular::new(model()).unwrap();
+        let mut rng = Rng::stream(1, 1);
+        for _ in 0..1000 {
+            let mut state = 1;
+            world.step(&mut state, 0, &mut rng);
+            assert_eq!(state, 1);
+        }
+    }
+}

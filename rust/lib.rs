@@ -1,0 +1,12 @@
+//! The compiled core of `uqf`: simulate → trajectories → Hankel statistics → automaton → policy.
+//!
+//! A module uses only modules declared above it; only `bindings` knows that Python exists.
+
+pub mod error;
+pub mod rng;
+pub mod parallel;
+pub mod trajectories;
+pub mod simulate;
+pub mod domains;
+pub mod plan;
+mod bindings;

@@ -1,0 +1,96 @@
+//! Work cut into fixed blocks: results come back in block order, whatever the number of threads.
+
+use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, OnceLock};
+
+use rayon::prelude::*;
+use rayon::{ThreadPool, ThreadPoolBuilder};
+
+use crate::error::{Error, Result};
+
+/// Shared between a long computation and whoever waits for it: how far it is, and the wish to stop.
+#[derive(Default)]
+pub struct Ticker {
+    done: AtomicU64,
+    cancelled: AtomicBool,
+}
+
+impl Ticker {
+    pub fn advance(&self, amount: usize) {
+        self.done.fetch_add(amount as u64, Ordering::Relaxed);
+    }
+
+    pub fn done(&self) -> u64 {
+        self.done.load(Ordering::Relaxed)
+    }
+
+    pub fn cancel(&self) {
+        self.cancelled.store(true, Ordering::Relaxed);
+    }
+
+    pub fn check(&self) -> Result<()> {
+        if self.cancelled.load(Ordering::Relaxed) { Err(Error::Interrupted) } else { Ok(()) }
+    }
+}
+
+/// `work` applied to the blocks `0..block`, `block..2*block`, … of `0..items`, results in that order.
+///
+/// The cut depends on `items` and `block` alone, so sums taken over the returned list have the same
+/// bits for one thread and for many.
+pub fn map_blocks<T: Send>(
+    threads: usize,
+    items: usize,
+    block: usize,
+    ticker: &Ticker,
+    work: impl Fn(Range<usize>) -> Result<T> + Sync,
+) -> Result<Vec<T>> {
+    let run = |index: usize| {
+        ticker.check()?;
+        let range = index * block..items.min((index + 1) * block);
+        let length = range.len();
+        let result = work(range)?;
+        ticker.advance(length);
+        Ok(result)
+    };
+    let blocks = items.div_ceil(block);
+    if threads <= 1 || blocks <= 1 {
+        return (0..blocks).map(run).collect();
+    }
+    pool(threads)?.install(|| (0..blocks).into_par_iter().map(run).collect())
+}
+
+/// Pools are kept, since starting threads costs more than many of our calls.
+fn pool(threads: usize) -> Result<Arc<ThreadPool>> {
+    static POOLS: OnceLock<Mutex<HashMap<usize, Arc<ThreadPool>>>> = OnceLock::new();
+    let mut pools = POOLS.get_or_init(Mutex::default).lock().unwrap_or_else(|poison| poison.into_inner());
+    if let Some(pool) = pools.get(&threads) {
+        return Ok(pool.clone());
+    }
+    let pool = ThreadPoolBuilder::new()
+        .num_threads(threads)
+        .build()
+        .map_err(|problem| Error::argument("threads", threads, problem.to_string()))?;
+    Ok(pools.entry(threads).or_insert(Arc::new(pool)).clone())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_come_back_in_order() {
+        for threads in [1, 2, 5] {
+            let blocks = map_blocks(threads, 10, 3, &Ticker::default(), Ok).unwrap();
+            assert_eq!(blocks, vec![0..3, 3..6, 6..9, 9..10]);
+        }
+    }
+
+    #[test]
+    fn cancelled_work_stops() {
+        let ticker = Ticker::default();
+        ticker.cancel();
+        assert_eq!(map_blocks(2, 10, 1, &ticker, Ok), Err(Error::Interrupted));
+    }
+}

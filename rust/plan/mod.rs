@@ -1,0 +1,3 @@
+//! Policies that are stepped here, without a call to Python per step.
+
+pub mod table;

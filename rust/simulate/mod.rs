@@ -1,0 +1,5 @@
+//! Acting in a simulated world and recording what happens.
+
+pub mod environment;
+pub mod policy;
+pub mod rollout;

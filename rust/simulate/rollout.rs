@@ -1,0 +1,122 @@
+//! Episodes in parallel: recorded, or only scored.
+
+use crate::error::{Error, Result};
+use crate::parallel::{Ticker, map_blocks};
+use crate::rng::Rng;
+use crate::simulate::environment::{Environment, Outcome};
+use crate::simulate::policy::Policy;
+use crate::trajectories::Trajectories;
+
+/// How many episodes a thread takes at a time. Small enough for Ctrl-C and for balance between threads,
+/// large enough that joining the blocks does not show.
+const BLOCK: usize = 256;
+
+/// Numbers above these are slips of the finger, and would fill the memory before anyone noticed.
+const MOST_EPISODES: usize = 1_000_000_000;
+const MOST_STEPS: usize = 100_000_000_000;
+
+#[derive(Clone, Copy, Debug)]
+pub struct Schedule {
+    pub episodes: usize,
+    pub horizon: usize,
+    pub epsilon: f64,
+    pub seed: u64,
+    pub threads: usize,
+}
+
+impl Schedule {
+    pub fn validate(&self) -> Result<()> {
+        if self.episodes == 0 || self.episodes > MOST_EPISODES {
+            return Err(Error::argument("episodes", self.episodes, format!("give 1 to {MOST_EPISODES}")));
+        }
+        if self.horizon == 0 || self.horizon.saturating_mul(self.episodes) > MOST_STEPS {
+            let remedy = format!("give at least 1, and at most {MOST_STEPS} steps over all episodes");
+            return Err(Error::argument("horizon", self.horizon, remedy));
+        }
+        if !(0.0..=1.0).contains(&self.epsilon) {
+            return Err(Error::argument("epsilon", self.epsilon, "give a probability in [0, 1]"));
+        }
+        Ok(())
+    }
+}
+
+/// The generators of one episode: the world's luck does not depend on how many numbers the policy draws.
+pub fn episode_rngs(seed: u64, episode: usize) -> (Rng, Rng) {
+    let stream = 2 * episode as u64;
+    (Rng::stream(seed, stream), Rng::stream(seed, stream + 1))
+}
+
+/// Plays one episode and shows every step to `record(action, probability, outcome)`. Tells whether the
+/// world ended the episode before the horizon did.
+#[inline]
+fn play<E: Environment, P: Policy>(
+    environment: &E,
+    policy: &P,
+    schedule: &Schedule,
+    episode: usize,
+    probs: &mut [f64],
+    mut record: impl FnMut(usize, f64, Outcome),
+) -> bool {
+    let (mut world_rng, mut policy_rng) = episode_rngs(schedule.seed, episode);
+    let mut state = environment.start(&mut world_rng);
+    let mut memory = policy.start();
+    for _ in 0..schedule.horizon {
+        let (action, probability) = policy.act(&memory, schedule.epsilon, probs, &mut policy_rng);
+        let outcome = environment.step(&mut state, action, &mut world_rng);
+        record(action, probability, outcome);
+        if outcome.terminated {
+            return true;
+        }
+        policy.update(&mut memory, action, outcome.observation);
+    }
+    false
+}
+
+/// Episodes of `policy` in `environment`, recorded with the probability of every action taken.
+pub fn rollout<E: Environment, P: Policy>(
+    environment: &E,
+    policy: &P,
+    schedule: &Schedule,
+    ticker: &Ticker,
+) -> Result<Trajectories> {
+    schedule.validate()?;
+    let blocks = map_blocks(schedule.threads, schedule.episodes, BLOCK, ticker, |episodes| {
+        let mut probs = vec![0.0; environment.n_actions()];
+        let mut recorded = Trajectories::new();
+        recorded.reserve(episodes.len(), episodes.len() * schedule.horizon.min(128));
+        for episode in episodes {
+            let terminated =
+                play(environment, policy, schedule, episode, &mut probs, |action, probability, outcome| {
+                    recorded.push_step(action, outcome.observation, outcome.reward, probability);
+                });
+            recorded.end_episode(terminated);
+        }
+        Ok(recorded)
+    })?;
+    Ok(Trajectories::concatenate(blocks))
+}
+
+/// Discounted return and length of every episode, in episode order; nothing else is kept.
+pub fn returns<E: Environment, P: Policy>(
+    environment: &E,
+    policy: &P,
+    schedule: &Schedule,
+    discount: f64,
+    ticker: &Ticker,
+) -> Result<Vec<(f64, i64)>> {
+    schedule.validate()?;
+    let blocks = map_blocks(schedule.threads, schedule.episodes, BLOCK, ticker, |episodes| {
+        let mut probs = vec![0.0; environment.n_actions()];
+        let score = |episode| {
+            let (mut total, mut weight, mut length) = (0.0, 1.0, 0);
+            play(environment, policy, schedule, episode, &mut probs, |_, _, outcome| {
+                total += weight * outcome.reward;
+                weight *= discount;
+                length += 1;
+            });
+            (total, length)
+        };
+        Ok(episodes.map(score).collect::<Vec<_>>())
+    })?;
+    Ok(blocks.concat())
+}

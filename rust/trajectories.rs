@@ -1,0 +1,204 @@
+//! Episodes as flat arrays cut by offsets: storage, validation, selection.
+
+use std::ops::Range;
+
+use crate::error::{Error, Result};
+
+/// Symbol of an action and the observation that followed it; defined here and nowhere else.
+#[inline]
+pub fn symbol(action: i32, observation: i32, n_observations: usize) -> usize {
+    action as usize * n_observations + observation as usize
+}
+
+/// Episodes that were recorded here. Step arrays share one length; episode `i` is `offsets[i]..offsets[i + 1]`.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Trajectories {
+    pub actions: Vec<i32>,
+    pub observations: Vec<i32>,
+    pub rewards: Vec<f64>,
+    pub behavior_probs: Vec<f64>,
+    pub offsets: Vec<i64>,
+    pub terminated: Vec<bool>,
+}
+
+impl Trajectories {
+    pub fn new() -> Self {
+        Trajectories { offsets: vec![0], ..Default::default() }
+    }
+
+    pub fn reserve(&mut self, episodes: usize, steps: usize) {
+        self.actions.reserve(steps);
+        self.observations.reserve(steps);
+        self.rewards.reserve(steps);
+        self.behavior_probs.reserve(steps);
+        self.offsets.reserve(episodes);
+        self.terminated.reserve(episodes);
+    }
+
+    #[inline]
+    pub fn push_step(&mut self, action: usize, observation: usize, reward: f64, behavior_prob: f64) {
+        self.actions.push(action as i32);
+        self.observations.push(observation as i32);
+        self.rewards.push(reward);
+        self.behavior_probs.push(behavior_prob);
+    }
+
+    pub fn end_episode(&mut self, terminated: bool) {
+        self.offsets.push(self.actions.len() as i64);
+        self.terminated.push(terminated);
+    }
+
+    /// All blocks, one after the other.
+    pub fn concatenate(mut blocks: Vec<Trajectories>) -> Trajectories {
+        if blocks.len() == 1 {
+            return blocks.remove(0);
+        }
+        let mut all = Trajectories::new();
+        all.reserve(
+            blocks.iter().map(|block| block.terminated.len()).sum(),
+            blocks.iter().map(|block| block.actions.len()).sum(),
+        );
+        for block in blocks {
+            let base = all.actions.len() as i64;
+            all.actions.extend_from_slice(&block.actions);
+            all.observations.extend_from_slice(&block.observations);
+            all.rewards.extend_from_slice(&block.rewards);
+            all.behavior_probs.extend_from_slice(&block.behavior_probs);
+            all.terminated.extend_from_slice(&block.terminated);
+            all.offsets.extend(block.offsets[1..].iter().map(|offset| offset + base));
+        }
+        all
+    }
+}
+
+/// Borrowed episodes: what learning reads. The arrays belong to the caller and are not copied.
+#[derive(Clone, Copy)]
+pub struct View<'a> {
+    pub actions: &'a [i32],
+    pub observations: &'a [i32],
+    pub rewards: &'a [f64],
+    pub offsets: &'a [i64],
+    pub behavior_probs: Option<&'a [f64]>,
+    pub n_actions: usize,
+    pub n_observations: usize,
+}
+
+impl<'a> View<'a> {
+    pub fn n_episodes(&self) -> usize {
+        self.offsets.len() - 1
+    }
+
+    pub fn n_steps(&self) -> usize {
+        self.actions.len()
+    }
+
+    #[inline]
+    pub fn episode(&self, index: usize) -> Range<usize> {
+        self.offsets[index] as usize..self.offsets[index + 1] as usize
+    }
+
+    #[inline]
+    pub fn symbol(&self, step: usize) -> usize {
+        symbol(self.actions[step], self.observations[step], self.n_observations)
+    }
+
+    /// Checks everything that later code relies on, and names the first step that breaks it.
+    pub fn validate(&self) -> Result<()> {
+        self.check_offsets()?;
+        let lengths = [
+            ("observations", self.observations.len()),
+            ("rewards", self.rewards.len()),
+            ("behavior_probs", self.behavior_probs.map_or(self.n_steps(), <[f64]>::len)),
+        ];
+        for (name, length) in lengths {
+            if length != self.n_steps() {
+                let remedy =
+                    format!("there are {} actions; every step array must have the same length", self.n_steps());
+                return Err(Error::argument(name, format!("array of length {length}"), remedy));
+            }
+        }
+        for episode in 0..self.n_episodes() {
+            let range = self.episode(episode);
+            let first = range.start;
+            for index in range {
+                if let Some(problem) = self.problem_at(index) {
+                    return Err(Error::Step { episode, step: index - first, problem });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn check_offsets(&self) -> Result<()> {
+        let bad = |index: usize, problem: String| Err(Error::Offsets { index, problem });
+        let (Some(&first), Some(&last)) = (self.offsets.first(), self.offsets.last()) else {
+            return bad(0, "the array is empty; it needs n_episodes + 1 entries, the first 0".into());
+        };
+        if first != 0 {
+            return bad(0, format!("is {first}, must be 0"));
+        }
+        for (index, pair) in self.offsets.windows(2).enumerate() {
+            if pair[1] <= pair[0] {
+                return bad(
+                    index + 1,
+                    format!("is {} after {}; offsets must increase (no empty episodes)", pair[1], pair[0]),
+                );
+            }
+        }
+        if last != self.n_steps() as i64 {
+            return bad(self.offsets.len() - 1, format!("is {last}, must be the number of steps, {}", self.n_steps()));
+        }
+        Ok(())
+    }
+
+    fn problem_at(&self, index: usize) -> Option<String> {
+        let (action, observation, reward) = (self.actions[index], self.observations[index], self.rewards[index]);
+        if action < 0 || action as usize >= self.n_actions {
+            return Some(format!("action {action} is outside 0..{} (n_actions)", self.n_actions));
+        }
+        if observation < 0 || observation as usize >= self.n_observations {
+            return Some(format!("observation {observation} is outside 0..{} (n_observations)", self.n_observations));
+        }
+        if !reward.is_finite() {
+            return Some(format!("reward {reward} is not a finite number"));
+        }
+        let probability = self.behavior_probs.map_or(1.0, |probs| probs[index]);
+        if !(probability > 0.0 && probability <= 1.0) {
+            return Some(format!("behavior_prob {probability} is outside (0, 1]"));
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn view<'a>(actions: &'a [i32], rewards: &'a [f64], offsets: &'a [i64]) -> View<'a> {
+        View {
+            actions,
+            observations: actions,
+            rewards,
+            offsets,
+            behavior_probs: None,
+            n_actions: 2,
+            n_observations: 2,
+        }
+    }
+
+    #[test]
+    fn the_bad_step_is_named() {
+        let error = view(&[0, 1, 2], &[0.0; 3], &[0, 1, 3]).validate().unwrap_err();
+        assert_eq!(error.to_string(), "episode 1, step 1: action 2 is outside 0..2 (n_actions)");
+        let error = view(&[0, 1], &[0.0, f64::NAN], &[0, 2]).validate().unwrap_err();
+        assert!(error.to_string().starts_with("episode 0, step 1: reward NaN"));
+    }
+
+    #[test]
+    fn offsets_must_increase_and_cover() {
+        assert!(view(&[0, 1], &[0.0; 2], &[0, 2]).validate().is_ok());
+        for offsets in [&[0, 0, 2][..], &[0, 1], &[1, 2], &[], &[0, 3]] {
+            assert!(matches!(view(&[0, 1], &[0.0; 2], offsets).validate(), Err(Error::Offsets { .. })));
+        }
+    }
+}
