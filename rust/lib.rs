@@ -8,5 +8,6 @@ pub mod parallel;
 pub mod trajectories;
 pub mod simulate;
 pub mod domains;
+pub mod learn;
 pub mod plan;
 mod bindings;

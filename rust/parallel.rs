@@ -35,6 +35,9 @@ impl Ticker {
     }
 }
 
+/// More would even out threads of unequal luck, fewer would save memory.
+const BLOCKS_HELD_PER_THREAD: usize = 2;
+
 /// `work` applied to the blocks `0..block`, `block..2*block`, … of `0..items`, results in that order.
 ///
 /// The cut depends on `items` and `block` alone, so sums taken over the returned list have the same
@@ -59,6 +62,32 @@ pub fn map_blocks<T: Send>(
         return (0..blocks).map(run).collect();
     }
     pool(threads)?.install(|| (0..blocks).into_par_iter().map(run).collect())
+}
+
+/// Like `map_blocks`, but the results are folded into one as they come, in block order; only a few blocks are
+/// held at a time. None if there are no items.
+pub fn fold_blocks<T: Send>(
+    threads: usize,
+    items: usize,
+    block: usize,
+    ticker: &Ticker,
+    work: impl Fn(Range<usize>) -> Result<T> + Sync,
+    mut fold: impl FnMut(&mut T, T) -> Result<()>,
+) -> Result<Option<T>> {
+    let wave = block * threads.max(1) * BLOCKS_HELD_PER_THREAD;
+    let mut total = None;
+    for first in (0..items).step_by(wave.max(1)) {
+        let count = wave.min(items - first);
+        let results =
+            map_blocks(threads, count, block, ticker, |range| work(range.start + first..range.end + first))?;
+        for result in results {
+            match &mut total {
+                None => total = Some(result),
+                Some(total) => fold(total, result)?,
+            }
+        }
+    }
+    Ok(total)
 }
 
 /// Pools are kept, since starting threads costs more than many of our calls.

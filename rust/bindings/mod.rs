@@ -1,6 +1,8 @@
 //! The whole boundary with Python: borrow, call, convert. No logic lives here.
 
+mod automaton;
 mod convert;
+mod hankel;
 mod job;
 mod policies;
 mod rollout;
@@ -11,6 +13,10 @@ use pyo3::prelude::*;
 
 #[pymodule(gil_used = false)]
 mod _core {
+    #[pymodule_export]
+    use super::automaton::{Automaton, AutomatonMemory, AutomatonPolicy};
+    #[pymodule_export]
+    use super::hankel::{HankelSettings, HankelStatistics, most_frequent, project_words, sum_operators};
     #[pymodule_export]
     use super::policies::TablePolicy;
     #[pymodule_export]

@@ -3,6 +3,7 @@
 use numpy::{PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 
+use crate::bindings::automaton::AutomatonPolicy;
 use crate::bindings::job;
 use crate::plan::table;
 use crate::simulate::policy::Policy;
@@ -57,6 +58,7 @@ impl TablePolicy {
 #[derive(FromPyObject)]
 pub enum Compiled<'py> {
     Table(Bound<'py, TablePolicy>),
+    Automaton(Bound<'py, AutomatonPolicy>),
 }
 
 /// Evaluates `$body` with `$policy` bound to the compiled policy, the uniform one standing in for None.
@@ -70,6 +72,10 @@ macro_rules! with_policy {
             }
             Some($crate::bindings::policies::Compiled::Table(table)) => {
                 let $policy = &table.get().inner;
+                $body
+            }
+            Some($crate::bindings::policies::Compiled::Automaton(automaton)) => {
+                let $policy = automaton.get().inner.as_ref();
                 $body
             }
         }

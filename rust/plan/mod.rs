@@ -1,3 +1,5 @@
 //! Policies that are stepped here, without a call to Python per step.
 
 pub mod table;
+pub mod automaton;
+pub mod automaton_policy;

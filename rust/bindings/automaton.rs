@@ -1,0 +1,228 @@
+//! Automata and the policies that act on their states.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArray2, PyReadonlyArray3, PyUntypedArrayMethods};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+use crate::bindings::job;
+use crate::plan::automaton::{self, dot};
+use crate::plan::automaton_policy::{self, Behavior, Memory};
+use crate::rng::Rng;
+use crate::simulate::policy::Policy;
+
+/// Operators by symbol.
+#[pyclass(frozen, module = "uqf._core")]
+pub struct Automaton {
+    inner: Arc<automaton::Automaton>,
+}
+
+#[pymethods]
+impl Automaton {
+    /// `operators` (seen, rank, rank) belong to `symbols` (seen,); the others are zero.
+    #[new]
+    fn new(
+        py: Python<'_>,
+        symbols: PyReadonlyArray1<'_, i64>,
+        operators: PyReadonlyArray3<'_, f64>,
+        n_symbols: usize,
+    ) -> PyResult<Self> {
+        let rank = operators.shape()[1];
+        let made = automaton::Automaton::new(rank, n_symbols, symbols.as_slice()?, operators.as_slice()?.to_vec());
+        made.map(|inner| Automaton { inner: Arc::new(inner) }).map_err(|error| job::to_python(py, error))
+    }
+
+    /// α A_word ω of every word; word i is `symbols[offsets[i]:offsets[i + 1]]`.
+    fn values<'py>(
+        &self,
+        py: Python<'py>,
+        alpha: PyReadonlyArray1<'py, f64>,
+        omega: PyReadonlyArray1<'py, f64>,
+        symbols: PyReadonlyArray1<'py, i64>,
+        offsets: PyReadonlyArray1<'py, i64>,
+    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let (alpha, omega) = (alpha.as_slice()?, omega.as_slice()?);
+        let (symbols, offsets) = (symbols.as_slice()?, offsets.as_slice()?);
+        let fits = offsets.iter().all(|&o| o >= 0 && o as usize <= symbols.len());
+        if alpha.len() != self.inner.rank() || omega.len() != self.inner.rank() || !fits || !offsets.is_sorted() {
+            return Err(PyValueError::new_err("alpha, omega or offsets do not fit the automaton and the words"));
+        }
+        let word = |pair: &[i64]| self.inner.value(alpha, omega, &symbols[pair[0] as usize..pair[1] as usize]);
+        let values = job::quick(py, || Ok(offsets.windows(2).map(word).collect::<Vec<f64>>()))?;
+        Ok(values.into_pyarray(py))
+    }
+
+    /// The state (a row vector) after one more symbol; unscaled.
+    fn step<'py>(
+        &self,
+        py: Python<'py>,
+        state: PyReadonlyArray1<'py, f64>,
+        symbol: usize,
+    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let state = state.as_slice()?;
+        if state.len() != self.inner.rank() {
+            return Err(PyValueError::new_err(format!("state has {} entries, not {}", state.len(), self.inner.rank())));
+        }
+        let mut next = vec![0.0; state.len()];
+        let place = self.inner.place(symbol);
+        if place != automaton::UNSEEN {
+            self.inner.step(state, place, &mut next);
+        }
+        Ok(next.into_pyarray(py))
+    }
+}
+
+/// What an automaton policy remembers of an episode.
+#[pyclass(frozen, module = "uqf._core")]
+pub struct AutomatonMemory {
+    inner: Memory,
+}
+
+#[pymethods]
+impl AutomatonMemory {
+    /// The state vector, rescaled.
+    #[getter]
+    fn vector<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+        self.inner.state.clone().into_pyarray(py)
+    }
+}
+
+/// Acts on the state of an automaton; see `uqf.learn` for how its parts are learned.
+#[pyclass(frozen, module = "uqf._core")]
+pub struct AutomatonPolicy {
+    pub inner: Arc<automaton_policy::AutomatonPolicy>,
+    /// How many actions were drawn without a generator: each has luck of its own.
+    drawn: AtomicU64,
+}
+
+impl AutomatonPolicy {
+    fn wrap(inner: automaton_policy::AutomatonPolicy) -> Self {
+        AutomatonPolicy { inner: Arc::new(inner), drawn: AtomicU64::new(0) }
+    }
+}
+
+#[pymethods]
+impl AutomatonPolicy {
+    #[new]
+    #[pyo3(signature = (automaton, *, n_actions, n_observations, start, anchor, weights, table=None,
+                        normaliser=None, window=None, temperature=0.0, behavior=None))]
+    #[allow(clippy::too_many_arguments)]
+    fn new(
+        py: Python<'_>,
+        automaton: &Automaton,
+        n_actions: usize,
+        n_observations: usize,
+        start: PyReadonlyArray1<'_, f64>,
+        anchor: PyReadonlyArray1<'_, f64>,
+        weights: PyReadonlyArray2<'_, f64>,
+        table: Option<PyReadonlyArray2<'_, f64>>,
+        normaliser: Option<PyReadonlyArray1<'_, f64>>,
+        window: Option<usize>,
+        temperature: f64,
+        behavior: Option<(PyRef<'_, AutomatonPolicy>, f64)>,
+    ) -> PyResult<Self> {
+        let policy = automaton_policy::AutomatonPolicy {
+            automaton: automaton.inner.clone(),
+            n_actions,
+            n_observations,
+            start: start.as_slice()?.to_vec(),
+            anchor: anchor.as_slice()?.to_vec(),
+            weights: weights.as_slice()?.to_vec(),
+            table: table.map(|table| table.as_slice().map(<[f64]>::to_vec)).transpose()?.unwrap_or_default(),
+            normaliser: normaliser.map(|vector| vector.as_slice().map(<[f64]>::to_vec)).transpose()?,
+            window,
+            temperature,
+            behavior: behavior.map(|(policy, epsilon)| Behavior { policy: policy.inner.clone(), epsilon }),
+        };
+        policy.validate().map_err(|error| job::to_python(py, error))?;
+        Ok(Self::wrap(policy))
+    }
+
+    #[getter]
+    fn n_actions(&self) -> usize {
+        self.inner.n_actions
+    }
+
+    #[getter]
+    fn n_observations(&self) -> usize {
+        self.inner.n_observations
+    }
+
+    /// 0 acts greedily; otherwise actions are drawn from softmax(q_values / temperature).
+    #[getter]
+    fn temperature(&self) -> f64 {
+        self.inner.temperature
+    }
+
+    #[getter]
+    fn rank(&self) -> usize {
+        self.inner.automaton.rank()
+    }
+
+    /// The same values, acted on greedily.
+    fn greedy(&self, py: Python<'_>) -> PyResult<Self> {
+        self.with_temperature(py, 0.0)
+    }
+
+    /// The same values, acted on at another temperature.
+    fn with_temperature(&self, py: Python<'_>, temperature: f64) -> PyResult<Self> {
+        let policy = automaton_policy::AutomatonPolicy { temperature, ..(*self.inner).clone() };
+        policy.validate().map_err(|error| job::to_python(py, error))?;
+        Ok(Self::wrap(policy))
+    }
+
+    fn initial_state(&self) -> AutomatonMemory {
+        AutomatonMemory { inner: self.inner.start() }
+    }
+
+    /// The memory after one more step; `state` itself does not change.
+    fn update(&self, state: &AutomatonMemory, action: i64, observation: i64) -> PyResult<AutomatonMemory> {
+        let check = |name: &str, given: i64, limit: usize| match usize::try_from(given) {
+            Ok(value) if value < limit => Ok(value),
+            _ => Err(PyValueError::new_err(format!("{name} = {given}: choose 0 to {}", limit - 1))),
+        };
+        let action = check("action", action, self.inner.n_actions)?;
+        let observation = check("observation", observation, self.inner.n_observations)?;
+        let mut memory = state.inner.clone();
+        self.inner.update(&mut memory, action, observation);
+        Ok(AutomatonMemory { inner: memory })
+    }
+
+    /// Value of every action; comparable across actions at one history, not across histories.
+    fn q_values<'py>(&self, py: Python<'py>, state: &AutomatonMemory) -> Bound<'py, PyArray1<f64>> {
+        let mut values = vec![0.0; self.inner.n_actions];
+        self.inner.q_values(&state.inner, &mut values);
+        values.into_pyarray(py)
+    }
+
+    fn action_probs<'py>(&self, py: Python<'py>, state: &AutomatonMemory) -> Bound<'py, PyArray1<f64>> {
+        let mut probs = vec![0.0; self.inner.n_actions];
+        self.inner.action_probs(&state.inner, &mut probs);
+        probs.into_pyarray(py)
+    }
+
+    /// An action: drawn with `rng` (anything with `random()`), or else with the policy's own luck.
+    #[pyo3(signature = (state, rng=None))]
+    fn action(&self, state: &AutomatonMemory, rng: Option<Bound<'_, PyAny>>) -> PyResult<usize> {
+        let mut probs = vec![0.0; self.inner.n_actions];
+        self.inner.action_probs(&state.inner, &mut probs);
+        let Some(rng) = rng else {
+            let mut own = Rng::stream(0, self.drawn.fetch_add(1, Ordering::Relaxed));
+            return Ok(own.choose(&probs, 1.0));
+        };
+        let mut left: f64 = rng.call_method0("random")?.extract()?;
+        let last = probs.iter().rposition(|&p| p > 0.0).unwrap_or(0);
+        let crossed = probs.iter().position(|&p| {
+            left -= p;
+            left < 0.0
+        });
+        Ok(crossed.unwrap_or(last))
+    }
+
+    /// Value of the state under a weight vector, for diagnostics.
+    fn readout(&self, state: &AutomatonMemory, weights: PyReadonlyArray1<'_, f64>) -> PyResult<f64> {
+        Ok(dot(&state.inner.state, weights.as_slice()?))
+    }
+}

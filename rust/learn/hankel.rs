@@ -1,0 +1,252 @@
+//! First pass: sums over the cuts of all episodes, mergeable over shards.
+
+use std::collections::BTreeMap;
+
+use ndarray::{ArrayView2, linalg::general_mat_mul};
+use rustc_hash::FxHashMap;
+
+use crate::error::{Error, Result};
+use crate::learn::cuts::{Coverage, Cuts, Settings};
+use crate::learn::double::Double;
+use crate::parallel::{Ticker, fold_blocks};
+use crate::trajectories::View;
+
+/// Episodes a thread takes at a time; the sums of a block are small beside its work.
+const BLOCK: usize = 1024;
+
+/// Blocks with more cells than this are kept as lists of the cells that were touched.
+const DENSE_CELLS: usize = 1 << 22;
+
+/// A matrix of sums.
+#[derive(Clone, Debug)]
+pub enum Cells {
+    Full(Vec<Double>),
+    Touched(FxHashMap<u64, Double>),
+}
+
+impl Cells {
+    fn new(count: usize) -> Self {
+        if count <= DENSE_CELLS { Cells::Full(vec![Double::default(); count]) } else { Cells::touched() }
+    }
+
+    pub fn touched() -> Self {
+        Cells::Touched(FxHashMap::default())
+    }
+
+    #[inline]
+    fn add(&mut self, cell: usize, term: f64) {
+        match self {
+            Cells::Full(cells) => cells[cell].add(term),
+            Cells::Touched(cells) => cells.entry(cell as u64).or_default().add(term),
+        }
+    }
+
+    pub fn set(&mut self, cell: u64, sum: Double) {
+        match self {
+            Cells::Full(cells) => cells[cell as usize] = sum,
+            Cells::Touched(cells) => {
+                cells.insert(cell, sum);
+            }
+        }
+    }
+
+    fn merge(&mut self, other: &Cells, sign: f64) {
+        let signed = |sum: Double| if sign < 0.0 { sum.negated() } else { sum };
+        other.for_each(|cell, sum| match self {
+            Cells::Full(cells) => cells[cell as usize].merge(signed(sum)),
+            Cells::Touched(cells) => cells.entry(cell).or_default().merge(signed(sum)),
+        });
+    }
+
+    /// Every cell that may differ from zero, in the order of cells.
+    pub fn for_each(&self, mut visit: impl FnMut(u64, Double)) {
+        match self {
+            Cells::Full(cells) => {
+                let filled = cells.iter().enumerate().filter(|(_, sum)| **sum != Double::default());
+                filled.for_each(|(cell, sum)| visit(cell as u64, *sum));
+            }
+            Cells::Touched(cells) => {
+                let mut keys: Vec<u64> = cells.keys().copied().collect();
+                keys.sort_unstable();
+                keys.into_iter().for_each(|cell| visit(cell, cells[&cell]));
+            }
+        }
+    }
+}
+
+/// Unnormalised sums over episodes; divide by `episodes` for expectations.
+#[derive(Clone, Debug)]
+pub struct Accumulator {
+    pub episodes: u64,
+    pub steps: u64,
+    /// left ⊗ right, (left_dim, right_dim).
+    pub block: Cells,
+    /// The same by symbol, for learners that keep everything; empty unless asked for.
+    pub symbol_blocks: BTreeMap<u32, Cells>,
+    pub by_symbol: bool,
+    /// Column λ of every target: left · y, (left_dim, targets).
+    pub columns: Vec<Double>,
+    /// Row λ at the first cut of the episodes, and over all cuts: (right_dim).
+    pub start: Vec<Double>,
+    pub average: Vec<Double>,
+    /// Words known to the basis among those seen, for prefixes and suffixes.
+    pub coverage: [Coverage; 2],
+    shape: (usize, usize, usize),
+}
+
+impl Accumulator {
+    pub fn new(settings: &Settings, by_symbol: bool) -> Self {
+        Self::of_shape((settings.left_dim(), settings.right_dim(), settings.targets.len()), by_symbol)
+    }
+
+    pub fn of_shape(shape: (usize, usize, usize), by_symbol: bool) -> Self {
+        let (left, right, targets) = shape;
+        Accumulator {
+            episodes: 0,
+            steps: 0,
+            block: Cells::new(left.saturating_mul(right)),
+            symbol_blocks: BTreeMap::new(),
+            by_symbol,
+            columns: vec![Double::default(); left * targets],
+            start: vec![Double::default(); right],
+            average: vec![Double::default(); right],
+            coverage: Default::default(),
+            shape,
+        }
+    }
+
+    /// (left_dim, right_dim, targets)
+    pub fn shape(&self) -> (usize, usize, usize) {
+        self.shape
+    }
+
+    /// Adds another shard's sums (or takes them out again, with `sign` −1).
+    pub fn merge(&mut self, other: &Accumulator, sign: f64) -> Result<()> {
+        if self.shape != other.shape || self.by_symbol != other.by_symbol {
+            let given = format!("statistics of shape {:?}", other.shape);
+            return Err(Error::argument("other", given, format!("these have shape {:?}", self.shape)));
+        }
+        if sign < 0.0 && (self.episodes < other.episodes || self.steps < other.steps) {
+            let given = format!("{} episodes", other.episodes);
+            return Err(Error::argument("other", given, format!("only {} were ever added", self.episodes)));
+        }
+        let counted = |mine: u64, theirs: u64| if sign < 0.0 { mine.saturating_sub(theirs) } else { mine + theirs };
+        self.episodes = counted(self.episodes, other.episodes);
+        self.steps = counted(self.steps, other.steps);
+        self.block.merge(&other.block, sign);
+        for (&symbol, cells) in &other.symbol_blocks {
+            self.symbol_blocks.entry(symbol).or_insert_with(Cells::touched).merge(cells, sign);
+        }
+        let pairs = [
+            (&mut self.columns, &other.columns),
+            (&mut self.start, &other.start),
+            (&mut self.average, &other.average),
+        ];
+        for (mine, theirs) in pairs {
+            let signed = theirs.iter().map(|sum| if sign < 0.0 { sum.negated() } else { *sum });
+            mine.iter_mut().zip(signed).for_each(|(sum, term)| sum.merge(term));
+        }
+        for (mine, theirs) in self.coverage.iter_mut().zip(&other.coverage) {
+            mine.known = counted(mine.known, theirs.known);
+            mine.seen = counted(mine.seen, theirs.seen);
+        }
+        Ok(())
+    }
+
+    fn add_episode(&mut self, cuts: &Cuts, dense: &mut DenseScratch) {
+        self.episodes += 1;
+        self.steps += cuts.symbols().len() as u64;
+        if dense.used {
+            self.add_dense(cuts, dense);
+        } else {
+            self.add_sparse(cuts);
+        }
+    }
+
+    fn add_sparse(&mut self, cuts: &Cuts) {
+        let (_, width, targets) = self.shape;
+        let last = cuts.symbols().len();
+        for cut in 0..=last {
+            let (left, right) = (cuts.left.at(cut), cuts.right.at(cut));
+            for &(row, x) in left {
+                let from = row as usize * width;
+                right.iter().for_each(|&(column, y)| self.block.add(from + column as usize, x * y));
+                for target in 0..targets {
+                    self.columns[row as usize * targets + target].add(x * cuts.values(target)[cut]);
+                }
+            }
+            right.iter().for_each(|&(column, y)| self.average[column as usize].add(y));
+            if self.by_symbol && cut < last {
+                let cells = self.symbol_blocks.entry(cuts.symbols()[cut]).or_insert_with(Cells::touched);
+                for &(row, x) in left {
+                    let from = row as usize * width;
+                    cuts.right.at(cut + 1).iter().for_each(|&(column, y)| cells.add(from + column as usize, x * y));
+                }
+            }
+        }
+        cuts.right.at(0).iter().for_each(|&(column, y)| self.start[column as usize].add(y));
+    }
+
+    /// One matrix product per episode: episodes are the units that shards keep whole.
+    fn add_dense(&mut self, cuts: &Cuts, scratch: &mut DenseScratch) {
+        let (height, width, targets) = self.shape;
+        let last = cuts.symbols().len();
+        let left = ArrayView2::from_shape((last + 1, height), &cuts.left.dense).expect("one row per cut");
+        let right = ArrayView2::from_shape((last + 1, width), &cuts.right.dense).expect("one row per cut");
+        general_mat_mul(1.0, &left.t(), &right, 0.0, &mut scratch.product);
+        for (cell, term) in scratch.product.iter().enumerate() {
+            self.block.add(cell, *term);
+        }
+        for cut in 0..=last {
+            for target in 0..targets {
+                let value = cuts.values(target)[cut];
+                left.row(cut).iter().enumerate().for_each(|(row, x)| self.columns[row * targets + target].add(x * value));
+            }
+            right.row(cut).iter().zip(&mut self.average).for_each(|(y, sum)| sum.add(*y));
+        }
+        right.row(0).iter().zip(&mut self.start).for_each(|(y, sum)| sum.add(*y));
+        if self.by_symbol {
+            for cut in 0..last {
+                let cells = self.symbol_blocks.entry(cuts.symbols()[cut]).or_insert_with(Cells::touched);
+                for (row, x) in left.row(cut).iter().enumerate() {
+                    right.row(cut + 1).iter().enumerate().for_each(|(column, y)| cells.add(row * width + column, x * y));
+                }
+            }
+        }
+    }
+}
+
+/// Room for the matrix product of one episode.
+struct DenseScratch {
+    used: bool,
+    product: ndarray::Array2<f64>,
+}
+
+/// Sums over all episodes of `view`. Blocks of episodes are summed apart and merged in order, so the bits do
+/// not depend on the number of threads.
+pub fn accumulate(
+    view: &View,
+    settings: &Settings,
+    by_symbol: bool,
+    threads: usize,
+    ticker: &Ticker,
+) -> Result<Accumulator> {
+    settings.validate()?;
+    let used = settings.prefixes.is_dense();
+    let sum_block = |episodes: std::ops::Range<usize>| {
+        let mut cuts = Cuts::new(settings);
+        let mut sums = Accumulator::new(settings, by_symbol);
+        let shape = if used { (settings.left_dim(), settings.right_dim()) } else { (0, 0) };
+        let mut scratch = DenseScratch { used, product: ndarray::Array2::zeros(shape) };
+        for episode in episodes {
+            cuts.read(view, episode);
+            sums.add_episode(&cuts, &mut scratch);
+        }
+        sums.coverage = cuts.coverage;
+        Ok(sums)
+    };
+    let total = fold_blocks(threads, view.n_episodes(), BLOCK, ticker, sum_block, |total: &mut Accumulator, block| {
+        total.merge(&block, 1.0)
+    })?;
+    Ok(total.unwrap_or_else(|| Accumulator::new(settings, by_symbol)))
+}

@@ -1,0 +1,9 @@
+//! From trajectories to the numbers of an automaton: words → projection → Hankel statistics → operators.
+
+pub mod double;
+pub mod words;
+pub mod projection;
+pub mod target;
+pub mod cuts;
+pub mod hankel;
+pub mod operators;
