@@ -7,6 +7,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from uqf._core import AutomatonPolicy as AutomatonPolicy
 from uqf._core import TablePolicy as TablePolicy
 
 

@@ -3,12 +3,13 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArray2, PyReadonlyArray3, PyUntypedArrayMethods};
+use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyReadonlyArray3, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
+use crate::bindings::convert::{Arrays, threads as thread_count};
 use crate::bindings::job;
-use crate::plan::automaton::{self, dot};
+use crate::plan::automaton;
 use crate::plan::automaton_policy::{self, Behavior, Memory};
 use crate::rng::Rng;
 use crate::simulate::policy::Policy;
@@ -221,8 +222,21 @@ impl AutomatonPolicy {
         Ok(crossed.unwrap_or(last))
     }
 
-    /// Value of the state under a weight vector, for diagnostics.
-    fn readout(&self, state: &AutomatonMemory, weights: PyReadonlyArray1<'_, f64>) -> PyResult<f64> {
-        Ok(dot(&state.inner.state, weights.as_slice()?))
+    /// What is remembered before every step of a data set: states (n_steps, rank), rows of the table (n_steps,).
+    #[pyo3(signature = (data, *, threads=None))]
+    fn states_along<'py>(
+        &self,
+        py: Python<'py>,
+        data: Arrays<'py>,
+        threads: Option<i64>,
+    ) -> PyResult<(Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<i64>>)> {
+        let (view, threads, policy) = (data.view()?, thread_count(threads)?, self.inner.as_ref());
+        if (view.n_actions, view.n_observations) != (policy.n_actions, policy.n_observations) {
+            return Err(PyValueError::new_err("data and policy have different actions or observations"));
+        }
+        let run = |ticker: &_| automaton_policy::states_along(policy, &view, threads, ticker);
+        let (states, rows) = job::long(py, None, run)?;
+        let states = states.into_pyarray(py).reshape([view.n_steps(), policy.automaton.rank()])?;
+        Ok((states, rows.into_iter().map(i64::from).collect::<Vec<_>>().into_pyarray(py)))
     }
 }

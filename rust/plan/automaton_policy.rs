@@ -3,8 +3,10 @@
 use std::sync::Arc;
 
 use crate::error::{Error, Result};
+use crate::parallel::{Ticker, map_blocks};
 use crate::plan::automaton::{Automaton, UNSEEN, dot};
 use crate::simulate::policy::Policy;
+use crate::trajectories::View;
 
 /// Values this close to the best, relative to the largest, count as ties.
 const TIE: f64 = 1e-12;
@@ -146,6 +148,30 @@ impl AutomatonPolicy {
             }
         }
     }
+}
+
+/// The memory before every step of the data: states (steps, rank) and rows of the table (steps).
+pub fn states_along(
+    policy: &AutomatonPolicy,
+    view: &View,
+    threads: usize,
+    ticker: &Ticker,
+) -> Result<(Vec<f64>, Vec<u32>)> {
+    const BLOCK: usize = 64;
+    let blocks = map_blocks(threads, view.n_episodes(), BLOCK, ticker, |episodes| {
+        let (mut states, mut rows) = (Vec::new(), Vec::new());
+        for episode in episodes {
+            let mut memory = policy.start();
+            for step in view.episode(episode) {
+                states.extend_from_slice(&memory.state);
+                rows.push(memory.row);
+                policy.update(&mut memory, view.actions[step] as usize, view.observations[step] as usize);
+            }
+        }
+        Ok((states, rows))
+    })?;
+    let (states, rows): (Vec<_>, Vec<_>) = blocks.into_iter().unzip();
+    Ok((states.concat(), rows.concat()))
 }
 
 /// Turns values into probabilities in place. Values that are not numbers give the uniform distribution.

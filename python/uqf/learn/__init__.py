@@ -1,0 +1,1 @@
+"""From trajectories to an automaton: Hankel statistics → spectral step → automaton → estimator."""
