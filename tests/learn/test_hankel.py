@@ -1,0 +1,138 @@
+"""Words and Hankel statistics: bases, merging, threads, shards."""
+
+import pickle
+from collections import Counter
+
+import numpy as np
+import pytest
+import scipy.sparse
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import trajectories
+
+import uqf
+from uqf import _core
+from uqf.learn.state import Basis, Target, learn_state
+
+PROJECTIONS = [None, "gaussian", "rademacher", "sparse", "hashed"]
+
+
+@given(trajectories(), st.sampled_from(["start", "anywhere"]), st.integers(0, 4), st.integers(1, 12))
+def test_basis_is_the_most_frequent_words_and_closed(data, occurrences, length, limit):
+    counts = Counter()
+    for episode in data:
+        symbols = tuple(episode.actions * data.n_observations + episode.observations)
+        for begin in [0] if occurrences == "start" else range(len(symbols) + 1):
+            for end in range(begin, min(begin + length, len(symbols)) + 1):
+                counts[symbols[begin:end]] += 1
+    words, found = _core.most_frequent(data, occurrences=occurrences, max_length=length)
+    assert dict(zip(map(tuple, words), found, strict=True)) == counts
+    chosen, frequencies = _core.most_frequent(data, occurrences=occurrences, max_length=length, limit=limit)
+    assert [list(word) for word in chosen] == [list(word) for word in words[:limit]]
+    assert frequencies == sorted(frequencies, reverse=True)
+    assert all(word[:-1] in chosen for word in chosen if word)
+    assert chosen[0] == []
+
+
+def bits(sums):
+    state = sums.__getstate__()
+    arrays = [np.concatenate(sums.block()), sums.columns().ravel(), sums.start(), sums.average()]
+    for symbol in sums.symbols:
+        arrays += sums.symbol_block(symbol)
+    return state["counts"], state["coverage"], [np.asarray(a).tobytes() for a in arrays]
+
+
+@pytest.mark.parametrize("projection", PROJECTIONS)
+@given(
+    data=trajectories(max_episodes=20),
+    by_symbol=st.booleans(),
+    cuts=st.lists(st.integers(1, 19), max_size=3),
+    occurrences=st.sampled_from(["start", "anywhere"]),
+)
+def test_any_split_into_shards_gives_the_same_bits(projection, data, by_symbol, cuts, occurrences):
+    basis = Basis(occurrences=occurrences, max_prefix=2, max_suffix=2, projection=projection, prefix_dim=9, suffix_dim=9)
+    settings = basis.settings(data, [Target("probability"), Target("return", 0.9)])
+    whole = _core.HankelStatistics.accumulate(data, settings, by_symbol=by_symbol)
+    edges = sorted({0, len(data), *(cut for cut in cuts if cut < len(data))})
+    shards = [
+        _core.HankelStatistics.accumulate(data[first:last], settings, by_symbol=by_symbol, threads=2)
+        for first, last in zip(edges, edges[1:], strict=False)
+    ]
+    merged = _core.HankelStatistics.empty(settings, by_symbol=by_symbol)
+    for shard in shards:
+        merged.merge(pickle.loads(pickle.dumps(shard)))
+    assert bits(merged) == bits(whole)
+    backwards = shards[-1]
+    for shard in reversed(shards[:-1]):
+        shard.merge(backwards)  # the other association: a + (b + c)
+        backwards = shard
+    assert bits(backwards) == bits(whole)
+
+
+@pytest.mark.parametrize("projection", PROJECTIONS)
+def test_threads_agree_bit_for_bit(projection):
+    data = uqf.rollout(uqf.make("spocman"), episodes=2500, horizon=12, seed=4)
+    basis = Basis(projection=projection, prefix_dim=20, suffix_dim=20, n_prefixes=50, n_suffixes=50, max_prefix=2)
+    one, two, three = (learn_state(data, basis, [Target("return", 0.9)], 5, threads=n) for n in (1, 2, 3))
+    for other in (two, three):
+        assert one.alpha.tobytes() == other.alpha.tobytes()
+        assert one.operators.tobytes() == other.operators.tobytes()
+        assert one.omegas.tobytes() == other.omegas.tobytes()
+
+
+@given(trajectories(max_episodes=10))
+def test_a_day_can_be_forgotten(data):
+    if len(data) < 2:
+        return
+    settings = Basis(max_prefix=1, max_suffix=1).settings(data, [Target("return", 0.9)])
+    whole = _core.HankelStatistics.accumulate(data, settings)
+    whole.subtract(_core.HankelStatistics.accumulate(data[:1], settings))
+    rest = _core.HankelStatistics.accumulate(data[1:], settings)
+    np.testing.assert_allclose(whole.average(), rest.average(), atol=1e-12)
+    assert whole.episodes == rest.episodes
+    with pytest.raises(ValueError, match="only"):
+        rest.subtract(_core.HankelStatistics.accumulate(data, settings))
+
+
+def test_explicit_blocks_dense_and_sparse():
+    data = uqf.Trajectories.from_episodes(
+        [([0, 1], [0, 0], [1.0, 2.0]), ([0, 0], [0, 0], [3.0, 4.0])], n_actions=2, n_observations=1
+    )
+    words = [(), (0,), (1,)]
+    dense = uqf.hankel(data, prefixes=words, suffixes=words)
+    np.testing.assert_allclose(dense.block, [[0, 2, 0], [2, 2, 1], [0, 0, 0]])
+    np.testing.assert_allclose(dense.symbol_blocks[1], [[0, 0, 0], [1, 0, 0], [0, 0, 0]])
+    sparse = uqf.hankel(data, prefixes=words, suffixes=words, sparse=True)
+    assert scipy.sparse.issparse(sparse.block)
+    np.testing.assert_array_equal(sparse.block.toarray(), dense.block)
+    anywhere = uqf.hankel(data, prefixes=words, suffixes=words, occurrences="anywhere", target="return", discount=0.5)
+    # λλ: γG₁ + G₁ + G₂ of both episodes; G = (2, 2) and (5, 4).
+    assert anywhere.block[0, 0] == pytest.approx((1 + 2 + 2 + 2.5 + 5 + 4) / 2)
+
+
+def test_bad_input():
+    data = uqf.rollout(uqf.make("tiger"), episodes=3)
+    with pytest.raises(ValueError, match="basis is empty"):
+        uqf.hankel(data, prefixes=[], suffixes=[()])
+    with pytest.raises(ValueError, match="listed twice"):
+        uqf.hankel(data, prefixes=[(), ()], suffixes=[()])
+    with pytest.raises(ValueError, match="symbols go from 0 to 5"):
+        uqf.hankel(data, prefixes=[(9,)], suffixes=[()])
+    with pytest.raises(ValueError, match="discount = None"):
+        uqf.hankel(data, prefixes=[()], suffixes=[()], target="return")
+    with pytest.raises(ValueError, match="occurrences = middle"):
+        uqf.hankel(data, prefixes=[()], suffixes=[()], occurrences="middle")
+    with pytest.raises(ValueError, match="target = profit"):
+        uqf.hankel(data, prefixes=[()], suffixes=[()], target="profit")
+    with pytest.raises(ValueError, match="not invariant"):
+        uqf.hankel(data, prefixes=[()], suffixes=[()], offset=1.0)
+    with pytest.raises(ValueError, match="prefix_dim = 0"):
+        Basis(projection="hashed", prefix_dim=0).settings(data, [Target("reward")])
+    with pytest.raises(ValueError, match="projection = dct"):
+        Basis(projection="dct").settings(data, [Target("reward")])
+    with pytest.raises(ValueError, match="n_prefixes = 0"):
+        Basis(n_prefixes=0)
+    settings = Basis(max_prefix=1, max_suffix=1).settings(data, [Target("reward")])
+    other = Basis(max_prefix=2, max_suffix=1).settings(data, [Target("reward")])
+    with pytest.raises(ValueError, match="shape"):
+        _core.HankelStatistics.empty(settings).merge(_core.HankelStatistics.empty(other))

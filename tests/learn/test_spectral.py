@@ -1,0 +1,133 @@
+"""Exact Hankel ⇒ exact recovery; empirical Hankel → exact Hankel."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import pomdps
+from test_automata import some_words, words_up_to
+
+import uqf
+from uqf.learn.hankel import exact_hankel
+from uqf.learn.spectral import decompose, spectral_wfa
+
+
+def complete_basis(pomdp, minimal_rank):
+    """Words long enough to tell all states apart, but not too many of them."""
+    length = 1
+    while sum(pomdp.n_symbols**n for n in range(length + 1)) < 4 * minimal_rank and length < 4:
+        length += 1
+    return words_up_to(pomdp.n_symbols, length)
+
+
+def well_conditioned(block, rank):
+    spectrum = np.linalg.svd(block, compute_uv=False)
+    return len(spectrum) >= rank and spectrum[rank - 1] > 1e-5 * spectrum[0]
+
+
+@given(pomdps(max_states=8), st.integers(0, 2**32 - 1))
+def test_exact_blocks_give_the_exact_automaton(pomdp, seed):
+    wfa = uqf.WFA.from_pomdp(pomdp)
+    rank = wfa.minimise().rank
+    basis = complete_basis(pomdp, rank)
+    blocks = exact_hankel(wfa, prefixes=basis, suffixes=basis)
+    if not well_conditioned(blocks.block, rank):
+        return
+    learned = spectral_wfa(blocks, rank)
+    words = some_words(pomdp.n_symbols, 6, np.random.default_rng(seed), 200)
+    np.testing.assert_allclose(learned.values(words), wfa.values(words), atol=1e-8)
+    if learned.spectral_radius(pomdp.discount) < 0.999:
+        exact = wfa.discounted(pomdp.discount).values(words)
+        np.testing.assert_allclose(learned.discounted(pomdp.discount).values(words), exact, atol=1e-7)
+
+
+@given(pomdps(max_states=5), st.integers(0, 2**32 - 1))
+def test_the_policy_is_the_exact_one_step_improvement(pomdp, seed):
+    """argmax Q̃ = argmax Q of the uniform policy, by exact belief and dynamic programming."""
+    joint = np.einsum("ast,ato->asto", pomdp.transitions, pomdp.observations)
+    immediate = (joint * pomdp.rewards_by_outcome()).sum(axis=(2, 3)) * ~pomdp.terminal
+    step = pomdp.transitions * (~pomdp.terminal)[:, np.newaxis]
+    uniform = np.linalg.solve(np.eye(pomdp.n_states) - pomdp.discount * step.mean(axis=0), immediate.mean(axis=0))
+    exact_q = immediate + pomdp.discount * step @ uniform
+    policy = uqf.WFA.from_pomdp(pomdp).discounted(pomdp.discount).policy(pomdp.n_actions, pomdp.n_observations)
+    data = uqf.rollout(pomdp, episodes=4, seed=seed % 1000)
+    for episode in data:
+        belief, state = pomdp.start, policy.initial_state()
+        for action, observation in episode.history[:-1]:
+            values = policy.q_values(state)
+            expected = exact_q @ belief
+            scale = np.abs(expected).max()
+            if scale > 1e-6:
+                ratio = values @ expected / (expected @ expected)
+                assert ratio > 0
+                np.testing.assert_allclose(values / ratio, expected, atol=1e-6 * max(scale, 1.0))
+            belief = belief @ step[action] * pomdp.observations[action, :, observation]
+            belief /= belief.sum()
+            state = policy.update(state, action, observation)
+
+
+@pytest.mark.parametrize("occurrences", ["start", "anywhere"])
+def test_empirical_block_converges_like_one_over_root_n(occurrences):
+    pomdp = uqf.make("tiger", horizon=6).tabular()
+    words = words_up_to(pomdp.n_symbols, 2)
+    wfa = uqf.WFA.from_pomdp(pomdp)
+    exact = exact_hankel(wfa, prefixes=words, suffixes=words).block
+    if occurrences == "anywhere":
+        # Prefixes of up to two symbols with suffixes of up to two, at any of the cuts that a horizon of 6 leaves room for.
+        total = uqf.WFA.from_pomdp(pomdp, target="probability").operators.sum(axis=0)
+        pomdp_start, exact = pomdp.start, np.zeros_like(exact)
+        for begin in range(7):
+            shifted = uqf.WFA(np.concatenate([pomdp_start, np.zeros(2)]), wfa.operators, wfa.omega)
+            block = exact_hankel(shifted, prefixes=words, suffixes=words).block
+            lengths = np.add.outer([len(w) for w in words], [len(w) for w in words])
+            block = np.where(lengths + begin <= 6, block, 0.0)
+            if begin > 0:
+                # A reward that ends before the word begins is no part of it: only λλ at a later cut carries one.
+                block[0, 0] = previous_reward
+            exact += block
+            previous_reward = (pomdp_start @ uqf.WFA.from_pomdp(pomdp).operators[:, :2, 2:].sum(axis=0)).sum()
+            pomdp_start = pomdp_start @ total
+    sizes = np.array([250, 1000, 4000, 16000])
+    errors = []
+    for size in sizes:
+        blocks = [
+            uqf.hankel(uqf.rollout(pomdp, episodes=int(size), seed=seed), prefixes=words, suffixes=words,
+                       occurrences=occurrences).block
+            for seed in range(8)
+        ]
+        errors.append(np.sqrt(np.mean([np.linalg.norm(block - exact) ** 2 for block in blocks])))
+    slope = np.polyfit(np.log(sizes), np.log(errors), 1)[0]
+    assert -0.65 < slope < -0.35
+
+
+def test_rank_beyond_the_data_is_refused_with_both_numbers():
+    wfa = uqf.WFA.from_pomdp(uqf.make("tiger").tabular())
+    words = words_up_to(6, 2)
+    blocks = exact_hankel(wfa, prefixes=words, suffixes=words)
+    with pytest.raises(uqf.NumericalError, match="rank 12 exceeds the numerical rank 3"):
+        spectral_wfa(blocks, 12)
+    with pytest.raises(ValueError, match="rank = 0"):
+        spectral_wfa(blocks, 0)
+    assert spectral_wfa(blocks).rank == 3
+
+
+def test_a_block_of_zeros_is_refused():
+    with pytest.raises(uqf.NumericalError, match="zero"):
+        decompose(np.zeros((3, 4)), 1)
+    with pytest.raises(uqf.NumericalError, match="overflows"):
+        decompose(np.array([[np.inf]]), 1)
+
+
+def test_bases_without_the_empty_word_are_refused():
+    wfa = uqf.WFA.from_pomdp(uqf.make("tiger").tabular())
+    with pytest.raises(ValueError, match="prefixes lacks the empty word"):
+        spectral_wfa(exact_hankel(wfa, prefixes=[(0,)], suffixes=[()]), 1)
+
+
+def test_large_blocks_use_the_leading_vectors_only():
+    rng = np.random.default_rng(0)
+    block = rng.normal(size=(1100, 6)) @ rng.normal(size=(6, 1200))
+    few = decompose(block, 4)
+    whole = np.linalg.svd(block, compute_uv=False)
+    np.testing.assert_allclose(few.singular_values, whole[:4], rtol=1e-8)
+    np.testing.assert_array_equal(few.left, decompose(block, 4).left)
