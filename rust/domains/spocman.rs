@@ -135,7 +135,8 @@ impl Spocman {
     #[inline]
     fn observe(&self, state: &State) -> usize {
         let walls = !self.maze.exits[state.pacman as usize] & 15;
-        let seen = state.ghosts.iter().fold(0, |seen, ghost| seen | self.maze.seen_from(state.pacman, ghost.cell));
+        let seen =
+            state.ghosts.iter().fold(0, |seen, ghost| seen | self.maze.seen_from(state.pacman, ghost.cell));
         usize::from(walls) | usize::from(seen) << 4 | usize::from(state.power >= 0) << 8
     }
 }
