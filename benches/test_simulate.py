@@ -16,13 +16,17 @@ EPISODES = {
 }
 
 
+def tell_rate(benchmark, steps):
+    benchmark.extra_info["million_steps_per_second"] = round(steps / benchmark.stats["min"] / 1e6, 2)
+
+
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("name", EPISODES)
 def test_stepping(benchmark, name, threads):
     env = uqf.make(name)
     options = {"episodes": EPISODES[name], "seed": 1, "threads": threads}
     data = benchmark.pedantic(uqf.rollout, (env,), options, rounds=5, warmup_rounds=1)
-    benchmark.extra_info["million_steps_per_second"] = round(data.n_steps / benchmark.stats["min"] / 1e6, 2)
+    tell_rate(benchmark, data.n_steps)
 
 
 @pytest.mark.parametrize("threads", [1, 2])
@@ -31,4 +35,4 @@ def test_scoring(benchmark, name, threads):
     env = uqf.make(name)
     options = {"episodes": EPISODES[name], "seed": 1, "threads": threads}
     score = benchmark.pedantic(uqf.estimate_return, (env, None), options, rounds=5, warmup_rounds=1)
-    benchmark.extra_info["million_steps_per_second"] = round(score.lengths.sum() / benchmark.stats["min"] / 1e6, 2)
+    tell_rate(benchmark, score.lengths.sum())

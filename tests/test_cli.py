@@ -15,7 +15,9 @@ def test_demo_shows_every_world_and_repeats_itself():
 
 
 def test_environments_are_listed_by_the_module_run_as_a_program():
-    run = subprocess.run([sys.executable, "-m", "uqf", "environments"], capture_output=True, text=True, check=True)
+    run = subprocess.run(
+        [sys.executable, "-m", "uqf", "environments"], capture_output=True, text=True, check=True
+    )
     assert all(name in run.stdout for name in uqf.environments())
 
 

@@ -40,7 +40,12 @@ def demo(episodes: Episodes = 20_000, seed: Seed = 0) -> None:
     """Plays a random policy in every world and shows what it earns."""
     console = Console()
     table = _table(
-        f"The uniform policy over {episodes:,} episodes", "world", "return", "± 1 s.e.", "mean length", "horizon"
+        f"The uniform policy over {episodes:,} episodes",
+        "world",
+        "return",
+        "± 1 s.e.",
+        "mean length",
+        "horizon",
     )
     with console.status("playing", spinner="dots") as status:
         for name in environments():
@@ -58,5 +63,7 @@ def list_environments() -> None:
     table = _table("Worlds", "name", "actions", "observations", "horizon", "discount")
     for name in environments():
         env = make(name)
-        table.add_row(name, str(env.n_actions), str(env.n_observations), str(env.horizon), f"{env.discount:g}")
+        table.add_row(
+            name, str(env.n_actions), str(env.n_observations), str(env.horizon), f"{env.discount:g}"
+        )
     Console().print(table)

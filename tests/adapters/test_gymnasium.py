@@ -17,7 +17,7 @@ def deterministic_policy(env, seed=0):
     return uqf.TablePolicy(np.eye(env.n_actions)[choices], env.n_observations)
 
 
-@pytest.mark.filterwarnings("error")
+@pytest.mark.filterwarnings("error", "ignore:.*environment not having a spec")
 @pytest.mark.parametrize("name", WORLDS)
 def test_gymnasiums_own_checker_is_content(name):
     check_env(uqf.gymnasium_env(uqf.make(name), render_mode="ansi"), skip_render_check=False)
@@ -85,10 +85,7 @@ def test_the_vector_version_is_the_single_one_in_parallel():
         actions = rng.integers(4, size=3)
         seen, rewards, terminated, truncated, _ = vector.step(actions)
         for i, single in enumerate(singles):
-            if over[i]:
-                expected = (single.reset()[0], 0.0, False, False)
-            else:
-                expected = single.step(actions[i])[:4]
+            expected = (single.reset()[0], 0.0, False, False) if over[i] else single.step(actions[i])[:4]
             assert (seen[i], rewards[i], terminated[i], truncated[i]) == expected
         over = terminated | truncated
 
