@@ -90,6 +90,16 @@ pub fn fold_blocks<T: Send>(
     Ok(total)
 }
 
+/// `work` done once for every item; the items must not depend on each other.
+pub fn for_each<T: Send>(threads: usize, items: Vec<T>, work: impl Fn(T) + Send + Sync) -> Result<()> {
+    if threads <= 1 || items.len() <= 1 {
+        items.into_iter().for_each(work);
+    } else {
+        pool(threads)?.install(|| items.into_par_iter().for_each(work));
+    }
+    Ok(())
+}
+
 /// Pools are kept, since starting threads costs more than many of our calls.
 fn pool(threads: usize) -> Result<Arc<ThreadPool>> {
     static POOLS: OnceLock<Mutex<HashMap<usize, Arc<ThreadPool>>>> = OnceLock::new();

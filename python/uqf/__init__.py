@@ -1,5 +1,8 @@
 """Policies for partially observed systems from data, by spectral learning of unnormalised Q functions."""
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from uqf.environments import Environment as Environment
 from uqf.environments import TabularPOMDP as TabularPOMDP
 from uqf.environments import environments as environments
@@ -22,4 +25,30 @@ from uqf.policies import TablePolicy as TablePolicy
 from uqf.trajectories import Trajectories as Trajectories
 from uqf.trajectories import concatenate as concatenate
 
+if TYPE_CHECKING:
+    from uqf.adapters.gymnasium import from_gymnasium as from_gymnasium
+    from uqf.adapters.gymnasium import gymnasium_env as gymnasium_env
+    from uqf.adapters.gymnasium import gymnasium_vector_env as gymnasium_vector_env
+
+#: Names whose module needs an extra: (module, extra). They are imported when first used.
+_ON_REQUEST = {
+    "from_gymnasium": ("uqf.adapters.gymnasium", "gym"),
+    "gymnasium_env": ("uqf.adapters.gymnasium", "gym"),
+    "gymnasium_vector_env": ("uqf.adapters.gymnasium", "gym"),
+}
+
 __version__ = "0.1.0"
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _ON_REQUEST:
+        raise AttributeError(f"module 'uqf' has no attribute {name!r}")
+    module, extra = _ON_REQUEST[name]
+    try:
+        return getattr(import_module(module), name)
+    except ModuleNotFoundError as error:
+        raise ImportError(f"uqf.{name} needs {error.name}: pip install 'uqf[{extra}]'") from error
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_ON_REQUEST])

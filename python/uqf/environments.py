@@ -13,7 +13,8 @@ from uqf import _core
 
 
 class Environment:
-    """A simulated world with finitely many actions and observations.
+    """
+    A simulated world with finitely many actions and observations.
 
     The world itself is compiled and stateless; `simulation` starts one episode to be stepped by hand, while
     `uqf.rollout` plays many at once.
@@ -47,7 +48,8 @@ class Environment:
         return self.world.observation_names
 
     def simulation(self, seed: int = 0, episode: int = 0) -> _core.Simulation:
-        """One running episode: ``step(action) -> (observation, reward, terminated)`` and ``render()``.
+        """
+        One running episode: ``step(action) -> (observation, reward, terminated)`` and ``render()``.
 
         It has the luck of episode number `episode` of ``rollout(..., seed=seed)``.
         """
@@ -69,8 +71,8 @@ class Environment:
 
     def __repr__(self) -> str:
         return (
-            f"{type(self).__name__}({self.name!r}, {self.n_actions} actions, {self.n_observations} observations, "
-            f"horizon {self.horizon}, discount {self.discount:g})"
+            f"{type(self).__name__}({self.name!r}, {self.n_actions} actions, "
+            f"{self.n_observations} observations, horizon {self.horizon}, discount {self.discount:g})"
         )
 
 
@@ -82,7 +84,8 @@ def _array(name: str, values: ArrayLike, dimensions: Sequence[int], shape: str) 
 
 
 class TabularPOMDP(Environment):
-    """A finite POMDP given by its arrays; also an environment.
+    """
+    A finite POMDP given by its arrays; also an environment.
 
     Parameters
     ----------
@@ -121,7 +124,9 @@ class TabularPOMDP(Environment):
         payoffs = _array("rewards", rewards, (2, 3, 4), "(A, S), (A, S, S) or (A, S, S, O)")
         first = _array("start", start, (1,), "(states,)")
         if moves.shape[1] != moves.shape[2]:
-            raise ValueError(f"transitions has shape {moves.shape}: the last two lengths are the number of states")
+            raise ValueError(
+                f"transitions has shape {moves.shape}: the last two lengths are the number of states"
+            )
         if sights.shape[:2] != moves.shape[:2]:
             raise ValueError(
                 f"observations has shape {sights.shape}: transitions {moves.shape} says "
@@ -130,9 +135,20 @@ class TabularPOMDP(Environment):
         full = (*moves.shape, sights.shape[2])
         if payoffs.shape != full[: payoffs.ndim]:
             raise ValueError(f"rewards has shape {payoffs.shape}: expected {full[: payoffs.ndim]}")
-        ends = np.zeros(moves.shape[1], np.bool_) if terminal is None else np.ascontiguousarray(terminal, np.bool_)
+        ends = (
+            np.zeros(moves.shape[1], np.bool_)
+            if terminal is None
+            else np.ascontiguousarray(terminal, np.bool_)
+        )
         world = _core.World.tabular(
-            moves, sights, payoffs, first, ends, list(action_names), list(observation_names), list(state_names)
+            moves,
+            sights,
+            payoffs,
+            first,
+            ends,
+            list(action_names),
+            list(observation_names),
+            list(state_names),
         )
         super().__init__(world, name=name, horizon=horizon, discount=discount)
         model = world.model()
@@ -205,7 +221,9 @@ _WORLDS: dict[str, tuple[Callable[..., _core.World], int, float]] = {
 class NamedEnvironment(Environment):
     """A world that `make` made; it pickles as its name and options."""
 
-    def __init__(self, name: str, horizon: int | None, discount: float | None, options: dict[str, str]) -> None:
+    def __init__(
+        self, name: str, horizon: int | None, discount: float | None, options: dict[str, str]
+    ) -> None:
         build, usual_horizon, usual_discount = _WORLDS[name]
         try:
             world = build(**options)
@@ -228,12 +246,17 @@ def environments() -> list[str]:
     return list(_WORLDS)
 
 
-def make(name: str, *, horizon: int | None = None, discount: float | None = None, **options: str) -> Environment:
-    """A world by name, with its usual horizon and discount unless others are given.
+def make(
+    name: str, *, horizon: int | None = None, discount: float | None = None, **options: str
+) -> Environment:
+    """
+    A world by name, with its usual horizon and discount unless others are given.
 
     Options: ``maze="full" | "mini" | "micro"`` for pocman, ``ghosts="published" | "chasing"`` for spocman.
     """
     if name not in _WORLDS:
         near = difflib.get_close_matches(str(name), _WORLDS, n=1, cutoff=0.0)
-        raise ValueError(f"unknown environment {name!r}; did you mean {near[0]!r}? Known: {', '.join(_WORLDS)}")
+        raise ValueError(
+            f"unknown environment {name!r}; did you mean {near[0]!r}? Known: {', '.join(_WORLDS)}"
+        )
     return NamedEnvironment(name, horizon, discount, options)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from uqf import _core
 from uqf.environments import Environment
-from uqf.policies import checked_action, checked_probs
+from uqf.policies import chooser
 from uqf.trajectories import Trajectories
 
 Progress = Callable[[int], object]
@@ -56,7 +56,9 @@ class Step(NamedTuple):
 
 def _checked(env: Environment, policy: Any, episodes: int, horizon: int | None, seed: int) -> dict[str, Any]:
     if not isinstance(env, Environment):
-        raise TypeError(f"env is a {type(env).__name__}: give uqf.make(…), uqf.load_pomdp(…) or a TabularPOMDP")
+        raise TypeError(
+            f"env is a {type(env).__name__}: give uqf.make(…), uqf.load_pomdp(…) or a TabularPOMDP"
+        )
     if not isinstance(seed, (int, np.integer)) or not 0 <= seed < 2**64:
         raise ValueError(f"seed = {seed!r}: give an integer from 0 to 2**64 - 1")
     for name in ("n_actions", "n_observations"):
@@ -78,7 +80,8 @@ def rollout(
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> Trajectories:
-    """Plays episodes and records them, with the probability of every action taken.
+    """
+    Plays episodes and records them, with the probability of every action taken.
 
     Parameters
     ----------
@@ -125,7 +128,8 @@ def estimate_return(
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> Score:
-    """Mean discounted return of a policy over fresh episodes; the first reward is not discounted.
+    """
+    Mean discounted return of a policy over fresh episodes; the first reward is not discounted.
 
     `policy` as in `rollout` (None is the uniform policy); `discount` is the environment's own by default.
     """
@@ -134,7 +138,9 @@ def estimate_return(
     if not 0.0 <= weight <= 1.0:
         raise ValueError(f"discount = {discount}: give a number in [0, 1]")
     if isinstance(policy, COMPILED):
-        return Score(*_core.returns(env.world, policy, discount=weight, threads=threads, progress=progress, **schedule))
+        return Score(
+            *_core.returns(env.world, policy, discount=weight, threads=threads, progress=progress, **schedule)
+        )
     returns = np.zeros(schedule["episodes"])
     lengths = np.zeros(schedule["episodes"], np.int64)
     for step in _play(env, policy, epsilon=0.0, progress=progress, **schedule):
@@ -160,10 +166,7 @@ def _play(
         raise ValueError(f"horizon = {horizon}: give at least one step")
     if not 0.0 <= epsilon <= 1.0:
         raise ValueError(f"epsilon = {epsilon}: give a probability in [0, 1]")
-    for method in ("initial_state", "update"):
-        if not callable(getattr(policy, method, None)):
-            raise TypeError(f"policy is a {type(policy).__name__} without {method}(); see uqf.Policy")
-    choose = _chooser(policy, env.n_actions)
+    choose = chooser(policy, env.n_actions)
     for episode in range(episodes):
         simulation = env.simulation(seed, episode)
         rng = np.random.default_rng([seed, episode])
@@ -178,13 +181,3 @@ def _play(
             state = policy.update(state, action, observation)
         if progress is not None:
             progress(episode + 1)
-
-
-def _chooser(policy: Any, n_actions: int) -> Callable[[Any, np.random.Generator], NDArray[np.float64]]:
-    """How this policy gives the probabilities of its actions."""
-    if callable(getattr(policy, "action_probs", None)):
-        return lambda state, rng: checked_probs(policy.action_probs(state), n_actions)
-    if callable(getattr(policy, "action", None)):
-        one_hot = np.eye(n_actions)
-        return lambda state, rng: one_hot[checked_action(policy.action(state, rng), n_actions)]
-    raise TypeError(f"policy is a {type(policy).__name__} without action_probs() or action(); see uqf.Policy")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -13,7 +14,8 @@ from uqf._core import TablePolicy as TablePolicy
 
 @runtime_checkable
 class Policy(Protocol):
-    """A rule for choosing actions, separate from its memory (`state`) of one episode.
+    """
+    A rule for choosing actions, separate from its memory (`state`) of one episode.
 
     A policy must offer `initial_state` and `update`, and either `action_probs` (preferred: the probability of
     every action is then recorded in rollouts) or `action`, which is taken to be deterministic.
@@ -33,7 +35,8 @@ def checked_probs(probs: ArrayLike, n_actions: int) -> NDArray[np.float64]:
         raise ValueError(f"policy.action_probs returned shape {array.shape}: there are {n_actions} actions")
     if not np.all(array >= 0.0) or not abs(array.sum() - 1.0) <= 1e-6:
         raise ValueError(f"policy.action_probs returned {array.tolist()}: not a probability distribution")
-    return array / array.sum()
+    normalised: NDArray[np.float64] = array / array.sum()
+    return normalised
 
 
 def checked_action(action: Any, n_actions: int) -> int:
@@ -43,3 +46,16 @@ def checked_action(action: Any, n_actions: int) -> int:
     if not 0 <= action < n_actions:
         raise ValueError(f"policy.action returned {action}: choose 0 to {n_actions - 1}")
     return int(action)
+
+
+def chooser(policy: Any, n_actions: int) -> Callable[[Any, np.random.Generator], NDArray[np.float64]]:
+    """How this policy gives its action probabilities: ``choose(state, rng)``, checked at every call."""
+    for method in ("initial_state", "update"):
+        if not callable(getattr(policy, method, None)):
+            raise TypeError(f"policy is a {type(policy).__name__} without {method}(); see uqf.Policy")
+    if callable(getattr(policy, "action_probs", None)):
+        return lambda state, rng: checked_probs(policy.action_probs(state), n_actions)
+    if callable(getattr(policy, "action", None)):
+        one_hot = np.eye(n_actions)
+        return lambda state, rng: one_hot[checked_action(policy.action(state, rng), n_actions)]
+    raise TypeError(f"policy is a {type(policy).__name__} without action_probs() or action(); see uqf.Policy")

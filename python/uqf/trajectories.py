@@ -61,7 +61,8 @@ def _frozen(array: NDArray[Any]) -> NDArray[Any]:
 
 
 class Trajectories:
-    """A data set of episodes (action, observation, reward), checked once when it is made.
+    """
+    A data set of episodes (action, observation, reward), checked once when it is made.
 
     Parameters
     ----------
@@ -180,23 +181,31 @@ class Trajectories:
         n_observations: int,
         terminated: ArrayLike | None = None,
     ) -> Trajectories:
-        """From a list of (actions, observations, rewards) or (actions, observations, rewards, behavior_probs)."""
+        """From a list of (actions, observations, rewards), perhaps with behavior_probs as a fourth part."""
         if len(episodes) == 0:
             raise ValueError("episodes is empty: give at least one episode")
         lengths = []
         for index, episode in enumerate(episodes):
             if len(episode) not in (3, 4) or len(episode) != len(episodes[0]):
                 raise ValueError(
-                    f"episode {index} has {len(episode)} parts: every episode is (actions, observations, rewards), "
-                    "or every one has behavior_probs as a fourth part"
+                    f"episode {index} has {len(episode)} parts: every episode is (actions, observations, "
+                    "rewards), or every one has behavior_probs as a fourth part"
                 )
             sizes = {len(np.atleast_1d(np.asarray(part))) for part in episode}
             if len(sizes) != 1 or 0 in sizes:
-                raise ValueError(f"episode {index}: its parts have lengths {sorted(sizes)}, all must be equal and positive")
+                raise ValueError(
+                    f"episode {index}: its parts have lengths {sorted(sizes)}, all must be equal and positive"
+                )
             lengths.append(sizes.pop())
-        parts = [np.concatenate([np.atleast_1d(np.asarray(e[i])) for e in episodes]) for i in range(len(episodes[0]))]
+        parts = [
+            np.concatenate([np.atleast_1d(np.asarray(e[i])) for e in episodes])
+            for i in range(len(episodes[0]))
+        ]
+        actions, observations, rewards = parts[:3]
         return cls(
-            *parts[:3],
+            actions,
+            observations,
+            rewards,
             np.concatenate([[0], np.cumsum(lengths)]),
             n_actions=n_actions,
             n_observations=n_observations,
@@ -243,6 +252,8 @@ class Trajectories:
 
     def __getitem__(self, index: Any) -> Any:
         """An `Episode` for an integer; `Trajectories` for a slice, an index array or a boolean mask."""
+        if isinstance(index, tuple) and len(index) == 2 and index[1] is Ellipsis:
+            index = index[0]  # how scikit-learn 1.9 selects samples
         if isinstance(index, (int, np.integer)):
             return self._episode(int(index))
         if isinstance(index, slice):
@@ -264,7 +275,11 @@ class Trajectories:
         steps = slice(self.offsets[position], self.offsets[position + 1])
         probs = None if self.behavior_probs is None else self.behavior_probs[steps]
         return Episode(
-            self.actions[steps], self.observations[steps], self.rewards[steps], probs, bool(self.terminated[position])
+            self.actions[steps],
+            self.observations[steps],
+            self.rewards[steps],
+            probs,
+            bool(self.terminated[position]),
         )
 
     def _contiguous(self, first: int, last: int) -> Trajectories:
@@ -286,11 +301,9 @@ class Trajectories:
         chosen = np.where(chosen < 0, chosen + len(self), chosen)
         if chosen.min() < 0 or chosen.max() >= len(self):
             raise IndexError(f"episode index out of range for {len(self)} episodes")
-        actions, observations, rewards, probs, offsets, ended = _core.take_episodes(self, self.terminated, chosen)
-        probs = None if self.behavior_probs is None else probs
-        return self._trusted(
-            actions, observations, rewards, probs, offsets, ended, self.n_actions, self.n_observations
-        )
+        *steps, probs, offsets, ended = _core.take_episodes(self, self.terminated, chosen)
+        known = None if self.behavior_probs is None else probs
+        return self._trusted(*steps, known, offsets, ended, self.n_actions, self.n_observations)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Trajectories):
@@ -319,7 +332,8 @@ class Trajectories:
 
 
 def concatenate(parts: Sequence[Trajectories]) -> Trajectories:
-    """All episodes of several data sets, in order.
+    """
+    All episodes of several data sets, in order.
 
     The alphabets must agree. `behavior_probs` survive only if every part has them: half of the propensities
     are of no use to anyone.
@@ -335,13 +349,15 @@ def concatenate(parts: Sequence[Trajectories]) -> Trajectories:
                 f"parts[0] has {parts[0].n_actions} and {parts[0].n_observations}"
             )
     bases = np.cumsum([0] + [part.n_steps for part in parts])
-    offsets = [np.zeros(1, np.int64)] + [part.offsets[1:] + base for part, base in zip(parts, bases, strict=False)]
+    offsets = [np.zeros(1, np.int64)] + [
+        part.offsets[1:] + base for part, base in zip(parts, bases, strict=False)
+    ]
     known = all(part.behavior_probs is not None for part in parts)
     return Trajectories._trusted(
         np.concatenate([part.actions for part in parts]),
         np.concatenate([part.observations for part in parts]),
         np.concatenate([part.rewards for part in parts]),
-        np.concatenate([part.behavior_probs for part in parts]) if known else None,  # type: ignore[misc]
+        np.concatenate([part.behavior_probs for part in parts]) if known else None,
         np.concatenate(offsets),
         np.concatenate([part.terminated for part in parts]),
         parts[0].n_actions,

@@ -3,7 +3,10 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyReadonlyArray3, PyUntypedArrayMethods};
+use numpy::{
+    IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyReadonlyArray3,
+    PyUntypedArrayMethods,
+};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -31,7 +34,8 @@ impl Automaton {
         n_symbols: usize,
     ) -> PyResult<Self> {
         let rank = operators.shape()[1];
-        let made = automaton::Automaton::new(rank, n_symbols, symbols.as_slice()?, operators.as_slice()?.to_vec());
+        let made =
+            automaton::Automaton::new(rank, n_symbols, symbols.as_slice()?, operators.as_slice()?.to_vec());
         made.map(|inner| Automaton { inner: Arc::new(inner) }).map_err(|error| job::to_python(py, error))
     }
 
@@ -47,10 +51,17 @@ impl Automaton {
         let (alpha, omega) = (alpha.as_slice()?, omega.as_slice()?);
         let (symbols, offsets) = (symbols.as_slice()?, offsets.as_slice()?);
         let fits = offsets.iter().all(|&o| o >= 0 && o as usize <= symbols.len());
-        if alpha.len() != self.inner.rank() || omega.len() != self.inner.rank() || !fits || !offsets.is_sorted() {
-            return Err(PyValueError::new_err("alpha, omega or offsets do not fit the automaton and the words"));
+        if alpha.len() != self.inner.rank()
+            || omega.len() != self.inner.rank()
+            || !fits
+            || !offsets.is_sorted()
+        {
+            return Err(PyValueError::new_err(
+                "alpha, omega or offsets do not fit the automaton and the words",
+            ));
         }
-        let word = |pair: &[i64]| self.inner.value(alpha, omega, &symbols[pair[0] as usize..pair[1] as usize]);
+        let word =
+            |pair: &[i64]| self.inner.value(alpha, omega, &symbols[pair[0] as usize..pair[1] as usize]);
         let values = job::quick(py, || Ok(offsets.windows(2).map(word).collect::<Vec<f64>>()))?;
         Ok(values.into_pyarray(py))
     }
@@ -64,7 +75,11 @@ impl Automaton {
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let state = state.as_slice()?;
         if state.len() != self.inner.rank() {
-            return Err(PyValueError::new_err(format!("state has {} entries, not {}", state.len(), self.inner.rank())));
+            return Err(PyValueError::new_err(format!(
+                "state has {} entries, not {}",
+                state.len(),
+                self.inner.rank()
+            )));
         }
         let mut next = vec![0.0; state.len()];
         let place = self.inner.place(symbol);

@@ -55,7 +55,8 @@ pub fn trajectories_to_python(py: Python<'_>, data: Trajectories) -> PyResult<Bo
 
 /// A count that Python may have given as a negative or absurd number.
 pub fn count(name: &str, given: i64) -> PyResult<usize> {
-    usize::try_from(given).map_err(|_| PyValueError::new_err(format!("{name} = {given}: give a positive number")))
+    usize::try_from(given)
+        .map_err(|_| PyValueError::new_err(format!("{name} = {given}: give a positive number")))
 }
 
 /// The number of threads to use: as asked, or what the machine has.
@@ -64,6 +65,8 @@ pub fn threads(given: Option<i64>) -> PyResult<usize> {
     match given {
         None => Ok(std::thread::available_parallelism().map_or(1, |n| n.get())),
         Some(n @ 1..=MOST) => Ok(n as usize),
-        Some(n) => Err(PyValueError::new_err(format!("threads = {n}: give 1 to {MOST}, or None for all cores"))),
+        Some(n) => {
+            Err(PyValueError::new_err(format!("threads = {n}: give 1 to {MOST}, or None for all cores")))
+        }
     }
 }

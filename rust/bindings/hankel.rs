@@ -1,7 +1,10 @@
 //! Words, Hankel statistics and operators.
 
 use numpy::ndarray::Array3;
-use numpy::{IntoPyArray, PyArray1, PyArray2, PyArray3, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
+use numpy::{
+    IntoPyArray, PyArray1, PyArray2, PyArray3, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2,
+    PyUntypedArrayMethods,
+};
 use pyo3::exceptions::{PyKeyError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -85,7 +88,8 @@ impl HankelSettings {
     ) -> PyResult<Self> {
         let (max_prefix, max_suffix) = (count("max_prefix", max_prefix)?, count("max_suffix", max_suffix)?);
         let build = || {
-            let named = targets.iter().map(|(name, discount, offset)| Target::named(name, *discount, *offset));
+            let named =
+                targets.iter().map(|(name, discount, offset)| Target::named(name, *discount, *offset));
             let targets = named.collect::<Result<Vec<_>>>()?;
             let occurrences = occurrences_named(occurrences)?;
             let settings = match (words, projection) {
@@ -105,7 +109,8 @@ impl HankelSettings {
                     let kind = Kind::named(&kind)?;
                     // Prefixes and suffixes need independent vectors, hence two seeds.
                     let prefixes = Projection::new("prefix_dim", kind, prefix_dim.max(0) as usize, 2 * seed)?;
-                    let suffixes = Projection::new("suffix_dim", kind, suffix_dim.max(0) as usize, 2 * seed + 1)?;
+                    let suffixes =
+                        Projection::new("suffix_dim", kind, suffix_dim.max(0) as usize, 2 * seed + 1)?;
                     Settings {
                         occurrences,
                         max_prefix,
@@ -115,7 +120,9 @@ impl HankelSettings {
                         suffixes: WordMap::Projected(suffixes),
                     }
                 }
-                _ => return Err(Error::argument("words", "given or not", "give either words or a projection")),
+                _ => {
+                    return Err(Error::argument("words", "given or not", "give either words or a projection"));
+                }
             };
             settings.validate()?;
             Ok(settings)
@@ -257,7 +264,9 @@ impl HankelStatistics {
             blocks.set_item(symbol, cells_to_python(py, cells))?;
         }
         state.set_item("symbol_blocks", blocks)?;
-        for (name, sums) in [("columns", &inner.columns), ("start", &inner.start), ("average", &inner.average)] {
+        for (name, sums) in
+            [("columns", &inner.columns), ("start", &inner.start), ("average", &inner.average)]
+        {
             let parts: Vec<f64> = sums.iter().flat_map(|sum| <[f64; 2]>::from(sum.parts())).collect();
             state.set_item(name, parts.into_pyarray(py))?;
         }
@@ -277,7 +286,10 @@ impl HankelStatistics {
             let sums: Vec<Double> =
                 parts.as_slice()?.chunks_exact(2).map(|pair| Double::from_parts(pair[0], pair[1])).collect();
             if sums.len() != length {
-                return Err(PyValueError::new_err(format!("{name} has {} sums, expected {length}", sums.len())));
+                return Err(PyValueError::new_err(format!(
+                    "{name} has {} sums, expected {length}",
+                    sums.len()
+                )));
             }
             Ok(sums)
         };
@@ -285,7 +297,9 @@ impl HankelStatistics {
         let mut inner = Accumulator::of_shape(shape, field("by_symbol")?.extract()?);
         inner.block = cells_from_python(inner.block, &field("block")?, cells)?;
         for (symbol, stored) in field("symbol_blocks")?.cast::<PyDict>()?.iter() {
-            inner.symbol_blocks.insert(symbol.extract()?, cells_from_python(Cells::touched(), &stored, cells)?);
+            inner
+                .symbol_blocks
+                .insert(symbol.extract()?, cells_from_python(Cells::touched(), &stored, cells)?);
         }
         inner.columns = vector("columns", shape.0 * shape.2)?;
         inner.start = vector("start", shape.1)?;

@@ -1,6 +1,7 @@
 //! Compiled policies and the way to tell them apart.
 
 use numpy::{PyReadonlyArray2, PyUntypedArrayMethods};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::bindings::automaton::AutomatonPolicy;
@@ -33,24 +34,34 @@ impl TablePolicy {
         self.inner.n_observations()
     }
 
+    /// The state before the first step.
     fn initial_state(&self) -> usize {
         self.inner.start()
     }
 
+    /// Probability of every action in a state.
     fn action_probs(&self, state: usize) -> PyResult<Vec<f64>> {
         if state > self.inner.start() {
             let message = format!("state = {state}: states are symbols, 0 to {}", self.inner.start());
-            return Err(pyo3::exceptions::PyValueError::new_err(message));
+            return Err(PyValueError::new_err(message));
         }
         let mut probs = vec![0.0; self.inner.n_actions()];
         self.inner.action_probs(&state, &mut probs);
         Ok(probs)
     }
 
-    fn update(&self, state: usize, action: usize, observation: usize) -> usize {
+    /// The state after one more step: the symbol of `action` and `observation`.
+    fn update(&self, state: usize, action: usize, observation: usize) -> PyResult<usize> {
+        let (n_actions, n_observations) = (self.inner.n_actions(), self.inner.n_observations());
+        if action >= n_actions || observation >= n_observations {
+            let message = format!(
+                "action = {action}, observation = {observation}: choose below {n_actions} and {n_observations}"
+            );
+            return Err(PyValueError::new_err(message));
+        }
         let mut state = state;
         self.inner.update(&mut state, action, observation);
-        state
+        Ok(state)
     }
 }
 

@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
-use numpy::{IntoPyArray, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray3, PyReadonlyArrayDyn, PyUntypedArrayMethods};
+use numpy::{
+    IntoPyArray, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray3, PyReadonlyArrayDyn,
+    PyUntypedArrayMethods,
+};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -112,8 +115,14 @@ impl World {
         reward_shape.extend(model.rewards.by_next_state.then_some(states));
         reward_shape.extend(model.rewards.by_observation.then_some(width));
         let arrays = PyDict::new(py);
-        arrays.set_item("transitions", model.transitions.into_pyarray(py).reshape([actions, states, states])?)?;
-        arrays.set_item("observations", model.observations.into_pyarray(py).reshape([actions, states, width])?)?;
+        arrays.set_item(
+            "transitions",
+            model.transitions.into_pyarray(py).reshape([actions, states, states])?,
+        )?;
+        arrays.set_item(
+            "observations",
+            model.observations.into_pyarray(py).reshape([actions, states, width])?,
+        )?;
         arrays.set_item("rewards", model.rewards.values.into_pyarray(py).reshape(reward_shape)?)?;
         arrays.set_item("start", model.start.into_pyarray(py))?;
         arrays.set_item("terminal", model.terminal.into_pyarray(py))?;
@@ -161,7 +170,8 @@ impl Simulation {
     fn choose(&mut self, probs: PyReadonlyArray1<'_, f64>) -> PyResult<usize> {
         let probs = probs.as_slice()?;
         if probs.len() != self.world.n_actions() {
-            let message = format!("probs has {} entries; there are {} actions", probs.len(), self.world.n_actions());
+            let message =
+                format!("probs has {} entries; there are {} actions", probs.len(), self.world.n_actions());
             return Err(PyValueError::new_err(message));
         }
         Ok(self.policy_rng.choose(probs, 1.0))

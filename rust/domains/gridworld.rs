@@ -170,7 +170,11 @@ impl Environment for Gridworld {
         let direction = self.slips[action][rng.below(20)];
         *cell = self.next[*cell][direction as usize] as usize;
         let terminated = *cell == self.goal;
-        Outcome { observation: self.observe[*cell] as usize, reward: f64::from(u8::from(terminated)), terminated }
+        Outcome {
+            observation: self.observe[*cell] as usize,
+            reward: f64::from(u8::from(terminated)),
+            terminated,
+        }
     }
 
     fn action_name(&self, action: usize) -> String {

@@ -44,7 +44,8 @@ impl Maze {
             SOUTH => (row + 1, column),
             _ => (row, column - 1),
         };
-        let in_row = |row| places.iter().enumerate().filter(move |(_, p)| p.0 as usize == row).map(|(cell, _)| cell);
+        let in_row =
+            |row| places.iter().enumerate().filter(move |(_, p)| p.0 as usize == row).map(|(cell, _)| cell);
         let ends = passage.map(|row| (in_row(row).next().unwrap(), in_row(row).next_back().unwrap()));
         let mut next = vec![[0; 4]; count];
         let mut exits = vec![0; count];
@@ -141,7 +142,8 @@ impl Maze {
     /// The map with `marks` drawn over it, later marks on top; `blank` replaces every tile that is not a wall.
     pub fn render(&self, marks: impl Iterator<Item = (u8, char)>) -> String {
         let wall_or_blank = |tile: char| if matches!(tile, '#' | '<' | '>') { tile } else { ' ' };
-        let mut canvas: Vec<Vec<char>> = self.rows.iter().map(|row| row.chars().map(wall_or_blank).collect()).collect();
+        let mut canvas: Vec<Vec<char>> =
+            self.rows.iter().map(|row| row.chars().map(wall_or_blank).collect()).collect();
         for (cell, mark) in marks {
             let (row, column) = self.places[cell as usize];
             canvas[row as usize][column as usize] = mark;

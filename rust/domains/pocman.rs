@@ -269,7 +269,8 @@ impl Environment for Pocman {
     }
 
     fn observation_name(&self, observation: usize) -> String {
-        let mut name = format!("ghost {}, free {}", compass_names(observation), compass_names(observation >> 4));
+        let mut name =
+            format!("ghost {}, free {}", compass_names(observation), compass_names(observation >> 4));
         if observation >> 8 & 1 == 1 {
             name += ", smells food";
         }

@@ -119,9 +119,9 @@ impl Spocman {
 
     #[inline]
     fn directed(&self, cell: u8, onward: u8, pacman: u8, powered: bool) -> u8 {
-        let possible = DIRECTION_OF_ACTION.into_iter().filter(|d| onward >> d & 1 == 1);
+        let mut possible = DIRECTION_OF_ACTION.into_iter().filter(|d| onward >> d & 1 == 1);
         let chosen = match self.rule {
-            GhostRule::Published => possible.last(),
+            GhostRule::Published => possible.next_back(),
             GhostRule::Chasing => {
                 let signed = self.maze.signed_distances(cell, pacman);
                 let worth = |d: &u8| if powered { signed[*d as usize] } else { -signed[*d as usize] };
@@ -135,7 +135,8 @@ impl Spocman {
     #[inline]
     fn observe(&self, state: &State) -> usize {
         let walls = !self.maze.exits[state.pacman as usize] & 15;
-        let seen = state.ghosts.iter().fold(0, |seen, ghost| seen | self.maze.seen_from(state.pacman, ghost.cell));
+        let seen =
+            state.ghosts.iter().fold(0, |seen, ghost| seen | self.maze.seen_from(state.pacman, ghost.cell));
         usize::from(walls) | usize::from(seen) << 4 | usize::from(state.power >= 0) << 8
     }
 }

@@ -67,7 +67,11 @@ impl Model {
             }
         }
         if let Some(index) = self.rewards.values.iter().position(|reward| !reward.is_finite()) {
-            return Err(Error::argument("rewards", self.rewards.values[index], format!("entry {index} is not finite")));
+            return Err(Error::argument(
+                "rewards",
+                self.rewards.values[index],
+                format!("entry {index} is not finite"),
+            ));
         }
         Ok(())
     }
@@ -89,7 +93,14 @@ fn normalise(table: &'static str, row: &mut [f64], name: impl Fn() -> String) ->
 
 /// Running sums of every row, for sampling by bisection.
 fn cumulative(rows: &[f64], width: usize) -> Vec<f64> {
-    let sum_row = |row: &[f64]| row.iter().scan(0.0, |sum, p| { *sum += p; Some(*sum) }).collect::<Vec<f64>>();
+    let sum_row = |row: &[f64]| {
+        row.iter()
+            .scan(0.0, |sum, p| {
+                *sum += p;
+                Some(*sum)
+            })
+            .collect::<Vec<f64>>()
+    };
     rows.chunks_exact(width).flat_map(sum_row).collect()
 }
 
@@ -136,7 +147,12 @@ impl Tabular {
     }
 
     /// The same world with names for people.
-    pub fn named(mut self, actions: Vec<String>, observations: Vec<String>, states: Vec<String>) -> Result<Self> {
+    pub fn named(
+        mut self,
+        actions: Vec<String>,
+        observations: Vec<String>,
+        states: Vec<String>,
+    ) -> Result<Self> {
         let lists = [
             ("action_names", &mut self.action_names, actions),
             ("observation_names", &mut self.observation_names, observations),

@@ -169,7 +169,15 @@ impl<'a> Cuts<'a> {
                     let value = values[cut + length];
                     if value != 0.0 {
                         let place = (target * dim) as u32;
-                        words.add(cut, length, found[length], value, place, &mut self.right, &mut self.coverage[1]);
+                        words.add(
+                            cut,
+                            length,
+                            found[length],
+                            value,
+                            place,
+                            &mut self.right,
+                            &mut self.coverage[1],
+                        );
                     }
                 }
             }

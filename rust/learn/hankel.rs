@@ -130,7 +130,8 @@ impl Accumulator {
             let given = format!("{} episodes", other.episodes);
             return Err(Error::argument("other", given, format!("only {} were ever added", self.episodes)));
         }
-        let counted = |mine: u64, theirs: u64| if sign < 0.0 { mine.saturating_sub(theirs) } else { mine + theirs };
+        let counted =
+            |mine: u64, theirs: u64| if sign < 0.0 { mine.saturating_sub(theirs) } else { mine + theirs };
         self.episodes = counted(self.episodes, other.episodes);
         self.steps = counted(self.steps, other.steps);
         self.block.merge(&other.block, sign);
@@ -180,7 +181,10 @@ impl Accumulator {
                 let cells = self.symbol_blocks.entry(cuts.symbols()[cut]).or_insert_with(Cells::touched);
                 for &(row, x) in left {
                     let from = row as usize * width;
-                    cuts.right.at(cut + 1).iter().for_each(|&(column, y)| cells.add(from + column as usize, x * y));
+                    cuts.right
+                        .at(cut + 1)
+                        .iter()
+                        .for_each(|&(column, y)| cells.add(from + column as usize, x * y));
                 }
             }
         }
@@ -200,7 +204,10 @@ impl Accumulator {
         for cut in 0..=last {
             for target in 0..targets {
                 let value = cuts.values(target)[cut];
-                left.row(cut).iter().enumerate().for_each(|(row, x)| self.columns[row * targets + target].add(x * value));
+                left.row(cut)
+                    .iter()
+                    .enumerate()
+                    .for_each(|(row, x)| self.columns[row * targets + target].add(x * value));
             }
             right.row(cut).iter().zip(&mut self.average).for_each(|(y, sum)| sum.add(*y));
         }
@@ -209,7 +216,11 @@ impl Accumulator {
             for cut in 0..last {
                 let cells = self.symbol_blocks.entry(cuts.symbols()[cut]).or_insert_with(Cells::touched);
                 for (row, x) in left.row(cut).iter().enumerate() {
-                    right.row(cut + 1).iter().enumerate().for_each(|(column, y)| cells.add(row * width + column, x * y));
+                    right
+                        .row(cut + 1)
+                        .iter()
+                        .enumerate()
+                        .for_each(|(column, y)| cells.add(row * width + column, x * y));
                 }
             }
         }
@@ -245,8 +256,13 @@ pub fn accumulate(
         sums.coverage = cuts.coverage;
         Ok(sums)
     };
-    let total = fold_blocks(threads, view.n_episodes(), BLOCK, ticker, sum_block, |total: &mut Accumulator, block| {
-        total.merge(&block, 1.0)
-    })?;
+    let total = fold_blocks(
+        threads,
+        view.n_episodes(),
+        BLOCK,
+        ticker,
+        sum_block,
+        |total: &mut Accumulator, block| total.merge(&block, 1.0),
+    )?;
     Ok(total.unwrap_or_else(|| Accumulator::new(settings, by_symbol)))
 }

@@ -49,7 +49,14 @@ pub fn operators(
         }
         Ok(())
     };
-    let total = fold_blocks(threads, view.n_episodes(), BLOCK, ticker, |e| block_operators(view, settings, maps, e), merge)?;
+    let total = fold_blocks(
+        threads,
+        view.n_episodes(),
+        BLOCK,
+        ticker,
+        |e| block_operators(view, settings, maps, e),
+        merge,
+    )?;
     Ok(total.unwrap_or_default())
 }
 

@@ -33,7 +33,11 @@ impl Kind {
             "rademacher" => Ok(Kind::Rademacher),
             "sparse" => Ok(Kind::Sparse),
             "hashed" => Ok(Kind::Hashed),
-            _ => Err(Error::argument("projection", name, "choose gaussian, rademacher, sparse, hashed or None")),
+            _ => Err(Error::argument(
+                "projection",
+                name,
+                "choose gaussian, rademacher, sparse, hashed or None",
+            )),
         }
     }
 }

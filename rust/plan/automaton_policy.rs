@@ -67,21 +67,41 @@ impl AutomatonPolicy {
         ];
         for (name, given, expected) in sizes {
             if given != expected {
-                return Err(Error::argument(name, format!("{given} entries"), format!("expected {expected}")));
+                return Err(Error::argument(
+                    name,
+                    format!("{given} entries"),
+                    format!("expected {expected}"),
+                ));
             }
         }
         if !self.table.is_empty() && !self.table.len().is_multiple_of(self.n_actions) {
-            return Err(Error::argument("table", self.table.len(), "expected one entry per action in every row"));
+            return Err(Error::argument(
+                "table",
+                self.table.len(),
+                "expected one entry per action in every row",
+            ));
         }
         let numbers = [&self.start, &self.anchor, &self.weights, &self.table];
         if numbers.iter().any(|list| list.iter().any(|x| !x.is_finite())) {
-            return Err(Error::argument("weights", "NaN or infinity", "all numbers of a policy must be finite"));
+            return Err(Error::argument(
+                "weights",
+                "NaN or infinity",
+                "all numbers of a policy must be finite",
+            ));
         }
         if !(self.temperature >= 0.0 && self.temperature.is_finite()) {
-            return Err(Error::argument("temperature", self.temperature, "give 0 (greedy) or a positive number"));
+            return Err(Error::argument(
+                "temperature",
+                self.temperature,
+                "give 0 (greedy) or a positive number",
+            ));
         }
         if self.window == Some(0) {
-            return Err(Error::argument("window", 0, "give at least 1 symbol, or None for the whole history"));
+            return Err(Error::argument(
+                "window",
+                0,
+                "give at least 1 symbol, or None for the whole history",
+            ));
         }
         Ok(())
     }

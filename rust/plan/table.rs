@@ -13,8 +13,8 @@ pub struct TablePolicy {
 
 impl TablePolicy {
     pub fn new(probs: Vec<f64>, n_actions: usize, n_observations: usize) -> Result<Self> {
-        let rows = n_actions * n_observations + 1;
-        if n_actions == 0 || probs.len() != rows * n_actions {
+        let rows = n_actions.saturating_mul(n_observations).saturating_add(1);
+        if n_actions == 0 || n_observations == 0 || probs.len() != rows.saturating_mul(n_actions) {
             let remedy = format!("expected {rows} rows (one per symbol, one for the start) of {n_actions}");
             return Err(Error::argument("probs", format!("{} entries", probs.len()), remedy));
         }

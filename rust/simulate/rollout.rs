@@ -93,7 +93,7 @@ pub fn rollout<E: Environment, P: Policy>(
         }
         Ok(recorded)
     })?;
-    Ok(Trajectories::concatenate(blocks))
+    Trajectories::concatenate(schedule.threads, blocks)
 }
 
 /// Discounted return and length of every episode, in episode order; nothing else is kept.

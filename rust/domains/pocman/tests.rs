@@ -24,7 +24,10 @@ fn assert_law<T: std::hash::Hash + Eq + std::fmt::Debug>(sample: impl Fn(&mut Rn
     for (outcome, probability) in law {
         let frequency = counts.get(outcome).copied().unwrap_or(0.0) / DRAWS as f64;
         let slack = 5.0 * (probability * (1.0 - probability) / DRAWS as f64).sqrt() + 1e-12;
-        assert!((frequency - probability).abs() <= slack, "{outcome:?}: {frequency} instead of {probability}");
+        assert!(
+            (frequency - probability).abs() <= slack,
+            "{outcome:?}: {frequency} instead of {probability}"
+        );
     }
 }
 

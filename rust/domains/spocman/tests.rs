@@ -76,12 +76,14 @@ fn c3_attainable_observations() {
         let pattern = !world.maze.exits[cell as usize] & 15;
         *walls.entry(pattern).or_default() += 1;
         // Four ghosts can fill any set of the directions in which there is something to see.
-        let visible = (0..world.maze.len() as u8).fold(0, |seen, other| seen | world.maze.seen_from(cell, other));
+        let visible =
+            (0..world.maze.len() as u8).fold(0, |seen, other| seen | world.maze.seen_from(cell, other));
         for seen in (0..16).filter(|seen| seen & !visible == 0) {
             observations.extend([false, true].map(|power| (pattern, seen, power)));
         }
     }
-    let expected = [(0, 7), (1, 11), (2, 6), (3, 7), (4, 11), (5, 70), (6, 7), (8, 6), (9, 7), (10, 50), (12, 7)];
+    let expected =
+        [(0, 7), (1, 11), (2, 6), (3, 7), (4, 11), (5, 70), (6, 7), (8, 6), (9, 7), (10, 50), (12, 7)];
     assert_eq!(walls, expected.into_iter().collect());
     assert_eq!(observations.len(), 144);
 }

@@ -1,0 +1,59 @@
+# `make help` lists the targets. Needed: Python 3.11 or later, a C compiler and cargo; everything else is
+# installed into .venv in this folder.
+
+PYTHON ?= python3
+BIN := .venv/bin
+RUST := Cargo.toml Cargo.lock $(shell find rust -name '*.rs')
+
+.DEFAULT_GOAL := all
+.PHONY: all help build demo test test-slow lint format bench clean
+
+all: lint build test ## lint, build and test (what `make` alone does)
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' Makefile
+
+# The environment follows pyproject.toml and the pinned versions, the compiled core follows the Rust sources.
+.venv/installed: pyproject.toml requirements-dev.lock
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or later is needed; try make PYTHON=python3.12")'
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint requirements-dev.lock maturin
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint requirements-dev.lock \
+		--no-build-isolation --editable '.[dev]'
+	@touch $@
+
+.venv/built: .venv/installed $(RUST)
+	$(BIN)/maturin develop --release --skip-install --quiet
+	@touch $@
+
+build: .venv/built ## compile the core and install the package into .venv
+
+demo: build ## a short tour on the terminal
+	@$(BIN)/python -m uqf demo
+
+test: build ## the Rust and Python tests, slow ones left out
+	cargo test --quiet
+	$(BIN)/python -m pytest -m "not slow"
+
+test-slow: build ## the long statistical tests as well
+	$(BIN)/python -m pytest
+
+lint: build ## ruff, mypy, stubtest, rustfmt and clippy
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/python -m mypy.stubtest uqf._core
+	cargo fmt --check
+	cargo clippy --quiet --all-targets -- --deny warnings
+
+format: build ## put Rust and Python into the house format
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+	cargo fmt
+
+bench: build ## speed: steps per second of every world, one thread and two
+	$(BIN)/python -m pytest benches --benchmark-only --benchmark-columns=min,median,rounds --benchmark-group-by=func
+
+clean: ## remove everything that was built
+	rm -rf .venv target build .pytest_cache .mypy_cache .ruff_cache .hypothesis .benchmarks python/uqf/*.so
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,167 @@
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import given
+
+import uqf
+from strategies import pomdps
+
+VARIANTS = [
+    *((name, {}) for name in uqf.environments()),
+    ("pocman", {"maze": "mini"}),
+    ("pocman", {"maze": "micro"}),
+    ("spocman", {"ghosts": "chasing"}),
+]
+
+
+@pytest.mark.parametrize(("name", "options"), VARIANTS)
+def test_every_world_has_names_a_picture_and_a_pickle(name, options):
+    env = uqf.make(name, **options)
+    assert env.name == name
+    assert env.n_symbols == env.n_actions * env.n_observations
+    assert len(set(env.action_names)) == env.n_actions
+    assert len(set(env.observation_names)) == env.n_observations
+    simulation = env.simulation(seed=3)
+    assert simulation.render().strip()
+    simulation.step(0)
+    assert simulation.render().strip()
+    copy = pickle.loads(pickle.dumps(env))
+    assert uqf.rollout(copy, episodes=3, seed=5) == uqf.rollout(env, episodes=3, seed=5)
+
+
+@pytest.mark.parametrize(("name", "options"), VARIANTS)
+def test_stepping_by_hand_replays_a_rollout(name, options):
+    env = uqf.make(name, **options)
+    data = uqf.rollout(env, episodes=20, seed=7)
+    for number, episode in enumerate(data):
+        simulation = env.simulation(seed=7, episode=number)
+        for action, observation, reward in zip(*episode[:3], strict=True):
+            seen, paid, terminated = simulation.step(int(action))
+            assert (seen, paid) == (observation, reward)
+        assert terminated == episode.terminated
+
+
+@given(pomdps())
+def test_a_tabular_world_keeps_its_arrays(pomdp):
+    assert pomdp.tabular() is pomdp
+    np.testing.assert_allclose(pomdp.transitions.sum(-1), 1.0, atol=1e-12)
+    assert pomdp.rewards_by_outcome().shape == (*pomdp.transitions.shape, pomdp.n_observations)
+    copy = pickle.loads(pickle.dumps(pomdp))
+    for name in ("transitions", "observations", "rewards", "start", "terminal"):
+        assert not getattr(pomdp, name).flags.writeable
+        np.testing.assert_allclose(getattr(copy, name), getattr(pomdp, name), rtol=1e-15)
+    assert uqf.rollout(copy, episodes=5, seed=1).n_steps == uqf.rollout(pomdp, episodes=5, seed=1).n_steps
+
+
+def bernstein(second_moment, largest, n):
+    """How far a mean of n draws strays, except with probability 3e-8 (Bernstein's inequality)."""
+    return np.sqrt(2 * 18 * second_moment / n) + 2 / 3 * 18 * largest / n
+
+
+@given(pomdps(terminal=False, horizon=1))
+def test_first_steps_follow_the_arrays(pomdp):
+    """Frequency of every symbol and the reward that came with it, over many first steps."""
+    n = 4000
+    data = uqf.rollout(pomdp, episodes=n, seed=2)
+    rewards = pomdp.rewards_by_outcome()
+    law, paid, squares = (
+        np.einsum("s,ast,ato,asto->ao", pomdp.start, pomdp.transitions, pomdp.observations, weight).ravel()
+        / pomdp.n_actions
+        for weight in (np.ones_like(rewards), rewards, rewards**2)
+    )
+    frequencies = np.bincount(data.symbols, minlength=pomdp.n_symbols) / n
+    means = np.bincount(data.symbols, weights=data.rewards, minlength=pomdp.n_symbols) / n
+    assert np.all(frequencies[law == 0.0] == 0.0)
+    assert np.all(np.abs(frequencies - law) <= bernstein(law, 1.0, n))
+    assert np.all(np.abs(means - paid) <= bernstein(squares, np.abs(rewards).max(), n))
+
+
+@given(pomdps(max_states=3))
+def test_terminal_states_end_episodes(pomdp):
+    data = uqf.rollout(pomdp, episodes=200, seed=4)
+    assert np.all(data.terminated | (data.lengths == pomdp.horizon))
+    if not pomdp.terminal.any():
+        assert not data.terminated.any()
+
+
+def test_rows_slightly_off_are_renormalised_and_worse_ones_named():
+    good = np.array([[[0.5, 0.5], [1.0, 0.0]]])
+    arrays = {
+        "observations": np.ones((1, 2, 1)),
+        "rewards": np.zeros((1, 2)),
+        "start": [1.0, 0.0],
+        "discount": 0.9,
+    }
+    off = good + 4e-6
+    assert uqf.TabularPOMDP(transitions=off, **arrays).transitions.sum(-1) == pytest.approx(1.0, abs=1e-12)
+    for row, bad in ((0, [0.5, 0.6]), (1, [1.5, -0.5]), (1, [np.nan, 1.0])):
+        broken = good.copy()
+        broken[0, row] = bad
+        with pytest.raises(ValueError, match=rf"transitions\[action 0, state {row}\]"):
+            uqf.TabularPOMDP(transitions=broken, **arrays)
+    with pytest.raises(ValueError, match=r"observations\[action 0, state 0\]"):
+        uqf.TabularPOMDP(good, np.zeros((1, 2, 1)), np.zeros((1, 2)), [1.0, 0.0], 0.9)
+    with pytest.raises(ValueError, match="start"):
+        uqf.TabularPOMDP(good, np.ones((1, 2, 1)), np.zeros((1, 2)), [1.0, 1.0], 0.9)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"transitions": np.ones((1, 2, 3))}, "transitions has shape"),
+        ({"transitions": np.ones((2, 2))}, "transitions has shape"),
+        (
+            {
+                "transitions": np.ones((0, 0, 0)),
+                "observations": np.ones((0, 0, 1)),
+                "rewards": np.ones((0, 0)),
+            },
+            "one of each",
+        ),
+        ({"observations": np.ones((2, 1, 1))}, "observations has shape"),
+        ({"rewards": np.zeros((1, 2))}, "rewards has shape"),
+        ({"rewards": np.full((1, 1), np.nan)}, "rewards"),
+        ({"start": np.ones((1, 1))}, "start has shape"),
+        ({"start": [0.5, 0.5]}, "start"),
+        ({"terminal": [False, False]}, "terminal"),
+        ({"discount": 1.5}, "discount = 1.5"),
+        ({"discount": float("nan")}, "discount = nan"),
+        ({"horizon": 0}, "horizon = 0"),
+        ({"action_names": ["a", "b"]}, "action_names"),
+    ],
+)
+def test_bad_arrays_are_refused(changes, message):
+    one = {"transitions": np.ones((1, 1, 1)), "observations": np.ones((1, 1, 1)), "rewards": np.zeros((1, 1))}
+    with pytest.raises(ValueError, match=message):
+        uqf.TabularPOMDP(**(one | {"start": [1.0], "discount": 0.9} | changes))
+
+
+def test_unknown_names_suggest_the_nearest():
+    with pytest.raises(ValueError, match="did you mean 'spocman'"):
+        uqf.make("spockman")
+    with pytest.raises(ValueError, match="did you mean 'gridworld-near'"):
+        uqf.make("gridworld-nearby")
+    with pytest.raises(ValueError, match="huge"):
+        uqf.make("pocman", maze="huge")
+    with pytest.raises(ValueError, match="polite"):
+        uqf.make("spocman", ghosts="polite")
+    with pytest.raises(TypeError, match="tiger"):
+        uqf.make("tiger", ghosts="chasing")
+    with pytest.raises(ValueError, match="horizon = 0"):
+        uqf.make("tiger", horizon=0)
+    with pytest.raises(ValueError, match="pocman has too many states"):
+        uqf.make("pocman").tabular()
+
+
+def test_an_ended_simulation_and_an_illegal_action_are_refused():
+    pomdp = uqf.TabularPOMDP(
+        [[[0.0, 1.0], [0.0, 1.0]]], np.ones((1, 2, 1)), np.ones((1, 2)), [1, 0], 0.9, terminal=[0, 1]
+    )
+    simulation = pomdp.simulation()
+    for action in (-1, 1, 2**40):
+        with pytest.raises(ValueError, match=f"action = {action}"):
+            simulation.step(action)
+    assert simulation.step(0) == (0, 1.0, True)
+    with pytest.raises(ValueError, match="ended"):
+        simulation.step(0)

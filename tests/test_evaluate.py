@@ -1,0 +1,331 @@
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+import uqf
+from dynamic_programming import random_value
+from strategies import pomdps
+from uqf import _core
+
+VARIANTS = [
+    ("tiger", {}),
+    ("gridworld-far", {}),
+    ("gridworld-hamilton", {}),
+    ("pocman", {"maze": "micro"}),
+    ("pocman", {}),
+    ("spocman", {"ghosts": "published"}),
+    ("spocman", {"ghosts": "chasing"}),
+]
+
+
+def random_table(env, seed=0):
+    probs = np.random.default_rng(seed).dirichlet(np.ones(env.n_actions), env.n_symbols + 1)
+    return uqf.TablePolicy(probs, env.n_observations)
+
+
+class PythonPolicy:
+    """The same table without the core: what a user's own policy looks like."""
+
+    def __init__(self, table):
+        self.table = table
+
+    def initial_state(self):
+        return self.table.initial_state()
+
+    def update(self, state, action, observation):
+        return self.table.update(state, action, observation)
+
+    def action_probs(self, state):
+        return self.table.action_probs(state)
+
+
+@pytest.mark.parametrize(("name", "options"), VARIANTS)
+def test_same_bits_for_any_number_of_threads(name, options):
+    env = uqf.make(name, **options)
+    for policy in (None, random_table(env)):
+        one, two, five = (
+            uqf.rollout(env, policy, episodes=1100, epsilon=0.1, seed=3, threads=threads)
+            for threads in (1, 2, 5)
+        )
+        assert one == two == five
+        assert one != uqf.rollout(env, policy, episodes=1100, epsilon=0.1, seed=4)
+        scores = [
+            uqf.estimate_return(env, policy, episodes=1100, seed=3, threads=threads) for threads in (1, 4)
+        ]
+        assert np.array_equal(scores[0].returns, scores[1].returns)
+        assert np.array_equal(scores[0].lengths, scores[1].lengths)
+
+
+FINGERPRINT = """
+import hashlib, uqf
+digest = hashlib.sha256()
+for name in uqf.environments():
+    data = uqf.rollout(uqf.make(name), episodes=300, seed=12, threads=THREADS)
+    for array in (data.actions, data.observations, data.rewards, data.offsets, data.terminated):
+        digest.update(array.tobytes())
+print(digest.hexdigest())
+"""
+
+
+def test_same_bits_in_two_processes():
+    digests = {
+        subprocess.run(
+            [sys.executable, "-c", FINGERPRINT.replace("THREADS", threads)], capture_output=True, check=True
+        ).stdout
+        for threads in ("1", "2")
+    }
+    assert len(digests) == 1
+
+
+@pytest.mark.parametrize(("name", "options"), VARIANTS)
+def test_scores_are_the_returns_of_the_same_episodes(name, options):
+    env = uqf.make(name, **options)
+    policy = random_table(env)
+    data = uqf.rollout(env, policy, episodes=300, seed=8)
+    score = uqf.estimate_return(env, policy, episodes=300, seed=8)
+    np.testing.assert_allclose(score.returns, data.returns(env.discount), rtol=1e-12, atol=1e-12)
+    assert np.array_equal(score.lengths, data.lengths)
+    assert score.mean == score.returns.mean()
+    assert score.stderr == pytest.approx(score.returns.std(ddof=1) / np.sqrt(300))
+
+
+@pytest.mark.parametrize(("name", "options"), VARIANTS)
+def test_a_python_policy_plays_as_its_compiled_twin(name, options):
+    env = uqf.make(name, **options)
+    table = random_table(env)
+    compiled = uqf.rollout(env, table, episodes=10, epsilon=0.2, seed=6)
+    played = uqf.rollout(env, PythonPolicy(table), episodes=10, epsilon=0.2, seed=6)
+    for field in ("actions", "observations", "rewards", "offsets", "terminated"):
+        assert np.array_equal(getattr(played, field), getattr(compiled, field)), field
+    np.testing.assert_allclose(played.behavior_probs, compiled.behavior_probs, rtol=1e-12)
+    score = uqf.estimate_return(env, PythonPolicy(table), episodes=10, seed=6)
+    np.testing.assert_allclose(score.returns, uqf.estimate_return(env, table, episodes=10, seed=6).returns)
+
+
+@settings(max_examples=25)
+@given(pomdps())
+def test_recorded_probabilities_are_those_of_the_mixed_policy(pomdp):
+    policy = random_table(pomdp)
+    data = uqf.rollout(pomdp, policy, episodes=30, epsilon=0.25, seed=1)
+    for episode in data:
+        state = policy.initial_state()
+        for action, observation, recorded in zip(
+            episode.actions.tolist(), episode.observations.tolist(), episode.behavior_probs, strict=True
+        ):
+            expected = 0.75 * policy.action_probs(state)[action] + 0.25 / pomdp.n_actions
+            assert recorded == pytest.approx(expected, rel=1e-12)
+            state = policy.update(state, action, observation)
+
+
+@settings(max_examples=25)
+@given(pomdps())
+def test_the_uniform_policy_earns_its_exact_value(pomdp):
+    score = uqf.estimate_return(pomdp, None, episodes=4000, seed=5)
+    exact = random_value(pomdp, pomdp.horizon, pomdp.discount)
+    assert abs(score.mean - exact) <= 6 * score.stderr + 1e-9
+
+
+def test_actions_come_as_often_as_their_probability_says():
+    env = uqf.make("tiger")
+    data = uqf.rollout(env, random_table(env), episodes=5000, epsilon=0.3, seed=2)
+    inverse = 1.0 / data.behavior_probs
+    for action in range(3):
+        weights = inverse * (data.actions == action)
+        assert abs(weights.mean() - 1.0) <= 5 * weights.std() / np.sqrt(len(weights))
+
+
+def test_full_epsilon_is_the_uniform_policy():
+    env = uqf.make("tiger")
+    data = uqf.rollout(env, random_table(env), episodes=10, epsilon=1.0)
+    np.testing.assert_allclose(data.behavior_probs, 1 / 3, rtol=1e-12)
+
+
+class Listens:
+    """A policy with `action` alone: deterministic."""
+
+    def initial_state(self):
+        return 0
+
+    def update(self, state, action, observation):
+        return state + 1
+
+    def action(self, state, rng=None):
+        return 0
+
+
+def test_a_policy_with_action_alone_is_deterministic():
+    data = uqf.rollout(uqf.make("tiger"), Listens(), episodes=3)
+    assert not data.actions.any()
+    assert np.all(data.behavior_probs == 1.0)
+    assert np.all(data.rewards == -1.0)
+
+
+def test_progress_is_told_and_may_stop_the_work():
+    env = uqf.make("spocman")
+    told = []
+    uqf.estimate_return(env, None, episodes=20_000, progress=told.append)
+    assert told == sorted(told)
+    assert told[-1] <= 20_000
+
+    def stop(done):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        uqf.rollout(env, episodes=200_000, progress=stop)
+
+
+def test_a_single_episode_has_no_standard_error():
+    assert uqf.estimate_return(uqf.make("tiger"), None, episodes=1).stderr == float("inf")
+
+
+class Broken(Listens):
+    """A policy that returns `answer` whatever happens."""
+
+    def __init__(self, answer):
+        self.answer = answer
+
+    def action(self, state, rng=None):
+        return self.answer
+
+
+class BrokenProbs(Broken):
+    def action_probs(self, state):
+        return self.answer
+
+
+@pytest.mark.parametrize("play", [uqf.rollout, uqf.estimate_return])
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"episodes": 0}, "episodes = 0"),
+        ({"episodes": -5}, "episodes = -5"),
+        ({"episodes": 10**15}, "episodes = 1000000000000000"),
+        ({"horizon": 0}, "horizon = 0"),
+        ({"horizon": -1}, "horizon = -1"),
+        ({"horizon": 10**15}, "horizon = 1000000000000000"),
+        ({"seed": -1}, "seed = -1"),
+        ({"seed": 2**64}, "seed = "),
+        ({"seed": 0.5}, "seed = 0.5"),
+        ({"threads": 0}, "threads = 0"),
+        ({"threads": 10**6}, "threads = 1000000"),
+        ({"policy": uqf.TablePolicy(np.full((3, 1), 1.0), 2)}, "policy has n_actions = 1"),
+        ({"policy": uqf.TablePolicy(np.full((13, 3), 1 / 3), 4)}, "policy has n_observations = 4"),
+        ({"policy": Listens(), "episodes": 0}, "episodes = 0"),
+        ({"policy": Listens(), "horizon": -1}, "horizon = -1"),
+        ({"policy": Broken(3)}, "returned 3"),
+        ({"policy": Broken(-1)}, "returned -1"),
+        ({"policy": BrokenProbs([0.5, 0.5])}, "shape"),
+        ({"policy": BrokenProbs([0.5, 0.6, 0.5])}, "not a probability distribution"),
+        ({"policy": BrokenProbs([1.5, -0.5, 0.0])}, "not a probability distribution"),
+        ({"policy": BrokenProbs([np.nan, 0.5, 0.5])}, "not a probability distribution"),
+    ],
+)
+def test_bad_requests_are_refused(play, changes, message):
+    with pytest.raises(ValueError, match=message):
+        play(uqf.make("tiger"), **({"policy": None, "episodes": 2} | changes))
+
+
+@pytest.mark.parametrize("epsilon", [-0.1, 1.1, float("nan"), float("inf")])
+@pytest.mark.parametrize("policy", [None, Listens()])
+def test_epsilon_is_a_probability(epsilon, policy):
+    with pytest.raises(ValueError, match="epsilon"):
+        uqf.rollout(uqf.make("tiger"), policy, episodes=1, epsilon=epsilon)
+
+
+@pytest.mark.parametrize("discount", [-0.1, 1.1, float("nan")])
+def test_discount_lies_in_the_unit_interval(discount):
+    with pytest.raises(ValueError, match="discount"):
+        uqf.estimate_return(uqf.make("tiger"), None, episodes=1, discount=discount)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"env": "tiger"}, "env is a str"),
+        ({"policy": "greedy"}, "policy is a str without initial_state"),
+        ({"policy": Broken(0.5)}, "returned 0.5"),
+        ({"policy": Broken(None)}, "returned None"),
+        ({"policy": Broken(True)}, "returned True"),
+        ({"episodes": 2.5}, "float"),
+    ],
+)
+def test_the_wrong_type_is_refused(arguments, message):
+    with pytest.raises(TypeError, match=message):
+        uqf.rollout(**({"env": uqf.make("tiger"), "episodes": 2} | arguments))
+
+
+@pytest.mark.parametrize(
+    ("probs", "n_observations"),
+    [
+        (np.full((6, 3), 1 / 3), 2),
+        (np.full((7, 3), 0.5), 2),
+        (np.full((7, 3), np.nan), 2),
+        (np.full((1, 2), 0.5), 2**63),
+        (np.ones((1, 1)), 0),
+        (np.zeros((1, 0)), 2),
+    ],
+)
+def test_bad_tables_are_refused(probs, n_observations):
+    with pytest.raises(ValueError, match="probs"):
+        uqf.TablePolicy(probs, n_observations)
+
+
+class Damaged:
+    """Arrays that never passed through the checks of `Trajectories`."""
+
+    def __init__(self, **changes):
+        self.actions = self.observations = np.zeros(2, np.int32)
+        self.rewards = np.zeros(2)
+        self.offsets = np.array([0, 1, 2])
+        self.behavior_probs = None
+        self.n_actions = self.n_observations = 1
+        self.__dict__.update(changes)
+
+
+ENDED = np.zeros(2, np.bool_)
+HOSTILE = {
+    "no offsets": lambda: _core.take_episodes(Damaged(offsets=np.array([], np.int64)), ENDED, np.array([0])),
+    "negative offsets": lambda: _core.take_episodes(
+        Damaged(offsets=np.array([-5, 1, 2])), ENDED, np.array([0])
+    ),
+    "falling offsets": lambda: _core.take_episodes(
+        Damaged(offsets=np.array([2, 1, 0])), ENDED, np.array([0])
+    ),
+    "short arrays": lambda: _core.take_episodes(Damaged(rewards=np.zeros(1)), ENDED, np.array([1])),
+    "short terminated": lambda: _core.take_episodes(Damaged(), ENDED[:0], np.array([1])),
+    "far episode": lambda: _core.take_episodes(Damaged(), ENDED, np.array([2**62])),
+    "negative episode": lambda: _core.take_episodes(Damaged(), ENDED, np.array([-1])),
+    "validate no offsets": lambda: _core.validate(Damaged(offsets=np.array([], np.int64))),
+    "validate strided": lambda: _core.validate(Damaged(rewards=np.zeros(4)[::2])),
+    "validate dtype": lambda: _core.validate(Damaged(rewards=np.zeros(2, np.float32))),
+    "validate nothing": lambda: _core.validate(None),
+    "foreign policy": lambda: _core.rollout(
+        _core.World.tiger(),
+        uqf.TablePolicy(np.ones((2, 1)), 1),
+        episodes=1000,
+        horizon=5,
+        epsilon=0.0,
+        seed=0,
+        threads=2,
+    ),
+    "policy without world": lambda: _core.rollout(None, None, episodes=1, horizon=1, epsilon=0.0, seed=0),
+    "huge seed": lambda: _core.World.tiger().simulation(2**70),
+    "negative episode number": lambda: _core.World.tiger().simulation(0, -1),
+    "short probabilities": lambda: _core.World.tiger().simulation(0).choose(np.ones(1)),
+    "table state": lambda: uqf.TablePolicy(np.ones((2, 1)), 1).action_probs(5),
+    "table negative state": lambda: uqf.TablePolicy(np.ones((2, 1)), 1).action_probs(-5),
+    "table update": lambda: uqf.TablePolicy(np.ones((2, 1)), 1).update(0, 2**63, 2**63),
+    "tabular shapes": lambda: _core.World.tabular(
+        np.ones((1, 1, 1)), np.ones((2, 3, 4)), np.ones(()), np.ones(0), np.ones(5, np.bool_), [], [], []
+    ),
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_no_panic_crosses_into_python(name):
+    """A panic would surface as pyo3's PanicException, which is not an `Exception`."""
+    with pytest.raises((ValueError, TypeError, OverflowError, AttributeError, RuntimeError)):
+        HOSTILE[name]()

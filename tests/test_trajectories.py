@@ -1,0 +1,201 @@
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.base import BaseEstimator
+from sklearn.model_selection import GridSearchCV, KFold, train_test_split
+
+import uqf
+from strategies import trajectories
+
+ARRAYS = ("actions", "observations", "rewards", "offsets", "behavior_probs", "terminated")
+
+
+def make(actions=(0, 1, 1), observations=(1, 0, 2), rewards=(0.5, -1.0, 2.0), offsets=(0, 2, 3), **changes):
+    sizes = {"n_actions": 2, "n_observations": 3}
+    return uqf.Trajectories(actions, observations, rewards, offsets, **(sizes | changes))
+
+
+@given(trajectories())
+def test_episodes_partition_the_steps(data):
+    assert data.shape == (len(data),) == (len(list(data)),)
+    assert np.array_equal(np.concatenate([episode.rewards for episode in data]), data.rewards)
+    assert np.array_equal([len(episode.actions) for episode in data], data.lengths)
+    assert data.lengths.sum() == data.n_steps
+    assert np.array_equal(np.divmod(data.symbols, data.n_observations), [data.actions, data.observations])
+
+
+@given(trajectories(), st.data())
+def test_any_selection_is_the_list_of_its_episodes(data, draw):
+    chosen = draw.draw(st.lists(st.integers(-len(data), len(data) - 1), min_size=1, max_size=10))
+    taken = data[np.array(chosen)]
+    assert len(taken) == len(chosen)
+    for position, index in enumerate(chosen):
+        for mine, theirs in zip(taken[position], data[index], strict=True):
+            assert np.array_equal(mine, theirs)
+    mask = np.zeros(len(data), bool)
+    mask[chosen] = True
+    assert data[mask] == data[np.flatnonzero(mask)]
+
+
+@given(trajectories(), st.data())
+def test_slices_share_memory_and_agree_with_index_arrays(data, draw):
+    first = draw.draw(st.integers(0, len(data) - 1))
+    last = draw.draw(st.integers(first + 1, len(data)))
+    part = data[first:last]
+    assert part == data[np.arange(first, last)]
+    assert np.shares_memory(part.rewards, data.rewards)
+    assert np.shares_memory(part.actions, data.actions)
+    assert data[::-1] == data[np.arange(len(data))[::-1]]
+
+
+@given(trajectories(), st.data())
+def test_concatenation_undoes_cutting(data, draw):
+    cut = draw.draw(st.integers(1, len(data)))
+    parts = [data[:cut]] + ([data[cut:]] if cut < len(data) else [])
+    assert uqf.concatenate(parts) == data
+
+
+@given(trajectories())
+def test_pickling_keeps_everything(data):
+    copy = pickle.loads(pickle.dumps(data))
+    assert copy == data
+    assert not copy.rewards.flags.writeable
+
+
+@given(trajectories())
+def test_from_episodes_inverts_iteration(data):
+    parts = [episode[:3] if data.behavior_probs is None else episode[:4] for episode in data]
+    sizes = {"n_actions": data.n_actions, "n_observations": data.n_observations}
+    assert uqf.Trajectories.from_episodes(parts, terminated=data.terminated, **sizes) == data
+
+
+@given(trajectories(), st.floats(0.0, 1.0))
+def test_returns_are_discounted_sums(data, discount):
+    expected = [sum(discount**t * reward for t, reward in enumerate(episode.rewards)) for episode in data]
+    np.testing.assert_allclose(data.returns(discount), expected, atol=1e-12)
+
+
+def test_arrays_of_the_right_type_are_not_copied_and_come_out_read_only():
+    rewards = np.array([0.5, -1.0, 2.0])
+    data = make(rewards=rewards, behavior_probs=np.full(3, 0.5))
+    assert np.shares_memory(data.rewards, rewards)
+    for name in ARRAYS:
+        assert not getattr(data, name).flags.writeable, name
+        with pytest.raises(ValueError, match="read-only"):
+            getattr(data, name)[0] = 1
+    assert not data.symbols.flags.writeable
+    assert not data[0].actions.flags.writeable
+
+
+def test_concatenate_drops_half_known_probabilities():
+    known, unknown = make(behavior_probs=[0.5, 0.5, 1.0]), make()
+    assert uqf.concatenate([known, known]).behavior_probs.tolist() == [0.5, 0.5, 1.0] * 2
+    assert uqf.concatenate([known, unknown]).behavior_probs is None
+
+
+class MeanReturn(BaseEstimator):
+    """The smallest estimator on episodes: predicts the mean return, shrunk."""
+
+    def __init__(self, shrinkage=1.0):
+        self.shrinkage = shrinkage
+
+    def fit(self, data, y=None):
+        assert isinstance(data, uqf.Trajectories)
+        self.mean_ = self.shrinkage * data.returns().mean()
+        return self
+
+    def score(self, data, y=None):
+        return -np.mean((data.returns() - self.mean_) ** 2)
+
+
+def test_scikit_learn_splits_and_searches():
+    data = uqf.rollout(uqf.make("tiger"), episodes=60, seed=1)
+    train, held_out = train_test_split(data, test_size=0.25, random_state=0)
+    assert isinstance(train, uqf.Trajectories)
+    assert (len(train), len(held_out)) == (45, 15)
+    together = np.sort(np.concatenate([train.returns(), held_out.returns()]))
+    assert np.array_equal(together, np.sort(data.returns()))
+    for train_index, test_index in KFold(4).split(data):
+        assert len(data[train_index]) + len(data[test_index]) == 60
+    search = GridSearchCV(MeanReturn(), {"shrinkage": [0.0, 1.0]}, cv=3).fit(data)
+    assert search.best_params_ == {"shrinkage": 1.0}
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"actions": (0, 1, 2)}, "episode 1, step 0: action 2"),
+        ({"actions": (0, -1, 1)}, "episode 0, step 1: action -1"),
+        ({"observations": (1, 3, 0)}, "episode 0, step 1: observation 3"),
+        ({"observations": (1, 0, -2)}, "episode 1, step 0: observation -2"),
+        ({"rewards": (0.0, float("nan"), 0.0)}, "episode 0, step 1: reward NaN"),
+        ({"rewards": (0.0, 0.0, float("inf"))}, "episode 1, step 0: reward inf"),
+        ({"rewards": (0.0, 0.0)}, "rewards"),
+        ({"observations": (0, 0)}, "observations"),
+        ({"actions": ((0, 1, 1),)}, "actions has shape"),
+        ({"actions": (0, 2**40, 1)}, "actions has entries beyond int32"),
+        ({"offsets": (0, 3, 2)}, "offsets"),
+        ({"offsets": (0, 2, 2, 3)}, r"offsets\[2\]"),
+        ({"offsets": (1, 3)}, r"offsets\[0\]"),
+        ({"offsets": (0, 2)}, r"offsets\[1\]: is 2, must be the number of steps, 3"),
+        ({"offsets": (0, 4)}, r"offsets\[1\]"),
+        ({"offsets": (0,), "actions": (), "observations": (), "rewards": ()}, "empty"),
+        ({"offsets": ()}, "offsets"),
+        ({"behavior_probs": (0.5, 0.0, 1.0)}, "episode 0, step 1: behavior_prob 0"),
+        ({"behavior_probs": (0.5, 0.5, 1.5)}, "episode 1, step 0: behavior_prob 1.5"),
+        ({"behavior_probs": (0.5,)}, "behavior_probs"),
+        ({"terminated": (True,)}, "terminated has shape"),
+        ({"n_actions": 0}, "n_actions = 0"),
+        ({"n_observations": -3}, "n_observations = -3"),
+        ({"n_actions": 2**20, "n_observations": 2**20}, "symbols"),
+    ],
+)
+def test_bad_data_is_refused_by_name(changes, message):
+    with pytest.raises(ValueError, match=message):
+        make(**changes)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"actions": (0.0, 1.0, 1.0)},
+        {"observations": ("a", "b", "c")},
+        {"rewards": ("x", "y", "z")},
+        {"n_actions": 2.5},
+    ],
+)
+def test_the_wrong_type_is_refused(changes):
+    with pytest.raises(TypeError):
+        make(**changes)
+
+
+def test_bad_selections_are_refused():
+    data = make()
+    for index in (2, -3, np.array([0, 5]), np.array([True])):
+        with pytest.raises(IndexError):
+            data[index]
+    for index in (slice(1, 1), np.array([], int)):
+        with pytest.raises(ValueError, match="no episode"):
+            data[index]
+    with pytest.raises(TypeError, match="index"):
+        data[np.array([0.5])]
+
+
+def test_bad_parts_are_refused():
+    with pytest.raises(ValueError, match="empty"):
+        uqf.concatenate([])
+    with pytest.raises(TypeError, match=r"parts\[1\] is a list"):
+        uqf.concatenate([make(), []])
+    with pytest.raises(ValueError, match=r"parts\[1\] has 2 actions and 4"):
+        uqf.concatenate([make(), make(n_observations=4)])
+    with pytest.raises(ValueError, match="empty"):
+        uqf.Trajectories.from_episodes([], n_actions=1, n_observations=1)
+    with pytest.raises(ValueError, match="episode 1"):
+        uqf.Trajectories.from_episodes(
+            [([0], [0], [0.0]), ([0, 0], [0], [0.0])], n_actions=1, n_observations=1
+        )
+    with pytest.raises(ValueError, match="episode 0"):
+        uqf.Trajectories.from_episodes([([], [], [])], n_actions=1, n_observations=1)
