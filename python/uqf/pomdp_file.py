@@ -18,10 +18,11 @@ def loads_pomdp(
 ) -> TabularPOMDP:
     """The POMDP that the text of a `.pomdp` file describes.
 
-    The whole format is read: names or counts, ``*``, ``identity``, ``uniform``, ``reset``, ``values: cost`` (rewards
-    come out negated), every form of ``start`` (none means uniform) and every form of T, O and R; a later line writes
-    over an earlier one. Rewards come out in the smallest form that is exact: (A, S), (A, S, S) or (A, S, S, O).
-    The numbers of an R line run over the indices it does not name, in order, and may leave out the last ones.
+    The whole format is read: names or counts, ``*``, ``identity``, ``uniform``, ``reset``, ``values: cost``
+    (rewards come out negated), every form of ``start`` (none means uniform) and every form of T, O and R; a
+    later line writes over an earlier one. The numbers of an R line run over the indices it does not name, in
+    order, and may leave out the last ones. Rewards come out in the smallest form that is exact: (A, S),
+    (A, S, S) or (A, S, S, O).
 
     Rows that miss 1 by up to 1e-5 are renormalised. Anything else raises ``ValueError`` with the line and column,
     or with the names of the row that is no distribution. A file whose dense tables would have more than
@@ -34,13 +35,19 @@ def loads_pomdp(
 
 
 def load_pomdp(
-    path: str | os.PathLike[str], *, horizon: int = 100, name: str | None = None, max_entries: int = MAX_ENTRIES
+    path: str | os.PathLike[str],
+    *,
+    horizon: int = 100,
+    name: str | None = None,
+    max_entries: int = MAX_ENTRIES,
 ) -> TabularPOMDP:
-    """The POMDP of a `.pomdp` file; `loads_pomdp` says what is read. It is named after the file unless `name` is given."""
+    """The POMDP of a `.pomdp` file, named after the file unless `name` is given; see `loads_pomdp`."""
     path = Path(path)
     content = path.read_bytes()
     try:
-        return loads_pomdp(content, horizon=horizon, name=path.stem if name is None else name, max_entries=max_entries)
+        return loads_pomdp(
+            content, horizon=horizon, name=path.stem if name is None else name, max_entries=max_entries
+        )
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
 
@@ -53,8 +60,8 @@ def dumps_pomdp(pomdp: Environment) -> str:
 
     - terminal states become absorbing states without reward, so episodes no longer end there;
     - the horizon and the name of the world are lost;
-    - a name that the format has no way to write (white space, brackets, a leading digit, a word of the format such
-      as ``T`` or ``reset``) is changed to a similar one, and names that are the default numbering become a count;
+    - a name that the format has no way to write (white space, brackets, a leading digit, a word of the format
+      such as ``T`` or ``reset``) is changed to a similar one; names that only number become a count;
     - rewards given in a larger form than they need are read back in the smallest one.
     """
     tabular = pomdp.tabular()

@@ -14,15 +14,17 @@ use crate::formats::{read, write};
 #[pyfunction]
 pub fn read_pomdp<'py>(py: Python<'py>, content: &[u8], max_entries: i64) -> PyResult<Bound<'py, PyDict>> {
     let max_entries = count("max_entries", max_entries)?;
-    let file = job::quick(py, || read::read(content, max_entries))?;
+    let file = job::long(py, None, |ticker| read::read(content, max_entries, ticker))?;
     let model = file.model;
     let (actions, states, width) = (model.n_actions, model.n_states, model.n_observations);
     let mut reward_shape = vec![actions, states];
     reward_shape.extend(model.rewards.by_next_state.then_some(states));
     reward_shape.extend(model.rewards.by_observation.then_some(width));
     let arguments = PyDict::new(py);
-    arguments.set_item("transitions", model.transitions.into_pyarray(py).reshape([actions, states, states])?)?;
-    arguments.set_item("observations", model.observations.into_pyarray(py).reshape([actions, states, width])?)?;
+    arguments
+        .set_item("transitions", model.transitions.into_pyarray(py).reshape([actions, states, states])?)?;
+    arguments
+        .set_item("observations", model.observations.into_pyarray(py).reshape([actions, states, width])?)?;
     arguments.set_item("rewards", model.rewards.values.into_pyarray(py).reshape(reward_shape)?)?;
     arguments.set_item("start", model.start.into_pyarray(py))?;
     arguments.set_item("discount", file.discount)?;
@@ -35,6 +37,7 @@ pub fn read_pomdp<'py>(py: Python<'py>, content: &[u8], max_entries: i64) -> PyR
 /// The text of the file of a world that has arrays.
 #[pyfunction]
 pub fn write_pomdp(py: Python<'_>, world: &World, discount: f64) -> PyResult<String> {
-    let tabular = world.inner.tabular().ok_or_else(|| PyValueError::new_err("this world has no arrays to write"))?;
+    let tabular =
+        world.inner.tabular().ok_or_else(|| PyValueError::new_err("this world has no arrays to write"))?;
     job::quick(py, || Ok(write::write(&tabular, discount)))
 }

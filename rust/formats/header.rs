@@ -16,7 +16,8 @@ pub struct Header<'t> {
 }
 
 /// Words that begin a part of the file.
-pub const SECTIONS: [&str; 9] = ["discount", "values", "states", "actions", "observations", "start", "T", "O", "R"];
+pub const SECTIONS: [&str; 9] =
+    ["discount", "values", "states", "actions", "observations", "start", "T", "O", "R"];
 
 /// The refusal of a word that begins no part of the file.
 pub fn unknown_section(lexer: &Lexer<'_>) -> crate::error::Error {
@@ -47,7 +48,8 @@ fn once<T>(slot: &mut Option<T>, value: T, lexer: &Lexer<'_>, place: usize, sect
 }
 
 impl<'t> Header<'t> {
-    /// Reads up to the first T, O or R, or the end. The sections may come in any order.
+    /// Reads up to the first T, O or R, or the end. The sections may come in any order; of two
+    /// discounts or two kinds of values the later counts, as in Cassandra's reader.
     pub fn read(lexer: &mut Lexer<'t>) -> Result<Self> {
         let (mut discount, mut costs) = (None, None);
         let (mut states, mut actions, mut observations, mut start) = (None, None, None, None);
@@ -76,7 +78,8 @@ impl<'t> Header<'t> {
                 _ => once(&mut observations, Symbols::read("observation", lexer)?, lexer, place, section)?,
             }
         }
-        let missing = |section: &str| lexer.error(format!("no `{section}:` before this; the format demands it"));
+        let missing =
+            |section: &str| lexer.error(format!("no `{section}:` before this; the format demands it"));
         let states = states.ok_or_else(|| missing("states"))?;
         Ok(Header {
             discount: discount.ok_or_else(|| missing("discount"))?,
@@ -151,7 +154,9 @@ fn read_start<'t>(lexer: &mut Lexer<'t>, states: &Symbols<'t>) -> Result<Vec<f64
             let place = lexer.place;
             let state = states.reference(lexer)?;
             if state.len() != 1 && count != 1 {
-                return Err(lexer.error_at(place, "`start: *` is not part of the format; write `start: uniform`"));
+                return Err(
+                    lexer.error_at(place, "`start: *` is not part of the format; write `start: uniform`")
+                );
             }
             start[state].fill(1.0);
             start

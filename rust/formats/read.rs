@@ -5,6 +5,7 @@ use crate::error::{Error, Result};
 use crate::formats::header::{Header, SECTIONS, unknown_section};
 use crate::formats::lexer::{Lexer, Token};
 use crate::formats::tables::{RewardLine, Sizes, Tables};
+use crate::parallel::Ticker;
 
 /// A POMDP as its file has it. Names are empty where the file only counts.
 #[derive(Debug)]
@@ -17,16 +18,20 @@ pub struct PomdpFile {
 }
 
 /// Reads a whole file. Refuses, before allocating, one whose dense tables have more than `max_entries` entries.
-pub fn read(bytes: &[u8], max_entries: usize) -> Result<PomdpFile> {
+pub fn read(bytes: &[u8], max_entries: usize, ticker: &Ticker) -> Result<PomdpFile> {
     let mut lexer = Lexer::new(bytes)?;
     let header = Header::read(&mut lexer)?;
-    let sizes =
-        Sizes { actions: header.actions.count, states: header.states.count, observations: header.observations.count };
+    let sizes = Sizes {
+        actions: header.actions.count,
+        states: header.states.count,
+        observations: header.observations.count,
+    };
     let tables = Tables::new(sizes, max_entries)?;
     let mut body = Body { lexer, header, tables, numbers: vec![] };
     // Before the lines: `reset` goes to the start distribution itself.
     normalise("start", &mut body.header.start, || "all states".into())?;
     loop {
+        ticker.check()?;
         match body.lexer.token {
             Token::End => return body.finish(),
             Token::Word("T") => body.read_probabilities(Table::Transitions)?,
@@ -75,14 +80,16 @@ impl Body<'_> {
     /// `T: action [: state [: next state]]` or `O: action [: next state [: observation]]`, then its probabilities.
     fn read_probabilities(&mut self, table: Table) -> Result<()> {
         let states = self.header.states.count;
-        let columns = if table == Table::Transitions { &self.header.states } else { &self.header.observations };
+        let columns =
+            if table == Table::Transitions { &self.header.states } else { &self.header.observations };
         let width = columns.count;
         let lexer = &mut self.lexer;
         lexer.advance()?;
         lexer.colon("`T` or `O`")?;
         let actions = self.header.actions.reference(lexer)?;
         let row = if lexer.skips_colon()? { Some(self.header.states.reference(lexer)?) } else { None };
-        let column = if row.is_some() && lexer.skips_colon()? { Some(columns.reference(lexer)?) } else { None };
+        let column =
+            if row.is_some() && lexer.skips_colon()? { Some(columns.reference(lexer)?) } else { None };
         let (rows, filled) = (row.clone().unwrap_or(0..states), column.clone().unwrap_or(0..width));
         self.tables.spend(actions.len() * rows.len() * filled.len())?;
 
@@ -111,14 +118,21 @@ impl Body<'_> {
                 return Err(lexer.error(problem));
             }
             _ => {
-                let most = if column.is_some() { 1 } else if row.is_some() { width } else { states * width };
+                let most = if column.is_some() {
+                    1
+                } else if row.is_some() {
+                    width
+                } else {
+                    states * width
+                };
                 let place = lexer.place;
                 self.read_numbers(most, true)?;
                 if self.numbers.is_empty() {
                     return Err(self.lexer.expected("a probability, `uniform`, `identity` or `reset`"));
                 }
                 if self.numbers.len() < most {
-                    let problem = format!("{} probabilities from here on; {most} belong here", self.numbers.len());
+                    let problem =
+                        format!("{} probabilities from here on; {most} belong here", self.numbers.len());
                     return Err(self.lexer.error_at(place, problem));
                 }
                 step = if row.is_none() { width } else { 0 };
@@ -181,7 +195,14 @@ impl Body<'_> {
         };
         let runs = [0, 1, 2].map(|index| (named..named + running).contains(&index));
         let [states, nexts, observations] = ranges;
-        self.tables.set_rewards(&RewardLine { actions, states, nexts, observations, numbers: &self.numbers, runs })
+        self.tables.set_rewards(&RewardLine {
+            actions,
+            states,
+            nexts,
+            observations,
+            numbers: &self.numbers,
+            runs,
+        })
     }
 
     /// Checks every row, by name.
@@ -236,7 +257,7 @@ mod tests {
 
     #[test]
     fn a_file_becomes_arrays() {
-        let file = read(TINY.as_bytes(), 1000).unwrap();
+        let file = read(TINY.as_bytes(), 1000, &Ticker::default()).unwrap();
         assert_eq!(file.model.transitions, [0.0, 1.0, 0.0, 1.0]);
         assert_eq!(file.model.observations, [0.25, 0.75, 1.0, 0.0]);
         assert_eq!(file.model.rewards.values, [-2.0, -2.0, -2.0, -3.0, -2.0, -2.0, -2.0, -2.0]);
@@ -246,13 +267,14 @@ mod tests {
 
     #[test]
     fn every_truncation_and_every_changed_byte_is_read_or_refused() {
+        let reads = |bytes: &[u8]| usize::from(read(bytes, 1000, &Ticker::default()).is_ok());
         let mut accepted = 0;
         for place in 0..TINY.len() {
-            accepted += usize::from(read(&TINY.as_bytes()[..place], 1000).is_ok());
+            accepted += reads(&TINY.as_bytes()[..place]);
             for byte in [0, b' ', b':', b'*', b'#', b'-', b'9', b'\n', 0xff] {
                 let mut damaged = TINY.as_bytes().to_vec();
                 damaged[place] = byte;
-                accepted += usize::from(read(&damaged, 1000).is_ok());
+                accepted += reads(&damaged);
             }
         }
         assert!(accepted > 0);

@@ -8,8 +8,22 @@ use crate::formats::lexer::{Lexer, Token, excerpt, looks_numeric};
 
 /// Words with a meaning of their own; none can be a name.
 pub const RESERVED: [&str; 16] = [
-    "discount", "values", "states", "actions", "observations", "start", "include", "exclude", "T", "O", "R",
-    "uniform", "identity", "reset", "reward", "cost",
+    "discount",
+    "values",
+    "states",
+    "actions",
+    "observations",
+    "start",
+    "include",
+    "exclude",
+    "T",
+    "O",
+    "R",
+    "uniform",
+    "identity",
+    "reset",
+    "reward",
+    "cost",
 ];
 
 /// No kind of symbol may have more members: a count costs a few bytes in the file, and much memory as names.
@@ -76,7 +90,9 @@ impl<'t> Symbols<'t> {
     fn read_count(&mut self, lexer: &mut Lexer<'t>) -> Result<()> {
         let kind = self.kind;
         let counted = match lexer.token {
-            Token::Word(word) if word.bytes().all(|byte| byte.is_ascii_digit()) => word.parse().unwrap_or(usize::MAX),
+            Token::Word(word) if word.bytes().all(|byte| byte.is_ascii_digit()) => {
+                word.parse().unwrap_or(usize::MAX)
+            }
             _ => 0,
         };
         if counted == 0 {
@@ -86,11 +102,13 @@ impl<'t> Symbols<'t> {
         self.refuse_too_many(lexer)?;
         lexer.advance()?;
         match lexer.token {
-            Token::Word(word) if !RESERVED.contains(&word) && !lexer.followed_by_colon() => Err(lexer.error(format!(
-                "{} after the number of {kind}s: give one number or only names; \
+            Token::Word(word) if !RESERVED.contains(&word) && !lexer.followed_by_colon() => {
+                Err(lexer.error(format!(
+                    "{} after the number of {kind}s: give one number or only names; \
                  many-dimensional {kind}s are not part of the format",
-                excerpt(word)
-            ))),
+                    excerpt(word)
+                )))
+            }
             _ => Ok(()),
         }
     }
@@ -113,7 +131,11 @@ impl<'t> Symbols<'t> {
                 match word.parse::<usize>().ok().filter(|&number| digits && number < count) {
                     Some(number) => number..number + 1,
                     None => {
-                        let problem = format!("there is no {kind} {}: they count from 0 to {}", excerpt(word), count - 1);
+                        let problem = format!(
+                            "there is no {kind} {}: they count from 0 to {}",
+                            excerpt(word),
+                            count - 1
+                        );
                         return Err(lexer.error(problem));
                     }
                 }

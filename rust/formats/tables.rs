@@ -87,7 +87,9 @@ impl Tables {
         match self.work_left.checked_sub(entries) {
             Some(left) => self.work_left = left,
             None => {
-                let problem = format!("the lines of the file write over the tables more than {REWRITES} times; raise it");
+                let problem = format!(
+                    "the lines of the file write over the tables more than {REWRITES} times; raise it"
+                );
                 return Err(Error::argument("max_entries", self.max_entries, problem));
             }
         }
@@ -117,7 +119,8 @@ impl Tables {
     pub fn set_rewards(&mut self, line: &RewardLine<'_>) -> Result<()> {
         let Sizes { states, observations: width, .. } = self.sizes;
         let [runs_state, runs_next, runs_observation] = line.runs;
-        let by_observation = line.observations.len() < width || runs_observation && varies(line.numbers, width, 1);
+        let by_observation =
+            line.observations.len() < width || runs_observation && varies(line.numbers, width, 1);
         let block = if runs_observation { width } else { 1 };
         let by_next = line.nexts.len() < states || runs_next && varies(line.numbers, states, block);
         self.widen(by_next, by_observation)?;
@@ -128,7 +131,13 @@ impl Tables {
         self.spend(line.actions.len() * line.states.len() * nexts.len() * seen.len())?;
         // A step of an index that the numbers do not run over moves nowhere among them.
         let next_step = if runs_next { block } else { 0 };
-        let state_step = if !runs_state { 0 } else if runs_next { states * block } else { 1 };
+        let state_step = if !runs_state {
+            0
+        } else if runs_next {
+            states * block
+        } else {
+            1
+        };
         let observation_step = usize::from(runs_observation);
         let next_span = if self.rewards.by_next_state { states } else { 1 };
         let observation_span = if self.rewards.by_observation { width } else { 1 };
@@ -191,7 +200,10 @@ mod tests {
         assert_eq!(tables.rewards.values, [1.0, 7.0, 1.0, 2.0, 7.0, 2.0, 1.0, 7.0, 1.0, 2.0, 7.0, 2.0]);
         tables.set_rewards(&everywhere(&[3.0, 4.0], [true, false, false])).unwrap();
         tables.finish_rewards(true);
-        assert_eq!(tables.rewards, Rewards { values: vec![-3.0, -4.0], by_next_state: false, by_observation: false });
+        assert_eq!(
+            tables.rewards,
+            Rewards { values: vec![-3.0, -4.0], by_next_state: false, by_observation: false }
+        );
     }
 
     #[test]

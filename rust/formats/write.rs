@@ -14,7 +14,9 @@ const SPARSE: usize = 4;
 pub fn write(world: &Tabular, discount: f64) -> String {
     let model = absorbing(&world.model);
     let (states, width) = (model.n_states, model.n_observations);
-    let mut text = format!("discount: {}\nvalues: reward\n", number(discount));
+    let mut text = String::from("discount: ");
+    push_number(&mut text, discount);
+    text.push_str("\nvalues: reward\n");
     let state_names = declare(&mut text, "state", &world.state_names);
     let action_names = declare(&mut text, "action", &world.action_names);
     let observation_names = declare(&mut text, "observation", &world.observation_names);
@@ -28,7 +30,13 @@ pub fn write(world: &Tabular, discount: f64) -> String {
         push_matrix(&mut text, &format!("T: {}", action_names[action]), matrix, &state_names, &state_names);
     }
     for (action, matrix) in model.observations.chunks_exact(states * width).enumerate() {
-        push_matrix(&mut text, &format!("O: {}", action_names[action]), matrix, &state_names, &observation_names);
+        push_matrix(
+            &mut text,
+            &format!("O: {}", action_names[action]),
+            matrix,
+            &state_names,
+            &observation_names,
+        );
     }
     push_rewards(&mut text, &model, &action_names, &state_names);
     text
@@ -51,9 +59,13 @@ fn absorbing(model: &Model) -> Model {
 }
 
 /// The shortest decimal that reads back as the same number; with a point, which older readers insist on.
-fn number(value: f64) -> String {
-    let text = format!("{value:?}");
-    if text.contains('.') { text } else { text.replace('e', ".0e") }
+fn push_number(text: &mut String, value: f64) {
+    let first = text.len();
+    let _ = write!(text, "{value:?}");
+    if !text[first..].contains('.') {
+        let exponent = text[first..].find('e').map_or(text.len(), |at| first + at);
+        text.insert_str(exponent, ".0");
+    }
 }
 
 /// Writes the header line of one kind of symbol and returns how the rest of the file refers to them.
@@ -85,7 +97,7 @@ fn push_row(text: &mut String, row: &[f64]) {
         if column > 0 {
             text.push(' ');
         }
-        text.push_str(&number(value));
+        push_number(text, value);
     }
     text.push('\n');
 }
@@ -100,7 +112,8 @@ fn push_matrix(text: &mut String, head: &str, matrix: &[f64], rows: &[String], c
         text.push('\n');
         for (row, name) in matrix.chunks_exact(width).zip(rows) {
             for (&p, column) in row.iter().zip(columns).filter(|(p, _)| **p != 0.0) {
-                let _ = writeln!(text, "{head} : {name} : {column} {}", number(p));
+                let _ = write!(text, "{head} : {name} : {column} ");
+                push_row(text, &[p]);
             }
         }
     } else {
@@ -122,7 +135,8 @@ fn push_rewards(text: &mut String, model: &Model, actions: &[String], states: &[
             let _ = writeln!(text, "R: {action} : {state} : {next}");
             push_row(text, row);
         } else if row[0] != 0.0 {
-            let _ = writeln!(text, "R: {action} : {state} : {next} : * {}", number(row[0]));
+            let _ = write!(text, "R: {action} : {state} : {next} : * ");
+            push_row(text, &row[..1]);
         }
     }
 }
@@ -131,11 +145,13 @@ fn push_rewards(text: &mut String, model: &Model, actions: &[String], states: &[
 mod tests {
     use super::*;
     use crate::formats::read::read;
+    use crate::parallel::Ticker;
 
     #[test]
     fn numbers_have_a_point_and_read_back() {
         for value in [1.0, 0.1, 1e-300, 1.5e-7, 1e22, -123456789.0, f64::MIN_POSITIVE / 3.0] {
-            let text = number(value);
+            let mut text = String::new();
+            push_number(&mut text, value);
             assert!(text.contains('.'), "{text}");
             assert_eq!(text.parse::<f64>().unwrap(), value);
         }
@@ -153,7 +169,7 @@ mod tests {
     #[test]
     fn what_is_written_is_read() {
         let world = crate::domains::tiger::Tiger.tabular();
-        let file = read(write(&world, 0.95).as_bytes(), 1000).unwrap();
+        let file = read(write(&world, 0.95).as_bytes(), 1000, &Ticker::default()).unwrap();
         assert_eq!(file.model, world.model);
         assert_eq!(file.discount, 0.95);
     }
