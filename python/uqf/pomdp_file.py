@@ -24,9 +24,9 @@ def loads_pomdp(
     order, and may leave out the last ones. Rewards come out in the smallest form that is exact: (A, S),
     (A, S, S) or (A, S, S, O).
 
-    Rows that miss 1 by up to 1e-5 are renormalised. Anything else raises ``ValueError`` with the line and column,
-    or with the names of the row that is no distribution. A file whose dense tables would have more than
-    `max_entries` entries is refused before memory is taken.
+    Rows that miss 1 by up to 1e-5 are renormalised. Anything else raises ``ValueError`` with the line and
+    column, or with the names of the row that is no distribution. A file whose dense tables would have more
+    than `max_entries` entries is refused before memory is taken.
 
     The format knows no horizon: the one given here is only the usual length of an episode for `uqf.rollout`.
     """
@@ -55,8 +55,8 @@ def load_pomdp(
 def dumps_pomdp(pomdp: Environment) -> str:
     """The text of a `.pomdp` file for this POMDP, or for any world that has arrays.
 
-    It holds the discount, the names, the start, T, O and R, each number in the shortest form that reads back the
-    same; what `loads_pomdp` read comes back bit for bit. The format cannot express everything:
+    It holds the discount, the names, the start, T, O and R, each number in the shortest form that reads back
+    the same; what `loads_pomdp` read comes back bit for bit. The format cannot express everything:
 
     - terminal states become absorbing states without reward, so episodes no longer end there;
     - the horizon and the name of the world are lost;
@@ -65,7 +65,8 @@ def dumps_pomdp(pomdp: Environment) -> str:
     - rewards given in a larger form than they need are read back in the smallest one.
     """
     tabular = pomdp.tabular()
-    return _core.write_pomdp(tabular.world, tabular.discount)
+    text: str = _core.write_pomdp(tabular.world, tabular.discount)
+    return text
 
 
 def save_pomdp(pomdp: Environment, path: str | os.PathLike[str]) -> None:

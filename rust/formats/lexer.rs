@@ -94,7 +94,7 @@ impl<'t> Lexer<'t> {
             (byte == b'\n' || old_style).then_some(at + 1)
         };
         let line = before.iter().enumerate().filter_map(breaks).count() + 1;
-        let first = before.iter().enumerate().filter_map(breaks).last().unwrap_or(0);
+        let first = before.iter().enumerate().filter_map(breaks).next_back().unwrap_or(0);
         let column =
             String::from_utf8_lossy(&before[first..]).trim_start_matches('\u{feff}').chars().count() + 1;
         Error::Text { line, column, problem: problem.into() }
