@@ -336,7 +336,7 @@ def test_rewards_count_towards_the_limit_and_the_limit_can_be_raised() -> None:
 
 def test_a_short_file_cannot_demand_endless_work() -> None:
     head = "discount: 1 values: reward states: 200 actions: 10 observations: 1\n"
-    with pytest.raises(ValueError, match="write over the tables"):
+    with pytest.raises(ValueError, match="writes over its tables"):
         uqf.loads_pomdp(head + "T: * uniform\n" * 100_000, max_entries=1_000_000)
     stars = "discount: 1 values: reward states: 1000000 actions: 1 observations: 1 start include: "
     assert "max_entries" in refusal(stars + "* " * 10**6)

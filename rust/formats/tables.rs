@@ -5,8 +5,8 @@ use std::ops::Range;
 use crate::domains::tabular::Rewards;
 use crate::error::{Error, Result};
 
-/// How often the largest allowed tables may be written over: a short line such as `T: * uniform` touches every
-/// entry, so without a bound a small file could keep the reader busy for hours.
+/// How often tables may be written over, beyond `max_entries` entries that any file may write: a short line such
+/// as `T: * uniform` touches every entry, so without a bound a small file could keep the reader busy for hours.
 const REWRITES: usize = 16;
 
 #[derive(Clone, Copy)]
@@ -37,7 +37,7 @@ pub struct Tables {
     /// As narrow as the lines so far allow.
     pub rewards: Rewards,
     max_entries: usize,
-    work_left: usize,
+    written: usize,
 }
 
 /// Where a line of rewards applies, and the numbers it brings.
@@ -59,7 +59,7 @@ impl Tables {
             observations: vec![],
             rewards: Rewards { values: vec![], by_next_state: false, by_observation: false },
             max_entries,
-            work_left: max_entries.saturating_mul(REWRITES),
+            written: 0,
         };
         tables.refuse_too_large(false, false)?;
         let pairs = sizes.actions * sizes.states;
@@ -84,14 +84,11 @@ impl Tables {
 
     /// Accounts for writing so many entries.
     pub fn spend(&mut self, entries: usize) -> Result<()> {
-        match self.work_left.checked_sub(entries) {
-            Some(left) => self.work_left = left,
-            None => {
-                let problem = format!(
-                    "the lines of the file write over the tables more than {REWRITES} times; raise it"
-                );
-                return Err(Error::argument("max_entries", self.max_entries, problem));
-            }
+        self.written = self.written.saturating_add(entries);
+        let tables = self.sizes.entries(self.rewards.by_next_state, self.rewards.by_observation);
+        if self.written > self.max_entries.saturating_add(tables.saturating_mul(REWRITES)) {
+            let problem = format!("the file writes over its tables more than {REWRITES} times; raise it");
+            return Err(Error::argument("max_entries", self.max_entries, problem));
         }
         Ok(())
     }
