@@ -14,6 +14,8 @@ pub enum Error {
     Offsets { index: usize, problem: String },
     /// A row of a model that is not a probability distribution.
     Distribution { table: &'static str, row: String, problem: String },
+    /// A place in a text file, both counted from one, and what is wrong there.
+    Text { line: usize, column: usize, problem: String },
     /// The data cannot support what was asked for; numerical, not a misuse.
     Numerical(String),
     /// The user pressed Ctrl-C; the binding layer replaces this by the pending exception.
@@ -37,6 +39,7 @@ impl fmt::Display for Error {
             }
             Error::Offsets { index, problem } => write!(f, "offsets[{index}]: {problem}"),
             Error::Distribution { table, row, problem } => write!(f, "{table}[{row}]: {problem}"),
+            Error::Text { line, column, problem } => write!(f, "line {line}, column {column}: {problem}"),
             Error::Numerical(message) => f.write_str(message),
             Error::Interrupted => f.write_str("interrupted"),
             Error::Internal(message) => write!(f, "internal error, please report it: {message}"),

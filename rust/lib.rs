@@ -8,6 +8,7 @@ pub mod parallel;
 pub mod trajectories;
 pub mod simulate;
 pub mod domains;
+pub mod formats;
 pub mod learn;
 pub mod plan;
 mod bindings;

@@ -22,6 +22,10 @@ from uqf.learn.spectral import spectral_wfa as spectral_wfa
 from uqf.policies import AutomatonPolicy as AutomatonPolicy
 from uqf.policies import Policy as Policy
 from uqf.policies import TablePolicy as TablePolicy
+from uqf.pomdp_file import dumps_pomdp as dumps_pomdp
+from uqf.pomdp_file import load_pomdp as load_pomdp
+from uqf.pomdp_file import loads_pomdp as loads_pomdp
+from uqf.pomdp_file import save_pomdp as save_pomdp
 from uqf.trajectories import Trajectories as Trajectories
 from uqf.trajectories import concatenate as concatenate
 

@@ -5,6 +5,7 @@ mod convert;
 mod hankel;
 mod job;
 mod policies;
+mod pomdp_file;
 mod rollout;
 mod trajectories;
 mod world;
@@ -19,6 +20,8 @@ mod _core {
     use super::hankel::{HankelSettings, HankelStatistics, most_frequent, project_words, sum_operators};
     #[pymodule_export]
     use super::policies::TablePolicy;
+    #[pymodule_export]
+    use super::pomdp_file::{read_pomdp, write_pomdp};
     #[pymodule_export]
     use super::rollout::{returns, rollout};
     #[pymodule_export]

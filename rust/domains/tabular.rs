@@ -77,8 +77,10 @@ impl Model {
     }
 }
 
-/// Makes a row sum to one, or says why it is not a distribution.
-fn normalise(table: &'static str, row: &mut [f64], name: impl Fn() -> String) -> Result<()> {
+/// Makes a row sum to one, or says why it is not a distribution. A row that is off by rounding alone keeps its
+/// bits (dividing moves the sum to within this bound), so normalising twice is the same as once and a model
+/// survives being written and read.
+pub fn normalise(table: &'static str, row: &mut [f64], name: impl Fn() -> String) -> Result<()> {
     let bad = |problem: String| Err(Error::Distribution { table, row: name(), problem });
     if let Some(index) = row.iter().position(|p| !(p.is_finite() && *p >= 0.0)) {
         return bad(format!("entry {index} is {}, not a probability", row[index]));
@@ -87,7 +89,9 @@ fn normalise(table: &'static str, row: &mut [f64], name: impl Fn() -> String) ->
     if (total - 1.0).abs() > ROW_TOLERANCE {
         return bad(format!("the probabilities sum to {total}, not to 1"));
     }
-    row.iter_mut().for_each(|p| *p /= total);
+    if (total - 1.0).abs() > f64::EPSILON * row.len() as f64 {
+        row.iter_mut().for_each(|p| *p /= total);
+    }
     Ok(())
 }
 
