@@ -1,0 +1,24 @@
+"""The rivals of UQF, behind the same policy protocol and scored by the same `uqf.estimate_return`.
+
+| baseline | needs | gives | prefer it to UQF when |
+|---|---|---|---|
+| `ValueIteration` | model | values if the state were seen: an upper bound, no policy | you want a ceiling |
+| `OneStepBelief` | model | the policy greedy on the exact Q of the uniform policy | never: what UQF's first round aims at |
+| `QMDP` | model | upper bound and a policy that never acts only to learn | the state is nearly visible |
+| `FIB` | model | a tighter upper bound and its policy, as fast | as QMDP; it is never looser |
+| `PBVI` | model | policy with lower and upper bound, anytime | a model of up to some hundred states is at hand |
+| `ExactValueIteration` | model | the optimum of a finite horizon | a handful of states; to check the others |
+
+A *model* is a `uqf.TabularPOMDP` (``env.tabular()`` or ``uqf.load_pomdp``). Planners are used as
+``planner.solve(model)`` and then offer `policy_`, `lower_bound_` and `upper_bound_`. The bounds enclose the
+*optimal* value of the start belief; only where a class says so do they also speak of its own policy.
+"""
+
+from uqf.baselines.belief import BeliefModel as BeliefModel
+from uqf.baselines.belief import BeliefPolicy as BeliefPolicy
+from uqf.baselines.exact import ExactValueIteration as ExactValueIteration
+from uqf.baselines.fib import FIB as FIB
+from uqf.baselines.pbvi import PBVI as PBVI
+from uqf.baselines.qmdp import QMDP as QMDP
+from uqf.baselines.value_iteration import OneStepBelief as OneStepBelief
+from uqf.baselines.value_iteration import ValueIteration as ValueIteration

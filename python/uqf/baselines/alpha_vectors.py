@@ -1,0 +1,93 @@
+"""A lower bound of the optimal value: the best of finitely many plans, each linear in the belief."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uqf.baselines.belief import BeliefModel, BeliefPolicy, Floats
+
+#: Numbers in one block of successor beliefs; bounds the memory of a backup of many beliefs.
+BLOCK = 1 << 20
+
+
+def undominated(vectors: Floats) -> NDArray[np.intp]:
+    """Rows that no single other row matches or exceeds in every state; of equal rows the first."""
+    order = np.argsort(-vectors.sum(axis=1), kind="stable")  # a row can only be dominated by one before it
+    ranked = vectors[order]
+    kept: list[int] = []
+    for row in range(len(ranked)):
+        if not (ranked[kept] >= ranked[row]).all(axis=1).any():
+            kept.append(row)
+    return np.sort(order[kept])
+
+
+class AlphaVectors:
+    """Plans as `vectors` (V, S), each with its first action in `actions` (V,).
+
+    The value of a belief is that of the best plan there. If every plan can be carried out, so can the policy
+    that looks for the best plan anew at each step, and it earns at least that much.
+    """
+
+    def __init__(self, vectors: Floats, actions: NDArray[np.int64]) -> None:
+        kept = undominated(vectors)
+        self.vectors = vectors[kept]
+        self.actions = actions[kept]
+
+    def values(self, beliefs: Floats) -> Floats:
+        """Values (...) of beliefs (..., S), which need not be normalised."""
+        return np.asarray((beliefs @ self.vectors.T).max(axis=-1))
+
+    def q_values(self, model: BeliefModel, belief: Floats) -> Floats:
+        """Worth (A,) of each action when the best plan follows it."""
+        following = self.values(model.successors(belief)).sum(axis=-1)
+        return np.asarray(model.rewards @ belief + model.discount * following)
+
+    def backup(self, model: BeliefModel, beliefs: Floats) -> AlphaVectors:
+        """The best plans for `beliefs` (N, S): one action, then for each observation one of the present plans."""
+        size = max(1, BLOCK // (model.n_actions * model.n_observations * model.n_states))
+        blocks = [self._backup(model, beliefs[first : first + size]) for first in range(0, len(beliefs), size)]
+        return AlphaVectors(*(np.concatenate(parts) for parts in zip(*blocks, strict=True)))
+
+    def _backup(self, model: BeliefModel, beliefs: Floats) -> tuple[Floats, NDArray[np.int64]]:
+        best = (model.successors(beliefs) @ self.vectors.T).argmax(axis=-1)  # (N, A, O)
+        following = np.einsum("ato,naot->nat", model.sights, self.vectors[best])
+        plans = model.rewards + model.discount * np.einsum("ast,nat->nas", model.moves, following, optimize=True)
+        actions = np.einsum("nas,ns->na", plans, beliefs).argmax(axis=1)
+        return plans[np.arange(len(beliefs)), actions], actions
+
+    def merged(self, other: AlphaVectors) -> AlphaVectors:
+        """Both sets of plans, without those that one other plan dominates."""
+        vectors, actions = self.vectors, self.actions
+        new = np.array([not (vectors >= plan).all(axis=1).any() for plan in other.vectors], np.bool_)
+        if not new.any():
+            return self
+        kept = np.array([not (other.vectors[new] >= plan).all(axis=1).any() for plan in vectors], np.bool_)
+        result = object.__new__(AlphaVectors)
+        result.vectors = np.concatenate([vectors[kept], other.vectors[new]])
+        result.actions = np.concatenate([actions[kept], other.actions[new]])
+        return result
+
+
+class AlphaVectorPolicy(BeliefPolicy):
+    """Acts on the best plan for its belief.
+
+    With `lookahead` every action is tried for one step and the best plan follows: slower, never worse in
+    value. Without, it takes the first action of the best plan, and `q_values` knows nothing of actions
+    that begin no plan (−inf).
+    """
+
+    def __init__(self, model: BeliefModel, plans: AlphaVectors, *, lookahead: bool = True) -> None:
+        super().__init__(model)
+        self.plans = plans
+        self.lookahead = lookahead
+
+    def q_values(self, state: Any) -> Floats:
+        """What each action is worth, (A,), in this belief; a lower bound."""
+        if self.lookahead:
+            return self.plans.q_values(self.model, state)
+        values = np.full(self.n_actions, -np.inf)
+        np.maximum.at(values, self.plans.actions, self.plans.vectors @ state)
+        return values

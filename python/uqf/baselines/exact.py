@@ -1,0 +1,135 @@
+"""Exact value iteration in the space of beliefs, for small problems."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any, Self
+
+import numpy as np
+
+from uqf.baselines.alpha_vectors import AlphaVectorPolicy, AlphaVectors
+from uqf.baselines.belief import BeliefModel, BeliefPolicy, Floats, infinite_horizon_model, tabular_model
+from uqf.baselines.pruning import useful
+from uqf.baselines.value_iteration import blind_values
+from uqf.environments import TabularPOMDP
+from uqf.errors import NumericalError
+
+
+class ExactValueIteration:
+    """All plans that are best in some belief, one step longer at each stage (incremental pruning).
+
+    The number of plans can grow doubly exponentially; beyond a handful of states use `PBVI`. Exact up to
+    the 1e-7 (of the spread of values) by which pruning decides, per stage.
+
+    Parameters
+    ----------
+    horizon : int or None
+        Number of steps that count; any discount. None counts all of them and needs a discount below 1:
+        stages then start from the blind policies and stop when the bounds are within `tolerance`.
+    max_vectors : int
+        Raises `uqf.NumericalError` rather than prune more vectors than this at once.
+
+    Attributes after `solve`
+    ------------------------
+    policy_ (with a horizon it counts the steps, and is indifferent once they are spent), lower_bound_,
+    upper_bound_ (equal with a horizon), plans_ (`AlphaVectors` of the last stage), stages_
+    """
+
+    def __init__(
+        self, *, horizon: int | None = None, tolerance: float = 1e-3, max_vectors: int = 20_000
+    ) -> None:
+        if horizon is not None and operator.index(horizon) < 1:
+            raise ValueError(f"horizon = {horizon}: give at least one step, or None for an endless future")
+        if not tolerance > 0.0:
+            raise ValueError(f"tolerance = {tolerance}: give a positive number")
+        if operator.index(max_vectors) < 1:
+            raise ValueError(f"max_vectors = {max_vectors}: give at least one")
+        self.horizon = horizon
+        self.tolerance = tolerance
+        self.max_vectors = max_vectors
+
+    def solve(self, pomdp: TabularPOMDP) -> Self:
+        """Computes the optimum of this model."""
+        if self.horizon is not None:
+            return self._solve_horizon(BeliefModel(tabular_model(pomdp)), self.horizon)
+        return self._solve_endless(BeliefModel(infinite_horizon_model(pomdp, "ExactValueIteration without a horizon")))
+
+    def _solve_horizon(self, model: BeliefModel, horizon: int) -> Self:
+        stages = [AlphaVectors(np.zeros((1, model.n_states)), np.zeros(1, np.int64))]
+        for _ in range(horizon):
+            stages.append(self._longer(model, stages[-1]))
+        self.policy_: BeliefPolicy = StagedPolicy(model, stages)
+        self._record(model, stages[-1], 0.0, horizon)
+        return self
+
+    def _solve_endless(self, model: BeliefModel) -> Self:
+        plans = AlphaVectors(blind_values(model), np.arange(model.n_actions))
+        error, stages = np.inf, 0
+        while error > self.tolerance:
+            longer = self._longer(model, plans)
+            # The optimum exceeds a stage by at most γ/(1 − γ) times the most that this stage rose.
+            error = model.discount / (1.0 - model.discount) * _rise(plans, longer)
+            plans, stages = longer, stages + 1
+        self.policy_ = AlphaVectorPolicy(model, plans)
+        self._record(model, plans, error, stages)
+        return self
+
+    def _record(self, model: BeliefModel, plans: AlphaVectors, error: float, stages: int) -> None:
+        self.plans_ = plans
+        self.stages_ = stages
+        self.lower_bound_ = float(plans.values(model.start))
+        self.upper_bound_ = self.lower_bound_ + error
+
+    def _longer(self, model: BeliefModel, plans: AlphaVectors) -> AlphaVectors:
+        """Every useful plan of one action followed, for each observation, by one of `plans`."""
+        by_action = [
+            self._after(model.rewards[action], model.discount * (plans.vectors @ operators.transpose(0, 2, 1)))
+            for action, operators in enumerate(model.joint_operators())
+        ]
+        vectors = np.concatenate(by_action)
+        actions = np.repeat(np.arange(model.n_actions), [len(some) for some in by_action])
+        kept = useful(vectors)
+        return AlphaVectors(vectors[kept], actions[kept])
+
+    def _after(self, rewards: Floats, following: Floats) -> Floats:
+        """Useful sums of `rewards` (S,) and one vector for each observation of `following` (O, V, S)."""
+        total = rewards[np.newaxis]
+        for vectors in following:
+            choices = vectors[useful(vectors)]
+            if len(total) * len(choices) > self.max_vectors:
+                raise NumericalError(
+                    f"{len(total) * len(choices)} vectors to prune exceed max_vectors = {self.max_vectors}: "
+                    "this problem is too large to solve exactly; use PBVI, a shorter horizon or more vectors"
+                )
+            sums = (total[:, np.newaxis] + choices).reshape(-1, len(rewards))
+            total = sums[useful(sums)]
+        return total
+
+
+def _rise(before: AlphaVectors, after: AlphaVectors) -> float:
+    """At least the most by which the value of any belief rose: each later plan against its nearest earlier one."""
+    return max(float((plan - before.vectors).max(axis=1).min()) for plan in after.vectors)
+
+
+class StagedPolicy(BeliefPolicy):
+    """Optimal for a finite horizon; its memory is (belief, number of steps left)."""
+
+    def __init__(self, model: BeliefModel, stages: list[AlphaVectors]) -> None:
+        super().__init__(model)
+        self.stages = stages
+
+    def initial_state(self) -> Any:
+        """The start belief and the whole horizon."""
+        return self.model.start, len(self.stages) - 1
+
+    def update(self, state: Any, action: int, observation: int) -> Any:
+        """The next belief and one step less."""
+        belief, left = state
+        return self.model.update(belief, action, observation), max(left - 1, 0)
+
+    def q_values(self, state: Any) -> Floats:
+        """What each action is worth, (A,), over the steps left; zero when none is."""
+        belief, left = state
+        if left == 0:
+            return np.zeros(self.n_actions)
+        return self.stages[left - 1].q_values(self.model, belief)

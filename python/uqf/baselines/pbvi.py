@@ -1,0 +1,216 @@
+"""Point-based value iteration, anytime, with a lower and an upper bound."""
+
+from __future__ import annotations
+
+import operator
+import time
+from dataclasses import dataclass
+from typing import Literal, Self
+
+import numpy as np
+
+from uqf.baselines.alpha_vectors import AlphaVectorPolicy, AlphaVectors
+from uqf.baselines.belief import BeliefModel, Floats, infinite_horizon_model
+from uqf.baselines.fib import informed_values
+from uqf.baselines.sawtooth import Sawtooth
+from uqf.baselines.value_iteration import blind_values
+from uqf.environments import TabularPOMDP
+
+#: A trial looks for a belief that keeps the gap at the start above this part of itself. Deeper trials (0.5)
+#: waste their first steps on loose bounds.
+AMBITION = 0.9
+
+
+@dataclass
+class Point:
+    """A belief that was met, what may follow it, and what is known of that."""
+
+    belief: Floats
+    successors: Floats  # (A * O, S), unnormalised
+    upper: Floats  # (A * O,) upper bounds of the successors
+    seen: int  # points of the sawtooth that `upper` accounts for
+    number: int | None = None  # its own place in the sawtooth
+    value: float = np.inf
+
+
+class PBVI:
+    """Point-based value iteration (Pineau, Gordon & Thrun 2003) with heuristic search (Smith & Simmons 2005).
+
+    The lower bound is a set of plans that begins with the blind policies; the upper bound a sawtooth over
+    the fast informed bound. Both are backed up at beliefs that can be reached from the start, chosen by
+
+    * ``expansion="trials"``: walks that follow the action of the highest upper bound and the observation
+      that contributes most to the gap at the start, backed up from their end (HSVI);
+    * ``expansion="farthest"``: for each belief the successor farthest (L1) from all beliefs kept so far, which
+      doubles their number, then sweeps over all of them (PBVI as published).
+
+    Parameters
+    ----------
+    tolerance : float
+        Stops when upper − lower bound at the start is at most this.
+    seconds : float
+        Stops at the end of the iteration that passes this time. Trap: results then depend on the machine;
+        for reproducible ones set `iterations` and leave time to spare.
+    iterations : int
+        Most trials or expansions.
+    lookahead : bool
+        How `policy_` chooses; see `AlphaVectorPolicy`.
+
+    Attributes after `solve`
+    ------------------------
+    policy_, lower_bound_ (earned at least by `policy_`, too), upper_bound_, plans_ (`AlphaVectors`),
+    points_ (N, S), iterations_, seconds_, stopped_ ("tolerance", "seconds" or "iterations")
+    """
+
+    def __init__(
+        self,
+        *,
+        tolerance: float = 1e-3,
+        seconds: float = 60.0,
+        iterations: int = 10_000,
+        expansion: Literal["trials", "farthest"] = "trials",
+        lookahead: bool = True,
+        seed: int = 0,
+    ) -> None:
+        if not tolerance > 0.0:
+            raise ValueError(f"tolerance = {tolerance}: give a positive number")
+        if not seconds > 0.0:
+            raise ValueError(f"seconds = {seconds}: give a positive number")
+        if operator.index(iterations) < 1:
+            raise ValueError(f"iterations = {iterations}: give at least one")
+        if expansion not in ("trials", "farthest"):
+            raise ValueError(f"expansion = {expansion!r}: choose 'trials' or 'farthest'")
+        self.tolerance = tolerance
+        self.seconds = seconds
+        self.iterations = iterations
+        self.expansion = expansion
+        self.lookahead = lookahead
+        self.seed = seed
+
+    def solve(self, pomdp: TabularPOMDP) -> Self:
+        """Plans for this model until one of the limits is met."""
+        began = time.perf_counter()
+        model = BeliefModel(infinite_horizon_model(pomdp, "PBVI"))
+        search = Search(model, self.tolerance, np.random.default_rng(self.seed))
+        step = search.trial if self.expansion == "trials" else search.expand
+        self.stopped_ = "iterations"
+        for self.iterations_ in range(1, self.iterations + 1):
+            step()
+            if search.gap <= self.tolerance:
+                self.stopped_ = "tolerance"
+                break
+            if time.perf_counter() - began > self.seconds:
+                self.stopped_ = "seconds"
+                break
+        self.plans_ = search.plans
+        self.points_ = np.array([point.belief for point in search.points.values()])
+        self.policy_ = AlphaVectorPolicy(model, search.plans, lookahead=self.lookahead)
+        self.lower_bound_ = search.lower
+        self.upper_bound_ = search.upper
+        self.seconds_ = time.perf_counter() - began
+        return self
+
+
+class Search:
+    """The state of one run: the two bounds and the points where they were backed up."""
+
+    def __init__(self, model: BeliefModel, tolerance: float, rng: np.random.Generator) -> None:
+        self.model = model
+        self.tolerance = tolerance
+        self.rng = rng
+        self.plans = AlphaVectors(blind_values(model), np.arange(model.n_actions))
+        self.sawtooth = Sawtooth(informed_values(model, 1e-2 * tolerance, max_iterations=10_000))
+        self.points: dict[bytes, Point] = {}
+        self.root = self.point(model.start)
+        self.refine(self.root)
+
+    @property
+    def lower(self) -> float:
+        """Lower bound at the start."""
+        return float(self.plans.values(self.root.belief))
+
+    @property
+    def upper(self) -> float:
+        """Upper bound at the start."""
+        return self.root.value
+
+    @property
+    def gap(self) -> float:
+        """Upper minus lower bound at the start."""
+        return self.upper - self.lower
+
+    def point(self, belief: Floats) -> Point:
+        """The point at this belief, new if it was never met."""
+        key = np.round(belief, 10).tobytes()
+        if key not in self.points:
+            successors = self.model.successors(belief).reshape(-1, self.model.n_states)
+            self.points[key] = Point(belief, successors, self.sawtooth.linear(successors), seen=0)
+        return self.points[key]
+
+    def upper_q_values(self, point: Point) -> Floats:
+        """Upper bounds (A,) of each action at a point."""
+        if point.seen < self.sawtooth.count:
+            newer = self.sawtooth.values(point.successors, since=point.seen)
+            point.upper = np.minimum(point.upper, newer)
+            point.seen = self.sawtooth.count
+        following = point.upper.reshape(self.model.n_actions, -1).sum(axis=1)
+        return np.asarray(self.model.rewards @ point.belief + self.model.discount * following)
+
+    def refine(self, point: Point) -> None:
+        """Backs up the upper bound at a point."""
+        value = float(self.upper_q_values(point).max())
+        known = point.value if point.number is not None else float(self.sawtooth.linear(point.belief))
+        if value < known - 1e-3 * self.tolerance:
+            if point.number is not None:
+                self.sawtooth.forget(point.number)
+            point.number = self.sawtooth.add(point.belief, value)
+        point.value = min(point.value, value)
+
+    def trial(self) -> None:
+        """One walk from the start to where the bounds are close, and backups on the way back."""
+        path = [self.root]
+        goal = max(self.tolerance, AMBITION * self.gap)
+        discount = max(self.model.discount, 1e-9)
+        while len(path) < 500:
+            goal /= discount
+            point = path[-1]
+            action = int(self.upper_q_values(point).argmax())
+            chosen = slice(action * self.model.n_observations, (action + 1) * self.model.n_observations)
+            successors = point.successors[chosen]
+            excess = point.upper[chosen] - self.plans.values(successors) - goal * successors.sum(axis=1)
+            seen = int(excess.argmax())
+            if excess[seen] <= 0.0:
+                break
+            path.append(self.point(successors[seen] / successors[seen].sum()))
+        for point in reversed(path):
+            self.improve(point.belief[np.newaxis])
+            self.refine(point)
+
+    def improve(self, beliefs: Floats) -> None:
+        """Backs up the lower bound at beliefs (N, S), keeping plans that help there."""
+        found = self.plans.backup(self.model, beliefs)
+        if np.any(found.values(beliefs) > self.plans.values(beliefs) + 1e-4 * self.tolerance):
+            self.plans = self.plans.merged(found)
+
+    def expand(self) -> None:
+        """Doubles the points by farthest successors, then sweeps until the lower bound hardly rises."""
+        kept = np.array([point.belief for point in self.points.values()])
+        for point in list(self.points.values()):
+            weights = point.successors.sum(axis=1).reshape(self.model.n_actions, -1)
+            going_on = np.flatnonzero(weights.sum(axis=1) > 0.0)
+            drawn = [self.rng.choice(weights.shape[1], p=weights[a] / weights[a].sum()) for a in going_on]
+            if not drawn:
+                continue
+            beliefs = point.successors[going_on * weights.shape[1] + drawn]
+            beliefs = beliefs / beliefs.sum(axis=1, keepdims=True)
+            distances = np.abs(beliefs[:, np.newaxis] - kept).sum(axis=2).min(axis=1)
+            if distances.max() > 1e-6:
+                self.point(beliefs[distances.argmax()])
+                kept = np.concatenate([kept, beliefs[[distances.argmax()]]])
+        for _ in range(20):
+            before = self.plans.values(kept)
+            self.improve(kept)
+            for point in reversed(list(self.points.values())):
+                self.refine(point)
+            if np.all(self.plans.values(kept) - before <= self.tolerance * (1.0 - self.model.discount)):
+                break
