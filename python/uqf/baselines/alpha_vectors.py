@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +25,8 @@ def undominated(vectors: Floats) -> NDArray[np.intp]:
 
 
 class AlphaVectors:
-    """Plans as `vectors` (V, S), each with its first action in `actions` (V,).
+    """
+    Plans as `vectors` (V, S), each with its first action in `actions` (V,).
 
     The value of a belief is that of the best plan there. If every plan can be carried out, so can the policy
     that looks for the best plan anew at each step, and it earns at least that much.
@@ -61,18 +62,23 @@ class AlphaVectors:
     def merged(self, other: AlphaVectors) -> AlphaVectors:
         """Both sets of plans, without those that one other plan dominates."""
         vectors, actions = self.vectors, self.actions
-        new = np.array([not (vectors >= plan).all(axis=1).any() for plan in other.vectors], np.bool_)
-        if not new.any():
-            return self
-        kept = np.array([not (other.vectors[new] >= plan).all(axis=1).any() for plan in vectors], np.bool_)
-        result = object.__new__(AlphaVectors)
-        result.vectors = np.concatenate([vectors[kept], other.vectors[new]])
-        result.actions = np.concatenate([actions[kept], other.actions[new]])
-        return result
+        for plan, action in zip(other.vectors, other.actions, strict=True):
+            if not (vectors >= plan).all(axis=1).any():
+                kept = ~(vectors <= plan).all(axis=1)
+                vectors, actions = np.vstack([vectors[kept], plan]), np.append(actions[kept], action)
+        return AlphaVectors._undominated(vectors, actions)
+
+    @classmethod
+    def _undominated(cls, vectors: Floats, actions: NDArray[np.int64]) -> Self:
+        """A set that is known to need no pruning."""
+        plans = cls.__new__(cls)
+        plans.vectors, plans.actions = vectors, actions
+        return plans
 
 
 class AlphaVectorPolicy(BeliefPolicy):
-    """Acts on the best plan for its belief.
+    """
+    Acts on the best plan for its belief.
 
     With `lookahead` every action is tried for one step and the best plan follows: slower, never worse in
     value. Without, it takes the first action of the best plan, and `q_values` knows nothing of actions

@@ -12,7 +12,7 @@ from uqf.errors import NumericalError
 
 Floats = NDArray[np.float64]
 
-#: Actions whose values differ by less than this part of the largest value are equally good.
+#: Actions whose values differ by less than this part of the best value (or of 1) are equally good.
 TIE = 1e-10
 
 
@@ -47,7 +47,8 @@ def expected_rewards(pomdp: TabularPOMDP) -> Floats:
 
 
 class BeliefModel:
-    """Arrays of a POMDP in the form that filtering and planning use.
+    """
+    Arrays of a POMDP in the form that filtering and planning use.
 
     A step that ends the episode leads nowhere: whoever must choose again knows that it did not happen, and
     the value after it is 0. So `moves` has zero columns for terminal states, and rows may sum to less than 1.
@@ -99,7 +100,8 @@ class BeliefModel:
 
 
 class BeliefPolicy:
-    """A policy whose memory is the exact belief; greedy on `q_values`, ties split evenly.
+    """
+    A policy whose memory is the exact belief; greedy on `q_values`, ties split evenly.
 
     Subclasses say what an action is worth in a belief. The belief is that of the *model*: in a world that
     does what the model calls impossible, `update` raises `uqf.NumericalError`.
@@ -125,7 +127,8 @@ class BeliefPolicy:
     def best_actions(self, state: Any) -> NDArray[np.bool_]:
         """Which actions are best, (A,), up to rounding."""
         values = self.q_values(state)
-        return values >= values.max() - TIE * max(1.0, float(np.abs(values).max()))
+        best = float(values.max())
+        return values >= best - TIE * max(1.0, abs(best))
 
     def action_probs(self, state: Any) -> Floats:
         """Equal shares for the best actions."""

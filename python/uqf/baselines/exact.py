@@ -9,14 +9,15 @@ import numpy as np
 
 from uqf.baselines.alpha_vectors import AlphaVectorPolicy, AlphaVectors
 from uqf.baselines.belief import BeliefModel, BeliefPolicy, Floats, infinite_horizon_model, tabular_model
+from uqf.baselines.pbvi import PBVI
 from uqf.baselines.pruning import useful
-from uqf.baselines.value_iteration import blind_values
 from uqf.environments import TabularPOMDP
 from uqf.errors import NumericalError
 
 
 class ExactValueIteration:
-    """All plans that are best in some belief, one step longer at each stage (incremental pruning).
+    """
+    All plans that are best in some belief, one step longer at each stage (incremental pruning).
 
     The number of plans can grow doubly exponentially; beyond a handful of states use `PBVI`. Exact up to
     the 1e-7 (of the spread of values) by which pruning decides, per stage.
@@ -25,7 +26,7 @@ class ExactValueIteration:
     ----------
     horizon : int or None
         Number of steps that count; any discount. None counts all of them and needs a discount below 1:
-        stages then start from the blind policies and stop when the bounds are within `tolerance`.
+        stages then start from the plans of a short PBVI and stop when the bounds are within `tolerance`.
     max_vectors : int
         Raises `uqf.NumericalError` rather than prune more vectors than this at once.
 
@@ -59,26 +60,28 @@ class ExactValueIteration:
         for _ in range(horizon):
             stages.append(self._longer(model, stages[-1]))
         self.policy_: BeliefPolicy = StagedPolicy(model, stages)
-        self._record(model, stages[-1], 0.0, horizon)
+        self.plans_ = stages[-1]
+        self.stages_ = horizon
+        self.lower_bound_ = self.upper_bound_ = float(self.plans_.values(model.start))
         return self
 
     def _solve_endless(self, model: BeliefModel) -> Self:
-        plans = AlphaVectors(blind_values(model), np.arange(model.n_actions))
-        error, stages = np.inf, 0
-        while error > self.tolerance:
-            longer = self._longer(model, plans)
-            # The optimum exceeds a stage by at most γ/(1 − γ) times the most that this stage rose.
-            error = model.discount / (1.0 - model.discount) * _rise(plans, longer)
-            plans, stages = longer, stages + 1
-        self.policy_ = AlphaVectorPolicy(model, plans)
-        self._record(model, plans, error, stages)
+        # Any start converges, and the bounds below hold for any. From the blind policies Tiger passes through
+        # stages of 76 plans and needs 74 s; from where PBVI ends no stage has many more plans than the last.
+        start = PBVI(tolerance=self.tolerance, iterations=100, seconds=60.0).solve(model.pomdp)
+        self.plans_, self.stages_ = start.plans_, 0
+        while True:
+            longer = self._longer(model, self.plans_)
+            # The optimum is within γ/(1 − γ) times the greatest rise, or fall, of one stage.
+            factor = model.discount / (1.0 - model.discount)
+            rise, fall = factor * _rise(self.plans_, longer), factor * _rise(longer, self.plans_)
+            self.plans_, self.stages_ = longer, self.stages_ + 1
+            if rise + fall <= self.tolerance:
+                break
+        self.policy_ = AlphaVectorPolicy(model, self.plans_)
+        value = float(self.plans_.values(model.start))
+        self.lower_bound_, self.upper_bound_ = value - fall, value + rise
         return self
-
-    def _record(self, model: BeliefModel, plans: AlphaVectors, error: float, stages: int) -> None:
-        self.plans_ = plans
-        self.stages_ = stages
-        self.lower_bound_ = float(plans.values(model.start))
-        self.upper_bound_ = self.lower_bound_ + error
 
     def _longer(self, model: BeliefModel, plans: AlphaVectors) -> AlphaVectors:
         """Every useful plan of one action followed, for each observation, by one of `plans`."""
@@ -102,13 +105,14 @@ class ExactValueIteration:
                     "this problem is too large to solve exactly; use PBVI, a shorter horizon or more vectors"
                 )
             sums = (total[:, np.newaxis] + choices).reshape(-1, len(rewards))
-            total = sums[useful(sums)]
+            alone = len(total) == 1 or len(choices) == 1  # then every sum is as useful as its part
+            total = sums if alone else sums[useful(sums)]
         return total
 
 
 def _rise(before: AlphaVectors, after: AlphaVectors) -> float:
     """At least the most by which the value of any belief rose: each later plan against its nearest earlier one."""
-    return max(float((plan - before.vectors).max(axis=1).min()) for plan in after.vectors)
+    return max(0.0, *((plan - before.vectors).max(axis=1).min() for plan in after.vectors))
 
 
 class StagedPolicy(BeliefPolicy):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linprog
@@ -17,37 +19,55 @@ MARGIN = 1e-7
 #: Vectors questioned in one linear program. The solver's start costs more than a small program.
 BATCH = 64
 
+#: Random beliefs of each kind tried first; whatever is best at one needs no linear program to be kept.
+PROBES = 200
+
 
 def useful(vectors: Floats) -> NDArray[np.intp]:
-    """Rows of `vectors` (V, S) that are needed to attain max_v v·b at every belief b, in increasing order.
+    """
+    Rows of `vectors` (V, S) that are needed to attain max_v v·b at every belief b, in increasing order.
 
     Lark's method: a vector that no mixture of the kept ones dominates has a witness belief, and the best
     vector at a witness is needed. All vectors in question are asked at once, each in a block of its own.
     """
     open_rows = undominated(vectors)
     spread = float(np.ptp(vectors)) or 1.0
-    witnesses = np.vstack([np.eye(vectors.shape[1]), np.full(vectors.shape[1], 1.0 / vectors.shape[1])])
-    kept = np.array(sorted({_best(vectors, open_rows, belief) for belief in witnesses}), np.intp)
+    kept = _best(vectors, open_rows, _probes(vectors.shape[1]))
     open_rows = np.setdiff1d(open_rows, kept)
     while len(open_rows):
         asked = open_rows[:BATCH]
         margins, witnesses = _witnesses(vectors[asked] / spread, vectors[kept] / spread)
         needed = margins > MARGIN
-        found = {_best(vectors, open_rows, belief) for belief in witnesses[needed]}
-        kept = np.union1d(kept, np.array(sorted(found), np.intp))
+        kept = np.union1d(kept, _best(vectors, open_rows, witnesses[needed]))
         open_rows = np.setdiff1d(open_rows, np.concatenate([asked[~needed], kept]))
     return kept
 
 
-def _best(vectors: Floats, rows: NDArray[np.intp], belief: Floats) -> int:
-    """The best row at a belief; of ties the lexicographically greatest, which alone is sure to be needed."""
-    values = vectors[rows] @ belief
-    tied = rows[values >= values.max() - 1e-12 * (1.0 + abs(values.max()))]
-    return int(max(tied, key=lambda row: tuple(vectors[row])))
+@cache
+def _probes(n_states: int) -> Floats:
+    """Beliefs to try before any linear program: corners, and a fixed random sample near faces and inside."""
+    rng = np.random.default_rng(0)
+    samples = [rng.dirichlet(np.full(n_states, weight), size=PROBES) for weight in (0.2, 1.0, 5.0)]
+    return np.vstack([np.eye(n_states), *samples])
+
+
+def _best(vectors: Floats, rows: NDArray[np.intp], beliefs: Floats) -> NDArray[np.intp]:
+    """
+    The rows that are best at some of the beliefs (N, S), each once.
+
+    Of ties the lexicographically greatest is taken: it alone is sure to be needed.
+    """
+    values = beliefs @ vectors[rows].T
+    top = values.max(axis=1, keepdims=True)
+    tied = values >= top - 1e-12 * (1.0 + np.abs(top))
+    ranks = np.empty(len(rows), np.intp)
+    ranks[np.lexsort(vectors[rows].T[::-1])] = np.arange(len(rows))
+    return np.unique(rows[np.where(tied, ranks, -1).argmax(axis=1)])
 
 
 def _witnesses(asked: Floats, kept: Floats) -> tuple[Floats, Floats]:
-    """For each asked vector the greatest margin over all kept ones, and the belief where it has it.
+    """
+    For each asked vector the greatest margin over all kept ones, and the belief where it has it.
 
     Maximises Σ d_i subject to d_i ≤ b_i·(v_i − w) for every kept w, each b_i in the simplex.
     """

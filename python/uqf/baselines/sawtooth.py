@@ -11,7 +11,8 @@ BLOCK = 1 << 20
 
 
 class Sawtooth:
-    """Corners, and points that pull the plane through the corners down around them.
+    """
+    Corners, and points that pull the plane through the corners down around them.
 
     The optimal value is convex in the belief. So below the plane through the corner values, a point p whose
     value lies `drop` < 0 under the plane allows at belief b to subtract |drop| · min_s b(s)/p(s). The bound

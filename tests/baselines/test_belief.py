@@ -1,0 +1,128 @@
+"""The exact filter against brute force."""
+
+import itertools
+
+import numpy as np
+import pytest
+import uqf
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from uqf.baselines import FIB, PBVI, QMDP, BeliefModel, BeliefPolicy, OneStepBelief
+from uqf.baselines.belief import LinearBeliefPolicy, expected_rewards
+
+
+@st.composite
+def small_pomdps(draw, max_states=3, max_actions=2, max_observations=3):
+    """A random POMDP, with sparse rows, every form of rewards, and sometimes terminal states."""
+    states, actions, observations = (
+        draw(st.integers(1, largest)) for largest in (max_states, max_actions, max_observations)
+    )
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    concentration = draw(st.sampled_from([0.1, 1.0, 10.0]))
+    form = draw(st.integers(2, 4))
+    terminal = np.zeros(states, np.bool_)
+    terminal[1:] = rng.random(states - 1) < 0.3 * draw(st.integers(0, 1))
+
+    def rows(*shape):
+        table = rng.dirichlet(np.full(shape[-1], concentration), size=shape[:-1])
+        table[table < 1e-3] = 0.0
+        return table / table.sum(axis=-1, keepdims=True)
+
+    return uqf.TabularPOMDP(
+        rows(actions, states, states),
+        rows(actions, states, observations),
+        rng.normal(size=(actions, states, states, observations)[:form]),
+        rows(1, states)[0],
+        draw(st.sampled_from([0.3, 0.9])),
+        terminal=terminal,
+    )
+
+
+def brute_force(pomdp, history):
+    """P(state now, observations, never ended | actions), summed over all paths of states."""
+    joint = np.zeros(pomdp.n_states)
+    for path in itertools.product(range(pomdp.n_states), repeat=len(history) + 1):
+        prob = pomdp.start[path[0]]
+        for (action, observation), here, there in zip(history, path, path[1:], strict=False):
+            prob *= pomdp.transitions[action, here, there] * pomdp.observations[action, there, observation]
+            prob *= not pomdp.terminal[there]
+        joint[path[-1]] += prob
+    return joint
+
+
+@settings(max_examples=150, deadline=None)
+@given(small_pomdps(), st.lists(st.tuples(st.integers(0, 99), st.integers(0, 99)), max_size=4))
+def test_filter_is_bayes(pomdp, numbers):
+    model = BeliefModel(pomdp)
+    belief, mass, history = pomdp.start, 1.0, []
+    for action, observation in ((a % pomdp.n_actions, o % pomdp.n_observations) for a, o in numbers):
+        history.append((action, observation))
+        joint = brute_force(pomdp, history)
+        likelihood = model.likelihood(belief, action)[observation]
+        assert mass * likelihood == pytest.approx(joint.sum(), abs=1e-12)
+        np.testing.assert_allclose(
+            model.successors(belief)[action, observation], belief @ model.joint_operators()[action, observation]
+        )
+        if joint.sum() < 1e-9:
+            return
+        belief, mass = model.update(belief, action, observation), mass * likelihood
+        np.testing.assert_allclose(belief, joint / joint.sum(), atol=1e-9)
+
+
+@settings(max_examples=50, deadline=None)
+@given(small_pomdps())
+def test_batches_are_rows(pomdp):
+    model = BeliefModel(pomdp)
+    beliefs = np.random.default_rng(0).dirichlet(np.ones(pomdp.n_states), size=(2, 3))
+    np.testing.assert_allclose(model.successors(beliefs)[1, 2], model.successors(beliefs[1, 2]))
+    np.testing.assert_allclose(model.likelihood(beliefs, 0)[1, 2], model.likelihood(beliefs[1, 2], 0))
+    observation = int(model.likelihood(beliefs, 0).min(axis=(0, 1)).argmax())
+    if model.likelihood(beliefs, 0)[..., observation].min() > 0:
+        updated = model.update(beliefs, 0, observation)
+        np.testing.assert_allclose(updated[1, 2], model.update(beliefs[1, 2], 0, observation))
+
+
+@settings(max_examples=50, deadline=None)
+@given(small_pomdps())
+def test_expected_rewards_are_means_over_outcomes(pomdp):
+    outcomes = pomdp.transitions[..., np.newaxis] * pomdp.observations[:, np.newaxis]
+    np.testing.assert_allclose(
+        expected_rewards(pomdp), (outcomes * pomdp.rewards_by_outcome()).sum(axis=(2, 3)), atol=1e-12
+    )
+
+
+def test_the_filter_knows_that_the_episode_goes_on(grid_4x3):
+    model = BeliefModel(grid_4x3)
+    belief = model.update(grid_4x3.start, 3, int(model.likelihood(grid_4x3.start, 3).argmax()))
+    assert not belief[grid_4x3.terminal].any()
+    assert model.likelihood(grid_4x3.start, 3).sum() < 1.0
+
+
+def test_an_impossible_observation_is_refused(cheese_maze):
+    model = BeliefModel(cheese_maze)
+    with pytest.raises(uqf.NumericalError, match="observation 6 after action 0 has probability 0"):
+        model.update(np.eye(11)[0], 0, 6)
+
+
+def test_ties_are_split_evenly(tiger):
+    policy = LinearBeliefPolicy(BeliefModel(tiger), np.array([[1.0, 1.0], [2.0, 0.0], [0.0, 1.9]]))
+    state = policy.initial_state()
+    assert isinstance(policy, uqf.Policy)
+    np.testing.assert_array_equal(policy.action_probs(state), [0.5, 0.5, 0.0])
+    assert policy.action(state) == 0
+    assert {policy.action(state, np.random.default_rng(seed)) for seed in range(20)} == {0, 1}
+    assert policy.action(policy.update(state, 0, 0)) in (0, 1)
+
+
+def test_a_base_policy_names_what_is_missing(tiger):
+    with pytest.raises(NotImplementedError, match="BeliefPolicy"):
+        BeliefPolicy(BeliefModel(tiger)).action(tiger.start)
+
+
+@pytest.mark.parametrize("planner", [QMDP(), FIB(), PBVI(), OneStepBelief()])
+def test_planners_refuse_what_they_cannot_solve(planner, tiger):
+    with pytest.raises(TypeError, match=r"pomdp is a NamedEnvironment.*tabular\(\)"):
+        planner.solve(uqf.make("tiger"))
+    endless = uqf.TabularPOMDP(tiger.transitions, tiger.observations, tiger.rewards, tiger.start, 1.0)
+    with pytest.raises(ValueError, match=r"discount = 1.*horizon"):
+        planner.solve(endless)

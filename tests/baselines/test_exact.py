@@ -1,0 +1,96 @@
+"""Exact value iteration against enumeration of all plans, and on the Tiger."""
+
+import numpy as np
+import pytest
+import uqf
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from uqf.baselines import BeliefModel, ExactValueIteration
+from uqf.baselines.pruning import useful
+
+
+def search_tree(model, belief, horizon):
+    """Optimal value by trying every action and every observation; `belief` need not be normalised."""
+    if horizon == 0 or belief.sum() == 0.0:
+        return 0.0
+    successors = model.successors(belief)
+    return max(
+        model.rewards[action] @ belief
+        + model.discount * sum(search_tree(model, after, horizon - 1) for after in successors[action])
+        for action in range(model.n_actions)
+    )
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.integers(1, 4), st.sampled_from([0.7, 1.0]))
+def test_equals_the_search_tree_from_any_belief(seed, horizon, discount):
+    rng = np.random.default_rng(seed)
+    pomdp = uqf.TabularPOMDP(
+        rng.dirichlet(np.full(3, 0.5), size=(2, 3)),
+        rng.dirichlet(np.full(2, 0.5), size=(2, 3)),
+        rng.normal(size=(2, 3)),
+        rng.dirichlet(np.ones(3)),
+        discount,
+        terminal=[False, False, seed % 2 == 0],
+    )
+    solved = ExactValueIteration(horizon=horizon).solve(pomdp)
+    model = BeliefModel(pomdp)
+    assert solved.lower_bound_ == solved.upper_bound_ == pytest.approx(search_tree(model, pomdp.start, horizon), abs=1e-5)
+    for belief in rng.dirichlet(np.ones(3), size=5):
+        assert solved.plans_.values(belief) == pytest.approx(search_tree(model, belief, horizon), abs=1e-5)
+
+
+def test_tiger_endless(tiger):
+    solved = ExactValueIteration(tolerance=0.02).solve(tiger)
+    assert 19.37 - 0.02 < solved.lower_bound_ <= solved.upper_bound_ < 19.37 + 0.02
+    assert solved.policy_.action(tiger.start) == 0
+
+
+def test_tiger_with_few_steps(tiger):
+    # One step: listening is best. Two: listening twice, as one hearing does not pay for a door (0.85·10 − 0.15·100).
+    assert ExactValueIteration(horizon=1).solve(tiger).lower_bound_ == pytest.approx(-1.0)
+    assert ExactValueIteration(horizon=2).solve(tiger).lower_bound_ == pytest.approx(-1.95)
+
+
+def test_the_staged_policy_earns_its_value(tiger):
+    solved = ExactValueIteration(horizon=8).solve(tiger)
+    score = uqf.estimate_return(tiger, solved.policy_, episodes=3000, horizon=8, seed=6)
+    assert score.mean == pytest.approx(solved.lower_bound_, abs=4 * score.stderr)
+    state = solved.policy_.initial_state()
+    for _ in range(9):
+        state = solved.policy_.update(state, 0, 0)
+    np.testing.assert_allclose(solved.policy_.action_probs(state), 1 / 3)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.integers(2, 4), st.integers(1, 120))
+def test_pruning_keeps_the_upper_surface_and_nothing_more(seed, states, count):
+    rng = np.random.default_rng(seed)
+    vectors = rng.normal(size=(count, states))
+    vectors = np.concatenate([vectors, 0.5 * vectors + 0.5 * vectors[::-1], vectors[:3]])
+    kept = useful(vectors)
+    beliefs = rng.dirichlet(np.full(states, 0.5), size=500)
+    values = beliefs @ vectors.T
+    np.testing.assert_allclose((beliefs @ vectors[kept].T).max(axis=1), values.max(axis=1), atol=1e-5)
+    assert len(np.unique(vectors[kept], axis=0)) == len(kept)
+    assert np.all(kept < count)  # mixtures and copies are never needed
+
+
+def test_too_many_vectors_is_an_error_not_a_wait(tiger):
+    with pytest.raises(uqf.NumericalError, match="exceed max_vectors = 10"):
+        ExactValueIteration(horizon=6, max_vectors=10).solve(tiger)
+
+
+@pytest.mark.parametrize("arguments", [{"horizon": 0}, {"tolerance": 0.0}, {"max_vectors": 0}])
+def test_bad_arguments(arguments):
+    with pytest.raises(ValueError, match=next(iter(arguments))):
+        ExactValueIteration(**arguments)
+
+
+def test_discount_one_needs_a_horizon(tiger):
+    endless = uqf.TabularPOMDP(tiger.transitions, tiger.observations, tiger.rewards, tiger.start, 1.0)
+    with pytest.raises(ValueError, match="discount = 1"):
+        ExactValueIteration().solve(endless)
+    assert ExactValueIteration(horizon=3).solve(endless).lower_bound_ == pytest.approx(
+        search_tree(BeliefModel(endless), endless.start, 3)
+    )

@@ -1,0 +1,140 @@
+"""Bounds that must enclose the optimum, and the return that must lie between them."""
+
+import numpy as np
+import pytest
+import uqf
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from uqf.baselines import FIB, PBVI, QMDP, BeliefModel, ExactValueIteration
+from uqf.baselines.alpha_vectors import AlphaVectorPolicy, undominated
+from uqf.baselines.fib import informed_values
+from uqf.baselines.sawtooth import Sawtooth
+
+
+def test_tiger_is_bracketed(tiger):
+    solved = PBVI(tolerance=0.02).solve(tiger)
+    assert solved.stopped_ == "tolerance"
+    assert 19.37 - 0.05 < solved.lower_bound_ <= solved.upper_bound_ < 19.37 + 0.05
+    qmdp, fib = QMDP().solve(tiger), FIB().solve(tiger)
+    assert qmdp.upper_bound_ >= fib.upper_bound_ >= solved.upper_bound_
+    assert solved.lower_bound_ >= qmdp.lower_bound_ == pytest.approx(-20.0)
+
+
+@pytest.mark.parametrize("problem", ["grid_4x3", "cheese_maze"])
+def test_gap_closes_and_the_return_lies_inside(problem, request):
+    pomdp = request.getfixturevalue(problem)
+    before = PBVI(tolerance=0.01, iterations=1).solve(pomdp)
+    solved = PBVI(tolerance=0.01).solve(pomdp)
+    assert solved.stopped_ == "tolerance"
+    assert before.lower_bound_ <= solved.lower_bound_ <= solved.upper_bound_ <= before.upper_bound_
+    assert solved.upper_bound_ - solved.lower_bound_ <= 0.01 < before.upper_bound_ - before.lower_bound_
+    assert QMDP().solve(pomdp).upper_bound_ >= FIB().solve(pomdp).upper_bound_ - 1e-9
+    assert FIB().solve(pomdp).upper_bound_ >= solved.upper_bound_ - 1e-6
+    policies = (solved.policy_, AlphaVectorPolicy(solved.policy_.model, solved.plans_, lookahead=False))
+    for policy in policies:
+        score = uqf.estimate_return(pomdp, policy, episodes=200, horizon=120, seed=3)
+        left_out = pomdp.discount**120 * np.abs(pomdp.rewards).max() / (1 - pomdp.discount)
+        slack = 4 * score.stderr + left_out
+        assert solved.lower_bound_ - slack <= score.mean <= solved.upper_bound_ + slack
+
+
+@pytest.mark.parametrize(("problem", "expansions"), [("tiger", 40), ("grid_4x3", 7)])
+def test_farthest_expansion_reaches_the_same_lower_bound(problem, expansions, request):
+    pomdp = request.getfixturevalue(problem)
+    trials = PBVI(tolerance=0.01).solve(pomdp)
+    solved = PBVI(tolerance=0.01, expansion="farthest", iterations=expansions).solve(pomdp)
+    assert trials.lower_bound_ - 0.05 <= solved.lower_bound_ <= trials.upper_bound_
+    assert solved.upper_bound_ >= trials.lower_bound_
+    np.testing.assert_allclose(solved.points_.sum(axis=1), 1.0)
+
+
+def test_grid_world_of_the_paper():
+    env = uqf.make("gridworld-near")
+    solved = PBVI(tolerance=1e-3, iterations=8).solve(env.tabular())
+    assert 0.90 < solved.lower_bound_ <= solved.upper_bound_ < 0.9328
+    score = uqf.estimate_return(env, solved.policy_, episodes=500, horizon=500, seed=4)
+    slack = 4 * score.stderr
+    assert solved.lower_bound_ - slack <= score.mean <= solved.upper_bound_ + slack
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.integers(0, 2**32 - 1))
+def test_bounds_enclose_the_exact_optimum(seed):
+    rng = np.random.default_rng(seed)
+    pomdp = uqf.TabularPOMDP(
+        rng.dirichlet(np.full(3, 0.5), size=(2, 3)),
+        rng.dirichlet(np.full(2, 0.5), size=(2, 3)),
+        rng.normal(size=(2, 3, 3, 2)),
+        rng.dirichlet(np.ones(3)),
+        0.6,
+        terminal=[False, False, seed % 2 == 0],
+    )
+    exact = ExactValueIteration(horizon=7).solve(pomdp)
+    left_out = 0.6**7 * np.abs(pomdp.rewards).max() / 0.4
+    for planner in (QMDP(), FIB(), PBVI(tolerance=0.01, iterations=5), PBVI(iterations=3, expansion="farthest")):
+        solved = planner.solve(pomdp)
+        assert solved.lower_bound_ <= exact.lower_bound_ + left_out
+        assert solved.upper_bound_ >= exact.upper_bound_ - left_out
+
+
+def test_sawtooth_is_above_every_convex_function_that_made_it():
+    rng = np.random.default_rng(0)
+    planes = rng.normal(size=(6, 4))
+    table = np.broadcast_to(planes.max(axis=0), (2, 4))  # the corners of a convex function: the max of the planes
+    sawtooth = Sawtooth(table)
+    points = rng.dirichlet(np.full(4, 0.5), size=40)
+    points[:10, 0] = 0.0
+    points /= points.sum(axis=1, keepdims=True)
+    for point in points:
+        sawtooth.add(point, (planes @ point).max())
+    beliefs = rng.dirichlet(np.full(4, 0.5), size=500)
+    beliefs[:100, :2] = 0.0
+    truth = (beliefs @ planes.T).max(axis=1)
+    bound = sawtooth.values(beliefs)
+    assert np.all(bound >= truth - 1e-12)
+    assert np.all(bound <= sawtooth.linear(beliefs))
+    np.testing.assert_allclose(sawtooth.values(points), (points @ planes.T).max(axis=1))
+    np.testing.assert_allclose(sawtooth.values(0.3 * beliefs), 0.3 * bound)
+    newer = np.minimum(sawtooth.values(beliefs, since=25), bound)
+    np.testing.assert_array_equal(newer, bound)
+    for point in range(40):
+        sawtooth.forget(point)
+    np.testing.assert_allclose(sawtooth.values(beliefs), sawtooth.linear(beliefs))
+
+
+def test_informed_bound_is_a_fixed_point_below_qmdp(cheese_maze):
+    model = BeliefModel(cheese_maze)
+    loose, tight = informed_values(model, 1e-6, 1), informed_values(model, 1e-9, 100_000)
+    assert np.all(tight <= loose + 1e-12) and np.any(tight < loose - 1e-6)
+
+
+def test_undominated_keeps_the_first_of_equals():
+    vectors = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 0.0], [0.0, 0.0], [0.4, 0.4]])
+    np.testing.assert_array_equal(undominated(vectors), [0, 1, 4])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"tolerance": 0.0}, "tolerance = 0.0"),
+        ({"seconds": -1.0}, "seconds = -1.0"),
+        ({"iterations": 0}, "iterations = 0"),
+        ({"expansion": "wide"}, "expansion = 'wide': choose 'trials' or 'farthest'"),
+    ],
+)
+def test_bad_arguments(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        PBVI(**arguments)
+
+
+@pytest.mark.parametrize("arguments", [{"tolerance": -1.0}, {"max_iterations": 0}])
+def test_bad_arguments_of_fib(arguments):
+    with pytest.raises(ValueError, match=next(iter(arguments))):
+        FIB(**arguments)
+
+
+def test_same_seed_same_plans(cheese_maze):
+    for expansion in ("trials", "farthest"):
+        one, two = (PBVI(expansion=expansion, iterations=4, seed=5).solve(cheese_maze) for _ in range(2))
+        np.testing.assert_array_equal(one.plans_.vectors, two.plans_.vectors)
+        assert one.upper_bound_ == two.upper_bound_

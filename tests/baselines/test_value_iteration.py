@@ -1,0 +1,75 @@
+"""Fully observable values and the one-step policy, against published and simulated figures."""
+
+import numpy as np
+import pytest
+import uqf
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from uqf.baselines import BeliefModel, OneStepBelief, ValueIteration
+from uqf.baselines.value_iteration import backup, blind_values, evaluate, observable_values
+
+
+def random_pomdp(seed, states=5, actions=3):
+    rng = np.random.default_rng(seed)
+    return uqf.TabularPOMDP(
+        rng.dirichlet(np.ones(states), size=(actions, states)),
+        rng.dirichlet(np.ones(2), size=(actions, states)),
+        rng.normal(size=(actions, states)),
+        rng.dirichlet(np.ones(states)),
+        0.9,
+        terminal=np.arange(states) == states - 1,
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "optimum"), [("near", 0.9368), ("mid", 0.9233), ("far", 0.8702), ("hamilton", 0.9294)]
+)
+def test_grid_worlds_when_the_state_is_seen(name, optimum):
+    grid = uqf.make(f"gridworld-{name}").tabular()
+    assert ValueIteration(horizon=100).solve(grid).upper_bound_ == pytest.approx(optimum, abs=1e-4)
+
+
+@pytest.mark.parametrize(("name", "reference"), [("near", 0.919), ("mid", 0.904), ("far", 0.846)])
+def test_one_step_of_improvement_on_the_grid_worlds(name, reference):
+    env = uqf.make(f"gridworld-{name}")
+    solved = OneStepBelief().solve(env.tabular())
+    score = uqf.estimate_return(env, solved.policy_, episodes=1000, seed=1)
+    assert score.mean == pytest.approx(reference, abs=4 * score.stderr + 5e-4)
+    assert solved.lower_bound_ < score.mean < solved.upper_bound_
+
+
+def test_uniform_policy_is_evaluated_exactly():
+    grid = uqf.make("gridworld-near").tabular()
+    model = BeliefModel(grid)
+    uniform = evaluate(model, np.full((4, grid.n_states), 0.25))
+    score = uqf.estimate_return(grid, None, episodes=20_000, horizon=2000, seed=2)
+    assert model.start @ uniform == pytest.approx(score.mean, abs=4 * score.stderr)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 2**32 - 1))
+def test_endless_values_are_the_fixed_point_and_the_limit(seed):
+    pomdp = random_pomdp(seed)
+    model = BeliefModel(pomdp)
+    values = observable_values(model)
+    np.testing.assert_allclose(backup(model, values).max(axis=0), values, atol=1e-9)
+    np.testing.assert_allclose(ValueIteration(horizon=300).solve(pomdp).values_, values, atol=1e-9)
+    assert np.all(blind_values(model).max(axis=0) <= values + 1e-9)
+
+
+def test_discount_one_needs_a_horizon(grid_4x3):
+    undiscounted = uqf.TabularPOMDP(
+        grid_4x3.transitions, grid_4x3.observations, grid_4x3.rewards, grid_4x3.start, 1.0, terminal=grid_4x3.terminal
+    )
+    with pytest.raises(ValueError, match="discount = 1"):
+        ValueIteration().solve(undiscounted)
+    # Russell and Norvig (1995, figure 17.3): the utilities of the corners of the 4x3 world; theirs charge 0.04 for
+    # standing in a state, ours for each move that does not reach an exit, so only the moves before the last pay.
+    values = ValueIteration(horizon=200).solve(undiscounted).values_
+    assert values[0] == pytest.approx(0.812 + 0.04, abs=1e-3)
+
+
+@pytest.mark.parametrize("horizon", [0, -3])
+def test_bad_horizon(horizon):
+    with pytest.raises(ValueError, match=f"horizon = {horizon}"):
+        ValueIteration(horizon=horizon)
