@@ -18,7 +18,7 @@ def _neighbours(rows):
 
 @pytest.fixture(scope="session")
 def grid_4x3():
-    """The 4x3 world of Parr and Russell (1995): sees only whether a wall is left and right; both exits end it."""
+    """The 4x3 world of Parr and Russell (1995): one sees walls left and right only; both exits end it."""
     rows = ["...+", ".#.-", "...."]
     cells, target = _neighbours(rows)
     states = np.arange(len(cells))

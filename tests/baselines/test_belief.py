@@ -60,9 +60,8 @@ def test_filter_is_bayes(pomdp, numbers):
         joint = brute_force(pomdp, history)
         likelihood = model.likelihood(belief, action)[observation]
         assert mass * likelihood == pytest.approx(joint.sum(), abs=1e-12)
-        np.testing.assert_allclose(
-            model.successors(belief)[action, observation], belief @ model.joint_operators()[action, observation]
-        )
+        operator = model.joint_operators()[action, observation]
+        np.testing.assert_allclose(model.successors(belief)[action, observation], belief @ operator)
         if joint.sum() < 1e-9:
             return
         belief, mass = model.update(belief, action, observation), mass * likelihood

@@ -71,7 +71,7 @@ def test_bounds_enclose_the_exact_optimum(seed):
     )
     exact = ExactValueIteration(horizon=7).solve(pomdp)
     left_out = 0.6**7 * np.abs(pomdp.rewards).max() / 0.4
-    for planner in (QMDP(), FIB(), PBVI(tolerance=0.01, iterations=5), PBVI(iterations=3, expansion="farthest")):
+    for planner in (QMDP(), FIB(), PBVI(iterations=5), PBVI(iterations=3, expansion="farthest")):
         solved = planner.solve(pomdp)
         assert solved.lower_bound_ <= exact.lower_bound_ + left_out
         assert solved.upper_bound_ >= exact.upper_bound_ - left_out
@@ -80,7 +80,7 @@ def test_bounds_enclose_the_exact_optimum(seed):
 def test_sawtooth_is_above_every_convex_function_that_made_it():
     rng = np.random.default_rng(0)
     planes = rng.normal(size=(6, 4))
-    table = np.broadcast_to(planes.max(axis=0), (2, 4))  # the corners of a convex function: the max of the planes
+    table = np.broadcast_to(planes.max(axis=0), (2, 4))  # the corners of the greatest of the planes
     sawtooth = Sawtooth(table)
     points = rng.dirichlet(np.full(4, 0.5), size=40)
     points[:10, 0] = 0.0
@@ -95,7 +95,7 @@ def test_sawtooth_is_above_every_convex_function_that_made_it():
     assert np.all(bound <= sawtooth.linear(beliefs))
     np.testing.assert_allclose(sawtooth.values(points), (points @ planes.T).max(axis=1))
     np.testing.assert_allclose(sawtooth.values(0.3 * beliefs), 0.3 * bound)
-    newer = np.minimum(sawtooth.values(beliefs, since=25), bound)
+    newer = np.minimum(sawtooth.values(beliefs, bound, since=25), bound)
     np.testing.assert_array_equal(newer, bound)
     for point in range(40):
         sawtooth.forget(point)

@@ -58,13 +58,12 @@ def test_endless_values_are_the_fixed_point_and_the_limit(seed):
 
 
 def test_discount_one_needs_a_horizon(grid_4x3):
-    undiscounted = uqf.TabularPOMDP(
-        grid_4x3.transitions, grid_4x3.observations, grid_4x3.rewards, grid_4x3.start, 1.0, terminal=grid_4x3.terminal
-    )
+    arrays = (grid_4x3.transitions, grid_4x3.observations, grid_4x3.rewards, grid_4x3.start)
+    undiscounted = uqf.TabularPOMDP(*arrays, 1.0, terminal=grid_4x3.terminal)
     with pytest.raises(ValueError, match="discount = 1"):
         ValueIteration().solve(undiscounted)
-    # Russell and Norvig (1995, figure 17.3): the utilities of the corners of the 4x3 world; theirs charge 0.04 for
-    # standing in a state, ours for each move that does not reach an exit, so only the moves before the last pay.
+    # Russell and Norvig (1995, figure 17.3) give 0.812 for the corner. They charge 0.04 for each state left, we
+    # for each move that does not reach an exit: one less.
     values = ValueIteration(horizon=200).solve(undiscounted).values_
     assert values[0] == pytest.approx(0.812 + 0.04, abs=1e-3)
 

@@ -4,10 +4,10 @@ The rivals of UQF, behind the same policy protocol and scored by the same `uqf.e
 | baseline | needs | gives | prefer it to UQF when |
 |---|---|---|---|
 | `ValueIteration` | model | values if the state were seen: an upper bound, no policy | you want a ceiling |
-| `OneStepBelief` | model | the policy greedy on the exact Q of the uniform policy | never: what UQF's first round aims at |
+| `OneStepBelief` | model | the policy greedy on the exact Q of uniform play | never: it is what UQF aims at |
 | `QMDP` | model | upper bound and a policy that never acts only to learn | the state is nearly visible |
 | `FIB` | model | a tighter upper bound and its policy, as fast | as QMDP; it is never looser |
-| `PBVI` | model | policy with lower and upper bound, anytime | a model of up to some hundred states is at hand |
+| `PBVI` | model | policy with lower and upper bounds, anytime | there is a model of some hundred states |
 | `ExactValueIteration` | model | the optimum of a finite horizon | a handful of states; to check the others |
 
 A *model* is a `uqf.TabularPOMDP` (``env.tabular()`` or ``uqf.load_pomdp``). Planners are used as

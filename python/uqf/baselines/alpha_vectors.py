@@ -47,15 +47,16 @@ class AlphaVectors:
         return np.asarray(model.rewards @ belief + model.discount * following)
 
     def backup(self, model: BeliefModel, beliefs: Floats) -> AlphaVectors:
-        """The best plans for `beliefs` (N, S): one action, then for each observation one of the present plans."""
+        """The best plans at `beliefs` (N, S): an action, then one of the present plans per observation."""
         size = max(1, BLOCK // (model.n_actions * model.n_observations * model.n_states))
-        blocks = [self._backup(model, beliefs[first : first + size]) for first in range(0, len(beliefs), size)]
+        starts = range(0, len(beliefs), size)
+        blocks = [self._backup(model, beliefs[start : start + size]) for start in starts]
         return AlphaVectors(*(np.concatenate(parts) for parts in zip(*blocks, strict=True)))
 
     def _backup(self, model: BeliefModel, beliefs: Floats) -> tuple[Floats, NDArray[np.int64]]:
         best = (model.successors(beliefs) @ self.vectors.T).argmax(axis=-1)  # (N, A, O)
         following = np.einsum("ato,naot->nat", model.sights, self.vectors[best])
-        plans = model.rewards + model.discount * np.einsum("ast,nat->nas", model.moves, following, optimize=True)
+        plans = model.rewards + model.discount * (model.moves @ following[..., np.newaxis])[..., 0]
         actions = np.einsum("nas,ns->na", plans, beliefs).argmax(axis=1)
         return plans[np.arange(len(beliefs)), actions], actions
 

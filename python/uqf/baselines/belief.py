@@ -31,8 +31,8 @@ def infinite_horizon_model(pomdp: Any, planner: str) -> TabularPOMDP:
     model = tabular_model(pomdp)
     if model.discount >= 1.0:
         raise ValueError(
-            f"discount = {model.discount:g}: {planner} plans for an endless future and needs a discount below 1; "
-            "lower it, or plan for a finite horizon with ValueIteration(horizon=…) or ExactValueIteration(horizon=…)"
+            f"discount = {model.discount:g}: {planner} plans for an endless future and needs a discount "
+            "below 1; lower it, or use ValueIteration(horizon=…) or ExactValueIteration(horizon=…)"
         )
     return model
 
@@ -42,8 +42,9 @@ def expected_rewards(pomdp: TabularPOMDP) -> Floats:
     if pomdp.rewards.ndim == 2:
         return pomdp.rewards
     if pomdp.rewards.ndim == 3:
-        return np.einsum("ast,ast->as", pomdp.transitions, pomdp.rewards)
-    return np.einsum("ast,ato,asto->as", pomdp.transitions, pomdp.observations, pomdp.rewards, optimize=True)
+        return np.asarray(np.einsum("ast,ast->as", pomdp.transitions, pomdp.rewards))
+    outcomes = (pomdp.transitions, pomdp.observations, pomdp.rewards)
+    return np.asarray(np.einsum("ast,ato,asto->as", *outcomes, optimize=True))
 
 
 class BeliefModel:
@@ -80,12 +81,13 @@ class BeliefModel:
 
     def likelihood(self, beliefs: ArrayLike, action: int) -> Floats:
         """Probability (..., O) of each observation and of going on, from beliefs (..., S)."""
-        return (np.asarray(beliefs) @ self.moves[action]) @ self.sights[action]
+        return np.asarray((np.asarray(beliefs) @ self.moves[action]) @ self.sights[action])
 
     def successors(self, beliefs: ArrayLike) -> Floats:
         """Unnormalised next beliefs (..., A, O, S); each sums to the probability of its observation."""
-        arrivals = (np.asarray(beliefs) @ self._flat_moves).reshape(*np.shape(beliefs)[:-1], self.n_actions, -1)
-        return arrivals[..., np.newaxis, :] * self.sights.transpose(0, 2, 1)
+        arrivals = np.asarray(beliefs) @ self._flat_moves
+        by_action = arrivals.reshape(*arrivals.shape[:-1], self.n_actions, 1, self.n_states)
+        return np.asarray(by_action * self.sights.transpose(0, 2, 1))
 
     def update(self, beliefs: ArrayLike, action: int, observation: int) -> Floats:
         """Beliefs (..., S) after one more step that did not end the episode."""
@@ -96,7 +98,7 @@ class BeliefModel:
                 f"observation {observation} after action {action} has probability 0 under {self.pomdp.name} "
                 "(or the step ended the episode): the model does not describe these data"
             )
-        return joint / total
+        return np.asarray(joint / total)
 
 
 class BeliefPolicy:
@@ -133,7 +135,7 @@ class BeliefPolicy:
     def action_probs(self, state: Any) -> Floats:
         """Equal shares for the best actions."""
         best = self.best_actions(state)
-        return best / best.sum()
+        return np.asarray(best / best.sum())
 
     def action(self, state: Any, rng: np.random.Generator | None = None) -> int:
         """A best action: drawn with `rng`, or the first without."""
@@ -150,4 +152,4 @@ class LinearBeliefPolicy(BeliefPolicy):
 
     def q_values(self, state: Any) -> Floats:
         """Mean of the table over the belief."""
-        return self.table @ state
+        return np.asarray(self.table @ state)

@@ -53,7 +53,8 @@ class ExactValueIteration:
         """Computes the optimum of this model."""
         if self.horizon is not None:
             return self._solve_horizon(BeliefModel(tabular_model(pomdp)), self.horizon)
-        return self._solve_endless(BeliefModel(infinite_horizon_model(pomdp, "ExactValueIteration without a horizon")))
+        model = infinite_horizon_model(pomdp, "ExactValueIteration without a horizon")
+        return self._solve_endless(BeliefModel(model))
 
     def _solve_horizon(self, model: BeliefModel, horizon: int) -> Self:
         stages = [AlphaVectors(np.zeros((1, model.n_states)), np.zeros(1, np.int64))]
@@ -85,9 +86,9 @@ class ExactValueIteration:
 
     def _longer(self, model: BeliefModel, plans: AlphaVectors) -> AlphaVectors:
         """Every useful plan of one action followed, for each observation, by one of `plans`."""
+        following = model.discount * (plans.vectors @ model.joint_operators().swapaxes(2, 3))  # (A, O, V, S)
         by_action = [
-            self._after(model.rewards[action], model.discount * (plans.vectors @ operators.transpose(0, 2, 1)))
-            for action, operators in enumerate(model.joint_operators())
+            self._after(model.rewards[action], following[action]) for action in range(model.n_actions)
         ]
         vectors = np.concatenate(by_action)
         actions = np.repeat(np.arange(model.n_actions), [len(some) for some in by_action])
@@ -111,8 +112,8 @@ class ExactValueIteration:
 
 
 def _rise(before: AlphaVectors, after: AlphaVectors) -> float:
-    """At least the most by which the value of any belief rose: each later plan against its nearest earlier one."""
-    return max(0.0, *((plan - before.vectors).max(axis=1).min() for plan in after.vectors))
+    """At least the most by which the value of any belief rose: each later plan against its nearest before."""
+    return max(0.0, *(float((plan - before.vectors).max(axis=1).min()) for plan in after.vectors))
 
 
 class StagedPolicy(BeliefPolicy):
@@ -136,4 +137,4 @@ class StagedPolicy(BeliefPolicy):
         belief, left = state
         if left == 0:
             return np.zeros(self.n_actions)
-        return self.stages[left - 1].q_values(self.model, belief)
+        return self.stages[left - 1].q_values(self.model, np.asarray(belief))

@@ -24,7 +24,7 @@ def informed_values(model: BeliefModel, tolerance: float, max_iterations: int) -
     """
     Upper bounds (A, S), linear in the belief for each action.
 
-    Sweeps start from QMDP's values and only descend, so stopping early leaves a looser bound, never a wrong one.
+    Sweeps start from QMDP's values and only descend: stopping early leaves a looser bound, not a wrong one.
     """
     table = backup(model, observable_values(model))
     for _ in range(max_iterations):
@@ -41,7 +41,8 @@ class FIB:
     Greedy on the fast informed bound.
 
     An upper bound of the optimum in every belief, never above QMDP's, at O times the cost of a sweep.
-    `tolerance` is how far (in value) the sweeps may stop from their limit; `lower_bound_` is the best blind policy's.
+    `tolerance` is how far (in value) the sweeps may stop from their limit. `lower_bound_` is the best blind
+    policy's.
     """
 
     def __init__(self, *, tolerance: float = 1e-6, max_iterations: int = 100_000) -> None:

@@ -20,6 +20,9 @@ from uqf.environments import TabularPOMDP
 #: waste their first steps on loose bounds.
 AMBITION = 0.9
 
+#: Improvements below this part of the tolerance are not worth remembering.
+SLACK = 0.001
+
 
 @dataclass
 class Point:
@@ -42,8 +45,8 @@ class PBVI:
 
     * ``expansion="trials"``: walks that follow the action of the highest upper bound and the observation
       that contributes most to the gap at the start, backed up from their end (HSVI);
-    * ``expansion="farthest"``: for each belief the successor farthest (L1) from all beliefs kept so far, which
-      doubles their number, then sweeps over all of them (PBVI as published).
+    * ``expansion="farthest"``: for each belief the successor farthest (L1) from all beliefs kept so far,
+      which doubles their number, then sweeps over all of them (PBVI as published).
 
     Parameters
     ----------
@@ -95,8 +98,9 @@ class PBVI:
         search = Search(model, self.tolerance, np.random.default_rng(self.seed))
         step = search.trial if self.expansion == "trials" else search.expand
         self.stopped_ = "iterations"
-        for self.iterations_ in range(1, self.iterations + 1):
+        for iteration in range(1, self.iterations + 1):
             step()
+            self.iterations_ = iteration
             if search.gap <= self.tolerance:
                 self.stopped_ = "tolerance"
                 break
@@ -151,8 +155,7 @@ class Search:
     def upper_q_values(self, point: Point) -> Floats:
         """Upper bounds (A,) of each action at a point."""
         if point.seen < self.sawtooth.count:
-            newer = self.sawtooth.values(point.successors, since=point.seen)
-            point.upper = np.minimum(point.upper, newer)
+            point.upper = self.sawtooth.values(point.successors, point.upper, since=point.seen)
             point.seen = self.sawtooth.count
         following = point.upper.reshape(self.model.n_actions, -1).sum(axis=1)
         return np.asarray(self.model.rewards @ point.belief + self.model.discount * following)
@@ -160,8 +163,9 @@ class Search:
     def refine(self, point: Point) -> None:
         """Backs up the upper bound at a point."""
         value = float(self.upper_q_values(point).max())
-        known = point.value if point.number is not None else float(self.sawtooth.linear(point.belief))
-        if value < known - 1e-3 * self.tolerance:
+        if point.number is None:
+            point.value = float(self.sawtooth.values(point.belief[np.newaxis])[0])
+        if value < point.value - SLACK * self.tolerance:
             if point.number is not None:
                 self.sawtooth.forget(point.number)
             point.number = self.sawtooth.add(point.belief, value)

@@ -31,7 +31,8 @@ def evaluate(model: BeliefModel, choice: Floats) -> Floats:
 
 def blind_values(model: BeliefModel) -> Floats:
     """Exact values (A, S) of repeating one action for ever: what needs no observation is a lower bound."""
-    return np.linalg.solve(np.eye(model.n_states) - model.discount * model.moves, model.rewards[..., np.newaxis])[..., 0]
+    systems = np.eye(model.n_states) - model.discount * model.moves
+    return np.asarray(np.linalg.solve(systems, model.rewards[..., np.newaxis])[..., 0], np.float64)
 
 
 def observable_values(model: BeliefModel) -> Floats:
@@ -46,7 +47,7 @@ def observable_values(model: BeliefModel) -> Floats:
         table = backup(model, values)
         improved = evaluate(model, np.eye(model.n_actions)[table.argmax(axis=0)].T)
         if np.all(improved <= values + 1e-12 * (1.0 + np.abs(values))):
-            return np.maximum(values, improved)
+            return np.asarray(np.maximum(values, improved))
         values = np.maximum(values, improved)
 
 
