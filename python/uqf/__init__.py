@@ -3,6 +3,7 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from uqf import baselines as baselines
 from uqf.environments import Environment as Environment
 from uqf.environments import TabularPOMDP as TabularPOMDP
 from uqf.environments import environments as environments

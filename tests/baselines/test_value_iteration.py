@@ -62,8 +62,8 @@ def test_discount_one_needs_a_horizon(grid_4x3):
     undiscounted = uqf.TabularPOMDP(*arrays, 1.0, terminal=grid_4x3.terminal)
     with pytest.raises(ValueError, match="discount = 1"):
         ValueIteration().solve(undiscounted)
-    # Russell and Norvig (1995, figure 17.3) give 0.812 for the corner. They charge 0.04 for each state left, we
-    # for each move that does not reach an exit: one less.
+    # Russell and Norvig (chapter 17) give 0.812 for the top left corner. They charge 0.04 for each state
+    # left, we for each move that does not reach an exit: one less.
     values = ValueIteration(horizon=200).solve(undiscounted).values_
     assert values[0] == pytest.approx(0.812 + 0.04, abs=1e-3)
 

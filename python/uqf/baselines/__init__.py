@@ -1,5 +1,4 @@
-"""
-The rivals of UQF, behind the same policy protocol and scored by the same `uqf.estimate_return`.
+"""The rivals of UQF, behind the same policy protocol and scored by the same `uqf.estimate_return`.
 
 | baseline | needs | gives | prefer it to UQF when |
 |---|---|---|---|

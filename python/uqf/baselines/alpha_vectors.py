@@ -25,8 +25,7 @@ def undominated(vectors: Floats) -> NDArray[np.intp]:
 
 
 class AlphaVectors:
-    """
-    Plans as `vectors` (V, S), each with its first action in `actions` (V,).
+    """Plans as `vectors` (V, S), each with its first action in `actions` (V,).
 
     The value of a belief is that of the best plan there. If every plan can be carried out, so can the policy
     that looks for the best plan anew at each step, and it earns at least that much.
@@ -78,8 +77,7 @@ class AlphaVectors:
 
 
 class AlphaVectorPolicy(BeliefPolicy):
-    """
-    Acts on the best plan for its belief.
+    """Acts on the best plan for its belief.
 
     With `lookahead` every action is tried for one step and the best plan follows: slower, never worse in
     value. Without, it takes the first action of the best plan, and `q_values` knows nothing of actions

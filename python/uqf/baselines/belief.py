@@ -48,8 +48,7 @@ def expected_rewards(pomdp: TabularPOMDP) -> Floats:
 
 
 class BeliefModel:
-    """
-    Arrays of a POMDP in the form that filtering and planning use.
+    """Arrays of a POMDP in the form that filtering and planning use.
 
     A step that ends the episode leads nowhere: whoever must choose again knows that it did not happen, and
     the value after it is 0. So `moves` has zero columns for terminal states, and rows may sum to less than 1.
@@ -102,8 +101,7 @@ class BeliefModel:
 
 
 class BeliefPolicy:
-    """
-    A policy whose memory is the exact belief; greedy on `q_values`, ties split evenly.
+    """A policy whose memory is the exact belief; greedy on `q_values`, ties split evenly.
 
     Subclasses say what an action is worth in a belief. The belief is that of the *model*: in a world that
     does what the model calls impossible, `update` raises `uqf.NumericalError`.

@@ -16,8 +16,7 @@ from uqf.errors import NumericalError
 
 
 class ExactValueIteration:
-    """
-    All plans that are best in some belief, one step longer at each stage (incremental pruning).
+    """All plans that are best in some belief, one step longer at each stage (incremental pruning).
 
     The number of plans can grow doubly exponentially; beyond a handful of states use `PBVI`. Exact up to
     the 1e-7 (of the spread of values) by which pruning decides, per stage.
@@ -87,9 +86,7 @@ class ExactValueIteration:
     def _longer(self, model: BeliefModel, plans: AlphaVectors) -> AlphaVectors:
         """Every useful plan of one action followed, for each observation, by one of `plans`."""
         following = model.discount * (plans.vectors @ model.joint_operators().swapaxes(2, 3))  # (A, O, V, S)
-        by_action = [
-            self._after(model.rewards[action], following[action]) for action in range(model.n_actions)
-        ]
+        by_action = [self._after(*parts) for parts in zip(model.rewards, following, strict=True)]
         vectors = np.concatenate(by_action)
         actions = np.repeat(np.arange(model.n_actions), [len(some) for some in by_action])
         kept = useful(vectors)
@@ -137,4 +134,5 @@ class StagedPolicy(BeliefPolicy):
         belief, left = state
         if left == 0:
             return np.zeros(self.n_actions)
-        return self.stages[left - 1].q_values(self.model, np.asarray(belief))
+        plans: AlphaVectors = self.stages[left - 1]
+        return plans.q_values(self.model, belief)

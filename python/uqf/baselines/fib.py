@@ -21,8 +21,7 @@ def informed_backup(model: BeliefModel, table: Floats) -> Floats:
 
 
 def informed_values(model: BeliefModel, tolerance: float, max_iterations: int) -> Floats:
-    """
-    Upper bounds (A, S), linear in the belief for each action.
+    """Upper bounds (A, S), linear in the belief for each action.
 
     Sweeps start from QMDP's values and only descend: stopping early leaves a looser bound, not a wrong one.
     """
@@ -37,8 +36,7 @@ def informed_values(model: BeliefModel, tolerance: float, max_iterations: int) -
 
 
 class FIB:
-    """
-    Greedy on the fast informed bound.
+    """Greedy on the fast informed bound.
 
     An upper bound of the optimum in every belief, never above QMDP's, at O times the cost of a sweep.
     `tolerance` is how far (in value) the sweeps may stop from their limit. `lower_bound_` is the best blind

@@ -37,8 +37,7 @@ class Point:
 
 
 class PBVI:
-    """
-    Point-based value iteration (Pineau, Gordon & Thrun 2003) with heuristic search (Smith & Simmons 2005).
+    """Point-based value iteration (Pineau, Gordon & Thrun 2003) with heuristic search (Smith & Simmons 2005).
 
     The lower bound is a set of plans that begins with the blind policies; the upper bound a sawtooth over
     the fast informed bound. Both are backed up at beliefs that can be reached from the start, chosen by

@@ -24,8 +24,7 @@ PROBES = 200
 
 
 def useful(vectors: Floats) -> NDArray[np.intp]:
-    """
-    Rows of `vectors` (V, S) that are needed to attain max_v v·b at every belief b, in increasing order.
+    """Rows of `vectors` (V, S) that are needed to attain max_v v·b at every belief b, in increasing order.
 
     Lark's method: a vector that no mixture of the kept ones dominates has a witness belief, and the best
     vector at a witness is needed. All vectors in question are asked at once, each in a block of its own.
@@ -52,8 +51,7 @@ def _probes(n_states: int) -> Floats:
 
 
 def _best(vectors: Floats, rows: NDArray[np.intp], beliefs: Floats) -> NDArray[np.intp]:
-    """
-    The rows that are best at some of the beliefs (N, S), each once.
+    """The rows that are best at some of the beliefs (N, S), each once.
 
     Of ties the lexicographically greatest is taken: it alone is sure to be needed.
     """
@@ -66,8 +64,7 @@ def _best(vectors: Floats, rows: NDArray[np.intp], beliefs: Floats) -> NDArray[n
 
 
 def _witnesses(asked: Floats, kept: Floats) -> tuple[Floats, Floats]:
-    """
-    For each asked vector the greatest margin over all kept ones, and the belief where it has it.
+    """For each asked vector the greatest margin over all kept ones, and the belief where it has it.
 
     Maximises Σ d_i subject to d_i ≤ b_i·(v_i − w) for every kept w, each b_i in the simplex.
     """

@@ -10,8 +10,7 @@ from uqf.environments import TabularPOMDP
 
 
 class QMDP:
-    """
-    Greedy on the mean over the belief of the fully observable Q.
+    """Greedy on the mean over the belief of the fully observable Q.
 
     Its values are upper bounds of the optimum in every belief. Trap: they promise information for free, so
     the policy never pays to look, and its return has no bound; `lower_bound_` is the best blind policy's.

@@ -11,8 +11,7 @@ BLOCK = 1 << 20
 
 
 class Sawtooth:
-    """
-    Corners, and points that pull the plane through the corners down around them.
+    """Corners, and points that pull the plane through the corners down around them.
 
     The optimal value is convex in the belief. So below the plane through the corner values, a point p whose
     value lies `drop` < 0 under the plane allows at belief b to subtract |drop| · min_s b(s)/p(s). The bound
@@ -51,8 +50,7 @@ class Sawtooth:
         return np.asarray((beliefs @ self.table.T).max(axis=-1))
 
     def values(self, beliefs: Floats, known: Floats | None = None, since: int = 0) -> Floats:
-        """
-        Upper bounds (N,) of beliefs (N, S), which need not be normalised.
+        """Upper bounds (N,) of beliefs (N, S), which need not be normalised.
 
         With bounds `known` (N,) already, compares only with the points added `since`.
         """
@@ -60,8 +58,8 @@ class Sawtooth:
         active = since + np.flatnonzero(self._drops[since : self.count] < 0.0)
         points, drops, peaks = self._points[active], self._drops[active], self._peaks[active]
         plane = beliefs @ self.corners
-        # How far a point's likeliest states are covered limits how far all are, and rules out most pairs (nine
-        # in ten on the grid worlds) before the comparison of all states, which is what takes the time.
+        # How far a point's likeliest states are covered limits how far all are, and rules out pairs (95% of
+        # them or more on the grid worlds) before the comparison of all states, which is what takes the time.
         most = (beliefs[:, peaks] / np.take_along_axis(points, peaks, axis=1)).min(axis=-1)
         rows, columns = np.nonzero(plane[:, np.newaxis] + drops * most < bounds[:, np.newaxis] - 1e-12)
         inverse = 1.0 / np.maximum(beliefs, 1e-300)

@@ -36,8 +36,7 @@ def blind_values(model: BeliefModel) -> Floats:
 
 
 def observable_values(model: BeliefModel) -> Floats:
-    """
-    Best endless values (S,) when the state is seen.
+    """Best endless values (S,) when the state is seen.
 
     Value iteration whose every sweep is followed by an exact evaluation of its greedy choice (policy
     iteration): plain sweeps would need about 10/(1 - discount) of them, this a handful at any discount.
@@ -52,8 +51,7 @@ def observable_values(model: BeliefModel) -> Floats:
 
 
 class ValueIteration:
-    """
-    Fully observable value iteration: what could be earned if the state were seen.
+    """Fully observable value iteration: what could be earned if the state were seen.
 
     Under partial observation nobody can play it, so there is no `policy_`; it is the ceiling of every
     other method. With `horizon` it counts that many steps (any discount), without it all of them.
@@ -85,8 +83,7 @@ class ValueIteration:
 
 
 class OneStepBelief:
-    """
-    Greedy on the exact Q of the uniform random policy, with the exact belief.
+    """Greedy on the exact Q of the uniform random policy, with the exact belief.
 
     What one round of learning from uniformly random data can reach at best. `lower_bound_` holds for
     `policy_` too (policy improvement); `upper_bound_` is that of `ValueIteration`.
