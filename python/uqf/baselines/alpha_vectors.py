@@ -79,9 +79,9 @@ class AlphaVectors:
 class AlphaVectorPolicy(BeliefPolicy):
     """Acts on the best plan for its belief.
 
-    With `lookahead` every action is tried for one step and the best plan follows: slower, never worse in
-    value. Without, it takes the first action of the best plan, and `q_values` knows nothing of actions
-    that begin no plan (−inf).
+    With `lookahead` every action is tried for one step and the best plan follows. Without, it takes the first
+    action of the best plan: faster, and `q_values` is −inf for actions that begin no plan. Either way it earns
+    at least the value of the plans.
     """
 
     def __init__(self, model: BeliefModel, plans: AlphaVectors, *, lookahead: bool = True) -> None:

@@ -16,10 +16,6 @@ from uqf.baselines.sawtooth import Sawtooth
 from uqf.baselines.value_iteration import blind_values
 from uqf.environments import TabularPOMDP
 
-#: A trial looks for a belief that keeps the gap at the start above this part of itself. Deeper trials (0.5)
-#: waste their first steps on loose bounds.
-AMBITION = 0.9
-
 #: Improvements below this part of the tolerance are not worth remembering.
 SLACK = 0.001
 
@@ -124,6 +120,10 @@ class Search:
         self.rng = rng
         self.plans = AlphaVectors(blind_values(model), np.arange(model.n_actions))
         self.sawtooth = Sawtooth(informed_values(model, 1e-2 * tolerance, max_iterations=10_000))
+        self.ambition = (
+            0.9  # a trial looks for a belief that keeps the gap at the start above this part of itself
+        )
+        self.depth = 50
         self.points: dict[bytes, Point] = {}
         self.root = self.point(model.start)
         self.refine(self.root)
@@ -173,9 +173,10 @@ class Search:
     def trial(self) -> None:
         """One walk from the start to where the bounds are close, and backups on the way back."""
         path = [self.root]
-        goal = max(self.tolerance, AMBITION * self.gap)
+        plans, count = self.plans, self.sawtooth.count
+        goal = self.ambition * self.gap
         discount = max(self.model.discount, 1e-9)
-        while len(path) < 500:
+        while len(path) < self.depth:
             goal /= discount
             point = path[-1]
             action = int(self.upper_q_values(point).argmax())
@@ -189,6 +190,11 @@ class Search:
         for point in reversed(path):
             self.improve(point.belief[np.newaxis])
             self.refine(point)
+        if (
+            self.plans is plans and self.sawtooth.count == count
+        ):  # the next trial would be the same: look farther
+            self.ambition *= 0.9
+            self.depth *= 2
 
     def improve(self, beliefs: Floats) -> None:
         """Backs up the lower bound at beliefs (N, S), keeping plans that help there."""
