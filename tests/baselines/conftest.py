@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 import uqf
 
 MOVES = ((-1, 0), (1, 0), (0, -1), (0, 1))  # up, down, left, right

@@ -4,9 +4,10 @@ import itertools
 
 import numpy as np
 import pytest
-import uqf
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
+import uqf
 from uqf.baselines import FIB, PBVI, QMDP, BeliefModel, BeliefPolicy, OneStepBelief
 from uqf.baselines.belief import LinearBeliefPolicy, expected_rewards
 

@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
-import uqf
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
+import uqf
 from uqf.baselines import FIB, PBVI, QMDP, BeliefModel, ExactValueIteration
 from uqf.baselines.alpha_vectors import AlphaVectorPolicy, undominated
 from uqf.baselines.fib import informed_values

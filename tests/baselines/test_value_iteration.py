@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
-import uqf
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
+import uqf
 from uqf.baselines import BeliefModel, OneStepBelief, ValueIteration
 from uqf.baselines.value_iteration import backup, blind_values, evaluate, observable_values
 

@@ -80,8 +80,8 @@ class AlphaVectorPolicy(BeliefPolicy):
     """Acts on the best plan for its belief.
 
     With `lookahead` every action is tried for one step and the best plan follows. Without, it takes the first
-    action of the best plan: faster, and `q_values` is −inf for actions that begin no plan. Either way it earns
-    at least the value of the plans.
+    action of the best plan: faster, and `q_values` is −inf for actions that begin no plan. Either way it
+    earns at least the value of the plans.
     """
 
     def __init__(self, model: BeliefModel, plans: AlphaVectors, *, lookahead: bool = True) -> None:

@@ -120,10 +120,8 @@ class Search:
         self.rng = rng
         self.plans = AlphaVectors(blind_values(model), np.arange(model.n_actions))
         self.sawtooth = Sawtooth(informed_values(model, 1e-2 * tolerance, max_iterations=10_000))
-        self.ambition = (
-            0.9  # a trial looks for a belief that keeps the gap at the start above this part of itself
-        )
-        self.depth = 50
+        # A trial looks, this deep at most, for a belief that keeps the gap above this part of itself.
+        self.ambition, self.depth = 0.9, 50
         self.points: dict[bytes, Point] = {}
         self.root = self.point(model.start)
         self.refine(self.root)
