@@ -13,7 +13,7 @@ use crate::bindings::convert::{Arrays, count, threads as thread_count};
 use crate::bindings::job;
 use crate::error::{Error, Result};
 use crate::learn::cuts::{Coverage, Settings, WordMap};
-use crate::learn::double::Double;
+use crate::learn::double::{Double, Quantum};
 use crate::learn::hankel::{Accumulator, Cells, accumulate};
 use crate::learn::operators::{self, ReducedMaps};
 use crate::learn::projection::{Kind, Projection};
@@ -76,7 +76,8 @@ pub struct HankelSettings {
 impl HankelSettings {
     /// Lists of words make exact blocks; `projection` = (kind, prefix_dim, suffix_dim, seed) compressed ones.
     #[new]
-    #[pyo3(signature = (*, occurrences, targets, words=None, max_prefix=0, max_suffix=0, projection=None))]
+    #[allow(clippy::too_many_arguments)]
+    #[pyo3(signature = (*, occurrences, targets, words=None, max_prefix=0, max_suffix=0, projection=None, reward_size=1.0))]
     fn new(
         py: Python<'_>,
         occurrences: &str,
@@ -85,6 +86,7 @@ impl HankelSettings {
         max_prefix: i64,
         max_suffix: i64,
         projection: Option<(String, i64, i64, u64)>,
+        reward_size: f64,
     ) -> PyResult<Self> {
         let (max_prefix, max_suffix) = (count("max_prefix", max_prefix)?, count("max_suffix", max_suffix)?);
         let build = || {
@@ -92,6 +94,7 @@ impl HankelSettings {
                 targets.iter().map(|(name, discount, offset)| Target::named(name, *discount, *offset));
             let targets = named.collect::<Result<Vec<_>>>()?;
             let occurrences = occurrences_named(occurrences)?;
+            let quantum = Quantum::for_size(reward_size);
             let settings = match (words, projection) {
                 (Some((prefixes, suffixes)), None) => {
                     let prefixes = WordIndex::new("prefixes", prefixes)?;
@@ -103,6 +106,7 @@ impl HankelSettings {
                         targets,
                         prefixes: WordMap::Listed(prefixes),
                         suffixes: WordMap::Listed(suffixes),
+                        quantum,
                     }
                 }
                 (None, Some((kind, prefix_dim, suffix_dim, seed))) => {
@@ -118,10 +122,15 @@ impl HankelSettings {
                         targets,
                         prefixes: WordMap::Projected(prefixes),
                         suffixes: WordMap::Projected(suffixes),
+                        quantum,
                     }
                 }
                 _ => {
-                    return Err(Error::argument("words", "given or not", "give either words or a projection"));
+                    return Err(Error::argument(
+                        "words",
+                        "given or not",
+                        "give either words or a projection",
+                    ));
                 }
             };
             settings.validate()?;

@@ -9,6 +9,7 @@
 //! Summing each side first makes the cost per step independent of the number of (u, v) pairs.
 
 use crate::error::{Error, Result};
+use crate::learn::double::Quantum;
 use crate::learn::projection::Projection;
 use crate::learn::target::Target;
 use crate::learn::words::{ABSENT, Occurrences, WordIndex};
@@ -44,6 +45,8 @@ pub struct Settings {
     pub targets: Vec<Target>,
     pub prefixes: WordMap,
     pub suffixes: WordMap,
+    /// Shared by all shards, so that their sums agree.
+    pub quantum: Quantum,
 }
 
 impl Settings {
@@ -117,7 +120,7 @@ impl<'a> Cuts<'a> {
         self.bytes.clear();
         self.symbols.iter().for_each(|symbol| self.bytes.extend_from_slice(&symbol.to_le_bytes()));
         for (target, values) in self.settings.targets.iter().zip(&mut self.values) {
-            target.values(&view.rewards[steps.clone()], values);
+            target.values(&view.rewards[steps.clone()], self.settings.quantum, values);
         }
         self.read_left();
         self.read_right();

@@ -1,9 +1,8 @@
 //! Sums that do not depend on how the terms were grouped.
 
-/// An unevaluated sum of two floats, about 106 bits: the rounding error of a long sum stays below half a unit
-/// of the last place of `value()`, so shards merged in any grouping give the same bits. (A plain `f64` sum
-/// changes its last digits with every other cut of the data; fixed-point integers would need the scale of
-/// the rewards in advance.)
+/// An unevaluated sum of two floats, about 106 bits. Terms that are multiples of one `Quantum` are added without
+/// any rounding, so shards merged in any grouping give the same bits. (A plain `f64` sum changes its last digits
+/// with every other cut of the data.)
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Double {
     high: f64,
@@ -46,23 +45,63 @@ impl Double {
     }
 }
 
+/// The grid that terms are rounded to before they are summed: 2⁻⁶⁰ of a power of two near the largest reward.
+/// What is lost is far below the rounding of the products themselves, and sums of up to 2⁴⁶ times that reward
+/// are exact.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Quantum {
+    /// Larger numbers are on the grid already: they have no finer bits.
+    limit: f64,
+    /// Adding and taking away this number rounds to the grid.
+    shift: f64,
+}
+
+impl Quantum {
+    /// The grid for terms of about this size.
+    pub fn for_size(size: f64) -> Self {
+        let size = if size.is_finite() && size > 0.0 { size } else { 1.0 };
+        let exponent = (libm::ilogb(size) + 1).clamp(-900, 1000);
+        let limit = libm::ldexp(1.0, exponent - 9);
+        Quantum { limit, shift: 3.0 * limit }
+    }
+
+    #[inline]
+    pub fn round(self, term: f64) -> f64 {
+        if term.abs() < self.limit { (term + self.shift) - self.shift } else { term }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::rng::Rng;
 
     #[test]
+    fn the_grid_is_fine_and_regular() {
+        let quantum = Quantum::for_size(1.0);
+        let unit = 2f64.powi(-59);
+        for term in [0.3, 1e-3, -1e-9, 1e-17, 1e-30, -7.25] {
+            let rounded = quantum.round(term);
+            assert!((rounded - term).abs() <= unit / 2.0 + term.abs() * 1e-16);
+            assert_eq!((rounded / unit).fract(), 0.0);
+        }
+    }
+
+    #[test]
     fn grouping_does_not_change_the_bits() {
         let mut rng = Rng::stream(0, 0);
-        let terms: Vec<f64> =
-            (0..5000).map(|_| (rng.uniform() - 0.5) * 10f64.powi(rng.below(12) as i32 - 6)).collect();
+        let quantum = Quantum::for_size(1e6);
+        let mut terms: Vec<f64> =
+            (0..5000).map(|_| (rng.uniform() - 0.5) * 10f64.powi(rng.below(30) as i32 - 24)).collect();
+        terms.extend(terms.clone().iter().map(|term| -term * (1.0 + 1e-15)));
+        terms.iter_mut().for_each(|term| *term = quantum.round(*term));
         let sum = |part: &[f64]| {
             let mut total = Double::default();
             part.iter().for_each(|&term| total.add(term));
             total
         };
         let whole = sum(&terms).value();
-        for cut in [1, 17, 2500, 4999] {
+        for cut in [1, 17, 2500, 5000, 9999] {
             let mut total = sum(&terms[..cut]);
             total.merge(sum(&terms[cut..]));
             assert_eq!(total.value().to_bits(), whole.to_bits());

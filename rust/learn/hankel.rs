@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 
 use crate::error::{Error, Result};
 use crate::learn::cuts::{Coverage, Cuts, Settings};
-use crate::learn::double::Double;
+use crate::learn::double::{Double, Quantum};
 use crate::parallel::{Ticker, fold_blocks};
 use crate::trajectories::View;
 
@@ -194,12 +194,13 @@ impl Accumulator {
     /// One matrix product per episode: episodes are the units that shards keep whole.
     fn add_dense(&mut self, cuts: &Cuts, scratch: &mut DenseScratch) {
         let (height, width, targets) = self.shape;
+        let quantum = scratch.quantum;
         let last = cuts.symbols().len();
         let left = ArrayView2::from_shape((last + 1, height), &cuts.left.dense).expect("one row per cut");
         let right = ArrayView2::from_shape((last + 1, width), &cuts.right.dense).expect("one row per cut");
         general_mat_mul(1.0, &left.t(), &right, 0.0, &mut scratch.product);
         for (cell, term) in scratch.product.iter().enumerate() {
-            self.block.add(cell, *term);
+            self.block.add(cell, quantum.round(*term));
         }
         for cut in 0..=last {
             for target in 0..targets {
@@ -207,11 +208,11 @@ impl Accumulator {
                 left.row(cut)
                     .iter()
                     .enumerate()
-                    .for_each(|(row, x)| self.columns[row * targets + target].add(x * value));
+                    .for_each(|(row, x)| self.columns[row * targets + target].add(quantum.round(x * value)));
             }
-            right.row(cut).iter().zip(&mut self.average).for_each(|(y, sum)| sum.add(*y));
+            right.row(cut).iter().zip(&mut self.average).for_each(|(y, sum)| sum.add(quantum.round(*y)));
         }
-        right.row(0).iter().zip(&mut self.start).for_each(|(y, sum)| sum.add(*y));
+        right.row(0).iter().zip(&mut self.start).for_each(|(y, sum)| sum.add(quantum.round(*y)));
         if self.by_symbol {
             for cut in 0..last {
                 let cells = self.symbol_blocks.entry(cuts.symbols()[cut]).or_insert_with(Cells::touched);
@@ -220,7 +221,7 @@ impl Accumulator {
                         .row(cut + 1)
                         .iter()
                         .enumerate()
-                        .for_each(|(column, y)| cells.add(row * width + column, x * y));
+                        .for_each(|(column, y)| cells.add(row * width + column, quantum.round(x * y)));
                 }
             }
         }
@@ -230,6 +231,7 @@ impl Accumulator {
 /// Room for the matrix product of one episode.
 struct DenseScratch {
     used: bool,
+    quantum: Quantum,
     product: ndarray::Array2<f64>,
 }
 
@@ -248,7 +250,8 @@ pub fn accumulate(
         let mut cuts = Cuts::new(settings);
         let mut sums = Accumulator::new(settings, by_symbol);
         let shape = if used { (settings.left_dim(), settings.right_dim()) } else { (0, 0) };
-        let mut scratch = DenseScratch { used, product: ndarray::Array2::zeros(shape) };
+        let mut scratch =
+            DenseScratch { used, quantum: settings.quantum, product: ndarray::Array2::zeros(shape) };
         for episode in episodes {
             cuts.read(view, episode);
             sums.add_episode(&cuts, &mut scratch);

@@ -1,6 +1,7 @@
 //! What is learned about a history: how likely it is, the reward it ends with, or the return from there on.
 
 use crate::error::{Error, Result};
+use crate::learn::double::Quantum;
 
 /// A real-valued function of histories, given by its value y on every prefix of a logged episode.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -34,7 +35,8 @@ impl Target {
     }
 
     /// The values of λ, x₁, x₁x₂, … for an episode with these rewards: one more than there are steps.
-    pub fn values(&self, rewards: &[f64], values: &mut Vec<f64>) {
+    /// They are rounded to the grid on which sums are exact.
+    pub fn values(&self, rewards: &[f64], quantum: Quantum, values: &mut Vec<f64>) {
         values.clear();
         match *self {
             Target::Probability => values.resize(rewards.len() + 1, 1.0),
@@ -52,6 +54,7 @@ impl Target {
                 values[0] = discount * total + offset;
             }
         }
+        values.iter_mut().for_each(|value| *value = quantum.round(*value));
     }
 }
 
@@ -61,12 +64,12 @@ mod tests {
 
     #[test]
     fn values_of_prefixes() {
-        let mut values = Vec::new();
-        Target::Reward.values(&[1.0, 2.0], &mut values);
+        let (mut values, quantum) = (Vec::new(), Quantum::for_size(1.0));
+        Target::Reward.values(&[1.0, 2.0], quantum, &mut values);
         assert_eq!(values, [0.0, 1.0, 2.0]);
-        Target::Return { discount: 0.5, offset: 10.0 }.values(&[1.0, 2.0, 4.0], &mut values);
+        Target::Return { discount: 0.5, offset: 10.0 }.values(&[1.0, 2.0, 4.0], quantum, &mut values);
         assert_eq!(values, [11.5, 13.0, 14.0, 14.0]);
-        Target::Probability.values(&[3.0], &mut values);
+        Target::Probability.values(&[3.0], quantum, &mut values);
         assert_eq!(values, [1.0, 1.0]);
     }
 }

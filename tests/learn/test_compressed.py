@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from test_automata import words_up_to
+from words import words_up_to
 
 import uqf
 from uqf import _core, _reference

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from strategies import pomdps
-from test_automata import some_words, words_up_to
+from words import some_words, words_up_to
 
 import uqf
 from uqf.learn.hankel import exact_hankel

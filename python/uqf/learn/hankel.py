@@ -75,6 +75,7 @@ def hankel(
         occurrences=occurrences,
         targets=[(target, 1.0 if discount is None else float(discount), float(offset))],
         words=(rows, columns),
+        reward_size=float(np.abs(data.rewards).max(initial=abs(offset))),
     )
     sums = _core.HankelStatistics.accumulate(data, settings, by_symbol=True, threads=threads)
     shape = (len(rows), len(columns))

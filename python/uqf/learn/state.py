@@ -61,10 +61,13 @@ class Basis:
     def settings(self, data: Trajectories, targets: list[Target]) -> _core.HankelSettings:
         """What the core needs to know; counts the words of the data if they are to be listed."""
         functions = [(target.name, float(target.discount), float(target.offset)) for target in targets]
+        sizes = [1.0, float(np.abs(data.rewards).max()), *(abs(target.offset) for target in targets)]
+        reward_size = max(sizes) if sizes[1] > 0 and any(t.name == "probability" for t in targets) else max(sizes[1:])
         if self.projection is not None:
             return _core.HankelSettings(
                 occurrences=self.occurrences,
                 targets=functions,
+                reward_size=reward_size,
                 max_prefix=self.max_prefix,
                 max_suffix=self.max_suffix,
                 projection=(self.projection, self.prefix_dim, self.suffix_dim, self.seed),
@@ -75,7 +78,9 @@ class Basis:
         suffixes, _ = _core.most_frequent(
             data, occurrences="anywhere", max_length=self.max_suffix, limit=self.n_suffixes
         )
-        return _core.HankelSettings(occurrences=self.occurrences, targets=functions, words=(prefixes, suffixes))
+        return _core.HankelSettings(
+            occurrences=self.occurrences, targets=functions, words=(prefixes, suffixes), reward_size=reward_size
+        )
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,14 @@
+"""Words to evaluate automata on."""
+
+import itertools
+
+
+def words_up_to(n_symbols, length):
+    return [word for n in range(length + 1) for word in itertools.product(range(n_symbols), repeat=n)]
+
+
+def some_words(n_symbols, length, rng, count=60):
+    """All words up to `length` if they are few, else a sample of them."""
+    if sum(n_symbols**n for n in range(length + 1)) <= count:
+        return words_up_to(n_symbols, length)
+    return [()] + [tuple(rng.integers(n_symbols, size=rng.integers(1, length + 1))) for _ in range(count)]
