@@ -129,7 +129,7 @@ class Simulation:
         """(observation, reward, terminated); refused once the episode has ended."""
 
     def choose(self, probs: _Floats) -> int:
-        """An action drawn from these probabilities with the episode's own luck for policies, as `rollout` would.
+        """An action drawn from these probabilities with the episode's own luck, as `rollout` would.
 
         The probabilities must sum to one; that is not checked here.
         """
@@ -140,7 +140,7 @@ class Simulation:
 # --- POMDP files -----------------------------------------------------------------------------------------
 
 def read_pomdp(content: bytes, max_entries: int) -> dict[str, Any]:
-    """The arguments of a `TabularPOMDP`, from the bytes of a file; dense tables hold at most `max_entries`."""
+    """The arguments of a `TabularPOMDP`, from a file's bytes; dense tables hold at most `max_entries`."""
 
 def write_pomdp(world: World, discount: float) -> str:
     """The text of the file of a world that has arrays."""
