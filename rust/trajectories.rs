@@ -49,7 +49,7 @@ impl Trajectories {
         self.terminated.push(terminated);
     }
 
-    /// All blocks, one after the other. Copied in parallel: on one thread this took as long as playing the episodes.
+    /// All blocks, one after the other; copied in parallel, so that joining does not undo the gain of more threads.
     pub fn concatenate(threads: usize, mut blocks: Vec<Trajectories>) -> Result<Trajectories> {
         if blocks.len() == 1 {
             return Ok(blocks.remove(0));

@@ -1,18 +1,35 @@
-"""
-The compiled core: worlds, episodes of compiled policies, and checks on trajectories.
+"""The compiled core: worlds, episodes of compiled policies, and checks on trajectories.
 
 The package wraps what users call; come here for the contract of the raw calls. Arrays are C-contiguous and
 have exactly the stated dtype. Long calls release the interpreter, hear Ctrl-C and call ``progress(done)``
 about twenty times a second. Errors are `ValueError` naming the argument; a `RuntimeError` is a bug.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol, TypeAlias, final
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Simulation", "TablePolicy", "World", "returns", "rollout", "take_episodes", "validate"]
+__all__ = [
+    "Automaton",
+    "AutomatonMemory",
+    "AutomatonPolicy",
+    "HankelSettings",
+    "HankelStatistics",
+    "Simulation",
+    "TablePolicy",
+    "World",
+    "most_frequent",
+    "project_words",
+    "read_pomdp",
+    "returns",
+    "rollout",
+    "sum_operators",
+    "take_episodes",
+    "validate",
+    "write_pomdp",
+]
 
 _Integers: TypeAlias = NDArray[np.int32]
 _Offsets: TypeAlias = NDArray[np.int64]
@@ -39,8 +56,7 @@ def validate(data: _Data) -> None:
     """Raises ValueError naming the first episode and step that cannot be."""
 
 def take_episodes(data: _Data, terminated: _Booleans, episodes: _Offsets) -> _Recorded:
-    """
-    The arrays of the chosen episodes, copied in the order given.
+    """The arrays of the chosen episodes, copied in the order given.
 
     `behavior_probs` comes back empty if the data have none.
     """
@@ -78,8 +94,7 @@ class World:
         observation_names: list[str],
         state_names: list[str],
     ) -> World:
-        """
-        A finite POMDP: (A, S, S), (A, S, O), (A, S) or (A, S, S) or (A, S, S, O), (S,), (S,).
+        """A finite POMDP: (A, S, S), (A, S, O), (A, S) or (A, S, S) or (A, S, S, O), (S,), (S,).
 
         An empty list of names numbers the things instead.
         """
@@ -114,8 +129,7 @@ class Simulation:
         """(observation, reward, terminated); refused once the episode has ended."""
 
     def choose(self, probs: _Floats) -> int:
-        """
-        An action drawn from these probabilities with the episode's own luck for policies, as `rollout` would.
+        """An action drawn from these probabilities with the episode's own luck, as `rollout` would.
 
         The probabilities must sum to one; that is not checked here.
         """
@@ -123,12 +137,156 @@ class Simulation:
     def render(self) -> str:
         """The state as text."""
 
+# --- POMDP files -----------------------------------------------------------------------------------------
+
+def read_pomdp(content: bytes, max_entries: int) -> dict[str, Any]:
+    """The arguments of a `TabularPOMDP`, from a file's bytes; dense tables hold at most `max_entries`."""
+
+def write_pomdp(world: World, discount: float) -> str:
+    """The text of the file of a world that has arrays."""
+
+# --- words, Hankel statistics and operators ----------------------------------------------------------------
+
+#: A word as a sequence of symbols; the empty one is λ.
+_Word: TypeAlias = Sequence[int]
+
+#: (rows, columns, sums) of the cells that are not zero
+_Cells: TypeAlias = tuple[_Offsets, _Offsets, _Floats]
+
+def most_frequent(
+    data: _Data, *, occurrences: str, max_length: int, limit: int | None = None
+) -> tuple[list[list[int]], list[int]]:
+    """The most frequent words with their counts, the empty word first.
+
+    `occurrences` is "start" (words that open an episode) or "anywhere".
+    """
+
+def project_words(words: Sequence[_Word], kind: str, dim: int, seed: int) -> _Floats:
+    """φ of every word, shape (words, dim); `kind` is "gaussian", "rademacher", "sparse" or "hashed"."""
+
+@final
+class HankelSettings:
+    """What is counted: words, targets, projection.
+
+    Targets are (name, discount, offset). Lists of words, as (prefixes, suffixes), make exact blocks;
+    ``projection = (kind, prefix_dim, suffix_dim, seed)`` makes compressed ones. Give one of the two.
+    """
+
+    def __new__(
+        cls,
+        *,
+        occurrences: str,
+        targets: Sequence[tuple[str, float, float]],
+        words: tuple[Sequence[_Word], Sequence[_Word]] | None = None,
+        max_prefix: int = 0,
+        max_suffix: int = 0,
+        projection: tuple[str, int, int, int] | None = None,
+    ) -> HankelSettings: ...
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(left_dim, right_dim)"""
+
+@final
+class HankelStatistics:
+    """Sums over episodes, not yet divided by their number. Merging in any grouping gives the same bits."""
+
+    @staticmethod
+    def accumulate(
+        data: _Data,
+        settings: HankelSettings,
+        *,
+        by_symbol: bool = False,
+        threads: int | None = None,
+        progress: Callable[[int], object] | None = None,
+    ) -> HankelStatistics:
+        """One pass over the data. `by_symbol` also keeps a block per symbol, which saves a second pass."""
+
+    @staticmethod
+    def empty(settings: HankelSettings, *, by_symbol: bool = False) -> HankelStatistics:
+        """Sums over no episode at all, to merge into."""
+
+    @staticmethod
+    def from_state(state: dict[str, Any]) -> HankelStatistics:
+        """The statistics that `__getstate__` described."""
+
+    def merge(self, other: HankelStatistics) -> None:
+        """Adds the sums of another shard, in place."""
+
+    def subtract(self, other: HankelStatistics) -> None:
+        """Takes the sums of a shard out again, in place."""
+
+    @property
+    def episodes(self) -> int:
+        """Number of episodes summed."""
+
+    @property
+    def steps(self) -> int:
+        """Number of steps summed."""
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """(left_dim, right_dim, targets)"""
+
+    @property
+    def coverage(self) -> tuple[tuple[int, int], tuple[int, int]]:
+        """((known, seen) prefix occurrences, (known, seen) suffix occurrences)"""
+
+    @property
+    def symbols(self) -> list[int]:
+        """Symbols for which there is a block of their own."""
+
+    def block(self) -> _Cells:
+        """The Hankel block as (rows, columns, sums) of the cells that are not zero."""
+
+    def symbol_block(self, symbol: int) -> _Cells:
+        """The block of one symbol, as `block`; KeyError if the symbol was not seen."""
+
+    def columns(self) -> _Floats:
+        """Column λ of every target, (left_dim, targets)."""
+
+    def start(self) -> _Floats:
+        """Row λ at the first step of the episodes, (right_dim,)."""
+
+    def average(self) -> _Floats:
+        """Row λ summed over every place of the episodes, (right_dim,)."""
+
+    def __getstate__(self) -> dict[str, Any]: ...
+    def __reduce__(self) -> tuple[Any, ...]: ...
+
+def sum_operators(
+    data: _Data,
+    settings: HankelSettings,
+    left_map: _Floats,
+    right_map: _Floats,
+    *,
+    threads: int | None = None,
+    progress: Callable[[int], object] | None = None,
+) -> tuple[_Offsets, _Floats]:
+    """(seen symbols, operators summed over the episodes).
+
+    The operator of a symbol is Σ (left · left_map) ⊗ (right · right_map) over its occurrences.
+
+    The maps have shapes (left_dim, rank) and (right_dim, rank); the operators (seen, rank, rank).
+    """
+
+# --- automata --------------------------------------------------------------------------------------------
+
+@final
+class Automaton:
+    """Operators (seen, rank, rank) by symbol (seen,); those of the other symbols are zero."""
+
+    def __new__(cls, symbols: _Offsets, operators: _Floats, n_symbols: int) -> Automaton: ...
+    def values(self, alpha: _Floats, omega: _Floats, symbols: _Offsets, offsets: _Offsets) -> _Floats:
+        """α A_word ω of every word; word i is ``symbols[offsets[i]:offsets[i + 1]]``."""
+
+    def step(self, state: _Floats, symbol: int) -> _Floats:
+        """The state (a row vector) after one more symbol; unscaled."""
+
 # --- compiled policies -----------------------------------------------------------------------------------
 
 @final
 class TablePolicy:
-    """
-    Action probabilities by last symbol.
+    """Action probabilities by last symbol.
 
     ``probs[symbol, action]`` has one row per symbol ``action * n_observations + observation`` and a last row
     for the start of an episode: shape (n_actions * n_observations + 1, n_actions).
@@ -152,11 +310,78 @@ class TablePolicy:
     def update(self, state: int, action: int, observation: int) -> int:
         """The state after one more step: the symbol of `action` and `observation`."""
 
+@final
+class AutomatonMemory:
+    """What an automaton policy remembers of an episode."""
+
+    @property
+    def vector(self) -> _Floats:
+        """The state vector, rescaled."""
+
+@final
+class AutomatonPolicy:
+    """Acts on the state of an automaton; see `uqf.learn` for how its parts are learned."""
+
+    def __new__(
+        cls,
+        automaton: Automaton,
+        *,
+        n_actions: int,
+        n_observations: int,
+        start: _Floats,
+        anchor: _Floats,
+        weights: _Floats,
+        table: _Floats | None = None,
+        normaliser: _Floats | None = None,
+        window: int | None = None,
+        temperature: float = 0.0,
+        behavior: tuple[AutomatonPolicy, float] | None = None,
+    ) -> AutomatonPolicy: ...
+    @property
+    def n_actions(self) -> int:
+        """Number of actions."""
+
+    @property
+    def n_observations(self) -> int:
+        """Number of observations."""
+
+    @property
+    def temperature(self) -> float:
+        """0 acts greedily; otherwise actions are drawn from softmax(q_values / temperature)."""
+
+    @property
+    def rank(self) -> int:
+        """Length of the state vector."""
+
+    def greedy(self) -> AutomatonPolicy:
+        """The same values, acted on greedily."""
+
+    def with_temperature(self, temperature: float) -> AutomatonPolicy:
+        """The same values, acted on at another temperature."""
+
+    def initial_state(self) -> AutomatonMemory:
+        """The memory before the first step."""
+
+    def update(self, state: AutomatonMemory, action: int, observation: int) -> AutomatonMemory:
+        """The memory after one more step; `state` itself does not change."""
+
+    def q_values(self, state: AutomatonMemory) -> _Floats:
+        """Value of every action; comparable across actions at one history, not across histories."""
+
+    def action_probs(self, state: AutomatonMemory) -> _Floats:
+        """Probability of every action."""
+
+    def action(self, state: AutomatonMemory, rng: np.random.Generator | None = None) -> int:
+        """An action: drawn with `rng`, or else with the policy's own luck."""
+
+    def states_along(self, data: _Data, *, threads: int | None = None) -> tuple[_Floats, _Offsets]:
+        """What is remembered before every step: states (n_steps, rank), rows of the table (n_steps,)."""
+
 # --- episodes of compiled policies -----------------------------------------------------------------------
 
 def rollout(
     world: World,
-    policy: TablePolicy | None,
+    policy: TablePolicy | AutomatonPolicy | None,
     *,
     episodes: int,
     horizon: int,
@@ -169,7 +394,7 @@ def rollout(
 
 def returns(
     world: World,
-    policy: TablePolicy | None,
+    policy: TablePolicy | AutomatonPolicy | None,
     *,
     episodes: int,
     horizon: int,

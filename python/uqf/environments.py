@@ -13,8 +13,7 @@ from uqf import _core
 
 
 class Environment:
-    """
-    A simulated world with finitely many actions and observations.
+    """A simulated world with finitely many actions and observations.
 
     The world itself is compiled and stateless; `simulation` starts one episode to be stepped by hand, while
     `uqf.rollout` plays many at once.
@@ -48,8 +47,7 @@ class Environment:
         return self.world.observation_names
 
     def simulation(self, seed: int = 0, episode: int = 0) -> _core.Simulation:
-        """
-        One running episode: ``step(action) -> (observation, reward, terminated)`` and ``render()``.
+        """One running episode: ``step(action) -> (observation, reward, terminated)`` and ``render()``.
 
         It has the luck of episode number `episode` of ``rollout(..., seed=seed)``.
         """
@@ -84,8 +82,7 @@ def _array(name: str, values: ArrayLike, dimensions: Sequence[int], shape: str) 
 
 
 class TabularPOMDP(Environment):
-    """
-    A finite POMDP given by its arrays; also an environment.
+    """A finite POMDP given by its arrays; also an environment.
 
     Parameters
     ----------
@@ -249,8 +246,7 @@ def environments() -> list[str]:
 def make(
     name: str, *, horizon: int | None = None, discount: float | None = None, **options: str
 ) -> Environment:
-    """
-    A world by name, with its usual horizon and discount unless others are given.
+    """A world by name, with its usual horizon and discount unless others are given.
 
     Options: ``maze="full" | "mini" | "micro"`` for pocman, ``ghosts="published" | "chasing"`` for spocman.
     """

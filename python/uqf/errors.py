@@ -1,5 +1,4 @@
-"""
-The exceptions of the package.
+"""The exceptions of the package.
 
 Misuse raises `ValueError` or `TypeError`, naming the argument, what was given and the way out. What the
 numbers forbid raises a kind of `UQFError`, so that a program can tell "you called me wrongly" from "these

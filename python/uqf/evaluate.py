@@ -80,8 +80,7 @@ def rollout(
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> Trajectories:
-    """
-    Plays episodes and records them, with the probability of every action taken.
+    """Plays episodes and records them, with the probability of every action taken.
 
     Parameters
     ----------
@@ -128,8 +127,7 @@ def estimate_return(
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> Score:
-    """
-    Mean discounted return of a policy over fresh episodes; the first reward is not discounted.
+    """Mean discounted return of a policy over fresh episodes; the first reward is not discounted.
 
     `policy` as in `rollout` (None is the uniform policy); `discount` is the environment's own by default.
     """

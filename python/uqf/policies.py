@@ -14,8 +14,7 @@ from uqf._core import TablePolicy as TablePolicy
 
 @runtime_checkable
 class Policy(Protocol):
-    """
-    A rule for choosing actions, separate from its memory (`state`) of one episode.
+    """A rule for choosing actions, separate from its memory (`state`) of one episode.
 
     A policy must offer `initial_state` and `update`, and either `action_probs` (preferred: the probability of
     every action is then recorded in rollouts) or `action`, which is taken to be deterministic.

@@ -61,8 +61,7 @@ def _frozen(array: NDArray[Any]) -> NDArray[Any]:
 
 
 class Trajectories:
-    """
-    A data set of episodes (action, observation, reward), checked once when it is made.
+    """A data set of episodes (action, observation, reward), checked once when it is made.
 
     Parameters
     ----------
@@ -332,8 +331,7 @@ class Trajectories:
 
 
 def concatenate(parts: Sequence[Trajectories]) -> Trajectories:
-    """
-    All episodes of several data sets, in order.
+    """All episodes of several data sets, in order.
 
     The alphabets must agree. `behavior_probs` survive only if every part has them: half of the propensities
     are of no use to anyone.

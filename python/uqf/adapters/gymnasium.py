@@ -60,8 +60,7 @@ class GymnasiumEnv(gymnasium.Env[np.int64, np.int64]):
 
 
 def gymnasium_env(env: Environment, *, render_mode: str | None = None) -> GymnasiumEnv:
-    """
-    A world as a `gymnasium.Env`, truncated after ``env.horizon`` steps.
+    """A world as a `gymnasium.Env`, truncated after ``env.horizon`` steps.
 
     Our worlds show nothing before the first action, but Gymnasium wants an observation from `reset`: the
     observation space is ``Discrete(n_observations + 1)``, and its last code means "nothing seen yet" and
@@ -74,8 +73,7 @@ def gymnasium_env(env: Environment, *, render_mode: str | None = None) -> Gymnas
 def gymnasium_vector_env(
     env: Environment, n: int, *, autoreset_mode: AutoresetMode = AutoresetMode.NEXT_STEP
 ) -> SyncVectorEnv:
-    """
-    `n` copies of a world as a `gymnasium.vector.VectorEnv`, each as `gymnasium_env` makes it.
+    """`n` copies of a world as a `gymnasium.vector.VectorEnv`, each as `gymnasium_env` makes it.
 
     ``reset(seed=s)`` seeds copy i with s + i. By default a copy whose episode has ended is reset by the next
     `step`, which ignores its action and gives reward 0, as Gymnasium does since 1.1.
@@ -125,8 +123,7 @@ def from_gymnasium(
     seed: int = 0,
     include_first: bool = False,
 ) -> Trajectories:
-    """
-    Plays episodes in a Gymnasium environment and records them, like `uqf.rollout`.
+    """Plays episodes in a Gymnasium environment and records them, like `uqf.rollout`.
 
     Parameters
     ----------

@@ -58,8 +58,7 @@ def _product_coding(parts: Sequence[Coding]) -> Coding:
 
 
 def coding(space: spaces.Space[Any], role: str) -> Coding:
-    """
-    Codes of a Discrete, MultiDiscrete or MultiBinary space, or of a Tuple or Dict of such.
+    """Codes of a Discrete, MultiDiscrete or MultiBinary space, or of a Tuple or Dict of such.
 
     `role` is "observation" or "action", for the message that refuses any other space.
     """
