@@ -40,10 +40,14 @@ impl Pomcp {
     fn symbol(&self, action: i64, observation: i64) -> PyResult<(usize, usize)> {
         let below = |name: &str, given: i64, limit: usize| {
             let checked = usize::try_from(given).ok().filter(|&index| index < limit);
-            checked.ok_or_else(|| PyValueError::new_err(format!("{name} = {given}: choose 0 to {}", limit - 1)))
+            checked
+                .ok_or_else(|| PyValueError::new_err(format!("{name} = {given}: choose 0 to {}", limit - 1)))
         };
         let world = self.inner.world();
-        Ok((below("action", action, world.n_actions())?, below("observation", observation, world.n_observations())?))
+        Ok((
+            below("action", action, world.n_actions())?,
+            below("observation", observation, world.n_observations())?,
+        ))
     }
 
     /// A memory made with another kind of world has particles that this planner cannot step.
@@ -105,7 +109,13 @@ impl Pomcp {
     }
 
     /// Belief and search after one more step; `state` is left as it was.
-    fn update(&self, py: Python<'_>, state: &PomcpState, action: i64, observation: i64) -> PyResult<PomcpState> {
+    fn update(
+        &self,
+        py: Python<'_>,
+        state: &PomcpState,
+        action: i64,
+        observation: i64,
+    ) -> PyResult<PomcpState> {
         let (action, observation) = self.symbol(action, observation)?;
         let memory = self.check(state)?;
         let memory = job::quick(py, || Ok(self.inner.advance(memory, action, observation)))?;

@@ -54,7 +54,13 @@ impl Settings {
         let left = self.horizon - elapsed % self.horizon;
         let audible = (NEGLIGIBLE.ln() / self.discount.ln()).ceil();
         // A discount of 1 makes this −∞ or not a number, where every reward counts.
-        if audible >= 1.0 { left.min(audible as usize) } else if self.discount == 0.0 { 1 } else { left }
+        if audible >= 1.0 {
+            left.min(audible as usize)
+        } else if self.discount == 0.0 {
+            1
+        } else {
+            left
+        }
     }
 }
 

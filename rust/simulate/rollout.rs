@@ -101,10 +101,17 @@ pub fn rollout<E: Environment, P: Policy>(
         let mut recorded = Trajectories::new();
         recorded.reserve(episodes.len(), episodes.len() * schedule.horizon.min(128));
         for episode in episodes {
-            let terminated =
-                play(environment, policy, schedule, episode, &mut probs, ticker, |action, probability, outcome| {
+            let terminated = play(
+                environment,
+                policy,
+                schedule,
+                episode,
+                &mut probs,
+                ticker,
+                |action, probability, outcome| {
                     recorded.push_step(action, outcome.observation, outcome.reward, probability);
-                })?;
+                },
+            )?;
             recorded.end_episode(terminated);
         }
         Ok(recorded)

@@ -44,12 +44,15 @@ impl Planning for Pocman {
             }
         }
         for word in 0..3 {
-            let mut around = self.nearby[state.pocman as usize][word] & self.eligible[word] & !self.pills[word];
+            let mut around =
+                self.nearby[state.pocman as usize][word] & self.eligible[word] & !self.pills[word];
             while around != 0 {
                 let cell = around & around.wrapping_neg();
                 around ^= cell;
                 state.food[word] &= !cell;
-                if word * 64 + cell.trailing_zeros() as usize != state.pocman as usize && rng.chance(FOOD_NEARBY) {
+                if word * 64 + cell.trailing_zeros() as usize != state.pocman as usize
+                    && rng.chance(FOOD_NEARBY)
+                {
                     state.food[word] |= cell;
                 }
             }

@@ -12,6 +12,8 @@ fn actions_of(directions: u8) -> u64 {
 }
 
 impl Planning for Spocman {
+    /// A pellet. Measured with 256 legal simulations over 100 episodes: 100 gives 246 ± 23, 300 gives 243 ± 28,
+    /// 500 gives 207 ± 23; the last pellet's 1000 is so rare that exploring for it costs more than it brings.
     fn reward_range(&self) -> f64 {
         100.0
     }

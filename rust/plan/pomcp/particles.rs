@@ -61,7 +61,13 @@ impl<E: Planning> Planner<'_, E> {
         (!outcome.terminated).then_some((state, outcome))
     }
 
-    fn nearest(&self, old: &Search<E::State>, action: usize, observation: usize, rng: &mut Rng) -> Vec<E::State> {
+    fn nearest(
+        &self,
+        old: &Search<E::State>,
+        action: usize,
+        observation: usize,
+        rng: &mut Rng,
+    ) -> Vec<E::State> {
         let (mut closest, mut particles) = (u32::MAX, Vec::new());
         for _ in 0..self.settings.particles * PATIENCE {
             let Some((state, outcome)) = self.step_one(old, action, rng) else { continue };

@@ -72,8 +72,8 @@ impl<E: Planning> Planner<'_, E> {
         self.search(particles, rng, 0, 0)
     }
 
-    /// The search of the next step. Only the belief is carried over, as in the authors' program: what the old
-    /// tree knew was learnt from fewer simulations than the new one will have.
+    /// The search of the next step. Only the belief is carried over: the authors' program, too,
+    /// throws the old tree away.
     pub fn update(&self, old: &Search<E::State>, action: usize, observation: usize) -> Search<E::State> {
         let mut rng = old.rng.clone();
         let particles = self.next_particles(old, action, observation, &mut rng);
@@ -132,7 +132,13 @@ impl<E: Planning> Planner<'_, E> {
     }
 
     /// Discounted return of the rollout policy after `last` = (action, observation), and the steps it took.
-    fn rollout(&self, state: &mut E::State, last: (usize, usize), most: usize, rng: &mut Rng) -> (f64, usize) {
+    fn rollout(
+        &self,
+        state: &mut E::State,
+        last: (usize, usize),
+        most: usize,
+        rng: &mut Rng,
+    ) -> (f64, usize) {
         let n_actions = self.environment.n_actions();
         let (mut total, mut weight) = (0.0, 1.0);
         let (mut action, mut observation) = last;

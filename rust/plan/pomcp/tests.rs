@@ -9,13 +9,7 @@ use crate::simulate::environment::Outcome;
 use crate::simulate::planning::Actions;
 
 fn settings(simulations: usize) -> Settings {
-    Settings {
-        simulations,
-        particles: simulations,
-        rollouts: Rollouts::Legal,
-        discount: 0.95,
-        horizon: 20,
-    }
+    Settings { simulations, particles: simulations, rollouts: Rollouts::Legal, discount: 0.95, horizon: 20 }
 }
 
 fn planner(world: World, simulations: usize) -> Pomcp {
@@ -80,7 +74,8 @@ fn particles_explain_the_last_observation() {
         memory = planner.advance(&memory, action, observation);
         let Memory::Pocman(search) = &memory else { unreachable!() };
         assert!(search.particles.iter().all(|particle| particle.pocman == state.pocman));
-        let food = |particle: &pocman::State| particle.food.iter().map(|bits| bits.count_ones() as u16).sum::<u16>();
+        let food =
+            |particle: &pocman::State| particle.food.iter().map(|bits| bits.count_ones() as u16).sum::<u16>();
         assert!(search.particles.iter().all(|particle| particle.food_left == food(particle)));
     }
 }
