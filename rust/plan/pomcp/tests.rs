@@ -26,7 +26,8 @@ fn simulations_end_where_rewards_no_longer_count() {
 
 #[test]
 fn tiger_listens_until_it_knows_and_the_belief_is_bayes() {
-    let planner = planner(World::Tiger(Tiger), 4000);
+    let settings = Settings { rollouts: Rollouts::Preferred, ..settings(4000) };
+    let planner = Pomcp::new(Arc::new(World::Tiger(Tiger)), settings, None, 0).unwrap();
     let memory = planner.start();
     assert_eq!(planner.best_action(&memory), Some(0));
     let twice = planner.advance(&planner.advance(&memory, 0, 0), 0, 0);
