@@ -1,11 +1,14 @@
 //! The online planner and its memory.
 
+use std::sync::Arc;
+
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::bindings::convert::count;
 use crate::bindings::job;
 use crate::bindings::world::World;
+use crate::domains;
 use crate::plan::pomcp::{self, Rollouts, Settings};
 use crate::simulate::environment::Environment;
 use crate::simulate::policy::Policy;
@@ -14,6 +17,8 @@ use crate::simulate::policy::Policy;
 #[pyclass(frozen, module = "uqf._core")]
 pub struct PomcpState {
     memory: pomcp::Memory,
+    /// The world whose states the particles are.
+    world: Arc<domains::World>,
 }
 
 #[pymethods]
@@ -50,9 +55,13 @@ impl Pomcp {
         ))
     }
 
-    /// A memory made with another kind of world has particles that this planner cannot step.
+    fn wrap(&self, memory: pomcp::Memory) -> PomcpState {
+        PomcpState { memory, world: self.inner.world().clone() }
+    }
+
+    /// A memory made with another world has particles that this planner cannot step.
     fn check<'a>(&self, state: &'a PomcpState) -> PyResult<&'a pomcp::Memory> {
-        if self.inner.owns(&state.memory) {
+        if Arc::ptr_eq(self.inner.world(), &state.world) {
             return Ok(&state.memory);
         }
         Err(PyValueError::new_err("state comes from a planner of another world: begin with initial_state()"))
@@ -105,7 +114,7 @@ impl Pomcp {
     /// Belief and search at the start of an episode; always the same for the same seed.
     fn initial_state(&self, py: Python<'_>) -> PyResult<PomcpState> {
         let memory = job::quick(py, || Ok(self.inner.start()))?;
-        Ok(PomcpState { memory })
+        Ok(self.wrap(memory))
     }
 
     /// Belief and search after one more step; `state` is left as it was.
@@ -119,7 +128,7 @@ impl Pomcp {
         let (action, observation) = self.symbol(action, observation)?;
         let memory = self.check(state)?;
         let memory = job::quick(py, || Ok(self.inner.advance(memory, action, observation)))?;
-        Ok(PomcpState { memory })
+        Ok(self.wrap(memory))
     }
 
     /// One on the best action; all alike if the belief was lost.

@@ -119,7 +119,7 @@ impl Pomcp {
         self.exploration
     }
 
-    pub fn world(&self) -> &World {
+    pub fn world(&self) -> &Arc<World> {
         &self.world
     }
 
@@ -130,15 +130,6 @@ impl Pomcp {
 
     pub fn best_action(&self, memory: &Memory) -> Option<usize> {
         with_search!(memory, search => search.best_action())
-    }
-
-    /// Whether the memory was made with a world of the same kind, so that its particles can be stepped.
-    pub fn owns(&self, memory: &Memory) -> bool {
-        match (&*self.world, memory) {
-            (World::Pocman(_), Memory::Pocman(_)) | (World::Spocman(_), Memory::Spocman(_)) => true,
-            (World::Tiger(_) | World::Gridworld(_) | World::Tabular(_), Memory::Small(_)) => true,
-            _ => false,
-        }
     }
 
     /// Memory after one more step; the old one stays as it was.

@@ -23,7 +23,8 @@ def tiger_optimum(horizon: int, discount: float) -> float:
             return 0.0
         left = 1.0 / (1.0 + (0.15 / 0.85) ** difference)
         hear_left = 0.85 * left + 0.15 * (1.0 - left)
-        after = hear_left * value(difference + 1, steps - 1) + (1.0 - hear_left) * value(difference - 1, steps - 1)
+        heard_left, heard_right = value(difference + 1, steps - 1), value(difference - 1, steps - 1)
+        after = hear_left * heard_left + (1.0 - hear_left) * heard_right
         door = max(10.0 - 110.0 * left, 10.0 - 110.0 * (1.0 - left)) + discount * value(0, steps - 1)
         return max(-1.0 + discount * after, door)
 
@@ -62,7 +63,13 @@ def test_a_sure_path_is_valued_exactly():
     rewards = np.zeros((2, 4, 4))
     rewards[1, 2, 3] = 8.0
     env = uqf.TabularPOMDP(
-        transitions, np.ones((2, 4, 1)), rewards, np.eye(4)[0], 0.5, terminal=[False, False, False, True], horizon=3
+        transitions,
+        np.ones((2, 4, 1)),
+        rewards,
+        np.eye(4)[0],
+        0.5,
+        terminal=[False, False, False, True],
+        horizon=3,
     )
     planner = POMCP(env, simulations=20_000, exploration=2.0)
     values = planner.q_values(planner.initial_state())
@@ -90,7 +97,9 @@ def test_gridworld_beats_random_clearly():
 def test_same_bits_for_any_number_of_threads(rollouts):
     env = uqf.make("pocman", maze="mini", horizon=15)
     planner = POMCP(env, simulations=20, rollouts=rollouts, seed=5)
-    first, *others = (uqf.rollout(env, planner, episodes=6, epsilon=0.2, seed=9, threads=n) for n in (1, 2, 4))
+    first, *others = (
+        uqf.rollout(env, planner, episodes=6, epsilon=0.2, seed=9, threads=n) for n in (1, 2, 4)
+    )
     for other in others:
         np.testing.assert_array_equal(first.symbols, other.symbols)
         np.testing.assert_array_equal(first.rewards, other.rewards)
@@ -100,7 +109,9 @@ def test_same_bits_for_any_number_of_threads(rollouts):
 
 def test_the_search_has_luck_of_its_own():
     env = uqf.make("pocman", horizon=30)
-    scores = [uqf.estimate_return(env, POMCP(env, simulations=8, seed=s), episodes=8, seed=2) for s in (0, 0, 1)]
+    scores = [
+        uqf.estimate_return(env, POMCP(env, simulations=8, seed=s), episodes=8, seed=2) for s in (0, 0, 1)
+    ]
     np.testing.assert_array_equal(scores[0].returns, scores[1].returns)
     assert not np.array_equal(scores[0].returns, scores[2].returns)
 
@@ -157,8 +168,9 @@ def test_misuse_is_named():
     with pytest.raises(ValueError, match="action = 3: choose 0 to 2"):
         planner.update(planner.initial_state(), 3, 0)
     pocman = POMCP(uqf.make("pocman"), simulations=4)
-    with pytest.raises(ValueError, match="another world"):
-        planner.q_values(pocman.initial_state())
+    for other in (pocman, POMCP(uqf.make("gridworld-near"), simulations=4)):
+        with pytest.raises(ValueError, match="another world"):
+            planner.update(other.initial_state(), 0, 0)
     with pytest.raises(ValueError, match="policy has n_actions = 4, but tiger has 3"):
         uqf.rollout(env, pocman, episodes=1)
 

@@ -9,11 +9,11 @@ from uqf.environments import Environment
 
 
 class POMCP(_core.Pomcp):
-    """Plans at every step by simulating the environment: a particle filter for the belief, UCT for the search.
+    """Plans at every step by simulating the environment: particles for the belief, UCT for the search.
 
-    It learns nothing from data and is told the true simulator: the reference that a learner can be compared with,
-    not a rival on equal terms. `uqf.rollout` and `uqf.estimate_return` play its episodes in parallel; every
-    episode's search has its own random numbers, so results have the same bits with any number of threads.
+    It learns nothing from data and is told the true simulator: a reference for learners, not a rival on equal
+    terms. `uqf.rollout` and `uqf.estimate_return` play its episodes in parallel; every episode's search has
+    its own random numbers, so results have the same bits with any number of threads.
 
     Parameters
     ----------
@@ -22,10 +22,11 @@ class POMCP(_core.Pomcp):
     simulations : int
         Simulated episodes per real step.
     rollouts : "legal", "preferred" or "uniform"
-        How simulations go on beyond the search tree: any legal action, an action that a sensible player prefers
-        (worlds without such advice: any legal one), or any action at all.
+        How simulations go on beyond the search tree: any legal action, an action that a sensible player
+        prefers (worlds without such advice: any legal one), or any action at all.
     exploration : float, optional
-        Constant of UCB1; by default the range of the environment's rewards.
+        Constant of UCB1; by default the range of the environment's rewards. Where random play is ruinous, as
+        in Tiger, that is too little for "legal" rollouts: take "preferred" ones, or a larger constant.
     particles : int, optional
         Size of the belief; as many as simulations by default.
     discount : float, optional
@@ -35,8 +36,11 @@ class POMCP(_core.Pomcp):
 
     Step by step: ``state = planner.initial_state()``, ``planner.action(state)``, ``planner.q_values(state)``,
     ``state = planner.update(state, action, observation)``. A state is immutable and holds a finished search:
-    `update` is the expensive call. Played by `rollout`, the recorded behaviour probabilities are those *given* the
-    search (one), not over its luck.
+    `update` is the expensive call. In a `rollout` the recorded behaviour probabilities are those *given* the
+    search (one without epsilon), not over its luck.
+
+    When no particle explains what was seen, perturbed ones are tried, then those that come nearest are kept;
+    if the episode should have ended in every particle, actions are uniform from there on.
     """
 
     def __new__(
@@ -50,8 +54,11 @@ class POMCP(_core.Pomcp):
         discount: float | None = None,
         seed: int = 0,
     ) -> Self:
+        """The compiled planner, on the world inside `env`."""
         if not isinstance(env, Environment):
-            raise TypeError(f"env is a {type(env).__name__}: give uqf.make(…), uqf.load_pomdp(…) or a TabularPOMDP")
+            raise TypeError(
+                f"env is a {type(env).__name__}: give uqf.make(…), uqf.load_pomdp(…) or a TabularPOMDP"
+            )
         planner = super().__new__(
             cls,
             env.world,
