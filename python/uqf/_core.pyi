@@ -7,12 +7,22 @@ about twenty times a second. Errors are `ValueError` naming the argument; a `Run
 """
 
 from collections.abc import Callable
-from typing import Any, Protocol, TypeAlias, final
+from typing import Any, Protocol, Self, TypeAlias, final
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Simulation", "TablePolicy", "World", "returns", "rollout", "take_episodes", "validate"]
+__all__ = [
+    "Pomcp",
+    "PomcpState",
+    "Simulation",
+    "TablePolicy",
+    "World",
+    "returns",
+    "rollout",
+    "take_episodes",
+    "validate",
+]
 
 _Integers: TypeAlias = NDArray[np.int32]
 _Offsets: TypeAlias = NDArray[np.int64]
@@ -152,11 +162,65 @@ class TablePolicy:
     def update(self, state: int, action: int, observation: int) -> int:
         """The state after one more step: the symbol of `action` and `observation`."""
 
+@final
+class PomcpState:
+    """Belief and finished search at one step of an episode; made and read by `Pomcp`."""
+
+    @property
+    def n_particles(self) -> int:
+        """Size of the particle belief; 0 once the episode should have ended in every particle."""
+
+    @property
+    def simulated_steps(self) -> int:
+        """Steps simulated since the episode began."""
+
+class Pomcp:
+    """Online planning by particle filter and UCT; `uqf.baselines.POMCP` is the class to use."""
+
+    def __new__(
+        cls,
+        world: World,
+        *,
+        simulations: int,
+        particles: int,
+        rollouts: str,
+        exploration: float | None,
+        discount: float,
+        horizon: int,
+        seed: int,
+    ) -> Self: ...
+    @property
+    def n_actions(self) -> int:
+        """Number of actions."""
+
+    @property
+    def n_observations(self) -> int:
+        """Number of observations."""
+
+    @property
+    def exploration(self) -> float:
+        """The constant of UCB1 in use."""
+
+    def initial_state(self) -> PomcpState:
+        """Belief and search at the start of an episode; always the same for the same seed."""
+
+    def update(self, state: PomcpState, action: int, observation: int) -> PomcpState:
+        """Belief and search after one more step; `state` is left as it was."""
+
+    def action_probs(self, state: PomcpState) -> list[float]:
+        """One on the best action; all alike if the belief was lost."""
+
+    def action(self, state: PomcpState, rng: object = None) -> int:
+        """The best action; the first if the belief was lost. Nothing is drawn from `rng`."""
+
+    def q_values(self, state: PomcpState) -> list[float]:
+        """Mean simulated return after each action; minus infinity for actions that were not tried."""
+
 # --- episodes of compiled policies -----------------------------------------------------------------------
 
 def rollout(
     world: World,
-    policy: TablePolicy | None,
+    policy: TablePolicy | Pomcp | None,
     *,
     episodes: int,
     horizon: int,
@@ -169,7 +233,7 @@ def rollout(
 
 def returns(
     world: World,
-    policy: TablePolicy | None,
+    policy: TablePolicy | Pomcp | None,
     *,
     episodes: int,
     horizon: int,

@@ -23,7 +23,7 @@ pub struct PomcpState {
 
 #[pymethods]
 impl PomcpState {
-    /// Size of the particle belief; 0 once no particle explains what was seen.
+    /// Size of the particle belief; 0 once the episode should have ended in every particle.
     #[getter]
     fn n_particles(&self) -> usize {
         self.memory.n_particles()
