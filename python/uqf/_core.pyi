@@ -7,6 +7,8 @@ about twenty times a second. Errors are `ValueError` naming the argument; a `Run
 
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol, TypeAlias, final
+from collections.abc import Callable
+from typing import Any, Protocol, Self, TypeAlias, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +31,15 @@ __all__ = [
     "take_episodes",
     "validate",
     "write_pomdp",
+    "Pomcp",
+    "PomcpState",
+    "Simulation",
+    "TablePolicy",
+    "World",
+    "returns",
+    "rollout",
+    "take_episodes",
+    "validate",
 ]
 
 _Integers: TypeAlias = NDArray[np.int32]
@@ -337,6 +348,32 @@ class AutomatonPolicy:
         temperature: float = 0.0,
         behavior: tuple[AutomatonPolicy, float] | None = None,
     ) -> AutomatonPolicy: ...
+class PomcpState:
+    """Belief and finished search at one step of an episode; made and read by `Pomcp`."""
+
+    @property
+    def n_particles(self) -> int:
+        """Size of the particle belief; 0 once the episode should have ended in every particle."""
+
+    @property
+    def simulated_steps(self) -> int:
+        """Steps simulated since the episode began."""
+
+class Pomcp:
+    """Online planning by particle filter and UCT; `uqf.baselines.POMCP` is the class to use."""
+
+    def __new__(
+        cls,
+        world: World,
+        *,
+        simulations: int,
+        particles: int,
+        rollouts: str,
+        exploration: float | None,
+        discount: float,
+        horizon: int,
+        seed: int,
+    ) -> Self: ...
     @property
     def n_actions(self) -> int:
         """Number of actions."""
@@ -376,12 +413,30 @@ class AutomatonPolicy:
 
     def states_along(self, data: _Data, *, threads: int | None = None) -> tuple[_Floats, _Offsets]:
         """What is remembered before every step: states (n_steps, rank), rows of the table (n_steps,)."""
+    def exploration(self) -> float:
+        """The constant of UCB1 in use."""
+
+    def initial_state(self) -> PomcpState:
+        """Belief and search at the start of an episode; always the same for the same seed."""
+
+    def update(self, state: PomcpState, action: int, observation: int) -> PomcpState:
+        """Belief and search after one more step; `state` is left as it was."""
+
+    def action_probs(self, state: PomcpState) -> list[float]:
+        """One on the best action; all alike if the belief was lost."""
+
+    def action(self, state: PomcpState, rng: object = None) -> int:
+        """The best action; the first if the belief was lost. Nothing is drawn from `rng`."""
+
+    def q_values(self, state: PomcpState) -> list[float]:
+        """Mean simulated return after each action; minus infinity for actions that were not tried."""
 
 # --- episodes of compiled policies -----------------------------------------------------------------------
 
 def rollout(
     world: World,
     policy: TablePolicy | AutomatonPolicy | None,
+    policy: TablePolicy | Pomcp | None,
     *,
     episodes: int,
     horizon: int,
@@ -395,6 +450,7 @@ def rollout(
 def returns(
     world: World,
     policy: TablePolicy | AutomatonPolicy | None,
+    policy: TablePolicy | Pomcp | None,
     *,
     episodes: int,
     horizon: int,

@@ -5,6 +5,7 @@ mod convert;
 mod hankel;
 mod job;
 mod policies;
+mod pomcp;
 mod pomdp_file;
 mod rollout;
 mod trajectories;
@@ -20,6 +21,8 @@ mod _core {
     use super::hankel::{HankelSettings, HankelStatistics, most_frequent, project_words, sum_operators};
     #[pymodule_export]
     use super::policies::TablePolicy;
+    #[pymodule_export]
+    use super::pomcp::{Pomcp, PomcpState};
     #[pymodule_export]
     use super::pomdp_file::{read_pomdp, write_pomdp};
     #[pymodule_export]

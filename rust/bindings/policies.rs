@@ -6,6 +6,7 @@ use pyo3::prelude::*;
 
 use crate::bindings::automaton::AutomatonPolicy;
 use crate::bindings::job;
+use crate::bindings::pomcp::Pomcp;
 use crate::plan::table;
 use crate::simulate::policy::Policy;
 
@@ -70,6 +71,7 @@ impl TablePolicy {
 pub enum Compiled<'py> {
     Table(Bound<'py, TablePolicy>),
     Automaton(Bound<'py, AutomatonPolicy>),
+    Pomcp(Bound<'py, Pomcp>),
 }
 
 /// Evaluates `$body` with `$policy` bound to the compiled policy, the uniform one standing in for None.
@@ -87,6 +89,10 @@ macro_rules! with_policy {
             }
             Some($crate::bindings::policies::Compiled::Automaton(automaton)) => {
                 let $policy = automaton.get().inner.as_ref();
+                $body
+            }
+            Some($crate::bindings::policies::Compiled::Pomcp(planner)) => {
+                let $policy = &planner.get().inner;
                 $body
             }
         }

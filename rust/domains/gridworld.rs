@@ -5,6 +5,7 @@ use crate::domains::tabular::{Model, Rewards, Tabular};
 use crate::error::{Error, Result};
 use crate::rng::Rng;
 use crate::simulate::environment::{Environment, Outcome};
+use crate::simulate::planning::Planning;
 
 const PAPER_MAP: &str = "\
 #########
@@ -196,6 +197,12 @@ impl Environment for Gridworld {
             line.chars().enumerate().map(show).collect::<String>()
         });
         lines.collect::<Vec<_>>().join("\n")
+    }
+}
+
+impl Planning for Gridworld {
+    fn reward_range(&self) -> f64 {
+        1.0
     }
 }
 

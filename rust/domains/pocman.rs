@@ -289,5 +289,6 @@ impl Environment for Pocman {
     }
 }
 
+mod planning;
 #[cfg(test)]
 mod tests;

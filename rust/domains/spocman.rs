@@ -232,5 +232,6 @@ impl Environment for Spocman {
     }
 }
 
+mod planning;
 #[cfg(test)]
 mod tests;

@@ -3,6 +3,7 @@
 use crate::error::{Error, Result};
 use crate::rng::Rng;
 use crate::simulate::environment::{Environment, Outcome};
+use crate::simulate::planning::Planning;
 
 /// Rows may be off by this much (published `.pomdp` files are off by up to 5e-6) and are then renormalised.
 pub const ROW_TOLERANCE: f64 = 1e-5;
@@ -212,6 +213,15 @@ impl Environment for Tabular {
 
     fn render(&self, state: &usize) -> String {
         self.state_names[*state].clone()
+    }
+}
+
+impl Planning for Tabular {
+    fn reward_range(&self) -> f64 {
+        let rewards = &self.model.rewards.values;
+        let most = rewards.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let least = rewards.iter().copied().fold(f64::INFINITY, f64::min);
+        most - least
     }
 }
 

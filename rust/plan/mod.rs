@@ -3,3 +3,4 @@
 pub mod table;
 pub mod automaton;
 pub mod automaton_policy;
+pub mod pomcp;

@@ -1,5 +1,6 @@
 //! Acting in a simulated world and recording what happens.
 
 pub mod environment;
+pub mod planning;
 pub mod policy;
 pub mod rollout;

@@ -6,7 +6,16 @@ use crate::rng::Rng;
 pub trait Policy: Sync {
     type Memory: Clone + Send;
 
+    /// Whether a step may take long, as it does for a planner. Episodes are then handed to threads one by
+    /// one, and the wish to stop is heard at every step.
+    const DELIBERATES: bool = false;
+
     fn start(&self) -> Self::Memory;
+
+    /// Memory of a policy that draws numbers of its own while it thinks; `rng` is this episode's alone.
+    fn start_with(&self, _rng: Rng) -> Self::Memory {
+        self.start()
+    }
 
     /// Probability of every action; `probs` has one place per action and is overwritten.
     fn action_probs(&self, memory: &Self::Memory, probs: &mut [f64]);

@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::parallel::{Ticker, map_blocks};
-use crate::rng::Rng;
+use crate::rng::{Rng, mix64};
 use crate::simulate::environment::{Environment, Outcome};
 use crate::simulate::policy::Policy;
 use crate::trajectories::Trajectories;
@@ -46,8 +46,18 @@ pub fn episode_rngs(seed: u64, episode: usize) -> (Rng, Rng) {
     (Rng::stream(seed, stream), Rng::stream(seed, stream + 1))
 }
 
+/// A third generator of the episode, for policies that think with random numbers; far from the other two.
+fn thinking_rng(seed: u64, episode: usize) -> Rng {
+    Rng::stream(mix64(seed ^ 0x7468_696e_6b69_6e67), episode as u64)
+}
+
+/// How many episodes of this policy a thread takes at a time; the results do not depend on it.
+fn block_of<P: Policy>() -> usize {
+    if P::DELIBERATES { 1 } else { BLOCK }
+}
+
 /// Plays one episode and shows every step to `record(action, probability, outcome)`. Tells whether the
-/// world ended the episode before the horizon did.
+/// world ended the episode before the horizon did. The policy is not told of a last step: it would think in vain.
 #[inline]
 fn play<E: Environment, P: Policy>(
     environment: &E,
@@ -55,21 +65,27 @@ fn play<E: Environment, P: Policy>(
     schedule: &Schedule,
     episode: usize,
     probs: &mut [f64],
+    ticker: &Ticker,
     mut record: impl FnMut(usize, f64, Outcome),
-) -> bool {
+) -> Result<bool> {
     let (mut world_rng, mut policy_rng) = episode_rngs(schedule.seed, episode);
     let mut state = environment.start(&mut world_rng);
-    let mut memory = policy.start();
-    for _ in 0..schedule.horizon {
+    let mut memory = policy.start_with(thinking_rng(schedule.seed, episode));
+    for step in 1..=schedule.horizon {
+        if P::DELIBERATES {
+            ticker.check()?;
+        }
         let (action, probability) = policy.act(&memory, schedule.epsilon, probs, &mut policy_rng);
         let outcome = environment.step(&mut state, action, &mut world_rng);
         record(action, probability, outcome);
         if outcome.terminated {
-            return true;
+            return Ok(true);
         }
-        policy.update(&mut memory, action, outcome.observation);
+        if step < schedule.horizon {
+            policy.update(&mut memory, action, outcome.observation);
+        }
     }
-    false
+    Ok(false)
 }
 
 /// Episodes of `policy` in `environment`, recorded with the probability of every action taken.
@@ -80,15 +96,22 @@ pub fn rollout<E: Environment, P: Policy>(
     ticker: &Ticker,
 ) -> Result<Trajectories> {
     schedule.validate()?;
-    let blocks = map_blocks(schedule.threads, schedule.episodes, BLOCK, ticker, |episodes| {
+    let blocks = map_blocks(schedule.threads, schedule.episodes, block_of::<P>(), ticker, |episodes| {
         let mut probs = vec![0.0; environment.n_actions()];
         let mut recorded = Trajectories::new();
         recorded.reserve(episodes.len(), episodes.len() * schedule.horizon.min(128));
         for episode in episodes {
-            let terminated =
-                play(environment, policy, schedule, episode, &mut probs, |action, probability, outcome| {
+            let terminated = play(
+                environment,
+                policy,
+                schedule,
+                episode,
+                &mut probs,
+                ticker,
+                |action, probability, outcome| {
                     recorded.push_step(action, outcome.observation, outcome.reward, probability);
-                });
+                },
+            )?;
             recorded.end_episode(terminated);
         }
         Ok(recorded)
@@ -105,18 +128,18 @@ pub fn returns<E: Environment, P: Policy>(
     ticker: &Ticker,
 ) -> Result<Vec<(f64, i64)>> {
     schedule.validate()?;
-    let blocks = map_blocks(schedule.threads, schedule.episodes, BLOCK, ticker, |episodes| {
+    let blocks = map_blocks(schedule.threads, schedule.episodes, block_of::<P>(), ticker, |episodes| {
         let mut probs = vec![0.0; environment.n_actions()];
         let score = |episode| {
             let (mut total, mut weight, mut length) = (0.0, 1.0, 0);
-            play(environment, policy, schedule, episode, &mut probs, |_, _, outcome| {
+            play(environment, policy, schedule, episode, &mut probs, ticker, |_, _, outcome| {
                 total += weight * outcome.reward;
                 weight *= discount;
                 length += 1;
-            });
-            (total, length)
+            })?;
+            Ok((total, length))
         };
-        Ok(episodes.map(score).collect::<Vec<_>>())
+        episodes.map(score).collect::<Result<Vec<_>>>()
     })?;
     Ok(blocks.concat())
 }

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use super::*;
 use crate::domains::maze::{NORTH, SOUTH};
+use crate::simulate::planning::{Actions, Planning};
 
 const DRAWS: u64 = 40_000;
 
@@ -193,4 +194,37 @@ fn mean_initial_food() {
         let mean = total as f64 / DRAWS as f64;
         assert!((mean - expected).abs() < 5.0 * (153.0f64 / 4.0 / DRAWS as f64).sqrt(), "{name}: {mean}");
     }
+}
+
+#[test]
+fn perturbed_states_show_what_was_seen() {
+    let world = full();
+    let mut rng = Rng::stream(1, 2);
+    let (mut accepted, mut moved) = (0, 0);
+    for _ in 0..300 {
+        let mut state = world.start(&mut rng);
+        let seen = world.step(&mut state, 1, &mut rng).observation;
+        let before = state.clone();
+        if world.perturb(&mut state, seen, &mut rng) {
+            accepted += 1;
+            moved += usize::from(state.ghosts != before.ghosts);
+            assert_eq!(world.observe(&state), seen);
+            assert_eq!((state.pocman, state.power), (before.pocman, before.power));
+            assert_eq!(state.food_left as u32, state.food.iter().map(|bits| bits.count_ones()).sum::<u32>());
+        }
+    }
+    assert!(accepted > 100 && moved > accepted * 9 / 10, "{accepted} accepted, {moved} moved");
+}
+
+/// At (3, 6) all ways are open. Powered, a ghost in any direction is hunted, not only one in the North.
+#[test]
+fn preferred_moves_hunt_or_avoid_the_ghosts_in_sight() {
+    let world = full();
+    let mut state = quiet(&world, (3, 6));
+    assert_eq!(world.legal(&state), Actions::Bits(0b1111));
+    assert_eq!(world.preferred(&state, 1, 0), Actions::Bits(0b0111), "not back to the West");
+    assert_eq!(world.preferred(&state, 1, 0b0100), Actions::Bits(0b0011), "nor to the ghost in the South");
+    state.power = 5;
+    assert_eq!(world.preferred(&state, 1, 0b0100), Actions::Bits(0b0100));
+    assert_eq!(world.preferred(&state, 1, 0), Actions::Bits(0b0111));
 }
