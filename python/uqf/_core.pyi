@@ -7,8 +7,6 @@ about twenty times a second. Errors are `ValueError` naming the argument; a `Run
 
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol, TypeAlias, final
-from collections.abc import Callable
-from typing import Any, Protocol, Self, TypeAlias, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +18,8 @@ __all__ = [
     "HankelSettings",
     "HankelStatistics",
     "Simulation",
+    "Pomcp",
+    "PomcpState",
     "TablePolicy",
     "World",
     "most_frequent",
@@ -31,15 +31,6 @@ __all__ = [
     "take_episodes",
     "validate",
     "write_pomdp",
-    "Pomcp",
-    "PomcpState",
-    "Simulation",
-    "TablePolicy",
-    "World",
-    "returns",
-    "rollout",
-    "take_episodes",
-    "validate",
 ]
 
 _Integers: TypeAlias = NDArray[np.int32]
@@ -348,32 +339,6 @@ class AutomatonPolicy:
         temperature: float = 0.0,
         behavior: tuple[AutomatonPolicy, float] | None = None,
     ) -> AutomatonPolicy: ...
-class PomcpState:
-    """Belief and finished search at one step of an episode; made and read by `Pomcp`."""
-
-    @property
-    def n_particles(self) -> int:
-        """Size of the particle belief; 0 once the episode should have ended in every particle."""
-
-    @property
-    def simulated_steps(self) -> int:
-        """Steps simulated since the episode began."""
-
-class Pomcp:
-    """Online planning by particle filter and UCT; `uqf.baselines.POMCP` is the class to use."""
-
-    def __new__(
-        cls,
-        world: World,
-        *,
-        simulations: int,
-        particles: int,
-        rollouts: str,
-        exploration: float | None,
-        discount: float,
-        horizon: int,
-        seed: int,
-    ) -> Self: ...
     @property
     def n_actions(self) -> int:
         """Number of actions."""
@@ -413,6 +378,43 @@ class Pomcp:
 
     def states_along(self, data: _Data, *, threads: int | None = None) -> tuple[_Floats, _Offsets]:
         """What is remembered before every step: states (n_steps, rank), rows of the table (n_steps,)."""
+
+@final
+class PomcpState:
+    """Belief and finished search at one step of an episode; made and read by `Pomcp`."""
+
+    @property
+    def n_particles(self) -> int:
+        """Size of the particle belief; 0 once the episode should have ended in every particle."""
+
+    @property
+    def simulated_steps(self) -> int:
+        """Steps simulated since the episode began."""
+
+class Pomcp:
+    """Online planning by particle filter and UCT; `uqf.baselines.POMCP` is the class to use."""
+
+    def __new__(
+        cls,
+        world: World,
+        *,
+        simulations: int,
+        particles: int,
+        rollouts: str,
+        exploration: float | None,
+        discount: float,
+        horizon: int,
+        seed: int,
+    ) -> Self: ...
+    @property
+    def n_actions(self) -> int:
+        """Number of actions."""
+
+    @property
+    def n_observations(self) -> int:
+        """Number of observations."""
+
+    @property
     def exploration(self) -> float:
         """The constant of UCB1 in use."""
 
@@ -432,11 +434,9 @@ class Pomcp:
         """Mean simulated return after each action; minus infinity for actions that were not tried."""
 
 # --- episodes of compiled policies -----------------------------------------------------------------------
-
 def rollout(
     world: World,
-    policy: TablePolicy | AutomatonPolicy | None,
-    policy: TablePolicy | Pomcp | None,
+    policy: TablePolicy | AutomatonPolicy | Pomcp | None,
     *,
     episodes: int,
     horizon: int,
@@ -449,8 +449,7 @@ def rollout(
 
 def returns(
     world: World,
-    policy: TablePolicy | AutomatonPolicy | None,
-    policy: TablePolicy | Pomcp | None,
+    policy: TablePolicy | AutomatonPolicy | Pomcp | None,
     *,
     episodes: int,
     horizon: int,

@@ -119,6 +119,8 @@ impl AutomatonPolicy {
     }
 }
 
+type StatesAndRows<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<i64>>);
+
 #[pymethods]
 impl AutomatonPolicy {
     #[new]
@@ -244,7 +246,7 @@ impl AutomatonPolicy {
         py: Python<'py>,
         data: Arrays<'py>,
         threads: Option<i64>,
-    ) -> PyResult<(Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<i64>>)> {
+    ) -> PyResult<StatesAndRows<'py>> {
         let (view, threads, policy) = (data.view()?, thread_count(threads)?, self.inner.as_ref());
         if (view.n_actions, view.n_observations) != (policy.n_actions, policy.n_observations) {
             return Err(PyValueError::new_err("data and policy have different actions or observations"));

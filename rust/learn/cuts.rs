@@ -135,8 +135,8 @@ impl<'a> Cuts<'a> {
                 let mut found = vec![ABSENT; self.settings.max_prefix.min(last) + 1];
                 words.find(0, &mut found);
                 for cut in 0..=last {
-                    if cut <= self.settings.max_prefix {
-                        words.add(0, cut, found[cut], 1.0, 0, &mut self.left, &mut self.coverage[0]);
+                    if let Some(&id) = found.get(cut) {
+                        words.add(0, cut, id, 1.0, 0, &mut self.left, &mut self.coverage[0]);
                     }
                     self.left.end_row();
                 }
