@@ -226,17 +226,7 @@ impl AutomatonPolicy {
     fn action(&self, state: &AutomatonMemory, rng: Option<Bound<'_, PyAny>>) -> PyResult<usize> {
         let mut probs = vec![0.0; self.inner.n_actions];
         self.inner.action_probs(&state.inner, &mut probs);
-        let Some(rng) = rng else {
-            let mut own = Rng::stream(0, self.drawn.fetch_add(1, Ordering::Relaxed));
-            return Ok(own.choose(&probs, 1.0));
-        };
-        let mut left: f64 = rng.call_method0("random")?.extract()?;
-        let last = probs.iter().rposition(|&p| p > 0.0).unwrap_or(0);
-        let crossed = probs.iter().position(|&p| {
-            left -= p;
-            left < 0.0
-        });
-        Ok(crossed.unwrap_or(last))
+        job::draw(&probs, rng, || Rng::stream(0, self.drawn.fetch_add(1, Ordering::Relaxed)))
     }
 
     /// What is remembered before every step of a data set: states (n_steps, rank), rows of the table (n_steps,).

@@ -8,6 +8,7 @@ mod policies;
 mod pomcp;
 mod pomdp_file;
 mod rollout;
+mod sum_policy;
 mod trajectories;
 mod world;
 
@@ -27,6 +28,8 @@ mod _core {
     use super::pomdp_file::{read_pomdp, write_pomdp};
     #[pymodule_export]
     use super::rollout::{returns, rollout};
+    #[pymodule_export]
+    use super::sum_policy::{CloneModels, SumMemory, SumPolicy, context_keys};
     #[pymodule_export]
     use super::trajectories::{take_episodes, validate};
     #[pymodule_export]

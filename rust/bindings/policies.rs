@@ -7,6 +7,7 @@ use pyo3::prelude::*;
 use crate::bindings::automaton::AutomatonPolicy;
 use crate::bindings::job;
 use crate::bindings::pomcp::Pomcp;
+use crate::bindings::sum_policy::SumPolicy;
 use crate::plan::table;
 use crate::simulate::policy::Policy;
 
@@ -71,6 +72,7 @@ impl TablePolicy {
 pub enum Compiled<'py> {
     Table(Bound<'py, TablePolicy>),
     Automaton(Bound<'py, AutomatonPolicy>),
+    Sum(Bound<'py, SumPolicy>),
     Pomcp(Bound<'py, Pomcp>),
 }
 
@@ -85,6 +87,10 @@ macro_rules! with_policy {
             }
             Some($crate::bindings::policies::Compiled::Table(table)) => {
                 let $policy = &table.get().inner;
+                $body
+            }
+            Some($crate::bindings::policies::Compiled::Sum(sum)) => {
+                let $policy = &sum.get().inner;
                 $body
             }
             Some($crate::bindings::policies::Compiled::Automaton(automaton)) => {

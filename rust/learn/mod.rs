@@ -7,3 +7,5 @@ pub mod target;
 pub mod cuts;
 pub mod hankel;
 pub mod operators;
+pub mod events;
+pub mod clones;

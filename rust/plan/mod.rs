@@ -4,3 +4,6 @@ pub mod table;
 pub mod automaton;
 pub mod automaton_policy;
 pub mod pomcp;
+pub mod beliefs;
+pub mod context_table;
+pub mod sum_policy;

@@ -1,0 +1,61 @@
+"""Sums along episodes: returns, residuals and their generalisations, for all episodes at once."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uqf.trajectories import Trajectories
+
+FloatArray = NDArray[np.float64]
+
+
+def discounted_backward(rows: NDArray[np.floating], offsets: NDArray[np.int64], factor: float) -> None:
+    """In place, within every episode: rows[t] += factor · rows[t + 1], from the last step to the first.
+
+    `rows` is (n_steps,) or (n_steps, width); the loop runs over time, all episodes abreast.
+    """
+    first, last = offsets[:-1], offsets[1:]
+    for back in range(2, int((last - first).max()) + 1):
+        step = last - back
+        step = step[step >= first]
+        rows[step] += factor * rows[step + 1]
+
+
+def returns_to_go(data: Trajectories, discount: float) -> FloatArray:
+    """G_t = r_t + discount · G_{t+1} of every step, (n_steps,)."""
+    returns = data.rewards.copy()
+    discounted_backward(returns, data.offsets, discount)
+    return returns
+
+
+def goes_on(data: Trajectories) -> NDArray[np.bool_]:
+    """False at the steps with which the world ended an episode; there is no future to bootstrap from."""
+    on = np.ones(data.n_steps, np.bool_)
+    on[data.offsets[1:][data.terminated] - 1] = False
+    return on
+
+
+def cut_before(data: Trajectories) -> NDArray[np.int64]:
+    """The cut before every step, (n_steps,): an episode has one more cut than it has steps."""
+    return np.arange(data.n_steps) + np.repeat(np.arange(len(data)), data.lengths)
+
+
+def propensities(data: Trajectories) -> FloatArray:
+    """Probability of every logged action; their overall frequencies where the log does not say."""
+    if data.behavior_probs is not None:
+        return data.behavior_probs
+    frequency = np.bincount(data.actions, minlength=data.n_actions) / data.n_steps
+    return np.asarray(frequency[data.actions])
+
+
+def advantages(data: Trajectories, values: FloatArray, discount: float, trace: float) -> FloatArray:
+    """Generalised advantage estimates: Σ (discount·trace)^i δ_{t+i}, with δ_t = r_t + discount V_{t+1} − V_t.
+
+    `values` holds V at every cut, (n_steps + n_episodes,): also after the last step of an episode, where a
+    recording that merely stopped still has a future.
+    """
+    before = cut_before(data)
+    residuals = data.rewards + discount * goes_on(data) * values[before + 1] - values[before]
+    discounted_backward(residuals, data.offsets, discount * trace)
+    return residuals

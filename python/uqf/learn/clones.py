@@ -1,0 +1,137 @@
+"""Memory as beliefs: cloned hidden Markov models, and linear advantages on their states."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uqf import _core
+from uqf.learn.along import advantages, cut_before, discounted_backward, goes_on, propensities
+from uqf.policies import SumPolicy
+from uqf.trajectories import Trajectories
+
+FloatArray = NDArray[np.float64]
+
+#: Beliefs are multiplied by this before the ridge regressions, whose penalty it divides by ten.
+SCALE = float(np.sqrt(10.0))
+
+#: Numbers of a feature matrix that are held at once.
+MOST_CELLS = 30_000_000
+
+
+@dataclass(frozen=True)
+class CloneLearner:
+    """Learns a belief state, the value of the logging policy on it (LSTD), and the advantage of every action.
+
+    states, models, iterations, most_steps : of the hidden Markov models and their training
+    most_discount : the learning discount is the smaller of this and the true one
+    value_trace, value_ridge, trace, ridge : λ and penalty of the value, and of the advantages
+    temperature : in units of the standard error of the learned values
+    """
+
+    states: int = 60
+    models: int = 4
+    iterations: int = 60
+    most_steps: int = 150_000
+    most_discount: float = 0.98
+    value_trace: float = 0.9
+    value_ridge: float = 10.0
+    trace: float = 0.95
+    ridge: float = 400.0
+    temperature: float = 0.1
+    seed: int = 0
+    threads: int | None = None
+
+    def fit(self, data: Trajectories, discount: float) -> SumPolicy:
+        """Two passes over the data after the training of the models."""
+        models = self.train(data)
+        learning_discount = min(discount, self.most_discount)
+        weights, noise = self.regress(models, data, learning_discount)
+        return SumPolicy(
+            n_actions=data.n_actions,
+            n_observations=data.n_observations,
+            contexts=[],
+            beliefs=[(models, np.ascontiguousarray(SCALE * weights[1:]), np.ascontiguousarray(weights[0]))],
+            temperature=self.temperature * noise,
+        )
+
+    def train(self, data: Trajectories) -> _core.CloneModels:
+        """Hidden Markov models of the data, from several random starts."""
+        episodes = max(1, int(self.most_steps / (data.n_steps / len(data))))
+        return _core.CloneModels.train(
+            data,
+            data.terminated,
+            states=self.states,
+            models=self.models,
+            iterations=self.iterations,
+            episodes=episodes,
+            seed=self.seed,
+            threads=self.threads,
+        )
+
+    def features(self, models: _core.CloneModels, data: Trajectories) -> NDArray[np.float32]:
+        """[1, √10 · beliefs] at every cut: (n_steps + n_episodes, 1 + states of all models)."""
+        beliefs = models.beliefs_along(data, threads=self.threads)
+        rows = np.empty((len(beliefs), 1 + beliefs.shape[1]), np.float32)
+        rows[:, 0] = 1.0
+        np.multiply(beliefs, np.float32(SCALE), out=rows[:, 1:])
+        return rows
+
+    def regress(self, models: _core.CloneModels, data: Trajectories, discount: float) -> tuple[FloatArray, float]:
+        """(weights (features, actions), noise): the advantage of every action, linear in the features."""
+        width = 1 + models.n_features
+        value_weights = self._value(models, data, discount, width)
+        grams = np.zeros((data.n_actions, width, width))
+        moments = np.zeros((data.n_actions, width))
+        squares, examples = 0.0, []
+        for part in self._parts(data, width):
+            rows = self.features(models, part)
+            before = cut_before(part)
+            targets = advantages(part, rows @ value_weights, discount, self.trace)
+            weights = 1.0 / (part.n_actions * propensities(part))
+            squares += float((targets**2).sum())
+            for action in range(part.n_actions):
+                taken = part.actions == action
+                chosen = rows[before[taken]]
+                weighted = chosen * weights[taken, np.newaxis].astype(np.float32)
+                grams[action] += chosen.T @ weighted
+                moments[action] += weighted.T @ targets[taken]
+            examples.append(rows[before[:: max(1, part.n_steps // 400)]])
+        solved, spread = [], 0.0
+        shown = np.concatenate(examples).astype(np.float64)
+        for gram, moment in zip(grams, moments, strict=True):
+            inverse = np.linalg.inv(gram + self.ridge * np.eye(width))
+            solved.append(inverse @ moment)
+            spread += float(np.einsum("ij,jk,ik->i", shown, inverse, shown).mean()) / data.n_actions
+        noise = np.sqrt(squares / data.n_steps * spread)
+        return np.stack(solved, axis=1), float(max(noise, np.finfo(float).tiny))
+
+    def _value(self, models: _core.CloneModels, data: Trajectories, discount: float, width: int) -> FloatArray:
+        """Weights of V by least-squares temporal differences: Σ x_t z_tᵀ w = Σ x_t ρ_t.
+
+        z and ρ are (discount·λ)-discounted sums of x_t − discount x_{t+1} and of the rewards.
+        """
+        left = self.value_ridge * np.eye(width)
+        left[0, 0] = 1e-6
+        right = np.zeros(width)
+        decay = discount * self.value_trace
+        for part in self._parts(data, width):
+            rows = self.features(models, part)
+            before = cut_before(part)
+            here = rows[before]
+            differences = here - np.float32(discount) * rows[before + 1] * goes_on(part)[:, np.newaxis]
+            rewards = part.rewards.copy()
+            discounted_backward(differences, part.offsets, decay)
+            discounted_backward(rewards, part.offsets, decay)
+            left += here.T @ differences
+            right += here.T @ rewards
+        return np.linalg.solve(left, right)
+
+    def _parts(self, data: Trajectories, width: int) -> Iterator[Trajectories]:
+        size = max(1, int(MOST_CELLS / width / (data.n_steps / len(data) + 1)))
+        for first in range(0, len(data), size):
+            yield data[first : first + size]
+

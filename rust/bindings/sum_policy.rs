@@ -1,0 +1,289 @@
+//! Cloned models, context tables and the policies that act on their sum.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use numpy::{
+    IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2,
+    PyUntypedArrayMethods,
+};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::bindings::convert::{Arrays, count, threads as thread_count};
+use crate::bindings::job;
+use crate::learn::clones::{self, CloneModel, Training};
+use crate::learn::events::RewardClasses;
+use crate::plan::beliefs::Beliefs;
+use crate::plan::context_table::{self, MOST_DEPTH};
+use crate::plan::sum_policy::{self, BeliefTerm, Memory, Term};
+use crate::rng::Rng;
+use crate::simulate::policy::Policy;
+
+/// Cloned hidden Markov models trained on a data set.
+#[pyclass(frozen, module = "uqf._core")]
+pub struct CloneModels {
+    models: Vec<CloneModel>,
+    rewards: Vec<Vec<f32>>,
+    beliefs: Arc<Beliefs>,
+}
+
+#[pymethods]
+impl CloneModels {
+    /// Baum–Welch from random starts; `states` are shared out among the observations.
+    #[staticmethod]
+    #[pyo3(signature = (data, terminated, *, states, models, iterations, episodes, seed, threads=None, progress=None))]
+    #[allow(clippy::too_many_arguments)]
+    fn train(
+        py: Python<'_>,
+        data: Arrays<'_>,
+        terminated: PyReadonlyArray1<'_, bool>,
+        states: i64,
+        models: i64,
+        iterations: i64,
+        episodes: i64,
+        seed: u64,
+        threads: Option<i64>,
+        progress: Option<Bound<'_, PyAny>>,
+    ) -> PyResult<Self> {
+        let (view, terminated) = (data.view()?, terminated.as_slice()?);
+        let training = Training {
+            states: count("states", states)?,
+            models: count("models", models)?,
+            iterations: count("iterations", iterations)?,
+            episodes: count("episodes", episodes)?,
+            seed,
+            threads: thread_count(threads)?,
+        };
+        let (models, rewards) = job::long(py, progress.as_ref(), |ticker| {
+            let classes = RewardClasses::of(&view, terminated);
+            let models = clones::train(&view, terminated, &classes, &training, ticker)?;
+            let rewards = models.iter().map(|model| model.rewards(&classes)).collect();
+            Ok((models, rewards))
+        })?;
+        let beliefs = Arc::new(Beliefs::new(&models));
+        Ok(CloneModels { models, rewards, beliefs })
+    }
+
+    /// Entries of the feature vector: the states of all models.
+    #[getter]
+    fn n_features(&self) -> usize {
+        self.beliefs.n_features()
+    }
+
+    /// Mean log-likelihood of a step, by model.
+    #[getter]
+    fn log_likelihoods(&self) -> Vec<f64> {
+        self.models.iter().map(|model| model.log_likelihood).collect()
+    }
+
+    fn __len__(&self) -> usize {
+        self.models.len()
+    }
+
+    /// The arrays of one model: start, transitions, ends, rewards, first and last state of every observation.
+    fn model<'py>(&self, py: Python<'py>, index: usize) -> PyResult<Bound<'py, PyDict>> {
+        let model =
+            self.models.get(index).ok_or_else(|| PyValueError::new_err(format!("no model {index}")))?;
+        let (actions, states) = (model.n_actions, model.n_states);
+        let arrays = PyDict::new(py);
+        arrays.set_item("start", model.start.clone().into_pyarray(py))?;
+        arrays.set_item(
+            "transitions",
+            model.transitions.clone().into_pyarray(py).reshape([actions, states, states])?,
+        )?;
+        arrays.set_item("ends", model.ends().into_pyarray(py).reshape([actions, states])?)?;
+        arrays
+            .set_item("rewards", self.rewards[index].clone().into_pyarray(py).reshape([actions, states])?)?;
+        arrays.set_item("ranges", model.ranges.clone())?;
+        Ok(arrays)
+    }
+
+    /// Beliefs at every cut of the data, also after the last step: (n_steps + n_episodes, n_features).
+    #[pyo3(signature = (data, *, threads=None))]
+    fn beliefs_along<'py>(
+        &self,
+        py: Python<'py>,
+        data: Arrays<'py>,
+        threads: Option<i64>,
+    ) -> PyResult<Bound<'py, PyArray2<f32>>> {
+        let (view, threads, beliefs) = (data.view()?, thread_count(threads)?, self.beliefs.as_ref());
+        let rows = job::long(py, None, |ticker| sum_policy::beliefs_along(beliefs, &view, threads, ticker))?;
+        rows.into_pyarray(py).reshape([view.n_steps() + view.n_episodes(), beliefs.n_features()])
+    }
+}
+
+/// Keys of the contexts of length 1 … depth before every step: (n_steps, depth); 0 where the episode is too short.
+#[pyfunction]
+pub fn context_keys<'py>(
+    py: Python<'py>,
+    data: Arrays<'py>,
+    depth: usize,
+) -> PyResult<Bound<'py, PyArray2<u64>>> {
+    if depth == 0 || depth > MOST_DEPTH {
+        return Err(PyValueError::new_err(format!("depth = {depth}: give 1 to {MOST_DEPTH} symbols")));
+    }
+    let view = data.view()?;
+    let keys = job::quick(py, || {
+        let mut keys = vec![0u64; view.n_steps() * depth];
+        let start_symbol = (view.n_actions * view.n_observations) as u32;
+        for episode in 0..view.n_episodes() {
+            let mut recent = vec![start_symbol];
+            for step in view.episode(episode) {
+                context_table::context_keys(&recent, &mut keys[step * depth..(step + 1) * depth]);
+                recent.push(view.symbol(step) as u32);
+            }
+        }
+        Ok(keys)
+    })?;
+    keys.into_pyarray(py).reshape([view.n_steps(), depth])
+}
+
+/// What a sum policy remembers of an episode.
+#[pyclass(frozen, module = "uqf._core")]
+pub struct SumMemory {
+    inner: Memory,
+}
+
+/// softmax of a sum of values: of context tables (keys, values (len(keys) + 1, actions), depth) and of weights on
+/// beliefs (models, weights (features, actions), bias (actions,)).
+#[pyclass(frozen, module = "uqf._core")]
+pub struct SumPolicy {
+    pub inner: sum_policy::SumPolicy,
+    drawn: AtomicU64,
+}
+
+type ContextArrays<'py> = (PyReadonlyArray1<'py, u64>, PyReadonlyArray2<'py, f64>, usize);
+type BeliefArrays<'py> = (PyRef<'py, CloneModels>, PyReadonlyArray2<'py, f64>, PyReadonlyArray1<'py, f64>);
+
+fn wrap(py: Python<'_>, inner: sum_policy::SumPolicy) -> PyResult<SumPolicy> {
+    inner.validate().map_err(|error| job::to_python(py, error))?;
+    Ok(SumPolicy { inner, drawn: AtomicU64::new(0) })
+}
+
+#[pymethods]
+impl SumPolicy {
+    #[new]
+    #[pyo3(signature = (*, n_actions, n_observations, contexts, beliefs, temperature))]
+    fn new(
+        py: Python<'_>,
+        n_actions: usize,
+        n_observations: usize,
+        contexts: Vec<ContextArrays<'_>>,
+        beliefs: Vec<BeliefArrays<'_>>,
+        temperature: f64,
+    ) -> PyResult<Self> {
+        let mut terms = Vec::new();
+        for (keys, values, depth) in contexts {
+            if values.shape()[1] != n_actions || depth == 0 || depth > MOST_DEPTH {
+                return Err(PyValueError::new_err(
+                    "contexts: values need a column per action, depth 1 to 16",
+                ));
+            }
+            let table = context_table::ContextTable::new(
+                depth,
+                keys.as_slice()?,
+                values.as_slice()?.to_vec(),
+                n_actions,
+            );
+            terms.push(Term::Contexts(Arc::new(table.map_err(|error| job::to_python(py, error))?)));
+        }
+        for (models, weights, bias) in beliefs {
+            let (weights, bias) = (weights.as_slice()?.to_vec(), bias.as_slice()?.to_vec());
+            terms.push(Term::Beliefs(Arc::new(BeliefTerm {
+                beliefs: models.beliefs.clone(),
+                weights,
+                bias,
+            })));
+        }
+        wrap(py, sum_policy::SumPolicy { n_actions, n_observations, terms, temperature })
+    }
+
+    #[getter]
+    fn n_actions(&self) -> usize {
+        self.inner.n_actions
+    }
+
+    #[getter]
+    fn n_observations(&self) -> usize {
+        self.inner.n_observations
+    }
+
+    /// 0 acts greedily; otherwise actions are drawn from softmax(q_values / temperature).
+    #[getter]
+    fn temperature(&self) -> f64 {
+        self.inner.temperature
+    }
+
+    /// The same values, acted on greedily.
+    fn greedy(&self, py: Python<'_>) -> PyResult<Self> {
+        self.with_temperature(py, 0.0)
+    }
+
+    /// The same values, acted on at another temperature.
+    fn with_temperature(&self, py: Python<'_>, temperature: f64) -> PyResult<Self> {
+        wrap(py, sum_policy::SumPolicy { temperature, ..self.inner.clone() })
+    }
+
+    /// The policy of this sum of values plus another's, each in units of its own temperature; acts at temperature 1.
+    fn plus(&self, py: Python<'_>, other: &SumPolicy) -> PyResult<Self> {
+        if (self.inner.n_actions, self.inner.n_observations)
+            != (other.inner.n_actions, other.inner.n_observations)
+        {
+            return Err(PyValueError::new_err("the policies have different actions or observations"));
+        }
+        wrap(py, self.inner.in_its_own_units().plus(&other.inner.in_its_own_units()))
+    }
+
+    fn initial_state(&self) -> SumMemory {
+        SumMemory { inner: self.inner.start() }
+    }
+
+    /// The memory after one more step; `state` itself does not change.
+    fn update(&self, state: &SumMemory, action: i64, observation: i64) -> PyResult<SumMemory> {
+        let check = |name: &str, given: i64, limit: usize| match usize::try_from(given) {
+            Ok(value) if value < limit => Ok(value),
+            _ => Err(PyValueError::new_err(format!("{name} = {given}: choose 0 to {}", limit - 1))),
+        };
+        let action = check("action", action, self.inner.n_actions)?;
+        let observation = check("observation", observation, self.inner.n_observations)?;
+        self.check_memory(state)?;
+        let mut memory = state.inner.clone();
+        self.inner.update(&mut memory, action, observation);
+        Ok(SumMemory { inner: memory })
+    }
+
+    /// Value of every action; comparable across actions at one history.
+    fn q_values<'py>(&self, py: Python<'py>, state: &SumMemory) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        self.check_memory(state)?;
+        let mut values = vec![0.0; self.inner.n_actions];
+        self.inner.q_values(&state.inner, &mut values);
+        Ok(values.into_pyarray(py))
+    }
+
+    fn action_probs<'py>(&self, py: Python<'py>, state: &SumMemory) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        self.check_memory(state)?;
+        let mut probs = vec![0.0; self.inner.n_actions];
+        self.inner.action_probs(&state.inner, &mut probs);
+        Ok(probs.into_pyarray(py))
+    }
+
+    /// An action: drawn with `rng` (anything with `random()`), or else with the policy's own luck.
+    #[pyo3(signature = (state, rng=None))]
+    fn action(&self, state: &SumMemory, rng: Option<Bound<'_, PyAny>>) -> PyResult<usize> {
+        self.check_memory(state)?;
+        let mut probs = vec![0.0; self.inner.n_actions];
+        self.inner.action_probs(&state.inner, &mut probs);
+        job::draw(&probs, rng, || Rng::stream(0, self.drawn.fetch_add(1, Ordering::Relaxed)))
+    }
+}
+
+impl SumPolicy {
+    fn check_memory(&self, state: &SumMemory) -> PyResult<()> {
+        if self.inner.accepts(&state.inner) {
+            return Ok(());
+        }
+        Err(PyValueError::new_err("state belongs to another policy; start from this one's initial_state()"))
+    }
+}
