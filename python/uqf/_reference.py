@@ -17,7 +17,7 @@ Feature = Callable[[Word], FloatArray]
 
 
 def target_values(rewards: Sequence[float], target: str, discount: float, offset: float) -> FloatArray:
-    """y of every prefix λ, x₁, x₁x₂, … of an episode."""
+    """Y of every prefix λ, x₁, x₁x₂, … of an episode."""
     if target == "probability":
         return np.ones(len(rewards) + 1)
     if target == "reward":

@@ -8,9 +8,9 @@ import pytest
 import scipy.sparse
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from strategies import trajectories
 
 import uqf
+from strategies import trajectories
 from uqf import _core
 from uqf.learn.state import Basis, Target, learn_state
 
@@ -51,7 +51,9 @@ def bits(sums):
     occurrences=st.sampled_from(["start", "anywhere"]),
 )
 def test_any_split_into_shards_gives_the_same_bits(projection, data, by_symbol, cuts, occurrences):
-    basis = Basis(occurrences=occurrences, max_prefix=2, max_suffix=2, projection=projection, prefix_dim=9, suffix_dim=9)
+    basis = Basis(
+        occurrences=occurrences, max_prefix=2, max_suffix=2, projection=projection, prefix_dim=9, suffix_dim=9
+    )
     counted = basis.settings(data, [Target("probability"), Target("return", 0.9)])
     whole = _core.HankelStatistics.accumulate(data, counted, by_symbol=by_symbol)
     edges = sorted({0, len(data), *(cut for cut in cuts if cut < len(data))})
@@ -73,7 +75,9 @@ def test_any_split_into_shards_gives_the_same_bits(projection, data, by_symbol, 
 @pytest.mark.parametrize("projection", PROJECTIONS)
 def test_threads_agree_bit_for_bit(projection):
     data = uqf.rollout(uqf.make("spocman"), episodes=2500, horizon=12, seed=4)
-    basis = Basis(projection=projection, prefix_dim=20, suffix_dim=20, n_prefixes=50, n_suffixes=50, max_prefix=2)
+    basis = Basis(
+        projection=projection, prefix_dim=20, suffix_dim=20, n_prefixes=50, n_suffixes=50, max_prefix=2
+    )
     one, two, three = (learn_state(data, basis, [Target("return", 0.9)], 5, threads=n) for n in (1, 2, 3))
     for other in (two, three):
         assert one.alpha.tobytes() == other.alpha.tobytes()
@@ -106,7 +110,9 @@ def test_explicit_blocks_dense_and_sparse():
     sparse = uqf.hankel(data, prefixes=words, suffixes=words, sparse=True)
     assert scipy.sparse.issparse(sparse.block)
     np.testing.assert_array_equal(sparse.block.toarray(), dense.block)
-    anywhere = uqf.hankel(data, prefixes=words, suffixes=words, occurrences="anywhere", target="return", discount=0.5)
+    anywhere = uqf.hankel(
+        data, prefixes=words, suffixes=words, occurrences="anywhere", target="return", discount=0.5
+    )
     # λλ: γG₁ + G₁ + G₂ of both episodes; G = (2, 2) and (5, 4).
     assert anywhere.block[0, 0] == pytest.approx((1 + 2 + 2 + 2.5 + 5 + 4) / 2)
 

@@ -7,19 +7,21 @@ import pytest
 import xxhash
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from strategies import trajectories
-from words import words_up_to
 
 import uqf
+from strategies import trajectories
 from uqf import _core, _reference
 from uqf.learn.state import Basis, Target, learn_state
+from words import words_up_to
 
 PROJECTIONS = [None, "gaussian", "rademacher", "sparse", "hashed"]
 TARGETS = [Target("reward"), Target("return", 0.9, 0.25), Target("probability")]
 
 
 def episodes_of(data):
-    return [(episode.actions * data.n_observations + episode.observations, episode.rewards) for episode in data]
+    return [
+        (episode.actions * data.n_observations + episode.observations, episode.rewards) for episode in data
+    ]
 
 
 def features(data, basis):
@@ -27,7 +29,9 @@ def features(data, basis):
     if basis.projection is not None:
         sides = ((basis.prefix_dim, 2 * basis.seed), (basis.suffix_dim, 2 * basis.seed + 1))
         return tuple(
-            cache(lambda word, dim=dim, seed=seed: _core.project_words([word], basis.projection, dim, seed)[0])
+            cache(
+                lambda word, dim=dim, seed=seed: _core.project_words([word], basis.projection, dim, seed)[0]
+            )
             for dim, seed in sides
         )
     maps = []
@@ -91,7 +95,9 @@ def _dense(sums):
 
 @given(trajectories(), st.sampled_from(PROJECTIONS), st.sampled_from(["start", "anywhere"]))
 def test_first_pass_equals_twin_to_the_last_digits(data, projection, occurrences):
-    basis = Basis(occurrences=occurrences, max_prefix=2, max_suffix=3, projection=projection, prefix_dim=7, suffix_dim=6)
+    basis = Basis(
+        occurrences=occurrences, max_prefix=2, max_suffix=3, projection=projection, prefix_dim=7, suffix_dim=6
+    )
     target = Target("return", 0.8, 0.5)
     sums = _core.HankelStatistics.accumulate(data, basis.settings(data, [target]))
     prefix_feature, suffix_feature = features(data, basis)
@@ -118,7 +124,9 @@ def test_theorem_and_decision_equal_twin():
 
 
 @pytest.mark.parametrize("kind", ["hashed", "sparse", "rademacher", "gaussian"])
-@given(word=st.lists(st.integers(0, 2**32 - 1), max_size=5), seed=st.integers(0, 2**40), dim=st.integers(1, 130))
+@given(
+    word=st.lists(st.integers(0, 2**32 - 1), max_size=5), seed=st.integers(0, 2**40), dim=st.integers(1, 130)
+)
 def test_projection_specification_is_frozen(kind, word, seed, dim):
     """Written out again from its documentation: XXH3 of little-endian words, then SplitMix64."""
     key = xxhash.xxh3_64_intdigest(b"".join(symbol.to_bytes(4, "little") for symbol in word), seed=seed)

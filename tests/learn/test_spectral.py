@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import pomdps
-from words import some_words, words_up_to
 
 import uqf
+from strategies import pomdps
 from uqf.learn.hankel import exact_hankel
 from uqf.learn.spectral import decompose, spectral_wfa
+from words import some_words, words_up_to
 
 
 def complete_basis(pomdp, minimal_rank):
@@ -47,9 +47,13 @@ def test_the_policy_is_the_exact_one_step_improvement(pomdp, seed):
     joint = np.einsum("ast,ato->asto", pomdp.transitions, pomdp.observations)
     immediate = (joint * pomdp.rewards_by_outcome()).sum(axis=(2, 3)) * ~pomdp.terminal
     step = pomdp.transitions * (~pomdp.terminal)[:, np.newaxis]
-    uniform = np.linalg.solve(np.eye(pomdp.n_states) - pomdp.discount * step.mean(axis=0), immediate.mean(axis=0))
+    uniform = np.linalg.solve(
+        np.eye(pomdp.n_states) - pomdp.discount * step.mean(axis=0), immediate.mean(axis=0)
+    )
     exact_q = immediate + pomdp.discount * step @ uniform
-    policy = uqf.WFA.from_pomdp(pomdp).discounted(pomdp.discount).policy(pomdp.n_actions, pomdp.n_observations)
+    policy = (
+        uqf.WFA.from_pomdp(pomdp).discounted(pomdp.discount).policy(pomdp.n_actions, pomdp.n_observations)
+    )
     data = uqf.rollout(pomdp, episodes=4, seed=seed % 1000)
     for episode in data:
         belief, state = pomdp.start, policy.initial_state()
@@ -95,8 +99,12 @@ def test_empirical_block_converges_like_one_over_root_n(occurrences):
     errors = []
     for size in sizes:
         blocks = [
-            uqf.hankel(uqf.rollout(pomdp, episodes=int(size), seed=seed), prefixes=words, suffixes=words,
-                       occurrences=occurrences).block
+            uqf.hankel(
+                uqf.rollout(pomdp, episodes=int(size), seed=seed),
+                prefixes=words,
+                suffixes=words,
+                occurrences=occurrences,
+            ).block
             for seed in range(8)
         ]
         errors.append(np.sqrt(np.mean([np.linalg.norm(block - exact) ** 2 for block in blocks])))

@@ -23,7 +23,9 @@ def _finite(name: str, values: ArrayLike, shape: tuple[int | None, ...]) -> Floa
         want is None or have == want for have, want in zip(array.shape, shape, strict=True)
     )
     if not fits:
-        raise ValueError(f"{name} has shape {array.shape}: expected {tuple('*' if n is None else n for n in shape)}")
+        raise ValueError(
+            f"{name} has shape {array.shape}: expected {tuple('*' if n is None else n for n in shape)}"
+        )
     if not np.isfinite(array).all():
         raise ValueError(f"{name} holds NaN or infinity: weights must be finite")
     return array
@@ -85,9 +87,13 @@ class WFA:
     def values(self, words: Sequence[Word]) -> FloatArray:
         """Value of every word, shape (len(words),)."""
         lengths = [len(word) for word in words]
-        flat = np.concatenate([np.asarray(word, np.int64).reshape(-1) for word in words] or [np.zeros(0, np.int64)])
+        flat = np.concatenate(
+            [np.asarray(word, np.int64).reshape(-1) for word in words] or [np.zeros(0, np.int64)]
+        )
         if flat.size and (flat.min() < 0 or flat.max() >= self.n_symbols):
-            raise ValueError(f"words holds symbols from {flat.min()} to {flat.max()}: choose 0 to {self.n_symbols - 1}")
+            raise ValueError(
+                f"words holds symbols from {flat.min()} to {flat.max()}: choose 0 to {self.n_symbols - 1}"
+            )
         offsets = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
         return self.automaton.values(self.alpha, self.omega, flat, offsets)
 
@@ -171,7 +177,9 @@ class WFA:
         return weights
 
     @classmethod
-    def from_pomdp(cls, pomdp: TabularPOMDP, policy: ArrayLike | None = None, *, target: str = "reward") -> WFA:
+    def from_pomdp(
+        cls, pomdp: TabularPOMDP, policy: ArrayLike | None = None, *, target: str = "reward"
+    ) -> WFA:
         """The exact automaton of a POMDP under a state-level policy.
 
         Parameters
@@ -185,7 +193,9 @@ class WFA:
         copy of the states that holds the reward just received; `minimise` finds the true rank.
         """
         states, actions = pomdp.n_states, pomdp.n_actions
-        probs = np.full((states, actions), 1.0 / actions) if policy is None else np.asarray(policy, np.float64)
+        probs = (
+            np.full((states, actions), 1.0 / actions) if policy is None else np.asarray(policy, np.float64)
+        )
         if probs.shape != (states, actions):
             raise ValueError(f"policy has shape {probs.shape}: expected ({states}, {actions})")
         if (probs < 0).any() or not np.allclose(probs.sum(axis=1), 1.0):

@@ -103,12 +103,18 @@ class UQF(BaseEstimator):  # type: ignore[misc]
     @classmethod
     def paper(cls, rank: int | None = None, discount: float = 0.99, **parameters: Any) -> UQF:
         """The paper's estimator exactly: immediate rewards, words from the first step, one linear solve."""
-        return cls(rank, discount, **({"memory": "spectral", "target": "reward", "occurrences": "start"} | parameters))
+        return cls(
+            rank,
+            discount,
+            **({"memory": "spectral", "target": "reward", "occurrences": "start"} | parameters),
+        )
 
     def fit(self, data: Trajectories, y: None = None) -> UQF:
         """Learns from episodes; `y` is ignored (scikit-learn passes it)."""
         if not isinstance(data, Trajectories):
-            raise TypeError(f"data is a {type(data).__name__}: give uqf.Trajectories (see uqf.Trajectories.from_episodes)")
+            raise TypeError(
+                f"data is a {type(data).__name__}: give uqf.Trajectories (see uqf.Trajectories.from_episodes)"
+            )
         if self.memory != "spectral":
             raise ValueError(f"memory = {self.memory!r}: choose 'spectral'")
         if self.target not in ("return", "reward"):
@@ -131,7 +137,9 @@ class UQF(BaseEstimator):  # type: ignore[misc]
             self.wfa_ = self.value_wfa_ = state.wfa()
         else:
             longest = int(data.lengths.max())
-            self.wfa_, self.value_wfa_, notes = value_automaton(state, self.discount, longest, self.on_divergence)
+            self.wfa_, self.value_wfa_, notes = value_automaton(
+                state, self.discount, longest, self.on_divergence
+            )
         self.state_ = state
         self.singular_values_ = state.decomposition.spectrum
         self.policy_ = self._policy(self.value_wfa_, state, data)
@@ -157,10 +165,14 @@ class UQF(BaseEstimator):  # type: ignore[misc]
             behavior=self.behavior,
         )
 
-    def _diagnose(self, rewards: WFA, state: SpectralState, data: Trajectories, notes: list[str]) -> dict[str, Any]:
+    def _diagnose(
+        self, rewards: WFA, state: SpectralState, data: Trajectories, notes: list[str]
+    ) -> dict[str, Any]:
         kept = state.decomposition.singular_values
         spectrum = state.decomposition.spectrum
-        dropped = 1.0 - float((kept**2).sum() / (spectrum**2).sum())
+        # Relative to the largest, whose square may overflow.
+        shares = (spectrum / spectrum[0]) ** 2
+        dropped = 1.0 - float(shares[: len(kept)].sum() / shares.sum())
         return {
             "episodes": len(data),
             "steps": data.n_steps,
