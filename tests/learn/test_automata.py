@@ -134,7 +134,7 @@ def test_bad_calls():
     wfa = uqf.WFA([1.0], [[[0.5]]], [1.0])
     with pytest.raises(ValueError, match="symbols from"):
         wfa((3,))
-    with pytest.raises(ValueError, match="discount = 1.5"):
+    with pytest.raises(ValueError, match=r"discount = 1\.5"):
         wfa.discounted(1.5)
     with pytest.raises(ValueError, match="horizon = 0"):
         wfa.discounted(0.5, horizon=0)

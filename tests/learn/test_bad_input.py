@@ -137,7 +137,7 @@ def test_words_longer_than_every_episode_change_nothing(data, learner, projectio
     np.testing.assert_array_equal(longer.wfa_.operators, fits.wfa_.operators)
 
 
-# --- the parts below the estimator --------------------------------------------------------------------------------
+# --- the parts below the estimator ----------------------------------------------------------------------
 
 
 def test_memories_of_other_policies_are_refused(data):

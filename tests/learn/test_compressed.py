@@ -54,7 +54,7 @@ def test_the_papers_start_is_right_when_nothing_is_compressed(tiger):
 
 @pytest.mark.parametrize("kind", ["gaussian", "rademacher", "sparse", "hashed"])
 def test_error_falls_with_width(kind):
-    """Noise gives the block full rank, so compression costs something: like 1/√dim, or one collision in dim."""
+    """Noise gives the block full rank, so compression costs something, and less with more dimensions."""
     data = uqf.rollout(uqf.make("tiger", horizon=4), episodes=60, seed=0)
     target = Target("return", 0.9)
     words = words_up_to(6, 2)

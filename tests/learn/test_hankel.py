@@ -2,6 +2,7 @@
 
 import pickle
 from collections import Counter
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -59,7 +60,7 @@ def test_any_split_into_shards_gives_the_same_bits(projection, data, by_symbol, 
     edges = sorted({0, len(data), *(cut for cut in cuts if cut < len(data))})
     shards = [
         _core.HankelStatistics.accumulate(data[first:last], counted, by_symbol=by_symbol, threads=2)
-        for first, last in zip(edges, edges[1:], strict=False)
+        for first, last in pairwise(edges)
     ]
     merged = _core.HankelStatistics.empty(counted, by_symbol=by_symbol)
     for shard in shards:

@@ -48,7 +48,7 @@ def features(data, basis):
 @settings(max_examples=max(5, settings().max_examples // 8))
 @given(data=trajectories(max_episodes=5, max_length=5), seed=st.integers(0, 1000))
 def test_core_equals_twin(projection, occurrences, target, data, seed):
-    """Values of words, since single singular vectors are free in their sign; and only where the data fix them."""
+    """Values of words, since singular vectors are free in their sign; and only where the data fix them."""
     basis = Basis(
         occurrences=occurrences,
         max_prefix=2,
@@ -80,7 +80,7 @@ def test_core_equals_twin(projection, occurrences, target, data, seed):
     np.testing.assert_allclose(state.decomposition.singular_values, spectrum[:rank], rtol=1e-12)
     words = words_up_to(data.n_symbols, 2)
     expected = uqf.WFA(alpha, operators, omega).values(words)
-    # Rounding of a value is relative to the sizes of its factors, which may cancel, and grows with the gap's inverse.
+    # Rounding is relative to the sizes of the factors, which may cancel, and to the inverse of the gap.
     sizes = uqf.WFA(abs(alpha), abs(operators), abs(omega)).values(words).max()
     tolerance = 1e-12 * sizes * spectrum[0] / gaps.max()
     np.testing.assert_allclose(state.wfa().values(words), expected, rtol=0, atol=tolerance)

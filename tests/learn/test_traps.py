@@ -24,12 +24,12 @@ def remember(policy, history):
     return memory
 
 
-# --- the start of the compressed automaton ------------------------------------------------------------------
+# --- the start of the compressed automaton --------------------------------------------------------------
 
 
 @pytest.mark.parametrize("kind", ["gaussian", "rademacher", "sparse", "hashed"])
 def test_the_start_is_estimated_directly(kind):
-    """Rewards 2⁻ᵗ make a Hankel block of exactly rank 2; two or three dimensions then hold all of its 5 × 5."""
+    """Rewards 2⁻ᵗ make a Hankel block of exactly rank 2; three dimensions then hold all of its 5 × 5."""
     data = uqf.Trajectories.from_episodes(
         [([0] * 12, [0] * 12, 0.5 ** np.arange(1, 13))], n_actions=1, n_observations=1
     )
@@ -53,7 +53,7 @@ def test_the_start_is_estimated_directly(kind):
     pytest.fail("no seed gave a usable projection")
 
 
-# --- divergence ------------------------------------------------------------------------------------------------
+# --- divergence -----------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -99,7 +99,7 @@ def test_an_unknown_remedy_is_refused(diverging):
         diverging_learner("pray").fit(diverging)
 
 
-# --- the state -------------------------------------------------------------------------------------------------
+# --- the state ------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("scale", [1e-3, 1e3])
@@ -171,7 +171,7 @@ def test_values_that_overflow_never_decide(weights):
     np.testing.assert_array_equal(swap.action_probs(swap.update(swap.initial_state(), 0, 0)), [0.5, 0.5])
 
 
-# --- the offset ------------------------------------------------------------------------------------------------
+# --- the offset -----------------------------------------------------------------------------------------
 
 
 @given(
@@ -213,7 +213,7 @@ def test_an_offset_on_rewards_is_refused():
         uqf.UQF.paper(1, offset=1.0).fit(data)
 
 
-# --- starving, ties ----------------------------------------------------------------------------------------------
+# --- starving, ties -------------------------------------------------------------------------------------
 
 
 def test_long_words_from_the_start_starve_and_short_ones_anywhere_do_not():
@@ -240,7 +240,7 @@ def test_ties_are_broken_by_seeded_chance():
     assert {policy.action(policy.initial_state(), rng) for _ in range(50)} == {0, 1, 2}
 
 
-# --- what must not matter, and what must agree --------------------------------------------------------------------
+# --- what must not matter, and what must agree ----------------------------------------------------------
 
 
 @given(pomdps(max_states=3), st.floats(1e-3, 1e3), st.integers(0, 2**32 - 1))

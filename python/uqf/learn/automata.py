@@ -39,8 +39,8 @@ class WFA:
     alpha : (k,)
         State of the empty word.
     operators : (n_symbols, k, k), or (len(symbols), k, k)
-        One matrix per symbol. With `symbols` given, only those have one and the others are zero: data show few
-        of the nominal symbols, and zeros need not be stored.
+        One matrix per symbol. With `symbols` given, only those have one and the others are zero: data show
+        few of the nominal symbols, and zeros need not be stored.
     omega : (k,)
         Read-out.
     symbols, n_symbols : which symbols have an operator, and how many there are in all
@@ -153,10 +153,11 @@ class WFA:
     def policy(
         self, n_actions: int, n_observations: int, *, temperature: float = 0.0, window: int | None = None
     ) -> AutomatonPolicy:
-        """Acts on Q̃(h, a) = Σ_o f(h a o), if this automaton computes Ṽ and the data came from the uniform policy."""
+        """Acts on Q̃(h, a) = Σ_o f(h a o), if this computes Ṽ and the data came from the uniform policy."""
         if n_actions * n_observations != self.n_symbols:
             raise ValueError(
-                f"n_actions * n_observations = {n_actions * n_observations}: the automaton has {self.n_symbols} symbols"
+                f"n_actions * n_observations = {n_actions * n_observations}: "
+                f"the automaton has {self.n_symbols} symbols"
             )
         weights = self.action_weights(n_actions, n_observations)
         return AutomatonPolicy(
@@ -188,8 +189,8 @@ class WFA:
             Probability of each action in each state; uniform by default.
         target : "reward" computes g(h) = E[r | h] P(h), with ``g(()) = 0``; "probability" computes P(h).
 
-        ``from_pomdp(pomdp, policy).discounted(discount)`` is the paper's automaton A of Ṽ. Since the reward of
-        a step may depend on the step and not only on the state reached, the reward automaton carries a second
+        ``from_pomdp(pomdp, policy).discounted(discount)`` is the paper's automaton A of Ṽ. Since the reward
+        of a step may depend on the step and not only on the state reached, the reward automaton carries a second
         copy of the states that holds the reward just received; `minimise` finds the true rank.
         """
         states, actions = pomdp.n_states, pomdp.n_actions

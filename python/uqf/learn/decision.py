@@ -21,7 +21,7 @@ SAFE_RADIUS = 0.99
 def value_automaton(
     state: SpectralState, discount: float, horizon: int, remedy: str
 ) -> tuple[WFA, WFA, list[str]]:
-    """The reward automaton B, the value automaton A = B.discounted(discount), and notes on what had to be done.
+    """The reward automaton B, the value automaton A = B.discounted(discount), notes on what had to be done.
 
     Real data give spectral radii of one and more. The remedies: "refuse" raises; "horizon" sums only over
     futures shorter than `horizon`; "shrink" lowers the discount until the radius is 0.99; "lower-rank" drops

@@ -154,7 +154,7 @@ def learn_state(
     2. C ≈ U D Vᵀ with `rank` columns.
     3. α = (row λ) V, ω = D⁻¹Uᵀ (column λ), A_σ = Σ (D⁻¹Uᵀ left) ⊗ (Vᵀ right) over the cuts before σ.
 
-    α is estimated directly from row λ at the start of the episodes. The paper's vector e with eᵀΦᵀ = (1, 0, …)
+    α is estimated directly from row λ at the start of the episodes. The paper's e with eᵀΦᵀ = (1, 0, …)
     does not exist when the projection is narrower than the basis.
     """
     settings = basis.settings(data, targets)
