@@ -190,8 +190,8 @@ class WFA:
         target : "reward" computes g(h) = E[r | h] P(h), with ``g(()) = 0``; "probability" computes P(h).
 
         ``from_pomdp(pomdp, policy).discounted(discount)`` is the paper's automaton A of Ṽ. Since the reward
-        of a step may depend on the step and not only on the state reached, the reward automaton carries a second
-        copy of the states that holds the reward just received; `minimise` finds the true rank.
+        of a step may depend on the step and not only on the state reached, the reward automaton carries a
+        second copy of the states that holds the reward just received; `minimise` finds the true rank.
         """
         states, actions = pomdp.n_states, pomdp.n_actions
         probs = (
