@@ -6,7 +6,7 @@ about twenty times a second. Errors are `ValueError` naming the argument; a `Run
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol, TypeAlias, final
+from typing import Any, Protocol, Self, TypeAlias, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -172,6 +172,7 @@ class HankelSettings:
 
     Targets are (name, discount, offset). Lists of words, as (prefixes, suffixes), make exact blocks;
     ``projection = (kind, prefix_dim, suffix_dim, seed)`` makes compressed ones. Give one of the two.
+    Sums are exact for terms of about `reward_size`; shards must share it.
     """
 
     def __new__(
@@ -183,6 +184,7 @@ class HankelSettings:
         max_prefix: int = 0,
         max_suffix: int = 0,
         projection: tuple[str, int, int, int] | None = None,
+        reward_size: float = 1.0,
     ) -> HankelSettings: ...
     @property
     def shape(self) -> tuple[int, int]:

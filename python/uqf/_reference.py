@@ -17,7 +17,7 @@ Feature = Callable[[Word], FloatArray]
 
 
 def target_values(rewards: Sequence[float], target: str, discount: float, offset: float) -> FloatArray:
-    """y of every prefix λ, x₁, x₁x₂, … of an episode."""
+    """Y of every prefix λ, x₁, x₁x₂, … of an episode."""
     if target == "probability":
         return np.ones(len(rewards) + 1)
     if target == "reward":
@@ -78,7 +78,7 @@ def learn_automaton(
     operators = np.zeros((n_symbols, rank, rank))
     for symbols, rewards in episodes:
         y = target_values(rewards, target, discount, offset)
-        for u, cut, v, end in occurrences(symbols, where, max_prefix, max_suffix + 1):
+        for u, _, v, end in occurrences(symbols, where, max_prefix, max_suffix + 1):
             if v:  # v = σ v': the symbol in the middle is taken out of the suffix
                 outer = np.outer(to_state @ prefix_feature(u), suffix_feature(v[1:]) @ from_suffix)
                 operators[v[0]] += y[end] * outer / count

@@ -17,6 +17,14 @@ use crate::plan::automaton_policy::{self, Behavior, Memory};
 use crate::rng::Rng;
 use crate::simulate::policy::Policy;
 
+/// A number below `limit`.
+fn index(name: &str, given: i64, limit: usize) -> PyResult<usize> {
+    match usize::try_from(given) {
+        Ok(value) if value < limit => Ok(value),
+        _ => Err(PyValueError::new_err(format!("{name} = {given}: choose 0 to {}", limit.saturating_sub(1)))),
+    }
+}
+
 /// Operators by symbol.
 #[pyclass(frozen, module = "uqf._core")]
 pub struct Automaton {
@@ -71,7 +79,7 @@ impl Automaton {
         &self,
         py: Python<'py>,
         state: PyReadonlyArray1<'py, f64>,
-        symbol: usize,
+        symbol: i64,
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let state = state.as_slice()?;
         if state.len() != self.inner.rank() {
@@ -81,6 +89,7 @@ impl Automaton {
                 self.inner.rank()
             )));
         }
+        let symbol = index("symbol", symbol, self.inner.n_symbols())?;
         let mut next = vec![0.0; state.len()];
         let place = self.inner.place(symbol);
         if place != automaton::UNSEEN {
@@ -114,6 +123,17 @@ pub struct AutomatonPolicy {
 }
 
 impl AutomatonPolicy {
+    /// The memory, if it is one of this policy.
+    fn own<'m>(&self, state: &'m AutomatonMemory) -> PyResult<&'m Memory> {
+        if self.inner.knows(&state.inner) {
+            return Ok(&state.inner);
+        }
+        let (given, rank) = (state.inner.state.len(), self.inner.automaton.rank());
+        Err(PyValueError::new_err(format!(
+            "state is the memory of another policy (rank {given}, this one has rank {rank}); begin with initial_state()"
+        )))
+    }
+
     fn wrap(inner: automaton_policy::AutomatonPolicy) -> Self {
         AutomatonPolicy { inner: Arc::new(inner), drawn: AtomicU64::new(0) }
     }
@@ -197,35 +217,35 @@ impl AutomatonPolicy {
 
     /// The memory after one more step; `state` itself does not change.
     fn update(&self, state: &AutomatonMemory, action: i64, observation: i64) -> PyResult<AutomatonMemory> {
-        let check = |name: &str, given: i64, limit: usize| match usize::try_from(given) {
-            Ok(value) if value < limit => Ok(value),
-            _ => Err(PyValueError::new_err(format!("{name} = {given}: choose 0 to {}", limit - 1))),
-        };
-        let action = check("action", action, self.inner.n_actions)?;
-        let observation = check("observation", observation, self.inner.n_observations)?;
-        let mut memory = state.inner.clone();
+        let action = index("action", action, self.inner.n_actions)?;
+        let observation = index("observation", observation, self.inner.n_observations)?;
+        let mut memory = self.own(state)?.clone();
         self.inner.update(&mut memory, action, observation);
         Ok(AutomatonMemory { inner: memory })
     }
 
     /// Value of every action; comparable across actions at one history, not across histories.
-    fn q_values<'py>(&self, py: Python<'py>, state: &AutomatonMemory) -> Bound<'py, PyArray1<f64>> {
+    fn q_values<'py>(&self, py: Python<'py>, state: &AutomatonMemory) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let mut values = vec![0.0; self.inner.n_actions];
-        self.inner.q_values(&state.inner, &mut values);
-        values.into_pyarray(py)
+        self.inner.q_values(self.own(state)?, &mut values);
+        Ok(values.into_pyarray(py))
     }
 
-    fn action_probs<'py>(&self, py: Python<'py>, state: &AutomatonMemory) -> Bound<'py, PyArray1<f64>> {
+    fn action_probs<'py>(
+        &self,
+        py: Python<'py>,
+        state: &AutomatonMemory,
+    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let mut probs = vec![0.0; self.inner.n_actions];
-        self.inner.action_probs(&state.inner, &mut probs);
-        probs.into_pyarray(py)
+        self.inner.action_probs(self.own(state)?, &mut probs);
+        Ok(probs.into_pyarray(py))
     }
 
     /// An action: drawn with `rng` (anything with `random()`), or else with the policy's own luck.
     #[pyo3(signature = (state, rng=None))]
     fn action(&self, state: &AutomatonMemory, rng: Option<Bound<'_, PyAny>>) -> PyResult<usize> {
         let mut probs = vec![0.0; self.inner.n_actions];
-        self.inner.action_probs(&state.inner, &mut probs);
+        self.inner.action_probs(self.own(state)?, &mut probs);
         job::draw(&probs, rng, || Rng::stream(0, self.drawn.fetch_add(1, Ordering::Relaxed)))
     }
 

@@ -112,9 +112,11 @@ impl HankelSettings {
                 (None, Some((kind, prefix_dim, suffix_dim, seed))) => {
                     let kind = Kind::named(&kind)?;
                     // Prefixes and suffixes need independent vectors, hence two seeds.
-                    let prefixes = Projection::new("prefix_dim", kind, prefix_dim.max(0) as usize, 2 * seed)?;
-                    let suffixes =
-                        Projection::new("suffix_dim", kind, suffix_dim.max(0) as usize, 2 * seed + 1)?;
+                    let even = seed
+                        .checked_mul(2)
+                        .ok_or_else(|| Error::argument("seed", seed, "give an integer below 2**63"))?;
+                    let prefixes = Projection::new("prefix_dim", kind, prefix_dim.max(0) as usize, even)?;
+                    let suffixes = Projection::new("suffix_dim", kind, suffix_dim.max(0) as usize, even + 1)?;
                     Settings {
                         occurrences,
                         max_prefix,

@@ -1,6 +1,7 @@
 //! Long calls: the interpreter is released, Ctrl-C is heard, progress is told, panics become errors.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
@@ -62,14 +63,17 @@ pub fn long<T: Send>(
 ) -> PyResult<T> {
     let ticker = Ticker::default();
     let waiting = thread::current();
+    // Set before waking up: `is_finished` would still say no at that moment, and cost another round of patience.
+    let finished = AtomicBool::new(false);
     thread::scope(|scope| {
         let worker = scope.spawn(|| {
             let result = guarded(|| work(&ticker));
+            finished.store(true, Ordering::Release);
             waiting.unpark();
             result
         });
         let mut stopped = None;
-        while !worker.is_finished() {
+        while !finished.load(Ordering::Acquire) {
             py.detach(|| thread::park_timeout(PATIENCE));
             let heard = py.check_signals().and_then(|()| match progress {
                 Some(callback) if stopped.is_none() => callback.call1((ticker.done(),)).map(|_| ()),

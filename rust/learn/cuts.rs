@@ -142,7 +142,7 @@ impl<'a> Cuts<'a> {
                 }
             }
             Occurrences::Anywhere => {
-                let width = self.settings.max_prefix + 1;
+                let width = self.settings.max_prefix.min(last) + 1;
                 let mut found = vec![ABSENT; (last + 1) * width];
                 for (start, row) in found.chunks_exact_mut(width).enumerate() {
                     words.find(start, row);
@@ -164,7 +164,7 @@ impl<'a> Cuts<'a> {
         let words = Words::new(&self.settings.suffixes, &self.symbols, &self.bytes);
         self.right.clear(last + 1);
         let dim = self.settings.suffixes.dim();
-        let mut found = vec![ABSENT; self.settings.max_suffix + 1];
+        let mut found = vec![ABSENT; self.settings.max_suffix.min(last) + 1];
         for cut in 0..=last {
             words.find(cut, &mut found);
             for length in 0..=self.settings.max_suffix.min(last - cut) {

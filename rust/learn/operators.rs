@@ -1,20 +1,25 @@
 //! Second pass: the operator of every seen symbol, from the reduced maps of the singular value decomposition.
 //!
 //! B_σ = Σ p(j) ⊗ q(j + 1) over the cuts before a step with symbol σ, where p = left · `left_map` and
-//! q = right · `right_map` have only `rank` entries. Cuts are grouped by symbol, so the work is one matrix
-//! product per symbol and block.
+//! q = right · `right_map` have only `rank` entries. Cuts are collected in batches and grouped by symbol, so the
+//! work is one matrix product per symbol and batch.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
-use ndarray::{Array2, ArrayView2, ArrayViewMut2, linalg::general_mat_mul};
+use ndarray::{ArrayView2, ArrayViewMut2, linalg::general_mat_mul};
 
 use crate::error::{Error, Result};
 use crate::learn::cuts::{Cuts, Rows, Settings};
 use crate::parallel::{Ticker, fold_blocks};
 use crate::trajectories::View;
 
-/// Episodes a thread takes at a time: enough cuts per symbol for the matrix products to run near full speed.
+/// Episodes a thread takes at a time.
 const BLOCK: usize = 1024;
+
+/// Cuts multiplied together: enough per symbol for matrix products to pay, few enough that memory stays small
+/// whatever the number and length of episodes.
+const BATCH: usize = 1 << 13;
 
 /// (left_dim, rank) and (right_dim, rank), row-major.
 pub struct ReducedMaps<'a> {
@@ -64,48 +69,79 @@ fn block_operators(
     view: &View,
     settings: &Settings,
     maps: &ReducedMaps,
-    episodes: std::ops::Range<usize>,
+    episodes: Range<usize>,
 ) -> Result<Operators> {
-    let rank = maps.rank;
     let mut cuts = Cuts::new(settings);
-    let (mut symbols, mut left, mut right) = (Vec::new(), Vec::new(), Vec::new());
-    let (mut p, mut q) = (Vec::new(), Vec::new());
+    let mut batch = Batch::new(maps.rank);
     for episode in episodes {
         cuts.read(view, episode);
         let steps = cuts.symbols().len();
-        reduce(&cuts.left, steps + 1, maps.left, rank, &mut p);
-        reduce(&cuts.right, steps + 1, maps.right, rank, &mut q);
-        symbols.extend_from_slice(cuts.symbols());
-        left.extend_from_slice(&p[..steps * rank]);
-        right.extend_from_slice(&q[rank..]);
+        for first in (0..steps).step_by(BATCH) {
+            let last = steps.min(first + BATCH);
+            batch.symbols.extend_from_slice(&cuts.symbols()[first..last]);
+            reduce(&cuts.left, first..last, maps.left, maps.rank, &mut batch.left);
+            reduce(&cuts.right, first + 1..last + 1, maps.right, maps.rank, &mut batch.right);
+            if batch.symbols.len() >= BATCH {
+                batch.multiply();
+            }
+        }
     }
-    let mut order: Vec<u32> = (0..symbols.len() as u32).collect();
-    order.sort_by_key(|&cut| symbols[cut as usize]);
-    let mut operators = Operators::new();
-    let (mut p, mut q) = (Vec::new(), Vec::new());
-    for group in order.chunk_by(|&a, &b| symbols[a as usize] == symbols[b as usize]) {
-        gather(&left, group, rank, &mut p);
-        gather(&right, group, rank, &mut q);
-        let mut operator = vec![0.0; rank * rank];
-        product(&p, &q, group.len(), rank, &mut operator);
-        operators.insert(symbols[group[0] as usize], operator);
-    }
-    Ok(operators)
+    batch.multiply();
+    Ok(batch.operators)
 }
 
-/// Rows of the cuts times a map of `rank` columns.
-fn reduce(rows: &Rows, count: usize, map: &[f64], rank: usize, reduced: &mut Vec<f64>) {
-    reduced.clear();
-    reduced.resize(count * rank, 0.0);
+/// Reduced vectors of consecutive cuts, waiting to be multiplied symbol by symbol.
+struct Batch {
+    rank: usize,
+    symbols: Vec<u32>,
+    left: Vec<f64>,
+    right: Vec<f64>,
+    operators: Operators,
+}
+
+impl Batch {
+    fn new(rank: usize) -> Self {
+        Batch { rank, symbols: Vec::new(), left: Vec::new(), right: Vec::new(), operators: Operators::new() }
+    }
+
+    /// Adds pᵀ q of every symbol's cuts to its operator, and empties the batch.
+    fn multiply(&mut self) {
+        // Symbol and place in one number: distinct keys need no stable sort, and cuts stay in their order.
+        let mut order: Vec<u64> =
+            self.symbols.iter().zip(0u64..).map(|(&symbol, cut)| u64::from(symbol) << 32 | cut).collect();
+        order.sort_unstable();
+        let (rank, mut p, mut q) = (self.rank, Vec::new(), Vec::new());
+        for group in order.chunk_by(|a, b| a >> 32 == b >> 32) {
+            gather(&self.left, group, rank, &mut p);
+            gather(&self.right, group, rank, &mut q);
+            let operator =
+                self.operators.entry((group[0] >> 32) as u32).or_insert_with(|| vec![0.0; rank * rank]);
+            let p = ArrayView2::from_shape((group.len(), rank), &p).expect("gathered above");
+            let q = ArrayView2::from_shape((group.len(), rank), &q).expect("gathered above");
+            let mut sum = ArrayViewMut2::from_shape((rank, rank), operator).expect("sized above");
+            general_mat_mul(1.0, &p.t(), &q, 1.0, &mut sum);
+        }
+        self.symbols.clear();
+        self.left.clear();
+        self.right.clear();
+    }
+}
+
+/// Appends the rows of some cuts times a map of `rank` columns.
+fn reduce(rows: &Rows, cuts: Range<usize>, map: &[f64], rank: usize, reduced: &mut Vec<f64>) {
+    let from = reduced.len();
+    reduced.resize(from + cuts.len() * rank, 0.0);
+    let reduced = &mut reduced[from..];
     if !rows.dense.is_empty() {
         let dim = map.len() / rank;
-        let rows = ArrayView2::from_shape((count, dim), &rows.dense).expect("one row per cut");
+        let dense = &rows.dense[cuts.start * dim..cuts.end * dim];
+        let rows = ArrayView2::from_shape((cuts.len(), dim), dense).expect("one row per cut");
         let map = ArrayView2::from_shape((dim, rank), map).expect("checked above");
-        let mut out = ArrayViewMut2::from_shape((count, rank), reduced).expect("sized above");
+        let mut out = ArrayViewMut2::from_shape((cuts.len(), rank), reduced).expect("sized above");
         general_mat_mul(1.0, &rows, &map, 0.0, &mut out);
         return;
     }
-    for (cut, sum) in reduced.chunks_exact_mut(rank).enumerate() {
+    for (cut, sum) in cuts.zip(reduced.chunks_exact_mut(rank)) {
         for &(place, value) in rows.at(cut) {
             let row = &map[place as usize * rank..(place as usize + 1) * rank];
             sum.iter_mut().zip(row).for_each(|(entry, x)| *entry += value * x);
@@ -113,18 +149,11 @@ fn reduce(rows: &Rows, count: usize, map: &[f64], rank: usize, reduced: &mut Vec
     }
 }
 
-fn gather(rows: &[f64], group: &[u32], rank: usize, out: &mut Vec<f64>) {
+/// Copies the rows of a group of cuts; the lower half of a key is the cut's place.
+fn gather(rows: &[f64], group: &[u64], rank: usize, out: &mut Vec<f64>) {
     out.clear();
-    for &row in group {
-        out.extend_from_slice(&rows[row as usize * rank..(row as usize + 1) * rank]);
+    for key in group {
+        let cut = (key & u64::from(u32::MAX)) as usize;
+        out.extend_from_slice(&rows[cut * rank..(cut + 1) * rank]);
     }
-}
-
-/// pᵀ q
-fn product(p: &[f64], q: &[f64], count: usize, rank: usize, out: &mut [f64]) {
-    let p = ArrayView2::from_shape((count, rank), p).expect("gathered above");
-    let q = ArrayView2::from_shape((count, rank), q).expect("gathered above");
-    let mut result = Array2::zeros((rank, rank));
-    general_mat_mul(1.0, &p.t(), &q, 0.0, &mut result);
-    out.copy_from_slice(result.as_slice().expect("row-major"));
 }

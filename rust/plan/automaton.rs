@@ -45,6 +45,11 @@ impl Automaton {
         self.places.len()
     }
 
+    /// Number of symbols that have an operator.
+    pub fn n_seen(&self) -> usize {
+        self.operators.len() / (self.rank * self.rank)
+    }
+
     /// Place of a symbol's operator; `UNSEEN` for symbols without one.
     #[inline]
     pub fn place(&self, symbol: usize) -> u32 {

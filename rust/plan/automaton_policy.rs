@@ -81,7 +81,8 @@ impl AutomatonPolicy {
                 "expected one entry per action in every row",
             ));
         }
-        let numbers = [&self.start, &self.anchor, &self.weights, &self.table];
+        let mut numbers = vec![&self.start, &self.anchor, &self.weights, &self.table];
+        numbers.extend(&self.normaliser);
         if numbers.iter().any(|list| list.iter().any(|x| !x.is_finite())) {
             return Err(Error::argument(
                 "weights",
@@ -103,7 +104,32 @@ impl AutomatonPolicy {
                 "give at least 1 symbol, or None for the whole history",
             ));
         }
+        if let Some(Behavior { policy, epsilon }) = &self.behavior {
+            if !(0.0..=1.0).contains(epsilon) {
+                return Err(Error::argument("behavior", epsilon, "its epsilon must be a probability"));
+            }
+            if (policy.n_actions, policy.n_observations) != (self.n_actions, self.n_observations) {
+                let given = format!("{} actions, {} observations", policy.n_actions, policy.n_observations);
+                let remedy = format!("expected {} and {}", self.n_actions, self.n_observations);
+                return Err(Error::argument("behavior", given, remedy));
+            }
+        }
         Ok(())
+    }
+
+    /// Whether a memory can be this policy's own: it may come from the same policy at another temperature.
+    pub fn knows(&self, memory: &Memory) -> bool {
+        let seen = self.automaton.n_seen() as u32;
+        let nested = match (&self.behavior, &memory.behavior) {
+            (None, None) => true,
+            (Some(behavior), Some(inner)) => behavior.policy.knows(inner),
+            _ => false,
+        };
+        let window = self.window.unwrap_or(0);
+        nested
+            && memory.state.len() == self.automaton.rank()
+            && memory.recent.len() <= window
+            && memory.recent.iter().all(|&place| place == UNSEEN || place < seen)
     }
 
     /// Brings a state to its scale; false if it cannot be: zero, not finite, or without probability.

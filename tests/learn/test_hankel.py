@@ -2,15 +2,16 @@
 
 import pickle
 from collections import Counter
+from itertools import pairwise
 
 import numpy as np
 import pytest
 import scipy.sparse
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
-from strategies import trajectories
 
 import uqf
+from strategies import trajectories
 from uqf import _core
 from uqf.learn.state import Basis, Target, learn_state
 
@@ -43,22 +44,25 @@ def bits(sums):
 
 
 @pytest.mark.parametrize("projection", PROJECTIONS)
+@settings(max_examples=max(10, settings().max_examples // 4))
 @given(
-    data=trajectories(max_episodes=20),
+    data=trajectories(max_episodes=12),
     by_symbol=st.booleans(),
-    cuts=st.lists(st.integers(1, 19), max_size=3),
+    cuts=st.lists(st.integers(1, 11), max_size=3),
     occurrences=st.sampled_from(["start", "anywhere"]),
 )
 def test_any_split_into_shards_gives_the_same_bits(projection, data, by_symbol, cuts, occurrences):
-    basis = Basis(occurrences=occurrences, max_prefix=2, max_suffix=2, projection=projection, prefix_dim=9, suffix_dim=9)
-    settings = basis.settings(data, [Target("probability"), Target("return", 0.9)])
-    whole = _core.HankelStatistics.accumulate(data, settings, by_symbol=by_symbol)
+    basis = Basis(
+        occurrences=occurrences, max_prefix=2, max_suffix=2, projection=projection, prefix_dim=9, suffix_dim=9
+    )
+    counted = basis.settings(data, [Target("probability"), Target("return", 0.9)])
+    whole = _core.HankelStatistics.accumulate(data, counted, by_symbol=by_symbol)
     edges = sorted({0, len(data), *(cut for cut in cuts if cut < len(data))})
     shards = [
-        _core.HankelStatistics.accumulate(data[first:last], settings, by_symbol=by_symbol, threads=2)
-        for first, last in zip(edges, edges[1:], strict=False)
+        _core.HankelStatistics.accumulate(data[first:last], counted, by_symbol=by_symbol, threads=2)
+        for first, last in pairwise(edges)
     ]
-    merged = _core.HankelStatistics.empty(settings, by_symbol=by_symbol)
+    merged = _core.HankelStatistics.empty(counted, by_symbol=by_symbol)
     for shard in shards:
         merged.merge(pickle.loads(pickle.dumps(shard)))
     assert bits(merged) == bits(whole)
@@ -72,7 +76,9 @@ def test_any_split_into_shards_gives_the_same_bits(projection, data, by_symbol, 
 @pytest.mark.parametrize("projection", PROJECTIONS)
 def test_threads_agree_bit_for_bit(projection):
     data = uqf.rollout(uqf.make("spocman"), episodes=2500, horizon=12, seed=4)
-    basis = Basis(projection=projection, prefix_dim=20, suffix_dim=20, n_prefixes=50, n_suffixes=50, max_prefix=2)
+    basis = Basis(
+        projection=projection, prefix_dim=20, suffix_dim=20, n_prefixes=50, n_suffixes=50, max_prefix=2
+    )
     one, two, three = (learn_state(data, basis, [Target("return", 0.9)], 5, threads=n) for n in (1, 2, 3))
     for other in (two, three):
         assert one.alpha.tobytes() == other.alpha.tobytes()
@@ -84,14 +90,14 @@ def test_threads_agree_bit_for_bit(projection):
 def test_a_day_can_be_forgotten(data):
     if len(data) < 2:
         return
-    settings = Basis(max_prefix=1, max_suffix=1).settings(data, [Target("return", 0.9)])
-    whole = _core.HankelStatistics.accumulate(data, settings)
-    whole.subtract(_core.HankelStatistics.accumulate(data[:1], settings))
-    rest = _core.HankelStatistics.accumulate(data[1:], settings)
+    counted = Basis(max_prefix=1, max_suffix=1).settings(data, [Target("return", 0.9)])
+    whole = _core.HankelStatistics.accumulate(data, counted)
+    whole.subtract(_core.HankelStatistics.accumulate(data[:1], counted))
+    rest = _core.HankelStatistics.accumulate(data[1:], counted)
     np.testing.assert_allclose(whole.average(), rest.average(), atol=1e-12)
     assert whole.episodes == rest.episodes
     with pytest.raises(ValueError, match="only"):
-        rest.subtract(_core.HankelStatistics.accumulate(data, settings))
+        rest.subtract(_core.HankelStatistics.accumulate(data, counted))
 
 
 def test_explicit_blocks_dense_and_sparse():
@@ -105,7 +111,9 @@ def test_explicit_blocks_dense_and_sparse():
     sparse = uqf.hankel(data, prefixes=words, suffixes=words, sparse=True)
     assert scipy.sparse.issparse(sparse.block)
     np.testing.assert_array_equal(sparse.block.toarray(), dense.block)
-    anywhere = uqf.hankel(data, prefixes=words, suffixes=words, occurrences="anywhere", target="return", discount=0.5)
+    anywhere = uqf.hankel(
+        data, prefixes=words, suffixes=words, occurrences="anywhere", target="return", discount=0.5
+    )
     # λλ: γG₁ + G₁ + G₂ of both episodes; G = (2, 2) and (5, 4).
     assert anywhere.block[0, 0] == pytest.approx((1 + 2 + 2 + 2.5 + 5 + 4) / 2)
 
@@ -132,7 +140,7 @@ def test_bad_input():
         Basis(projection="dct").settings(data, [Target("reward")])
     with pytest.raises(ValueError, match="n_prefixes = 0"):
         Basis(n_prefixes=0)
-    settings = Basis(max_prefix=1, max_suffix=1).settings(data, [Target("reward")])
+    counted = Basis(max_prefix=1, max_suffix=1).settings(data, [Target("reward")])
     other = Basis(max_prefix=2, max_suffix=1).settings(data, [Target("reward")])
     with pytest.raises(ValueError, match="shape"):
-        _core.HankelStatistics.empty(settings).merge(_core.HankelStatistics.empty(other))
+        _core.HankelStatistics.empty(counted).merge(_core.HankelStatistics.empty(other))

@@ -1,65 +1,89 @@
 """The core against the NumPy twin, for every combination of target, occurrences and projection."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 import xxhash
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
-from strategies import trajectories
 
 import uqf
+from strategies import trajectories
 from uqf import _core, _reference
 from uqf.learn.state import Basis, Target, learn_state
+from words import words_up_to
 
 PROJECTIONS = [None, "gaussian", "rademacher", "sparse", "hashed"]
 TARGETS = [Target("reward"), Target("return", 0.9, 0.25), Target("probability")]
 
 
 def episodes_of(data):
-    return [(episode.actions * data.n_observations + episode.observations, episode.rewards) for episode in data]
+    return [
+        (episode.actions * data.n_observations + episode.observations, episode.rewards) for episode in data
+    ]
 
 
 def features(data, basis):
     """φ for prefixes and suffixes, as functions of a word."""
     if basis.projection is not None:
-        kind, seed = basis.projection, basis.seed
-        return (
-            lambda word: _core.project_words([word], kind, basis.prefix_dim, 2 * seed)[0],
-            lambda word: _core.project_words([word], kind, basis.suffix_dim, 2 * seed + 1)[0],
+        sides = ((basis.prefix_dim, 2 * basis.seed), (basis.suffix_dim, 2 * basis.seed + 1))
+        return tuple(
+            cache(
+                lambda word, dim=dim, seed=seed: _core.project_words([word], basis.projection, dim, seed)[0]
+            )
+            for dim, seed in sides
         )
     maps = []
     for where, length in ((basis.occurrences, basis.max_prefix), ("anywhere", basis.max_suffix)):
         words, _ = _core.most_frequent(data, occurrences=where, max_length=length)
-        places = {tuple(word): place for place, word in enumerate(words)}
-        maps.append(lambda word, places=places: np.eye(len(places))[places[word]])
+        places = {tuple(word): row for word, row in zip(words, np.eye(len(words)), strict=True)}
+        maps.append(places.__getitem__)
     return tuple(maps)
 
 
 @pytest.mark.parametrize("projection", PROJECTIONS)
 @pytest.mark.parametrize("occurrences", ["start", "anywhere"])
 @pytest.mark.parametrize("target", TARGETS, ids=lambda target: target.name)
-@given(data=trajectories(), seed=st.integers(0, 1000))
+@settings(max_examples=max(5, settings().max_examples // 8))
+@given(data=trajectories(max_episodes=5, max_length=5), seed=st.integers(0, 1000))
 def test_core_equals_twin(projection, occurrences, target, data, seed):
+    """Values of words, since singular vectors are free in their sign; and only where the data fix them."""
     basis = Basis(
-        occurrences=occurrences, max_prefix=2, max_suffix=2, projection=projection, prefix_dim=7, suffix_dim=6, seed=seed
+        occurrences=occurrences,
+        max_prefix=2,
+        max_suffix=2,
+        projection=projection,
+        prefix_dim=7,
+        suffix_dim=6,
+        seed=seed,
     )
-    settings = basis.settings(data, [target])
-    sums = _core.HankelStatistics.accumulate(data, settings)
+    sums = _core.HankelStatistics.accumulate(data, basis.settings(data, [target]))
     spectrum = np.linalg.svd(_dense(sums) / len(data), compute_uv=False)
-    rank = max(1, min(3, int((spectrum > 1e-2 * spectrum[0]).sum())))
-    distinct = np.diff(np.append(spectrum, 0.0))[:rank]
-    if spectrum[0] < 1e-6 or spectrum[rank - 1] < 1e-3 * spectrum[0] or (np.abs(distinct) < 1e-3 * spectrum[0]).any():
-        return  # singular vectors are not determined; nothing to compare
-    prefix_feature, suffix_feature = features(data, basis)
+    gaps = -np.diff(np.append(spectrum, 0.0))[:3]
+    rank = int(gaps.argmax()) + 1
+    if gaps.max() < 0.02 * spectrum[0]:
+        return  # no leading space stands out: the twin's may be another one
     alpha, operators, omega = _reference.learn_automaton(
-        episodes_of(data), data.n_symbols, rank, prefix_feature, suffix_feature, target=target.name,
-        where=occurrences, discount=target.discount, offset=target.offset, max_prefix=2, max_suffix=2,
+        episodes_of(data),
+        data.n_symbols,
+        rank,
+        *features(data, basis),
+        target=target.name,
+        where=occurrences,
+        discount=target.discount,
+        offset=target.offset,
+        max_prefix=2,
+        max_suffix=2,
     )
-    learned = learn_state(data, basis, [target], rank).wfa()
-    scale = max(1.0, np.abs(operators).max())
-    np.testing.assert_allclose(learned.alpha, alpha, atol=1e-11 * scale)
-    np.testing.assert_allclose(learned.operators, operators, atol=1e-11 * scale)
-    np.testing.assert_allclose(learned.omega, omega, atol=1e-11 * scale)
+    state = learn_state(data, basis, [target], rank)
+    np.testing.assert_allclose(state.decomposition.singular_values, spectrum[:rank], rtol=1e-12)
+    words = words_up_to(data.n_symbols, 2)
+    expected = uqf.WFA(alpha, operators, omega).values(words)
+    # Rounding is relative to the sizes of the factors, which may cancel, and to the inverse of the gap.
+    sizes = uqf.WFA(abs(alpha), abs(operators), abs(omega)).values(words).max()
+    tolerance = 1e-12 * sizes * spectrum[0] / gaps.max()
+    np.testing.assert_allclose(state.wfa().values(words), expected, rtol=0, atol=tolerance)
 
 
 def _dense(sums):
@@ -71,7 +95,9 @@ def _dense(sums):
 
 @given(trajectories(), st.sampled_from(PROJECTIONS), st.sampled_from(["start", "anywhere"]))
 def test_first_pass_equals_twin_to_the_last_digits(data, projection, occurrences):
-    basis = Basis(occurrences=occurrences, max_prefix=2, max_suffix=3, projection=projection, prefix_dim=7, suffix_dim=6)
+    basis = Basis(
+        occurrences=occurrences, max_prefix=2, max_suffix=3, projection=projection, prefix_dim=7, suffix_dim=6
+    )
     target = Target("return", 0.8, 0.5)
     sums = _core.HankelStatistics.accumulate(data, basis.settings(data, [target]))
     prefix_feature, suffix_feature = features(data, basis)
@@ -98,7 +124,9 @@ def test_theorem_and_decision_equal_twin():
 
 
 @pytest.mark.parametrize("kind", ["hashed", "sparse", "rademacher", "gaussian"])
-@given(word=st.lists(st.integers(0, 2**32 - 1), max_size=5), seed=st.integers(0, 2**40), dim=st.integers(1, 130))
+@given(
+    word=st.lists(st.integers(0, 2**32 - 1), max_size=5), seed=st.integers(0, 2**40), dim=st.integers(1, 130)
+)
 def test_projection_specification_is_frozen(kind, word, seed, dim):
     """Written out again from its documentation: XXH3 of little-endian words, then SplitMix64."""
     key = xxhash.xxh3_64_intdigest(b"".join(symbol.to_bytes(4, "little") for symbol in word), seed=seed)

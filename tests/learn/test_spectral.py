@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import pomdps
-from words import some_words, words_up_to
 
 import uqf
+from strategies import pomdps
 from uqf.learn.hankel import exact_hankel
 from uqf.learn.spectral import decompose, spectral_wfa
+from words import some_words, words_up_to
 
 
 def complete_basis(pomdp, minimal_rank):
@@ -47,9 +47,13 @@ def test_the_policy_is_the_exact_one_step_improvement(pomdp, seed):
     joint = np.einsum("ast,ato->asto", pomdp.transitions, pomdp.observations)
     immediate = (joint * pomdp.rewards_by_outcome()).sum(axis=(2, 3)) * ~pomdp.terminal
     step = pomdp.transitions * (~pomdp.terminal)[:, np.newaxis]
-    uniform = np.linalg.solve(np.eye(pomdp.n_states) - pomdp.discount * step.mean(axis=0), immediate.mean(axis=0))
+    uniform = np.linalg.solve(
+        np.eye(pomdp.n_states) - pomdp.discount * step.mean(axis=0), immediate.mean(axis=0)
+    )
     exact_q = immediate + pomdp.discount * step @ uniform
-    policy = uqf.WFA.from_pomdp(pomdp).discounted(pomdp.discount).policy(pomdp.n_actions, pomdp.n_observations)
+    policy = (
+        uqf.WFA.from_pomdp(pomdp).discounted(pomdp.discount).policy(pomdp.n_actions, pomdp.n_observations)
+    )
     data = uqf.rollout(pomdp, episodes=4, seed=seed % 1000)
     for episode in data:
         belief, state = pomdp.start, policy.initial_state()
@@ -66,6 +70,23 @@ def test_the_policy_is_the_exact_one_step_improvement(pomdp, seed):
             state = policy.update(state, action, observation)
 
 
+def exact_anywhere(pomdp, words, horizon):
+    """Σ over the places where a word may begin of E[reward at its end; the word is read from there]."""
+    wfa = uqf.WFA.from_pomdp(pomdp)
+    total = uqf.WFA.from_pomdp(pomdp, target="probability").operators.sum(axis=0)
+    lengths = np.array([len(word) for word in words])
+    start, block = pomdp.start, np.zeros((len(words), len(words)))
+    for begin in range(horizon + 1):
+        shifted = uqf.WFA(np.concatenate([start, np.zeros(pomdp.n_states)]), wfa.operators, wfa.omega)
+        fits = np.add.outer(lengths, lengths) + begin <= horizon
+        block += np.where(fits, exact_hankel(shifted, prefixes=words, suffixes=words).block, 0.0)
+        if begin < horizon:
+            # The empty word after the next step is worth that step's reward, whatever its symbol.
+            block[0, 0] += shifted.values([(symbol,) for symbol in range(pomdp.n_symbols)]).sum()
+        start = start @ total
+    return block
+
+
 @pytest.mark.parametrize("occurrences", ["start", "anywhere"])
 def test_empirical_block_converges_like_one_over_root_n(occurrences):
     pomdp = uqf.make("tiger", horizon=6).tabular()
@@ -73,26 +94,17 @@ def test_empirical_block_converges_like_one_over_root_n(occurrences):
     wfa = uqf.WFA.from_pomdp(pomdp)
     exact = exact_hankel(wfa, prefixes=words, suffixes=words).block
     if occurrences == "anywhere":
-        # Prefixes of up to two symbols with suffixes of up to two, at any of the cuts that a horizon of 6 leaves room for.
-        total = uqf.WFA.from_pomdp(pomdp, target="probability").operators.sum(axis=0)
-        pomdp_start, exact = pomdp.start, np.zeros_like(exact)
-        for begin in range(7):
-            shifted = uqf.WFA(np.concatenate([pomdp_start, np.zeros(2)]), wfa.operators, wfa.omega)
-            block = exact_hankel(shifted, prefixes=words, suffixes=words).block
-            lengths = np.add.outer([len(w) for w in words], [len(w) for w in words])
-            block = np.where(lengths + begin <= 6, block, 0.0)
-            if begin > 0:
-                # A reward that ends before the word begins is no part of it: only λλ at a later cut carries one.
-                block[0, 0] = previous_reward
-            exact += block
-            previous_reward = (pomdp_start @ uqf.WFA.from_pomdp(pomdp).operators[:, :2, 2:].sum(axis=0)).sum()
-            pomdp_start = pomdp_start @ total
+        exact = exact_anywhere(pomdp, words, horizon=6)
     sizes = np.array([250, 1000, 4000, 16000])
     errors = []
     for size in sizes:
         blocks = [
-            uqf.hankel(uqf.rollout(pomdp, episodes=int(size), seed=seed), prefixes=words, suffixes=words,
-                       occurrences=occurrences).block
+            uqf.hankel(
+                uqf.rollout(pomdp, episodes=int(size), seed=seed),
+                prefixes=words,
+                suffixes=words,
+                occurrences=occurrences,
+            ).block
             for seed in range(8)
         ]
         errors.append(np.sqrt(np.mean([np.linalg.norm(block - exact) ** 2 for block in blocks])))

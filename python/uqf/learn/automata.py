@@ -23,7 +23,9 @@ def _finite(name: str, values: ArrayLike, shape: tuple[int | None, ...]) -> Floa
         want is None or have == want for have, want in zip(array.shape, shape, strict=True)
     )
     if not fits:
-        raise ValueError(f"{name} has shape {array.shape}: expected {tuple('*' if n is None else n for n in shape)}")
+        raise ValueError(
+            f"{name} has shape {array.shape}: expected {tuple('*' if n is None else n for n in shape)}"
+        )
     if not np.isfinite(array).all():
         raise ValueError(f"{name} holds NaN or infinity: weights must be finite")
     return array
@@ -37,8 +39,8 @@ class WFA:
     alpha : (k,)
         State of the empty word.
     operators : (n_symbols, k, k), or (len(symbols), k, k)
-        One matrix per symbol. With `symbols` given, only those have one and the others are zero: data show few
-        of the nominal symbols, and zeros need not be stored.
+        One matrix per symbol. With `symbols` given, only those have one and the others are zero: data show
+        few of the nominal symbols, and zeros need not be stored.
     omega : (k,)
         Read-out.
     symbols, n_symbols : which symbols have an operator, and how many there are in all
@@ -85,9 +87,13 @@ class WFA:
     def values(self, words: Sequence[Word]) -> FloatArray:
         """Value of every word, shape (len(words),)."""
         lengths = [len(word) for word in words]
-        flat = np.concatenate([np.asarray(word, np.int64).reshape(-1) for word in words] or [np.zeros(0, np.int64)])
+        flat = np.concatenate(
+            [np.asarray(word, np.int64).reshape(-1) for word in words] or [np.zeros(0, np.int64)]
+        )
         if flat.size and (flat.min() < 0 or flat.max() >= self.n_symbols):
-            raise ValueError(f"words holds symbols from {flat.min()} to {flat.max()}: choose 0 to {self.n_symbols - 1}")
+            raise ValueError(
+                f"words holds symbols from {flat.min()} to {flat.max()}: choose 0 to {self.n_symbols - 1}"
+            )
         offsets = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
         return self.automaton.values(self.alpha, self.omega, flat, offsets)
 
@@ -147,10 +153,11 @@ class WFA:
     def policy(
         self, n_actions: int, n_observations: int, *, temperature: float = 0.0, window: int | None = None
     ) -> AutomatonPolicy:
-        """Acts on Q̃(h, a) = Σ_o f(h a o), if this automaton computes Ṽ and the data came from the uniform policy."""
+        """Acts on Q̃(h, a) = Σ_o f(h a o), if this computes Ṽ and the data came from the uniform policy."""
         if n_actions * n_observations != self.n_symbols:
             raise ValueError(
-                f"n_actions * n_observations = {n_actions * n_observations}: the automaton has {self.n_symbols} symbols"
+                f"n_actions * n_observations = {n_actions * n_observations}: "
+                f"the automaton has {self.n_symbols} symbols"
             )
         weights = self.action_weights(n_actions, n_observations)
         return AutomatonPolicy(
@@ -171,7 +178,9 @@ class WFA:
         return weights
 
     @classmethod
-    def from_pomdp(cls, pomdp: TabularPOMDP, policy: ArrayLike | None = None, *, target: str = "reward") -> WFA:
+    def from_pomdp(
+        cls, pomdp: TabularPOMDP, policy: ArrayLike | None = None, *, target: str = "reward"
+    ) -> WFA:
         """The exact automaton of a POMDP under a state-level policy.
 
         Parameters
@@ -180,12 +189,14 @@ class WFA:
             Probability of each action in each state; uniform by default.
         target : "reward" computes g(h) = E[r | h] P(h), with ``g(()) = 0``; "probability" computes P(h).
 
-        ``from_pomdp(pomdp, policy).discounted(discount)`` is the paper's automaton A of Ṽ. Since the reward of
-        a step may depend on the step and not only on the state reached, the reward automaton carries a second
-        copy of the states that holds the reward just received; `minimise` finds the true rank.
+        ``from_pomdp(pomdp, policy).discounted(discount)`` is the paper's automaton A of Ṽ. Since the reward
+        of a step may depend on the step and not only on the state reached, the reward automaton carries a
+        second copy of the states that holds the reward just received; `minimise` finds the true rank.
         """
         states, actions = pomdp.n_states, pomdp.n_actions
-        probs = np.full((states, actions), 1.0 / actions) if policy is None else np.asarray(policy, np.float64)
+        probs = (
+            np.full((states, actions), 1.0 / actions) if policy is None else np.asarray(policy, np.float64)
+        )
         if probs.shape != (states, actions):
             raise ValueError(f"policy has shape {probs.shape}: expected ({states}, {actions})")
         if (probs < 0).any() or not np.allclose(probs.sum(axis=1), 1.0):

@@ -18,8 +18,10 @@ REMEDIES = ("refuse", "horizon", "shrink", "lower-rank")
 SAFE_RADIUS = 0.99
 
 
-def value_automaton(state: SpectralState, discount: float, horizon: int, remedy: str) -> tuple[WFA, WFA, list[str]]:
-    """The reward automaton B, the value automaton A = B.discounted(discount), and notes on what had to be done.
+def value_automaton(
+    state: SpectralState, discount: float, horizon: int, remedy: str
+) -> tuple[WFA, WFA, list[str]]:
+    """The reward automaton B, the value automaton A = B.discounted(discount), notes on what had to be done.
 
     Real data give spectral radii of one and more. The remedies: "refuse" raises; "horizon" sums only over
     futures shorter than `horizon`; "shrink" lowers the discount until the radius is 0.99; "lower-rank" drops
@@ -43,4 +45,6 @@ def value_automaton(state: SpectralState, discount: float, horizon: int, remedy:
         if smaller.spectral_radius(discount) < 1.0:
             note = f"spectral radius {radius:.4g}: rank lowered from {state.rank} to {rank}"
             return smaller, smaller.discounted(discount), [note]
-    raise SpectralRadiusError(radius, discount, "no lower rank helps; use on_divergence='horizon' or 'shrink'")
+    raise SpectralRadiusError(
+        radius, discount, "no lower rank helps; use on_divergence='horizon' or 'shrink'"
+    )

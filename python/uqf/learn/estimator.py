@@ -29,6 +29,8 @@ class UQF(BaseEstimator):  # type: ignore[misc]
         Size of the state; every direction above rounding by default.
     discount : float in [0, 1]
         Of the returns that the policy shall maximise.
+    memory : "spectral"
+        What the policy remembers of an episode: the state of an automaton found by spectral learning.
     target : "return" or "reward"
         What a history is worth: the discounted return from there on, learned directly, or the reward it ends
         with, summed over all futures by one linear solve (the paper's way).
@@ -60,6 +62,7 @@ class UQF(BaseEstimator):  # type: ignore[misc]
         rank: int | None = None,
         discount: float = 0.99,
         *,
+        memory: str = "spectral",
         target: str = "return",
         occurrences: str = "anywhere",
         max_prefix: int = 3,
@@ -79,6 +82,7 @@ class UQF(BaseEstimator):  # type: ignore[misc]
     ) -> None:
         self.rank = rank
         self.discount = discount
+        self.memory = memory
         self.target = target
         self.occurrences = occurrences
         self.max_prefix = max_prefix
@@ -99,12 +103,20 @@ class UQF(BaseEstimator):  # type: ignore[misc]
     @classmethod
     def paper(cls, rank: int | None = None, discount: float = 0.99, **parameters: Any) -> UQF:
         """The paper's estimator exactly: immediate rewards, words from the first step, one linear solve."""
-        return cls(rank, discount, **({"target": "reward", "occurrences": "start"} | parameters))
+        return cls(
+            rank,
+            discount,
+            **({"memory": "spectral", "target": "reward", "occurrences": "start"} | parameters),
+        )
 
     def fit(self, data: Trajectories, y: None = None) -> UQF:
         """Learns from episodes; `y` is ignored (scikit-learn passes it)."""
         if not isinstance(data, Trajectories):
-            raise TypeError(f"data is a {type(data).__name__}: give uqf.Trajectories (see uqf.Trajectories.from_episodes)")
+            raise TypeError(
+                f"data is a {type(data).__name__}: give uqf.Trajectories (see uqf.Trajectories.from_episodes)"
+            )
+        if self.memory != "spectral":
+            raise ValueError(f"memory = {self.memory!r}: choose 'spectral'")
         if self.target not in ("return", "reward"):
             raise ValueError(f"target = {self.target!r}: choose 'return' or 'reward'")
         basis = Basis(
@@ -125,7 +137,9 @@ class UQF(BaseEstimator):  # type: ignore[misc]
             self.wfa_ = self.value_wfa_ = state.wfa()
         else:
             longest = int(data.lengths.max())
-            self.wfa_, self.value_wfa_, notes = value_automaton(state, self.discount, longest, self.on_divergence)
+            self.wfa_, self.value_wfa_, notes = value_automaton(
+                state, self.discount, longest, self.on_divergence
+            )
         self.state_ = state
         self.singular_values_ = state.decomposition.spectrum
         self.policy_ = self._policy(self.value_wfa_, state, data)
@@ -151,10 +165,14 @@ class UQF(BaseEstimator):  # type: ignore[misc]
             behavior=self.behavior,
         )
 
-    def _diagnose(self, rewards: WFA, state: SpectralState, data: Trajectories, notes: list[str]) -> dict[str, Any]:
+    def _diagnose(
+        self, rewards: WFA, state: SpectralState, data: Trajectories, notes: list[str]
+    ) -> dict[str, Any]:
         kept = state.decomposition.singular_values
         spectrum = state.decomposition.spectrum
-        dropped = 1.0 - float((kept**2).sum() / (spectrum**2).sum())
+        # Relative to the largest, whose square may overflow.
+        shares = (spectrum / spectrum[0]) ** 2
+        dropped = 1.0 - float(shares[: len(kept)].sum() / shares.sum())
         return {
             "episodes": len(data),
             "steps": data.n_steps,

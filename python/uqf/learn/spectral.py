@@ -57,13 +57,17 @@ def decompose(block: Any, rank: int | None, *, seed: int = 0) -> Decomposition:
 
     Signs are fixed (the largest entry of a left vector is positive), so that equal blocks give equal bits.
     """
+    if rank is not None and not isinstance(rank, (int, np.integer)):
+        raise TypeError(f"rank = {rank!r}: give an integer, or None for every direction above rounding")
     if rank is not None and rank < 1:
         raise ValueError(f"rank = {rank}: give at least 1")
     large = min(block.shape) > FULL_SVD_SIZE
     with np.errstate(over="ignore", invalid="ignore"):
         finite = np.isfinite(block.data if scipy.sparse.issparse(block) else block).all()
     if not finite:
-        raise NumericalError("the Hankel block overflows: rescale the rewards (they are beyond 1e150 or so)")
+        raise NumericalError(
+            "the Hankel block overflows: rescale the rewards, their sums exceed the largest number"
+        )
     if large and rank is not None and rank < min(block.shape) // 4:
         wanted = min(rank + 20, min(block.shape) - 1)
         start = np.random.default_rng(seed).standard_normal(min(block.shape))

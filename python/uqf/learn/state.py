@@ -53,16 +53,22 @@ class Basis:
         for name in ("max_prefix", "max_suffix"):
             if getattr(self, name) < 0:
                 raise ValueError(f"{name} = {getattr(self, name)}: give 0 or more symbols")
+        if not 0 <= self.seed < 2**63:
+            raise ValueError(f"seed = {self.seed}: give an integer from 0 to 2**63 - 1")
         for name in ("n_prefixes", "n_suffixes"):
             limit = getattr(self, name)
             if limit is not None and limit < 1:
-                raise ValueError(f"{name} = {limit}: the basis would be empty; give at least 1, or None for all")
+                raise ValueError(
+                    f"{name} = {limit}: the basis would be empty; give at least 1, or None for all"
+                )
 
     def settings(self, data: Trajectories, targets: list[Target]) -> _core.HankelSettings:
         """What the core needs to know; counts the words of the data if they are to be listed."""
         functions = [(target.name, float(target.discount), float(target.offset)) for target in targets]
         sizes = [1.0, float(np.abs(data.rewards).max()), *(abs(target.offset) for target in targets)]
-        reward_size = max(sizes) if sizes[1] > 0 and any(t.name == "probability" for t in targets) else max(sizes[1:])
+        reward_size = (
+            max(sizes) if sizes[1] > 0 and any(t.name == "probability" for t in targets) else max(sizes[1:])
+        )
         if self.projection is not None:
             return _core.HankelSettings(
                 occurrences=self.occurrences,
@@ -79,7 +85,10 @@ class Basis:
             data, occurrences="anywhere", max_length=self.max_suffix, limit=self.n_suffixes
         )
         return _core.HankelSettings(
-            occurrences=self.occurrences, targets=functions, words=(prefixes, suffixes), reward_size=reward_size
+            occurrences=self.occurrences,
+            targets=functions,
+            words=(prefixes, suffixes),
+            reward_size=reward_size,
         )
 
 
@@ -109,7 +118,9 @@ class SpectralState:
 
     def wfa(self, target: int = 0) -> WFA:
         """The automaton of one of the targets."""
-        return WFA(self.alpha, self.operators, self.omegas[:, target], symbols=self.symbols, n_symbols=self.n_symbols)
+        return WFA(
+            self.alpha, self.operators, self.omegas[:, target], symbols=self.symbols, n_symbols=self.n_symbols
+        )
 
     def truncated(self, rank: int) -> SpectralState:
         """The state of a lower rank: singular directions are nested, so no pass over the data is needed."""
@@ -143,7 +154,7 @@ def learn_state(
     2. C ≈ U D Vᵀ with `rank` columns.
     3. α = (row λ) V, ω = D⁻¹Uᵀ (column λ), A_σ = Σ (D⁻¹Uᵀ left) ⊗ (Vᵀ right) over the cuts before σ.
 
-    α is estimated directly from row λ at the start of the episodes. The paper's vector e with eᵀΦᵀ = (1, 0, …)
+    α is estimated directly from row λ at the start of the episodes. The paper's e with eᵀΦᵀ = (1, 0, …)
     does not exist when the projection is narrower than the basis.
     """
     settings = basis.settings(data, targets)

@@ -1,0 +1,189 @@
+"""Bad input: a clear error or a documented behaviour, and never NaN in a policy."""
+
+from functools import partial
+
+import numpy as np
+import pytest
+
+import uqf
+from uqf import _core
+from uqf.learn.state import Basis, Target
+
+RETURN = partial(uqf.UQF, memory="spectral", target="return")
+LEARNERS = pytest.mark.parametrize("learner", [uqf.UQF.paper, RETURN], ids=["paper", "return"])
+
+
+def episodes(*given, n_actions=3, n_observations=2):
+    return uqf.Trajectories.from_episodes(list(given), n_actions=n_actions, n_observations=n_observations)
+
+
+@pytest.fixture(scope="module")
+def data():
+    return uqf.rollout(uqf.make("tiger", horizon=5), episodes=100, seed=0)
+
+
+def assert_sane(learner):
+    """Values are finite and probabilities are probabilities, after short, long and unseen histories."""
+    policy = learner.policy_
+    for history in ([], [(0, 0)], [(policy.n_actions - 1, policy.n_observations - 1)] * 3, [(0, 0)] * 300):
+        assert np.isfinite(learner.decision_function([history])).all()
+        state = policy.initial_state()
+        for action, observation in history:
+            state = policy.update(state, action, observation)
+        probs = policy.action_probs(state)
+        assert (probs >= 0).all() and probs.sum() == pytest.approx(1.0)
+    assert not any(np.isnan(value) for value in learner.diagnostics_.values() if isinstance(value, float))
+
+
+@LEARNERS
+@pytest.mark.parametrize(
+    ("parameters", "kind", "message"),
+    [
+        ({"rank": 0}, ValueError, "rank = 0"),
+        ({"rank": -3}, ValueError, "rank = -3"),
+        ({"rank": 2.5}, TypeError, "rank = 2.5"),
+        ({"rank": 10_000}, uqf.NumericalError, "rank 10000 exceeds the numerical rank"),
+        ({"discount": -0.1}, ValueError, "discount = -0.1"),
+        ({"discount": 1.1}, ValueError, "discount = 1.1"),
+        ({"discount": float("nan")}, ValueError, "discount = NaN"),
+        ({"n_prefixes": 0}, ValueError, "basis would be empty"),
+        ({"n_suffixes": 0}, ValueError, "basis would be empty"),
+        ({"max_prefix": -1}, ValueError, "max_prefix = -1"),
+        ({"seed": 2**63}, ValueError, "seed = 9223372036854775808"),
+        ({"seed": -1}, ValueError, "seed = -1"),
+        ({"projection": "hashed", "suffix_dim": 0}, ValueError, "suffix_dim = 0"),
+        ({"occurrences": "middle"}, ValueError, "occurrences = middle"),
+        ({"window": 0}, ValueError, "window = 0"),
+        ({"temperature": -1.0}, ValueError, "temperature = -1"),
+        ({"memory": "elephant"}, ValueError, "memory = 'elephant'"),
+        ({"target": "profit"}, ValueError, "target = 'profit'"),
+    ],
+)
+def test_bad_parameters(data, learner, parameters, kind, message):
+    with pytest.raises(kind, match=message):
+        learner(**({"rank": 2} | parameters)).fit(data)
+
+
+def test_fit_wants_trajectories():
+    with pytest.raises(TypeError, match="list"):
+        uqf.UQF.paper(1).fit([([0], [0], [1.0])])
+
+
+@LEARNERS
+@pytest.mark.parametrize("projection", [None, "gaussian", "hashed"])
+def test_rewards_that_are_all_zero_are_refused(learner, projection):
+    with pytest.raises(uqf.NumericalError, match="block is zero"):
+        learner(1, projection=projection).fit(episodes(*[([0, 1], [0, 1], [0.0, 0.0])] * 3))
+
+
+@LEARNERS
+def test_zero_discount_and_no_discount_are_allowed(data, learner):
+    for discount in (0.0, 1.0):
+        assert_sane(learner(2, discount).fit(data))
+
+
+@LEARNERS
+def test_a_single_episode_and_a_single_step_are_enough(learner):
+    assert_sane(learner().fit(episodes(([0, 1], [0, 1], [1.0, 2.0]))))
+    assert_sane(learner().fit(episodes(([0], [0], [1.0]))))
+
+
+@LEARNERS
+def test_one_symbol_only(learner):
+    fitted = learner().fit(episodes(*[([0] * 4, [0] * 4, [1.0] * 4)] * 3, n_actions=1, n_observations=1))
+    assert_sane(fitted)
+    assert list(fitted.predict([[], [(0, 0)]])) == [0, 0]
+
+
+@LEARNERS
+def test_unseen_symbols_keep_the_last_state(learner):
+    fitted = learner(2).fit(episodes(([0, 1, 0], [0, 0, 0], [1.0, 2.0, 1.0]), ([1, 0], [0, 0], [1.0, 3.0])))
+    before, after = fitted.decision_function([[(0, 0)], [(0, 0), (2, 1), (0, 1)]])
+    np.testing.assert_array_equal(before, after)
+    assert fitted.diagnostics_["unseen_symbols"] == 4
+    with pytest.raises(ValueError, match="observation = 2"):
+        fitted.predict([[(0, 2)]])
+
+
+@LEARNERS
+@pytest.mark.parametrize("projection", [None, "gaussian", "hashed"])
+@pytest.mark.parametrize("size", [1e300, 1e-200])
+def test_huge_and_tiny_rewards(learner, projection, size):
+    """The policy is that of the same rewards in other units."""
+    plain = np.array([[1.0, -1.0, 1.0], [1.0, 0.5, 2.0]])
+    fitted = []
+    for rewards in (plain, size * plain):
+        data = episodes(([0, 1, 2], [0, 1, 0], rewards[0]), ([0, 1, 1], [1, 1, 0], rewards[1]))
+        fitted.append(learner(2, 0.5, projection=projection, prefix_dim=30, suffix_dim=30).fit(data))
+        assert_sane(fitted[-1])
+    one, other = (each.decision_function([[], [(0, 0)], [(0, 1)]]) for each in fitted)
+    np.testing.assert_allclose(other / np.abs(other).max(), one / np.abs(one).max(), atol=1e-9)
+
+
+@LEARNERS
+def test_sums_beyond_the_largest_number_are_refused(learner):
+    with pytest.raises(uqf.NumericalError, match="overflows: rescale the rewards"):
+        learner(1).fit(episodes(*[([0, 1, 2], [0, 1, 0], [1e307, 1e307, 1e307])] * 100))
+
+
+@LEARNERS
+@pytest.mark.parametrize("projection", [None, "rademacher", "sparse"])
+def test_words_longer_than_every_episode_change_nothing(data, learner, projection):
+    fits = learner(
+        3, 0.9, projection=projection, max_prefix=5, max_suffix=5, prefix_dim=40, suffix_dim=40
+    ).fit(data)
+    longer = learner(3, 0.9, projection=projection, prefix_dim=40, suffix_dim=40)
+    longer.set_params(max_prefix=10**9, max_suffix=10**9).fit(data)
+    np.testing.assert_array_equal(longer.wfa_.operators, fits.wfa_.operators)
+
+
+# --- the parts below the estimator ----------------------------------------------------------------------
+
+
+def test_memories_of_other_policies_are_refused(data):
+    small, large = (uqf.UQF.paper(rank).fit(data).policy_ for rank in (2, 3))
+    windowed = uqf.UQF.paper(2, window=2).fit(data).policy_
+    nested = uqf.UQF.paper(2, behavior=(small, 0.5)).fit(data).policy_
+    two_steps = windowed.update(windowed.update(windowed.initial_state(), 0, 0), 0, 1)
+    for policy, memory in (
+        (small, large.initial_state()),
+        (small, two_steps),
+        (nested, small.initial_state()),
+    ):
+        for call in (
+            policy.q_values,
+            policy.action_probs,
+            policy.action,
+            lambda m, p=policy: p.update(m, 0, 0),
+        ):
+            with pytest.raises(ValueError, match="memory of another policy"):
+                call(memory)
+    for action, observation, message in ((3, 0, "action = 3"), (0, -1, "observation = -1")):
+        with pytest.raises(ValueError, match=message):
+            small.update(small.initial_state(), action, observation)
+    np.testing.assert_array_equal(
+        small.with_temperature(1.0).q_values(small.initial_state()), small.q_values(small.initial_state())
+    )
+
+
+def test_symbols_out_of_range_are_refused():
+    wfa = uqf.WFA([1.0], np.ones((2, 1, 1)), [1.0])
+    for symbol in (2, -1):
+        with pytest.raises(ValueError, match=f"symbol = {symbol}: choose 0 to 1"):
+            wfa.state((0, symbol))
+
+
+def test_behavior_must_fit(data):
+    policy = uqf.UQF.paper(2).fit(data).policy_
+    other = uqf.WFA([1.0], np.ones((2, 1, 1)), [1.0]).policy(2, 1)
+    for behavior in ((policy, 1.5), (policy, float("nan")), (other, 0.5)):
+        with pytest.raises(ValueError, match="behavior = "):
+            uqf.UQF.paper(2, behavior=behavior).fit(data)
+
+
+def test_seeds_that_cannot_be_doubled_are_refused_by_the_core(data):
+    arguments = {"occurrences": "start", "targets": [("reward", 1.0, 0.0)], "max_prefix": 1, "max_suffix": 1}
+    with pytest.raises(ValueError, match="below 2"):
+        _core.HankelSettings(**arguments, projection=("hashed", 3, 3, 2**63))
+    largest = Basis(projection="hashed", seed=2**63 - 1).settings(data, [Target("reward")])
+    assert largest.shape == (200, 200)
