@@ -47,7 +47,7 @@ def exact_q(pomdp, policy=None):
 
 def learned_q(learner, pomdp):
     """Q (A, S) by the state seen last, read from the contexts (a, s) of both actions."""
-    rows = {context: values for context, values in zip(learner.contexts_, learner.values_, strict=True)}
+    rows = dict(zip(learner.contexts_, learner.values_, strict=True))
     q = np.full((2, pomdp.n_states), np.nan)
     for context, values in rows.items():
         if len(context) == 1 and context[0] < pomdp.n_symbols:
