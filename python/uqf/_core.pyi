@@ -6,7 +6,7 @@ about twenty times a second. Errors are `ValueError` naming the argument; a `Run
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol, TypeAlias, final
+from typing import Any, Protocol, Self, TypeAlias, final
 
 import numpy as np
 from numpy.typing import NDArray

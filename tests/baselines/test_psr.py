@@ -5,14 +5,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
-from strategies import pomdps
-from words import some_words, words_up_to
 
 import uqf
+from strategies import pomdps
 from uqf.baselines import CPSR, PSR, TPSR, BeliefModel
 from uqf.errors import NotFittedError
 from uqf.learn.hankel import exact_hankel
 from uqf.learn.spectral import spectral_wfa
+from words import some_words, words_up_to
 
 
 def exact_psr(pomdp, policy=None):

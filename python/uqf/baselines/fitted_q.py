@@ -23,13 +23,13 @@ Progress = Callable[[int], object]
 
 
 class FittedQ(BaseEstimator):  # type: ignore[misc]
-    """Repeats Q(s, a) ← regression of r + discount · max_a' Q(s', a') on a fixed log, one regressor per action.
+    """Repeats the regression of r + discount · max Q(next state, ·) on a fixed log, one regressor per action.
 
     Parameters
     ----------
     representation : what the state is
-        A learner that `fit` teaches first (`TPSR`, `CPSR`, `uqf.UQF`, `Window`), a `PSR`, a compiled
-        `AutomatonPolicy` whose state is used, or None for ``Window(1)``. Learners are cloned, as in scikit-learn.
+        A learner that `fit` teaches first (`TPSR`, `CPSR`, `uqf.UQF`, `Window`; a clone of it, as in
+        scikit-learn), a `PSR`, a compiled `AutomatonPolicy` whose state is used, or None for ``Window(1)``.
     iterations : int
         Rounds; the first fits the rewards alone.
     discount : float in [0, 1]
@@ -110,7 +110,7 @@ class FittedQ(BaseEstimator):  # type: ignore[misc]
             forests = [regressors.linear(float(targets.min()), np.zeros(states.shape[1])) for _ in steps]
             for action, forest in zip(taken, fitted, strict=True):
                 forests[action] = forest
-            self.policy_ = ForestPolicy(self.features_, forests, temperature=self.temperature)
+            self.policy_: ForestPolicy = ForestPolicy(self.features_, forests, temperature=self.temperature)
             if progress is not None:
                 progress(iteration + 1)
         self.changes_ = np.array(changes)
@@ -131,7 +131,7 @@ class FittedQ(BaseEstimator):  # type: ignore[misc]
 
 
 def value_range(data: Trajectories, discount: float) -> tuple[float, float]:
-    """Lowest and highest discounted sum that rewards like those of the log allow; infinite without discount."""
+    """Lowest and highest discounted sum that rewards like the log's allow; infinite without discount."""
     if discount == 1.0:
         return -np.inf, np.inf
     lowest, highest = float(data.rewards.min()), float(data.rewards.max())

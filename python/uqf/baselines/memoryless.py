@@ -184,7 +184,8 @@ class Averager:
 
     def _sum(self, terms: Floats) -> Floats:
         """Sums over steps (contexts, A); what is counted in a context counts in its parents too."""
-        sums = np.bincount(self.cells, terms, minlength=self.shape[0] * self.shape[1]).reshape(self.shape)
+        cells = self.shape[0] * self.shape[1]
+        sums: Floats = np.bincount(self.cells, terms, cells).astype(np.float64).reshape(self.shape)
         for level in reversed(self.contexts.levels[1:]):
             np.add.at(sums, self.contexts.parents[level], sums[level])
         return sums

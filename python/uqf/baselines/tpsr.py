@@ -1,4 +1,4 @@
-"""Transformed predictive state representations: spectral learning of probabilities (Boots, Siddiqi & Gordon 2011)."""
+"""Transformed predictive state representations: probabilities by spectral learning (Boots et al. 2011)."""
 
 from __future__ import annotations
 

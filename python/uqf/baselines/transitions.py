@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -63,7 +64,7 @@ def returns_to_go(data: Trajectories, discount: float) -> Floats:
     remaining = np.repeat(data.lengths, data.lengths) - 1 - position
     order = np.argsort(remaining, kind="stable")
     bounds = np.cumsum(np.bincount(remaining))
-    for begin, end in zip(bounds[:-1], bounds[1:], strict=True):
+    for begin, end in pairwise(bounds):
         steps = order[begin:end]
         totals[steps] += discount * totals[steps + 1]
     return totals
