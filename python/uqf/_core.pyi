@@ -15,13 +15,19 @@ __all__ = [
     "Automaton",
     "AutomatonMemory",
     "AutomatonPolicy",
+    "ContextMemory",
+    "ContextPolicy",
+    "FeatureMemory",
+    "Features",
+    "ForestPolicy",
     "HankelSettings",
     "HankelStatistics",
-    "Simulation",
     "Pomcp",
     "PomcpState",
+    "Simulation",
     "TablePolicy",
     "World",
+    "expected_counts",
     "most_frequent",
     "project_words",
     "read_pomdp",
@@ -273,6 +279,19 @@ def sum_operators(
     The maps have shapes (left_dim, rank) and (right_dim, rank); the operators (seen, rank, rank).
     """
 
+def expected_counts(
+    data: _Data,
+    start: _Floats,
+    transitions: _Floats,
+    observations: _Floats,
+    *,
+    threads: int | None = None,
+) -> tuple[float, _Floats, _Floats, _Floats, _Floats]:
+    """Expectation step of Baum–Welch: log-likelihood, and posterior counts in the shapes of the tables.
+
+    The last is the sum of rewards by transition, (A, S, S).
+    """
+
 # --- automata --------------------------------------------------------------------------------------------
 
 @final
@@ -380,6 +399,143 @@ class AutomatonPolicy:
 
     def states_along(self, data: _Data, *, threads: int | None = None) -> tuple[_Floats, _Offsets]:
         """What is remembered before every step: states (n_steps, rank), rows of the table (n_steps,)."""
+
+@final
+class ContextMemory:
+    """The last symbols of an episode."""
+
+    @property
+    def row(self) -> int:
+        """Row of the longest known context."""
+
+class ContextPolicy:
+    """q-values by the longest known context that the history ends with.
+
+    `values` (contexts, actions); a context is a list of symbols, n_symbols standing for the start of the episode.
+    The empty context must be among them.
+    """
+
+    def __new__(
+        cls,
+        contexts: Sequence[Sequence[int]],
+        values: _Floats,
+        n_observations: int,
+        *,
+        temperature: float = 0.0,
+    ) -> Self: ...
+    @property
+    def n_actions(self) -> int:
+        """Number of actions."""
+
+    @property
+    def n_observations(self) -> int:
+        """Number of observations."""
+
+    @property
+    def temperature(self) -> float:
+        """0 acts greedily; otherwise actions are drawn from softmax(q_values / temperature)."""
+
+    def greedy(self) -> ContextPolicy:
+        """The same values, acted on greedily."""
+
+    def with_temperature(self, temperature: float) -> ContextPolicy:
+        """The same values, acted on at another temperature."""
+
+    def initial_state(self) -> ContextMemory:
+        """Memory before the first step."""
+
+    def update(self, state: ContextMemory, action: int, observation: int) -> ContextMemory:
+        """Memory after one more step; `state` itself does not change."""
+
+    def q_values(self, state: ContextMemory) -> _Floats:
+        """Value of every action."""
+
+    def action_probs(self, state: ContextMemory) -> _Floats:
+        """Probability of every action."""
+
+    def action(self, state: ContextMemory, rng: np.random.Generator | None = None) -> int:
+        """An action: drawn with `rng` (anything with `random()`), or else with the policy's own luck."""
+
+@final
+class FeatureMemory:
+    """What is remembered of an episode for its features."""
+
+@final
+class Features:
+    """Feature vectors of histories."""
+
+    @staticmethod
+    def automaton(policy: AutomatonPolicy) -> Features:
+        """The state that an automaton policy acts on."""
+
+    @staticmethod
+    def window(length: int, one_hot: bool, n_actions: int, n_observations: int) -> Features:
+        """The last `length` steps, the latest first: indicators, or numbers with -1 before the first step."""
+
+    @property
+    def n_features(self) -> int:
+        """Length of a feature vector."""
+
+    @property
+    def n_actions(self) -> int:
+        """Number of actions."""
+
+    @property
+    def n_observations(self) -> int:
+        """Number of observations."""
+
+    def along(self, data: _Data, *, threads: int | None = None) -> NDArray[np.float32]:
+        """Features at every cut of every episode: (n_steps + n_episodes, n_features)."""
+
+#: (base, weights, roots, feature, threshold, left, right, value)
+_Forest: TypeAlias = tuple[float, _Floats, _Offsets, _Offsets, _Floats, _Offsets, _Offsets, _Floats]
+
+@final
+class ForestPolicy:
+    """Acts on one forest per action, over features of the history.
+
+    A forest is base + weights · x + the leaf of x in every tree. Trees are flattened one after another, children
+    after their parents; a negative feature marks a leaf.
+    """
+
+    def __new__(
+        cls, features: Features, forests: Sequence[_Forest], *, temperature: float = 0.0
+    ) -> ForestPolicy: ...
+    @property
+    def n_actions(self) -> int:
+        """Number of actions."""
+
+    @property
+    def n_observations(self) -> int:
+        """Number of observations."""
+
+    @property
+    def temperature(self) -> float:
+        """0 acts greedily; otherwise actions are drawn from softmax(q_values / temperature)."""
+
+    def greedy(self) -> ForestPolicy:
+        """The same values, acted on greedily."""
+
+    def with_temperature(self, temperature: float) -> ForestPolicy:
+        """The same values, acted on at another temperature."""
+
+    def initial_state(self) -> FeatureMemory:
+        """Memory before the first step."""
+
+    def update(self, state: FeatureMemory, action: int, observation: int) -> FeatureMemory:
+        """Memory after one more step; `state` itself does not change."""
+
+    def q_values(self, state: FeatureMemory) -> _Floats:
+        """Value of every action."""
+
+    def action_probs(self, state: FeatureMemory) -> _Floats:
+        """Probability of every action."""
+
+    def action(self, state: FeatureMemory, rng: np.random.Generator | None = None) -> int:
+        """An action: drawn with `rng` (anything with `random()`), or else with the policy's own luck."""
+
+    def values(self, x: NDArray[np.float32], *, threads: int | None = None) -> _Floats:
+        """Values (rows, n_actions) of feature vectors (rows, n_features)."""
 
 @final
 class PomcpState:

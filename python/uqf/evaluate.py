@@ -18,7 +18,15 @@ from uqf.trajectories import Trajectories
 Progress = Callable[[int], object]
 
 #: Policies that the core steps without a call to Python.
-COMPILED = (type(None), _core.TablePolicy, _core.AutomatonPolicy, _core.SumPolicy, _core.Pomcp)
+COMPILED = (
+    type(None),
+    _core.TablePolicy,
+    _core.AutomatonPolicy,
+    _core.SumPolicy,
+    _core.Pomcp,
+    _core.ContextPolicy,
+    _core.ForestPolicy,
+)
 
 
 @dataclass(frozen=True)

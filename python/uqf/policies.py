@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from uqf._core import AutomatonPolicy as AutomatonPolicy
+from uqf._core import ContextPolicy as ContextPolicy
+from uqf._core import ForestPolicy as ForestPolicy
 from uqf._core import SumPolicy as SumPolicy
 from uqf._core import TablePolicy as TablePolicy
 

@@ -1,7 +1,11 @@
 //! The whole boundary with Python: borrow, call, convert. No logic lives here.
 
 mod automaton;
+mod baum_welch;
+mod context;
 mod convert;
+mod draw;
+mod forest;
 mod hankel;
 mod job;
 mod policies;
@@ -18,6 +22,12 @@ use pyo3::prelude::*;
 mod _core {
     #[pymodule_export]
     use super::automaton::{Automaton, AutomatonMemory, AutomatonPolicy};
+    #[pymodule_export]
+    use super::baum_welch::expected_counts;
+    #[pymodule_export]
+    use super::context::{ContextMemory, ContextPolicy};
+    #[pymodule_export]
+    use super::forest::{FeatureMemory, Features, ForestPolicy};
     #[pymodule_export]
     use super::hankel::{HankelSettings, HankelStatistics, most_frequent, project_words, sum_operators};
     #[pymodule_export]

@@ -5,6 +5,8 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::bindings::automaton::AutomatonPolicy;
+use crate::bindings::context::ContextPolicy;
+use crate::bindings::forest::ForestPolicy;
 use crate::bindings::job;
 use crate::bindings::pomcp::Pomcp;
 use crate::bindings::sum_policy::SumPolicy;
@@ -74,6 +76,8 @@ pub enum Compiled<'py> {
     Automaton(Bound<'py, AutomatonPolicy>),
     Sum(Bound<'py, SumPolicy>),
     Pomcp(Bound<'py, Pomcp>),
+    Context(Bound<'py, ContextPolicy>),
+    Forest(Bound<'py, ForestPolicy>),
 }
 
 /// Evaluates `$body` with `$policy` bound to the compiled policy, the uniform one standing in for None.
@@ -99,6 +103,14 @@ macro_rules! with_policy {
             }
             Some($crate::bindings::policies::Compiled::Pomcp(planner)) => {
                 let $policy = &planner.get().inner;
+                $body
+            }
+            Some($crate::bindings::policies::Compiled::Context(context)) => {
+                let $policy = &context.get().inner;
+                $body
+            }
+            Some($crate::bindings::policies::Compiled::Forest(forest)) => {
+                let $policy = &forest.get().inner;
                 $body
             }
         }

@@ -9,3 +9,4 @@ pub mod hankel;
 pub mod operators;
 pub mod events;
 pub mod clones;
+pub mod baum_welch;

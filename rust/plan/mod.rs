@@ -3,6 +3,9 @@
 pub mod table;
 pub mod automaton;
 pub mod automaton_policy;
+pub mod context;
+pub mod features;
+pub mod forest;
 pub mod pomcp;
 pub mod beliefs;
 pub mod context_table;

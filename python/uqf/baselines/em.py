@@ -1,0 +1,153 @@
+"""Expectation–maximisation: Baum–Welch for an input–output hidden Markov model (Bengio & Frasconi 1995)."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+
+from uqf import _core
+from uqf.baselines.psr import PSR
+from uqf.baselines.transitions import checked_data, checked_discount
+from uqf.environments import TabularPOMDP
+from uqf.learn.automata import WFA
+from uqf.trajectories import Trajectories
+
+Floats = NDArray[np.float64]
+Progress = Callable[[int, float], object]
+
+
+class Tables(NamedTuple):
+    """Start (S,), transitions (A, S, S) and observations (A, S, O) of a model."""
+
+    start: Floats
+    transitions: Floats
+    observations: Floats
+
+
+class EM(BaseEstimator):  # type: ignore[misc]
+    """Maximum likelihood of what was seen given the actions, from a random start, uphill to a local optimum.
+
+    Parameters
+    ----------
+    n_states : int
+        Hidden states.
+    iterations : int
+        Most rounds of a run.
+    tolerance : float
+        A run stops when the log-likelihood per step rises by less.
+    restarts : int
+        Runs from different random models; the likeliest is kept.
+    shared_observations : bool
+        Whether what is seen depends on the state alone, not on the action that led there.
+    pseudo_count : float
+        Added to every count, so that nothing is impossible. With 0 the likelihood never falls from round to
+        round; with more, the sum of likelihood and prior does not.
+    discount : float in [0, 1]
+        Of `model_`.
+
+    Attributes
+    ----------
+    model_ : `uqf.TabularPOMDP` with the mean reward of every transition; planners take it, for example
+        ``PBVI().solve(em.model_).policy_``. Trap: episodes never end in it.
+    psr_ : `PSR` of the model, for the same predictions as `TPSR` makes; actions are uniform in its joint form
+    log_likelihoods_ : log-likelihood per step of the data before each round of the kept run, and at its end
+    """
+
+    def __init__(
+        self,
+        n_states: int = 5,
+        *,
+        iterations: int = 200,
+        tolerance: float = 1e-6,
+        restarts: int = 1,
+        shared_observations: bool = False,
+        pseudo_count: float = 1e-3,
+        discount: float = 0.99,
+        seed: int = 0,
+        threads: int | None = None,
+    ) -> None:
+        self.n_states = n_states
+        self.iterations = iterations
+        self.tolerance = tolerance
+        self.restarts = restarts
+        self.shared_observations = shared_observations
+        self.pseudo_count = pseudo_count
+        self.discount = discount
+        self.seed = seed
+        self.threads = threads
+
+    def fit(self, data: Trajectories, y: None = None, *, progress: Progress | None = None) -> EM:
+        """Learns from episodes; calls ``progress(round, log-likelihood per step)``. `y` is ignored."""
+        checked_data(data)
+        discount = checked_discount("discount", self.discount)
+        for name in ("n_states", "iterations", "restarts"):
+            if operator.index(getattr(self, name)) < 1:
+                raise ValueError(f"{name} = {getattr(self, name)}: give at least 1")
+        for name in ("tolerance", "pseudo_count"):
+            if not getattr(self, name) >= 0.0:
+                raise ValueError(f"{name} = {getattr(self, name)}: give 0 or a positive number")
+        rng = np.random.default_rng(self.seed)
+        runs = [self._climb(data, self._random(data, rng), progress) for _ in range(self.restarts)]
+        tables, rewards, likelihoods = max(runs, key=lambda run: run[2][-1])
+        self.log_likelihoods_ = np.array(likelihoods)
+        self.model_ = TabularPOMDP(
+            tables.transitions, tables.observations, rewards, tables.start, discount, name="learned by EM"
+        )
+        automaton = WFA.from_pomdp(self.model_, target="probability")
+        self.psr_ = PSR(automaton, data.n_actions, data.n_observations)
+        self.n_features_in_ = data.n_symbols
+        return self
+
+    def score(self, data: Trajectories, y: None = None) -> float:
+        """Mean log-likelihood of an observation given history and action, for scikit-learn's searches."""
+        return self.psr_.log_likelihood(data)
+
+    def _random(self, data: Trajectories, rng: np.random.Generator) -> Tables:
+        actions, states = data.n_actions, self.n_states
+        sights = rng.dirichlet(
+            np.ones(data.n_observations), (1 if self.shared_observations else actions, states)
+        )
+        return Tables(
+            rng.dirichlet(np.ones(states)),
+            rng.dirichlet(np.ones(states), (actions, states)),
+            np.ascontiguousarray(np.broadcast_to(sights, (actions, states, data.n_observations))),
+        )
+
+    def _climb(
+        self, data: Trajectories, tables: Tables, progress: Progress | None
+    ) -> tuple[Tables, Floats, list[float]]:
+        likelihoods: list[float] = []
+        for iteration in range(self.iterations + 1):
+            total, *counts, rewards = _core.expected_counts(data, *tables, threads=self.threads)
+            likelihoods.append(total / data.n_steps)
+            if progress is not None:
+                progress(iteration, likelihoods[-1])
+            rising = iteration == 0 or likelihoods[-1] - likelihoods[-2] >= self.tolerance
+            if not rising or iteration == self.iterations:
+                break
+            tables = self._maximise(Tables(*counts), tables)
+        transitions = counts[1]
+        average = float(data.rewards.mean())
+        # A transition that hardly ever happens says nothing of its reward: it gets the average.
+        seen = transitions > 1e-9
+        means = np.divide(rewards, transitions, out=np.full_like(rewards, average), where=seen)
+        return tables, means, likelihoods
+
+    def _maximise(self, counts: Tables, tables: Tables) -> Tables:
+        """The likeliest tables given the counts; rows that were never visited stay as they are."""
+        if self.shared_observations:
+            summed = counts.observations.sum(axis=0, keepdims=True)
+            counts = counts._replace(observations=np.broadcast_to(summed, counts.observations.shape))
+
+        def normalised(count: Floats, old: Floats) -> Floats:
+            raised = count + self.pseudo_count
+            total = raised.sum(axis=-1, keepdims=True)
+            kept = np.divide(raised, total, out=old.copy(), where=total > np.finfo(float).tiny)
+            return np.ascontiguousarray(kept)
+
+        return Tables(*(normalised(count, old) for count, old in zip(counts, tables, strict=True)))

@@ -1,0 +1,161 @@
+"""Fitted-Q iteration on a state representation (Ernst, Geurts & Wehenkel 2005)."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, clone
+
+from uqf import _core
+from uqf.baselines import regressors
+from uqf.baselines.psr import PSR
+from uqf.baselines.transitions import Transitions, checked_data, checked_discount
+from uqf.baselines.window import Window
+from uqf.policies import AutomatonPolicy, ForestPolicy
+from uqf.trajectories import Trajectories
+
+Floats = NDArray[np.float64]
+Progress = Callable[[int], object]
+
+
+class FittedQ(BaseEstimator):  # type: ignore[misc]
+    """Repeats the regression of r + discount · max Q(next state, ·) on a fixed log, one regressor per action.
+
+    Parameters
+    ----------
+    representation : what the state is
+        A learner that `fit` teaches first (`TPSR`, `CPSR`, `uqf.UQF`, `Window`; a clone of it, as in
+        scikit-learn), a `PSR`, a compiled `AutomatonPolicy` whose state is used, or None for ``Window(1)``.
+    iterations : int
+        Rounds; the first fits the rewards alone.
+    discount : float in [0, 1]
+    regressor : "extra-trees", "linear" or "gradient-boosting"
+    trees, random_splits, leaf : int
+        Trees of an ensemble, features tried at each split, fewest samples of a leaf. The defaults are those
+        of Hamilton, Fard & Pineau (2014).
+    ridge : float
+        Penalty of "linear", relative to the mean variance of a feature.
+    bootstrap_truncated : bool
+        Whether the value of the last state counts where the recording stopped though the world had not ended.
+    temperature : float
+        0 acts greedily.
+
+    The maximum is over the predicted values whatever their sign. Values are kept inside what the rewards of
+    the log allow (with discount below 1), or a linear Q could grow without end. An action that the log lacks
+    is given the lowest target: nothing speaks for it.
+
+    Attributes
+    ----------
+    policy_ : compiled `ForestPolicy`; ``policy_.values(features)`` evaluates many states at once
+    representation_, features_ : the fitted representation and its compiled features
+    changes_ : (iterations,) root mean square change of the targets in each round
+    """
+
+    def __init__(
+        self,
+        representation: Any = None,
+        *,
+        iterations: int = 50,
+        discount: float = 0.99,
+        regressor: Literal["extra-trees", "linear", "gradient-boosting"] = "extra-trees",
+        trees: int = 30,
+        random_splits: int = 3,
+        leaf: int = 5,
+        ridge: float = 1e-6,
+        bootstrap_truncated: bool = True,
+        temperature: float = 0.0,
+        seed: int = 0,
+        threads: int | None = None,
+    ) -> None:
+        self.representation = representation
+        self.iterations = iterations
+        self.discount = discount
+        self.regressor = regressor
+        self.trees = trees
+        self.random_splits = random_splits
+        self.leaf = leaf
+        self.ridge = ridge
+        self.bootstrap_truncated = bootstrap_truncated
+        self.temperature = temperature
+        self.seed = seed
+        self.threads = threads
+
+    def fit(self, data: Trajectories, y: None = None, *, progress: Progress | None = None) -> FittedQ:
+        """Learns from episodes; calls ``progress(rounds done)`` after every round. `y` is ignored."""
+        checked_data(data)
+        discount = checked_discount("discount", self.discount)
+        for name in ("iterations", "trees", "random_splits", "leaf"):
+            if operator.index(getattr(self, name)) < 1:
+                raise ValueError(f"{name} = {getattr(self, name)}: give at least 1")
+        self.representation_, self.features_ = fitted_features(self.representation, data)
+        transitions = Transitions(data, bootstrap_truncated=self.bootstrap_truncated)
+        # Features of all cuts are computed once: a cut is the end of one step and the beginning of the next.
+        states = self.features_.along(data, threads=self.threads)
+        steps = [np.flatnonzero(data.actions == action) for action in range(data.n_actions)]
+        taken = [action for action, chosen in enumerate(steps) if len(chosen)]
+        regression = self._regression([states[transitions.before[steps[action]]] for action in taken])
+        lowest, highest = value_range(data, discount)
+        targets: Floats = data.rewards
+        changes = []
+        for iteration in range(self.iterations):
+            if iteration > 0:
+                values = self.policy_.values(states, threads=self.threads).clip(lowest, highest)
+                previous, targets = targets, transitions.targets(values, discount)
+                changes.append(float(np.sqrt(np.mean((targets - previous) ** 2))))
+            fitted = regression([targets[steps[action]] for action in taken], iteration)
+            forests = [regressors.linear(float(targets.min()), np.zeros(states.shape[1])) for _ in steps]
+            for action, forest in zip(taken, fitted, strict=True):
+                forests[action] = forest
+            self.policy_: ForestPolicy = ForestPolicy(self.features_, forests, temperature=self.temperature)
+            if progress is not None:
+                progress(iteration + 1)
+        self.changes_ = np.array(changes)
+        self.n_features_in_ = data.n_symbols
+        return self
+
+    def _regression(self, inputs: list[regressors.Features]) -> regressors.Regression:
+        settings = regressors.TreeSettings(self.trees, self.random_splits, self.leaf, self.seed, self.threads)
+        if self.regressor == "extra-trees":
+            return regressors.extra_trees(inputs, settings)
+        if self.regressor == "gradient-boosting":
+            return regressors.gradient_boosting(inputs, settings)
+        if self.regressor == "linear":
+            return regressors.ridge_regression(inputs, self.ridge)
+        raise ValueError(
+            f"regressor = {self.regressor!r}: choose 'extra-trees', 'linear' or 'gradient-boosting'"
+        )
+
+
+def value_range(data: Trajectories, discount: float) -> tuple[float, float]:
+    """Lowest and highest discounted sum that rewards like the log's allow; infinite without discount."""
+    if discount == 1.0:
+        return -np.inf, np.inf
+    lowest, highest = float(data.rewards.min()), float(data.rewards.max())
+    # A single step may be all there is, so a bound is that of one reward or of endless ones.
+    return min(lowest, lowest / (1.0 - discount)), max(highest, highest / (1.0 - discount))
+
+
+def fitted_features(representation: Any, data: Trajectories) -> tuple[Any, _core.Features]:
+    """The representation, taught if it is a learner, and its compiled features."""
+    if isinstance(representation, PSR):
+        return representation, representation.features
+    if isinstance(representation, AutomatonPolicy):
+        return representation, _core.Features.automaton(representation)
+    learner = Window() if representation is None else representation
+    if not callable(getattr(learner, "fit", None)):
+        raise TypeError(
+            f"representation is a {type(learner).__name__}: give TPSR(…), CPSR(…), uqf.UQF(…), Window(…), a PSR or "
+            "an AutomatonPolicy"
+        )
+    learner = clone(learner).fit(data)
+    if isinstance(getattr(learner, "features_", None), _core.Features):
+        return learner, learner.features_
+    if isinstance(getattr(learner, "policy_", None), AutomatonPolicy):
+        return learner, _core.Features.automaton(learner.policy_)
+    raise TypeError(
+        f"representation is a {type(learner).__name__}, which learns neither features_ nor an AutomatonPolicy"
+    )

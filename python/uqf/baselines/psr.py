@@ -1,0 +1,148 @@
+"""A predictive state representation: an automaton of probabilities, its state and what it predicts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from uqf import _core
+from uqf.learn.automata import WFA
+from uqf.policies import AutomatonPolicy
+from uqf.trajectories import Trajectories
+
+Floats = NDArray[np.float64]
+
+
+class PSR:
+    """Predictions from the state of an automaton that computes P(h), the probability of a history.
+
+    The state b(h) = αᵀA_h / f(h) is normalised, ω · b = 1, so that b · A_ao ω = P(a, o | h) (the *joint*
+    form: actions as the policy that collected the data took them) and P(o | h, a) follows by dividing by the sum
+    over o (the *action-conditioned* form, whatever that policy was).
+
+    A symbol never seen in the data keeps the state. If the denominator vanishes (below 1e-9 of the state's
+    size), turns negative or is no number, the state restarts from the average state `anchor` and takes in the
+    symbol, or is the average state itself. Learned operators give slightly negative probabilities:
+    predictions are clipped at zero and renormalised unless `raw` is asked for; if nothing is left above
+    zero they are uniform.
+
+    Parameters
+    ----------
+    wfa : WFA of P(h), for example ``uqf.WFA.from_pomdp(pomdp, target="probability")``
+    anchor : (k,), optional
+        Average state over the data; α by default.
+    """
+
+    def __init__(
+        self, wfa: WFA, n_actions: int, n_observations: int, *, anchor: ArrayLike | None = None
+    ) -> None:
+        if n_actions * n_observations != wfa.n_symbols:
+            raise ValueError(
+                f"n_actions * n_observations = {n_actions * n_observations}: the automaton has {wfa.n_symbols} "
+                "symbols"
+            )
+        self.wfa = wfa
+        self.n_actions = n_actions
+        self.n_observations = n_observations
+        self.anchor = np.asarray(wfa.alpha if anchor is None else anchor, np.float64)
+        self.tracker = self.policy(np.zeros((n_actions, wfa.rank)))
+        #: (n_symbols, k): row σ gives P(σ | h) from the state.
+        self.outputs: Floats = np.zeros((wfa.n_symbols, wfa.rank))
+        self.outputs[wfa.symbols] = wfa.seen_operators @ wfa.omega
+
+    @property
+    def rank(self) -> int:
+        """Number of entries of the state."""
+        return self.wfa.rank
+
+    def policy(self, weights: Floats, *, temperature: float = 0.0) -> AutomatonPolicy:
+        """A compiled policy with values weights (A, k) · state, in units of whatever the weights predict."""
+        return AutomatonPolicy(
+            self.wfa.automaton,
+            n_actions=self.n_actions,
+            n_observations=self.n_observations,
+            start=self.wfa.alpha,
+            anchor=self.anchor,
+            weights=np.ascontiguousarray(weights),
+            normaliser=self.wfa.omega,
+            temperature=temperature,
+        )
+
+    @property
+    def features(self) -> _core.Features:
+        """The state as features of histories, for `FittedQ`."""
+        return _core.Features.automaton(self.tracker)
+
+    def state(self, history: Sequence[tuple[int, int]] = ()) -> Floats:
+        """Normalised state (k,) after a list of (action, observation)."""
+        memory = self.tracker.initial_state()
+        for action, observation in history:
+            memory = self.tracker.update(memory, action, observation)
+        return memory.vector
+
+    def states(self, data: Trajectories, *, threads: int | None = None) -> Floats:
+        """Normalised states before every step of a data set: (n_steps, k)."""
+        return self.tracker.states_along(data, threads=threads)[0]
+
+    def joint_probs(self, states: ArrayLike, *, raw: bool = False) -> Floats:
+        """P(a, o | h), (..., A, O), from states (..., k); clipped, they sum to 1: the episode goes on."""
+        table = np.asarray(states) @ self.outputs.T
+        shaped = table.reshape(*table.shape[:-1], self.n_actions, self.n_observations)
+        return shaped if raw else _distribution(shaped, (-2, -1))
+
+    def observation_probs(self, states: ArrayLike, *, raw: bool = False) -> Floats:
+        """P(o | h, a), (..., A, O): every row sums to 1."""
+        joint = self.joint_probs(states, raw=True)
+        if not raw:
+            return _distribution(joint, (-1,))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.asarray(joint / joint.sum(axis=-1, keepdims=True))
+
+    def predict(
+        self,
+        future: Sequence[tuple[int, int]],
+        history: Sequence[tuple[int, int]] = (),
+        *,
+        joint: bool = False,
+    ) -> float:
+        """Probability of a future of several steps after a history.
+
+        Action-conditioned by default: P(o₁…o_n | h, do a₁…a_n), the product of one-step predictions. With
+        `joint` also the behaviour's actions are predicted.
+        """
+        memory = self.tracker.initial_state()
+        for action, observation in history:
+            memory = self.tracker.update(memory, action, observation)
+        probability = 1.0
+        for action, observation in future:
+            table = self.joint_probs(memory.vector) if joint else self.observation_probs(memory.vector)
+            probability *= float(table[action, observation])
+            memory = self.tracker.update(memory, action, observation)
+        return probability
+
+    def log_likelihood(self, data: Trajectories, *, joint: bool = False, floor: float = 1e-6) -> float:
+        """Mean over steps of ln P(o | h, a), or of ln P(a, o | h) with `joint`.
+
+        Every prediction is mixed with the uniform one, weight `floor`: an unforeseen symbol costs a finite
+        amount, and the predictions still sum to 1. That episodes end is not scored.
+        """
+        if not 0.0 <= floor <= 1.0:
+            raise ValueError(f"floor = {floor}: give a weight in [0, 1]")
+        states = self.states(data)
+        table = self.joint_probs(states) if joint else self.observation_probs(states)
+        seen = table[np.arange(data.n_steps), data.actions, data.observations]
+        choices = self.wfa.n_symbols if joint else self.n_observations
+        with np.errstate(divide="ignore"):
+            return float(np.log((1.0 - floor) * seen + floor / choices).mean())
+
+
+def _distribution(table: Floats, axes: tuple[int, ...]) -> Floats:
+    """Clipped at zero and normalised over `axes`; uniform where nothing positive (or no number) is left."""
+    clipped: Any = np.where(table > 0.0, table, 0.0)
+    total = clipped.sum(axis=axes, keepdims=True)
+    cells = np.prod([table.shape[axis] for axis in axes])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray(np.where((total > 0.0) & np.isfinite(total), clipped / total, 1.0 / cells))

@@ -1,0 +1,133 @@
+"""Transformed predictive state representations: probabilities by spectral learning (Boots et al. 2011)."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from uqf import _core
+from uqf.baselines.psr import PSR, Floats
+from uqf.baselines.transitions import checked_data, checked_discount, returns_to_go
+from uqf.errors import NotFittedError
+from uqf.learn.state import Basis, Target, learn_state
+from uqf.policies import AutomatonPolicy
+from uqf.trajectories import Trajectories
+
+
+class TPSR(BaseEstimator):  # type: ignore[misc]
+    """Learns what will be seen, not what it is worth; on the same statistics as UQF.
+
+    Parameters
+    ----------
+    rank : int, optional
+        Size of the state; every direction above rounding by default.
+    discount : float in [0, 1]
+        Of the returns that `policy_` predicts.
+    occurrences, max_prefix, max_suffix, n_prefixes, n_suffixes : see `uqf.UQF`
+    ridge : float
+        Weight of the penalty on `policy_`'s weights, per step of the data.
+    temperature : float
+        0 acts greedily.
+
+    Attributes
+    ----------
+    psr_ : `PSR`, the model: states, predictions, log-likelihood
+    wfa_ : the automaton of P(h); singular_values_
+    policy_ : greedy on a linear function of the state per action, fitted by ridge regression to the returns
+        seen: one step of policy improvement, no more. The planners of the literature make better use of the
+        state: ``FittedQ(TPSR(…))`` and ``PSRPBVI(TPSR(…))``.
+    """
+
+    def __init__(
+        self,
+        rank: int | None = None,
+        discount: float = 0.99,
+        *,
+        occurrences: str = "anywhere",
+        max_prefix: int = 3,
+        max_suffix: int = 3,
+        n_prefixes: int | None = None,
+        n_suffixes: int | None = None,
+        ridge: float = 1e-3,
+        temperature: float = 0.0,
+        seed: int = 0,
+        threads: int | None = None,
+    ) -> None:
+        self.rank = rank
+        self.discount = discount
+        self.occurrences = occurrences
+        self.max_prefix = max_prefix
+        self.max_suffix = max_suffix
+        self.n_prefixes = n_prefixes
+        self.n_suffixes = n_suffixes
+        self.ridge = ridge
+        self.temperature = temperature
+        self.seed = seed
+        self.threads = threads
+
+    def _basis(self) -> Basis:
+        return Basis(
+            occurrences=self.occurrences,
+            max_prefix=self.max_prefix,
+            max_suffix=self.max_suffix,
+            n_prefixes=self.n_prefixes,
+            n_suffixes=self.n_suffixes,
+            seed=self.seed,
+        )
+
+    def fit(self, data: Trajectories, y: None = None) -> Self:
+        """Learns from episodes; `y` is ignored (scikit-learn passes it)."""
+        checked_data(data)
+        discount = checked_discount("discount", self.discount)
+        if not self.ridge >= 0.0:
+            raise ValueError(f"ridge = {self.ridge}: give 0 or a positive number")
+        state = learn_state(data, self._basis(), [Target("probability")], self.rank, threads=self.threads)
+        self.wfa_ = state.wfa()
+        self.singular_values_ = state.decomposition.spectrum
+        self.psr_ = PSR(self.wfa_, data.n_actions, data.n_observations, anchor=state.anchor)
+        states = self.psr_.states(data, threads=self.threads)
+        weights = linear_values(states, data, returns_to_go(data, discount), self.ridge)
+        self.policy_: AutomatonPolicy = self.psr_.policy(weights, temperature=self.temperature)
+        self.n_features_in_ = data.n_symbols
+        return self
+
+    @property
+    def features_(self) -> _core.Features:
+        """The state as features of histories, for `FittedQ`."""
+        return self._fitted().features
+
+    def score(self, data: Trajectories, y: None = None) -> float:
+        """Mean log-likelihood of an observation given history and action, for scikit-learn's searches."""
+        return self._fitted().log_likelihood(data)
+
+    def _fitted(self) -> PSR:
+        if not hasattr(self, "psr_"):
+            raise NotFittedError(f"this {type(self).__name__} is not fitted yet: call fit(data) first")
+        return self.psr_
+
+    def __sklearn_is_fitted__(self) -> bool:
+        """Whether `fit` was called."""
+        return hasattr(self, "psr_")
+
+
+def linear_values(states: Floats, data: Trajectories, targets: Floats, ridge: float) -> Floats:
+    """Ridge regression of a target of each step on the state before it, one for each action: (A, k).
+
+    The target's mean over all steps is what an action never taken is expected to bring.
+    """
+    rank = states.shape[1]
+    centre = np.linalg.lstsq(states, np.full(len(states), targets.mean()), rcond=None)[0]
+    weights = np.tile(centre, (data.n_actions, 1))
+    residual = targets - states @ centre
+    for action in range(data.n_actions):
+        chosen = states[data.actions == action]
+        if len(chosen):
+            moment = chosen.T @ chosen
+            penalty = ridge * len(chosen) * max(float(np.trace(moment)) / len(chosen) / rank, 1e-300)
+            solution: Any = np.linalg.lstsq(
+                moment + penalty * np.eye(rank), chosen.T @ residual[data.actions == action], rcond=None
+            )[0]
+            weights[action] += solution
+    return weights

@@ -1,0 +1,127 @@
+//! Sums of decision trees over feature vectors, and acting on them.
+
+use std::sync::Arc;
+
+use crate::error::{Error, Result};
+use crate::parallel::{Ticker, map_blocks};
+use crate::plan::automaton_policy::softmax;
+use crate::plan::features::{Features, Memory};
+use crate::simulate::policy::Policy;
+
+/// f(x) = base + weights · x + the sum over all trees of the leaf that x falls into. Averages of trees, boosted
+/// trees and linear functions all have this form.
+///
+/// Trees are flattened one after another. A node goes `left` if x[feature] ≤ threshold; a negative feature marks
+/// a leaf. Features are compared as `f32`, the precision that trees are grown in.
+#[derive(Clone, Debug, Default)]
+pub struct Forest {
+    pub base: f64,
+    pub weights: Vec<f64>,
+    pub roots: Vec<i64>,
+    pub feature: Vec<i64>,
+    pub threshold: Vec<f64>,
+    pub left: Vec<i64>,
+    pub right: Vec<i64>,
+    pub value: Vec<f64>,
+}
+
+impl Forest {
+    /// Children must come after their parents, so that no walk goes round in circles.
+    pub fn validate(&self, n_features: usize) -> Result<()> {
+        let nodes = self.feature.len();
+        let sizes = [self.threshold.len(), self.left.len(), self.right.len(), self.value.len()];
+        if sizes.iter().any(|&size| size != nodes) || self.weights.len() != n_features {
+            let remedy = format!("expected {n_features} weights and node arrays of one length");
+            return Err(Error::argument("forest", format!("{sizes:?} nodes"), remedy));
+        }
+        let inside = |child: i64, node: usize| child > node as i64 && child < nodes as i64;
+        let sound = (0..nodes).all(|node| {
+            self.feature[node] < 0
+                || (self.feature[node] < n_features as i64
+                    && inside(self.left[node], node)
+                    && inside(self.right[node], node))
+        });
+        if !sound || self.roots.iter().any(|&root| !inside(root, 0) && !(root == 0 && nodes > 0)) {
+            let remedy = "features in range, children after their parents";
+            return Err(Error::argument("forest", format!("{nodes} nodes"), remedy));
+        }
+        Ok(())
+    }
+
+    pub fn evaluate(&self, x: &[f32]) -> f64 {
+        let linear: f64 = self.weights.iter().zip(x).map(|(weight, &x)| weight * f64::from(x)).sum();
+        self.base + linear + self.roots.iter().map(|&root| self.leaf(root as usize, x)).sum::<f64>()
+    }
+
+    #[inline]
+    fn leaf(&self, mut node: usize, x: &[f32]) -> f64 {
+        while self.feature[node] >= 0 {
+            let goes_left = f64::from(x[self.feature[node] as usize]) <= self.threshold[node];
+            node = if goes_left { self.left[node] } else { self.right[node] } as usize;
+        }
+        self.value[node]
+    }
+}
+
+/// Values (rows, forests) of feature vectors (rows, n_features).
+pub fn evaluate_all(
+    forests: &[Forest],
+    x: &[f32],
+    n_features: usize,
+    threads: usize,
+    ticker: &Ticker,
+) -> Result<Vec<f64>> {
+    const BLOCK: usize = 1024;
+    let blocks = map_blocks(threads, x.len() / n_features, BLOCK, ticker, |rows| {
+        let rows = &x[rows.start * n_features..rows.end * n_features];
+        let values = |row| forests.iter().map(move |forest: &Forest| forest.evaluate(row));
+        Ok(rows.chunks_exact(n_features).flat_map(values).collect::<Vec<f64>>())
+    })?;
+    Ok(blocks.concat())
+}
+
+/// Acts on one forest per action, over the features of the history.
+#[derive(Clone, Debug)]
+pub struct ForestPolicy {
+    pub features: Features,
+    pub forests: Arc<Vec<Forest>>,
+    /// 0 acts greedily, ties by chance; otherwise actions are drawn from softmax(q / temperature).
+    pub temperature: f64,
+}
+
+impl ForestPolicy {
+    pub fn validate(&self) -> Result<()> {
+        if self.forests.len() != self.features.n_actions() {
+            let remedy = format!("expected one per action, {}", self.features.n_actions());
+            return Err(Error::argument("forests", self.forests.len(), remedy));
+        }
+        if !(self.temperature >= 0.0 && self.temperature.is_finite()) {
+            let remedy = "give 0 (greedy) or a positive number";
+            return Err(Error::argument("temperature", self.temperature, remedy));
+        }
+        self.forests.iter().try_for_each(|forest| forest.validate(self.features.dim()))
+    }
+
+    pub fn q_values(&self, memory: &Memory, values: &mut [f64]) {
+        let mut x = Vec::with_capacity(self.features.dim());
+        self.features.write(memory, &mut x);
+        values.iter_mut().zip(self.forests.iter()).for_each(|(value, forest)| *value = forest.evaluate(&x));
+    }
+}
+
+impl Policy for ForestPolicy {
+    type Memory = Memory;
+
+    fn start(&self) -> Memory {
+        self.features.start()
+    }
+
+    fn action_probs(&self, memory: &Memory, probs: &mut [f64]) {
+        self.q_values(memory, probs);
+        softmax(probs, self.temperature);
+    }
+
+    fn update(&self, memory: &mut Memory, action: usize, observation: usize) {
+        self.features.update(memory, action, observation);
+    }
+}

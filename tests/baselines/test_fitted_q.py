@@ -1,0 +1,226 @@
+"""Fitted-Q: exact where the state is seen, right about ends and signs, compiled trees = scikit-learn's."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from sklearn.base import clone
+from sklearn.ensemble import ExtraTreesRegressor, GradientBoostingRegressor
+
+import uqf
+from strategies import trajectories
+from uqf import _core
+from uqf.baselines import CPSR, PSR, TPSR, FittedQ, MemorylessQ, Window
+from uqf.baselines.regressors import flattened
+from uqf.baselines.transitions import returns_to_go
+
+
+@pytest.fixture(scope="module")
+def observable():
+    """A random world of four states whose observation is the state; rewards are negative, a fifth ends it."""
+    rng = np.random.default_rng(0)
+    return uqf.TabularPOMDP(
+        rng.dirichlet(np.ones(5), size=(2, 5)),
+        np.broadcast_to(np.eye(5), (2, 5, 5)),
+        -rng.random((2, 5)) - 0.1,
+        np.array([1.0, 0.0, 0.0, 0.0, 0.0]),
+        0.8,
+        terminal=np.arange(5) == 4,
+        horizon=10,
+    )
+
+
+def values_by_state(learner, n_states):
+    """Q (S, A) after one step that led to each state."""
+    policy = learner.policy_
+    start = policy.initial_state()
+    return np.stack([policy.q_values(policy.update(start, 0, s)) for s in range(n_states)])
+
+
+@pytest.mark.parametrize("regressor", ["extra-trees", "linear", "gradient-boosting"])
+def test_an_observable_world_gives_the_exact_q(observable, regressor):
+    boosting = regressor == "gradient-boosting"
+    data = uqf.rollout(observable, episodes=3000 if boosting else 8000, seed=1)
+    options = {"trees": 60, "random_splits": 20} if boosting else {"trees": 5}
+    learner = FittedQ(
+        Window(1), iterations=20 if boosting else 30, discount=0.8, regressor=regressor, **options
+    ).fit(data)
+    moves = observable.transitions * ~observable.terminal
+    exact = np.zeros((2, 5))
+    for _ in range(200):
+        exact = observable.rewards + 0.8 * moves @ exact.max(axis=0)
+    # A recording that stops is not an end: bootstrapped, ten steps of an endless world are enough.
+    np.testing.assert_allclose(values_by_state(learner, 4), exact.T[:4], atol=0.06)
+    assert (learner.changes_[-1] < 0.02 * learner.changes_[0]) and (learner.changes_ >= 0).all()
+
+
+def test_without_bootstrapping_truncated_ends_count_as_ends(observable):
+    """With one step per episode and no bootstrapping, Q is the mean reward, however negative."""
+    data = uqf.rollout(observable, episodes=2000, horizon=1, seed=2)
+    assert not data.terminated.all()
+    stopped = FittedQ(iterations=5, discount=0.8, bootstrap_truncated=False, trees=3).fit(data)
+    means = [data.rewards[data.actions == a].mean() for a in range(2)]
+    np.testing.assert_allclose(stopped.policy_.q_values(stopped.policy_.initial_state()), means, atol=1e-6)
+    going_on = FittedQ(iterations=5, discount=0.8, trees=3).fit(data)
+    assert (going_on.policy_.q_values(going_on.policy_.initial_state()) < np.array(means) - 0.1).all()
+
+
+def test_trees_on_the_last_symbol_are_the_table():
+    """Leaves that hold one context each make fitted-Q the Q-learning of the table."""
+    env = uqf.make("tiger", horizon=8)
+    data = uqf.rollout(env, episodes=3000, seed=3)
+    table = MemorylessQ(target="q-learning", discount=0.7, shrinkage=0.0).fit(data)
+    fitted = FittedQ(Window(1, "ordinal"), iterations=60, discount=0.7, trees=2, leaf=1, random_splits=2).fit(
+        data
+    )
+    for history in [[], *([(a, o)] for a in range(3) for o in range(2))]:
+        states = [policy.initial_state() for policy in (table.policy_, fitted.policy_)]
+        for action, observation in history:
+            policies = (table.policy_, fitted.policy_)
+            states = [p.update(s, action, observation) for p, s in zip(policies, states, strict=True)]
+        np.testing.assert_allclose(
+            fitted.policy_.q_values(states[1]), table.policy_.q_values(states[0]), rtol=1e-5, atol=1e-4
+        )
+
+
+@settings(max_examples=15)
+@given(trajectories())
+def test_one_round_fits_rewards_and_the_chain_sums_them(data):
+    """With one action and a window as long as the episode, Q is the return of those who share the history."""
+    single = uqf.Trajectories(
+        np.zeros_like(data.actions),
+        np.arange(data.n_steps),
+        data.rewards - 3.0,
+        data.offsets,
+        n_actions=1,
+        n_observations=data.n_steps,
+        terminated=np.ones(len(data), bool),
+    )
+    longest = int(data.lengths.max())
+    learner = FittedQ(Window(1, "ordinal"), iterations=longest, discount=0.9, trees=1, leaf=1).fit(single)
+    values = learner.policy_.values(learner.features_.along(single))[:, 0]
+    returns = returns_to_go(single, 0.9)
+    # Every observation is unique, so each step but the first of an episode has a leaf of its own.
+    for index, (begin, end) in enumerate(pairwise(data.offsets)):
+        cuts = slice(begin + index + 1, end + index)
+        np.testing.assert_allclose(values[cuts], returns[begin + 1 : end], rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("kind", ["extra-trees", "gradient-boosting"])
+def test_compiled_trees_equal_scikit_learns(kind):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(500, 6)).astype(np.float32)
+    y = np.sin(x[:, 0]) - 5.0 + x[:, 1] * x[:, 2]
+    if kind == "extra-trees":
+        model = ExtraTreesRegressor(7, min_samples_leaf=3, random_state=0).fit(x, y)
+        forest = flattened([tree.tree_ for tree in model.estimators_], 6, 1 / 7)
+    else:
+        model = GradientBoostingRegressor(n_estimators=20, random_state=0).fit(x, y)
+        base = float(model.init_.constant_.ravel()[0])
+        forest = flattened([tree.tree_ for tree in model.estimators_[:, 0]], 6, model.learning_rate, base)
+    features = _core.Features.window(1, True, 1, 5)
+    policy = uqf.policies.ForestPolicy(features, [forest])
+    fresh = rng.normal(size=(3000, 6)).astype(np.float32)
+    for threads in (1, 3):
+        np.testing.assert_allclose(
+            policy.values(fresh, threads=threads)[:, 0], model.predict(fresh), rtol=1e-12
+        )
+
+
+def test_damaged_forests_and_foreign_states_are_refused():
+    features = _core.Features.window(1, False, 1, 2)
+    zeros, ints = np.zeros(1), np.zeros(1, np.int64)
+    for feature in (0, 7):
+        circle = (0.0, np.zeros(2), ints, np.array([feature]), zeros, ints, ints, zeros)
+        with pytest.raises(ValueError, match="forest = 1 nodes"):
+            uqf.policies.ForestPolicy(features, [circle])
+    leaf = (0.0, np.zeros(2), ints, np.array([-2]), zeros, ints, ints, zeros)
+    policy = uqf.policies.ForestPolicy(features, [leaf])
+    other = uqf.policies.ForestPolicy(_core.Features.window(2, False, 1, 2), [(0.0, np.zeros(4), *leaf[2:])])
+    longer = other.update(other.update(other.initial_state(), 0, 0), 0, 0)
+    with pytest.raises(ValueError, match="state belongs to another policy"):
+        policy.q_values(longer)
+
+
+@pytest.mark.parametrize(
+    "representation",
+    [
+        None,
+        Window(2, "ordinal"),
+        TPSR(6),
+        CPSR(6, prefix_dim=300, suffix_dim=300),
+        uqf.UQF(6, 0.99),
+    ],
+    ids=["none", "window", "tpsr", "cpsr", "uqf"],
+)
+def test_every_representation_learns_the_near_grid(representation):
+    env = uqf.make("gridworld-near")
+    data = uqf.rollout(env, episodes=400, seed=4)
+    rounds = []
+    learner = FittedQ(representation, iterations=10, discount=0.99, trees=10).fit(
+        data, progress=rounds.append
+    )
+    assert rounds == list(range(1, 11))
+    score = uqf.estimate_return(env, learner.policy_, episodes=300, seed=5)
+    assert score.mean > uqf.estimate_return(env, None, episodes=300, seed=5).mean + 0.1
+
+    class Stepped:
+        initial_state, update = learner.policy_.initial_state, learner.policy_.update
+        action_probs = learner.policy_.action_probs
+
+    compiled = uqf.rollout(env, learner.policy_, episodes=5, seed=6)
+    assert compiled == uqf.rollout(env, Stepped(), episodes=5, seed=6)
+
+
+def test_a_model_or_a_policy_may_be_the_representation(tiger):
+    data = uqf.rollout(tiger, episodes=300, seed=0)
+    psr = PSR(uqf.WFA.from_pomdp(tiger, target="probability"), 3, 2)
+    by_psr = FittedQ(psr, iterations=3, trees=3).fit(data)
+    by_policy = FittedQ(psr.tracker, iterations=3, trees=3).fit(data)
+    states = by_psr.features_.along(data)
+    np.testing.assert_array_equal(by_psr.policy_.values(states), by_policy.policy_.values(states))
+    # A cut for every step and one more per episode; before the first step the state is the start's.
+    assert states.shape == (data.n_steps + len(data), 2)
+    np.testing.assert_allclose(states[0], tiger.start)
+
+
+def test_threads_do_not_change_the_bits():
+    data = uqf.rollout(uqf.make("tiger"), episodes=100, seed=0)
+    one, two = (FittedQ(iterations=3, trees=4, seed=3, threads=n).fit(data) for n in (1, 2))
+    states = one.features_.along(data)
+    np.testing.assert_array_equal(one.policy_.values(states), two.policy_.values(states))
+
+
+def test_an_action_that_the_log_lacks_is_not_recommended():
+    data = uqf.Trajectories([0, 1], [0, 0], [-1.0, -2.0], [0, 1, 2], n_actions=3, n_observations=1)
+    learner = FittedQ(iterations=1, leaf=1).fit(data)
+    values = learner.policy_.q_values(learner.policy_.initial_state())
+    np.testing.assert_allclose(values, [-1.0, -2.0, -2.0])
+
+
+def test_a_linear_q_does_not_run_away():
+    data = uqf.rollout(uqf.make("spocman"), episodes=50, seed=0)
+    learner = FittedQ(Window(2), iterations=60, discount=0.99, regressor="linear", ridge=1e-3).fit(data)
+    bound = np.abs(data.rewards).max() / 0.01
+    assert np.abs(learner.policy_.values(learner.features_.along(data))).max() < 10 * bound
+
+
+def test_conventions_and_misuse():
+    learner = FittedQ(TPSR(3), iterations=2)
+    copy = clone(learner)
+    assert copy.representation is not learner.representation
+    assert copy.get_params()["representation__rank"] == 3
+    data = uqf.rollout(uqf.make("tiger"), episodes=5, seed=0)
+    for bad, kind, message in [
+        (FittedQ(iterations=0), ValueError, "iterations = 0"),
+        (FittedQ(leaf=0), ValueError, "leaf = 0"),
+        (FittedQ(regressor="forest"), ValueError, "regressor = 'forest'"),
+        (FittedQ("state"), TypeError, "representation is a str"),
+        (FittedQ(MemorylessQ()), TypeError, "representation is a MemorylessQ"),
+        (FittedQ(Window(0)), ValueError, "length = 0"),
+        (FittedQ(Window(1, "binary")), ValueError, "encoding = 'binary'"),
+        (FittedQ(temperature=-1.0, iterations=1), ValueError, "temperature = -1"),
+    ]:
+        with pytest.raises(kind, match=message):
+            bad.fit(data)

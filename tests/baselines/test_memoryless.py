@@ -1,0 +1,208 @@
+"""Tables over the last symbols: against exact values, hand-made averages and random ones."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.base import clone
+
+import uqf
+from strategies import trajectories
+from uqf.baselines import MemorylessQ, RandomPolicy
+from uqf.baselines.transitions import Transitions, returns_to_go
+
+
+@pytest.fixture(scope="module")
+def observable():
+    """A chain whose observation is the state: actions move left or right, the right end pays and ends."""
+    states = 4
+    transitions = np.zeros((2, states, states))
+    for s in range(states):
+        transitions[0, s, max(s - 1, 0)] = 1.0
+        transitions[1, s, min(s + 1, states - 1)] += 0.8
+        transitions[1, s, s] += 0.2
+    rewards = np.full((2, states, states), -0.1)
+    rewards[:, :, -1] = 1.0
+    return uqf.TabularPOMDP(
+        transitions,
+        np.broadcast_to(np.eye(states), (2, states, states)),
+        rewards,
+        np.eye(states)[0],
+        0.9,
+        terminal=np.arange(states) == states - 1,
+        horizon=30,
+    )
+
+
+def exact_q(pomdp, policy=None):
+    """Q of the state-level policy, or of the optimal one: (A, S)."""
+    immediate = np.einsum("ast,ast->as", pomdp.transitions, pomdp.rewards)
+    moves = pomdp.transitions * ~pomdp.terminal
+    q = np.zeros_like(immediate)
+    for _ in range(2000):
+        value = q.max(axis=0) if policy is None else (policy.T * q).sum(axis=0)
+        q = immediate + pomdp.discount * moves @ value
+    return q
+
+
+def learned_q(learner, pomdp):
+    """Q (A, S) by the state seen last, read from the contexts (a, s) of both actions."""
+    rows = dict(zip(learner.contexts_, learner.values_, strict=True))
+    q = np.full((2, pomdp.n_states), np.nan)
+    for context, values in rows.items():
+        if len(context) == 1 and context[0] < pomdp.n_symbols:
+            q[:, context[0] % pomdp.n_observations] = values
+    return q
+
+
+def test_q_learning_finds_the_optimal_q_of_an_observable_world(observable):
+    data = uqf.rollout(observable, episodes=20_000, seed=1)
+    learner = MemorylessQ(target="q-learning", discount=0.9, shrinkage=0.0).fit(data)
+    q, exact = learned_q(learner, observable), exact_q(observable)
+    np.testing.assert_allclose(q[:, :3], exact[:, :3], atol=0.02)
+    assert learner.change_ < 1e-8
+
+
+@pytest.mark.parametrize("propensity", [False, True])
+def test_monte_carlo_finds_the_q_of_the_behaviour(observable, propensity):
+    data = uqf.rollout(observable, episodes=20_000, horizon=200, seed=2)
+    learner = MemorylessQ(discount=0.9, shrinkage=0.0, propensity=propensity).fit(data)
+    uniform = np.full((observable.n_states, 2), 0.5)
+    np.testing.assert_allclose(
+        learned_q(learner, observable)[:, :3], exact_q(observable, uniform)[:, :3], atol=0.02
+    )
+
+
+def test_propensities_undo_a_behaviour_that_saw_more():
+    """The behaviour knows a hidden coin and mostly bets right; the table must still value both bets alike."""
+    rng = np.random.default_rng(0)
+    coin = rng.integers(2, size=40_000)
+    right = rng.random(40_000) < 0.9
+    bets = np.where(right, coin, 1 - coin)
+    # Heads pay more whatever the bet is: the bet itself is worth nothing.
+    data = uqf.Trajectories(
+        bets,
+        np.zeros(40_000, int),
+        coin.astype(float),
+        np.arange(40_001),
+        n_actions=2,
+        n_observations=1,
+        behavior_probs=np.where(right, 0.9, 0.1),
+        terminated=np.ones(40_000, bool),
+    )
+    naive = MemorylessQ(shrinkage=0.0).fit(data).values_[0]
+    weighted = MemorylessQ(shrinkage=0.0, propensity=True).fit(data).values_[0]
+    np.testing.assert_allclose(naive, [0.1, 0.9], atol=0.02)
+    np.testing.assert_allclose(weighted, [0.5, 0.5], atol=0.03)
+
+
+@given(trajectories(), st.integers(0, 3), st.floats(0.0, 5.0))
+def test_the_table_is_the_shrunk_mean_of_its_contexts(data, k, shrinkage):
+    learner = MemorylessQ(k, discount=0.9, shrinkage=shrinkage).fit(data)
+    table = dict(zip(learner.contexts_, learner.values_, strict=True))
+    returns, symbols = returns_to_go(data, 0.9), data.symbols
+    seen = {}
+    for begin, end in zip(data.offsets[:-1], data.offsets[1:], strict=True):
+        for step in range(begin, end):
+            history = (data.n_symbols, *symbols[begin:step].tolist())
+            for length in range(min(k, len(history)) + 1):
+                context = history[len(history) - length :]
+                seen.setdefault((context, int(data.actions[step])), []).append(returns[step])
+    for (context, action), values in seen.items():
+        above = table[context[1:]][action] if context else returns.mean()
+        expected = (sum(values) + shrinkage * above) / (len(values) + shrinkage)
+        np.testing.assert_allclose(table[context][action], expected, atol=1e-9)
+
+
+@given(trajectories(), st.integers(0, 3))
+def test_the_policy_follows_the_table(data, k):
+    learner = MemorylessQ(k, discount=0.9, temperature=0.5).fit(data)
+    table = dict(zip(learner.contexts_, learner.values_, strict=True))
+    policy = learner.policy_
+    for episode in data:
+        history, state = (data.n_symbols,), policy.initial_state()
+        for action, observation in episode.history:
+            known = next(
+                history[i:] for i in range(max(0, len(history) - k), len(history) + 1) if history[i:] in table
+            )
+            np.testing.assert_array_equal(policy.q_values(state), table[known])
+            scaled = np.exp((table[known] - table[known].max()) / 0.5)
+            np.testing.assert_allclose(policy.action_probs(state), scaled / scaled.sum())
+            state = policy.update(state, action, observation)
+            history = (*history, action * data.n_observations + observation)
+
+
+@given(trajectories(), st.floats(0.0, 1.0))
+def test_returns_to_go_by_hand(data, discount):
+    expected = []
+    for episode in data:
+        total, backwards = 0.0, []
+        for reward in episode.rewards[::-1]:
+            total = reward + discount * total
+            backwards.append(total)
+        expected += backwards[::-1]
+    np.testing.assert_allclose(returns_to_go(data, discount), expected, atol=1e-12)
+
+
+@given(trajectories(), st.booleans())
+def test_targets_stop_where_the_world_ended(data, bootstrap):
+    rng = np.random.default_rng(0)
+    values = rng.normal(size=(data.n_steps + len(data), data.n_actions)) - 10.0
+    targets = Transitions(data, bootstrap_truncated=bootstrap).targets(values, 0.9)
+    cut = 0
+    for index, episode in enumerate(data):
+        for t, reward in enumerate(episode.rewards):
+            last = t == len(episode.rewards) - 1
+            goes_on = not last or (bootstrap and not episode.terminated)
+            expected = reward + (0.9 * values[cut + 1].max() if goes_on else 0.0)
+            assert targets[data.offsets[index] + t] == pytest.approx(expected)
+            cut += 1
+        cut += 1
+
+
+def test_compiled_and_stepped_play_agree():
+    env = uqf.make("gridworld-near")
+    policy = MemorylessQ(2, discount=0.99).fit(uqf.rollout(env, episodes=500, seed=0)).policy_
+
+    class Stepped:
+        initial_state, update, action_probs = policy.initial_state, policy.update, policy.action_probs
+
+    compiled = uqf.rollout(env, policy, episodes=20, seed=3)
+    assert compiled == uqf.rollout(env, Stepped(), episodes=20, seed=3)
+    assert (
+        uqf.estimate_return(env, policy, episodes=500).mean
+        > uqf.estimate_return(env, None, episodes=500).mean
+    )
+
+
+def test_random_policy_is_uniform_and_compiled():
+    env = uqf.make("tiger")
+    policy = RandomPolicy(env.n_actions, env.n_observations)
+    data = uqf.rollout(env, policy, episodes=2000, seed=0)
+    np.testing.assert_allclose(data.behavior_probs, 1 / 3)
+    np.testing.assert_allclose(np.bincount(data.actions) / data.n_steps, 1 / 3, atol=0.02)
+    score, reference = (uqf.estimate_return(env, p, episodes=4000, seed=1) for p in (policy, None))
+    assert score.mean == pytest.approx(reference.mean, abs=4 * np.hypot(score.stderr, reference.stderr))
+    with pytest.raises(ValueError, match="n_actions = 0"):
+        RandomPolicy(0, 2)
+
+
+def test_scikit_learn_conventions_and_misuse():
+    learner = MemorylessQ(2, "q-learning", shrinkage=3.0)
+    assert clone(learner).get_params() == learner.get_params()
+    data = uqf.rollout(uqf.make("tiger"), episodes=5, seed=0)
+    unlogged = uqf.Trajectories(
+        data.actions, data.observations, data.rewards, data.offsets, n_actions=3, n_observations=2
+    )
+    for bad, message in [
+        (MemorylessQ(-1), "k = -1"),
+        (MemorylessQ(target="sarsa"), "target = 'sarsa'"),
+        (MemorylessQ(discount=1.5), "discount = 1.5"),
+        (MemorylessQ(shrinkage=-1.0), "shrinkage = -1"),
+        (MemorylessQ(temperature=-1.0), "temperature = -1"),
+        (MemorylessQ(propensity=True), "propensity = True"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            bad.fit(unlogged)
+    with pytest.raises(TypeError, match="data is a list"):
+        MemorylessQ().fit([])

@@ -1,0 +1,170 @@
+"""Predictive state representations against exact probabilities."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.base import clone
+
+import uqf
+from strategies import pomdps
+from uqf.baselines import CPSR, PSR, TPSR, BeliefModel
+from uqf.errors import NotFittedError
+from uqf.learn.hankel import exact_hankel
+from uqf.learn.spectral import spectral_wfa
+from words import some_words, words_up_to
+
+
+def exact_psr(pomdp, policy=None):
+    wfa = uqf.WFA.from_pomdp(pomdp, policy, target="probability")
+    return PSR(wfa, pomdp.n_actions, pomdp.n_observations)
+
+
+def pairs(word, n_observations):
+    return [divmod(int(symbol), n_observations) for symbol in word]
+
+
+@given(pomdps(max_states=6), st.integers(0, 2**32 - 1))
+def test_from_the_exact_hankel_it_predicts_exactly(pomdp, seed):
+    rng = np.random.default_rng(seed)
+    policy = rng.dirichlet(np.ones(pomdp.n_actions), size=pomdp.n_states)
+    wfa = uqf.WFA.from_pomdp(pomdp, policy, target="probability")
+    rank = wfa.minimise().rank
+    basis = some_words(pomdp.n_symbols, 2, rng, 60)
+    blocks = exact_hankel(wfa, prefixes=basis, suffixes=basis)
+    spectrum = np.linalg.svd(blocks.block, compute_uv=False)
+    if len(spectrum) < rank or spectrum[rank - 1] < 1e-4 * spectrum[0]:
+        return
+    learned = PSR(spectral_wfa(blocks, rank), pomdp.n_actions, pomdp.n_observations)
+    exact = PSR(wfa, pomdp.n_actions, pomdp.n_observations)
+    for word in some_words(pomdp.n_symbols, 4, rng, 30):
+        if any(wfa(word[: end + 1]) < 1e-6 for end in range(len(word))):
+            continue
+        history = pairs(word, pomdp.n_observations)
+        mine, truth = (psr.joint_probs(psr.state(history), raw=True) for psr in (learned, exact))
+        np.testing.assert_allclose(mine, truth, atol=1e-8)
+        assert learned.predict(history, joint=False) == pytest.approx(exact.predict(history), abs=1e-8)
+
+
+@given(pomdps(terminal=False), st.integers(0, 10_000))
+def test_states_and_predictions_are_those_of_the_belief_filter(pomdp, seed):
+    psr, model = exact_psr(pomdp), BeliefModel(pomdp)
+    data = uqf.rollout(pomdp, episodes=3, seed=seed)
+    states = psr.states(data)
+    for index, episode in enumerate(data):
+        belief, chance = model.start, 1.0
+        for t, (action, observation) in enumerate(episode.history):
+            state = states[data.offsets[index] + t]
+            np.testing.assert_allclose(state, belief, atol=1e-9)
+            exact = np.stack([model.likelihood(belief, a) for a in range(pomdp.n_actions)])
+            np.testing.assert_allclose(psr.observation_probs(state), exact, atol=1e-9)
+            np.testing.assert_allclose(psr.joint_probs(state), exact / pomdp.n_actions, atol=1e-9)
+            chance *= exact[action, observation]
+            belief = model.update(belief, action, observation)
+        assert psr.predict(episode.history) == pytest.approx(chance, abs=1e-9)
+        joint = chance / pomdp.n_actions ** len(episode.rewards)
+        assert psr.predict(episode.history, joint=True) == pytest.approx(joint, abs=1e-9)
+        assert psr.predict(episode.history[2:], episode.history[:2], joint=True) == pytest.approx(
+            joint / psr.predict(episode.history[:2], joint=True), rel=1e-6
+        )
+
+
+def test_the_likelihood_is_the_models_own(tiger):
+    psr = exact_psr(tiger)
+    data = uqf.rollout(tiger, episodes=50, seed=0)
+    by_hand = sum(np.log(psr.predict(episode.history)) for episode in data) / data.n_steps
+    assert psr.log_likelihood(data, floor=0.0) == pytest.approx(by_hand)
+    joint = psr.log_likelihood(data, joint=True, floor=0.0)
+    assert joint == pytest.approx(by_hand - np.log(tiger.n_actions))
+
+
+@pytest.fixture(scope="module")
+def noisy():
+    """Three places in a ring, seen through noise; actions move one way or the other, mostly."""
+    ring = np.roll(np.eye(3), 1, axis=1)
+    moves = np.stack([0.8 * ring + 0.2 * np.eye(3), 0.8 * ring.T + 0.2 * np.eye(3)])
+    sights = np.broadcast_to(0.7 * np.eye(3) + 0.1, (2, 3, 3))
+    rewards = np.broadcast_to([0.0, 0.0, 1.0], (2, 3))
+    return uqf.TabularPOMDP(moves, sights, rewards, np.array([1.0, 0.0, 0.0]), 0.9, horizon=20)
+
+
+def test_likelihood_approaches_the_true_models(noisy):
+    held_out = uqf.rollout(noisy, episodes=2000, seed=99)
+    truth = exact_psr(noisy).log_likelihood(held_out)
+    gaps = []
+    for episodes in (200, 20_000):
+        learner = TPSR(3, max_prefix=2, max_suffix=2).fit(uqf.rollout(noisy, episodes=episodes, seed=1))
+        gaps.append(truth - learner.score(held_out))
+    unconditional = np.bincount(held_out.observations) / held_out.n_steps
+    blind = unconditional @ np.log(unconditional)
+    assert gaps[1] < 0.3 * gaps[0]
+    assert gaps[1] < 0.02 * (truth - blind)
+
+
+@pytest.mark.parametrize("kind", ["gaussian", "rademacher", "sparse", "hashed"])
+def test_compressed_approaches_uncompressed_with_width(noisy, kind):
+    data = uqf.rollout(noisy, episodes=300, seed=2)
+    words = words_up_to(noisy.n_symbols, 3)
+    exact = TPSR(3, max_prefix=1, max_suffix=1).fit(data).wfa_.values(words)
+
+    def error(dim):
+        settings = {
+            "projection": kind,
+            "prefix_dim": dim,
+            "suffix_dim": dim,
+            "max_prefix": 1,
+            "max_suffix": 1,
+        }
+        runs = [CPSR(3, seed=seed, **settings).fit(data).wfa_.values(words) for seed in range(5)]
+        return np.median([np.linalg.norm(run - exact) for run in runs])
+
+    assert error(400) < 0.5 * error(8)
+
+
+def test_predictions_from_little_data_are_still_distributions():
+    env = uqf.make("gridworld-near")
+    learner = TPSR(10).fit(uqf.rollout(env, episodes=30, seed=0))
+    states = learner.psr_.states(uqf.rollout(env, episodes=30, seed=1))
+    psr = learner.psr_
+    for table, axes in ((psr.observation_probs(states), -1), (psr.joint_probs(states), (-2, -1))):
+        assert (table >= 0).all()
+        np.testing.assert_allclose(table.sum(axis=axes), 1.0)
+    raw = psr.joint_probs(states, raw=True)
+    assert (raw < 0).any()
+    assert np.isfinite(learner.score(uqf.rollout(env, episodes=30, seed=2)))
+
+
+def test_unseen_symbols_keep_the_state_and_dead_ones_restart():
+    operators = np.array([[[1.0, 0.0], [0.0, 0.0]], [[0.0, 0.0], [0.0, 0.5]]])
+    wfa = uqf.WFA([1.0, 0.0], operators, [1.0, 1.0], symbols=[0, 1], n_symbols=3)
+    psr = PSR(wfa, 1, 3, anchor=[0.5, 0.5])
+    np.testing.assert_allclose(psr.state([(0, 0)]), [1.0, 0.0])
+    np.testing.assert_allclose(psr.state([(0, 2)]), [1.0, 0.0])
+    # From [1, 0] symbol 1 is impossible: the average state takes it in instead.
+    np.testing.assert_allclose(psr.state([(0, 1)]), [0.0, 1.0])
+    np.testing.assert_allclose(psr.observation_probs([0.0, 0.0]), [[1 / 3, 1 / 3, 1 / 3]])
+    dead = PSR(uqf.WFA([1.0, 0.0], np.zeros((1, 2, 2)), [1.0, 1.0]), 1, 1, anchor=[0.25, 0.25])
+    np.testing.assert_allclose(dead.state([(0, 0)]), [0.5, 0.5])
+
+
+@pytest.mark.parametrize("learner", [TPSR(6), CPSR(6, projection="hashed", prefix_dim=400, suffix_dim=400)])
+def test_the_linear_policy_beats_chance(learner):
+    env = uqf.make("gridworld-near")
+    policy = learner.fit(uqf.rollout(env, episodes=2000, seed=0)).policy_
+    score = uqf.estimate_return(env, policy, episodes=1000, seed=1)
+    assert score.mean > uqf.estimate_return(env, None, episodes=1000, seed=1).mean + 0.1
+
+
+def test_conventions_and_misuse(tiger):
+    learner = CPSR(2, projection="sparse", suffix_dim=50)
+    assert clone(learner).get_params() == learner.get_params()
+    with pytest.raises(NotFittedError, match="CPSR is not fitted"):
+        learner.score(None)
+    with pytest.raises(TypeError, match="data is a NoneType"):
+        TPSR().fit(None)
+    with pytest.raises(ValueError, match=r"n_actions \* n_observations = 4"):
+        PSR(uqf.WFA.from_pomdp(tiger, target="probability"), 2, 2)
+    with pytest.raises(ValueError, match="ridge = -1"):
+        TPSR(ridge=-1).fit(uqf.rollout(tiger, episodes=2))
+    with pytest.raises(ValueError, match="floor = 2"):
+        exact_psr(tiger).log_likelihood(uqf.rollout(tiger, episodes=2), floor=2)
