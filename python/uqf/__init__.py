@@ -4,6 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from uqf import baselines as baselines
+from uqf import ope as ope
 from uqf.environments import Environment as Environment
 from uqf.environments import TabularPOMDP as TabularPOMDP
 from uqf.environments import environments as environments

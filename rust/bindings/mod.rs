@@ -1,12 +1,14 @@
 //! The whole boundary with Python: borrow, call, convert. No logic lives here.
 
 mod automaton;
+mod batch;
 mod convert;
 mod hankel;
 mod job;
 mod policies;
 mod pomcp;
 mod pomdp_file;
+mod replay;
 mod rollout;
 mod sum_policy;
 mod trajectories;
@@ -19,6 +21,8 @@ mod _core {
     #[pymodule_export]
     use super::automaton::{Automaton, AutomatonMemory, AutomatonPolicy};
     #[pymodule_export]
+    use super::batch::PolicyBatch;
+    #[pymodule_export]
     use super::hankel::{HankelSettings, HankelStatistics, most_frequent, project_words, sum_operators};
     #[pymodule_export]
     use super::policies::TablePolicy;
@@ -26,6 +30,8 @@ mod _core {
     use super::pomcp::{Pomcp, PomcpState};
     #[pymodule_export]
     use super::pomdp_file::{read_pomdp, write_pomdp};
+    #[pymodule_export]
+    use super::replay::action_probabilities;
     #[pymodule_export]
     use super::rollout::{returns, rollout};
     #[pymodule_export]
