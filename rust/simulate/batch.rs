@@ -64,8 +64,9 @@ where
 {
     fn action_probs(&self, threads: usize) -> Result<Vec<f64>> {
         let mut probs = vec![0.0; self.memories.len() * self.n_actions];
-        let blocks = self.memories.chunks(BLOCK).zip(probs.chunks_mut(BLOCK * self.n_actions)).collect();
-        for_each(threads, blocks, |(memories, probs): (&[P::Memory], &mut [f64])| {
+        let blocks: Vec<_> =
+            self.memories.chunks(BLOCK).zip(probs.chunks_mut(BLOCK * self.n_actions)).collect();
+        for_each(threads, blocks, |(memories, probs)| {
             for (memory, row) in memories.iter().zip(probs.chunks_mut(self.n_actions)) {
                 self.policy.action_probs(memory, row);
             }
@@ -77,17 +78,13 @@ where
         let mut actions = vec![0; self.memories.len()];
         let (policy, n_actions) = (&self.policy, self.n_actions);
         let luck = self.rngs.chunks_mut(BLOCK).zip(actions.chunks_mut(BLOCK));
-        let blocks = self.memories.chunks(BLOCK).zip(luck).collect();
-        for_each(
-            threads,
-            blocks,
-            |(memories, (rngs, actions)): (&[P::Memory], (&mut [Rng], &mut [i64]))| {
-                let mut probs = vec![0.0; n_actions];
-                for ((memory, rng), action) in memories.iter().zip(rngs).zip(actions) {
-                    *action = policy.act(memory, 0.0, &mut probs, rng).0 as i64;
-                }
-            },
-        )?;
+        let blocks: Vec<_> = self.memories.chunks(BLOCK).zip(luck).collect();
+        for_each(threads, blocks, |(memories, (rngs, actions))| {
+            let mut probs = vec![0.0; n_actions];
+            for ((memory, rng), action) in memories.iter().zip(rngs).zip(actions) {
+                *action = policy.act(memory, 0.0, &mut probs, rng).0 as i64;
+            }
+        })?;
         Ok(actions)
     }
 
@@ -98,16 +95,12 @@ where
         check_below("observation", observations, self.n_observations)?;
         let policy = &self.policy;
         let symbols = actions.chunks(BLOCK).zip(observations.chunks(BLOCK));
-        let blocks = self.memories.chunks_mut(BLOCK).zip(symbols).collect();
-        for_each(
-            threads,
-            blocks,
-            |(memories, (actions, observations)): (&mut [P::Memory], (&[i64], &[i64]))| {
-                for ((memory, &action), &observation) in memories.iter_mut().zip(actions).zip(observations) {
-                    policy.update(memory, action as usize, observation as usize);
-                }
-            },
-        )
+        let blocks: Vec<_> = self.memories.chunks_mut(BLOCK).zip(symbols).collect();
+        for_each(threads, blocks, |(memories, (actions, observations))| {
+            for ((memory, &action), &observation) in memories.iter_mut().zip(actions).zip(observations) {
+                policy.update(memory, action as usize, observation as usize);
+            }
+        })
     }
 
     fn reset(&mut self, starts: &[bool]) -> Result<()> {
