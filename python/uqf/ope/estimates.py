@@ -8,6 +8,9 @@ from dataclasses import dataclass
 #: Measured on the grid worlds: 95 % intervals covered 88 % of the time near 50, above 90 % from 100 on.
 ENOUGH_EPISODES = 100.0
 
+#: Fewer informative episodes than this, and the interval is a guess from a handful of lucky ones.
+ENOUGH_INFORMATIVE = 10.0
+
 #: The mean importance weight is one in expectation; this far off, the logs lack what the policy does.
 FAIR_MEAN_WEIGHT = (0.7, 1.4)
 
@@ -25,6 +28,8 @@ class Estimate:
     """How many episodes of the policy itself the logs are worth; at most the number of episodes."""
     mean_weight: float
     """Mean importance weight over discounted steps; one if the logs contain all that the policy does."""
+    informative_episodes: float
+    """About how many episodes make the difference; few if reward is rare. Infinite for a model."""
     sufficient: bool
     """Whether the interval means what it says: enough overlap, and no model with an error of its own."""
     method: str
@@ -48,6 +53,11 @@ class Estimate:
             text = (
                 f"The return is {low:.4g} to {high:.4g} with {self.level:.0%} confidence, "
                 f"{self.mean:.4g} most likely; the logs are worth {size} episodes of this policy."
+            )
+        elif self.informative_episodes < ENOUGH_INFORMATIVE and self.effective_sample_size >= ENOUGH_EPISODES:
+            text = (
+                "These logs cannot tell what the policy earns: what it earns hangs on about "
+                f"{self.informative_episodes:.0f} of the {self.episodes} episodes. Collect more logs."
             )
         else:
             text = (

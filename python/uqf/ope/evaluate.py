@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from uqf.ope.estimates import ENOUGH_EPISODES, FAIR_MEAN_WEIGHT, Comparison, Estimate
+from uqf.ope.estimates import ENOUGH_EPISODES, ENOUGH_INFORMATIVE, FAIR_MEAN_WEIGHT, Comparison, Estimate
 from uqf.ope.last_symbol import LastSymbolModel
 from uqf.ope.ratios import Ratios, bootstrap
 from uqf.ope.replay import estimated_propensities, target_probs
@@ -130,38 +130,47 @@ def _model_values(logs: _Replayed) -> tuple[float, FloatArray]:
     return _model_value(logs, np.arange(count)), np.array(refits)
 
 
-def _measured(
-    logs: list[_Replayed], method: str, level: float, replicates: int
-) -> tuple[float, float, tuple[float, float]]:
-    """(value, standard error, interval) of one policy, or of the difference of two."""
+class _Measured(NamedTuple):
+    value: float
+    stderr: float
+    interval: tuple[float, float]
+    informative: float
+
+
+def _measured(logs: list[_Replayed], method: str, level: float, replicates: int) -> _Measured:
+    """The value of one policy, or the difference of two."""
     if method == "model":
         (value, refits), *others = [_model_values(one) for one in logs]
         for other, other_refits in others:
             value, refits = value - other, refits - other_refits
         error = float(refits.std(ddof=1))
         reach = float(ndtri((1.0 + level) / 2.0)) * error
-        return value, error, (value - reach, value + reach)
+        return _Measured(value, error, (value - reach, value + reach), float("inf"))
     ratios, *rest = [(_importance if method == "importance" else _doubly_robust)(one) for one in logs]
     for subtracted in rest:
         ratios = ratios - subtracted
     error, interval = bootstrap(ratios, level=level, replicates=replicates, seed=logs[0].seed)
-    return ratios.value(), error, interval
+    return _Measured(ratios.value(), error, interval, ratios.informative_groups())
 
 
 def _estimate(logs: _Replayed, method: str | None, level: float, replicates: int) -> Estimate:
     size, mean_weight = logs.overlap
     low, high = FAIR_MEAN_WEIGHT
+    chosen = method or "doubly-robust"
+    measured = _measured([logs], chosen, level, replicates)
     overlapping = size >= ENOUGH_EPISODES and low <= mean_weight <= high
-    chosen = method or ("doubly-robust" if overlapping else "model")
-    value, error, interval = _measured([logs], chosen, level, replicates)
+    sufficient = overlapping and measured.informative >= ENOUGH_INFORMATIVE and chosen != "model"
+    if method is None and not sufficient:
+        chosen, measured = "model", _measured([logs], "model", level, replicates)
     return Estimate(
-        mean=value,
-        stderr=error,
-        interval=interval,
+        mean=measured.value,
+        stderr=measured.stderr,
+        interval=measured.interval,
         level=level,
         effective_sample_size=size,
         mean_weight=mean_weight,
-        sufficient=overlapping and chosen != "model",
+        informative_episodes=measured.informative,
+        sufficient=sufficient,
         method=chosen,
         propensities=logs.propensities,
         episodes=len(logs.data),
@@ -236,5 +245,5 @@ def compare(
     estimates = [_estimate(one, method, level, replicates) for one in logs]
     if method is None and {estimate.method for estimate in estimates} != {"doubly-robust"}:
         estimates = [_estimate(one, "model", level, replicates) for one in logs]
-    value, error, interval = _measured(logs, estimates[0].method, level, replicates)
+    value, error, interval, _ = _measured(logs, estimates[0].method, level, replicates)
     return Comparison(value, error, interval, *estimates)
