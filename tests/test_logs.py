@@ -243,9 +243,7 @@ def test_a_parquet_file_cut_anywhere_is_refused(tmp_path):
 def test_mixed_types_in_text_are_refused(tmp_path):
     csv = tmp_path / "log.csv"
     csv.write_text("episode,action,observation,reward\n0,1,0,0.5\n0,up,0,1\n")
-    with pytest.raises(
-        uqf.FileFormatError, match=r"'action' mixes numbers and names: .* '1', row 1 has 'up'"
-    ):
+    with pytest.raises(uqf.FileFormatError, match=r"'action' mixes numbers and names: .*row 1 has 'up'"):
         uqf.read_csv(csv)
     lines = tmp_path / "log.jsonl"
     rows = [{"episode": 0, "action": action, "observation": 0, "reward": 0} for action in (1, "up")]

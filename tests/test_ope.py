@@ -294,7 +294,7 @@ def coverage(name, share, method, repetitions, horizon=25, episodes=1000):
 
 @pytest.mark.parametrize("method", ["importance", "doubly-robust"])
 def test_intervals_cover_quick(method):
-    sufficient, covered = coverage("gridworld-near", 0.1, method, repetitions=25, horizon=12, episodes=500)
+    sufficient, covered = coverage("gridworld-near", 0.1, method, repetitions=20)
     assert sufficient > 0.9
     assert covered >= 0.8
 

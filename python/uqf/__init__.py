@@ -22,6 +22,10 @@ from uqf.learn.hankel import Hankel as Hankel
 from uqf.learn.hankel import exact_hankel as exact_hankel
 from uqf.learn.hankel import hankel as hankel
 from uqf.learn.spectral import spectral_wfa as spectral_wfa
+from uqf.model_file import ModelHeader as ModelHeader
+from uqf.model_file import inspect_model as inspect_model
+from uqf.model_file import load as load
+from uqf.model_file import save as save
 from uqf.policies import AutomatonPolicy as AutomatonPolicy
 from uqf.policies import Policy as Policy
 from uqf.policies import TablePolicy as TablePolicy
