@@ -14,9 +14,9 @@ PYTHON = ROOT / "python" / "uqf"
 
 #: A Python module may import only from layers above its own, and from its own.
 LAYERS = [
-    {"_core", "errors", "_reference"},
+    {"_core", "errors", "_reference", "files", "vocabulary"},
     {"trajectories", "environments", "policies"},
-    {"pomdp_file", "evaluate"},
+    {"pomdp_file", "model_file", "evaluate"},
     {"learn"},
     {"plan", "ope"},
     {"baselines"},

@@ -4,10 +4,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from uqf import baselines as baselines
+from uqf import ope as ope
 from uqf.environments import Environment as Environment
 from uqf.environments import TabularPOMDP as TabularPOMDP
 from uqf.environments import environments as environments
 from uqf.environments import make as make
+from uqf.errors import FileFormatError as FileFormatError
 from uqf.errors import NumericalError as NumericalError
 from uqf.errors import SpectralRadiusError as SpectralRadiusError
 from uqf.errors import UQFError as UQFError
@@ -20,6 +22,10 @@ from uqf.learn.hankel import Hankel as Hankel
 from uqf.learn.hankel import exact_hankel as exact_hankel
 from uqf.learn.hankel import hankel as hankel
 from uqf.learn.spectral import spectral_wfa as spectral_wfa
+from uqf.model_file import ModelHeader as ModelHeader
+from uqf.model_file import inspect_model as inspect_model
+from uqf.model_file import load as load
+from uqf.model_file import save as save
 from uqf.policies import AutomatonPolicy as AutomatonPolicy
 from uqf.policies import Policy as Policy
 from uqf.policies import TablePolicy as TablePolicy
@@ -29,17 +35,34 @@ from uqf.pomdp_file import loads_pomdp as loads_pomdp
 from uqf.pomdp_file import save_pomdp as save_pomdp
 from uqf.trajectories import Trajectories as Trajectories
 from uqf.trajectories import concatenate as concatenate
+from uqf.vocabulary import Vocabulary as Vocabulary
 
 if TYPE_CHECKING:
+    from uqf.adapters.arrow import from_arrow as from_arrow
+    from uqf.adapters.columns import LogColumns as LogColumns
     from uqf.adapters.gymnasium import from_gymnasium as from_gymnasium
     from uqf.adapters.gymnasium import gymnasium_env as gymnasium_env
     from uqf.adapters.gymnasium import gymnasium_vector_env as gymnasium_vector_env
+    from uqf.adapters.log import read_log as read_log
+    from uqf.adapters.minari import from_minari as from_minari
+    from uqf.adapters.parquet import iter_parquet as iter_parquet
+    from uqf.adapters.parquet import read_parquet as read_parquet
+    from uqf.adapters.text import read_csv as read_csv
+    from uqf.adapters.text import read_jsonl as read_jsonl
 
 #: Names whose module needs an extra: (module, extra). They are imported when first used.
 _ON_REQUEST = {
     "from_gymnasium": ("uqf.adapters.gymnasium", "gym"),
     "gymnasium_env": ("uqf.adapters.gymnasium", "gym"),
     "gymnasium_vector_env": ("uqf.adapters.gymnasium", "gym"),
+    "from_minari": ("uqf.adapters.minari", "gym"),
+    "LogColumns": ("uqf.adapters.columns", "io"),
+    "from_arrow": ("uqf.adapters.arrow", "io"),
+    "iter_parquet": ("uqf.adapters.parquet", "io"),
+    "read_csv": ("uqf.adapters.text", "io"),
+    "read_jsonl": ("uqf.adapters.text", "io"),
+    "read_log": ("uqf.adapters.log", "io"),
+    "read_parquet": ("uqf.adapters.parquet", "io"),
 }
 
 __version__ = "0.1.0"

@@ -22,12 +22,14 @@ __all__ = [
     "ForestPolicy",
     "HankelSettings",
     "HankelStatistics",
+    "PolicyBatch",
     "Pomcp",
     "PomcpState",
     "Simulation",
     "TablePolicy",
     "World",
     "expected_counts",
+    "action_probabilities",
     "most_frequent",
     "project_words",
     "read_pomdp",
@@ -324,6 +326,13 @@ class TablePolicy:
     def n_observations(self) -> int:
         """Number of observations."""
 
+    @property
+    def probs(self) -> _Floats:
+        """Action probabilities by symbol, with a last row for the start; a copy."""
+
+    def batch(self, n: int, *, seed: int = 0) -> PolicyBatch:
+        """The policy acting in `n` episodes at once."""
+
     def initial_state(self) -> int:
         """The state before the first step: the number of symbols."""
 
@@ -375,6 +384,45 @@ class AutomatonPolicy:
     @property
     def rank(self) -> int:
         """Length of the state vector."""
+
+    @property
+    def symbols(self) -> _Offsets:
+        """Symbols that have an operator, in the order of `operators`."""
+
+    @property
+    def operators(self) -> _Floats:
+        """(seen symbols, rank, rank); this and the other arrays are copies."""
+
+    @property
+    def start(self) -> _Floats:
+        """State of the empty history, (rank,)."""
+
+    @property
+    def anchor(self) -> _Floats:
+        """State of an unknown history, (rank,)."""
+
+    @property
+    def weights(self) -> _Floats:
+        """(n_actions, rank)"""
+
+    @property
+    def table(self) -> _Floats | None:
+        """(seen symbols + 2, n_actions), or None."""
+
+    @property
+    def normaliser(self) -> _Floats | None:
+        """What the state is scaled by, (rank,), or None."""
+
+    @property
+    def window(self) -> int | None:
+        """Only the last so many symbols count; None for the whole history."""
+
+    @property
+    def has_behavior(self) -> bool:
+        """Whether values are divided by the probabilities of a behaviour policy."""
+
+    def batch(self, n: int, *, seed: int = 0) -> PolicyBatch:
+        """The policy acting in `n` episodes at once."""
 
     def greedy(self) -> AutomatonPolicy:
         """The same values, acted on greedily."""
@@ -538,6 +586,27 @@ class ForestPolicy:
         """Values (rows, n_actions) of feature vectors (rows, n_features)."""
 
 @final
+class PolicyBatch:
+    """A policy acting in many episodes at once; made by ``policy.batch(n)``.
+
+    Every episode has luck of its own, so the actions do not depend on the number of threads. Calls from
+    several threads wait for each other.
+    """
+
+    def __len__(self) -> int: ...
+    def action_probs(self, *, threads: int | None = None) -> _Floats:
+        """Probability of every action in every episode, (n, n_actions)."""
+
+    def act(self, *, threads: int | None = None) -> _Offsets:
+        """An action for every episode, (n,)."""
+
+    def update(self, actions: _Offsets, observations: _Offsets, *, threads: int | None = None) -> None:
+        """Takes in the action and the observation of every episode, (n,) each."""
+
+    def reset(self, starts: _Booleans) -> None:
+        """Begins the episodes marked in `starts` (n,) anew."""
+
+@final
 class PomcpState:
     """Belief and finished search at one step of an episode; made and read by `Pomcp`."""
 
@@ -617,3 +686,11 @@ def returns(
     progress: Callable[[int], object] | None = None,
 ) -> tuple[_Floats, _Offsets]:
     """(discounted returns, lengths), one entry per episode."""
+
+def action_probabilities(
+    data: _Data, policy: TablePolicy | AutomatonPolicy | Pomcp | None, *, threads: int | None = None
+) -> _Floats:
+    """Probability of every action before every step of logged episodes, (n_steps, n_actions).
+
+    The policy remembers the logged actions, not those that it would have chosen. None is the uniform policy.
+    """

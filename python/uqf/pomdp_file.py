@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-import secrets
 from pathlib import Path
 
 from uqf import _core
 from uqf.environments import Environment, TabularPOMDP
+from uqf.files import whole_file
 
 MAX_ENTRIES = 2**28
 """Tables larger than this (2 GiB of numbers) are refused unless the caller asks for more."""
@@ -74,17 +74,6 @@ def save_pomdp(pomdp: Environment, path: str | os.PathLike[str]) -> None:
 
     The file appears whole or not at all: a crash or a full disk leaves an older one as it was.
     """
-    path = Path(path)
     content = dumps_pomdp(pomdp).encode()
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
-    # Opened by number rather than by `tempfile`, whose files nobody else may read.
-    handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    except BaseException:
-        temporary.unlink()
-        raise
+    with whole_file(path) as file:
+        file.write(content)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import operator
+import os
 from collections.abc import Iterator, Sequence
+from importlib import import_module
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from uqf import _core
+from uqf.vocabulary import Vocabulary
 
 IntArray: TypeAlias = NDArray[np.integer[Any]]
 FloatArray: TypeAlias = NDArray[np.float64]
@@ -77,6 +80,8 @@ class Trajectories:
         Probability of the logged action under the policy that collected the data, *given the history*.
     terminated : booleans, shape (n_episodes,), optional
         Whether the world ended the episode (True) or the recording stopped (False, the default).
+    vocabulary : Vocabulary, optional
+        Names of actions and observations, if the logs had names.
 
     Arrays come out read-only. Slices share memory with the whole; index arrays copy. The object works as a
     list of samples in scikit-learn (`KFold`, `train_test_split`, `GridSearchCV`).
@@ -91,6 +96,7 @@ class Trajectories:
         "offsets",
         "rewards",
         "terminated",
+        "vocabulary",
     )
 
     actions: NDArray[np.int32]
@@ -101,6 +107,7 @@ class Trajectories:
     terminated: NDArray[np.bool_]
     n_actions: int
     n_observations: int
+    vocabulary: Vocabulary | None
 
     def __init__(
         self,
@@ -113,6 +120,7 @@ class Trajectories:
         n_observations: int,
         behavior_probs: ArrayLike | None = None,
         terminated: ArrayLike | None = None,
+        vocabulary: Vocabulary | None = None,
     ) -> None:
         for name, size in (("n_actions", n_actions), ("n_observations", n_observations)):
             if operator.index(size) < 1:
@@ -141,6 +149,7 @@ class Trajectories:
             ended,
             operator.index(n_actions),
             operator.index(n_observations),
+            vocabulary,
         )
         _core.validate(self)
 
@@ -154,6 +163,7 @@ class Trajectories:
         terminated: NDArray[np.bool_],
         n_actions: int,
         n_observations: int,
+        vocabulary: Vocabulary | None = None,
     ) -> None:
         self.actions = _frozen(actions)
         self.observations = _frozen(observations)
@@ -163,6 +173,7 @@ class Trajectories:
         self.terminated = _frozen(terminated)
         self.n_actions = n_actions
         self.n_observations = n_observations
+        self.vocabulary = vocabulary
 
     @classmethod
     def _trusted(cls, *arrays: Any) -> Trajectories:
@@ -292,6 +303,7 @@ class Trajectories:
             self.terminated[first:last],
             self.n_actions,
             self.n_observations,
+            self.vocabulary,
         )
 
     def _take(self, chosen: NDArray[np.int64]) -> Trajectories:
@@ -302,12 +314,15 @@ class Trajectories:
             raise IndexError(f"episode index out of range for {len(self)} episodes")
         *steps, probs, offsets, ended = _core.take_episodes(self, self.terminated, chosen)
         known = None if self.behavior_probs is None else probs
-        return self._trusted(*steps, known, offsets, ended, self.n_actions, self.n_observations)
+        sizes = (self.n_actions, self.n_observations)
+        return self._trusted(*steps, known, offsets, ended, *sizes, self.vocabulary)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Trajectories):
             return NotImplemented
         if (self.n_actions, self.n_observations) != (other.n_actions, other.n_observations):
+            return False
+        if self.vocabulary != other.vocabulary:
             return False
         if (self.behavior_probs is None) != (other.behavior_probs is None):
             return False
@@ -322,6 +337,18 @@ class Trajectories:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__init__(**state)  # type: ignore[misc]
+
+    def to_parquet(self, path: str | os.PathLike[str]) -> None:
+        """Writes a Parquet file, one row per episode, that `uqf.read_parquet` reads back bit for bit.
+
+        Needs pyarrow: ``pip install 'uqf[io]'``.
+        """
+        try:
+            # Named rather than imported: formats are built on episodes, not the other way round.
+            parquet = import_module("uqf.adapters.parquet")
+        except ModuleNotFoundError as error:
+            raise ImportError(f"to_parquet needs {error.name}: pip install 'uqf[io]'") from error
+        parquet.write_parquet(self, path)
 
     def __repr__(self) -> str:
         return (
@@ -346,6 +373,8 @@ def concatenate(parts: Sequence[Trajectories]) -> Trajectories:
                 f"parts[{index}] has {part.n_actions} actions and {part.n_observations} observations, "
                 f"parts[0] has {parts[0].n_actions} and {parts[0].n_observations}"
             )
+        if part.vocabulary != parts[0].vocabulary:
+            raise ValueError(f"parts[{index}] has other names than parts[0]: give `vocabulary` when reading")
     bases = np.cumsum([0] + [part.n_steps for part in parts])
     offsets = [np.zeros(1, np.int64)] + [
         part.offsets[1:] + base for part, base in zip(parts, bases, strict=False)
@@ -360,4 +389,5 @@ def concatenate(parts: Sequence[Trajectories]) -> Trajectories:
         np.concatenate([part.terminated for part in parts]),
         parts[0].n_actions,
         parts[0].n_observations,
+        parts[0].vocabulary,
     )

@@ -1,20 +1,21 @@
 //! Automata and the policies that act on their states.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use numpy::{
-    IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyReadonlyArray3,
-    PyUntypedArrayMethods,
+    IntoPyArray, PyArray1, PyArray2, PyArray3, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2,
+    PyReadonlyArray3, PyUntypedArrayMethods,
 };
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
+use crate::bindings::batch::PolicyBatch;
 use crate::bindings::convert::{Arrays, threads as thread_count};
+use crate::bindings::draw::Luck;
 use crate::bindings::job;
 use crate::plan::automaton;
 use crate::plan::automaton_policy::{self, Behavior, Memory};
-use crate::rng::Rng;
+use crate::simulate::batch::Batch;
 use crate::simulate::policy::Policy;
 
 /// A number below `limit`.
@@ -118,8 +119,7 @@ impl AutomatonMemory {
 #[pyclass(frozen, module = "uqf._core")]
 pub struct AutomatonPolicy {
     pub inner: Arc<automaton_policy::AutomatonPolicy>,
-    /// How many actions were drawn without a generator: each has luck of its own.
-    drawn: AtomicU64,
+    luck: Luck,
 }
 
 impl AutomatonPolicy {
@@ -135,7 +135,7 @@ impl AutomatonPolicy {
     }
 
     fn wrap(inner: automaton_policy::AutomatonPolicy) -> Self {
-        AutomatonPolicy { inner: Arc::new(inner), drawn: AtomicU64::new(0) }
+        AutomatonPolicy { inner: Arc::new(inner), luck: Luck::default() }
     }
 }
 
@@ -199,6 +199,73 @@ impl AutomatonPolicy {
         self.inner.automaton.rank()
     }
 
+    /// Symbols that have an operator, in the order of `operators`.
+    #[getter]
+    fn symbols<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<i64>> {
+        self.inner.automaton.symbols().into_pyarray(py)
+    }
+
+    /// (seen symbols, rank, rank)
+    #[getter]
+    fn operators<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray3<f64>>> {
+        let (rank, operators) = (self.rank(), self.inner.automaton.operators());
+        operators.to_vec().into_pyarray(py).reshape([operators.len() / (rank * rank), rank, rank])
+    }
+
+    /// State of the empty history, (rank,).
+    #[getter]
+    fn start<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+        self.inner.start.clone().into_pyarray(py)
+    }
+
+    /// State of an unknown history, (rank,).
+    #[getter]
+    fn anchor<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+        self.inner.anchor.clone().into_pyarray(py)
+    }
+
+    /// (n_actions, rank)
+    #[getter]
+    fn weights<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        self.inner.weights.clone().into_pyarray(py).reshape([self.inner.n_actions, self.rank()])
+    }
+
+    /// (seen symbols + 2, n_actions), or None.
+    #[getter]
+    fn table<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyArray2<f64>>>> {
+        let (table, n_actions) = (&self.inner.table, self.inner.n_actions);
+        if table.is_empty() {
+            return Ok(None);
+        }
+        table.clone().into_pyarray(py).reshape([table.len() / n_actions, n_actions]).map(Some)
+    }
+
+    /// What the state is scaled by, (rank,), or None.
+    #[getter]
+    fn normaliser<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyArray1<f64>>> {
+        self.inner.normaliser.clone().map(|vector| vector.into_pyarray(py))
+    }
+
+    /// Only the last so many symbols count; None for the whole history.
+    #[getter]
+    fn window(&self) -> Option<usize> {
+        self.inner.window
+    }
+
+    /// Whether values are divided by the probabilities of a behaviour policy.
+    #[getter]
+    fn has_behavior(&self) -> bool {
+        self.inner.behavior.is_some()
+    }
+
+    /// This policy acting in `n` episodes at once.
+    #[pyo3(signature = (n, *, seed=0))]
+    fn batch(&self, n: i64, seed: u64) -> PyResult<PolicyBatch> {
+        let policy = self.inner.clone();
+        let (n_actions, n_observations) = (policy.n_actions, policy.n_observations);
+        PolicyBatch::new(n, n_actions, |n| Batch::new(policy, n_actions, n_observations, n, seed))
+    }
+
     /// The same values, acted on greedily.
     fn greedy(&self, py: Python<'_>) -> PyResult<Self> {
         self.with_temperature(py, 0.0)
@@ -246,7 +313,7 @@ impl AutomatonPolicy {
     fn action(&self, state: &AutomatonMemory, rng: Option<Bound<'_, PyAny>>) -> PyResult<usize> {
         let mut probs = vec![0.0; self.inner.n_actions];
         self.inner.action_probs(self.own(state)?, &mut probs);
-        job::draw(&probs, rng, || Rng::stream(0, self.drawn.fetch_add(1, Ordering::Relaxed)))
+        self.luck.draw(&probs, rng)
     }
 
     /// What is remembered before every step of a data set: states (n_steps, rank), rows of the table (n_steps,).

@@ -10,7 +10,6 @@ use pyo3::prelude::*;
 
 use crate::error::{Error, Result};
 use crate::parallel::Ticker;
-use crate::rng::Rng;
 
 /// How long the waiting thread sleeps between looks at Ctrl-C and the progress callback.
 const PATIENCE: Duration = Duration::from_millis(50);
@@ -35,18 +34,6 @@ fn guarded<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
         let text = text.or_else(|| panic.downcast_ref::<&str>().map(|text| text.to_string()));
         Err(Error::Internal(text.unwrap_or_else(|| "panic without a message".into())))
     })
-}
-
-/// An action drawn from probabilities with a Python generator (anything with `random()`), or with `own` luck.
-pub fn draw(probs: &[f64], rng: Option<Bound<'_, PyAny>>, own: impl FnOnce() -> Rng) -> PyResult<usize> {
-    let Some(rng) = rng else { return Ok(own().choose(probs, 1.0)) };
-    let mut left: f64 = rng.call_method0("random")?.extract()?;
-    let last = probs.iter().rposition(|&p| p > 0.0).unwrap_or(0);
-    let crossed = probs.iter().position(|&p| {
-        left -= p;
-        left < 0.0
-    });
-    Ok(crossed.unwrap_or(last))
 }
 
 /// A short call: released interpreter, panics caught.

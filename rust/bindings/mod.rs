@@ -3,6 +3,7 @@
 mod automaton;
 mod baum_welch;
 mod context;
+mod batch;
 mod convert;
 mod draw;
 mod forest;
@@ -11,6 +12,7 @@ mod job;
 mod policies;
 mod pomcp;
 mod pomdp_file;
+mod replay;
 mod rollout;
 mod sum_policy;
 mod trajectories;
@@ -22,6 +24,8 @@ use pyo3::prelude::*;
 mod _core {
     #[pymodule_export]
     use super::automaton::{Automaton, AutomatonMemory, AutomatonPolicy};
+    #[pymodule_export]
+    use super::batch::PolicyBatch;
     #[pymodule_export]
     use super::baum_welch::expected_counts;
     #[pymodule_export]
@@ -36,6 +40,8 @@ mod _core {
     use super::pomcp::{Pomcp, PomcpState};
     #[pymodule_export]
     use super::pomdp_file::{read_pomdp, write_pomdp};
+    #[pymodule_export]
+    use super::replay::action_probabilities;
     #[pymodule_export]
     use super::rollout::{returns, rollout};
     #[pymodule_export]

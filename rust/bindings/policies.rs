@@ -1,16 +1,21 @@
 //! Compiled policies and the way to tell them apart.
 
-use numpy::{PyReadonlyArray2, PyUntypedArrayMethods};
+use std::sync::Arc;
+
+use numpy::{IntoPyArray, PyArray2, PyArrayMethods, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::bindings::automaton::AutomatonPolicy;
+use crate::bindings::batch::PolicyBatch;
 use crate::bindings::context::ContextPolicy;
 use crate::bindings::forest::ForestPolicy;
 use crate::bindings::job;
 use crate::bindings::pomcp::Pomcp;
 use crate::bindings::sum_policy::SumPolicy;
 use crate::plan::table;
+use crate::simulate::batch::Batch;
+use crate::simulate::environment::Environment;
 use crate::simulate::policy::Policy;
 
 /// Action probabilities by last symbol: `probs` has one row per symbol and a last one for the start.
@@ -36,6 +41,22 @@ impl TablePolicy {
     #[getter]
     fn n_observations(&self) -> usize {
         self.inner.n_observations()
+    }
+
+    /// Action probabilities by symbol, with a last row for the start.
+    #[getter]
+    fn probs<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let n_actions = self.inner.n_actions();
+        let probs = self.inner.probs();
+        probs.to_vec().into_pyarray(py).reshape([probs.len() / n_actions, n_actions])
+    }
+
+    /// This policy acting in `n` episodes at once.
+    #[pyo3(signature = (n, *, seed=0))]
+    fn batch(&self, n: i64, seed: u64) -> PyResult<PolicyBatch> {
+        let (n_actions, n_observations) = (self.inner.n_actions(), self.inner.n_observations());
+        let policy = Arc::new(self.inner.clone());
+        PolicyBatch::new(n, n_actions, |n| Batch::new(policy, n_actions, n_observations, n, seed))
     }
 
     /// The state before the first step.
@@ -78,6 +99,27 @@ pub enum Compiled<'py> {
     Pomcp(Bound<'py, Pomcp>),
     Context(Bound<'py, ContextPolicy>),
     Forest(Bound<'py, ForestPolicy>),
+}
+
+impl Compiled<'_> {
+    /// (actions, observations) that the policy was made for.
+    pub fn alphabet(&self) -> (usize, usize) {
+        match self {
+            Compiled::Table(table) => (table.get().inner.n_actions(), table.get().inner.n_observations()),
+            Compiled::Automaton(policy) => (policy.get().inner.n_actions, policy.get().inner.n_observations),
+            Compiled::Sum(policy) => (policy.get().inner.n_actions, policy.get().inner.n_observations),
+            Compiled::Context(policy) => {
+                (policy.get().inner.n_actions(), policy.get().inner.n_observations())
+            }
+            Compiled::Forest(policy) => {
+                (policy.get().inner.features.n_actions(), policy.get().inner.features.n_observations())
+            }
+            Compiled::Pomcp(planner) => {
+                let world = planner.get().inner.world();
+                (world.n_actions(), world.n_observations())
+            }
+        }
+    }
 }
 
 /// Evaluates `$body` with `$policy` bound to the compiled policy, the uniform one standing in for None.

@@ -1,7 +1,6 @@
 //! Cloned models, context tables and the policies that act on their sum.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use numpy::{
     IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2,
@@ -12,13 +11,13 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::bindings::convert::{Arrays, count, threads as thread_count};
+use crate::bindings::draw::{Luck, entry};
 use crate::bindings::job;
 use crate::learn::clones::{self, CloneModel, Training};
 use crate::learn::events::RewardClasses;
 use crate::plan::beliefs::Beliefs;
 use crate::plan::context_table::{self, MOST_DEPTH};
 use crate::plan::sum_policy::{self, BeliefTerm, Memory, Term};
-use crate::rng::Rng;
 use crate::simulate::policy::Policy;
 
 /// Cloned hidden Markov models trained on a data set.
@@ -151,7 +150,7 @@ pub struct SumMemory {
 #[pyclass(frozen, module = "uqf._core")]
 pub struct SumPolicy {
     pub inner: sum_policy::SumPolicy,
-    drawn: AtomicU64,
+    luck: Luck,
 }
 
 type ContextArrays<'py> = (PyReadonlyArray1<'py, u64>, PyReadonlyArray2<'py, f64>, usize);
@@ -159,7 +158,7 @@ type BeliefArrays<'py> = (PyRef<'py, CloneModels>, PyReadonlyArray2<'py, f64>, P
 
 fn wrap(py: Python<'_>, inner: sum_policy::SumPolicy) -> PyResult<SumPolicy> {
     inner.validate().map_err(|error| job::to_python(py, error))?;
-    Ok(SumPolicy { inner, drawn: AtomicU64::new(0) })
+    Ok(SumPolicy { inner, luck: Luck::default() })
 }
 
 #[pymethods]
@@ -242,12 +241,8 @@ impl SumPolicy {
 
     /// The memory after one more step; `state` itself does not change.
     fn update(&self, state: &SumMemory, action: i64, observation: i64) -> PyResult<SumMemory> {
-        let check = |name: &str, given: i64, limit: usize| match usize::try_from(given) {
-            Ok(value) if value < limit => Ok(value),
-            _ => Err(PyValueError::new_err(format!("{name} = {given}: choose 0 to {}", limit - 1))),
-        };
-        let action = check("action", action, self.inner.n_actions)?;
-        let observation = check("observation", observation, self.inner.n_observations)?;
+        let action = entry("action", action, self.inner.n_actions)?;
+        let observation = entry("observation", observation, self.inner.n_observations)?;
         self.check_memory(state)?;
         let mut memory = state.inner.clone();
         self.inner.update(&mut memory, action, observation);
@@ -275,7 +270,7 @@ impl SumPolicy {
         self.check_memory(state)?;
         let mut probs = vec![0.0; self.inner.n_actions];
         self.inner.action_probs(&state.inner, &mut probs);
-        job::draw(&probs, rng, || Rng::stream(0, self.drawn.fetch_add(1, Ordering::Relaxed)))
+        self.luck.draw(&probs, rng)
     }
 }
 

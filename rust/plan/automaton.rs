@@ -50,6 +50,21 @@ impl Automaton {
         self.operators.len() / (self.rank * self.rank)
     }
 
+    /// The seen symbols, in the order of their operators.
+    pub fn symbols(&self) -> Vec<i64> {
+        let seen = self.places.iter().filter(|&&place| place != UNSEEN).count();
+        let mut symbols = vec![0; seen];
+        for (symbol, &place) in self.places.iter().enumerate().filter(|(_, place)| **place != UNSEEN) {
+            symbols[place as usize] = symbol as i64;
+        }
+        symbols
+    }
+
+    /// (seen symbols, rank, rank), row-major.
+    pub fn operators(&self) -> &[f64] {
+        &self.operators
+    }
+
     /// Place of a symbol's operator; `UNSEEN` for symbols without one.
     #[inline]
     pub fn place(&self, symbol: usize) -> u32 {

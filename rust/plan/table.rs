@@ -35,6 +35,11 @@ impl TablePolicy {
     pub fn n_observations(&self) -> usize {
         self.n_observations
     }
+
+    /// (symbols + 1, actions), row-major.
+    pub fn probs(&self) -> &[f64] {
+        &self.probs
+    }
 }
 
 impl Policy for TablePolicy {

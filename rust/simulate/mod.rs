@@ -3,4 +3,6 @@
 pub mod environment;
 pub mod planning;
 pub mod policy;
+pub mod replay;
+pub mod batch;
 pub mod rollout;

@@ -1,0 +1,60 @@
+"""Episodes of Minari data sets."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+
+from uqf.adapters.spaces import Coding, coding
+from uqf.errors import FileFormatError
+from uqf.trajectories import Trajectories
+
+
+def _elements(stacked: Any, space: Any, length: int) -> list[Any]:
+    """The elements of a stacked sequence: Minari stacks the parts of Tuple and Dict spaces one by one."""
+    if isinstance(space, spaces.Dict):
+        parts = {name: _elements(stacked[name], part, length) for name, part in space.spaces.items()}
+        return [{name: part[index] for name, part in parts.items()} for index in range(length)]
+    if isinstance(space, spaces.Tuple):
+        listed = [_elements(part, inner, length) for part, inner in zip(stacked, space.spaces, strict=True)]
+        return list(zip(*listed, strict=True))
+    if len(stacked) != length:
+        raise FileFormatError(f"{len(stacked)} entries where {length} are due")
+    return list(stacked)
+
+
+def _codes(stacked: Any, space: Any, codes: Coding, length: int) -> list[int]:
+    return [codes.encode(element) for element in _elements(stacked, space, length)]
+
+
+def from_minari(dataset: Any, *, include_first: bool = False) -> Trajectories:
+    """Episodes of a `minari.MinariDataset` with finite spaces, as `uqf.from_gymnasium` codes them.
+
+    Minari has T + 1 observations for T actions. The one before the first action has no place in a history
+    that starts with an action: it is dropped, or, with `include_first`, the episode opens with a step of
+    action 0, that observation and reward 0 (see `uqf.from_gymnasium` for what that asks of
+    whoever acts). Minari knows no propensities, so the data have none.
+    """
+    actions = coding(dataset.action_space, "action")
+    observations = coding(dataset.observation_space, "observation")
+    episodes, ended = [], []
+    for index, episode in enumerate(dataset.iterate_episodes()):
+        length = len(episode.rewards)
+        try:
+            seen = _codes(episode.observations, dataset.observation_space, observations, length + 1)
+            taken = _codes(episode.actions, dataset.action_space, actions, length)
+        except FileFormatError as error:
+            raise FileFormatError(f"episode {index} of the Minari data set: {error}") from None
+        rewards = np.asarray(episode.rewards, np.float64)
+        if include_first:
+            episodes.append(([0, *taken], seen, np.concatenate([[0.0], rewards])))
+        else:
+            episodes.append((taken, seen[1:], rewards))
+        ended.append(bool(episode.terminations[-1]))
+    if not episodes:
+        raise FileFormatError("the Minari data set holds no episode")
+    return Trajectories.from_episodes(
+        episodes, n_actions=actions.n, n_observations=observations.n, terminated=ended
+    )

@@ -1,0 +1,135 @@
+"""What off-policy evaluation reports, in numbers and in plain words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+#: Below this many effective episodes neither the estimate nor its interval can be trusted.
+#: Measured on the grid worlds: 95 % intervals covered 88 % of the time near 50, above 90 % from 100 on.
+ENOUGH_EPISODES = 100.0
+
+#: Fewer informative episodes than this, and the interval is a guess from a handful of lucky ones.
+ENOUGH_INFORMATIVE = 10.0
+
+#: The mean importance weight is one in expectation; this far off, the logs lack what the policy does.
+FAIR_MEAN_WEIGHT = (0.7, 1.4)
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """Expected discounted return of a policy, from logs of another one."""
+
+    mean: float
+    stderr: float
+    interval: tuple[float, float]
+    level: float
+    """Confidence level of the interval."""
+    effective_sample_size: float
+    """How many episodes of the policy itself the logs are worth; at most the number of episodes."""
+    mean_weight: float
+    """Mean importance weight over discounted steps; one if the logs contain all that the policy does."""
+    informative_episodes: float
+    """About how many episodes make the difference; few if reward is rare. Infinite for a model."""
+    sufficient: bool
+    """Whether the interval means what it says: enough overlap, and no model with an error of its own."""
+    method: str
+    propensities: str
+    """"logged" or "estimated"."""
+    episodes: int
+
+    @property
+    def verdict(self) -> str:
+        """What may be concluded, in plain words."""
+        low, high = self.interval
+        size = f"{self.effective_sample_size:.0f} of {self.episodes}"
+        if self.method == "model":
+            text = (
+                f"The model learned from the logs expects a return of {self.mean:.4g} "
+                f"({low:.4g} to {high:.4g}). The interval holds the noise of the data, not the error of the "
+                "model. "
+                f"Without the model the logs are worth {size} episodes of this policy."
+            )
+        elif self.sufficient:
+            text = (
+                f"The return is {low:.4g} to {high:.4g} with {self.level:.0%} confidence, "
+                f"{self.mean:.4g} most likely; the logs are worth {size} episodes of this policy."
+            )
+        elif self.informative_episodes < ENOUGH_INFORMATIVE and self.effective_sample_size >= ENOUGH_EPISODES:
+            text = (
+                "These logs cannot tell what the policy earns: what it earns hangs on about "
+                f"{self.informative_episodes:.0f} of the {self.episodes} episodes. Collect more logs."
+            )
+        else:
+            text = (
+                f"These logs cannot tell what the policy earns: they are worth {size} episodes of it "
+                f"(at least {ENOUGH_EPISODES:.0f} are needed; the mean weight is {self.mean_weight:.2f}, "
+                "near 1 is needed). Collect logs closer to the policy, or try a policy closer to the logs."
+            )
+        if self.propensities == "estimated":
+            text += (
+                " The logs hold no propensities; they were estimated from the last symbol, which is "
+                "wrong if the behaviour looked further back."
+            )
+        return text
+
+    def __repr__(self) -> str:
+        low, high = self.interval
+        enough = "sufficient" if self.sufficient else "not sufficient"
+        return (
+            f"Estimate({self.mean:.4g}, {self.level:.0%} interval {low:.4g} to {high:.4g}, {self.method}, "
+            f"{self.effective_sample_size:.0f} effective episodes, {enough})"
+        )
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two policies on the same logs: the difference `first - second`, paired over episodes."""
+
+    difference: float
+    stderr: float
+    interval: tuple[float, float]
+    first: Estimate
+    second: Estimate
+
+    @property
+    def sufficient(self) -> bool:
+        """Whether the logs overlap enough with both policies."""
+        return self.first.sufficient and self.second.sufficient
+
+    @property
+    def distinguishable(self) -> bool:
+        """Whether the logs are sufficient and the interval leaves out zero."""
+        low, high = self.interval
+        return self.sufficient and not low <= 0.0 <= high
+
+    @property
+    def verdict(self) -> str:
+        """Which policy is better, if these logs can tell."""
+        low, high = self.interval
+        if self.first.method == "model":
+            better = "first" if self.difference > 0 else "second"
+            return (
+                f"The model learned from the logs favours the {better} policy (difference {low:.4g} to "
+                f"{high:.4g}, without its own error). These logs alone cannot tell the two policies apart."
+            )
+        if not self.sufficient:
+            sizes = f"{self.first.effective_sample_size:.0f} and {self.second.effective_sample_size:.0f}"
+            return (
+                "These logs cannot tell the two policies apart: they are worth only "
+                f"{sizes} episodes of them (at least {ENOUGH_EPISODES:.0f} are needed)."
+            )
+        if not self.distinguishable:
+            return (
+                "These logs cannot tell the two policies apart: the difference is "
+                f"{low:.4g} to {high:.4g} with {self.first.level:.0%} confidence."
+            )
+        better = "first" if self.difference > 0 else "second"
+        smaller, larger = sorted(abs(end) for end in self.interval)
+        return (
+            f"The {better} policy earns more, by {smaller:.4g} to {larger:.4g} "
+            f"with {self.first.level:.0%} confidence."
+        )
+
+    def __repr__(self) -> str:
+        low, high = self.interval
+        return f"Comparison({self.difference:.4g}, {self.first.level:.0%} interval {low:.4g} to {high:.4g})"

@@ -1,0 +1,75 @@
+"""A model of the world whose state is the last symbol: the plainest one that logs support."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from uqf.ope.replay import last_symbols
+from uqf.trajectories import Trajectories
+
+FloatArray = NDArray[np.float64]
+
+#: Steps of evidence that a symbol needs to weigh as much as the average over symbols.
+PRIOR_STEPS = 1.0
+
+
+class LastSymbolModel:
+    """Rewards and next symbols after (last symbol, action), counted; values by backward recursion.
+
+    Wrong wherever the history before the last symbol matters. As a control variate it then only helps less;
+    as a model it is biased by an amount that no interval shows.
+    """
+
+    def fit(self, data: Trajectories, probs: FloatArray, *, discount: float) -> LastSymbolModel:
+        """Counts the logs. `probs` (n_steps, n_actions) are the policy's probabilities before every step."""
+        self.n_actions, self.discount = data.n_actions, discount
+        self.seen, state = np.unique(last_symbols(data), return_inverse=True)
+        # A pair is a place and an action. The last place stands for "any symbol": it is what new ones get.
+        pairs = state * data.n_actions + data.actions
+        anywhere = len(self.seen) * data.n_actions + data.actions
+        size = (len(self.seen) + 1) * data.n_actions
+        rows = np.concatenate([pairs, anywhere])
+        counts = np.bincount(rows, minlength=size)
+        goes_on = np.ones(data.n_steps, np.bool_)
+        goes_on[data.offsets[1:] - 1] = False
+        # After the last step of a cut recording nothing is known: such steps tell of rewards only.
+        informs = goes_on.copy()
+        informs[data.offsets[1:][data.terminated] - 1] = True
+        followed = np.maximum(np.bincount(rows, np.tile(informs, 2), minlength=size), 1.0)
+        self._rewards = np.bincount(rows, np.tile(data.rewards, 2), minlength=size) / np.maximum(counts, 1)
+        steps = np.flatnonzero(goes_on)
+        columns = (state[steps + 1, np.newaxis] * data.n_actions + np.arange(data.n_actions)).ravel()
+        entries = probs[steps + 1].ravel()
+        starts = np.concatenate(
+            [np.repeat(pairs[steps], data.n_actions), np.repeat(anywhere[steps], data.n_actions)]
+        )
+        cells = (np.tile(entries, 2) / followed[starts], (starts, np.tile(columns, 2)))
+        self._next = sparse.csr_array(cells, shape=(size, size))
+        self._trust = (counts / (counts + PRIOR_STEPS)).reshape(-1, data.n_actions)
+        return self
+
+    def values(self, data: Trajectories, *, horizon: int) -> FloatArray:
+        """Q of every action before every step, shape (n_steps, n_actions), up to step `horizon`."""
+        place = np.searchsorted(self.seen, last_symbols(data))
+        place[place == len(self.seen)] = 0
+        place = np.where(self.seen[place] == last_symbols(data), place, len(self.seen))
+        steps = np.arange(data.n_steps) - np.repeat(data.offsets[:-1], data.lengths)
+        order = np.argsort(-steps, kind="stable")
+        cuts = np.searchsorted(-steps[order], np.arange(-horizon + 1, 2))
+        values = np.zeros((data.n_steps, self.n_actions))
+        table = np.zeros(self._next.shape[0])
+        for first, last in pairwise(cuts):
+            table = self._backup(table)
+            now = order[first:last]
+            values[now] = table.reshape(-1, self.n_actions)[place[now]]
+        return values
+
+    def _backup(self, table: FloatArray) -> FloatArray:
+        """One more step to go."""
+        backed = (self._rewards + self.discount * (self._next @ table)).reshape(-1, self.n_actions)
+        drawn: FloatArray = self._trust * backed + (1.0 - self._trust) * backed[-1]
+        return drawn.ravel()

@@ -1,0 +1,86 @@
+//! Many episodes of one policy.
+
+use std::sync::{Mutex, MutexGuard};
+
+use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+use crate::bindings::convert::threads as thread_count;
+use crate::bindings::job;
+use crate::simulate::batch::Episodes;
+
+/// More is a slip of the finger, and would fill the memory before anyone noticed.
+const MOST_EPISODES: i64 = 100_000_000;
+
+/// A policy acting in many episodes at once; made by `policy.batch(n)`.
+#[pyclass(frozen, module = "uqf._core")]
+pub struct PolicyBatch {
+    // Locked only where the interpreter is released: a thread that waits for both would wait for ever.
+    episodes: Mutex<Box<dyn Episodes>>,
+    n: usize,
+    n_actions: usize,
+}
+
+impl PolicyBatch {
+    pub fn new<E: Episodes + 'static>(
+        n: i64,
+        n_actions: usize,
+        make: impl FnOnce(usize) -> E,
+    ) -> PyResult<Self> {
+        if !(1..=MOST_EPISODES).contains(&n) {
+            return Err(PyValueError::new_err(format!("n = {n}: give 1 to {MOST_EPISODES} episodes")));
+        }
+        Ok(PolicyBatch { episodes: Mutex::new(Box::new(make(n as usize))), n: n as usize, n_actions })
+    }
+
+    fn locked(&self) -> MutexGuard<'_, Box<dyn Episodes>> {
+        self.episodes.lock().unwrap_or_else(|poison| poison.into_inner())
+    }
+}
+
+#[pymethods]
+impl PolicyBatch {
+    fn __len__(&self) -> usize {
+        self.n
+    }
+
+    /// Probability of every action in every episode: (n, n_actions).
+    #[pyo3(signature = (*, threads=None))]
+    fn action_probs<'py>(
+        &self,
+        py: Python<'py>,
+        threads: Option<i64>,
+    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let threads = thread_count(threads)?;
+        let probs = job::quick(py, || self.locked().action_probs(threads))?;
+        probs.into_pyarray(py).reshape([self.n, self.n_actions])
+    }
+
+    /// An action for every episode, (n,), each drawn with the luck of its own episode.
+    #[pyo3(signature = (*, threads=None))]
+    fn act<'py>(&self, py: Python<'py>, threads: Option<i64>) -> PyResult<Bound<'py, PyArray1<i64>>> {
+        let threads = thread_count(threads)?;
+        Ok(job::quick(py, || self.locked().act(threads))?.into_pyarray(py))
+    }
+
+    /// Takes in the action and the observation of every episode, (n,) each.
+    #[pyo3(signature = (actions, observations, *, threads=None))]
+    fn update(
+        &self,
+        py: Python<'_>,
+        actions: PyReadonlyArray1<'_, i64>,
+        observations: PyReadonlyArray1<'_, i64>,
+        threads: Option<i64>,
+    ) -> PyResult<()> {
+        let (actions, observations) = (actions.as_slice()?, observations.as_slice()?);
+        let threads = thread_count(threads)?;
+        job::quick(py, || self.locked().update(actions, observations, threads))
+    }
+
+    /// Begins the episodes marked in `starts` (n,) anew.
+    fn reset(&self, py: Python<'_>, starts: PyReadonlyArray1<'_, bool>) -> PyResult<()> {
+        let starts = starts.as_slice()?;
+        job::quick(py, || self.locked().reset(starts))
+    }
+}

@@ -1,0 +1,114 @@
+//! One policy acting in many episodes at once.
+
+use std::sync::Arc;
+
+use crate::error::{Error, Result};
+use crate::parallel::for_each;
+use crate::rng::Rng;
+use crate::simulate::policy::Policy;
+
+/// How many episodes a thread takes at a time.
+const BLOCK: usize = 256;
+
+/// Memories and luck of `n` episodes that run side by side; each has luck of its own, so the actions do not
+/// depend on the number of threads.
+pub struct Batch<P: Policy> {
+    policy: Arc<P>,
+    n_actions: usize,
+    n_observations: usize,
+    memories: Vec<P::Memory>,
+    rngs: Vec<Rng>,
+}
+
+/// A batch of any policy.
+pub trait Episodes: Send {
+    /// Probability of every action in every episode: (episodes, actions), row-major.
+    fn action_probs(&self, threads: usize) -> Result<Vec<f64>>;
+    /// An action for every episode.
+    fn act(&mut self, threads: usize) -> Result<Vec<i64>>;
+    /// Takes in what happened in every episode.
+    fn update(&mut self, actions: &[i64], observations: &[i64], threads: usize) -> Result<()>;
+    /// Begins the marked episodes anew.
+    fn reset(&mut self, starts: &[bool]) -> Result<()>;
+}
+
+impl<P: Policy> Batch<P> {
+    pub fn new(policy: Arc<P>, n_actions: usize, n_observations: usize, n: usize, seed: u64) -> Self {
+        let memories = vec![policy.start(); n];
+        let rngs = (0..n as u64).map(|episode| Rng::stream(seed, episode)).collect();
+        Batch { policy, n_actions, n_observations, memories, rngs }
+    }
+
+    fn check_length(&self, name: &'static str, length: usize) -> Result<()> {
+        if length == self.memories.len() {
+            return Ok(());
+        }
+        let remedy = format!("there are {} episodes", self.memories.len());
+        Err(Error::argument(name, format!("array of length {length}"), remedy))
+    }
+}
+
+fn check_below(name: &'static str, values: &[i64], limit: usize) -> Result<()> {
+    match values.iter().position(|&value| value < 0 || value as usize >= limit) {
+        None => Ok(()),
+        Some(episode) => {
+            let remedy = format!("episode {episode} of the batch: choose 0 to {}", limit - 1);
+            Err(Error::argument(name, values[episode], remedy))
+        }
+    }
+}
+
+impl<P: Policy + Send> Episodes for Batch<P>
+where
+    P::Memory: Sync,
+{
+    fn action_probs(&self, threads: usize) -> Result<Vec<f64>> {
+        let mut probs = vec![0.0; self.memories.len() * self.n_actions];
+        let blocks: Vec<_> =
+            self.memories.chunks(BLOCK).zip(probs.chunks_mut(BLOCK * self.n_actions)).collect();
+        for_each(threads, blocks, |(memories, probs)| {
+            for (memory, row) in memories.iter().zip(probs.chunks_mut(self.n_actions)) {
+                self.policy.action_probs(memory, row);
+            }
+        })?;
+        Ok(probs)
+    }
+
+    fn act(&mut self, threads: usize) -> Result<Vec<i64>> {
+        let mut actions = vec![0; self.memories.len()];
+        let (policy, n_actions) = (&self.policy, self.n_actions);
+        let luck = self.rngs.chunks_mut(BLOCK).zip(actions.chunks_mut(BLOCK));
+        let blocks: Vec<_> = self.memories.chunks(BLOCK).zip(luck).collect();
+        for_each(threads, blocks, |(memories, (rngs, actions))| {
+            let mut probs = vec![0.0; n_actions];
+            for ((memory, rng), action) in memories.iter().zip(rngs).zip(actions) {
+                *action = policy.act(memory, 0.0, &mut probs, rng).0 as i64;
+            }
+        })?;
+        Ok(actions)
+    }
+
+    fn update(&mut self, actions: &[i64], observations: &[i64], threads: usize) -> Result<()> {
+        self.check_length("actions", actions.len())?;
+        self.check_length("observations", observations.len())?;
+        check_below("action", actions, self.n_actions)?;
+        check_below("observation", observations, self.n_observations)?;
+        let policy = &self.policy;
+        let symbols = actions.chunks(BLOCK).zip(observations.chunks(BLOCK));
+        let blocks: Vec<_> = self.memories.chunks_mut(BLOCK).zip(symbols).collect();
+        for_each(threads, blocks, |(memories, (actions, observations))| {
+            for ((memory, &action), &observation) in memories.iter_mut().zip(actions).zip(observations) {
+                policy.update(memory, action as usize, observation as usize);
+            }
+        })
+    }
+
+    fn reset(&mut self, starts: &[bool]) -> Result<()> {
+        self.check_length("starts", starts.len())?;
+        let start = self.policy.start();
+        for (memory, _) in self.memories.iter_mut().zip(starts).filter(|(_, begins)| **begins) {
+            memory.clone_from(&start);
+        }
+        Ok(())
+    }
+}
