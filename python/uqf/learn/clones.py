@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from uqf import _core
 from uqf.learn.along import advantages, cut_before, discounted_backward, goes_on, propensities
 from uqf.learn.contexts import softmax
+from uqf.learn.gain import gain
 from uqf.policies import SumPolicy
 from uqf.trajectories import Trajectories
 
@@ -22,6 +23,9 @@ SCALE = float(np.sqrt(10.0))
 #: Numbers of a feature matrix that are held at once.
 MOST_CELLS = 30_000_000
 
+
+#: Fewer models are trained where each has many states: the regressions cost the square of their sum.
+MOST_FEATURES = 320
 
 #: Data with fewer episodes on either side are not split to choose a learning discount.
 LEAST_EPISODES = 10
@@ -64,7 +68,7 @@ class CloneLearner:
     def fit(self, data: Trajectories, discount: float) -> FittedClones:
         """Two passes over the data after the training of the models."""
         learning_discount, evidence = self.choose_discount(data, discount)
-        models = self.train(data, self.models)
+        models = self.train(data, min(self.models, max(1, MOST_FEATURES // _states(data, self.states))))
         weights, noise = self.regress(models, data, learning_discount)
         policy = SumPolicy(
             n_actions=data.n_actions,
@@ -75,13 +79,16 @@ class CloneLearner:
         )
         return FittedClones(policy, models, learning_discount, evidence)
 
+    def with_discount(self, learning_discount: float) -> CloneLearner:
+        """The same learner with one learning discount and nothing to choose."""
+        if not 0.0 <= learning_discount <= 1.0:
+            raise ValueError(f"learning_discount = {learning_discount}: give a number in [0, 1]")
+        return replace(self, learning_discounts=(learning_discount,))
+
     def choose_discount(self, data: Trajectories, discount: float) -> tuple[float, dict[float, float]]:
         """The learning discount with the most significant held-out improvement, and the evidence for each.
 
-        Half of the episodes train a policy; on the other half the evidence is the mean of
-        Σ_t (π(a_t|h_t) / b(a_t|h_t) − 1) A_t over its standard error: how surely the logging policy would gain by
-        taking the new policy's action for one step. Single-step weights keep it calm where whole-episode
-        importance sampling drowns in noise.
+        Half of the episodes train a policy; on the other half its gain is measured, in standard errors.
         """
         candidates = sorted({min(candidate, discount) for candidate in self.learning_discounts})
         if len(candidates) == 1 or len(data) < 2 * LEAST_EPISODES:
@@ -95,10 +102,7 @@ class CloneLearner:
             weights, noise = self.regress(models, train, candidate)
             values = rows @ self._value(models, train, candidate, rows.shape[1])
             probs = softmax(rows[before] @ weights / (self.temperature * noise))[np.arange(test.n_steps), test.actions]
-            gains = (probs / propensities(test) - 1.0) * advantages(test, values, candidate, self.trace)
-            totals = np.add.reduceat(gains, test.offsets[:-1])
-            error = totals.std(ddof=1) / np.sqrt(len(totals))
-            evidence[candidate] = float(totals.mean() / error) if error > 0 else 0.0
+            evidence[candidate] = gain(probs, advantages(test, values, candidate, self.trace), test).evidence
         return max(evidence, key=evidence.__getitem__), evidence
 
     def train(self, data: Trajectories, models: int) -> _core.CloneModels:
@@ -178,3 +182,9 @@ class CloneLearner:
         for first in range(0, len(data), size):
             yield data[first : first + size]
 
+
+def _states(data: Trajectories, states: int) -> int:
+    """States that a model will have: at least one for every observation that occurs."""
+    counts = np.bincount(data.observations, minlength=data.n_observations)
+    shares = np.round(states * counts[counts > 0] / data.n_steps)
+    return int(np.maximum(shares, 1).sum())

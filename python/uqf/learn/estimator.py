@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,52 +10,73 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
+from uqf import _core
 from uqf.errors import NotFittedError
 from uqf.learn.automata import WFA
-from uqf.learn.decision import value_automaton
-from uqf.learn.state import Basis, SpectralState, Target, learn_state
-from uqf.policies import AutomatonPolicy
+from uqf.learn.clones import CloneLearner, FittedClones
+from uqf.learn.contexts import ContextLearner
+from uqf.learn.gain import Baseline, policy_gain
+from uqf.learn.spectral_memory import FittedSpectral, SpectralLearner
+from uqf.learn.state import Basis, Target, block_matrix
+from uqf.model_file import save
+from uqf.policies import AutomatonPolicy, SumPolicy
 from uqf.trajectories import Trajectories
 
 FloatArray = NDArray[np.float64]
 History = Sequence[tuple[int, int]]
 
+MEMORIES = ("beliefs", "contexts", "spectral")
+
 
 class UQF(BaseEstimator):  # type: ignore[misc]
-    """Learns an unnormalised Q function from episodes and acts on it.
+    """Learns from episodes what every action is worth after any history, and acts on it.
+
+    Called with data only, it chooses everything else from them; `diagnostics_` tells what it chose.
 
     Parameters
     ----------
     rank : int, optional
-        Size of the state; every direction above rounding by default.
+        Size of a spectral state (every direction above rounding by default). Giving it chooses memory="spectral".
     discount : float in [0, 1]
         Of the returns that the policy shall maximise.
-    memory : "spectral"
-        What the policy remembers of an episode: the state of an automaton found by spectral learning.
-    target : "return" or "reward"
+    memory : "beliefs", "contexts" or "spectral", optional
+        What the policy remembers of an episode. "beliefs": over the states of cloned hidden Markov models, with
+        advantages by two linear regressions; the best on every task of ours from a fixed log, and the default.
+        "contexts": the last `depth` symbols; the fastest, and what policy iteration steps on. "spectral": the
+        state of an automaton learned in two passes, the paper's way; chosen when `rank`, `projection`,
+        target="reward" or occurrences="start" is given.
+    target : "return" or "reward" (spectral)
         What a history is worth: the discounted return from there on, learned directly, or the reward it ends
         with, summed over all futures by one linear solve (the paper's way).
-    occurrences : "anywhere" or "start"
+    occurrences : "anywhere" or "start" (spectral)
         Whether prefixes are counted at every step or only from the first one (the paper's way).
-    max_prefix, max_suffix, n_prefixes, n_suffixes, projection, prefix_dim, suffix_dim
+    max_prefix, max_suffix, n_prefixes, n_suffixes, projection, prefix_dim, suffix_dim (spectral)
         The words that index the Hankel matrix and how it is compressed; see `Basis`.
-    offset : float
+    offset : float (spectral)
         Added to every return. It never changes which action is best, but may condition the state better.
-    window : int, optional
+    window : int, optional (spectral)
         Act on the last so many symbols only; None remembers the whole episode.
-    temperature : float
-        0 acts greedily.
-    on_divergence : "refuse", "horizon", "shrink" or "lower-rank"
+    temperature : float, optional
+        0 acts greedily, more acts by chance: softmax(q_values / temperature). By default spectral policies are
+        greedy, the others act at a temperature in proportion to the noise of their values.
+    on_divergence : "refuse", "horizon", "shrink" or "lower-rank" (spectral)
         What to do if the sum over futures diverges (target "reward" only).
-    behavior : (AutomatonPolicy, epsilon), optional
+    behavior : (AutomatonPolicy, epsilon), optional (spectral)
         The ε-greedy policy that collected the data, for dividing by its probabilities as the paper does. By
         default the data are taken to come from a policy that does not look at the history.
+    learning_discount : float, optional (beliefs, contexts)
+        Discount of the learned advantages; chosen from the data by default.
+    states, models, iterations : int (beliefs)
+        Hidden states of a model, number of models, passes of their training.
+    depth : int (contexts)
+        Longest context.
 
     Attributes
     ----------
-    wfa_, value_wfa_ : the automata B of rewards (equal to A for target "return") and A of values
-    policy_, singular_values_, state_, n_features_in_
-    diagnostics_ : dict of what was found, chosen and dropped
+    policy_, diagnostics_, singular_values_, n_features_in_
+    wfa_, value_wfa_ : automata behind the policy (not with contexts). Spectral: B of rewards (equal to A for
+        target "return") and A of values. Beliefs: the likeliest model's probability of a history, and that
+        times the value of what follows under the logged behaviour.
     """
 
     def __init__(
@@ -62,7 +84,7 @@ class UQF(BaseEstimator):  # type: ignore[misc]
         rank: int | None = None,
         discount: float = 0.99,
         *,
-        memory: str = "spectral",
+        memory: str | None = None,
         target: str = "return",
         occurrences: str = "anywhere",
         max_prefix: int = 3,
@@ -74,9 +96,14 @@ class UQF(BaseEstimator):  # type: ignore[misc]
         suffix_dim: int = 200,
         offset: float = 0.0,
         window: int | None = None,
-        temperature: float = 0.0,
+        temperature: float | None = None,
         on_divergence: str = "horizon",
         behavior: tuple[AutomatonPolicy, float] | None = None,
+        learning_discount: float | None = None,
+        states: int = 60,
+        models: int = 4,
+        iterations: int = 60,
+        depth: int = 3,
         seed: int = 0,
         threads: int | None = None,
     ) -> None:
@@ -97,28 +124,67 @@ class UQF(BaseEstimator):  # type: ignore[misc]
         self.temperature = temperature
         self.on_divergence = on_divergence
         self.behavior = behavior
+        self.learning_discount = learning_discount
+        self.states = states
+        self.models = models
+        self.iterations = iterations
+        self.depth = depth
         self.seed = seed
         self.threads = threads
 
     @classmethod
     def paper(cls, rank: int | None = None, discount: float = 0.99, **parameters: Any) -> UQF:
         """The paper's estimator exactly: immediate rewards, words from the first step, one linear solve."""
-        return cls(
-            rank,
-            discount,
-            **({"memory": "spectral", "target": "reward", "occurrences": "start"} | parameters),
-        )
+        paper_ways = {"memory": "spectral", "target": "reward", "occurrences": "start"}
+        return cls(rank, discount, **(paper_ways | parameters))
 
     def fit(self, data: Trajectories, y: None = None) -> UQF:
         """Learns from episodes; `y` is ignored (scikit-learn passes it)."""
-        if not isinstance(data, Trajectories):
-            raise TypeError(
-                f"data is a {type(data).__name__}: give uqf.Trajectories (see uqf.Trajectories.from_episodes)"
-            )
-        if self.memory != "spectral":
-            raise ValueError(f"memory = {self.memory!r}: choose 'spectral'")
-        if self.target not in ("return", "reward"):
-            raise ValueError(f"target = {self.target!r}: choose 'return' or 'reward'")
+        self._check(data)
+        memory = self._memory()
+        if memory == "spectral":
+            self._keep_spectral(self.spectral_learner().fit(data), data)
+        elif memory == "beliefs":
+            self._keep_beliefs(self.clone_learner().fit(data, self.discount), data)
+        else:
+            self._keep_contexts(self.context_learner().fit(data), data)
+        if self.temperature is not None and memory != "spectral":
+            self.policy_ = self.policy_.with_temperature(self.temperature)
+        self.baseline_ = Baseline.of(data, self.discount)
+        self.n_features_in_ = data.n_symbols
+        self._data = data
+        return self
+
+    def step(self, data: Trajectories, base: SumPolicy | None, temperature: float) -> SumPolicy:
+        """One step of policy iteration: the policy `base` (None: uniform) that collected `data`, improved.
+
+        Advantages of every action in every context are added to the values of `base`, in units of
+        `temperature` times the spread of the returns; `UQF` itself is not changed.
+        """
+        self._check(data)
+        step = self.context_learner().step(data, temperature)
+        return step if base is None else base.plus(step)
+
+    def decision_function(self, histories: Sequence[History]) -> FloatArray:
+        """Q values after each history, a list of (action, observation): shape (len(histories), n_actions)."""
+        policy = self._fitted()
+        return np.stack([policy.q_values(_replay(policy, history)) for history in histories])
+
+    def predict(self, histories: Sequence[History]) -> NDArray[np.int64]:
+        """The best action after each history; ties go to the first, so that predictions repeat."""
+        return np.asarray(self.decision_function(histories).argmax(axis=1))
+
+    def score(self, data: Trajectories, y: None = None) -> float:
+        """What the policy gains a step at a time on these episodes, per episode; for cross-validation."""
+        return policy_gain(self._fitted(), self.baseline_, data).mean
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the policy as a model file with these settings; `uqf.load` reads it."""
+        settings = {name: value for name, value in self.get_params().items() if name != "behavior"}
+        save(self._fitted(), path, settings=settings, data=self._data)
+
+    def spectral_learner(self) -> SpectralLearner:
+        """The learner of memory="spectral" with these parameters."""
         basis = Basis(
             occurrences=self.occurrences,
             max_prefix=self.max_prefix,
@@ -130,80 +196,146 @@ class UQF(BaseEstimator):  # type: ignore[misc]
             suffix_dim=self.suffix_dim,
             seed=self.seed,
         )
-        target = Target(self.target, self.discount, self.offset)
-        state = learn_state(data, basis, [target], self.rank, threads=self.threads)
-        notes: list[str] = []
-        if self.target == "return":
-            self.wfa_ = self.value_wfa_ = state.wfa()
-        else:
-            longest = int(data.lengths.max())
-            self.wfa_, self.value_wfa_, notes = value_automaton(
-                state, self.discount, longest, self.on_divergence
-            )
-        self.state_ = state
-        self.singular_values_ = state.decomposition.spectrum
-        self.policy_ = self._policy(self.value_wfa_, state, data)
-        self.diagnostics_ = self._diagnose(self.wfa_, state, data, notes)
-        self.n_features_in_ = data.n_symbols
-        return self
-
-    def _policy(self, values: WFA, state: SpectralState, data: Trajectories) -> AutomatonPolicy:
-        weights = values.action_weights(data.n_actions, data.n_observations)
-        if self.behavior is None:
-            # A policy that does not look at the history takes every action with its overall frequency.
-            frequency = np.bincount(data.actions, minlength=data.n_actions) / data.n_steps
-            weights /= np.where(frequency > 0, frequency, 1.0)[:, np.newaxis]
-        return AutomatonPolicy(
-            values.automaton,
-            n_actions=data.n_actions,
-            n_observations=data.n_observations,
-            start=values.alpha,
-            anchor=state.anchor[: values.rank],
-            weights=weights,
+        return SpectralLearner(
+            basis,
+            Target(self.target, self.discount, self.offset),
+            rank=self.rank,
             window=self.window,
-            temperature=self.temperature,
+            temperature=self.temperature or 0.0,
+            on_divergence=self.on_divergence,
             behavior=self.behavior,
+            threads=self.threads,
         )
 
-    def _diagnose(
-        self, rewards: WFA, state: SpectralState, data: Trajectories, notes: list[str]
-    ) -> dict[str, Any]:
+    def clone_learner(self) -> CloneLearner:
+        """The learner of memory="beliefs" with these parameters."""
+        learner = CloneLearner(
+            states=self.states,
+            models=self.models,
+            iterations=self.iterations,
+            seed=self.seed,
+            threads=self.threads,
+        )
+        return learner if self.learning_discount is None else learner.with_discount(self.learning_discount)
+
+    def context_learner(self) -> ContextLearner:
+        """The learner of memory="contexts" with these parameters."""
+        if self.learning_discount is None:
+            return ContextLearner(depth=self.depth)
+        return ContextLearner(depth=self.depth, learning_discount=self.learning_discount)
+
+    def _check(self, data: Trajectories) -> None:
+        if not isinstance(data, Trajectories):
+            raise TypeError(
+                f"data is a {type(data).__name__}: give uqf.Trajectories (see uqf.Trajectories.from_episodes)"
+            )
+        if self.target not in ("return", "reward"):
+            raise ValueError(f"target = {self.target!r}: choose 'return' or 'reward'")
+        if not 0.0 <= self.discount <= 1.0:
+            raise ValueError(f"discount = {self.discount}: give a number in [0, 1]")
+        if self.temperature is not None and not self.temperature >= 0.0:
+            raise ValueError(f"temperature = {self.temperature}: give 0 (greedy), more, or None")
+
+    def _memory(self) -> str:
+        if self.memory is None:
+            spectral = self.rank is not None or self.projection is not None or self.behavior is not None
+            spectral = spectral or self.target == "reward" or self.occurrences == "start"
+            return "spectral" if spectral else "beliefs"
+        if self.memory not in MEMORIES:
+            raise ValueError(f"memory = {self.memory!r}: choose one of {', '.join(map(repr, MEMORIES))}")
+        return self.memory
+
+    def _keep_spectral(self, fitted: FittedSpectral, data: Trajectories) -> None:
+        state, spectrum = fitted.state, fitted.state.decomposition.spectrum
         kept = state.decomposition.singular_values
-        spectrum = state.decomposition.spectrum
         # Relative to the largest, whose square may overflow.
         shares = (spectrum / spectrum[0]) ** 2
-        dropped = 1.0 - float(shares[: len(kept)].sum() / shares.sum())
-        return {
-            "episodes": len(data),
-            "steps": data.n_steps,
-            "rank": rewards.rank,
+        self.policy_: AutomatonPolicy | SumPolicy = fitted.policy
+        self.wfa_, self.value_wfa_, self.state_ = fitted.rewards, fitted.values, state
+        self.singular_values_ = spectrum
+        self.diagnostics_ = _describe("spectral", data, len(state.symbols)) | {
+            "rank": fitted.rewards.rank,
             "numerical_rank": state.numerical_rank,
-            "spectral_radius": rewards.spectral_radius(self.discount),
+            "spectral_radius": fitted.rewards.spectral_radius(self.discount),
             "condition": float(kept[0] / kept[-1]),
             "covered_prefixes": state.coverage[0],
             "covered_suffixes": state.coverage[1],
-            "dropped_energy": dropped,
-            "seen_symbols": len(state.symbols),
-            "unseen_symbols": data.n_symbols - len(state.symbols),
-            "notes": notes,
+            "dropped_energy": 1.0 - float(shares[: len(kept)].sum() / shares.sum()),
+            "notes": fitted.notes,
         }
 
-    def decision_function(self, histories: Sequence[History]) -> FloatArray:
-        """Q values after each history, a list of (action, observation): shape (len(histories), n_actions)."""
-        policy = self._fitted()
-        return np.stack([policy.q_values(_replay(policy, history)) for history in histories])
+    def _keep_beliefs(self, fitted: FittedClones, data: Trajectories) -> None:
+        likelihoods = fitted.models.log_likelihoods
+        best = fitted.models.model(int(np.argmax(likelihoods)))
+        self.policy_ = fitted.policy
+        self.wfa_, self.value_wfa_ = _belief_automata(best, data, self.discount)
+        self.singular_values_ = _memory_spectrum(data, self.seed)
+        self.diagnostics_ = _describe("beliefs", data, len(np.unique(data.symbols))) | {
+            "rank": self.wfa_.rank,
+            "spectral_radius": self.wfa_.spectral_radius(self.discount),
+            "models": len(fitted.models),
+            "log_likelihoods": likelihoods,
+            "learning_discount": fitted.learning_discount,
+            "learning_discount_evidence": fitted.evidence,
+            "temperature": fitted.policy.temperature,
+            "notes": [],
+        }
 
-    def predict(self, histories: Sequence[History]) -> NDArray[np.int64]:
-        """The best action after each history; ties go to the first, so that predictions repeat."""
-        return np.asarray(self.decision_function(histories).argmax(axis=1))
+    def _keep_contexts(self, policy: SumPolicy, data: Trajectories) -> None:
+        learner = self.context_learner()
+        self.policy_ = policy
+        self.singular_values_ = _memory_spectrum(data, self.seed)
+        self.diagnostics_ = _describe("contexts", data, len(np.unique(data.symbols))) | {
+            "depth": learner.depth,
+            "learning_discount": learner.learning_discount,
+            "temperature": policy.temperature,
+            "notes": [],
+        }
 
-    def _fitted(self) -> AutomatonPolicy:
+    def _fitted(self) -> Any:
         if not hasattr(self, "policy_"):
             raise NotFittedError("this UQF is not fitted yet: call fit(data) first")
         return self.policy_
 
 
-def _replay(policy: AutomatonPolicy, history: History) -> Any:
+def _describe(memory: str, data: Trajectories, seen: int) -> dict[str, Any]:
+    return {
+        "memory": memory,
+        "episodes": len(data),
+        "steps": data.n_steps,
+        "seen_symbols": seen,
+        "unseen_symbols": data.n_symbols - seen,
+    }
+
+
+def _memory_spectrum(data: Trajectories, seed: int) -> FloatArray:
+    """Singular values of a sketch of the probability Hankel matrix: how much there is to remember."""
+    basis = Basis(max_prefix=2, max_suffix=2, projection="hashed", prefix_dim=64, suffix_dim=64, seed=seed)
+    sums = _core.HankelStatistics.accumulate(data, basis.settings(data, [Target("probability")]))
+    return np.asarray(np.linalg.svd(block_matrix(sums) / len(data), compute_uv=False))
+
+
+def _belief_automata(model: dict[str, Any], data: Trajectories, discount: float) -> tuple[WFA, WFA]:
+    """The automata of one cloned model under the logged frequencies of the actions."""
+    frequency = np.bincount(data.actions, minlength=data.n_actions) / data.n_steps
+    moves = frequency[:, np.newaxis, np.newaxis] * (1.0 - model["ends"])[:, :, np.newaxis] * model["transitions"]
+    symbols, operators = [], []
+    for observation, (low, high) in enumerate(model["ranges"]):
+        for action in range(data.n_actions) if high > low else ():
+            operator = np.zeros(moves.shape[1:])
+            operator[:, low:high] = moves[action, :, low:high]
+            symbols.append(action * data.n_observations + observation)
+            operators.append(operator)
+    start = model["start"].astype(np.float64)
+    ones = np.ones(len(start))
+    probability = WFA(start, np.stack(operators), ones, symbols=symbols, n_symbols=data.n_symbols)
+    rewards = frequency @ model["rewards"]
+    step = min(discount, 0.9999) * moves.sum(axis=0)
+    values = np.linalg.solve(np.eye(len(start)) - step, rewards)
+    return probability, WFA(start, np.stack(operators), values, symbols=symbols, n_symbols=data.n_symbols)
+
+
+def _replay(policy: Any, history: History) -> Any:
     state = policy.initial_state()
     for action, observation in history:
         state = policy.update(state, action, observation)

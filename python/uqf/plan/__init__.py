@@ -1,0 +1,1 @@
+"""Planning with a simulator at hand."""
