@@ -10,11 +10,13 @@ from typing import Any, Protocol, Self, TypeAlias, final
 
 import numpy as np
 from numpy.typing import NDArray
+from typing_extensions import disjoint_base
 
 __all__ = [
     "Automaton",
     "AutomatonMemory",
     "AutomatonPolicy",
+    "CloneModels",
     "ContextMemory",
     "ContextPolicy",
     "FeatureMemory",
@@ -26,10 +28,13 @@ __all__ = [
     "Pomcp",
     "PomcpState",
     "Simulation",
+    "SumMemory",
+    "SumPolicy",
     "TablePolicy",
     "World",
-    "expected_counts",
     "action_probabilities",
+    "context_keys",
+    "expected_counts",
     "most_frequent",
     "project_words",
     "read_pomdp",
@@ -48,6 +53,10 @@ _Booleans: TypeAlias = NDArray[np.bool_]
 
 #: (actions, observations, rewards, behavior_probs, offsets, terminated)
 _Recorded: TypeAlias = tuple[_Integers, _Integers, _Floats, _Floats, _Offsets, _Booleans]
+
+_Compiled: TypeAlias = (
+    "TablePolicy | AutomatonPolicy | SumPolicy | ContextPolicy | ForestPolicy | Pomcp | None"
+)
 
 class _Data(Protocol):
     """What the core reads of a data set: `uqf.Trajectories`, or anything with the same arrays."""
@@ -456,6 +465,7 @@ class ContextMemory:
     def row(self) -> int:
         """Row of the longest known context."""
 
+@disjoint_base
 class ContextPolicy:
     """q-values by the longest known context that the history ends with.
 
@@ -607,6 +617,111 @@ class PolicyBatch:
         """Begins the episodes marked in `starts` (n,) anew."""
 
 @final
+class CloneModels:
+    """Cloned hidden Markov models trained on a data set."""
+
+    @staticmethod
+    def train(
+        data: _Data,
+        terminated: _Booleans,
+        *,
+        states: int,
+        models: int,
+        iterations: int,
+        episodes: int,
+        seed: int,
+        threads: int | None = None,
+        progress: Callable[[int], object] | None = None,
+    ) -> CloneModels:
+        """Baum-Welch from random starts; `states` are shared out among the observations."""
+
+    @property
+    def n_features(self) -> int:
+        """Entries of the feature vector: the states of all models."""
+
+    @property
+    def log_likelihoods(self) -> list[float]:
+        """Mean log-likelihood of a step, by model."""
+
+    def __len__(self) -> int: ...
+    def model(self, index: int) -> dict[str, Any]:
+        """The arrays of one model: start, transitions, ends, rewards, ranges of every observation's states."""
+
+    def beliefs_along(self, data: _Data, *, threads: int | None = None) -> NDArray[np.float32]:
+        """Beliefs at every cut of the data, also after the last step: (n_steps + n_episodes, n_features)."""
+
+def context_keys(data: _Data, depth: int) -> NDArray[np.uint64]:
+    """Keys of the contexts of length 1 … depth before every step: (n_steps, depth); 0 beyond the start."""
+
+@final
+class SumMemory:
+    """What a sum policy remembers of an episode."""
+
+@final
+class SumPolicy:
+    """softmax of a sum of values: of context tables and of weights on beliefs."""
+
+    def __new__(
+        cls,
+        *,
+        n_actions: int,
+        n_observations: int,
+        contexts: Sequence[tuple[NDArray[np.uint64], _Floats, int]],
+        beliefs: Sequence[tuple[CloneModels, _Floats, _Floats]],
+        temperature: float,
+    ) -> SumPolicy: ...
+    @property
+    def n_actions(self) -> int:
+        """Number of actions."""
+
+    @property
+    def n_observations(self) -> int:
+        """Number of observations."""
+
+    @property
+    def temperature(self) -> float:
+        """0 acts greedily; otherwise actions are drawn from softmax(q_values / temperature)."""
+
+    def greedy(self) -> SumPolicy:
+        """The same values, acted on greedily."""
+
+    def with_temperature(self, temperature: float) -> SumPolicy:
+        """The same values, acted on at another temperature."""
+
+    def plus(self, other: SumPolicy) -> SumPolicy:
+        """The sum of both values, each in units of its own temperature; acts at temperature 1."""
+
+    def parts(self) -> dict[str, Any]:
+        """All that the policy is made of; `from_parts` makes it again."""
+
+    @staticmethod
+    def from_parts(
+        *,
+        n_actions: int,
+        n_observations: int,
+        contexts: Sequence[tuple[NDArray[np.uint64], _Floats, int]],
+        beliefs: Sequence[tuple[Any, _Floats, _Floats]],
+        temperature: float,
+    ) -> SumPolicy:
+        """The policy of such parts."""
+
+    def __reduce__(self) -> tuple[Any, tuple[dict[str, Any]]]: ...
+    def initial_state(self) -> SumMemory:
+        """Memory before the first step."""
+
+    def update(self, state: SumMemory, action: int, observation: int) -> SumMemory:
+        """Memory after one more step; `state` itself does not change."""
+
+    def q_values(self, state: SumMemory) -> _Floats:
+        """Value of every action."""
+
+    def action_probs(self, state: SumMemory) -> _Floats:
+        """Probability of every action."""
+
+    def action(self, state: SumMemory, rng: np.random.Generator | None = None) -> int:
+        """An action: drawn with `rng` (anything with `random()`), or else with the policy's own luck."""
+
+@final
 class PomcpState:
     """Belief and finished search at one step of an episode; made and read by `Pomcp`."""
 
@@ -618,6 +733,7 @@ class PomcpState:
     def simulated_steps(self) -> int:
         """Steps simulated since the episode began."""
 
+@disjoint_base
 class Pomcp:
     """Online planning by particle filter and UCT; `uqf.baselines.POMCP` is the class to use."""
 
@@ -663,7 +779,7 @@ class Pomcp:
 # --- episodes of compiled policies -----------------------------------------------------------------------
 def rollout(
     world: World,
-    policy: TablePolicy | AutomatonPolicy | Pomcp | None,
+    policy: _Compiled,
     *,
     episodes: int,
     horizon: int,
@@ -676,7 +792,7 @@ def rollout(
 
 def returns(
     world: World,
-    policy: TablePolicy | AutomatonPolicy | Pomcp | None,
+    policy: _Compiled,
     *,
     episodes: int,
     horizon: int,
@@ -687,9 +803,7 @@ def returns(
 ) -> tuple[_Floats, _Offsets]:
     """(discounted returns, lengths), one entry per episode."""
 
-def action_probabilities(
-    data: _Data, policy: TablePolicy | AutomatonPolicy | Pomcp | None, *, threads: int | None = None
-) -> _Floats:
+def action_probabilities(data: _Data, policy: _Compiled, *, threads: int | None = None) -> _Floats:
     """Probability of every action before every step of logged episodes, (n_steps, n_actions).
 
     The policy remembers the logged actions, not those that it would have chosen. None is the uniform policy.

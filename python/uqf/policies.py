@@ -61,3 +61,8 @@ def chooser(policy: Any, n_actions: int) -> Callable[[Any, np.random.Generator],
         one_hot = np.eye(n_actions)
         return lambda state, rng: one_hot[checked_action(policy.action(state, rng), n_actions)]
     raise TypeError(f"policy is a {type(policy).__name__} without action_probs() or action(); see uqf.Policy")
+
+
+def rebuild_sum_policy(parts: dict[str, Any]) -> SumPolicy:
+    """A `SumPolicy` from what its `parts()` gave; pickles refer to this function."""
+    return SumPolicy.from_parts(**parts)

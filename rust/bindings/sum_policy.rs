@@ -3,19 +3,19 @@
 use std::sync::Arc;
 
 use numpy::{
-    IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2,
+    IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyReadonlyArray3,
     PyUntypedArrayMethods,
 };
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyDict, PyList};
 
 use crate::bindings::convert::{Arrays, count, threads as thread_count};
 use crate::bindings::draw::{Luck, entry};
 use crate::bindings::job;
 use crate::learn::clones::{self, CloneModel, Training};
 use crate::learn::events::RewardClasses;
-use crate::plan::beliefs::Beliefs;
+use crate::plan::beliefs::{Beliefs, Stepper};
 use crate::plan::context_table::{self, MOST_DEPTH};
 use crate::plan::sum_policy::{self, BeliefTerm, Memory, Term};
 use crate::simulate::policy::Policy;
@@ -156,6 +156,22 @@ pub struct SumPolicy {
 type ContextArrays<'py> = (PyReadonlyArray1<'py, u64>, PyReadonlyArray2<'py, f64>, usize);
 type BeliefArrays<'py> = (PyRef<'py, CloneModels>, PyReadonlyArray2<'py, f64>, PyReadonlyArray1<'py, f64>);
 
+type StoredModel<'py> = (PyReadonlyArray1<'py, f32>, PyReadonlyArray3<'py, f32>, Vec<(u32, u32)>);
+type StoredBeliefs<'py> = (Vec<StoredModel<'py>>, PyReadonlyArray2<'py, f64>, PyReadonlyArray1<'py, f64>);
+
+fn context_terms(py: Python<'_>, contexts: Vec<ContextArrays<'_>>, n_actions: usize) -> PyResult<Vec<Term>> {
+    let mut terms = Vec::new();
+    for (keys, values, depth) in contexts {
+        if values.shape()[1] != n_actions || depth == 0 || depth > MOST_DEPTH {
+            return Err(PyValueError::new_err("contexts: values need a column per action, depth 1 to 16"));
+        }
+        let table =
+            context_table::ContextTable::new(depth, keys.as_slice()?, values.as_slice()?.to_vec(), n_actions);
+        terms.push(Term::Contexts(Arc::new(table.map_err(|error| job::to_python(py, error))?)));
+    }
+    Ok(terms)
+}
+
 fn wrap(py: Python<'_>, inner: sum_policy::SumPolicy) -> PyResult<SumPolicy> {
     inner.validate().map_err(|error| job::to_python(py, error))?;
     Ok(SumPolicy { inner, luck: Luck::default() })
@@ -173,21 +189,7 @@ impl SumPolicy {
         beliefs: Vec<BeliefArrays<'_>>,
         temperature: f64,
     ) -> PyResult<Self> {
-        let mut terms = Vec::new();
-        for (keys, values, depth) in contexts {
-            if values.shape()[1] != n_actions || depth == 0 || depth > MOST_DEPTH {
-                return Err(PyValueError::new_err(
-                    "contexts: values need a column per action, depth 1 to 16",
-                ));
-            }
-            let table = context_table::ContextTable::new(
-                depth,
-                keys.as_slice()?,
-                values.as_slice()?.to_vec(),
-                n_actions,
-            );
-            terms.push(Term::Contexts(Arc::new(table.map_err(|error| job::to_python(py, error))?)));
-        }
+        let mut terms = context_terms(py, contexts, n_actions)?;
         for (models, weights, bias) in beliefs {
             let (weights, bias) = (weights.as_slice()?.to_vec(), bias.as_slice()?.to_vec());
             terms.push(Term::Beliefs(Arc::new(BeliefTerm {
@@ -233,6 +235,78 @@ impl SumPolicy {
             return Err(PyValueError::new_err("the policies have different actions or observations"));
         }
         wrap(py, self.inner.in_its_own_units().plus(&other.inner.in_its_own_units()))
+    }
+
+    /// All that the policy is made of: `from_parts` makes it again.
+    ///
+    /// contexts: (keys, values, depth); beliefs: ([(start, moves, ranges) of every model], weights, bias).
+    fn parts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let inner = &self.inner;
+        let (contexts, beliefs) = (PyList::empty(py), PyList::empty(py));
+        for term in &inner.terms {
+            match term {
+                Term::Contexts(table) => {
+                    let (keys, values) = table.parts();
+                    let values =
+                        values.to_vec().into_pyarray(py).reshape([keys.len() + 1, inner.n_actions])?;
+                    contexts.append((keys.into_pyarray(py), values, table.depth()))?;
+                }
+                Term::Beliefs(term) => {
+                    let models = PyList::empty(py);
+                    for stepper in term.beliefs.steppers() {
+                        let shape = [inner.n_actions, stepper.n_states, stepper.n_states];
+                        let moves = stepper.moves.clone().into_pyarray(py).reshape(shape)?;
+                        models.append((
+                            stepper.start.clone().into_pyarray(py),
+                            moves,
+                            stepper.ranges.clone(),
+                        ))?;
+                    }
+                    let shape = [term.beliefs.n_features(), inner.n_actions];
+                    let weights = term.weights.clone().into_pyarray(py).reshape(shape)?;
+                    beliefs.append((models, weights, term.bias.clone().into_pyarray(py)))?;
+                }
+            }
+        }
+        let parts = PyDict::new(py);
+        parts.set_item("n_actions", inner.n_actions)?;
+        parts.set_item("n_observations", inner.n_observations)?;
+        parts.set_item("contexts", contexts)?;
+        parts.set_item("beliefs", beliefs)?;
+        parts.set_item("temperature", inner.temperature)?;
+        Ok(parts)
+    }
+
+    /// The policy of such parts.
+    #[staticmethod]
+    #[pyo3(signature = (*, n_actions, n_observations, contexts, beliefs, temperature))]
+    fn from_parts(
+        py: Python<'_>,
+        n_actions: usize,
+        n_observations: usize,
+        contexts: Vec<ContextArrays<'_>>,
+        beliefs: Vec<StoredBeliefs<'_>>,
+        temperature: f64,
+    ) -> PyResult<Self> {
+        let mut terms = context_terms(py, contexts, n_actions)?;
+        for (models, weights, bias) in beliefs {
+            let mut steppers = Vec::new();
+            for (start, moves, ranges) in models {
+                let (start, moves) = (start.as_slice()?.to_vec(), moves.as_slice()?.to_vec());
+                let stepper = Stepper { n_states: start.len(), ranges, start, moves };
+                stepper.validate(n_actions, n_observations).map_err(|error| job::to_python(py, error))?;
+                steppers.push(stepper);
+            }
+            let (weights, bias) = (weights.as_slice()?.to_vec(), bias.as_slice()?.to_vec());
+            let beliefs = Arc::new(Beliefs::of(steppers));
+            terms.push(Term::Beliefs(Arc::new(BeliefTerm { beliefs, weights, bias })));
+        }
+        wrap(py, sum_policy::SumPolicy { n_actions, n_observations, terms, temperature })
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyDict>,))> {
+        let rebuild = slf.py().import("uqf.policies")?.getattr("rebuild_sum_policy")?;
+        Ok((rebuild, (slf.get().parts(slf.py())?,)))
     }
 
     fn initial_state(&self) -> SumMemory {

@@ -136,8 +136,8 @@ fn add_episode(view: &View, model: &Model, episode: usize, counts: &mut Counts) 
             backward[state] = total;
         }
     }
-    for state in 0..states {
-        counts.start[state] += model.start[state] * backward[state];
+    for ((count, start), ahead) in counts.start.iter_mut().zip(model.start).zip(&backward) {
+        *count += start * ahead;
     }
     Ok(())
 }

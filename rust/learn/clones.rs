@@ -251,8 +251,9 @@ impl CloneModel {
             let (low, high) = self.support(episode, step);
             let law = self.event_row(episode, step);
             let now = &mut weighted[step * states..(step + 1) * states];
-            for s in low..high {
-                now[s] = alive[step * states + s] * law[s];
+            let before = &alive[step * states + low..step * states + high];
+            for ((entry, belief), p) in now[low..high].iter_mut().zip(before).zip(&law[low..high]) {
+                *entry = belief * p;
             }
             if Self::ended(episode, step) {
                 log_likelihood += f64::from(now[low..high].iter().sum::<f32>() + TINY).ln();
@@ -260,9 +261,9 @@ impl CloneModel {
             }
             let (first, last) = self.range(episode.observations[step]);
             let next = &mut alive[(step + 1) * states + first..(step + 1) * states + last];
-            for s in low..high {
+            for (s, &weight) in (low..high).zip(&now[low..high]) {
                 let row = self.row(episode.actions[step], s, first, last);
-                next.iter_mut().zip(row).for_each(|(entry, t)| *entry += now[s] * t);
+                next.iter_mut().zip(row).for_each(|(entry, t)| *entry += weight * t);
             }
             let total = next.iter().sum::<f32>() + TINY;
             log_likelihood += f64::from(total).ln();

@@ -1,15 +1,44 @@
 //! Beliefs of several cloned hidden Markov models, side by side, as the features of a history.
 
+use crate::error::{Error, Result};
 use crate::learn::clones::CloneModel;
 
 /// One model, ready to be stepped.
 #[derive(Clone, Debug)]
-struct Stepper {
-    n_states: usize,
-    ranges: Vec<(u32, u32)>,
-    start: Vec<f32>,
+pub struct Stepper {
+    pub n_states: usize,
+    /// First and last + 1 of the states that show an observation.
+    pub ranges: Vec<(u32, u32)>,
+    pub start: Vec<f32>,
     /// (actions, states, states): probability of going on and of the next state.
-    moves: Vec<f32>,
+    pub moves: Vec<f32>,
+}
+
+impl Stepper {
+    pub fn validate(&self, n_actions: usize, n_observations: usize) -> Result<()> {
+        let states = self.n_states;
+        let sizes = [
+            ("start", self.start.len(), states),
+            ("moves", self.moves.len(), n_actions.saturating_mul(states).saturating_mul(states)),
+            ("ranges", self.ranges.len(), n_observations),
+        ];
+        for (name, given, expected) in sizes {
+            if given != expected || states == 0 {
+                return Err(Error::argument(
+                    name,
+                    format!("{given} entries"),
+                    format!("expected {expected}"),
+                ));
+            }
+        }
+        if self.ranges.iter().any(|&(low, high)| low > high || high as usize > states) {
+            return Err(Error::argument("ranges", "beyond the states", format!("there are {states} states")));
+        }
+        if self.start.iter().chain(&self.moves).any(|p| !(0.0..=1.001).contains(p)) {
+            return Err(Error::argument("moves", "not probabilities", "give numbers in [0, 1]"));
+        }
+        Ok(())
+    }
 }
 
 /// A family of models; the feature vector of a history is the concatenation of their beliefs.
@@ -40,8 +69,16 @@ impl Beliefs {
                 moves,
             }
         };
-        let n_features = models.iter().map(|model| model.n_states).sum();
-        Beliefs { steppers: models.iter().map(stepper).collect(), n_features }
+        Self::of(models.iter().map(stepper).collect())
+    }
+
+    pub fn of(steppers: Vec<Stepper>) -> Self {
+        let n_features = steppers.iter().map(|stepper| stepper.n_states).sum();
+        Beliefs { steppers, n_features }
+    }
+
+    pub fn steppers(&self) -> &[Stepper] {
+        &self.steppers
     }
 
     pub fn n_features(&self) -> usize {

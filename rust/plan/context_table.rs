@@ -49,12 +49,23 @@ impl ContextTable {
                 "all numbers of a policy must be finite",
             ));
         }
-        let rows = keys.iter().enumerate().map(|(row, &key)| (key, row as u32 + 1)).collect();
+        let rows: FxHashMap<u64, u32> =
+            keys.iter().enumerate().map(|(row, &key)| (key, row as u32 + 1)).collect();
+        if rows.len() != keys.len() {
+            return Err(Error::argument("keys", format!("{} keys", keys.len()), "every context only once"));
+        }
         Ok(ContextTable { depth, rows, values })
     }
 
     pub fn depth(&self) -> usize {
         self.depth
+    }
+
+    /// Keys in the order of their rows, and all rows.
+    pub fn parts(&self) -> (Vec<u64>, &[f64]) {
+        let mut keys = vec![0; self.rows.len()];
+        self.rows.iter().for_each(|(&key, &row)| keys[row as usize - 1] = key);
+        (keys, &self.values)
     }
 
     /// All values times a factor.

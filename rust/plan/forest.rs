@@ -41,7 +41,7 @@ impl Forest {
                     && inside(self.left[node], node)
                     && inside(self.right[node], node))
         });
-        if !sound || self.roots.iter().any(|&root| !inside(root, 0) && !(root == 0 && nodes > 0)) {
+        if !sound || self.roots.iter().any(|&root| !(inside(root, 0) || root == 0 && nodes > 0)) {
             let remedy = "features in range, children after their parents";
             return Err(Error::argument("forest", format!("{nodes} nodes"), remedy));
         }

@@ -9,8 +9,7 @@ from uqf.environments import Environment
 
 
 class POMCP(_core.Pomcp):
-    """
-    Plans at every step by simulating the environment: particles for the belief, UCT for the search.
+    """Plans at every step by simulating the environment: particles for the belief, UCT for the search.
 
     It learns nothing from data and is told the true simulator: a reference for learners, not a rival on equal
     terms. `uqf.rollout` and `uqf.estimate_return` play its episodes in parallel; every episode's search has

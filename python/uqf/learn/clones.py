@@ -101,7 +101,9 @@ class CloneLearner:
         for candidate in candidates:
             weights, noise = self.regress(models, train, candidate)
             values = rows @ self._value(models, train, candidate, rows.shape[1])
-            probs = softmax(rows[before] @ weights / (self.temperature * noise))[np.arange(test.n_steps), test.actions]
+            probs = softmax(rows[before] @ weights / (self.temperature * noise))[
+                np.arange(test.n_steps), test.actions
+            ]
             evidence[candidate] = gain(probs, advantages(test, values, candidate, self.trace), test).evidence
         return max(evidence, key=evidence.__getitem__), evidence
 
@@ -127,7 +129,9 @@ class CloneLearner:
         np.multiply(beliefs, np.float32(SCALE), out=rows[:, 1:])
         return rows
 
-    def regress(self, models: _core.CloneModels, data: Trajectories, discount: float) -> tuple[FloatArray, float]:
+    def regress(
+        self, models: _core.CloneModels, data: Trajectories, discount: float
+    ) -> tuple[FloatArray, float]:
         """(weights (features, actions), noise): the advantage of every action, linear in the features."""
         width = 1 + models.n_features
         value_weights = self._value(models, data, discount, width)
@@ -156,7 +160,9 @@ class CloneLearner:
         noise = np.sqrt(squares / data.n_steps * spread)
         return np.stack(solved, axis=1), float(max(noise, np.finfo(float).tiny))
 
-    def _value(self, models: _core.CloneModels, data: Trajectories, discount: float, width: int) -> FloatArray:
+    def _value(
+        self, models: _core.CloneModels, data: Trajectories, discount: float, width: int
+    ) -> FloatArray:
         """Weights of V by least-squares temporal differences: Σ x_t z_tᵀ w = Σ x_t ρ_t.
 
         z and ρ are (discount·λ)-discounted sums of x_t − discount x_{t+1} and of the rewards.
@@ -175,7 +181,7 @@ class CloneLearner:
             discounted_backward(rewards, part.offsets, decay)
             left += here.T @ differences
             right += here.T @ rewards
-        return np.linalg.solve(left, right)
+        return np.asarray(np.linalg.solve(left, right), np.float64)
 
     def _parts(self, data: Trajectories, width: int) -> Iterator[Trajectories]:
         size = max(1, int(MOST_CELLS / width / (data.n_steps / len(data) + 1)))

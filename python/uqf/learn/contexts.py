@@ -100,7 +100,9 @@ def softmax(values: FloatArray) -> FloatArray:
     return np.asarray(powers / powers.sum(axis=-1, keepdims=True))
 
 
-def retrace(data: Trajectories, discount: float, v: FloatArray, q: FloatArray, probs: FloatArray) -> FloatArray:
+def retrace(
+    data: Trajectories, discount: float, v: FloatArray, q: FloatArray, probs: FloatArray
+) -> FloatArray:
     """Returns towards another policy: y_t = r_t + γ (v_{t+1} + min(1, π/b) (y_{t+1} − q_{t+1})).
 
     v, q, probs : value of the state, of the logged action, and the new policy's probability of it, at every step

@@ -79,6 +79,8 @@ class UQF(BaseEstimator):  # type: ignore[misc]
         times the value of what follows under the logged behaviour.
     """
 
+    policy_: Any
+
     def __init__(
         self,
         rank: int | None = None,
@@ -250,7 +252,7 @@ class UQF(BaseEstimator):  # type: ignore[misc]
         kept = state.decomposition.singular_values
         # Relative to the largest, whose square may overflow.
         shares = (spectrum / spectrum[0]) ** 2
-        self.policy_: AutomatonPolicy | SumPolicy = fitted.policy
+        self.policy_ = fitted.policy
         self.wfa_, self.value_wfa_, self.state_ = fitted.rewards, fitted.values, state
         self.singular_values_ = spectrum
         self.diagnostics_ = _describe("spectral", data, len(state.symbols)) | {
@@ -318,7 +320,9 @@ def _memory_spectrum(data: Trajectories, seed: int) -> FloatArray:
 def _belief_automata(model: dict[str, Any], data: Trajectories, discount: float) -> tuple[WFA, WFA]:
     """The automata of one cloned model under the logged frequencies of the actions."""
     frequency = np.bincount(data.actions, minlength=data.n_actions) / data.n_steps
-    moves = frequency[:, np.newaxis, np.newaxis] * (1.0 - model["ends"])[:, :, np.newaxis] * model["transitions"]
+    moves = (
+        frequency[:, np.newaxis, np.newaxis] * (1.0 - model["ends"])[:, :, np.newaxis] * model["transitions"]
+    )
     symbols, operators = [], []
     for observation, (low, high) in enumerate(model["ranges"]):
         for action in range(data.n_actions) if high > low else ():

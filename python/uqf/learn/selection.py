@@ -66,7 +66,9 @@ def select(
                 problems[index] = result
             else:
                 gains.setdefault(index, []).append(result)
-    rows = [_row(setting, gains.get(index, []), problems.get(index)) for index, setting in enumerate(settings)]
+    rows = [
+        _row(setting, gains.get(index, []), problems.get(index)) for index, setting in enumerate(settings)
+    ]
     rows.sort(key=lambda row: -row["score"])
     if rows[0]["score"] == -np.inf:
         raise UQFError(f"every setting was refused; the first said: {rows[0]['problem']}")
@@ -88,7 +90,9 @@ def _groups(learner: Any, settings: list[dict[str, Any]]) -> list[Group]:
     groups: dict[str, Group] = {}
     for index, setting in enumerate(settings):
         shares = isinstance(learner, UQF) and setting.get("rank") is not None
-        key = repr({name: value for name, value in setting.items() if name != "rank"}) if shares else str(index)
+        key = (
+            repr({name: value for name, value in setting.items() if name != "rank"}) if shares else str(index)
+        )
         groups.setdefault(key, []).append((index, setting))
     return list(groups.values())
 
@@ -114,7 +118,9 @@ def _policies(learner: Any, settings: list[dict[str, Any]], train: Trajectories)
     policies: list[Any] = []
     for setting in settings:
         if setting["rank"] > state.rank:
-            policies.append(f"rank {setting['rank']} exceeds the numerical rank {state.rank} of the Hankel block")
+            policies.append(
+                f"rank {setting['rank']} exceeds the numerical rank {state.rank} of the Hankel block"
+            )
         else:
             policies.append(spectral.decide(state.truncated(setting["rank"]), train).policy)
     return policies
