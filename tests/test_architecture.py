@@ -22,7 +22,7 @@ LAYERS = [
     {"baselines"},
     {"experiments"},
     {"adapters"},
-    {"cli", "__main__"},
+    {"cli", "log_report", "__main__"},
 ]
 
 crate_modules = re.findall(r"^(?:pub )?mod (\w+);", (RUST / "lib.rs").read_text(), re.MULTILINE)

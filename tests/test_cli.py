@@ -1,6 +1,10 @@
+import json
+import os
 import subprocess
 import sys
 
+import numpy as np
+import pytest
 from typer.testing import CliRunner
 
 import uqf
@@ -24,3 +28,89 @@ def test_environments_are_listed_by_the_module_run_as_a_program():
 def test_bad_options_are_refused():
     result = CliRunner().invoke(app, ["demo", "--episodes", "0"])
     assert result.exit_code == 2
+
+
+@pytest.fixture(scope="module")
+def log(tmp_path_factory):
+    path = tmp_path_factory.mktemp("logs") / "tiger.parquet"
+    uqf.rollout(uqf.make("tiger"), episodes=2000, horizon=5, seed=0).to_parquet(path)
+    return path
+
+
+def as_json(*arguments):
+    result = CliRunner().invoke(app, [*map(str, arguments), "--json"], catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    return json.loads(result.stdout)
+
+
+def test_from_a_log_to_a_policy_and_what_it_earns(tmp_path, log):
+    out = tmp_path / "policy.safetensors"
+    report = as_json("fit", log, "--out", out, "--discount", "0.9")
+    assert report["data"]["episodes"] == 2000
+    assert report["chosen"]["episodes"] == 1500, "a quarter is held out"
+    assert report["expect"]["logged episodes"] == 500
+    assert report["expect"]["verdict"]
+    header = as_json("inspect", out)["policy"]
+    assert header["settings"]["discount"] == 0.9
+    assert len(header["data fingerprint"]) == 64
+    played = as_json("evaluate", out, "--env", "tiger", "--episodes", "500")["tiger"]
+    score = uqf.estimate_return(uqf.make("tiger"), uqf.load(out), episodes=500)
+    assert played["return"] == score.mean
+    estimate = as_json("evaluate", out, "--log", log)["expect"]
+    direct = uqf.ope.evaluate(uqf.load(out), uqf.read_log(log), discount=0.9)
+    assert estimate["expected return"] == direct.mean
+    shown = CliRunner().invoke(app, ["evaluate", str(out), "--log", str(log)])
+    assert direct.verdict.split(".")[0] in " ".join(shown.output.split())
+
+
+def test_a_log_with_names_keeps_them(tmp_path):
+    log, out = tmp_path / "log.csv", tmp_path / "policy.safetensors"
+    rng = np.random.default_rng(0)
+    rows = [
+        f"{episode},{rng.choice(['open', 'wait'])},{rng.choice(['red', 'green'])},{rng.integers(2)}"
+        for episode in range(60)
+        for _ in range(4)
+    ]
+    log.write_text("\n".join(["episode,action,observation,reward", *rows]))
+    report = as_json("fit", log, "--out", out)
+    assert any("no propensities" in worry for worry in report["worry"])
+    assert uqf.inspect_model(out).vocabulary == uqf.Vocabulary(("open", "wait"), ("green", "red"))
+    assert as_json("inspect", log)["log"]["episodes"] == 60
+    assert as_json("evaluate", out, "--log", log)["expect"]["logged episodes"] == 60
+
+
+def run(*arguments):
+    return subprocess.run([sys.executable, "-m", "uqf", *map(str, arguments)], capture_output=True, text=True)
+
+
+def test_exit_codes_and_messages_without_tracebacks(tmp_path, log):
+    broken = tmp_path / "log.parquet"
+    broken.write_bytes(log.read_bytes()[:100])
+    out = tmp_path / "policy.safetensors"
+    for arguments, code, message in [
+        (("fit", broken, "--out", out), 1, "log.parquet"),
+        (("inspect", tmp_path / "missing.safetensors"), 1, "missing.safetensors"),
+        (("fit", log), 2, "--out"),
+    ]:
+        result = run(*arguments)
+        assert result.returncode == code
+        assert message in result.stderr.replace("\n", "")
+        assert "Traceback" not in result.stderr
+    assert os.listdir(tmp_path) == ["log.parquet"]
+    result = CliRunner().invoke(app, ["evaluate", str(out)])
+    assert result.exit_code == 2
+
+
+def test_interrupted_fitting_leaves_the_old_policy_and_nothing_else(tmp_path, log):
+    out = tmp_path / "policy.safetensors"
+    out.write_text("old")
+    code = (
+        "import os, signal, sys; import uqf.cli, uqf.files\n"
+        "os.fsync = lambda handle: os.kill(os.getpid(), signal.SIGINT)\n"
+        f"sys.argv = ['uqf', 'fit', {str(log)!r}, '--out', {str(out)!r}]\n"
+        "uqf.cli.main()"
+    )
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert result.returncode == 130
+    assert out.read_text() == "old"
+    assert os.listdir(tmp_path) == [out.name]

@@ -2,18 +2,34 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+import json
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
 from rich import box
 from rich.console import Console
 from rich.table import Table
 
+import uqf
 from uqf.environments import environments, make
+from uqf.errors import UQFError
 from uqf.evaluate import estimate_return
+from uqf.log_report import data_report, estimate_report, fit_and_evaluate, model_report
+from uqf.ope import evaluate as evaluate_off_policy
 
 app = typer.Typer(
-    help="Policies for partially observed systems from logged episodes.",
+    help="""Policies for partially observed systems from logged episodes.
+
+    A log is a file of episodes: .parquet, .csv or .jsonl, with columns action, observation, reward and, if a
+    row is one step, episode; behavior_prob and terminated are optional. A policy is a .safetensors file.
+
+    From a log to a policy: [bold]uqf inspect LOG[/bold], [bold]uqf fit LOG --out POLICY[/bold],
+    [bold]uqf evaluate POLICY --log OTHER_LOG[/bold].
+
+    Exit codes: 0 done; 1 the files or the data do not allow it, with the reason; 2 wrong usage; 130 Ctrl-C.
+    """,
+    rich_markup_mode="rich",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -23,9 +39,19 @@ Seed = Annotated[int, typer.Option(help="The same seed gives the same figures on
 Episodes = Annotated[int, typer.Option(help="Episodes per world.", min=2)]
 
 
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")]
+Discount = Annotated[float, typer.Option(help="Worth of a reward one step later.", min=0.0, max=1.0)]
+
+
 def main() -> None:
-    """Entry point of the ``uqf`` script."""
-    app()
+    """Entry point of the ``uqf`` script; what the data forbid ends with a message, not with a traceback."""
+    try:
+        app()
+    except (UQFError, OSError, ValueError, ImportError) as error:
+        Console(stderr=True).print(f"uqf: {error}", style="red", markup=False, highlight=False)
+        raise SystemExit(1) from None
+    except KeyboardInterrupt:
+        raise SystemExit(130) from None
 
 
 def _table(title: str, *columns: str) -> Table:
@@ -33,6 +59,109 @@ def _table(title: str, *columns: str) -> Table:
     for index, column in enumerate(columns):
         table.add_column(column, justify="left" if index == 0 else "right", no_wrap=True)
     return table
+
+
+def _show(report: dict[str, Any], as_json: bool) -> None:
+    """Prints nested figures: a table per part, a list per list."""
+    if as_json:
+        typer.echo(json.dumps(report, indent=2))
+        return
+    console = Console()
+    for title, part in report.items():
+        if isinstance(part, dict):
+            table = _table(title, "", "")
+            for name, value in part.items():
+                if name != "verdict" and value is not None:
+                    table.add_row(name, _shown(value))
+            console.print(table)
+        else:
+            console.print(f"[italic]{title}[/italic]")
+            for line in part or ["nothing in particular"]:
+                console.print(f"  - {line}", highlight=False)
+        if isinstance(part, dict) and "verdict" in part:
+            console.print(part["verdict"] + "\n", highlight=False)
+
+
+def _shown(value: Any) -> str:
+    match value:
+        case bool():
+            return "yes" if value else "no"
+        case float():
+            return f"{value:.4g}"
+        case int():
+            return f"{value:,}"
+        case list() | tuple():
+            return ", ".join(map(_shown, value))
+        case _:
+            return str(value)
+
+
+@app.command()
+def fit(
+    log: Annotated[
+        Path, typer.Argument(help="Log of episodes: .parquet (or a folder of them), .csv, .jsonl.")
+    ],
+    out: Annotated[Path, typer.Option(help="Where the policy goes, such as policy.safetensors.")],
+    discount: Discount = 0.99,
+    holdout: Annotated[
+        float, typer.Option(help="Share of the episodes that only evaluate.", min=0.01, max=0.9)
+    ] = 0.25,
+    seed: Seed = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Learns a policy from a log, evaluates it on held-out episodes and writes it.
+
+    The report says what the data look like, what was chosen, what return to expect, and what to worry about.
+    The policy is written last and whole: an interrupted run leaves an older file as it was.
+    """
+    data = uqf.read_log(log)
+    policy, report = fit_and_evaluate(data, discount, holdout, seed)
+    settings = {"discount": discount, "holdout": holdout, "seed": seed, "chosen": report["chosen"]}
+    uqf.save(policy, out, settings=settings, data=data)
+    _show(report | ({"policy": str(out)} if as_json else {}), as_json)
+
+
+@app.command()
+def evaluate(
+    policy: Annotated[Path, typer.Argument(help="Policy file that `uqf fit` wrote.")],
+    env: Annotated[str | None, typer.Option(help="World to play in; `uqf environments` lists them.")] = None,
+    log: Annotated[Path | None, typer.Option(help="Log that another policy collected.")] = None,
+    episodes: Episodes = 20_000,
+    discount: Annotated[
+        float | None, typer.Option(help="By default the world's, or the one learned with.", min=0.0, max=1.0)
+    ] = None,
+    seed: Seed = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Tells what a policy earns: by playing in a world, or from a log of another policy."""
+    if (env is None) == (log is None):
+        raise typer.BadParameter("give either --env NAME or --log LOG")
+    header, loaded = uqf.inspect_model(policy), uqf.load(policy)
+    if env is not None:
+        score = estimate_return(make(env), loaded, episodes=episodes, discount=discount, seed=seed)
+        played = {"episodes": episodes, "return": score.mean, "standard error": score.stderr}
+        _show({env: played | {"mean length": float(score.lengths.mean())}}, as_json)
+        return
+    data = uqf.read_log(
+        log,
+        vocabulary=header.vocabulary,
+        n_actions=header.n_actions,
+        n_observations=header.n_observations,
+    )
+    weight = float(header.settings.get("discount", 1.0)) if discount is None else discount
+    estimate = evaluate_off_policy(loaded, data, discount=weight, seed=seed)
+    _show({"expect": estimate_report(estimate), "data": data_report(data, weight)}, as_json)
+
+
+@app.command()
+def inspect(
+    path: Annotated[Path, typer.Argument(help="Policy (.safetensors) or log.")], as_json: AsJson = False
+) -> None:
+    """Shows what a policy file or a log holds."""
+    if path.suffix == ".safetensors":
+        _show({"policy": model_report(uqf.inspect_model(path))}, as_json)
+    else:
+        _show({"log": data_report(uqf.read_log(path))}, as_json)
 
 
 @app.command()

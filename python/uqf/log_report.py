@@ -1,0 +1,134 @@
+"""What a log looks like, what was learned from it, what to expect and what to worry about."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from uqf import ope
+from uqf.learn.estimator import UQF
+from uqf.model_file import ModelHeader
+from uqf.trajectories import Trajectories
+
+Report = dict[str, Any]
+
+#: A symbol needs about this many occurrences before its operator is more than noise.
+FEW_OCCURRENCES = 10
+
+
+def data_report(data: Trajectories, discount: float = 1.0) -> Report:
+    """Figures that describe a data set."""
+    returns = data.returns(discount)
+    counts = np.bincount(data.symbols, minlength=data.n_symbols)
+    return {
+        "episodes": len(data),
+        "steps": data.n_steps,
+        "actions": data.n_actions,
+        "observations": data.n_observations,
+        "names": data.vocabulary is not None,
+        "shortest episode": int(data.lengths.min()),
+        "mean length": float(data.lengths.mean()),
+        "longest episode": int(data.lengths.max()),
+        "ended by the world": float(data.terminated.mean()),
+        "smallest reward": float(data.rewards.min()),
+        "largest reward": float(data.rewards.max()),
+        "mean return": float(returns.mean()),
+        "standard error": float(returns.std() / math.sqrt(len(data))),
+        "propensities": data.behavior_probs is not None,
+        "symbols seen": int((counts > 0).sum()),
+        "symbols seen rarely": int(((counts > 0) & (counts < FEW_OCCURRENCES)).sum()),
+        "steps without reward": float((data.rewards == 0).mean()),
+    }
+
+
+def model_report(header: ModelHeader) -> Report:
+    """What a model file says about itself."""
+    names = header.vocabulary
+    return {
+        "kind": header.kind,
+        "actions": header.n_actions,
+        "observations": header.n_observations,
+        "window": header.window,
+        "temperature": header.temperature,
+        "action names": names and names.actions and ", ".join(names.actions[:10]),
+        "observation names": names and names.observations and ", ".join(names.observations[:10]),
+        "settings": header.settings,
+        "projection hash": header.projection_hash,
+        "data fingerprint": header.data_fingerprint,
+        "written by uqf": header.package_version,
+        "format": header.format,
+    }
+
+
+def estimate_report(estimate: ope.Estimate) -> Report:
+    """Figures and verdict of an off-policy estimate."""
+    low, high = estimate.interval
+    return {
+        "expected return": estimate.mean,
+        "from": low,
+        "to": high,
+        "confidence": estimate.level,
+        "method": estimate.method,
+        "effective episodes": estimate.effective_sample_size,
+        "logged episodes": estimate.episodes,
+        "sufficient": estimate.sufficient,
+        "verdict": estimate.verdict,
+    }
+
+
+def worries(data: Trajectories, estimate: ope.Estimate, diagnostics: dict[str, Any]) -> list[str]:
+    """What a careful reader would ask about, most serious first."""
+    found = []
+    if not estimate.sufficient:
+        found.append(estimate.verdict)
+    figures = data_report(data)
+    if figures["smallest reward"] == figures["largest reward"]:
+        found.append("Every reward is the same: there is nothing to learn from.")
+    unused = data.n_actions - len(np.unique(data.actions))
+    if unused:
+        found.append(f"{unused} of {data.n_actions} actions never occur: nothing is known about them.")
+    if data.behavior_probs is None:
+        found.append(
+            "The log has no propensities (behavior_probs): they were estimated from the last symbol."
+        )
+    if figures["symbols seen rarely"] > 0.5 * figures["symbols seen"]:
+        found.append(
+            f"{figures['symbols seen rarely']} of {figures['symbols seen']} symbols occur fewer than "
+            f"{FEW_OCCURRENCES} times: group rare observations."
+        )
+    if not data.terminated.any() and data.lengths.min() < data.lengths.max():
+        found.append(
+            "No episode is marked as ended by the world, though lengths differ: is `terminated` missing?"
+        )
+    return found + [str(note) for note in diagnostics.get("notes", [])]
+
+
+def fit_and_evaluate(data: Trajectories, discount: float, holdout: float, seed: int) -> tuple[Any, Report]:
+    """(policy, report): learned from one part of the episodes, evaluated on the other, held-out part.
+
+    The figures belong to the very policy that comes back, and the episodes they rest on taught it nothing.
+    """
+    order = np.random.default_rng(seed).permutation(len(data))
+    held = max(1, round(holdout * len(data)))
+    if held >= len(data):
+        raise ValueError(f"{len(data)} episodes are too few to learn from and to hold out {held}")
+    learner = UQF(discount=discount).fit(data[np.sort(order[held:])])
+    unseen = data[np.sort(order[:held])]
+    estimate = ope.evaluate(learner.policy_, unseen, discount=discount, seed=seed)
+    diagnostics = {name: value for name, value in learner.diagnostics_.items() if _is_plain(value)}
+    report = {
+        "data": data_report(data, discount),
+        "chosen": diagnostics,
+        "expect": estimate_report(estimate) | {"logged return": float(unseen.returns(discount).mean())},
+        "worry": worries(data, estimate, diagnostics),
+    }
+    return learner.policy_, report
+
+
+def _is_plain(value: Any) -> bool:
+    """Whether a value can be shown in a table and written as JSON."""
+    if isinstance(value, (list, tuple)):
+        return all(_is_plain(item) for item in value)
+    return isinstance(value, (str, int, float, bool)) or value is None
