@@ -306,9 +306,8 @@ def test_intervals_cover_quick(method):
     [
         ("gridworld-near", 0.1, 25, 1000),
         ("gridworld-near", 0.2, 25, 1500),
-        ("gridworld-mid", 0.1, 25, 3000),
-        ("gridworld-mid", 0.05, 60, 1500),
-        ("gridworld-far", 0.05, 80, 4000),
+        ("gridworld-mid", 0.1, 25, 1500),
+        ("gridworld-far", 0.05, 60, 1500),
         ("gridworld-hamilton", 0.1, 25, 1000),
         ("gridworld-hamilton", 0.2, 25, 1500),
     ],

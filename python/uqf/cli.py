@@ -137,10 +137,10 @@ def evaluate(
     if (env is None) == (log is None):
         raise typer.BadParameter("give either --env NAME or --log LOG")
     header, loaded = uqf.inspect_model(policy), uqf.load(policy)
-    if env is not None:
-        score = estimate_return(make(env), loaded, episodes=episodes, discount=discount, seed=seed)
+    if log is None:
+        score = estimate_return(make(str(env)), loaded, episodes=episodes, discount=discount, seed=seed)
         played = {"episodes": episodes, "return": score.mean, "standard error": score.stderr}
-        _show({env: played | {"mean length": float(score.lengths.mean())}}, as_json)
+        _show({str(env): played | {"mean length": float(score.lengths.mean())}}, as_json)
         return
     data = uqf.read_log(
         log,
