@@ -1,5 +1,6 @@
 """Logs in files and frames: round trips, streaming, and everything that can be wrong with them."""
 
+import contextlib
 import json
 import types
 
@@ -9,9 +10,11 @@ import pyarrow.parquet as pq
 import pytest
 from gymnasium import spaces
 from hypothesis import given
+from hypothesis import strategies as st
 
 import uqf
 from strategies import trajectories
+from uqf import _core
 
 STEPS = {
     "episode": [7, 7, 3, 3, 3],
@@ -238,6 +241,38 @@ def test_a_parquet_file_cut_anywhere_is_refused(tmp_path):
         for read in (uqf.read_parquet, lambda path: list(uqf.iter_parquet(path))):
             with pytest.raises(uqf.FileFormatError, match=str(path)):
                 read(path)
+
+
+@pytest.fixture(scope="module")
+def parquet(tmp_path_factory):
+    path = tmp_path_factory.mktemp("logs") / "log.parquet"
+    uqf.rollout(uqf.make("tiger"), episodes=30, horizon=5).to_parquet(path)
+    return path, path.read_bytes()
+
+
+@given(data=st.data())
+def test_a_flipped_bit_is_found_or_leaves_valid_episodes(parquet, data):
+    path, content = parquet
+    damaged = bytearray(content)
+    damaged[data.draw(st.integers(0, len(content) - 1))] ^= 1 << data.draw(st.integers(0, 7))
+    broken = path.with_name("broken.parquet")
+    broken.write_bytes(damaged)
+    for read in (uqf.read_parquet, lambda path: uqf.concatenate(list(uqf.iter_parquet(path, 7)))):
+        with contextlib.suppress(uqf.FileFormatError):
+            _core.validate(read(broken))
+
+
+@given(st.binary(max_size=200), st.sampled_from([".parquet", ".csv", ".jsonl"]))
+def test_any_bytes_are_refused_or_read(tmp_path_factory, content, suffix):
+    path = (tmp_path_factory.getbasetemp() / "noise").with_suffix(suffix)
+    path.write_bytes(content)
+    with pytest.raises(uqf.FileFormatError, match="noise"):
+        uqf.read_log(path)
+
+
+def test_a_missing_file_is_said_to_be_missing(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        uqf.read_log(tmp_path / "log.parquet")
 
 
 def test_mixed_types_in_text_are_refused(tmp_path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -70,9 +71,9 @@ def _show(report: dict[str, Any], as_json: bool) -> None:
     for title, part in report.items():
         if isinstance(part, dict):
             table = _table(title, "", "")
-            for name, value in part.items():
-                if name != "verdict" and value is not None:
-                    table.add_row(name, _shown(value))
+            table.show_header = False
+            for name, value in _rows(part):
+                table.add_row(name, value)
             console.print(table)
         else:
             console.print(f"[italic]{title}[/italic]")
@@ -80,6 +81,15 @@ def _show(report: dict[str, Any], as_json: bool) -> None:
                 console.print(f"  - {line}", highlight=False)
         if isinstance(part, dict) and "verdict" in part:
             console.print(part["verdict"] + "\n", highlight=False)
+
+
+def _rows(part: dict[str, Any], above: str = "") -> Iterator[tuple[str, str]]:
+    """Name and value of every figure; those of a part within the part bear its name as well."""
+    for name, value in part.items():
+        if isinstance(value, dict):
+            yield from _rows(value, f"{above}{name}: ")
+        elif name != "verdict" and value not in (None, [], ()):
+            yield above + name, _shown(value)
 
 
 def _shown(value: Any) -> str:

@@ -82,7 +82,10 @@ def worries(data: Trajectories, estimate: ope.Estimate, diagnostics: dict[str, A
     """What a careful reader would ask about, most serious first."""
     found = []
     if not estimate.sufficient:
-        found.append(estimate.verdict)
+        found.append(
+            f"The log cannot confirm the expected return: it is worth {estimate.effective_sample_size:.0f} "
+            "episodes of this policy. Try the policy on a small share of the traffic first."
+        )
     figures = data_report(data)
     if figures["smallest reward"] == figures["largest reward"]:
         found.append("Every reward is the same: there is nothing to learn from.")

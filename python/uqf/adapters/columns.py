@@ -95,6 +95,10 @@ def naming(source: Any) -> Iterator[None]:
     """Turns whatever is wrong with a log into a `FileFormatError` that names it."""
     try:
         yield
+    except OSError as error:
+        if error.errno is not None:
+            raise  # the system's own: no such file, no permission, …
+        raise FileFormatError(f"{source}: {error}") from error
     except (pa.ArrowException, FileFormatError, ValueError, TypeError) as error:
         if str(error).startswith(str(source)):
             raise  # named already, by the file in the folder

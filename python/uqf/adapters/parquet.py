@@ -43,7 +43,7 @@ def write_parquet(data: Trajectories, path: str | os.PathLike[str]) -> None:
     }
     table = pa.table(columns).replace_schema_metadata({KEY: json.dumps(remarks).encode()})
     with whole_file(path) as file:
-        pq.write_table(table, file)
+        pq.write_table(table, file, write_page_checksum=True)
 
 
 def _remarks(schema: Any) -> tuple[int | None, int | None, Vocabulary | None]:
@@ -75,7 +75,7 @@ def read_parquet(
     """
     path = Path(path)
     with naming(path), path.open("rb") as file:
-        table = pq.read_table(file)
+        table = pq.read_table(file, page_checksum_verification=True)
         written_actions, written_observations, written_names = _remarks(table.schema)
         if written_actions is None:
             return read_table(table, columns, n_actions, n_observations, vocabulary)
@@ -113,7 +113,9 @@ def _tables(files: list[Path], layout: Layout, rows: int, names: list[str]) -> I
     """The named columns of all files, at most `rows` rows at a time."""
     for path in files:
         with naming(path), path.open("rb") as file:
-            for batch in pq.ParquetFile(file).iter_batches(rows, columns=names):
+            for batch in pq.ParquetFile(file, page_checksum_verification=True).iter_batches(
+                rows, columns=names
+            ):
                 yield pa.Table.from_batches([batch])
 
 

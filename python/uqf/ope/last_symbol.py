@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
-
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from uqf.ope.replay import last_symbols
+from uqf.ope.replay import by_steps_to_go, last_symbols
 from uqf.trajectories import Trajectories
 
 FloatArray = NDArray[np.float64]
@@ -57,14 +55,10 @@ class LastSymbolModel:
         place = np.searchsorted(self.seen, last_symbols(data))
         place[place == len(self.seen)] = 0
         place = np.where(self.seen[place] == last_symbols(data), place, len(self.seen))
-        steps = np.arange(data.n_steps) - np.repeat(data.offsets[:-1], data.lengths)
-        order = np.argsort(-steps, kind="stable")
-        cuts = np.searchsorted(-steps[order], np.arange(-horizon + 1, 2))
         values = np.zeros((data.n_steps, self.n_actions))
         table = np.zeros(self._next.shape[0])
-        for first, last in pairwise(cuts):
+        for now in by_steps_to_go(data, horizon):
             table = self._backup(table)
-            now = order[first:last]
             values[now] = table.reshape(-1, self.n_actions)[place[now]]
         return values
 

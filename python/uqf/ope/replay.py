@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -45,6 +47,14 @@ def last_symbols(data: Trajectories) -> NDArray[np.int64]:
     symbols[1:] = data.symbols[:-1]
     symbols[data.offsets[:-1]] = data.n_symbols
     return symbols
+
+
+def by_steps_to_go(data: Trajectories, horizon: int) -> Iterator[NDArray[np.int64]]:
+    """The steps that have 1, 2, …, `horizon` steps to go until `horizon`: the last ones first."""
+    steps = np.arange(data.n_steps) - np.repeat(data.offsets[:-1], data.lengths)
+    order = np.argsort(-steps, kind="stable")
+    cuts = np.searchsorted(-steps[order], np.arange(-horizon + 1, 2))
+    return (order[first:last] for first, last in pairwise(cuts))
 
 
 def estimated_propensities(data: Trajectories) -> FloatArray:
