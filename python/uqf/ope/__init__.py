@@ -6,4 +6,3 @@ from uqf.ope.evaluate import METHODS as METHODS
 from uqf.ope.evaluate import compare as compare
 from uqf.ope.evaluate import evaluate as evaluate
 from uqf.ope.last_symbol import LastSymbolModel as LastSymbolModel
-from uqf.ope.predictive_state import PredictiveStateModel as PredictiveStateModel
