@@ -21,7 +21,7 @@ class LastSymbolModel:
     Wrong wherever the history before the last symbol matters. As a control variate it then only helps less;
     as a model it is biased by an amount that no interval shows.
 
-    Values linear in the state of a CPSR (rank 20 or 40, hashed, ridge, clipped to what rewards allow) were tried
+    Values linear in the state of a CPSR (rank 20 or 40, hashed, ridge, clipped to the possible) were tried
     instead: on gridworld-near with 2000 episodes they were further off (0.065 ± 0.028 for 0.109, this model
     0.089 ± 0.006), on Tiger by far.
     """
