@@ -41,7 +41,7 @@ def test_expected_counts_are_those_of_all_paths(pomdp, seed):
         np.testing.assert_allclose(mine, brute, atol=1e-9)
 
 
-@settings(max_examples=15)
+@settings(max_examples=8)
 @given(pomdps(terminal=False), st.booleans(), st.integers(1, 4))
 def test_the_likelihood_never_falls(pomdp, shared, n_states):
     data = uqf.rollout(pomdp, episodes=30, seed=1)

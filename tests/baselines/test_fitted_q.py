@@ -41,8 +41,8 @@ def values_by_state(learner, n_states):
 @pytest.mark.parametrize("regressor", ["extra-trees", "linear", "gradient-boosting"])
 def test_an_observable_world_gives_the_exact_q(observable, regressor):
     boosting = regressor == "gradient-boosting"
-    data = uqf.rollout(observable, episodes=3000 if boosting else 8000, seed=1)
-    options = {"trees": 60, "random_splits": 20} if boosting else {"trees": 5}
+    data = uqf.rollout(observable, episodes=1500 if boosting else 6000, seed=1)
+    options = {"trees": 40, "random_splits": 20} if boosting else {"trees": 5}
     learner = FittedQ(
         Window(1), iterations=20 if boosting else 30, discount=0.8, regressor=regressor, **options
     ).fit(data)
@@ -51,7 +51,7 @@ def test_an_observable_world_gives_the_exact_q(observable, regressor):
     for _ in range(200):
         exact = observable.rewards + 0.8 * moves @ exact.max(axis=0)
     # A recording that stops is not an end: bootstrapped, ten steps of an endless world are enough.
-    np.testing.assert_allclose(values_by_state(learner, 4), exact.T[:4], atol=0.06)
+    np.testing.assert_allclose(values_by_state(learner, 4), exact.T[:4], atol=0.08)
     assert (learner.changes_[-1] < 0.02 * learner.changes_[0]) and (learner.changes_ >= 0).all()
 
 
@@ -84,7 +84,7 @@ def test_trees_on_the_last_symbol_are_the_table():
         )
 
 
-@settings(max_examples=15)
+@settings(max_examples=8)
 @given(trajectories())
 def test_one_round_fits_rewards_and_the_chain_sums_them(data):
     """With one action and a window as long as the episode, Q is the return of those who share the history."""
@@ -150,7 +150,7 @@ def test_damaged_forests_and_foreign_states_are_refused():
         Window(2, "ordinal"),
         TPSR(6),
         CPSR(6, prefix_dim=300, suffix_dim=300),
-        uqf.UQF(6, 0.99),
+        uqf.UQF(6, 0.99, projection="hashed"),
     ],
     ids=["none", "window", "tpsr", "cpsr", "uqf"],
 )
@@ -201,7 +201,9 @@ def test_an_action_that_the_log_lacks_is_not_recommended():
 
 def test_a_linear_q_does_not_run_away():
     data = uqf.rollout(uqf.make("spocman"), episodes=50, seed=0)
-    learner = FittedQ(Window(2), iterations=60, discount=0.99, regressor="linear", ridge=1e-3).fit(data)
+    learner = FittedQ(Window(2, "ordinal"), iterations=60, discount=0.99, regressor="linear", ridge=1e-3).fit(
+        data
+    )
     bound = np.abs(data.rewards).max() / 0.01
     assert np.abs(learner.policy_.values(learner.features_.along(data))).max() < 10 * bound
 

@@ -13,13 +13,14 @@
 | `TPSR`, `CPSR` | data | a model of what will be seen, `PSR` | you need predictions |
 | `EM` | data | a `TabularPOMDP` of maximum likelihood | few states, much patience; you need a model |
 | `PSRPBVI` | data | plans by point-based backups on a learned PSR | data come from a blind policy |
-| `FittedQ` | data | repeated improvement on any state, by trees | there is time, and one round is not enough |
+| `FittedQ` | data | repeated improvement on any state, by trees | one round of improvement is not enough |
 | `POMCP` | simulator | a policy that searches anew at every step | there is a simulator, and time to think |
 
 A *model* is a `uqf.TabularPOMDP` (``env.tabular()`` or ``uqf.load_pomdp``). Planners are used as
 ``planner.solve(model)`` and then offer `policy_`, `lower_bound_` and `upper_bound_`. The bounds enclose the
 *optimal* value of the start belief; only where a class says so do they also speak of its own policy.
-*Data* are `uqf.Trajectories`: learners are used as ``learner.fit(data)`` and then offer `policy_`.
+*Data* are `uqf.Trajectories`: learners are used as ``learner.fit(data)`` and then offer `policy_`
+(`EM` offers `model_`, for a planner).
 A *simulator* is any environment of the package: ``POMCP(env)`` is a policy as it stands.
 """
 

@@ -148,8 +148,8 @@ def fitted_features(representation: Any, data: Trajectories) -> tuple[Any, _core
     learner = Window() if representation is None else representation
     if not callable(getattr(learner, "fit", None)):
         raise TypeError(
-            f"representation is a {type(learner).__name__}: give TPSR(…), CPSR(…), uqf.UQF(…), Window(…), a PSR or "
-            "an AutomatonPolicy"
+            f"representation is a {type(learner).__name__}: give TPSR(…), CPSR(…), uqf.UQF(…), Window(…), "
+            "a PSR or an AutomatonPolicy"
         )
     learner = clone(learner).fit(data)
     if isinstance(getattr(learner, "features_", None), _core.Features):

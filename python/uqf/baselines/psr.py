@@ -20,8 +20,8 @@ class PSR:
     """Predictions from the state of an automaton that computes P(h), the probability of a history.
 
     The state b(h) = αᵀA_h / f(h) is normalised, ω · b = 1, so that b · A_ao ω = P(a, o | h) (the *joint*
-    form: actions as the policy that collected the data took them) and P(o | h, a) follows by dividing by the sum
-    over o (the *action-conditioned* form, whatever that policy was).
+    form: actions as the policy that collected the data took them) and P(o | h, a) follows by dividing by the
+    sum over o (the *action-conditioned* form, whatever that policy was).
 
     A symbol never seen in the data keeps the state. If the denominator vanishes (below 1e-9 of the state's
     size), turns negative or is no number, the state restarts from the average state `anchor` and takes in the
@@ -41,8 +41,8 @@ class PSR:
     ) -> None:
         if n_actions * n_observations != wfa.n_symbols:
             raise ValueError(
-                f"n_actions * n_observations = {n_actions * n_observations}: the automaton has {wfa.n_symbols} "
-                "symbols"
+                f"n_actions * n_observations = {n_actions * n_observations}: the automaton has "
+                f"{wfa.n_symbols} symbols"
             )
         self.wfa = wfa
         self.n_actions = n_actions

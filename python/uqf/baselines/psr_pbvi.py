@@ -20,8 +20,8 @@ from uqf.trajectories import Trajectories
 class PSRPBVI(BaseEstimator):  # type: ignore[misc]
     """Two stages: learn what will be seen and what it pays, then plan on the states that the data reached.
 
-    The model is a `PSR`; the reward of an action is a linear function of its state, by ridge regression. Plans
-    are linear functions of the state too, backed up at sampled states as `PBVI` does at beliefs.
+    The model is a `PSR`; the reward of an action is a linear function of its state, by ridge regression.
+    Plans are linear functions of the state too, backed up at sampled states as `PBVI` does at beliefs.
 
     Parameters
     ----------
@@ -38,6 +38,7 @@ class PSRPBVI(BaseEstimator):  # type: ignore[misc]
     only if the policy that collected them did not look at the history. A learned model is not a
     probability model: plans that promise more (or less) than the rewards of the log allow are not believed,
     and errors grow with every step planned ahead, so a lower discount than the world's often acts better.
+    The end of a recording looks like the end of the world (see `TPSR`), which shortens plans a little more.
 
     Attributes
     ----------
@@ -75,7 +76,7 @@ class PSRPBVI(BaseEstimator):  # type: ignore[misc]
                 raise ValueError(f"{name} = {getattr(self, name)}: give at least 1")
         self.psr_ = self.model if isinstance(self.model, PSR) else _taught(self.model, data)
         states = self.psr_.states(data)
-        self.rewards_ = linear_values(states, data, data.rewards, self.ridge)
+        self.rewards_ = linear_values(self.psr_, states, data, data.rewards, self.ridge)
         rng = np.random.default_rng(self.seed)
         chosen = rng.choice(len(states), min(self.points, len(states)), replace=False)
         self.points_ = np.unique(states[np.sort(chosen)], axis=0)

@@ -31,6 +31,10 @@ class TPSR(BaseEstimator):  # type: ignore[misc]
     temperature : float
         0 acts greedily.
 
+    Trap: with occurrences "anywhere" the end of a recording looks like the end of the world. The probability
+    that something happens next is too low by about one part in the length of an episode (a sum of 0.83, 0.91,
+    0.95 at lengths 5, 10, 20 on a ring of three states); predictions given the action hardly suffer.
+
     Attributes
     ----------
     psr_ : `PSR`, the model: states, predictions, log-likelihood
@@ -88,7 +92,7 @@ class TPSR(BaseEstimator):  # type: ignore[misc]
         self.singular_values_ = state.decomposition.spectrum
         self.psr_ = PSR(self.wfa_, data.n_actions, data.n_observations, anchor=state.anchor)
         states = self.psr_.states(data, threads=self.threads)
-        weights = linear_values(states, data, returns_to_go(data, discount), self.ridge)
+        weights = linear_values(self.psr_, states, data, returns_to_go(data, discount), self.ridge)
         self.policy_: AutomatonPolicy = self.psr_.policy(weights, temperature=self.temperature)
         self.n_features_in_ = data.n_symbols
         return self
@@ -112,22 +116,21 @@ class TPSR(BaseEstimator):  # type: ignore[misc]
         return hasattr(self, "psr_")
 
 
-def linear_values(states: Floats, data: Trajectories, targets: Floats, ridge: float) -> Floats:
+def linear_values(psr: PSR, states: Floats, data: Trajectories, targets: Floats, ridge: float) -> Floats:
     """Ridge regression of a target of each step on the state before it, one for each action: (A, k).
 
-    The target's mean over all steps is what an action never taken is expected to bring.
+    An action never taken is expected to bring the mean of the target over all steps.
     """
-    rank = states.shape[1]
-    centre = np.linalg.lstsq(states, np.full(len(states), targets.mean()), rcond=None)[0]
-    weights = np.tile(centre, (data.n_actions, 1))
-    residual = targets - states @ centre
-    for action in range(data.n_actions):
-        chosen = states[data.actions == action]
-        if len(chosen):
-            moment = chosen.T @ chosen
-            penalty = ridge * len(chosen) * max(float(np.trace(moment)) / len(chosen) / rank, 1e-300)
-            solution: Any = np.linalg.lstsq(
-                moment + penalty * np.eye(rank), chosen.T @ residual[data.actions == action], rcond=None
-            )[0]
+    average = float(targets.mean())
+    # ω · state = 1, so this is a constant: regressions shrink towards it.
+    weights = np.tile(average * psr.wfa.omega, (data.n_actions, 1))
+    order = np.argsort(data.actions, kind="stable")
+    ends = np.cumsum(np.bincount(data.actions, minlength=data.n_actions))[:-1]
+    parts = zip(np.split(states[order], ends), np.split(targets[order] - average, ends), strict=True)
+    for action, (x, y) in enumerate(parts):
+        if len(x):
+            moment = x.T @ x
+            penalty = ridge * max(float(np.trace(moment)) / psr.rank, np.finfo(float).tiny)
+            solution: Any = np.linalg.lstsq(moment + penalty * np.eye(psr.rank), x.T @ y, rcond=None)[0]
             weights[action] += solution
     return weights

@@ -51,7 +51,7 @@ class Transitions:
         self.rewards: Floats = data.rewards
 
     def targets(self, values: Floats, discount: float) -> Floats:
-        """R + discount · max_a Q(next, a), from values (cuts, A); the maximum is over whatever numbers they are."""
+        """Reward + discount · max_a Q(next, a), from values (cuts, A) of any sign."""
         best = values.max(axis=1)
         return np.asarray(self.rewards + discount * np.where(self.goes_on, best[self.after], 0.0))
 
