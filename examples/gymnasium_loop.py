@@ -5,7 +5,7 @@ from uqf.adapters.sb3 import Predictor
 
 world = uqf.make("tiger")
 logs = uqf.rollout(world, episodes=20_000, seed=0)
-uqf.save(uqf.UQF(discount=0.95, memory="spectral").fit(logs).policy_, "policy.safetensors", data=logs)
+uqf.save(uqf.UQF(discount=0.95).fit(logs).policy_, "policy.safetensors", data=logs)
 
 env = uqf.gymnasium_env(world)
 predictor = Predictor(uqf.load("policy.safetensors"))

@@ -117,8 +117,7 @@ def fit_and_evaluate(data: Trajectories, discount: float, holdout: float, seed: 
     held = max(1, round(holdout * len(data)))
     if held >= len(data):
         raise ValueError(f"{len(data)} episodes are too few to learn from and to hold out {held}")
-    # The memory that a model file can hold.
-    learner = UQF(discount=discount, memory="spectral").fit(data[np.sort(order[held:])])
+    learner = UQF(discount=discount).fit(data[np.sort(order[held:])])
     unseen = data[np.sort(order[:held])]
     estimate = ope.evaluate(learner.policy_, unseen, discount=discount, seed=seed)
     diagnostics = {name: value for name, value in learner.diagnostics_.items() if _is_plain(value)}

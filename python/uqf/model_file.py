@@ -16,9 +16,10 @@ import safetensors.numpy
 from numpy.typing import NDArray
 from safetensors import SafetensorError
 
-from uqf._core import Automaton, AutomatonPolicy, TablePolicy
+from uqf._core import Automaton, AutomatonPolicy, SumPolicy, TablePolicy
 from uqf.errors import FileFormatError
 from uqf.files import whole_file
+from uqf.sum_policy_tensors import SUM_TENSORS, from_tensors, to_tensors
 from uqf.trajectories import Trajectories
 from uqf.vocabulary import Vocabulary
 
@@ -48,6 +49,7 @@ TENSORS: dict[str, list[tuple[str, type, int, bool]]] = {
         ("table", np.float64, 2, False),
         ("normaliser", np.float64, 1, False),
     ],
+    "sum": SUM_TENSORS,
 }
 
 Arrays = dict[str, NDArray[Any]]
@@ -58,7 +60,7 @@ class ModelHeader:
     """What a model file says about itself."""
 
     kind: str
-    """"automaton" or "table"."""
+    """"sum", "automaton" or "table"."""
     n_actions: int
     n_observations: int
     window: int | None = None
@@ -85,7 +87,7 @@ def fingerprint(data: Trajectories) -> str:
 
 
 def save(
-    policy: AutomatonPolicy | TablePolicy,
+    policy: AutomatonPolicy | SumPolicy | TablePolicy,
     path: str | os.PathLike[str],
     *,
     vocabulary: Vocabulary | None = None,
@@ -124,7 +126,7 @@ def save(
         file.write(safetensors.numpy.save(tensors, {KEY: json.dumps(described)}))
 
 
-def load(path: str | os.PathLike[str]) -> AutomatonPolicy | TablePolicy:
+def load(path: str | os.PathLike[str]) -> AutomatonPolicy | SumPolicy | TablePolicy:
     """The policy of a file that `save` wrote; `inspect_model` tells the rest of what it holds.
 
     A file that is cut short, damaged, hostile or from a newer version raises `uqf.FileFormatError`. Nothing
@@ -145,8 +147,12 @@ def inspect_model(path: str | os.PathLike[str]) -> ModelHeader:
 def _taken_apart(policy: Any) -> tuple[str, Arrays, dict[str, Any]]:
     if isinstance(policy, TablePolicy):
         return "table", {"probs": policy.probs}, {}
+    if isinstance(policy, SumPolicy):
+        return "sum", to_tensors(policy), {"temperature": policy.temperature}
     if not isinstance(policy, AutomatonPolicy):
-        raise TypeError(f"policy is a {type(policy).__name__}: AutomatonPolicy and TablePolicy can be saved")
+        raise TypeError(
+            f"policy is a {type(policy).__name__}: SumPolicy, AutomatonPolicy and TablePolicy can be saved"
+        )
     if policy.has_behavior:
         raise ValueError(
             "policy divides by the probabilities of a behaviour policy, which a file does not hold: learn "
@@ -157,9 +163,16 @@ def _taken_apart(policy: Any) -> tuple[str, Arrays, dict[str, Any]]:
     return "automaton", tensors, {"window": policy.window, "temperature": policy.temperature}
 
 
-def _put_together(header: ModelHeader, tensors: Arrays) -> AutomatonPolicy | TablePolicy:
+def _put_together(header: ModelHeader, tensors: Arrays) -> AutomatonPolicy | SumPolicy | TablePolicy:
     if header.kind == "table":
         return TablePolicy(tensors["probs"], header.n_observations)
+    if header.kind == "sum":
+        return from_tensors(
+            tensors,
+            n_actions=header.n_actions,
+            n_observations=header.n_observations,
+            temperature=header.temperature,
+        )
     symbols, operators, table = tensors["symbols"], tensors["operators"], tensors.get("table")
     rank = operators.shape[1]
     if operators.shape[0] != len(symbols) or operators.shape[2] != rank:

@@ -45,7 +45,7 @@ def assert_sane(learner):
         ({"rank": 10_000}, uqf.NumericalError, "rank 10000 exceeds the numerical rank"),
         ({"discount": -0.1}, ValueError, "discount = -0.1"),
         ({"discount": 1.1}, ValueError, "discount = 1.1"),
-        ({"discount": float("nan")}, ValueError, "discount = NaN"),
+        ({"discount": float("nan")}, ValueError, "discount = nan"),
         ({"n_prefixes": 0}, ValueError, "basis would be empty"),
         ({"n_suffixes": 0}, ValueError, "basis would be empty"),
         ({"max_prefix": -1}, ValueError, "max_prefix = -1"),
