@@ -76,19 +76,30 @@ def from_tensors(tensors: Arrays, *, n_actions: int, n_observations: int, temper
         raise ValueError(f"values and weights need {n_actions} columns, one per action")
     readers = {name: _Reader(name, array) for name, array in tensors.items()}
     contexts = []
-    for depth, size in zip(tensors["context_depths"].tolist(), tensors["context_sizes"].tolist(), strict=True):
+    for depth, size in zip(
+        tensors["context_depths"].tolist(), tensors["context_sizes"].tolist(), strict=True
+    ):
         contexts.append((readers["context_keys"].take(size), readers["context_values"].take(size + 1), depth))
     beliefs = []
     for count in tensors["belief_models"].tolist():
         models, features = [], 0
         for states in readers["model_states"].take(count).tolist():
             start = readers["model_starts"].take(states)
-            moves = readers["model_moves"].take(n_actions * states * states).reshape(n_actions, states, states)
+            moves = (
+                readers["model_moves"].take(n_actions * states * states).reshape(n_actions, states, states)
+            )
             (ranges,) = readers["model_ranges"].take(1).tolist()
             models.append((start, moves, [tuple(pair) for pair in ranges]))
             features += states
         beliefs.append((models, readers["belief_weights"].take(features), readers["belief_bias"].take(1)[0]))
-    for name in ("context_keys", "context_values", "belief_weights", "belief_bias", "model_states", "model_starts"):
+    for name in (
+        "context_keys",
+        "context_values",
+        "belief_weights",
+        "belief_bias",
+        "model_states",
+        "model_starts",
+    ):
         readers[name].finish()
     readers["model_moves"].finish()
     return SumPolicy.from_parts(

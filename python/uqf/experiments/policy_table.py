@@ -88,7 +88,9 @@ def run(name: str, first: int, seeds: int) -> None:
     for method, values in scores.items():
         stderr = np.std(values, ddof=1) / np.sqrt(seeds) if seeds > 1 else np.nan
         mean_seconds = np.mean(seconds[method])
-        print(f"== {name} {method}: {np.mean(values):.3f} ± {stderr:.3f} ({seeds} seeds, {mean_seconds:.1f} s each)")
+        print(
+            f"== {name} {method}: {np.mean(values):.3f} ± {stderr:.3f} ({seeds} seeds, {mean_seconds:.1f} s each)"
+        )
 
 
 def main() -> None:

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.model_selection import KFold
 
 from uqf.errors import UQFError
 from uqf.learn.estimator import UQF
@@ -53,8 +52,8 @@ def select(
     settings = _combinations(grid)
     if not 2 <= folds <= len(data):
         raise ValueError(f"folds = {folds}: give 2 to {len(data)}, the number of episodes")
-    splitter = KFold(folds, shuffle=True, random_state=seed)
-    splits = [(data[train], data[test]) for train, test in splitter.split(np.arange(len(data)))]
+    parts = np.array_split(np.random.default_rng(seed).permutation(len(data)), folds)
+    splits = [(data[np.setdiff1d(np.arange(len(data)), part)], data[np.sort(part)]) for part in parts]
     jobs = [(group, split) for group in _groups(learner, settings) for split in splits]
     with ThreadPoolExecutor(threads) as pool:
         outcomes = list(pool.map(lambda job: _judge(learner, *job), jobs))

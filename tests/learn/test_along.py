@@ -1,0 +1,54 @@
+"""Sums along episodes against plain loops."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from strategies import trajectories
+from uqf.learn.along import advantages, cut_before, goes_on, propensities, returns_to_go
+from uqf.learn.contexts import retrace
+
+
+@given(trajectories(), st.floats(0, 1))
+def test_returns_to_go(data, discount):
+    returns = returns_to_go(data, discount)
+    for episode, first in zip(data, data.offsets, strict=False):
+        for t in range(len(episode.rewards)):
+            weights = discount ** np.arange(len(episode.rewards) - t)
+            assert returns[first + t] == pytest.approx(episode.rewards[t:] @ weights)
+
+
+@given(trajectories(), st.floats(0, 1), st.floats(0, 1), st.integers(0, 2**32 - 1))
+def test_advantages_are_discounted_residuals(data, discount, trace, seed):
+    values = np.random.default_rng(seed).normal(size=data.n_steps + len(data))
+    estimated = advantages(data, values, discount, trace)
+    for number, first in enumerate(data.offsets[:-1]):
+        steps = data.lengths[number]
+        v = values[first + number : first + number + steps + 1].copy()
+        if data.terminated[number]:
+            v[-1] = 0.0
+        rewards = data.rewards[first : first + steps]
+        residuals = rewards + discount * v[1:] - v[:-1]
+        expected = [residuals[t:] @ (discount * trace) ** np.arange(steps - t) for t in range(steps)]
+        np.testing.assert_allclose(estimated[first : first + steps], expected, atol=1e-10)
+
+
+@given(trajectories())
+def test_full_traces_forget_the_values_of_later_steps(data):
+    """With λ = 1 the advantage is the return minus the value, but for the value at a mere cut."""
+    values = np.random.default_rng(0).normal(size=data.n_steps + len(data))
+    ends = np.cumsum(data.lengths + 1) - 1
+    values[ends] = 0.0
+    before = cut_before(data)
+    expected = returns_to_go(data, 0.9) - values[before]
+    np.testing.assert_allclose(advantages(data, values, 0.9, 1.0), expected, atol=1e-10)
+    assert goes_on(data).sum() == data.n_steps - data.terminated.sum()
+
+
+@given(trajectories())
+def test_retrace_towards_the_behaviour_itself_with_exact_values_is_a_fixed_point(data):
+    """If q and v are returns themselves, correcting towards them changes nothing."""
+    returns = returns_to_go(data, 0.9)
+    again = retrace(data, 0.9, returns, returns, propensities(data))
+    np.testing.assert_allclose(again, returns, atol=1e-10)

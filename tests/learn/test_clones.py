@@ -1,0 +1,137 @@
+"""Cloned hidden Markov models and what is learned on their beliefs."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+import uqf
+from uqf import _core
+from uqf.learn.clones import CloneLearner
+
+SMALL = {"states": 12, "models": 2, "iterations": 25, "learning_discounts": (0.9,)}
+
+
+@pytest.fixture(scope="module")
+def ring():
+    """Four rooms in a ring; two look alike. Going right from the last room pays and ends the episode."""
+    right, left = np.roll(np.eye(5), 1, axis=1), np.roll(np.eye(5), -1, axis=1)
+    right[3], left[0] = np.eye(5)[4], np.eye(5)[0]
+    sights = np.eye(3)[[0, 1, 1, 2, 2]]
+    rewards = np.zeros((2, 5, 5))
+    rewards[0, 3, 4] = 1.0
+    terminal = np.arange(5) == 4
+    return uqf.TabularPOMDP(
+        np.stack([right, left]),
+        np.stack([sights] * 2),
+        rewards,
+        np.eye(5)[0],
+        0.9,
+        terminal=terminal,
+        horizon=30,
+    )
+
+
+@pytest.fixture(scope="module")
+def data(ring):
+    return uqf.rollout(ring, episodes=400, seed=1)
+
+
+@pytest.fixture(scope="module")
+def models(data):
+    return CloneLearner(**SMALL).train(data, 2)
+
+
+def test_models_are_distributions_over_clones(models, data):
+    assert len(models) == 2
+    assert models.n_features == sum(len(models.model(i)["start"]) for i in range(2))
+    for index in range(2):
+        model = models.model(index)
+        np.testing.assert_allclose(model["start"].sum(), 1.0, atol=1e-5)
+        np.testing.assert_allclose(model["transitions"].sum(axis=2), 1.0, atol=1e-4)
+        assert ((model["ends"] >= 0) & (model["ends"] <= 1 + 1e-5)).all()
+        sizes = [high - low for low, high in model["ranges"]]
+        assert all(size >= 1 for size in sizes) and sum(sizes) == len(model["start"])
+
+
+def test_training_raises_the_likelihood_towards_the_truth(ring, data):
+    """The true model's log-likelihood of observations, rewards and ends, by the exact filter."""
+    few, many = (
+        _core.CloneModels.train(
+            data, data.terminated, states=12, models=1, iterations=n, episodes=10**6, seed=0
+        ).log_likelihoods[0]
+        for n in (1, 60)
+    )
+    # The ring is deterministic: every step is certain, and the true log-likelihood is 0.
+    assert few < many <= 1e-3
+    assert many > -0.05
+
+
+def test_beliefs_are_bayes_rule_on_the_models(models, data):
+    beliefs = models.beliefs_along(data[:5])
+    model, row = models.model(0), 0
+    width = len(model["start"])
+    for episode in data[:5]:
+        belief = model["start"].astype(float)
+        np.testing.assert_allclose(beliefs[row, :width], belief, atol=1e-5)
+        for action, observation in episode.history:
+            low, high = model["ranges"][observation]
+            moved = (belief * (1 - model["ends"][action])) @ model["transitions"][action]
+            shown = np.zeros(width)
+            shown[low:high] = moved[low:high]
+            belief = shown / shown.sum() if shown.sum() > 1e-12 else _even(width, low, high)
+            row += 1
+            np.testing.assert_allclose(beliefs[row, :width], belief, atol=1e-4)
+        row += 1
+
+
+def _even(width, low, high):
+    belief = np.zeros(width)
+    belief[low:high] = 1.0 / (high - low)
+    return belief
+
+
+def test_memory_pays_where_places_look_alike(ring, data):
+    """Always right is optimal; a table over the last symbol is unsure in the look-alike rooms' favour at best."""
+    fitted = CloneLearner(**SMALL).fit(data, 0.9)
+    score = uqf.estimate_return(ring, fitted.policy.greedy(), episodes=200)
+    assert score.mean == pytest.approx(0.9**3, abs=1e-6)
+
+
+def test_same_seed_same_bits_for_any_number_of_threads(data):
+    one, two = (CloneLearner(**SMALL, threads=n).fit(data, 0.9).policy.parts() for n in (1, 2))
+    for (models_a, weights_a, bias_a), (models_b, weights_b, bias_b) in zip(
+        one["beliefs"], two["beliefs"], strict=True
+    ):
+        assert weights_a.tobytes() == weights_b.tobytes() and bias_a.tobytes() == bias_b.tobytes()
+        for (start_a, moves_a, _), (start_b, moves_b, _) in zip(models_a, models_b, strict=True):
+            assert start_a.tobytes() == start_b.tobytes() and moves_a.tobytes() == moves_b.tobytes()
+
+
+def test_policies_pickle_and_refuse_foreign_memories(data):
+    policy = CloneLearner(**SMALL).fit(data, 0.9).policy
+    copy = pickle.loads(pickle.dumps(policy))
+    state, other = policy.update(policy.initial_state(), 0, 1), copy.update(copy.initial_state(), 0, 1)
+    np.testing.assert_array_equal(policy.q_values(state), copy.q_values(other))
+    bigger = CloneLearner(**(SMALL | {"states": 20})).fit(data, 0.9).policy
+    with pytest.raises(ValueError, match="another policy"):
+        bigger.q_values(state)
+    with pytest.raises(ValueError, match="action = 7"):
+        policy.update(state, 7, 0)
+
+
+def test_observations_never_seen_in_training_are_passed_over():
+    data = uqf.Trajectories.from_episodes(
+        [([0, 1, 0], [0, 1, 0], [0.0, 1.0, 0.0])] * 30, n_actions=2, n_observations=3
+    )
+    policy = CloneLearner(**SMALL).fit(data, 0.9).policy
+    state = policy.update(policy.initial_state(), 0, 2)
+    assert np.isfinite(policy.q_values(state)).all()
+
+
+def test_chosen_discount_is_a_candidate_with_the_best_evidence(data):
+    learner = CloneLearner(states=12, models=1, iterations=10, learning_discounts=(0.5, 0.9, 0.99))
+    chosen, evidence = learner.choose_discount(data, 0.9)
+    assert set(evidence) == {0.5, 0.9}
+    assert evidence[chosen] == max(evidence.values())
+    assert learner.choose_discount(data[:5], 0.9) == (0.9, {})
