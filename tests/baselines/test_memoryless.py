@@ -9,7 +9,8 @@ from sklearn.base import clone
 import uqf
 from strategies import trajectories
 from uqf.baselines import MemorylessQ, RandomPolicy
-from uqf.baselines.transitions import Transitions, returns_to_go
+from uqf.baselines.transitions import Transitions
+from uqf.learn.along import returns_to_go
 
 
 @pytest.fixture(scope="module")
@@ -206,3 +207,10 @@ def test_scikit_learn_conventions_and_misuse():
             bad.fit(unlogged)
     with pytest.raises(TypeError, match="data is a list"):
         MemorylessQ().fit([])
+
+
+def test_policy_iteration_takes_the_table_too():
+    env = uqf.make("spocman")
+    table = MemorylessQ(discount=env.discount, learning_discount=0.85)
+    found = uqf.policy_iteration(env, table, iterations=4, episodes=200, seed=0)
+    assert found.best > found.rounds[0].mean + 200

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import operator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from uqf.baselines.transitions import Floats, Transitions, checked_data, checked_discount, returns_to_go
-from uqf.policies import ContextPolicy
+from uqf.baselines.transitions import Floats, Transitions, checked_data, checked_discount
+from uqf.learn.along import returns_to_go
+from uqf.learn.contexts import ContextLearner
+from uqf.policies import ContextPolicy, SumPolicy
 from uqf.trajectories import Trajectories
 
 #: Q-learning has converged when no target moves by more than this part of the largest.
@@ -101,6 +103,15 @@ class MemorylessQ(BaseEstimator):  # type: ignore[misc]
         )
         self.n_features_in_ = data.n_symbols
         return self
+
+    def step(self, data: Trajectories, base: SumPolicy | None, temperature: float) -> SumPolicy:
+        """One step of `uqf.policy_iteration`, as `UQF.step` takes it, with contexts of up to k symbols."""
+        checked_data(data)
+        learner = ContextLearner(depth=max(1, self.k))
+        if self.learning_discount is not None:
+            learner = replace(learner, learning_discount=self.learning_discount)
+        step = learner.step(data, temperature)
+        return step if base is None else base.plus(step)
 
     def _weights(self, data: Trajectories) -> Floats:
         if not self.propensity:

@@ -9,8 +9,9 @@ from sklearn.base import BaseEstimator
 
 from uqf import _core
 from uqf.baselines.psr import PSR, Floats
-from uqf.baselines.transitions import checked_data, checked_discount, returns_to_go
+from uqf.baselines.transitions import checked_data, checked_discount
 from uqf.errors import NotFittedError
+from uqf.learn.along import returns_to_go
 from uqf.learn.state import Basis, Target, learn_state
 from uqf.policies import AutomatonPolicy
 from uqf.trajectories import Trajectories

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -54,17 +53,3 @@ class Transitions:
         """Reward + discount · max_a Q(next, a), from values (cuts, A) of any sign."""
         best = values.max(axis=1)
         return np.asarray(self.rewards + discount * np.where(self.goes_on, best[self.after], 0.0))
-
-
-def returns_to_go(data: Trajectories, discount: float) -> Floats:
-    """Discounted return from every step on, its own reward undiscounted: (n_steps,)."""
-    totals = np.array(data.rewards)
-    # All episodes at once, from their last steps backwards: as many rounds as the longest has steps.
-    position = np.arange(data.n_steps) - np.repeat(data.offsets[:-1], data.lengths)
-    remaining = np.repeat(data.lengths, data.lengths) - 1 - position
-    order = np.argsort(remaining, kind="stable")
-    bounds = np.cumsum(np.bincount(remaining))
-    for begin, end in pairwise(bounds):
-        steps = order[begin:end]
-        totals[steps] += discount * totals[steps + 1]
-    return totals

@@ -71,7 +71,7 @@ def run(name: str, first: int, seeds: int) -> None:
     """One task, seed by seed."""
     task = TASKS[name]
     env = task.make()
-    learners = {
+    learners: dict[str, Callable[[int], UQF]] = {
         "UQF": lambda seed: UQF(discount=env.discount, seed=seed),
         "memoryless": lambda seed: UQF(discount=env.discount, memory="contexts", depth=1, seed=seed),
     }
