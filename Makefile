@@ -28,7 +28,7 @@ help: ## list the targets
 
 build: .venv/built ## compile the core and install the package into .venv
 
-demo: build ## a short tour on the terminal
+demo: build ## both of the paper's experiments, small, in about three minutes; writes results/report.html
 	@$(BIN)/python -m uqf demo
 
 test: build ## the Rust and Python tests, slow ones left out

@@ -70,10 +70,10 @@ def contestants(size: Size, discount: float) -> dict[str, Contestant]:
     UQF as the paper has it counts words from the first step, and the goal is far: its words must be long, so
     they are hashed rather than listed.
     """
-    quick = {"iterations": 5, "trees": min(10, size.trees), "discount": discount}
+    quick: dict[str, Any] = {"iterations": 5, "trees": min(10, size.trees), "discount": discount}
     final = {"iterations": size.rounds, "trees": size.trees}
     ranks = {"representation__rank": (3, 6, 10, 20)}
-    words = {"projection": "hashed", "prefix_dim": 300, "suffix_dim": 300, "max_suffix": 20}
+    words: dict[str, Any] = {"projection": "hashed", "prefix_dim": 300, "suffix_dim": 300, "max_suffix": 20}
     return {
         "uqf": Contestant(LABELS["uqf"], UQF(discount=discount, models=size.models, iterations=size.passes)),
         "uqf-paper": Contestant(
@@ -158,7 +158,7 @@ class GridWorld:
         if cell.method == "one-step-belief":
             policy = OneStepBelief().solve(env.tabular()).policy_
         if cell.method == "pbvi":
-            planner = PBVI(tolerance=0.005, iterations=cell.setting["planning"], seconds=600.0)
+            planner = PBVI(tolerance=0.01, iterations=cell.setting["planning"], seconds=600.0)
             policy = planner.solve(env.tabular()).policy_
         seconds = time.perf_counter() - began
         return {"seconds": seconds} | score(env, policy, episodes=cell.setting["scoring"], seed=cell.seed)

@@ -80,7 +80,7 @@ SIZES = {
 
 def contestants(size: Size, discount: float) -> dict[str, Contestant]:
     """The learners; those without a way of their own to choose get four settings on the same folds."""
-    quick = {"iterations": 5, "trees": min(10, size.trees), "discount": discount}
+    quick: dict[str, Any] = {"iterations": 5, "trees": min(10, size.trees), "discount": discount}
     return {
         "uqf-contexts": Contestant(LABELS["uqf-contexts"], UQF(discount=discount, memory="contexts")),
         "uqf": Contestant(LABELS["uqf"], UQF(discount=discount, models=size.models, iterations=size.passes)),
@@ -149,10 +149,10 @@ class SPocMan:
         if cell.method in self.contestants:
             data = rollout(env, episodes=cell.setting["episodes"], seed=cell.seed)
             trained = train(self.contestants[cell.method], data, folds=cell.setting["folds"], seed=cell.seed)
-            result = trained.figures | score(env, trained.policy, episodes=scoring, seed=cell.seed)
+            figures = trained.figures | score(env, trained.policy, episodes=scoring, seed=cell.seed)
             if cell.method == "uqf" and cell.seed == 0:
-                result["replay"] = replay(env, trained.policy, seed=cell.seed)
-            return result
+                figures["replay"] = replay(env, trained.policy, seed=cell.seed)
+            return figures
         began = time.perf_counter()
         policy: Any = None
         if cell.method == "wall-avoiding":
