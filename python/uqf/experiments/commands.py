@@ -152,7 +152,7 @@ def _gridworld(rows: list[Row], console: Console) -> list[dict[str, Any]]:
 
 def _spocman(rows: list[Row], console: Console) -> dict[str, Any]:
     lines = spocman.table(rows)
-    table = _table("S-PocMan", "method", "return", "± s.e.", "seconds", "paper", "its seconds")
+    table = _table("S-PocMan", "method", "return", "± s.e.", "seconds", "paper", "paper: s")
     for line in lines:
         figures = (line["seconds"], line["paper_return"], line["paper_seconds"])
         shown = ("" if figure is None else f"{figure:.3g}" for figure in figures)

@@ -70,7 +70,11 @@ def contestants(size: Size, discount: float) -> dict[str, Contestant]:
     UQF as the paper has it counts words from the first step, and the goal is far: its words must be long, so
     they are hashed rather than listed.
     """
-    quick: dict[str, Any] = {"iterations": 5, "trees": min(10, size.trees), "discount": discount}
+    quick: dict[str, Any] = {
+        "iterations": min(5, size.rounds),
+        "trees": min(10, size.trees),
+        "discount": discount,
+    }
     final = {"iterations": size.rounds, "trees": size.trees}
     ranks = {"representation__rank": (3, 6, 10, 20)}
     words: dict[str, Any] = {"projection": "hashed", "prefix_dim": 300, "suffix_dim": 300, "max_suffix": 20}

@@ -105,7 +105,8 @@ def _head(grid: list[Row], pacman: list[Row], size: str) -> str:
     return (
         "<h1>Planning from logged episodes,<br>without a belief state</h1>"
         '<p class="lead">Unnormalised Q functions learned by spectral methods, beside their rivals, on the '
-        f"two tasks of Li, Mazoure, Precup and Rabusseau (AISTATS 2020). Size of this run: {escape(size)}.</p>"
+        "two tasks of Li, Mazoure, Precup and Rabusseau (AISTATS 2020). "
+        f"Size of this run: {escape(size)}.</p>"
         f'<div class="tiles">{cards}</div>'
     )
 
@@ -140,7 +141,8 @@ def _gridworld_sections(rows: list[Row]) -> list[str]:
         "<h2>Grid world: return against data</h2>"
         "<p>The agent sees only how many of the four cells around it are walls. It learns from episodes of "
         "uniformly random play and is then scored on fresh ones. "
-        f"Means over {seeds} seed{'s' * (seeds > 1)}; bands are ± 1 standard error over seeds. Point at a mark to read it.</p>"
+        f"Means over {seeds} seed{'s' * (seeds > 1)}; bands are ± 1 standard error over seeds. "
+        "Point at a mark to read it.</p>"
         f'<div class="card">{figure}{names}</div>',
         _training_time(rows, sizes, ticks),
         _gridworld_table(rows, by_start, sizes[-1]),
@@ -183,7 +185,7 @@ def _gridworld_table(rows: list[Row], by_start: dict[str, dict[str, Curve]], epi
             ]
             if method in by_start[start]:
                 _, mean, error = by_start[start][method][-1]
-                cells.append(f"{mean:.3f} <small>± {error:.3f}</small>")
+                cells.append(f"{mean:.3f}" + f" <small>± {error:.3f}</small>" * (error > 0.0))
             elif exact:
                 cells.append(f"{exact[0]['return']:.3f} <small>± {exact[0]['stderr']:.3f}</small>")
             else:
@@ -191,7 +193,7 @@ def _gridworld_table(rows: list[Row], by_start: dict[str, dict[str, Curve]], epi
         lines.append((label, cells, method.startswith("uqf")))
     refused = sum(bool(row.result.get("refused")) for row in rows)
     note = (
-        f"<p>{refused} fits were refused for lack of rewarded words and played at random.</p>"
+        f"<p>Fits refused for lack of rewarded words, and scored as random play: {refused}.</p>"
         if refused
         else ""
     )
@@ -225,10 +227,10 @@ def _spocman_sections(rows: list[Row]) -> list[str]:
     episodes = max(row.cell.setting.get("episodes", 0) for row in rows)
     return [
         "<h2>S-PocMan: return against training time</h2>"
-        f"<p>Everything is learned from {episodes:,} episodes of random play, but for policy iteration, which "
-        "plays for itself, and POMCP, which knows the simulator and searches at every step. The paper states "
-        "neither the cap on episodes nor the ghosts' rule, so its figures serve for the ordering only; a random "
-        "walker that avoids walls beats all of them.</p>"
+        f"<p>Everything is learned from {episodes:,} episodes of random play, but for policy iteration, "
+        "which plays for itself, and POMCP, which knows the simulator and searches at every step. The paper "
+        "states neither the cap on episodes nor the ghosts' rule, so its figures serve for the ordering "
+        "only; a random walker that avoids walls beats all of them.</p>"
         f'<div class="card">{_time_figure(lines)}</div><div class="card">{_table(heads, cells)}</div>'
     ]
 
@@ -334,9 +336,9 @@ def _replays(grid: list[Row], pacman: list[Row]) -> str:
         return ""
     cards = "".join(_replay(title, record) for title, record in shown.values())
     return (
-        "<h2>Replays</h2><p>The first scoring episode of each learned policy, not a chosen one. Bars are what "
-        "the policy thinks each action is worth just before it acts, from the worst to the best; the action "
-        f"taken is coloured. <b>@</b> is the agent.</p>{cards}"
+        "<h2>Replays</h2><p>The first scoring episode of each learned policy, not a chosen one. Bars are "
+        "what the policy thinks each action is worth just before it acts, from the worst to the best; the "
+        f"action taken is coloured. <b>@</b> is the agent.</p>{cards}"
     )
 
 
@@ -377,8 +379,8 @@ def _settings(rows: list[Row], size: str) -> str:
         {", ".join(f"{k} {v}" for k, v in row.origin.items() if k not in SHIFTING) for row in rows}
     )
     return (
-        "<h2>Settings and commands</h2><p>Finished cells are kept in <code>*.jsonl</code> beside this file, one "
-        "line each, and are never run again; remove a file to start anew.</p>"
+        "<h2>Settings and commands</h2><p>Finished cells are kept in <code>*.jsonl</code> beside this file, "
+        "one line each, and are never run again; remove a file to start anew.</p>"
         f'<div class="card"><pre class="commands">{escape(commands)}</pre></div>'
         f'<div class="card"><table><tbody>{body}</tbody></table></div>'
         f"<p><small>{'<br>'.join(escape(origin) for origin in origins)}</small></p>"

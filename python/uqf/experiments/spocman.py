@@ -80,7 +80,11 @@ SIZES = {
 
 def contestants(size: Size, discount: float) -> dict[str, Contestant]:
     """The learners; those without a way of their own to choose get four settings on the same folds."""
-    quick: dict[str, Any] = {"iterations": 5, "trees": min(10, size.trees), "discount": discount}
+    quick: dict[str, Any] = {
+        "iterations": min(5, *size.rounds),
+        "trees": min(10, size.trees),
+        "discount": discount,
+    }
     return {
         "uqf-contexts": Contestant(LABELS["uqf-contexts"], UQF(discount=discount, memory="contexts")),
         "uqf": Contestant(LABELS["uqf"], UQF(discount=discount, models=size.models, iterations=size.passes)),
