@@ -103,7 +103,7 @@ def _head(grid: list[Row], pacman: list[Row], size: str) -> str:
         f'<div class="tile"><b>{value}</b><span>{escape(note)}</span></div>' for value, note in tiles
     )
     return (
-        "<h1>Planning from logged episodes,<br>without a belief state</h1>"
+        "<h1>Planning under partial observability,<br>from logged episodes</h1>"
         '<p class="lead">Unnormalised Q functions learned by spectral methods, beside their rivals, on the '
         "two tasks of Li, Mazoure, Precup and Rabusseau (AISTATS 2020). "
         f"Size of this run: {escape(size)}.</p>"
