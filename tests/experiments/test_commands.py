@@ -7,6 +7,7 @@ from typer.testing import CliRunner
 import uqf
 from uqf.cli import app
 from uqf.experiments import Store, gridworld, spocman
+from uqf.experiments.spocman_table import summary
 
 
 def test_every_method_of_both_experiments_is_scored(finished):
@@ -16,7 +17,7 @@ def test_every_method_of_both_experiments_is_scored(finished):
         (method, f"gridworld-{start}") for method in gridworld.LABELS for start in gridworld.STARTS
     }
     assert all(0.0 <= row.result["return"] <= 1.0 for row in grid)
-    lines = spocman.table(Store(folder, "spocman").rows())
+    lines = summary(Store(folder, "spocman").rows())
     assert len(lines) == len(spocman.LABELS) + 1  # fitted-Q has a line for each of two numbers of rounds
     assert all(label in output for label in [*gridworld.LABELS.values(), *(line["label"] for line in lines)])
 

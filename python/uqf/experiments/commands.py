@@ -13,11 +13,13 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-from uqf.experiments import gridworld, spocman
+from uqf.experiments import gridworld
 from uqf.experiments.cells import Cell, Row, Store
 from uqf.experiments.gridworld import GridWorld
-from uqf.experiments.report import curves, write_report
+from uqf.experiments.gridworld_report import curves
+from uqf.experiments.report import write_report
 from uqf.experiments.spocman import SPocMan
+from uqf.experiments.spocman_table import summary, time_ratios
 
 #: Exit code of a run ended by Ctrl-C, as shells have it.
 INTERRUPTED = 130
@@ -151,14 +153,14 @@ def _gridworld(rows: list[Row], console: Console) -> list[dict[str, Any]]:
 
 
 def _spocman(rows: list[Row], console: Console) -> dict[str, Any]:
-    lines = spocman.table(rows)
+    lines = summary(rows)
     table = _table("S-PocMan", "method", "return", "± s.e.", "seconds", "paper", "paper: s")
     for line in lines:
         figures = (line["seconds"], line["paper_return"], line["paper_seconds"])
         shown = ("" if figure is None else f"{figure:.3g}" for figure in figures)
         table.add_row(line["label"], f"{line['return']:.1f}", f"{line['stderr']:.1f}", *shown)
     console.print(table)
-    ratios = spocman.time_ratios(lines)
+    ratios = time_ratios(lines)
     for label, ratio in ratios.items():
         console.print(
             f"CPSR + fitted-Q (most rounds) trains {ratio:,.1f} times as long as {label}; the paper: 245"

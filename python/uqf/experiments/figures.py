@@ -1,4 +1,4 @@
-"""Figures as SVG text: panels with linear or logarithmic axes, lines with bands, points, level lines."""
+"""Figures as SVG text (panels, axes, lines with bands, points, level lines) and tables as HTML."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from html import escape
+from itertools import pairwise
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -137,3 +139,21 @@ def legend(entries: Sequence[tuple[str, str]], dashed: Sequence[tuple[str, str]]
     swatches = [f'<span class="key {style}">{escape(label)}</span>' for style, label in entries]
     swatches += [f'<span class="key dashed {style}">{escape(label)}</span>' for style, label in dashed]
     return f'<p class="legend">{"".join(swatches)}</p>'
+
+
+def table(heads: Sequence[str], lines: Sequence[tuple[str, Sequence[str], bool]]) -> str:
+    """An HTML table of (label, markup of the other cells, whether the line is ours)."""
+    top = "".join(f"<th>{escape(head)}</th>" for head in heads)
+    body = "".join(
+        f"<tr{' class=ours' if ours else ''}><td>{escape(label)}</td>"
+        f"{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>"
+        for label, cells, ours in lines
+    )
+    return f"<table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def spread(labels: list[list[Any]], distance: float) -> None:
+    """Moves labels [pixel, …] apart until none covers another."""
+    labels.sort(key=lambda label: label[0])
+    for before, after in pairwise(labels):
+        after[0] = max(after[0], before[0] + distance)

@@ -11,22 +11,13 @@ import numpy as np
 from uqf.baselines import CPSR, POMCP, FittedQ, MemorylessQ
 from uqf.environments import Environment, make
 from uqf.evaluate import rollout
-from uqf.experiments.cells import Cell, Result, Row
+from uqf.experiments.cells import Cell, Result
 from uqf.experiments.contest import Contestant, replay, score, train
 from uqf.learn.estimator import UQF
 from uqf.plan.policy_iteration import policy_iteration
 from uqf.policies import TablePolicy
 
 EXPERIMENT = "spocman"
-
-#: What the paper reports: (return, seconds).
-PAPER = {
-    "UQF (paper)": (-92.0, 2.0),
-    "CPSR + fitted-Q, 10 rounds": (-200.0, 15.0),
-    "CPSR + fitted-Q, 50 rounds": (-150.0, 60.0),
-    "CPSR + fitted-Q, 100 rounds": (-109.0, 116.0),
-    "CPSR + fitted-Q, 400 rounds": (-101.0, 489.0),
-}
 
 LABELS = {
     "uqf-contexts": "UQF (ours, contexts)",
@@ -203,44 +194,3 @@ class SPocMan:
             for done, (policy, seconds) in kept.items()
         ]
         return trained.figures | {"by_rounds": scores}
-
-
-def table(rows: list[Row]) -> list[dict[str, Any]]:
-    """One line per method, means over seeds: label, return, stderr, seconds, and the paper's figures."""
-    runs: dict[str, list[Result]] = {}
-    for row in rows:
-        label = LABELS[row.cell.method]
-        if "by_rounds" in row.result:
-            for part in row.result["by_rounds"]:
-                runs.setdefault(f"{label}, {part['rounds']} rounds", []).append(part)
-        elif "return" in row.result:
-            runs.setdefault(label, []).append(row.result)
-    lines = []
-    for label, results in runs.items():
-        returns = np.array([result["return"] for result in results])
-        seconds = [result["seconds"] for result in results]
-        spread = (
-            float(returns.std(ddof=1) / np.sqrt(len(returns))) if len(returns) > 1 else results[0]["stderr"]
-        )
-        published = PAPER.get(label)
-        lines.append(
-            {
-                "label": label,
-                "return": float(returns.mean()),
-                "stderr": spread,
-                "seconds": None if None in seconds else float(np.mean(seconds)),
-                "paper_return": published[0] if published else None,
-                "paper_seconds": published[1] if published else None,
-                "seeds": len(results),
-            }
-        )
-    return sorted(lines, key=lambda line: -line["return"])
-
-
-def time_ratios(lines: list[dict[str, Any]]) -> dict[str, float]:
-    """How many times longer the longest fitted-Q trained than each UQF."""
-    fitted = [line["seconds"] for line in lines if line["label"].startswith(LABELS["cpsr-fitted-q"])]
-    ours = {LABELS[method] for method in ("uqf-contexts", "uqf", "uqf-paper")}
-    if not fitted:
-        return {}
-    return {line["label"]: max(fitted) / line["seconds"] for line in lines if line["label"] in ours}
