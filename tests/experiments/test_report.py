@@ -3,9 +3,11 @@ import json
 import re
 import shutil
 import subprocess
+from xml.etree import ElementTree
 
 import pytest
 
+from uqf.experiments import gridworld
 from uqf.experiments.figures import Axis, Panel, drawing
 from uqf.experiments.report import write_report
 
@@ -60,6 +62,12 @@ def test_the_report_has_all_its_parts(page):
     ):
         assert words in page
     assert "paper: seconds" in page and "489" not in page  # rows that were not run are not shown
+
+
+def test_the_figure_stands_on_its_own(finished):
+    root = ElementTree.parse(finished[0] / "gridworld.svg").getroot()
+    words = "".join(root.itertext())
+    assert all(label in words for label in gridworld.LABELS.values())
 
 
 def test_the_report_of_nothing_is_still_a_page(tmp_path):

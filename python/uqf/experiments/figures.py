@@ -134,6 +134,22 @@ def drawing(panels: Sequence[Panel], width: float, height: float, name: str, wor
     )
 
 
+def standalone(svg: str, style: str, keys: Sequence[tuple[str, str]], width: float, height: float) -> str:
+    """The same drawing as a file of its own, its keys (style, label) below it in rows of five."""
+    names = []
+    for index, (key, label) in enumerate(keys):
+        left, top = 60 + (index % 5) * 195, height + 14 + 22 * (index // 5)
+        names.append(f'<line class="curve {key}" x1="{left}" x2="{left + 22}" y1="{top}" y2="{top}"/>')
+        names.append(f'<text x="{left + 30}" y="{top + 4}">{escape(label)}</text>')
+    tall = height + 28 + 22 * ((len(keys) - 1) // 5)
+    body = svg[svg.index(">") + 1 :].removesuffix("</svg>")
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {tall:g}" width="{width:g}">'
+        f'<style>{style}</style><rect width="100%" height="100%" fill="var(--paper)"/>'
+        f"{body}{''.join(names)}</svg>\n"
+    )
+
+
 def legend(entries: Sequence[tuple[str, str]], dashed: Sequence[tuple[str, str]] = ()) -> str:
     """HTML names of styles: (style, label) of curves, then of level lines."""
     swatches = [f'<span class="key {style}">{escape(label)}</span>' for style, label in entries]

@@ -12,6 +12,9 @@ from uqf.experiments.cells import Row
 from uqf.experiments.figures import Axis, Panel, drawing, legend, spread, table
 
 Curve = list[tuple[float, float, float]]
+#: Width and height of the figure of returns.
+SIZE = (1040.0, 340.0)
+
 LEARNERS = [method for method in gridworld.LABELS if method not in gridworld.REFERENCES]
 
 
@@ -36,20 +39,21 @@ def _mean(values: Sequence[float]) -> tuple[float, float]:
     return float(np.mean(values)), error
 
 
-def sections(rows: list[Row]) -> list[str]:
-    """Markup of this part; nothing if no learner has been run."""
-    by_start = {start: curves(rows, start, "return") for start in gridworld.STARTS}
-    sizes = sorted({row.cell.setting["episodes"] for row in rows if "episodes" in row.cell.setting})
-    if not sizes:
-        return []
-    ticks = sizes if len(sizes) <= 4 else sizes[::2]
+def sizes_of(rows: Sequence[Row]) -> list[int]:
+    """Numbers of training episodes that occur."""
+    return sorted({row.cell.setting["episodes"] for row in rows if "episodes" in row.cell.setting})
+
+
+def returns_figure(rows: list[Row]) -> str:
+    """The paper's figure: one panel per start."""
+    sizes = sizes_of(rows)
     panels = []
-    for index, (start, methods) in enumerate(by_start.items()):
+    for index, start in enumerate(gridworld.STARTS):
+        methods = curves(rows, start, "return")
         left = 60 + index * 340
         x = Axis(sizes[0] / 1.15, sizes[-1] * 1.15, left, left + 285, logarithmic=True)
-        panel = Panel(
-            f"start: {start}", x, Axis(0, 1, 290, 40), "training episodes", "" if index else "return", ticks
-        )
+        y_label = "" if index else "return"
+        panel = Panel(f"start: {start}", x, Axis(0, 1, 290, 40), "training episodes", y_label, _ticks(sizes))
         for method, label in gridworld.REFERENCES.items():
             for row in rows:
                 if row.cell.method == method and row.cell.setting["world"].endswith(start):
@@ -58,7 +62,19 @@ def sections(rows: list[Row]) -> list[str]:
             if method in methods:
                 panel.line(methods[method], method, gridworld.LABELS[method])
         panels.append(panel)
-    figure = drawing(panels, 1040, 340, "returns", "Return against training episodes from three starts")
+    return drawing(panels, *SIZE, "returns", "Return against training episodes from three starts")
+
+
+def _ticks(sizes: list[int]) -> list[int]:
+    return sizes if len(sizes) <= 4 else sizes[::2]
+
+
+def sections(rows: list[Row]) -> list[str]:
+    """Markup of this part; nothing if no learner has been run."""
+    sizes = sizes_of(rows)
+    if not sizes:
+        return []
+    by_start = {start: curves(rows, start, "return") for start in gridworld.STARTS}
     names = legend(
         [(method, gridworld.LABELS[method]) for method in LEARNERS], list(gridworld.REFERENCES.items())
     )
@@ -69,8 +85,8 @@ def sections(rows: list[Row]) -> list[str]:
         "uniformly random play and is then scored on fresh ones. "
         f"Means over {seeds} seed{'s' * (seeds > 1)}; bands are ± 1 standard error over seeds. "
         "Point at a mark to read it.</p>"
-        f'<div class="card">{figure}{names}</div>',
-        _training_time(rows, sizes, ticks),
+        f'<div class="card">{returns_figure(rows)}{names}</div>',
+        _training_time(rows, sizes, _ticks(sizes)),
         _table(rows, by_start, sizes[-1]),
     ]
 

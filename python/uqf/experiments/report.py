@@ -9,6 +9,7 @@ from pathlib import Path
 
 from uqf.experiments import gridworld, gridworld_report, spocman, spocman_report
 from uqf.experiments.cells import Cell, Row, Store
+from uqf.experiments.figures import standalone
 from uqf.experiments.policies_report import replays, spectra
 from uqf.experiments.spocman_table import summary, time_ratios
 from uqf.files import whole_file
@@ -19,6 +20,8 @@ SHIFTING = ("time", "cell_seconds")
 
 def write_report(folder: str | os.PathLike[str], size: str) -> Path:
     """Writes ``<folder>/report.html`` of this size from the cells in `folder`; runs nothing.
+
+    The figure of returns is also written on its own, as ``<folder>/gridworld.svg``.
 
     Cells that are not finished are left out; an experiment without any finished cell has no section.
     """
@@ -39,9 +42,17 @@ def write_report(folder: str | os.PathLike[str], size: str) -> Path:
     )
     path = Path(folder) / "report.html"
     path.parent.mkdir(parents=True, exist_ok=True)
+    _write(path, text)
+    if gridworld_report.sizes_of(grid):
+        figure = gridworld_report.returns_figure(grid)
+        keys = list(gridworld.LABELS.items())
+        _write(path.with_name("gridworld.svg"), standalone(figure, style, keys, *gridworld_report.SIZE))
+    return path
+
+
+def _write(path: Path, text: str) -> None:
     with whole_file(path) as file:
         file.write(text.encode())
-    return path
 
 
 def _finished(folder: str | os.PathLike[str], experiment: str, cells: list[Cell]) -> list[Row]:
