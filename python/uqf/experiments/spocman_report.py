@@ -67,7 +67,9 @@ def _time_figure(lines: list[dict[str, Any]]) -> str:
             labels.append((line["seconds"], line["return"], line["label"]))
     for duration, value, label in labels:
         right = x(duration) > 560
-        panel.text(x(duration) + (-11 if right else 11), y(value) + 4, label, "end" if right else "start")
+        panel.text(
+            x(duration) + (-11 if right else 11), y(value) + 4, label, "end" if right else "start", "label"
+        )
     return drawing([panel], 1040, 400, "spocman", "Return against training time on S-PocMan")
 
 
