@@ -60,7 +60,8 @@ def train(
     """Chooses by `select`, then fits once more under the clock.
 
     Figures: `seconds` of that fit alone (median of `REPEATS` where it is quick), `selection_seconds`, what
-    was `chosen`, `singular_values` where the learner has them, and `refused`, the reason, where the data allow no policy at all.
+    was `chosen`, `singular_values` where the learner has them, and `refused`, the reason,
+    where the data allow no policy at all.
     """
     learner = clone(contestant.learner)
     if "seed" in learner.get_params():
