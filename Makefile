@@ -6,7 +6,7 @@ BIN := .venv/bin
 RUST := Cargo.toml Cargo.lock $(shell find rust -name '*.rs')
 
 .DEFAULT_GOAL := all
-.PHONY: all help build demo test test-slow lint format bench clean
+.PHONY: all help build demo browser test test-slow lint format bench clean
 
 all: lint build test ## lint, build and test (what `make` alone does)
 
@@ -28,8 +28,12 @@ help: ## list the targets
 
 build: .venv/built ## compile the core and install the package into .venv
 
-demo: build ## a short tour on the terminal
+demo: build ## both of the paper's experiments, small, in about three minutes; writes results/report.html
 	@$(BIN)/python -m uqf demo
+
+browser: ## install chromium, in which the tests open the report, where it is missing and apt-get may
+	@command -v chromium > /dev/null || { apt-get update -qq && apt-get install -y -qq chromium > /dev/null; } || \
+		echo "no chromium and no way to install it: the test that opens the report in a browser will be left out"
 
 test: build ## the Rust and Python tests, slow ones left out
 	cargo test --quiet

@@ -16,6 +16,7 @@ import uqf
 from uqf.environments import environments, make
 from uqf.errors import UQFError
 from uqf.evaluate import estimate_return
+from uqf.experiments import commands
 from uqf.log_report import data_report, estimate_report, fit_and_evaluate, model_report
 from uqf.ope import evaluate as evaluate_off_policy
 
@@ -35,6 +36,8 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
+
+commands.register(app)
 
 Seed = Annotated[int, typer.Option(help="The same seed gives the same figures on every machine.", min=0)]
 Episodes = Annotated[int, typer.Option(help="Episodes per world.", min=2)]
@@ -172,28 +175,6 @@ def inspect(
         _show({"policy": model_report(uqf.inspect_model(path))}, as_json)
     else:
         _show({"log": data_report(uqf.read_log(path))}, as_json)
-
-
-@app.command()
-def demo(episodes: Episodes = 20_000, seed: Seed = 0) -> None:
-    """Plays a random policy in every world and shows what it earns."""
-    console = Console()
-    table = _table(
-        f"The uniform policy over {episodes:,} episodes",
-        "world",
-        "return",
-        "± 1 s.e.",
-        "mean length",
-        "horizon",
-    )
-    with console.status("playing", spinner="dots") as status:
-        for name in environments():
-            status.update(f"playing {name}")
-            env = make(name)
-            score = estimate_return(env, None, episodes=episodes, seed=seed)
-            length = score.lengths.mean()
-            table.add_row(name, f"{score.mean:.4g}", f"{score.stderr:.2g}", f"{length:.1f}", str(env.horizon))
-    console.print(table)
 
 
 @app.command("environments")

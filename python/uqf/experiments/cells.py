@@ -1,0 +1,164 @@
+"""Finished cells of experiments on disk: one line each, written once, never run again."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import platform
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy
+import scipy
+import sklearn
+
+from uqf.files import whole_file
+
+Setting = Mapping[str, Any]
+Result = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One run: what `method` does under `setting` with `seed`.
+
+    `setting` must hold everything that the result depends on, in JSON types: it is how a finished cell is
+    recognised. Two sizes of an experiment share the cells whose settings agree.
+    """
+
+    experiment: str
+    method: str
+    setting: Setting
+    seed: int
+
+    @property
+    def key(self) -> str:
+        """The same text for the same cell, whatever the order of its settings."""
+        return json.dumps([self.experiment, self.method, self.setting, self.seed], sort_keys=True)
+
+
+@dataclass(frozen=True)
+class Row:
+    """A finished cell with its result and where it was made."""
+
+    cell: Cell
+    result: Result
+    origin: Mapping[str, str]
+
+
+class Store:
+    """The rows of one experiment: ``<folder>/<experiment>.jsonl``, one JSON object a line.
+
+    A row is appended by a single write and flushed to the disk, so that an interrupted run loses the cell it
+    was in and no other. A last line cut short by a crash is dropped when the next row is written.
+    """
+
+    def __init__(self, folder: str | os.PathLike[str], experiment: str) -> None:
+        self.experiment = experiment
+        self.path = Path(folder) / f"{experiment}.jsonl"
+
+    def rows(self) -> list[Row]:
+        """All finished cells, oldest first."""
+        if not self.path.exists():
+            return []
+        # What follows the last line end was being written when the machine stopped.
+        lines = self.path.read_text(encoding="utf-8").split("\n")[:-1]
+        return [_row(json.loads(line)) for line in lines if line]
+
+    def finished(self, cells: Iterable[Cell]) -> list[Row]:
+        """The rows of these cells that are finished, in the order of `cells`."""
+        found = {row.cell.key: row for row in self.rows()}
+        return [found[cell.key] for cell in cells if cell.key in found]
+
+    def missing(self, cells: Iterable[Cell]) -> list[Cell]:
+        """Those of these cells that are still to be run."""
+        found = {row.cell.key for row in self.rows()}
+        return [cell for cell in cells if cell.key not in found]
+
+    def run(
+        self,
+        cells: Iterable[Cell],
+        work: Callable[[Cell], Result],
+        progress: Callable[[Cell, bool], object] | None = None,
+    ) -> int:
+        """Runs the missing cells, each kept as soon as it is done; the number of them.
+
+        ``progress(cell, done)`` is called before and after every one.
+        """
+        missing = self.missing(cells)
+        for cell in missing:
+            if progress is not None:
+                progress(cell, False)
+            began = time.perf_counter()
+            result = work(cell)
+            self._append(Row(cell, result, origin() | {"cell_seconds": f"{time.perf_counter() - began:.3f}"}))
+            if progress is not None:
+                progress(cell, True)
+        return len(missing)
+
+    def write_csv(self) -> Path:
+        """The rows as ``<experiment>.csv``, one column per setting and per plain figure of the results."""
+        table = [_flat(row) for row in self.rows()]
+        columns = list(dict.fromkeys(name for line in table for name in line))
+        text = io.StringIO(newline="")
+        writer = csv.DictWriter(text, columns)
+        writer.writeheader()
+        writer.writerows(table)
+        path = self.path.with_suffix(".csv")
+        with whole_file(path) as file:
+            file.write(text.getvalue().encode())
+        return path
+
+    def _append(self, row: Row) -> None:
+        record = {
+            "experiment": row.cell.experiment,
+            "method": row.cell.method,
+            "setting": dict(row.cell.setting),
+            "seed": row.cell.seed,
+            "result": row.result,
+            "origin": dict(row.origin),
+        }
+        line = (json.dumps(record, ensure_ascii=False) + "\n").encode()
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        with open(self.path, "ab+") as file:
+            content_end = _end_of_last_line(self.path)
+            if content_end < os.fstat(file.fileno()).st_size:
+                file.truncate(content_end)
+            os.write(file.fileno(), line)
+            os.fsync(file.fileno())
+
+
+def origin() -> dict[str, str]:
+    """Versions and machine, for the record."""
+    import uqf
+
+    return {
+        "uqf": uqf.__version__,
+        "python": platform.python_version(),
+        "numpy": numpy.__version__,
+        "scipy": scipy.__version__,
+        "scikit-learn": sklearn.__version__,
+        "machine": f"{platform.system()} {platform.machine()}",
+        "cores": str(os.cpu_count()),
+        "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+    }
+
+
+def _end_of_last_line(path: Path) -> int:
+    return path.read_bytes().rfind(b"\n") + 1
+
+
+def _row(record: dict[str, Any]) -> Row:
+    cell = Cell(record["experiment"], record["method"], record["setting"], record["seed"])
+    return Row(cell, record["result"], record["origin"])
+
+
+def _flat(row: Row) -> dict[str, Any]:
+    plain = {name: value for name, value in row.result.items() if not isinstance(value, (dict, list))}
+    first = {"experiment": row.cell.experiment, "method": row.cell.method, "seed": row.cell.seed}
+    return first | dict(row.cell.setting) | plain | dict(row.origin)

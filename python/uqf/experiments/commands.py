@@ -1,0 +1,175 @@
+"""``uqf demo`` and ``uqf reproduce``: experiments from the command line."""
+
+from __future__ import annotations
+
+import json
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich import box
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+
+from uqf.experiments import gridworld
+from uqf.experiments.cells import Cell, Row, Store
+from uqf.experiments.gridworld import GridWorld
+from uqf.experiments.gridworld_report import curves
+from uqf.experiments.report import write_report
+from uqf.experiments.spocman import SPocMan
+from uqf.experiments.spocman_table import summary, time_ratios
+
+#: Exit code of a run ended by Ctrl-C, as shells have it.
+INTERRUPTED = 130
+
+
+class Name(StrEnum):
+    """Experiments of the paper."""
+
+    gridworld = "gridworld"
+    spocman = "spocman"
+
+
+class SizeName(StrEnum):
+    """How much of an experiment to run."""
+
+    smallest = "smallest"
+    demo = "demo"
+    full = "full"
+
+
+Out = Annotated[Path, typer.Option(help="Folder of finished cells and of the report.")]
+SizeOption = Annotated[
+    SizeName, typer.Option("--size", help="smallest: seconds; demo: minutes; full: hours.")
+]
+Json = Annotated[bool, typer.Option("--json", help="Print the tables as JSON and nothing else.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the commands to the program."""
+    app.command()(demo)
+    app.command()(reproduce)
+
+
+def demo(size: SizeOption = SizeName.demo, out: Out = Path("results"), as_json: Json = False) -> None:
+    """Reproduces a small version of both experiments of the paper and writes a report.
+
+    What is finished is kept: a second run only prints, and an interrupted one goes on where it stopped.
+    """
+    _run([Name.gridworld, Name.spocman], size, out, as_json, "uqf demo")
+
+
+def reproduce(
+    name: Annotated[Name, typer.Argument(help="gridworld: the paper's figure; spocman: the paper's table.")],
+    size: SizeOption = SizeName.demo,
+    full: Annotated[
+        bool, typer.Option("--full", help="The complete experiment, short for --size full.")
+    ] = False,
+    out: Out = Path("results"),
+    as_json: Json = False,
+) -> None:
+    """Reproduces an experiment of the paper and writes a report."""
+    chosen = SizeName.full if full else size
+    _run([name], chosen, out, as_json, f"uqf reproduce {name}")
+
+
+def _run(names: list[Name], size: SizeName, out: Path, as_json: bool, command: str) -> None:
+    console = Console(stderr=as_json)
+    tables: dict[str, Any] = {}
+    try:
+        for name in names:
+            rows, ran = _finish(name, size, out, console)
+            console.print(f"{name}: {len(rows)} cells, {ran} run now, {len(rows) - ran} found finished")
+            if name is Name.gridworld:
+                tables[name] = _gridworld(rows, console)
+            else:
+                tables[name] = _spocman(rows, console)
+        report = write_report(out, size)
+    except KeyboardInterrupt:
+        again = f"{command} --size {size} --out {out}"
+        console.print(
+            f"\nStopped. Finished cells are kept; to go on where this stopped:\n  {again}", soft_wrap=True
+        )
+        raise typer.Exit(INTERRUPTED) from None
+    console.print(f"Report: {report}", soft_wrap=True)
+    if as_json:
+        typer.echo(json.dumps(tables | {"report": str(report)}))
+
+
+def _finish(name: Name, size: SizeName, out: Path, console: Console) -> tuple[list[Row], int]:
+    """All rows of an experiment, after running those that were missing; how many these were."""
+    experiment = GridWorld(size) if name is Name.gridworld else SPocMan(size)
+    cells, store = experiment.cells(), Store(out, name)
+    columns = (
+        TextColumn("{task.fields[experiment]}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+        TextColumn("{task.description}"),
+    )
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+        missing = store.missing(cells)
+        task = bar.add_task("", total=len(missing), experiment=str(name))
+
+        def progress(cell: Cell, done: bool) -> None:
+            if done:
+                bar.advance(task)
+            else:
+                episodes = f", {cell.setting['episodes']:,} episodes" if "episodes" in cell.setting else ""
+                bar.update(
+                    task, description=f"{cell.method} on {cell.setting['world']}{episodes}, seed {cell.seed}"
+                )
+
+        ran = store.run(missing, experiment.work, progress)
+    store.write_csv()
+    return store.finished(cells), ran
+
+
+def _gridworld(rows: list[Row], console: Console) -> list[dict[str, Any]]:
+    episodes = max(row.cell.setting.get("episodes", 0) for row in rows)
+    table = _table(f"Grid world: return after {episodes:,} episodes", "method", *gridworld.STARTS, "seconds")
+    by_start = {start: curves(rows, start, "return") for start in gridworld.STARTS}
+    seconds = curves(rows, "", "seconds")
+    lines: list[dict[str, Any]] = []
+    for method, label in gridworld.LABELS.items():
+        line: dict[str, Any] = {
+            "method": label,
+            "seconds": seconds[method][-1][1] if method in seconds else None,
+        }
+        for start, found in by_start.items():
+            references = [
+                row.result["return"]
+                for row in rows
+                if row.cell.method == method and row.cell.setting["world"].endswith(start)
+            ]
+            line[start] = found[method][-1][1] if method in found else references[0]
+        lines.append(line)
+        duration = "" if line["seconds"] is None else f"{line['seconds']:.3g}"
+        table.add_row(label, *(f"{line[start]:.3f}" for start in gridworld.STARTS), duration)
+    console.print(table)
+    return lines
+
+
+def _spocman(rows: list[Row], console: Console) -> dict[str, Any]:
+    lines = summary(rows)
+    table = _table("S-PocMan", "method", "return", "± s.e.", "seconds", "paper", "paper: s")
+    for line in lines:
+        figures = (line["seconds"], line["paper_return"], line["paper_seconds"])
+        shown = ("" if figure is None else f"{figure:.3g}" for figure in figures)
+        table.add_row(line["label"], f"{line['return']:.1f}", f"{line['stderr']:.1f}", *shown)
+    console.print(table)
+    ratios = time_ratios(lines)
+    for label, ratio in ratios.items():
+        console.print(
+            f"CPSR + fitted-Q (most rounds) trains {ratio:,.1f} times as long as {label}; the paper: 245"
+        )
+    return {"rows": lines, "time_ratios": ratios}
+
+
+def _table(title: str, *columns: str) -> Table:
+    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD)
+    for index, column in enumerate(columns):
+        table.add_column(column, justify="left" if index == 0 else "right", no_wrap=True)
+    return table

@@ -1,0 +1,168 @@
+"""The paper's figure: return against the number of training episodes, from three starts."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import Any
+
+from uqf.baselines import CPSR, PBVI, TPSR, FittedQ, MemorylessQ, OneStepBelief, ValueIteration
+from uqf.environments import make
+from uqf.evaluate import rollout
+from uqf.experiments.cells import Cell, Result
+from uqf.experiments.contest import Contestant, replay, score, train
+from uqf.learn.estimator import UQF
+
+EXPERIMENT = "gridworld"
+STARTS = ("near", "mid", "far")
+
+#: What needs a model instead of data, drawn as a level line.
+REFERENCES = {
+    "random": "random",
+    "one-step-belief": "exact belief, one step",
+    "pbvi": "PBVI",
+    "optimum": "fully observable optimum",
+}
+
+LABELS = {
+    "uqf": "UQF (ours)",
+    "uqf-paper": "UQF (paper)",
+    "tpsr-fitted-q": "TPSR + fitted-Q",
+    "cpsr-fitted-q": "CPSR + fitted-Q",
+    "memoryless": "memoryless",
+} | REFERENCES
+
+
+@dataclass(frozen=True)
+class Size:
+    """How much of the experiment to run; everything else is the same at every size."""
+
+    episodes: tuple[int, ...]
+    seeds: int
+    scoring: int
+    rounds: int
+    trees: int
+    models: int
+    passes: int
+    planning: int
+    folds: int = 2
+
+
+SIZES = {
+    "smallest": Size((40,), 1, 50, rounds=2, trees=2, models=1, passes=2, planning=2),
+    "demo": Size((50, 100, 200), 2, 1_000, rounds=20, trees=30, models=4, passes=60, planning=200),
+    "full": Size(
+        (100, 200, 400, 800, 1_600, 3_200, 6_400),
+        10,
+        10_000,
+        rounds=50,
+        trees=30,
+        models=4,
+        passes=60,
+        planning=2_000,
+    ),
+}
+
+
+def contestants(size: Size, discount: float) -> dict[str, Contestant]:
+    """The learners, each with four settings to choose among on the same folds, or with its own way to choose.
+
+    UQF as the paper has it counts words from the first step, and the goal is far: its words must be long, so
+    they are hashed rather than listed.
+    """
+    quick: dict[str, Any] = {
+        "iterations": min(5, size.rounds),
+        "trees": min(10, size.trees),
+        "discount": discount,
+    }
+    final = {"iterations": size.rounds, "trees": size.trees}
+    ranks = {"representation__rank": (3, 6, 10, 20)}
+    words: dict[str, Any] = {"projection": "hashed", "prefix_dim": 300, "suffix_dim": 300, "max_suffix": 20}
+    return {
+        "uqf": Contestant(LABELS["uqf"], UQF(discount=discount, models=size.models, iterations=size.passes)),
+        "uqf-paper": Contestant(
+            LABELS["uqf-paper"],
+            UQF.paper(discount=discount, **words),
+            {"rank": (5, 20), "max_prefix": (20, 40)},
+        ),
+        "tpsr-fitted-q": Contestant(
+            LABELS["tpsr-fitted-q"],
+            FittedQ(TPSR(n_prefixes=300, n_suffixes=300), **quick),
+            ranks,
+            final,
+        ),
+        "cpsr-fitted-q": Contestant(LABELS["cpsr-fitted-q"], FittedQ(CPSR(), **quick), ranks, final),
+        "memoryless": Contestant(LABELS["memoryless"], MemorylessQ(discount=discount), {"k": (1, 2, 3, 4)}),
+    }
+
+
+class GridWorld:
+    """The cells of one size and how to run them."""
+
+    def __init__(self, size: str) -> None:
+        self.size = SIZES[size]
+        self.contestants = contestants(self.size, make("gridworld-near").discount)
+
+    def cells(self) -> list[Cell]:
+        """References first, then all learners seed by seed, so that an early look sees every curve."""
+        size = self.size
+        references = [
+            Cell(
+                EXPERIMENT,
+                method,
+                {"world": f"gridworld-{start}", "scoring": size.scoring, "planning": size.planning},
+                0,
+            )
+            for start in STARTS
+            for method in REFERENCES
+        ]
+        learners = [
+            Cell(
+                EXPERIMENT,
+                method,
+                {
+                    "world": f"gridworld-{start}",
+                    "episodes": episodes,
+                    "scoring": size.scoring,
+                    "folds": size.folds,
+                    **contestant.setting(),
+                },
+                seed,
+            )
+            for seed in range(size.seeds)
+            for episodes in size.episodes
+            for start in STARTS
+            for method, contestant in self.contestants.items()
+        ]
+        return references + learners
+
+    def work(self, cell: Cell) -> Result:
+        """Runs one cell."""
+        return self._reference(cell) if cell.method in REFERENCES else self._learner(cell)
+
+    def _learner(self, cell: Cell) -> Result:
+        env = make(cell.setting["world"])
+        data = rollout(env, episodes=cell.setting["episodes"], seed=cell.seed)
+        trained = train(self.contestants[cell.method], data, folds=cell.setting["folds"], seed=cell.seed)
+        result = trained.figures | score(
+            env, trained.policy, episodes=cell.setting["scoring"], seed=cell.seed
+        )
+        if cell.method == "uqf" and cell.seed == 0:
+            result["replay"] = replay(env, trained.policy, seed=cell.seed)
+        return result
+
+    def _reference(self, cell: Cell) -> Result:
+        env = make(cell.setting["world"])
+        began = time.perf_counter()
+        policy: Any = None
+        if cell.method == "optimum":
+            # A bound, not a policy: nobody sees the state.
+            bound = ValueIteration(horizon=env.horizon).solve(env.tabular()).upper_bound_
+            return {"seconds": time.perf_counter() - began, "return": bound, "stderr": 0.0}
+        if cell.method == "one-step-belief":
+            policy = OneStepBelief().solve(env.tabular()).policy_
+        if cell.method == "pbvi":
+            planner = PBVI(tolerance=0.01, iterations=cell.setting["planning"], seconds=600.0)
+            policy = planner.solve(env.tabular()).policy_
+        seconds = time.perf_counter() - began
+        return {"seconds": seconds} | score(env, policy, episodes=cell.setting["scoring"], seed=cell.seed)

@@ -1,0 +1,136 @@
+"""The grid world part of the report: returns, training time, table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from uqf.experiments import gridworld
+from uqf.experiments.cells import Row
+from uqf.experiments.figures import Axis, Panel, drawing, legend, spread, table
+
+Curve = list[tuple[float, float, float]]
+#: Width and height of the figure of returns.
+SIZE = (1040.0, 340.0)
+
+LEARNERS = [method for method in gridworld.LABELS if method not in gridworld.REFERENCES]
+
+
+def curves(rows: Sequence[Row], start: str, figure: str) -> dict[str, Curve]:
+    """Of every learner, (training episodes, mean, standard error over seeds) of a figure of the results."""
+    found: dict[str, Curve] = {}
+    chosen = [
+        row for row in rows if row.cell.setting["world"].endswith(start) and row.cell.method in LEARNERS
+    ]
+    for method in LEARNERS:
+        runs: dict[int, list[float]] = {}
+        for row in chosen:
+            if row.cell.method == method:
+                runs.setdefault(row.cell.setting["episodes"], []).append(row.result[figure])
+        if runs:
+            found[method] = [(n, *_mean(values)) for n, values in sorted(runs.items())]
+    return found
+
+
+def _mean(values: Sequence[float]) -> tuple[float, float]:
+    error = float(np.std(values, ddof=1) / np.sqrt(len(values))) if len(values) > 1 else 0.0
+    return float(np.mean(values)), error
+
+
+def sizes_of(rows: Sequence[Row]) -> list[int]:
+    """Numbers of training episodes that occur."""
+    return sorted({row.cell.setting["episodes"] for row in rows if "episodes" in row.cell.setting})
+
+
+def returns_figure(rows: list[Row]) -> str:
+    """The paper's figure: one panel per start."""
+    sizes = sizes_of(rows)
+    panels = []
+    for index, start in enumerate(gridworld.STARTS):
+        methods = curves(rows, start, "return")
+        left = 60 + index * 340
+        x = Axis(sizes[0] / 1.15, sizes[-1] * 1.15, left, left + 285, logarithmic=True)
+        y_label = "" if index else "return"
+        panel = Panel(f"start: {start}", x, Axis(0, 1, 290, 40), "training episodes", y_label, _ticks(sizes))
+        for method, label in gridworld.REFERENCES.items():
+            for row in rows:
+                if row.cell.method == method and row.cell.setting["world"].endswith(start):
+                    panel.level(row.result["return"], method, label)
+        for method in reversed(LEARNERS):
+            if method in methods:
+                panel.line(methods[method], method, gridworld.LABELS[method])
+        panels.append(panel)
+    return drawing(panels, *SIZE, "returns", "Return against training episodes from three starts")
+
+
+def _ticks(sizes: list[int]) -> list[int]:
+    return sizes if len(sizes) <= 4 else sizes[::2]
+
+
+def sections(rows: list[Row]) -> list[str]:
+    """Markup of this part; nothing if no learner has been run."""
+    sizes = sizes_of(rows)
+    if not sizes:
+        return []
+    by_start = {start: curves(rows, start, "return") for start in gridworld.STARTS}
+    names = legend(
+        [(method, gridworld.LABELS[method]) for method in LEARNERS], list(gridworld.REFERENCES.items())
+    )
+    seeds = len({row.cell.seed for row in rows})
+    return [
+        "<h2>Grid world: return against data</h2>"
+        "<p>The agent sees only how many of the four cells around it are walls. It learns from episodes of "
+        "uniformly random play and is then scored on fresh ones. "
+        f"Means over {seeds} seed{'s' * (seeds > 1)}; bands are ± 1 standard error over seeds. "
+        "Point at a mark to read it.</p>"
+        f'<div class="card">{returns_figure(rows)}{names}</div>',
+        _training_time(rows, sizes, _ticks(sizes)),
+        _table(rows, by_start, sizes[-1]),
+    ]
+
+
+def _training_time(rows: list[Row], sizes: list[int], ticks: Sequence[float]) -> str:
+    found = curves(rows, "", "seconds")
+    seconds = [value for points in found.values() for _, value, _ in points]
+    y = Axis(max(min(seconds) / 1.5, 1e-6), max(seconds) * 1.5, 240, 36, logarithmic=True)
+    x = Axis(sizes[0] / 1.15, sizes[-1] * 1.15, 70, 760, logarithmic=True)
+    panel = Panel("training time, mean of the three starts", x, y, "training episodes", "seconds", ticks)
+    ends: list[list[Any]] = []
+    for method, points in found.items():
+        panel.line([(n, value, 0.0) for n, value, _ in points], method, gridworld.LABELS[method])
+        ends.append([panel.y(points[-1][1]), gridworld.LABELS[method]])
+    spread(ends, 16.0)
+    for py, label in ends:
+        panel.text(x.end + 10, py + 4, label)
+    figure = drawing([panel], 1040, 290, "training-time", "Training seconds against training episodes")
+    return f'<div class="card">{figure}</div>'
+
+
+def _table(rows: list[Row], by_start: dict[str, dict[str, Curve]], episodes: int) -> str:
+    lines = []
+    for method, label in gridworld.LABELS.items():
+        cells = []
+        for start in gridworld.STARTS:
+            exact = [
+                row.result
+                for row in rows
+                if row.cell.method == method and row.cell.setting["world"].endswith(start)
+            ]
+            if method in by_start[start]:
+                _, mean, error = by_start[start][method][-1]
+                cells.append(f"{mean:.3f}" + f" <small>± {error:.3f}</small>" * (error > 0.0))
+            elif exact:
+                cells.append(f"{exact[0]['return']:.3f} <small>± {exact[0]['stderr']:.3f}</small>")
+            else:
+                cells.append("—")
+        lines.append((label, cells, method.startswith("uqf")))
+    refused = sum(bool(row.result.get("refused")) for row in rows)
+    note = (
+        f"<p>Fits refused for lack of rewarded words, and scored as random play: {refused}.</p>"
+        if refused
+        else ""
+    )
+    heads = ["method", *gridworld.STARTS]
+    return f'<div class="card"><h3>Return after {episodes:,} episodes</h3>{table(heads, lines)}{note}</div>'

@@ -1,0 +1,196 @@
+"""The paper's table: return and training time on S-PocMan from 500 episodes of random play."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from uqf.baselines import CPSR, POMCP, FittedQ, MemorylessQ
+from uqf.environments import Environment, make
+from uqf.evaluate import rollout
+from uqf.experiments.cells import Cell, Result
+from uqf.experiments.contest import Contestant, replay, score, train
+from uqf.learn.estimator import UQF
+from uqf.plan.policy_iteration import policy_iteration
+from uqf.policies import TablePolicy
+
+EXPERIMENT = "spocman"
+
+LABELS = {
+    "uqf-contexts": "UQF (ours, contexts)",
+    "uqf": "UQF (ours, beliefs)",
+    "uqf-paper": "UQF (paper)",
+    "cpsr-fitted-q": "CPSR + fitted-Q",
+    "memoryless": "memoryless",
+    "random": "random",
+    "wall-avoiding": "random, avoids walls",
+    "policy-iteration": "UQF, policy iteration",
+    "pomcp": "POMCP (knows the simulator)",
+}
+
+
+@dataclass(frozen=True)
+class Size:
+    """How much of the experiment to run."""
+
+    episodes: int
+    seeds: int
+    scoring: int
+    rounds: tuple[int, ...]
+    trees: int
+    models: int
+    passes: int
+    turns: int
+    simulations: int
+    searched: int
+    folds: int = 2
+
+
+SIZES = {
+    "smallest": Size(30, 1, 30, (1, 2), 2, models=1, passes=2, turns=2, simulations=4, searched=2),
+    "demo": Size(
+        500, 1, 2_000, (10, 50, 100, 400), 30, models=4, passes=60, turns=10, simulations=64, searched=50
+    ),
+    "full": Size(
+        500,
+        10,
+        10_000,
+        (10, 50, 100, 400),
+        30,
+        models=4,
+        passes=60,
+        turns=40,
+        simulations=1_024,
+        searched=500,
+    ),
+}
+
+
+def contestants(size: Size, discount: float) -> dict[str, Contestant]:
+    """The learners; those without a way of their own to choose get four settings on the same folds."""
+    quick: dict[str, Any] = {
+        "iterations": min(5, *size.rounds),
+        "trees": min(10, size.trees),
+        "discount": discount,
+    }
+    return {
+        "uqf-contexts": Contestant(LABELS["uqf-contexts"], UQF(discount=discount, memory="contexts")),
+        "uqf": Contestant(LABELS["uqf"], UQF(discount=discount, models=size.models, iterations=size.passes)),
+        "uqf-paper": Contestant(
+            LABELS["uqf-paper"],
+            UQF.paper(discount=discount, projection="hashed"),
+            {"rank": (5, 20), "max_prefix": (3, 10)},
+        ),
+        "memoryless": Contestant(LABELS["memoryless"], MemorylessQ(discount=discount), {"k": (1, 2, 3, 4)}),
+        "cpsr-fitted-q": Contestant(
+            LABELS["cpsr-fitted-q"],
+            FittedQ(CPSR(), **quick),
+            {"representation__rank": (3, 6, 10, 20)},
+            {"iterations": max(size.rounds), "trees": size.trees},
+        ),
+    }
+
+
+def wall_avoiding(env: Environment) -> TablePolicy:
+    """Uniform over the moves that meet no wall, as far as the last observation shows.
+
+    Observations have wall bits in the order N, E, S, W; actions are N, E, W, S.
+    """
+    observation = np.arange(env.n_observations)[:, np.newaxis]
+    free = (observation >> np.array([0, 1, 3, 2]) & 1) == 0
+    free[~free.any(axis=1)] = True
+    # The first cell has walls to the north and to the south.
+    start = np.array([[False, True, True, False]])
+    allowed = np.concatenate([np.tile(free, (env.n_actions, 1)), start]).astype(np.float64)
+    return TablePolicy(allowed / allowed.sum(axis=1, keepdims=True), env.n_observations)
+
+
+class SPocMan:
+    """The cells of one size and how to run them."""
+
+    def __init__(self, size: str) -> None:
+        self.size = SIZES[size]
+        self.contestants = contestants(self.size, make("spocman").discount)
+
+    def cells(self) -> list[Cell]:
+        """The quick rows first; fitted-Q, which takes most of the time, last."""
+        size = self.size
+        learners = {
+            method: {"episodes": size.episodes, "folds": size.folds, **contestant.setting()}
+            for method, contestant in self.contestants.items()
+        }
+        learners["cpsr-fitted-q"]["rounds"] = list(size.rounds)
+        others: dict[str, dict[str, Any]] = {
+            "random": {},
+            "wall-avoiding": {},
+            "policy-iteration": {"turns": size.turns, "episodes": size.episodes},
+            "pomcp": {"simulations": size.simulations},
+        }
+        return [
+            Cell(EXPERIMENT, method, {"world": "spocman", "scoring": self._scoring(method), **setting}, seed)
+            for seed in range(size.seeds)
+            for method, setting in (others | learners).items()
+        ]
+
+    def work(self, cell: Cell) -> Result:
+        """Runs one cell."""
+        env = make("spocman")
+        scoring = cell.setting["scoring"]
+        if cell.method == "cpsr-fitted-q":
+            return self._fitted_q(env, cell)
+        if cell.method in self.contestants:
+            data = rollout(env, episodes=cell.setting["episodes"], seed=cell.seed)
+            trained = train(self.contestants[cell.method], data, folds=cell.setting["folds"], seed=cell.seed)
+            figures = trained.figures | score(env, trained.policy, episodes=scoring, seed=cell.seed)
+            if cell.method == "uqf" and cell.seed == 0:
+                figures["replay"] = replay(env, trained.policy, seed=cell.seed)
+            return figures
+        began = time.perf_counter()
+        policy: Any = None
+        if cell.method == "wall-avoiding":
+            policy = wall_avoiding(env)
+        if cell.method == "policy-iteration":
+            learner = UQF(discount=env.discount, memory="contexts")
+            settings = {"iterations": cell.setting["turns"], "episodes": cell.setting["episodes"]}
+            policy = policy_iteration(env, learner, seed=cell.seed, **settings).policy
+        if cell.method == "pomcp":
+            # Searching at the discount of the task itself would look a hundred steps ahead of every move.
+            simulations = cell.setting["simulations"]
+            policy = POMCP(env, simulations=simulations, rollouts="preferred", discount=0.95, seed=cell.seed)
+        # Only this one learns; the others have nothing to train.
+        learned = cell.method == "policy-iteration"
+        result: Result = {"seconds": time.perf_counter() - began if learned else None}
+        result |= score(env, policy, episodes=scoring, seed=cell.seed)
+        if learned and cell.seed == 0:
+            result["replay"] = replay(env, policy, seed=cell.seed)
+        return result
+
+    def _scoring(self, method: str) -> int:
+        return self.size.searched if method == "pomcp" else self.size.scoring
+
+    def _fitted_q(self, env: Environment, cell: Cell) -> Result:
+        """One long fit with all cores, looked at after 10, 50, … rounds: a shorter fit is its beginning."""
+        rounds = cell.setting["rounds"]
+        kept: dict[int, tuple[Any, float]] = {}
+
+        def watch(learner: FittedQ) -> Any:
+            began = time.perf_counter()
+
+            def progress(done: int) -> None:
+                if done in rounds:
+                    kept[done] = (learner.policy_, time.perf_counter() - began)
+
+            return progress
+
+        data = rollout(env, episodes=cell.setting["episodes"], seed=cell.seed)
+        contestant = self.contestants[cell.method]
+        trained = train(contestant, data, folds=cell.setting["folds"], seed=cell.seed, progress=watch)
+        scores = [
+            {"rounds": done, "seconds": seconds}
+            | score(env, policy, episodes=cell.setting["scoring"], seed=cell.seed)
+            for done, (policy, seconds) in kept.items()
+        ]
+        return trained.figures | {"by_rounds": scores}

@@ -1,0 +1,65 @@
+import csv
+
+import pytest
+
+from uqf.experiments import Cell, Store
+
+CELLS = [Cell("trial", method, {"world": "w", "episodes": n}, 0) for method in ("a", "b") for n in (1, 2)]
+
+
+def result_of(cell):
+    return {"return": float(cell.setting["episodes"]), "frames": ["é\n", "</script>"]}
+
+
+def test_a_finished_cell_is_never_run_again(tmp_path):
+    ran = []
+
+    def work(cell):
+        ran.append(cell.key)
+        return result_of(cell)
+
+    assert Store(tmp_path, "trial").run(CELLS, work) == 4
+    assert Store(tmp_path, "trial").run(reversed(CELLS), work) == 0
+    assert ran == [cell.key for cell in CELLS]
+
+
+def test_settings_are_compared_by_content_not_by_order():
+    swapped = Cell("trial", "a", {"episodes": 1, "world": "w"}, 0)
+    assert swapped.key == CELLS[0].key
+    assert len({cell.key for cell in CELLS} | {Cell("trial", "a", CELLS[0].setting, 1).key}) == 5
+
+
+def test_an_interrupted_run_loses_only_the_cell_it_was_in(tmp_path):
+    store = Store(tmp_path, "trial")
+
+    def interrupted(cell):
+        if cell == CELLS[2]:
+            raise KeyboardInterrupt
+        return result_of(cell)
+
+    with pytest.raises(KeyboardInterrupt):
+        store.run(CELLS, interrupted)
+    assert [row.cell for row in store.rows()] == CELLS[:2]
+    assert store.run(CELLS, result_of) == 2
+    assert [row.result for row in store.finished(CELLS)] == [result_of(cell) for cell in CELLS]
+
+
+@pytest.mark.parametrize("kept", [1, 40, -1])
+def test_a_line_cut_short_by_a_crash_is_dropped_and_run_again(tmp_path, kept):
+    store = Store(tmp_path, "trial")
+    store.run(CELLS[:1], result_of)
+    whole = store.path.read_bytes()
+    store.path.write_bytes(whole + whole[:kept])
+    assert len(store.rows()) == 1
+    assert store.run(CELLS, result_of) == 3
+    assert [row.cell for row in store.rows()] == CELLS
+
+
+def test_rows_say_where_they_come_from_and_become_a_table(tmp_path):
+    store = Store(tmp_path, "trial")
+    store.run(CELLS, result_of)
+    assert {"uqf", "numpy", "python", "machine", "cores", "time"} <= set(store.rows()[0].origin)
+    with open(store.write_csv(), newline="") as file:
+        lines = list(csv.DictReader(file))
+    assert [float(line["return"]) for line in lines] == [1.0, 2.0, 1.0, 2.0]
+    assert [line["method"] for line in lines] == ["a", "a", "b", "b"]
