@@ -19,14 +19,49 @@ from uqf import _core
 from uqf.model_file import KEY, _checksum, fingerprint
 
 
+def random_sum(rng, n_actions, n_observations, n_contexts, n_beliefs, temperature):
+    """A sum of context tables and of values on beliefs over two models each."""
+
+    def model():
+        clones = rng.integers(0, 3, n_observations) + (np.arange(n_observations) == 0)
+        ends = np.cumsum(clones)
+        states = int(ends[-1])
+        start = rng.dirichlet(np.ones(states)).astype(np.float32)
+        moves = (0.9 * rng.dirichlet(np.ones(states), (n_actions, states))).astype(np.float32)
+        return start, moves, list(zip((ends - clones).tolist(), ends.tolist(), strict=True))
+
+    def belief_term():
+        models = [model(), model()]
+        features = sum(len(start) for start, _, _ in models)
+        return models, rng.normal(size=(features, n_actions)), rng.normal(size=n_actions)
+
+    def context_term():
+        keys = rng.integers(1, 2**63, size=rng.integers(0, 5), dtype=np.uint64)
+        return keys, rng.normal(size=(len(keys) + 1, n_actions)), int(rng.integers(1, 4))
+
+    return uqf.SumPolicy.from_parts(
+        n_actions=n_actions,
+        n_observations=n_observations,
+        contexts=[context_term() for _ in range(n_contexts)],
+        beliefs=[belief_term() for _ in range(n_beliefs)],
+        temperature=temperature,
+    )
+
+
 @st.composite
 def policies(draw):
-    """Automaton or table policies with random parts."""
+    """Sum, automaton or table policies with random parts."""
     n_actions, n_observations = draw(st.integers(1, 3)), draw(st.integers(1, 4))
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     n_symbols = n_actions * n_observations
-    if draw(st.booleans()):
+    kind = draw(st.sampled_from(["table", "sum", "automaton"]))
+    if kind == "table":
         return uqf.TablePolicy(rng.dirichlet(np.ones(n_actions), n_symbols + 1), n_observations)
+    if kind == "sum":
+        terms = draw(st.integers(0, 2)), draw(st.integers(1, 2))
+        return random_sum(
+            rng, n_actions, n_observations, *terms, temperature=draw(st.sampled_from([0.0, 0.5]))
+        )
     rank, seen = draw(st.integers(1, 4)), draw(st.integers(1, n_symbols))
     symbols = rng.permutation(n_symbols)[:seen]
     return uqf.AutomatonPolicy(

@@ -682,6 +682,9 @@ class SumPolicy:
     def temperature(self) -> float:
         """0 acts greedily; otherwise actions are drawn from softmax(q_values / temperature)."""
 
+    def batch(self, n: int, *, seed: int = 0) -> PolicyBatch:
+        """The policy acting in `n` episodes at once."""
+
     def greedy(self) -> SumPolicy:
         """The same values, acted on greedily."""
 

@@ -10,6 +10,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
+use crate::bindings::batch::PolicyBatch;
 use crate::bindings::convert::{Arrays, count, threads as thread_count};
 use crate::bindings::draw::{Luck, entry};
 use crate::bindings::job;
@@ -18,6 +19,7 @@ use crate::learn::events::RewardClasses;
 use crate::plan::beliefs::{Beliefs, Stepper};
 use crate::plan::context_table::{self, MOST_DEPTH};
 use crate::plan::sum_policy::{self, BeliefTerm, Memory, Term};
+use crate::simulate::batch::Batch;
 use crate::simulate::policy::Policy;
 
 /// Cloned hidden Markov models trained on a data set.
@@ -215,6 +217,14 @@ impl SumPolicy {
     #[getter]
     fn temperature(&self) -> f64 {
         self.inner.temperature
+    }
+
+    /// This policy acting in `n` episodes at once.
+    #[pyo3(signature = (n, *, seed=0))]
+    fn batch(&self, n: i64, seed: u64) -> PyResult<PolicyBatch> {
+        let policy = Arc::new(self.inner.clone());
+        let (n_actions, n_observations) = (policy.n_actions, policy.n_observations);
+        PolicyBatch::new(n, n_actions, |n| Batch::new(policy, n_actions, n_observations, n, seed))
     }
 
     /// The same values, acted on greedily.
