@@ -7,6 +7,7 @@ from typer.testing import CliRunner
 import uqf
 from uqf.cli import app
 from uqf.experiments import Store, gridworld, spocman
+from uqf.experiments.cells import code
 from uqf.experiments.spocman_table import summary
 
 
@@ -52,6 +53,14 @@ def test_machines_get_json_and_nothing_else(finished):
     assert answer["spocman"]["time_ratios"].keys() == {
         spocman.LABELS[method] for method in ("uqf", "uqf-paper", "uqf-contexts")
     }
+
+
+def test_rows_of_other_code_are_pointed_out(finished, tmp_path):
+    ran = (finished[0] / "spocman.jsonl").read_text()
+    (tmp_path / "spocman.jsonl").write_text(ran.replace(code(), "older", 2))
+    run = CliRunner().invoke(app, ["reproduce", "spocman", "--size", "smallest", "--out", str(tmp_path)])
+    assert "2 of them were made by other code" in run.output
+    assert "other code" not in finished[1]
 
 
 def test_ctrl_c_keeps_finished_cells_and_says_how_to_go_on(tmp_path, monkeypatch):

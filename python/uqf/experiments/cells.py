@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import hashlib
 import io
 import json
 import os
@@ -10,6 +11,7 @@ import platform
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -139,6 +141,7 @@ def origin() -> dict[str, str]:
 
     return {
         "uqf": uqf.__version__,
+        "code": code(),
         "python": platform.python_version(),
         "numpy": numpy.__version__,
         "scipy": scipy.__version__,
@@ -147,6 +150,16 @@ def origin() -> dict[str, str]:
         "cores": str(os.cpu_count()),
         "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
     }
+
+
+@cache
+def code() -> str:
+    """Fingerprint of the installed package: rows with another one may not be what the code now would give."""
+    package = Path(__file__).parent.parent
+    digest = hashlib.sha256()
+    for path in sorted([*package.rglob("*.py"), *package.glob("_core*.so"), *package.glob("_core*.pyd")]):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:12]
 
 
 def _end_of_last_line(path: Path) -> int:

@@ -14,7 +14,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from uqf.experiments import gridworld
-from uqf.experiments.cells import Cell, Row, Store
+from uqf.experiments.cells import Cell, Row, Store, code
 from uqf.experiments.gridworld import GridWorld
 from uqf.experiments.gridworld_report import curves
 from uqf.experiments.report import write_report
@@ -82,6 +82,10 @@ def _run(names: list[Name], size: SizeName, out: Path, as_json: bool, command: s
         for name in names:
             rows, ran = _finish(name, size, out, console)
             console.print(f"{name}: {len(rows)} cells, {ran} run now, {len(rows) - ran} found finished")
+            older = sum(row.origin.get("code") != code() for row in rows)
+            if older:
+                path = Store(out, name).path
+                console.print(f"{older} of them were made by other code; remove {path} to run them again")
             if name is Name.gridworld:
                 tables[name] = _gridworld(rows, console)
             else:

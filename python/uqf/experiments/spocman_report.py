@@ -66,10 +66,11 @@ def _time_figure(lines: list[dict[str, Any]]) -> str:
         if not line["label"].endswith(" rounds") or short == f"{_most_rounds(timed)} rounds":
             labels.append((line["seconds"], line["return"], line["label"]))
     for duration, value, label in labels:
-        right = x(duration) > 560
-        panel.text(
-            x(duration) + (-11 if right else 11), y(value) + 4, label, "end" if right else "start", "label"
-        )
+        if x(duration) > 560:
+            # Below its mark: to the left are the marks of fewer rounds.
+            panel.text(x(duration) + 8, y(value) + 22, label, "end", "label")
+        else:
+            panel.text(x(duration) + 11, y(value) + 4, label, "start", "label")
     return drawing([panel], 1040, 400, "spocman", "Return against training time on S-PocMan")
 
 
