@@ -13,7 +13,7 @@ from strategies import trajectories
 from uqf import _core
 from uqf.baselines import CPSR, PSR, TPSR, FittedQ, MemorylessQ, Window
 from uqf.baselines.regressors import flattened
-from uqf.baselines.transitions import returns_to_go
+from uqf.learn.along import returns_to_go
 
 
 @pytest.fixture(scope="module")
