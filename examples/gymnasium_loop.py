@@ -4,7 +4,7 @@ import uqf
 from uqf.adapters.sb3 import Predictor
 
 world = uqf.make("tiger")
-logs = uqf.rollout(world, episodes=20_000, seed=0)
+logs = uqf.rollout(world, episodes=100, seed=0)
 uqf.save(uqf.UQF(discount=0.95).fit(logs).policy_, "policy.safetensors", data=logs)
 
 env = uqf.gymnasium_env(world)
