@@ -24,8 +24,3 @@ pub trait Environment: Send + Sync {
     /// The state as a few lines of text, for replays.
     fn render(&self, state: &Self::State) -> String;
 }
-
-/// Number of symbols (action, observation).
-pub fn n_symbols(environment: &impl Environment) -> usize {
-    environment.n_actions() * environment.n_observations()
-}

@@ -69,7 +69,7 @@ class CloneLearner:
         """Two passes over the data after the training of the models."""
         learning_discount, evidence = self.choose_discount(data, discount)
         models = self.train(data, min(self.models, max(1, MOST_FEATURES // _states(data, self.states))))
-        weights, noise = self.regress(models, data, learning_discount)
+        weights, noise, _ = self.regress(models, data, learning_discount)
         policy = SumPolicy(
             n_actions=data.n_actions,
             n_observations=data.n_observations,
@@ -99,8 +99,8 @@ class CloneLearner:
         before = cut_before(test)
         evidence = {}
         for candidate in candidates:
-            weights, noise = self.regress(models, train, candidate)
-            values = rows @ self._value(models, train, candidate, rows.shape[1])
+            weights, noise, value_weights = self.regress(models, train, candidate)
+            values = rows @ value_weights
             probs = softmax(rows[before] @ weights / (self.temperature * noise))[
                 np.arange(test.n_steps), test.actions
             ]
@@ -131,8 +131,11 @@ class CloneLearner:
 
     def regress(
         self, models: _core.CloneModels, data: Trajectories, discount: float
-    ) -> tuple[FloatArray, float]:
-        """(weights (features, actions), noise): the advantage of every action, linear in the features."""
+    ) -> tuple[FloatArray, float, FloatArray]:
+        """(weights (features, actions), noise, value weights (features,)), all linear in the features.
+
+        The weights give the advantage of every action, the noise is their standard error in units of reward.
+        """
         width = 1 + models.n_features
         value_weights = self._value(models, data, discount, width)
         grams = np.zeros((data.n_actions, width, width))
@@ -158,7 +161,7 @@ class CloneLearner:
             solved.append(inverse @ moment)
             spread += float(((shown @ inverse) * shown).sum(axis=1).mean()) / data.n_actions
         noise = np.sqrt(squares / data.n_steps * spread)
-        return np.stack(solved, axis=1), float(max(noise, np.finfo(float).tiny))
+        return np.stack(solved, axis=1), float(max(noise, np.finfo(float).tiny)), value_weights
 
     def _value(
         self, models: _core.CloneModels, data: Trajectories, discount: float, width: int
