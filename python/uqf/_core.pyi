@@ -630,10 +630,17 @@ class CloneModels:
         iterations: int,
         episodes: int,
         seed: int,
+        tasks: NDArray[np.uint32] | None = None,
         threads: int | None = None,
         progress: Callable[[int], object] | None = None,
     ) -> CloneModels:
         """Baum-Welch from random starts; `states` are shared out among the observations."""
+
+    def for_task(self, task: int) -> CloneModels:
+        """The same models in another task."""
+
+    def score(self, data: _Data, terminated: _Booleans) -> list[float]:
+        """Mean log-likelihood of a step of other episodes, by model."""
 
     @property
     def n_features(self) -> int:

@@ -277,8 +277,10 @@ class UQF(BaseEstimator):  # type: ignore[misc]
             "spectral_radius": self.wfa_.spectral_radius(self.discount),
             "models": len(fitted.models),
             "log_likelihoods": likelihoods,
-            "learning_discount": fitted.learning_discount,
-            "learning_discount_evidence": fitted.evidence,
+            "states": fitted.choice.states,
+            "states_evidence": fitted.choice.likelihoods,
+            "learning_discount": fitted.choice.learning_discount,
+            "learning_discount_evidence": fitted.choice.gains,
             "temperature": fitted.policy.temperature,
             "notes": [],
         }
