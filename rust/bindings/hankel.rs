@@ -205,6 +205,13 @@ impl HankelStatistics {
         self.inner.merge(&other.inner, -1.0).map_err(|error| job::to_python(py, error))
     }
 
+    /// The sums of both shards; neither changes.
+    fn plus(&self, py: Python<'_>, other: &HankelStatistics) -> PyResult<Self> {
+        let mut inner = self.inner.clone();
+        inner.merge(&other.inner, 1.0).map_err(|error| job::to_python(py, error))?;
+        Ok(HankelStatistics { inner })
+    }
+
     #[getter]
     fn episodes(&self) -> u64 {
         self.inner.episodes
