@@ -13,6 +13,7 @@ from uqf.errors import FileFormatError as FileFormatError
 from uqf.errors import NumericalError as NumericalError
 from uqf.errors import SpectralRadiusError as SpectralRadiusError
 from uqf.errors import UQFError as UQFError
+from uqf.errors import WorkerError as WorkerError
 from uqf.evaluate import Score as Score
 from uqf.evaluate import estimate_return as estimate_return
 from uqf.evaluate import rollout as rollout
@@ -23,7 +24,11 @@ from uqf.learn.hankel import exact_hankel as exact_hankel
 from uqf.learn.hankel import hankel as hankel
 from uqf.learn.selection import Selection as Selection
 from uqf.learn.selection import select as select
+from uqf.learn.progress import Progress as Progress
 from uqf.learn.spectral import spectral_wfa as spectral_wfa
+from uqf.learn.statistics import Statistics as Statistics
+from uqf.learn.statistics_file import load_statistics as load_statistics
+from uqf.learn.statistics_file import save_statistics as save_statistics
 from uqf.model_file import ModelHeader as ModelHeader
 from uqf.model_file import inspect_model as inspect_model
 from uqf.model_file import load as load
@@ -52,6 +57,7 @@ if TYPE_CHECKING:
     from uqf.adapters.minari import from_minari as from_minari
     from uqf.adapters.parquet import iter_parquet as iter_parquet
     from uqf.adapters.parquet import read_parquet as read_parquet
+    from uqf.adapters.shards import Shards as Shards
     from uqf.adapters.text import read_csv as read_csv
     from uqf.adapters.text import read_jsonl as read_jsonl
 
@@ -68,6 +74,7 @@ _ON_REQUEST = {
     "read_jsonl": ("uqf.adapters.text", "io"),
     "read_log": ("uqf.adapters.log", "io"),
     "read_parquet": ("uqf.adapters.parquet", "io"),
+    "Shards": ("uqf.adapters.shards", "io"),
 }
 
 __version__ = "0.1.0"

@@ -17,7 +17,16 @@ from uqf.learn.basis import Basis as Basis
 from uqf.learn.basis import Counting
 from uqf.learn.basis import Target as Target
 from uqf.learn.map_reduce import map_reduce
-from uqf.learn.passes import Marks, check_marks, count_words, first_pass, plus, reduced_blocks, second_pass
+from uqf.learn.passes import (
+    Marks,
+    OperatorSums,
+    check_marks,
+    count_words,
+    first_pass,
+    plus,
+    reduced_blocks,
+    second_pass,
+)
 from uqf.learn.progress import LOG, Progress, Reporter
 from uqf.learn.shards import Blocks, source_of
 from uqf.learn.spectral import FULL_SVD_SIZE, Decomposition, decompose, numerical_rank
@@ -132,10 +141,9 @@ def learn_state_and_tally(
     reporter.enter("second pass" if by_symbol else "first pass", where)
     first = over_shards(partial(first_pass, counting, by_symbol, threads))
     check_marks(source, marks or first.marks, first.marks)
-    episodes = first.tally.episodes
     block = block_matrix(first.sums)
     reporter.enter("decomposition", f"{block.shape[0]} × {block.shape[1]} for rank {rank}")
-    parts = decompose(block / episodes, rank, seed=basis.seed)
+    parts = decompose(block / first.tally.episodes, rank, seed=basis.seed)
     if by_symbol:
         operators = reduced_blocks(first.sums, parts.prefix_map, parts.suffix_map)
     else:
@@ -144,17 +152,29 @@ def learn_state_and_tally(
         check_marks(source, first.marks, operators.marks)
     LOG.info("state of rank %d learned in %.1f s", parts.rank, reporter.seconds)
     (known_prefixes, seen_prefixes), (known_suffixes, seen_suffixes) = first.sums.coverage
+    coverage = known_prefixes / max(seen_prefixes, 1), known_suffixes / max(seen_suffixes, 1)
+    return spectral_state(first.sums, first.tally, parts, operators, coverage), first.tally
+
+
+def spectral_state(
+    sums: _core.HankelStatistics,
+    tally: Tally,
+    parts: Decomposition,
+    operators: OperatorSums,
+    coverage: tuple[float, float],
+) -> SpectralState:
+    """The state that these sums make."""
     return SpectralState(
-        alpha=first.sums.start() / episodes @ parts.suffix_map,
-        anchor=first.sums.average() / (first.tally.steps + episodes) @ parts.suffix_map,
+        alpha=sums.start() / tally.episodes @ parts.suffix_map,
+        anchor=sums.average() / (tally.steps + tally.episodes) @ parts.suffix_map,
         symbols=operators.symbols,
-        operators=operators.operators / episodes,
-        omegas=parts.prefix_map.T @ (first.sums.columns() / episodes),
-        n_symbols=first.tally.n_symbols,
+        operators=operators.operators / tally.episodes,
+        omegas=parts.prefix_map.T @ (sums.columns() / tally.episodes),
+        n_symbols=tally.n_symbols,
         decomposition=parts,
-        numerical_rank=numerical_rank(parts.spectrum, block.shape),
-        coverage=(known_prefixes / max(seen_prefixes, 1), known_suffixes / max(seen_suffixes, 1)),
-    ), first.tally
+        numerical_rank=numerical_rank(parts.spectrum, sums.shape[:2]),
+        coverage=coverage,
+    )
 
 
 def block_matrix(sums: _core.HankelStatistics) -> Any:
