@@ -50,6 +50,7 @@ from uqf.vocabulary import Vocabulary as Vocabulary
 if TYPE_CHECKING:
     from uqf.adapters.arrow import from_arrow as from_arrow
     from uqf.adapters.columns import LogColumns as LogColumns
+    from uqf.adapters.dask import dask_shards as dask_shards
     from uqf.adapters.gymnasium import from_gymnasium as from_gymnasium
     from uqf.adapters.gymnasium import gymnasium_env as gymnasium_env
     from uqf.adapters.gymnasium import gymnasium_vector_env as gymnasium_vector_env
@@ -67,6 +68,7 @@ _ON_REQUEST = {
     "gymnasium_env": ("uqf.adapters.gymnasium", "gym"),
     "gymnasium_vector_env": ("uqf.adapters.gymnasium", "gym"),
     "from_minari": ("uqf.adapters.minari", "gym"),
+    "dask_shards": ("uqf.adapters.dask", "dask"),
     "LogColumns": ("uqf.adapters.columns", "io"),
     "from_arrow": ("uqf.adapters.arrow", "io"),
     "iter_parquet": ("uqf.adapters.parquet", "io"),

@@ -151,6 +151,8 @@ def second_pass(
 ) -> OperatorSums:
     """The operators of a shard, from the reduced maps of the decomposition."""
     settings, reading, rank = counting.settings(), Reading(shard, tick), prefix_map.shape[1]
+    # Arrays that came over a network may begin anywhere in memory.
+    prefix_map, suffix_map = (np.require(one, np.float64, ["C", "A"]) for one in (prefix_map, suffix_map))
     total = OperatorSums(np.zeros(0, np.int64), np.zeros((0, rank, rank)), ())
     for batch in reading:
         sums = _core.sum_operators(batch, settings, prefix_map, suffix_map, threads=threads)
