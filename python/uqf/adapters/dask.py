@@ -58,8 +58,10 @@ def map_reduce(
             "threads per worker, smaller batch_steps, or look at the workers' logs"
         ) from problem
     finally:
-        # Everything depends on it, so this stops whatever has not begun when something went wrong.
-        client.cancel([shared])
+        # Whatever has not begun when something went wrong is dropped, since nobody wants it any more. (`cancel`
+        # stumbles over sums of which only other sums are wanted.)
+        for future in [shared, *(one for _, leaves, total in groups for one in (*leaves, total))]:
+            future.release()
     return tree.total()
 
 
