@@ -22,9 +22,9 @@ from uqf.learn.estimator import UQF as UQF
 from uqf.learn.hankel import Hankel as Hankel
 from uqf.learn.hankel import exact_hankel as exact_hankel
 from uqf.learn.hankel import hankel as hankel
+from uqf.learn.progress import Progress as Progress
 from uqf.learn.selection import Selection as Selection
 from uqf.learn.selection import select as select
-from uqf.learn.progress import Progress as Progress
 from uqf.learn.spectral import spectral_wfa as spectral_wfa
 from uqf.learn.statistics import Statistics as Statistics
 from uqf.learn.statistics_file import load_statistics as load_statistics

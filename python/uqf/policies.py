@@ -87,8 +87,8 @@ def rebuild_automaton_policy(parts: dict[str, Any]) -> AutomatonPolicy:
 
 
 def _reduce_automaton_policy(policy: AutomatonPolicy) -> tuple[Any, ...]:
-    names = ("symbols", "operators", "n_actions", "n_observations", "start", "anchor", "weights", "table")
-    names += ("normaliser", "window", "temperature", "behavior")
+    names = ["symbols", "operators", "n_actions", "n_observations", "start", "anchor", "weights", "table"]
+    names += ["normaliser", "window", "temperature", "behavior"]
     parts = {name: getattr(policy, name) for name in names}
     return rebuild_automaton_policy, (parts | {"n_symbols": policy.n_actions * policy.n_observations},)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 from uqf.adapters.columns import Layout, LogColumns, naming
@@ -138,7 +139,7 @@ def _agreed(
 ) -> tuple[Alphabet, Vocabulary | None]:
     """The alphabet of all files together, and the names that they remark; refuses files that do not fit."""
     first = surveys[0]
-    for before, one in zip(surveys, surveys[1:], strict=False):
+    for before, one in pairwise(surveys):
         if one.layout != first.layout or one.remarked != first.remarked:
             raise FileFormatError(f"{one.path}: other columns or other remarks than in {first.path}")
         if one.remarked and (one.alphabet != first.alphabet or one.vocabulary != first.vocabulary):

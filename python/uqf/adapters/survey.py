@@ -84,15 +84,26 @@ def _range(footer: Any, column: str) -> tuple[Any, Any] | None:
     return min(one.min for one in found), max(one.max for one in found)
 
 
-def _alphabet(path: Path, footer: Any, layout: Layout, *given: Any) -> Alphabet:
-    n_actions, n_observations, vocabulary = given
-    sizes = []
-    for role, size in (("action", n_actions), ("observation", n_observations)):
+def _alphabet(
+    path: Path,
+    footer: Any,
+    layout: Layout,
+    n_actions: int | None,
+    n_observations: int | None,
+    vocabulary: Vocabulary | None,
+) -> Alphabet:
+    def told(role: str) -> int | None:
         limits = _range(footer, layout.names[role])
-        told = limits is not None and isinstance(limits[1], int) and limits[1] >= 0
-        sizes.append(size or (limits[1] + 1 if limits is not None and told and vocabulary is None else None))
+        return limits[1] + 1 if limits is not None and isinstance(limits[1], int) and limits[1] >= 0 else None
+
     both = [layout.names["action"], layout.names["observation"]]
-    return alphabet_of(tables_of([path], ROWS, both), layout, *sizes, vocabulary)
+    return alphabet_of(
+        tables_of([path], ROWS, both),
+        layout,
+        n_actions or (told("action") if vocabulary is None else None),
+        n_observations or (told("observation") if vocabulary is None else None),
+        vocabulary,
+    )
 
 
 def _reward_size(path: Path, footer: Any, layout: Layout) -> float:

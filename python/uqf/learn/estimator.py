@@ -86,6 +86,7 @@ class UQF(Incremental, BaseEstimator):  # type: ignore[misc]
     """
 
     policy_: Any
+    baseline_: Baseline | None
 
     def __init__(
         self,

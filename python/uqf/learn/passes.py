@@ -39,7 +39,7 @@ class Reading:
         for batch in self.shard.batches():
             if self.shard.changeable:
                 for array in (batch.offsets, batch.actions, batch.observations, batch.rewards):
-                    self.mark = zlib.crc32(np.ascontiguousarray(array), self.mark)
+                    self.mark = zlib.crc32(np.ascontiguousarray(array).data, self.mark)
             yield batch
             if self.tick is not None:
                 self.tick(batch.n_steps)
@@ -103,9 +103,7 @@ class Counted:
 
     def plus(self, other: Counted) -> Counted:
         """The sums of both."""
-        return Counted(
-            self.sums.plus(other.sums), self.tally.plus(other.tally), self.marks + other.marks
-        )
+        return Counted(self.sums.plus(other.sums), self.tally.plus(other.tally), self.marks + other.marks)
 
 
 def first_pass(
@@ -115,9 +113,7 @@ def first_pass(
     settings, reading, tally = counting.settings(), Reading(shard, tick), None
     sums = _core.HankelStatistics.empty(settings, by_symbol=by_symbol)
     for batch in reading:
-        sums.merge(
-            _core.HankelStatistics.accumulate(batch, settings, by_symbol=by_symbol, threads=threads)
-        )
+        sums.merge(_core.HankelStatistics.accumulate(batch, settings, by_symbol=by_symbol, threads=threads))
         tally = Tally.of(batch) if tally is None else tally.plus(Tally.of(batch))
     if tally is None:
         raise FileFormatError(f"{shard.name}: the shard holds no episode")

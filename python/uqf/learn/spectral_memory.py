@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from uqf.learn.automata import WFA
-from uqf.learn.decision import value_automaton
 from uqf.learn.basis import Basis, Target
+from uqf.learn.decision import value_automaton
 from uqf.learn.progress import Progress
 from uqf.learn.state import SpectralState, learn_state_and_tally
 from uqf.learn.tally import Tally

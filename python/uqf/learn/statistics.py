@@ -104,9 +104,7 @@ class Statistics:
         )
         prefixes = None if self.prefixes is None else scaled(self.prefixes, factor)
         suffixes = None if self.suffixes is None else scaled(self.suffixes, factor)
-        return replace(
-            self, tally=self.tally.faded(factor), sums=sums, prefixes=prefixes, suffixes=suffixes
-        )
+        return replace(self, tally=self.tally.faded(factor), sums=sums, prefixes=prefixes, suffixes=suffixes)
 
     def state(self, rank: int | None) -> SpectralState:
         """The state that a fit to all the data would learn; costs no reading."""
@@ -131,9 +129,7 @@ class Statistics:
     ) -> _core.HankelStatistics:
         """The sums on other lists of words."""
         rows, columns = _places(self.prefixes or {}, prefixes), _places(self.suffixes or {}, suffixes)
-        return relabelled(
-            self.sums, rows[0], columns[0], (rows[1], columns[1]), symbols=tally.symbols
-        )
+        return relabelled(self.sums, rows[0], columns[0], (rows[1], columns[1]), symbols=tally.symbols)
 
 
 def _places(words: Iterable[Word], target: Iterable[Word]) -> tuple[Places, int]:

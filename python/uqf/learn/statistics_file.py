@@ -7,6 +7,7 @@ import json
 import os
 from collections.abc import Sequence
 from dataclasses import asdict
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -220,7 +221,7 @@ def _words(side: str, tensors: Arrays, basis: Basis, n_symbols: int) -> WordRows
     if symbols.size and (symbols.min() < 0 or symbols.max() >= n_symbols):
         raise ValueError(f"a {side} with symbols out of range")
     flat: Sequence[int] = symbols.tolist()
-    words = [tuple(flat[first:last]) for first, last in zip(offsets[:-1], offsets[1:], strict=True)]
+    words = [tuple(flat[first:last]) for first, last in pairwise(offsets.tolist())]
     found = dict(zip(words, counts.tolist(), strict=True))
     if len(found) != len(words) or () not in found:
         raise ValueError(f"a {side} is listed twice, or the empty word is not")

@@ -70,7 +70,8 @@ class Tally:
         totals = np.zeros(self.n_actions)
         for symbol, count in self.symbols.items():
             totals[symbol // self.n_observations] += count
-        return totals / totals.sum()
+        share: NDArray[np.float64] = totals / totals.sum()
+        return share
 
     def plus(self, other: Tally, sign: float = 1.0) -> Tally:
         """The tally of both, or of what is left without the other (`sign` −1)."""
