@@ -86,7 +86,6 @@ class UQF(Incremental, BaseEstimator):  # type: ignore[misc]
     """
 
     policy_: Any
-    baseline_: Baseline | None
 
     def __init__(
         self,

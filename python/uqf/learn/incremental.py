@@ -19,6 +19,8 @@ class Incremental:
     `statistics_` are the sums that replace the data; `uqf.save_statistics` writes them to a file.
     """
 
+    baseline_: Baseline | None
+
     def partial_fit(
         self: Any,
         data: Any,
