@@ -5,12 +5,12 @@ from __future__ import annotations
 import argparse
 import json
 import multiprocessing
-import resource
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -76,19 +76,30 @@ def write_shards(env: Environment, folder: Path, steps: int, *, shard_steps: int
 
 def fit_cost(curve: str, value: int, folder: Path, threads: int | None, options: dict[str, Any]) -> Cost:
     """Fits to a folder in this process; call it in a fresh one, since memory never shrinks."""
+    import_module("uqf.adapters.shards")
     begin, worked = time.perf_counter(), time.process_time()
     learner = UQF(**(LEARNER | options), threads=threads).fit(folder)
     seconds, cpu_seconds = time.perf_counter() - begin, time.process_time() - worked
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     found = learner.diagnostics_
-    return Cost(curve, value, found["steps"], found["seen_symbols"], seconds, cpu_seconds, peak)
+    return Cost(curve, value, found["steps"], found["seen_symbols"], seconds, cpu_seconds, peak_megabytes())
+
+
+def peak_megabytes() -> float:
+    """The most memory that this process has had resident (Linux).
+
+    Not `resource.getrusage`: there a new process begins with the peak of the one that started it.
+    """
+    status = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines())
+    return int(status["VmHWM"].split()[0]) / 1024
 
 
 def measure(curve: str, value: int, folder: Path, threads: int | None, **options: Any) -> Cost:
-    """`fit_cost` in a process of its own."""
-    fresh = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(1, mp_context=fresh) as pool:
-        return pool.submit(fit_cost, curve, value, folder, threads, options).result()
+    """`fit_cost` in processes of their own, the better of two."""
+    costs = []
+    for _ in range(2):
+        with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
+            costs.append(pool.submit(fit_cost, curve, value, folder, threads, options).result())
+    return min(costs, key=lambda cost: cost.cpu_seconds)
 
 
 def curves(steps: int, threads: int | None) -> Iterator[Cost]:
@@ -99,14 +110,14 @@ def curves(steps: int, threads: int | None) -> Iterator[Cost]:
             write_shards(grid, Path(name), size)
             yield measure("steps", size, Path(name), threads)
     with tempfile.TemporaryDirectory() as name:
-        write_shards(grid, Path(name), steps // 10)
+        write_shards(grid, Path(name), steps // 5)
         for rank in (5, 10, 20, 40, 60):
             yield measure("rank", rank, Path(name), threads, rank=rank)
         for dim in (100, 200, 400, 800):
             yield measure("dimension", dim, Path(name), threads, prefix_dim=dim, suffix_dim=dim)
     for n_observations in (4, 16, 64, 256):
         with tempfile.TemporaryDirectory() as name:
-            write_shards(random_world(n_observations), Path(name), steps // 10)
+            write_shards(random_world(n_observations), Path(name), steps // 5)
             yield measure("symbols", 4 * n_observations, Path(name), threads)
 
 
@@ -140,7 +151,10 @@ def main() -> None:
             written = write_shards(make("gridworld-near"), Path(name), given.steps)
             size = sum(file.stat().st_size for file in Path(name).iterdir())
             print(f"{written:,} steps, {size / 1e6:.0f} MB written in {time.perf_counter() - begin:.0f} s")
-            costs = [measure("folder", given.steps, Path(name), given.threads)]
+            fresh = multiprocessing.get_context("spawn")
+            with ProcessPoolExecutor(1, mp_context=fresh) as pool:
+                task = pool.submit(fit_cost, "folder", given.steps, Path(name), given.threads, {})
+                costs = [task.result()]
     print(table(costs))
     print(json.dumps([asdict(cost) for cost in costs]))
 
