@@ -333,7 +333,8 @@ class UQF(Incremental, BaseEstimator):  # type: ignore[misc]
 
     def _fitted(self) -> Any:
         if not hasattr(self, "policy_"):
-            raise NotFittedError("this UQF is not fitted yet: call fit(data) first")
+            refusal = getattr(self, "refusal_", None)
+            raise NotFittedError(refusal or "this UQF is not fitted yet: call fit(data) first")
         return self.policy_
 
 

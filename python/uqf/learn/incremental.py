@@ -6,8 +6,9 @@ import os
 from collections.abc import Callable
 from typing import Any
 
+from uqf.errors import NumericalError
 from uqf.learn.gain import Baseline
-from uqf.learn.progress import Progress
+from uqf.learn.progress import LOG, Progress
 from uqf.learn.statistics import Statistics
 from uqf.learn.statistics_file import load_statistics
 from uqf.trajectories import Trajectories
@@ -34,6 +35,9 @@ class Incremental:
         Reads the new data once and no old data at all. `data`, `executor` and `progress` are as in `fit`. Before
         they are added, the weight of all older data is multiplied by the parameter `forgetting`. After `fit`,
         the first call reads the data of that fit once more, since `fit` keeps no statistics.
+
+        Data that do not yet support a policy (fewer directions than `rank`, no reward at all) are added all the
+        same; there is no `policy_` then, and asking for one tells why.
         """
         statistics = self._summed(data, executor, progress)
         before = self._earlier(executor)
@@ -100,10 +104,16 @@ class Incremental:
             raise ValueError(f"forgetting = {self.forgetting}: give a factor above 0 and up to 1")
 
     def _learn_from(self: Any, statistics: Statistics, data: Any) -> Any:
+        """Keeps the statistics whatever they are good for: the first days may be too few for a policy."""
         learner = self.spectral_learner()
-        fitted = learner.decide(statistics.state(learner.rank), statistics.tally)
-        self._keep_spectral(fitted)
-        self.statistics_ = statistics
+        self.statistics_, self.refusal_ = statistics, None
+        try:
+            self._keep_spectral(learner.decide(statistics.state(learner.rank), statistics.tally))
+        except NumericalError as problem:
+            self.refusal_ = f"no policy yet, the data so far do not support one: {problem}"
+            LOG.info("%s", self.refusal_)
+            if hasattr(self, "policy_"):
+                del self.policy_
         if isinstance(data, Trajectories):
             self.baseline_ = Baseline.of(data, self.discount)
         elif not hasattr(self, "baseline_"):
