@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 import uqf
 from shard_sources import Watched, WatchedShard
 from uqf.adapters.shards import ParquetShard
-from uqf.experiments import scale
+from uqf.experiments import scale, scale_sums
 from uqf.learn.map_reduce import TreeSum
 from uqf.learn.shards import Blocks
 
@@ -169,6 +169,10 @@ def test_the_measurement_of_costs_runs(tmp_path):
     cost = scale.fit_cost("steps", 5000, tmp_path, 1, {"rank": 4})
     assert cost.steps == written >= 5000
     assert f"{written:,}" in scale.table([cost])
+    assert scale.peak_megabytes() > 10
+    (day,) = scale_sums.days("tiger", 50, 2)
+    assert day["symbols"] == 6
+    assert scale_sums.parcels("tiger", 50, 10, 2)["first pass MB"] > 0
 
 
 # --- more than one worker ------------------------------------------------------------------------------------

@@ -63,6 +63,7 @@ def test_a_forgotten_day_was_never_there(settings, data, cut):
     days = learner(settings).partial_fit(data[:cut]).partial_fit(data[cut:]).forget(data[cut:])
     assert_same(days, without)
     assert days.diagnostics_["seen_symbols"] == without.diagnostics_["seen_symbols"]
+    assert_same(learner(settings).partial_fit(data).forget(data[cut:]), without)
 
 
 @pytest.mark.parametrize("settings", SETTINGS)

@@ -65,7 +65,7 @@ class Incremental:
     def forget(self: Any, data: Any, *, executor: Any = None) -> Any:
         """Takes episodes out again that were added before: the result is as if they had never been there.
 
-        `data` are as in `fit`, or `uqf.Statistics`. Give exactly the data of an earlier call, cut as then.
+        `data` are as in `fit`, or `uqf.Statistics`; any episodes that were added before, not only whole days.
         """
         self._spectral_only("forget")
         if self.forgetting != 1.0:
