@@ -172,7 +172,7 @@ def test_the_measurement_of_costs_runs(tmp_path):
     assert scale.peak_megabytes() > 10
     (day,) = scale_sums.days("tiger", 50, 2)
     assert day["symbols"] == 6
-    assert scale_sums.parcels("tiger", 50, 10, 2)["first pass MB"] > 0
+    assert scale_sums.parcels("tiger", 50, 100, 2)["first pass MB"] > 0
 
 
 # --- more than one worker ------------------------------------------------------------------------------------
