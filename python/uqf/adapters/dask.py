@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from distributed import Client, Future, KilledWorker
+from distributed.comm import get_address_host
 
 from uqf.adapters.columns import LogColumns
 from uqf.adapters.parquet import files_of
@@ -42,7 +43,7 @@ def map_reduce(
     """
     tree, groups = TreeSum(merge), deque[tuple[list[Any], list[Future], Future]]()
     shared = client.submit(_same, work, pure=False)
-    most = 2 + 2 * len(client.scheduler_info(n_workers=-1)["workers"]) // GROUP
+    most = 2 + 2 * len(client.nthreads()) // GROUP
     try:
         for first in range(0, len(shards), GROUP):
             members = [shards[index] for index in range(first, min(first + GROUP, len(shards)))]
@@ -109,8 +110,7 @@ def dask_shards(
     Every machine looks into its own folder of that name. A file is later read only on machines that have it; files
     of the same name are taken for copies, and refused if their footers differ. This machine needs none of them.
     """
-    addresses = client.scheduler_info(n_workers=-1)["workers"]
-    one_each = {str(info["host"]): address for address, info in sorted(addresses.items())}
+    one_each = {get_address_host(address): address for address in sorted(client.nthreads())}
     given = (n_actions, n_observations, vocabulary)
     seen = client.run(_look, os.fspath(folder), columns, *given, workers=list(one_each.values()))
     surveys: dict[str, FileSurvey] = {}
