@@ -107,3 +107,16 @@ def test_interrupted_fitting_leaves_the_old_policy_and_nothing_else(tmp_path, lo
     assert result.returncode == 130
     assert out.read_text() == "old"
     assert os.listdir(tmp_path) == [out.name]
+
+
+def test_a_folder_beyond_memory_is_fitted_in_batches(tmp_path):
+    data = uqf.rollout(uqf.make("tiger"), episodes=400, horizon=5, seed=0)
+    folder = tmp_path / "log"
+    folder.mkdir()
+    data[:100].to_parquet(folder / "a.parquet")
+    data[100:].to_parquet(folder / "b.parquet")
+    report = as_json("fit", folder, "--out", tmp_path / "policy.safetensors", "--rank", 3)
+    assert (report["learned"]["episodes"], report["learned"]["rank"]) == (400, 3)
+    learned = uqf.load(tmp_path / "policy.safetensors")
+    expected = uqf.UQF(3, projection="hashed").fit(data).policy_
+    np.testing.assert_allclose(learned.operators, expected.operators, rtol=1e-10, atol=1e-12)

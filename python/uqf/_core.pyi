@@ -236,6 +236,9 @@ class HankelStatistics:
     def subtract(self, other: HankelStatistics) -> None:
         """Takes the sums of a shard out again, in place."""
 
+    def plus(self, other: HankelStatistics) -> HankelStatistics:
+        """The sums of both shards; neither changes."""
+
     @property
     def episodes(self) -> int:
         """Number of episodes summed."""
@@ -429,6 +432,10 @@ class AutomatonPolicy:
     @property
     def has_behavior(self) -> bool:
         """Whether values are divided by the probabilities of a behaviour policy."""
+
+    @property
+    def behavior(self) -> tuple[AutomatonPolicy, float] | None:
+        """(behaviour policy, epsilon) whose probabilities values are divided by, or None."""
 
     def batch(self, n: int, *, seed: int = 0) -> PolicyBatch:
         """The policy acting in `n` episodes at once."""
@@ -795,10 +802,14 @@ def rollout(
     horizon: int,
     epsilon: float,
     seed: int,
+    first: int = 0,
     threads: int | None = None,
     progress: Callable[[int], object] | None = None,
 ) -> _Recorded:
-    """Recorded episodes: (actions, observations, rewards, behavior_probs, offsets, terminated)."""
+    """Recorded episodes: (actions, observations, rewards, behavior_probs, offsets, terminated).
+
+    They have the luck of episodes `first`, `first` + 1, … of this seed.
+    """
 
 def returns(
     world: World,

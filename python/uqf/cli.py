@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from rich import box
 from rich.console import Console
+from rich.progress import BarColumn, TextColumn
+from rich.progress import Progress as Bar
 from rich.table import Table
 
 import uqf
@@ -109,6 +112,22 @@ def _shown(value: Any) -> str:
             return str(value)
 
 
+@contextmanager
+def _progress_bar() -> Iterator[Callable[[uqf.Progress], object]]:
+    """A callback that shows on a terminal what a fit is doing and how long it will go on."""
+    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[left]}"))
+    with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("", left="")
+
+        def show(progress: uqf.Progress) -> None:
+            left = "" if progress.done == 0 else f"{progress.seconds_left:.0f} s left"
+            bar.update(
+                task, description=progress.stage, completed=progress.done, total=progress.total, left=left
+            )
+
+        yield show
+
+
 @app.command()
 def fit(
     log: Annotated[
@@ -119,6 +138,10 @@ def fit(
     holdout: Annotated[
         float, typer.Option(help="Share of the episodes that only evaluate.", min=0.01, max=0.9)
     ] = 0.25,
+    rank: Annotated[
+        int | None,
+        typer.Option(help="For logs beyond memory: a spectral state of this rank, read in batches.", min=1),
+    ] = None,
     seed: Seed = 0,
     as_json: AsJson = False,
 ) -> None:
@@ -126,7 +149,16 @@ def fit(
 
     The report says what the data look like, what was chosen, what return to expect, and what to worry about.
     The policy is written last and whole: an interrupted run leaves an older file as it was.
+
+    With --rank, a .parquet file or a folder of them is read twice, a batch at a time, and nothing is held out.
     """
+    if rank is not None:
+        learner = uqf.UQF(rank, discount, projection="hashed", seed=seed)
+        with _progress_bar() as progress:
+            learner.fit(log, progress=progress)
+        learner.save(out)
+        _show({"learned": learner.diagnostics_} | ({"policy": str(out)} if as_json else {}), as_json)
+        return
     data = uqf.read_log(log)
     policy, report = fit_and_evaluate(data, discount, holdout, seed)
     settings = {"discount": discount, "holdout": holdout, "seed": seed, "chosen": report["chosen"]}

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from uqf.adapters.arrow import read_table
-from uqf.adapters.columns import Layout, LogColumns, layout_of, naming
+from uqf.adapters.columns import LogColumns, layout_of, naming
 from uqf.adapters.episodes import alphabet_of, trajectories_of, whole_episodes
 from uqf.errors import FileFormatError
 from uqf.files import whole_file
@@ -22,6 +22,12 @@ from uqf.vocabulary import Vocabulary
 
 #: Key of our own remarks in the metadata of a file.
 KEY = b"uqf"
+
+#: Bytes of a column that are read ahead.
+BUFFER = 1 << 20
+
+#: Steps in a group of rows: a reader may have to hold one.
+GROUP_STEPS = 1 << 20
 
 
 def write_parquet(data: Trajectories, path: str | os.PathLike[str]) -> None:
@@ -43,10 +49,11 @@ def write_parquet(data: Trajectories, path: str | os.PathLike[str]) -> None:
     }
     table = pa.table(columns).replace_schema_metadata({KEY: json.dumps(remarks).encode()})
     with whole_file(path) as file:
-        pq.write_table(table, file, write_page_checksum=True)
+        rows = max(1, GROUP_STEPS * len(data) // data.n_steps)
+        pq.write_table(table, file, row_group_size=rows, write_page_checksum=True)
 
 
-def _remarks(schema: Any) -> tuple[int | None, int | None, Vocabulary | None]:
+def remarks_of(schema: Any) -> tuple[int | None, int | None, Vocabulary | None]:
     """(n_actions, n_observations, vocabulary) of a file that `write_parquet` wrote; Nones for any other."""
     text = (schema.metadata or {}).get(KEY)
     if text is None:
@@ -76,7 +83,7 @@ def read_parquet(
     path = Path(path)
     with naming(path), path.open("rb") as file:
         table = pq.read_table(file, page_checksum_verification=True)
-        written_actions, written_observations, written_names = _remarks(table.schema)
+        written_actions, written_observations, written_names = remarks_of(table.schema)
         if written_actions is None:
             return read_table(table, columns, n_actions, n_observations, vocabulary)
         return _with_codes(table, columns, written_actions, written_observations, written_names)
@@ -100,7 +107,8 @@ def _with_codes(table: Any, columns: Any, n_actions: Any, n_observations: Any, n
     )
 
 
-def _files(path: Path) -> list[Path]:
+def files_of(path: Path) -> list[Path]:
+    """The file itself, or the Parquet files of a folder in the order of their names."""
     if not path.is_dir():
         return [path]
     files = sorted(path.glob("*.parquet"))
@@ -109,13 +117,12 @@ def _files(path: Path) -> list[Path]:
     return files
 
 
-def _tables(files: list[Path], layout: Layout, rows: int, names: list[str]) -> Iterator[Any]:
-    """The named columns of all files, at most `rows` rows at a time."""
+def tables_of(files: list[Path], rows: int, names: list[str]) -> Iterator[Any]:
+    """The named columns of all files, at most `rows` rows at a time; columns are not held whole either."""
     for path in files:
         with naming(path), path.open("rb") as file:
-            for batch in pq.ParquetFile(file, page_checksum_verification=True).iter_batches(
-                rows, columns=names
-            ):
+            parquet = pq.ParquetFile(file, page_checksum_verification=True, buffer_size=BUFFER)
+            for batch in parquet.iter_batches(rows, columns=names):
                 yield pa.Table.from_batches([batch])
 
 
@@ -137,23 +144,23 @@ def iter_parquet(
     """
     if batch_episodes < 1:
         raise ValueError(f"batch_episodes = {batch_episodes}: give at least 1")
-    files = _files(Path(path))
+    files = files_of(Path(path))
     with naming(files[0]), files[0].open("rb") as file:
         schema = pq.read_schema(file)
         layout = layout_of(schema, columns or LogColumns())
-        written_actions, written_observations, written_names = _remarks(schema)
+        written_actions, written_observations, written_names = remarks_of(schema)
     rows = batch_episodes * 100 if layout.per_step else batch_episodes
     with naming(path):
         both = [layout.names["action"], layout.names["observation"]]
         alphabet = alphabet_of(
-            _tables(files, layout, rows, both),
+            tables_of(files, rows, both),
             layout,
             n_actions or written_actions,
             n_observations or written_observations,
             None if written_names else vocabulary,
         )
         found = False
-        for row, table in whole_episodes(_tables(files, layout, rows, layout.columns), layout):
+        for row, table in whole_episodes(tables_of(files, rows, layout.columns), layout):
             if table.num_rows:
                 data = trajectories_of(table, layout, alphabet, row)
                 data.vocabulary = written_names or alphabet.vocabulary
