@@ -15,11 +15,12 @@ PYTHON = ROOT / "python" / "uqf"
 #: A Python module may import only from layers above its own, and from its own.
 LAYERS = [
     {"_core", "errors", "_reference", "files", "vocabulary"},
-    {"trajectories", "environments", "policies", "sum_policy_tensors"},
+    {"trajectories", "environments", "policies", "batches", "sum_policy_tensors"},
     {"pomdp_file", "model_file", "evaluate"},
     {"learn"},
-    {"plan", "ope"},
+    {"plan"},
     {"baselines"},
+    {"ope"},
     {"experiments"},
     {"adapters"},
     {"cli", "log_report", "__main__"},

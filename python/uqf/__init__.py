@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from uqf import baselines as baselines
 from uqf import ope as ope
+from uqf.batches import batch as batch
 from uqf.environments import Environment as Environment
 from uqf.environments import TabularPOMDP as TabularPOMDP
 from uqf.environments import environments as environments

@@ -5,15 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 #: Below this many effective episodes neither the estimate nor its interval can be trusted.
-#: Chosen on the grid worlds that the slow test uses: with 50, 15 of 17 sufficient repetitions covered.
 ENOUGH_EPISODES = 100.0
 
-#: Fewer informative episodes than this, and the interval is a guess from a handful of lucky ones. Also
-#: chosen there: on gridworld-near (200 repetitions) bounds of 5, 10, 15 covered in 94, 91, 91 % of those kept.
-ENOUGH_INFORMATIVE = 5.0
+#: The usual rule for trusting a proportion: ten of the rarer outcome.
+ENOUGH_INFORMATIVE = 10.0
 
 #: The mean importance weight is one in expectation; this far off, the logs lack what the policy does.
 FAIR_MEAN_WEIGHT = (0.7, 1.4)
+
+#: What the verdicts call the methods that rest on a model.
+MODEL_NAMES = {"model": "The model learned from the logs", "cpsr": "The CPSR learned from the logs"}
 
 
 @dataclass(frozen=True)
@@ -30,7 +31,7 @@ class Estimate:
     mean_weight: float
     """Mean importance weight over discounted steps; one if the logs contain all that the policy does."""
     informative_episodes: float
-    """About how many episodes make the difference; few if reward is rare. Infinite for a model."""
+    """About how many effective episodes tell good returns from bad ones; few if reward is rare."""
     sufficient: bool
     """Whether the interval means what it says: enough overlap, and no model with an error of its own."""
     method: str
@@ -43,11 +44,11 @@ class Estimate:
         """What may be concluded, in plain words."""
         low, high = self.interval
         size = f"{self.effective_sample_size:.0f} of {self.episodes}"
-        if self.method == "model":
+        if self.method in MODEL_NAMES:
             text = (
-                f"The model learned from the logs expects a return of {self.mean:.4g} "
+                f"{MODEL_NAMES[self.method]} expects a return of {self.mean:.4g} "
                 f"({low:.4g} to {high:.4g}). The interval holds the noise of the data, not the error of the "
-                "model. "
+                "model, which may be many times larger. "
                 f"Without the model the logs are worth {size} episodes of this policy."
             )
         elif self.sufficient:
@@ -107,10 +108,10 @@ class Comparison:
     def verdict(self) -> str:
         """Which policy is better, if these logs can tell."""
         low, high = self.interval
-        if self.first.method == "model":
+        if self.first.method in MODEL_NAMES:
             better = "first" if self.difference > 0 else "second"
             return (
-                f"The model learned from the logs favours the {better} policy (difference {low:.4g} to "
+                f"{MODEL_NAMES[self.first.method]} favours the {better} policy (difference {low:.4g} to "
                 f"{high:.4g}, without its own error). These logs alone cannot tell the two policies apart."
             )
         if not self.sufficient:
