@@ -49,12 +49,10 @@ if TYPE_CHECKING:
     from uqf.adapters.gymnasium import from_gymnasium as from_gymnasium
     from uqf.adapters.gymnasium import gymnasium_env as gymnasium_env
     from uqf.adapters.gymnasium import gymnasium_vector_env as gymnasium_vector_env
+    from uqf.adapters.log import iter_log as iter_log
     from uqf.adapters.log import read_log as read_log
+    from uqf.adapters.log import read_parquet as read_parquet
     from uqf.adapters.minari import from_minari as from_minari
-    from uqf.adapters.parquet import iter_parquet as iter_parquet
-    from uqf.adapters.parquet import read_parquet as read_parquet
-    from uqf.adapters.text import read_csv as read_csv
-    from uqf.adapters.text import read_jsonl as read_jsonl
 
 #: Names whose module needs an extra: (module, extra). They are imported when first used.
 _ON_REQUEST = {
@@ -64,11 +62,9 @@ _ON_REQUEST = {
     "from_minari": ("uqf.adapters.minari", "gym"),
     "LogColumns": ("uqf.adapters.columns", "io"),
     "from_arrow": ("uqf.adapters.arrow", "io"),
-    "iter_parquet": ("uqf.adapters.parquet", "io"),
-    "read_csv": ("uqf.adapters.text", "io"),
-    "read_jsonl": ("uqf.adapters.text", "io"),
+    "iter_log": ("uqf.adapters.log", "io"),
     "read_log": ("uqf.adapters.log", "io"),
-    "read_parquet": ("uqf.adapters.parquet", "io"),
+    "read_parquet": ("uqf.adapters.log", "io"),
 }
 
 __version__ = "0.1.0"

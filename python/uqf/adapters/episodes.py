@@ -227,8 +227,8 @@ def _terminated(table: Any, layout: Layout, offsets: NDArray[np.int64], first_ro
 def whole_episodes(tables: Iterable[Any], layout: Layout) -> Iterator[tuple[int, Any]]:
     """(first row, table) with whole episodes only: an episode that goes on in the next table waits for it.
 
-    With one row per step, an id that comes back after another episode is refused; for that the ids of all
-    episodes are remembered, which is the only thing that grows with the data.
+    With one row per step, an id that comes back after another episode is refused; for that, ids that do not
+    count 0, 1, 2, … are remembered, which is the only thing that grows with the data.
     """
     if not layout.per_step:
         row = 0
@@ -236,7 +236,7 @@ def whole_episodes(tables: Iterable[Any], layout: Layout) -> Iterator[tuple[int,
             yield row, table
             row += table.num_rows
         return
-    finished: set[Any] = set()
+    finished = _Finished()
     waiting, row = None, 0
     for part in tables:
         table = part if waiting is None else pa.concat_tables([waiting, part])
@@ -253,12 +253,33 @@ def whole_episodes(tables: Iterable[Any], layout: Layout) -> Iterator[tuple[int,
         yield row, waiting
 
 
-def _finish(table: Any, layout: Layout, starts: NDArray[np.int64], row: int, finished: set[Any]) -> None:
+class _Finished:
+    """Ids of finished episodes. Those that count 0, 1, 2, … take no memory."""
+
+    def __init__(self) -> None:
+        self.counted = 0
+        self.others: set[Any] = set()
+
+    def adds(self, identity: Any) -> bool:
+        """Whether the id is new; it is finished from now on."""
+        if identity == self.counted or identity == str(self.counted):
+            self.counted += 1
+            return True
+        try:
+            number = int(identity)
+        except (TypeError, ValueError, OverflowError):
+            number = -1
+        if 0 <= number < self.counted and identity in (number, str(number)) or identity in self.others:
+            return False
+        self.others.add(identity)
+        return True
+
+
+def _finish(table: Any, layout: Layout, starts: NDArray[np.int64], row: int, finished: _Finished) -> None:
     ids = _values(table, layout, "episode").take(pa.array(starts)).to_pylist()
     for start, identity in zip(starts, ids, strict=True):
-        if identity in finished:
+        if not finished.adds(identity):
             raise FileFormatError(
                 f"column {layout.names['episode']!r}, row {row + start}: episode {identity!r} comes back "
                 "after another one; sort the log by episode, or give every episode an id of its own"
             )
-        finished.add(identity)
