@@ -269,7 +269,7 @@ class _Finished:
             number = int(identity)
         except (TypeError, ValueError, OverflowError):
             number = -1
-        if 0 <= number < self.counted and identity in (number, str(number)) or identity in self.others:
+        if (0 <= number < self.counted and identity in (number, str(number))) or identity in self.others:
             return False
         self.others.add(identity)
         return True
