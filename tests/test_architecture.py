@@ -16,7 +16,7 @@ PYTHON = ROOT / "python" / "uqf"
 LAYERS = [
     {"_core", "errors", "_reference", "files", "vocabulary"},
     {"trajectories", "environments", "policies", "batches", "sum_policy_tensors"},
-    {"pomdp_file", "model_file", "evaluate"},
+    {"pomdp_file", "model_file", "model_header", "evaluate"},
     {"learn"},
     {"plan"},
     {"baselines"},

@@ -25,10 +25,10 @@ from uqf.learn.hankel import hankel as hankel
 from uqf.learn.selection import Selection as Selection
 from uqf.learn.selection import select as select
 from uqf.learn.spectral import spectral_wfa as spectral_wfa
-from uqf.model_file import ModelHeader as ModelHeader
 from uqf.model_file import inspect_model as inspect_model
 from uqf.model_file import load as load
 from uqf.model_file import save as save
+from uqf.model_header import ModelHeader as ModelHeader
 from uqf.plan.policy_iteration import PolicyIteration as PolicyIteration
 from uqf.plan.policy_iteration import policy_iteration as policy_iteration
 from uqf.policies import AutomatonPolicy as AutomatonPolicy

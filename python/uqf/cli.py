@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from dataclasses import fields
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -18,12 +18,14 @@ from uqf.errors import UQFError
 from uqf.evaluate import estimate_return
 from uqf.experiments import commands
 from uqf.log_report import data_report, estimate_report, fit_and_evaluate, model_report
+from uqf.model_file import begins_as_model
+from uqf.ope import METHODS
 from uqf.ope import evaluate as evaluate_off_policy
 
 app = typer.Typer(
     help="""Policies for partially observed systems from logged episodes.
 
-    A log is a file of episodes: .parquet, .csv or .jsonl, with columns action, observation, reward and, if a
+    A log is a file of episodes: .parquet, .arrow, .csv or .jsonl, with columns action, observation, reward and, if a
     row is one step, episode; behavior_prob and terminated are optional. A policy is a .safetensors file.
 
     From a log to a policy: [bold]uqf inspect LOG[/bold], [bold]uqf fit LOG --out POLICY[/bold],
@@ -43,6 +45,10 @@ Seed = Annotated[int, typer.Option(help="The same seed gives the same figures on
 Episodes = Annotated[int, typer.Option(help="Episodes per world.", min=2)]
 
 
+Columns = Annotated[
+    str | None,
+    typer.Option(help="Columns with other names, such as 'reward=gain,episode=user'.", metavar="ROLE=NAME,…"),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")]
 Discount = Annotated[float, typer.Option(help="Worth of a reward one step later.", min=0.0, max=1.0)]
 
@@ -65,34 +71,57 @@ def _table(title: str, *columns: str) -> Table:
     return table
 
 
+#: Headings of the parts of a report.
+TITLES = {
+    "data": "What the data look like",
+    "chosen": "What was chosen",
+    "expect": "What to expect",
+    "worry": "What to worry about",
+}
+
+
 def _show(report: dict[str, Any], as_json: bool) -> None:
-    """Prints nested figures: a table per part, a list per list."""
+    """Prints nested figures: a table per part, a list per list, a verdict in full."""
     if as_json:
         typer.echo(json.dumps(report, indent=2))
         return
     console = Console()
     for title, part in report.items():
-        if isinstance(part, dict):
-            table = _table(title, "", "")
-            table.show_header = False
-            for name, value in _rows(part):
-                table.add_row(name, value)
-            console.print(table)
-        else:
-            console.print(f"[italic]{title}[/italic]")
+        heading = TITLES.get(title, title)
+        if isinstance(part, list):
+            console.print(f"[italic]{heading}[/italic]")
             for line in part or ["nothing in particular"]:
                 console.print(f"  - {line}", highlight=False)
-        if isinstance(part, dict) and "verdict" in part:
-            console.print(part["verdict"] + "\n", highlight=False)
+        else:
+            _show_part(console, heading, part)
 
 
-def _rows(part: dict[str, Any], above: str = "") -> Iterator[tuple[str, str]]:
-    """Name and value of every figure; those of a part within the part bear its name as well."""
+def _show_part(console: Console, title: str, part: dict[str, Any]) -> None:
+    """A table of the figures, the verdict if there is one, then the parts within."""
+    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, show_header=False)
+    table.add_column(no_wrap=True)
+    table.add_column(overflow="fold")
     for name, value in part.items():
-        if isinstance(value, dict):
-            yield from _rows(value, f"{above}{name}: ")
-        elif name != "verdict" and value not in (None, [], ()):
-            yield above + name, _shown(value)
+        if not isinstance(value, dict) and name != "verdict" and value not in (None, [], ()):
+            table.add_row(name.replace("_", " "), _shown(value))
+    console.print(table)
+    if "verdict" in part:
+        console.print(part["verdict"] + "\n", highlight=False)
+    for name, value in part.items():
+        if isinstance(value, dict) and value:
+            _show_part(console, f"{title}: {name}", value)
+
+
+def _log_columns(text: str | None) -> uqf.LogColumns:
+    """The columns of ``role=name,…``."""
+    pairs = [pair.partition("=") for pair in text.split(",")] if text else []
+    roles = [field.name for field in fields(uqf.LogColumns)]
+    for role, _, name in pairs:
+        if role not in roles or not name:
+            raise typer.BadParameter(
+                f"{role!r}: give pairs such as reward=gain; the roles are {', '.join(roles)}"
+            )
+    return uqf.LogColumns(**{role: name for role, _, name in pairs})
 
 
 def _shown(value: Any) -> str:
@@ -112,13 +141,14 @@ def _shown(value: Any) -> str:
 @app.command()
 def fit(
     log: Annotated[
-        Path, typer.Argument(help="Log of episodes: .parquet (or a folder of them), .csv, .jsonl.")
+        Path, typer.Argument(help="Log of episodes: .parquet (or a folder of them), .arrow, .csv, .jsonl.")
     ],
     out: Annotated[Path, typer.Option(help="Where the policy goes, such as policy.safetensors.")],
     discount: Discount = 0.99,
     holdout: Annotated[
         float, typer.Option(help="Share of the episodes that only evaluate.", min=0.01, max=0.9)
     ] = 0.25,
+    columns: Columns = None,
     seed: Seed = 0,
     as_json: AsJson = False,
 ) -> None:
@@ -127,7 +157,9 @@ def fit(
     The report says what the data look like, what was chosen, what return to expect, and what to worry about.
     The policy is written last and whole: an interrupted run leaves an older file as it was.
     """
-    data = uqf.read_log(log)
+    if not out.absolute().parent.is_dir():
+        raise FileNotFoundError(f"{out}: there is no folder {out.absolute().parent} to write to")
+    data = uqf.read_log(log, columns=_log_columns(columns))
     policy, report = fit_and_evaluate(data, discount, holdout, seed)
     settings = {"discount": discount, "holdout": holdout, "seed": seed, "chosen": report["chosen"]}
     uqf.save(policy, out, settings=settings, data=data)
@@ -143,6 +175,10 @@ def evaluate(
     discount: Annotated[
         float | None, typer.Option(help="By default the world's, or the one learned with.", min=0.0, max=1.0)
     ] = None,
+    method: Annotated[
+        str | None, typer.Option(help=f"How to use the log: {', '.join(METHODS)}; chosen by default.")
+    ] = None,
+    columns: Columns = None,
     seed: Seed = 0,
     as_json: AsJson = False,
 ) -> None:
@@ -157,24 +193,28 @@ def evaluate(
         return
     data = uqf.read_log(
         log,
+        columns=_log_columns(columns),
         vocabulary=header.vocabulary,
         n_actions=header.n_actions,
         n_observations=header.n_observations,
     )
     weight = float(header.settings.get("discount", 1.0)) if discount is None else discount
-    estimate = evaluate_off_policy(loaded, data, discount=weight, seed=seed)
+    estimate = evaluate_off_policy(loaded, data, discount=weight, method=method, seed=seed)
     _show({"expect": estimate_report(estimate), "data": data_report(data, weight)}, as_json)
 
 
 @app.command()
 def inspect(
-    path: Annotated[Path, typer.Argument(help="Policy (.safetensors) or log.")], as_json: AsJson = False
+    path: Annotated[Path, typer.Argument(help="Policy, or a log.")],
+    columns: Columns = None,
+    discount: Discount = 1.0,
+    as_json: AsJson = False,
 ) -> None:
     """Shows what a policy file or a log holds."""
-    if path.suffix == ".safetensors":
+    if path.suffix == ".safetensors" or begins_as_model(path):
         _show({"policy": model_report(uqf.inspect_model(path))}, as_json)
     else:
-        _show({"log": data_report(uqf.read_log(path))}, as_json)
+        _show({"log": data_report(uqf.read_log(path, columns=_log_columns(columns)), discount)}, as_json)
 
 
 @app.command("environments")

@@ -19,6 +19,7 @@ from uqf.learn.gain import Baseline, policy_gain
 from uqf.learn.spectral_memory import FittedSpectral, SpectralLearner
 from uqf.learn.state import Basis, Target, block_matrix
 from uqf.model_file import save
+from uqf.model_header import Origin
 from uqf.policies import AutomatonPolicy, SumPolicy
 from uqf.trajectories import Trajectories
 
@@ -154,7 +155,7 @@ class UQF(BaseEstimator):  # type: ignore[misc]
             self.policy_ = self.policy_.with_temperature(self.temperature)
         self.baseline_ = Baseline.of(data, self.discount)
         self.n_features_in_ = data.n_symbols
-        self._data = data
+        self._origin = Origin.of(data)
         return self
 
     def step(self, data: Trajectories, base: SumPolicy | None, temperature: float) -> SumPolicy:
@@ -183,7 +184,7 @@ class UQF(BaseEstimator):  # type: ignore[misc]
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the policy as a model file with these settings; `uqf.load` reads it."""
         settings = {name: value for name, value in self.get_params().items() if name != "behavior"}
-        save(self._fitted(), path, settings=settings, data=self._data)
+        save(self._fitted(), path, settings=settings, data=self._origin)
 
     def spectral_learner(self) -> SpectralLearner:
         """The learner of memory="spectral" with these parameters."""

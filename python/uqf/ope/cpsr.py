@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from uqf.baselines.cpsr import CPSR
 from uqf.baselines.tpsr import linear_values
 from uqf.batches import batch
+from uqf.errors import NumericalError
 from uqf.policies import TablePolicy
 from uqf.trajectories import Trajectories
 
@@ -32,12 +33,16 @@ def likeliest_rank(data: Trajectories, seed: int) -> int:
         return RANKS[0]
     order = np.random.default_rng([seed, 3]).permutation(len(data))
     learned, held = (data[np.sort(half)] for half in np.array_split(order, 2))
-    scores = [_cpsr(rank, seed).fit(learned).score(held) for rank in RANKS]
+    scores = [_cpsr(learned, rank, seed).score(held) for rank in RANKS]
     return RANKS[int(np.argmax(scores))]
 
 
-def _cpsr(rank: int, seed: int) -> CPSR:
-    return CPSR(rank, prefix_dim=PROJECTED, suffix_dim=PROJECTED, seed=seed)
+def _cpsr(data: Trajectories, rank: int, seed: int) -> CPSR:
+    try:
+        return CPSR(rank, prefix_dim=PROJECTED, suffix_dim=PROJECTED, seed=seed).fit(data)
+    except NumericalError:
+        # The logs support fewer directions than asked for: take them all.
+        return CPSR(None, prefix_dim=PROJECTED, suffix_dim=PROJECTED, seed=seed).fit(data)
 
 
 class CPSRSimulator:
@@ -48,6 +53,15 @@ class CPSRSimulator:
     forgets. It then expects too little of policies that rely on memory and too much of bad ones: on 2000
     uniform episodes of gridworld-near 0.15 for a policy that earns 0.54, and 0.064 for one that earns 0.031;
     of Tiger -17 for one that earns -7 (`LastSymbolModel`: 0.21, 0.047, -18).
+
+    Parameters
+    ----------
+    rank : int
+        Size of the state; fewer if the logs do not support so many.
+    ridge : float
+        Of the regressions of rewards and endings on the state, per step of the data.
+    seed : int
+        Of the projection.
     """
 
     def __init__(self, rank: int = RANKS[0], *, ridge: float = 1e-3, seed: int = 0) -> None:
@@ -55,7 +69,7 @@ class CPSRSimulator:
 
     def fit(self, data: Trajectories) -> CPSRSimulator:
         """Learns the state, what it shows next, what it pays and where it ends."""
-        self.psr = psr = _cpsr(self.rank, self.seed).fit(data).psr_
+        self.psr = psr = _cpsr(data, self.rank, self.seed).psr_
         self._operators = np.zeros((data.n_symbols, psr.rank, psr.rank))
         self._operators[psr.wfa.symbols] = psr.wfa.seen_operators
         before = psr.states(data)
@@ -108,4 +122,5 @@ def _drawn(probs: FloatArray, rng: np.random.Generator) -> IntArray:
     """One entry per row of a table of distributions."""
     edges = probs.cumsum(1)
     luck = rng.random((len(probs), 1)) * edges[:, -1:]
-    return np.minimum((edges <= luck).sum(1), probs.shape[1] - 1)
+    chosen: IntArray = np.minimum((edges <= luck).sum(1), probs.shape[1] - 1)
+    return chosen

@@ -40,10 +40,16 @@ class Estimate:
     episodes: int
 
     @property
+    def worth(self) -> str:
+        """The effective sample size in words, out of all episodes."""
+        size = self.effective_sample_size
+        return f"{size:.0f} of {self.episodes}" if size >= 1.0 else f"less than one of {self.episodes}"
+
+    @property
     def verdict(self) -> str:
         """What may be concluded, in plain words."""
         low, high = self.interval
-        size = f"{self.effective_sample_size:.0f} of {self.episodes}"
+        size = self.worth
         if self.method in MODEL_NAMES:
             text = (
                 f"{MODEL_NAMES[self.method]} expects a return of {self.mean:.4g} "
