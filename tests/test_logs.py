@@ -342,6 +342,36 @@ def test_bad_tables_are_refused_by_every_reader(tmp_path, name):
         list(uqf.iter_log(path))
 
 
+@pytest.mark.parametrize(
+    "name", [name for name, (table, _) in BAD_TABLES.items() if "action" in table.column_names]
+)
+def test_bad_tables_are_refused_as_text_and_as_arrow_files(tmp_path, name):
+    table, _ = BAD_TABLES[name]
+    pa.csv.write_csv(table, tmp_path / "log.csv")
+    (tmp_path / "log.jsonl").write_text("\n".join(json.dumps(row) for row in table.to_pylist()))
+    pa.feather.write_feather(table, tmp_path / "log.arrow")
+    for path in tmp_path.iterdir():
+        with pytest.raises(uqf.FileFormatError, match=str(path)):
+            uqf.read_log(path)
+
+
+def test_rows_are_counted_from_the_beginning_of_the_log(tmp_path):
+    rows = 700
+    steps = {"episode": np.arange(rows) // 2, "action": [0] * rows, "observation": [0] * rows}
+    for role in ("action", "reward"):
+        values = {"reward": [0.0] * rows} | {role: [0] * 650 + [None] + [0] * 49}
+        pq.write_table(pa.table(steps | values), tmp_path / "log.parquet")
+        with pytest.raises(uqf.FileFormatError, match=f"'{role}', row 650: the value is missing"):
+            list(uqf.iter_log(tmp_path / "log.parquet", 1))
+
+
+def test_measurements_are_not_taken_for_names(tmp_path):
+    path = tmp_path / "log.csv"
+    path.write_text("episode,action,observation,reward\n0,a,b,1\n0,a,0.25,1\n")
+    with pytest.raises(uqf.FileFormatError, match=r"'observation', row 1: '0\.25' is neither a whole number"):
+        uqf.read_log(path)
+
+
 def test_a_million_distinct_names_are_refused():
     names = [f"user-{number}" for number in range(1_000_000)]
     steps = {

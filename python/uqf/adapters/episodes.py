@@ -34,12 +34,12 @@ def _is_text(kind: Any) -> bool:
     return bool(types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind))
 
 
-def _values(table: Any, layout: Layout, role: str) -> Any:
-    """One value per step, as a single Arrow array without nulls."""
+def _values(table: Any, layout: Layout, role: str, first_row: int = 0) -> Any:
+    """One value per step, as a single Arrow array without nulls; rows in errors count from `first_row`."""
     name = layout.names[role]
     column = table.column(name).combine_chunks()
     if column.null_count:
-        row = int(np.argmax(column.is_null().to_numpy(zero_copy_only=False)))
+        row = first_row + int(np.argmax(column.is_null().to_numpy(zero_copy_only=False)))
         raise FileFormatError(f"column {name!r}, row {row}: the value is missing")
     values = column.flatten() if is_list(column.type) else column
     if pa.types.is_dictionary(values.type):
@@ -49,8 +49,8 @@ def _values(table: Any, layout: Layout, role: str) -> Any:
     return values.cast(pa.string()) if _is_text(values.type) else values
 
 
-def _numbers(table: Any, layout: Layout, role: str) -> NDArray[np.float64]:
-    values, name = _values(table, layout, role), layout.names[role]
+def _numbers(table: Any, layout: Layout, role: str, first_row: int) -> NDArray[np.float64]:
+    values, name = _values(table, layout, role, first_row), layout.names[role]
     types = pa.types
     if not (types.is_integer(values.type) or types.is_floating(values.type) or types.is_decimal(values.type)):
         example = values[0].as_py() if len(values) else None
@@ -85,9 +85,12 @@ def alphabet_of(
     names: dict[str, set[str]] = {"action": set(), "observation": set()}
     largest = {"action": -1, "observation": -1}
     if sizes["action"] is None or sizes["observation"] is None:
+        row = 0
         for table in tables:
             for role in (role for role, size in sizes.items() if size is None):
-                _take_stock(_values(table, layout, role), layout.names[role], names[role], largest, role)
+                values = _values(table, layout, role, row)
+                _take_stock(values, layout.names[role], names[role], largest, role)
+            row += table.num_rows
     for role, listed in names.items():
         size = sizes[role] or max(len(listed), largest[role] + 1)
         if sizes[role] is None and size > MOST_NAMES:
@@ -132,11 +135,14 @@ def trajectories_of(table: Any, layout: Layout, alphabet: Alphabet, first_row: i
     vocabulary = alphabet.vocabulary or Vocabulary()
     unknown = None if vocabulary.observations is None else len(vocabulary.observations)
     names = layout.names
-    probs = _numbers(table, layout, "behavior_prob") if "behavior_prob" in names else None
-    rewards = _numbers(table, layout, "reward")
-    actions = _codes(_values(table, layout, "action"), vocabulary.actions, names["action"], None)
+    probs = _numbers(table, layout, "behavior_prob", first_row) if "behavior_prob" in names else None
+    rewards = _numbers(table, layout, "reward", first_row)
+    actions = _codes(_values(table, layout, "action", first_row), vocabulary.actions, names["action"], None)
     seen = _codes(
-        _values(table, layout, "observation"), vocabulary.observations, names["observation"], unknown
+        _values(table, layout, "observation", first_row),
+        vocabulary.observations,
+        names["observation"],
+        unknown,
     )
 
     def refuse(role: str, values: NDArray[Any], good: NDArray[np.bool_], wish: str) -> None:
@@ -201,7 +207,7 @@ def _terminated(table: Any, layout: Layout, offsets: NDArray[np.int64], first_ro
     if "terminated" not in layout.names:
         return None
     name = layout.names["terminated"]
-    values = _values(table, layout, "terminated")
+    values = _values(table, layout, "terminated", first_row)
     if (
         not (pa.types.is_boolean(values.type) or pa.types.is_integer(values.type))
         or len(values) != table.num_rows

@@ -21,6 +21,7 @@ BLOCK = 2**18
 LONGEST_LINE = 2**27
 
 WHOLE_NUMBER = r"^\s*[-+]?[0-9]+\s*$"
+FRACTION = r"^\s*[-+]?([0-9]+\.[0-9]*|\.[0-9]+|[0-9.]+[eE][-+]?[0-9]+)\s*$"
 
 
 class CsvSource:
@@ -62,8 +63,14 @@ class CsvSource:
         """Whole numbers or names; a column of both is more likely a slip."""
         row, examples = 0, dict[bool, tuple[int, str]]()
         for table in self.tables(BLOCK, [name]):
-            values = table.column(name).combine_chunks().drop_null()
+            values = table.column(name).combine_chunks()
             numbers = pc.match_substring_regex(values, WHOLE_NUMBER)
+            fraction = pc.index(pc.match_substring_regex(values, FRACTION), True).as_py()
+            if fraction >= 0:
+                raise FileFormatError(
+                    f"column {name!r}, row {row + fraction}: {values[fraction].as_py()!r} is neither a whole "
+                    "number nor a name; round or group measurements first"
+                )
             for kind in {True, False} - examples.keys():
                 place = pc.index(numbers, kind).as_py()
                 if place >= 0:
