@@ -400,3 +400,11 @@ def test_a_rare_reward_is_not_trusted_though_the_weights_are():
     assert estimate.informative_episodes < 5
     assert not estimate.sufficient
     assert "hangs on about" in estimate.verdict
+    both = ope.compare(
+        softened(env, 0.05), softened(env, 0.02), data, discount=env.discount, method="importance"
+    )
+    assert not both.sufficient
+    assert (
+        "cannot tell the two policies apart, for want of knowledge of the first: what it earns"
+        in both.verdict
+    )

@@ -46,6 +46,20 @@ class Estimate:
         return f"{size:.0f} of {self.episodes}" if size >= 1.0 else f"less than one of {self.episodes}"
 
     @property
+    def lack(self) -> str:
+        """What insufficient logs lack, and the remedy."""
+        if self.informative_episodes < ENOUGH_INFORMATIVE and self.effective_sample_size >= ENOUGH_EPISODES:
+            return (
+                f"what it earns hangs on about {self.informative_episodes:.0f} of the {self.episodes} episodes "
+                f"(at least {ENOUGH_INFORMATIVE:.0f} are needed). Collect more logs."
+            )
+        return (
+            f"they are worth {self.worth} episodes of it (at least {ENOUGH_EPISODES:.0f} are needed; the mean "
+            f"weight is {self.mean_weight:.2f}, near 1 is needed). Collect logs closer to the policy, or try a "
+            "policy closer to the logs."
+        )
+
+    @property
     def verdict(self) -> str:
         """What may be concluded, in plain words."""
         low, high = self.interval
@@ -62,17 +76,8 @@ class Estimate:
                 f"The return is {low:.4g} to {high:.4g} with {self.level:.0%} confidence, "
                 f"{self.mean:.4g} most likely; the logs are worth {size} episodes of this policy."
             )
-        elif self.informative_episodes < ENOUGH_INFORMATIVE and self.effective_sample_size >= ENOUGH_EPISODES:
-            text = (
-                "These logs cannot tell what the policy earns: what it earns hangs on about "
-                f"{self.informative_episodes:.0f} of the {self.episodes} episodes. Collect more logs."
-            )
         else:
-            text = (
-                f"These logs cannot tell what the policy earns: they are worth {size} episodes of it "
-                f"(at least {ENOUGH_EPISODES:.0f} are needed; the mean weight is {self.mean_weight:.2f}, "
-                "near 1 is needed). Collect logs closer to the policy, or try a policy closer to the logs."
-            )
+            text = f"These logs cannot tell what the policy earns: {self.lack}"
         if self.propensities == "estimated":
             text += (
                 " The logs hold no propensities; they were estimated from the last symbol, which is "
@@ -121,11 +126,8 @@ class Comparison:
                 f"{high:.4g}, without its own error). These logs alone cannot tell the two policies apart."
             )
         if not self.sufficient:
-            sizes = f"{self.first.effective_sample_size:.0f} and {self.second.effective_sample_size:.0f}"
-            return (
-                "These logs cannot tell the two policies apart: they are worth only "
-                f"{sizes} episodes of them (at least {ENOUGH_EPISODES:.0f} are needed)."
-            )
+            which, lacking = ("second", self.second) if self.first.sufficient else ("first", self.first)
+            return f"These logs cannot tell the two policies apart, for want of knowledge of the {which}: {lacking.lack}"
         if not self.distinguishable:
             return (
                 "These logs cannot tell the two policies apart: the difference is "
