@@ -23,7 +23,7 @@ LAYERS = [
     {"ope"},
     {"experiments"},
     {"adapters"},
-    {"cli", "log_report", "__main__"},
+    {"cli", "log_report", "report_tables", "__main__"},
 ]
 
 crate_modules = re.findall(r"^(?:pub )?mod (\w+);", (RUST / "lib.rs").read_text(), re.MULTILINE)

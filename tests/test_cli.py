@@ -107,6 +107,13 @@ def test_the_report_reads_as_a_report(tmp_path, log):
     assert "…" not in shown
 
 
+def test_names_that_look_like_markup_are_shown_as_they_are(tmp_path):
+    names = uqf.Vocabulary(("[/bold]", "[red]go"), ("x",))
+    uqf.save(uqf.TablePolicy(np.full((5, 2), 0.5), 2), tmp_path / "policy", vocabulary=names)
+    shown = CliRunner().invoke(app, ["inspect", str(tmp_path / "policy")], catch_exceptions=False).output
+    assert "[/bold], [red]go" in shown
+
+
 def run(*arguments):
     return subprocess.run([sys.executable, "-m", "uqf", *map(str, arguments)], capture_output=True, text=True)
 

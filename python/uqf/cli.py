@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import fields
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich import box
@@ -21,6 +20,7 @@ from uqf.log_report import data_report, estimate_report, fit_and_evaluate, model
 from uqf.model_file import begins_as_model
 from uqf.ope import METHODS
 from uqf.ope import evaluate as evaluate_off_policy
+from uqf.report_tables import show
 
 app = typer.Typer(
     help="""Policies for partially observed systems from logged episodes.
@@ -71,47 +71,6 @@ def _table(title: str, *columns: str) -> Table:
     return table
 
 
-#: Headings of the parts of a report.
-TITLES = {
-    "data": "What the data look like",
-    "chosen": "What was chosen",
-    "expect": "What to expect",
-    "worry": "What to worry about",
-}
-
-
-def _show(report: dict[str, Any], as_json: bool) -> None:
-    """Prints nested figures: a table per part, a list per list, a verdict in full."""
-    if as_json:
-        typer.echo(json.dumps(report, indent=2))
-        return
-    console = Console()
-    for title, part in report.items():
-        heading = TITLES.get(title, title)
-        if isinstance(part, list):
-            console.print(f"[italic]{heading}[/italic]")
-            for line in part or ["nothing in particular"]:
-                console.print(f"  - {line}", highlight=False)
-        else:
-            _show_part(console, heading, part)
-
-
-def _show_part(console: Console, title: str, part: dict[str, Any]) -> None:
-    """A table of the figures, the verdict if there is one, then the parts within."""
-    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, show_header=False)
-    table.add_column(no_wrap=True)
-    table.add_column(overflow="fold")
-    for name, value in part.items():
-        if not isinstance(value, dict) and name != "verdict" and value not in (None, [], ()):
-            table.add_row(name.replace("_", " "), _shown(value))
-    console.print(table)
-    if "verdict" in part:
-        console.print(part["verdict"] + "\n", highlight=False)
-    for name, value in part.items():
-        if isinstance(value, dict) and value:
-            _show_part(console, f"{title}: {name}", value)
-
-
 def _log_columns(text: str | None) -> uqf.LogColumns:
     """The columns of ``role=name,…``."""
     pairs = [pair.partition("=") for pair in text.split(",")] if text else []
@@ -122,20 +81,6 @@ def _log_columns(text: str | None) -> uqf.LogColumns:
                 f"{role!r}: give pairs such as reward=gain; the roles are {', '.join(roles)}"
             )
     return uqf.LogColumns(**{role: name for role, _, name in pairs})
-
-
-def _shown(value: Any) -> str:
-    match value:
-        case bool():
-            return "yes" if value else "no"
-        case float():
-            return f"{value:.4g}"
-        case int():
-            return f"{value:,}"
-        case list() | tuple():
-            return ", ".join(map(_shown, value))
-        case _:
-            return str(value)
 
 
 @app.command()
@@ -163,7 +108,7 @@ def fit(
     policy, report = fit_and_evaluate(data, discount, holdout, seed)
     settings = {"discount": discount, "holdout": holdout, "seed": seed, "chosen": report["chosen"]}
     uqf.save(policy, out, settings=settings, data=data)
-    _show(report | ({"policy": str(out)} if as_json else {}), as_json)
+    show(report | ({"policy": str(out)} if as_json else {}), as_json)
 
 
 @app.command()
@@ -189,7 +134,7 @@ def evaluate(
     if log is None:
         score = estimate_return(make(str(env)), loaded, episodes=episodes, discount=discount, seed=seed)
         played = {"episodes": episodes, "return": score.mean, "standard error": score.stderr}
-        _show({str(env): played | {"mean length": float(score.lengths.mean())}}, as_json)
+        show({str(env): played | {"mean length": float(score.lengths.mean())}}, as_json)
         return
     data = uqf.read_log(
         log,
@@ -200,7 +145,7 @@ def evaluate(
     )
     weight = float(header.settings.get("discount", 1.0)) if discount is None else discount
     estimate = evaluate_off_policy(loaded, data, discount=weight, method=method, seed=seed)
-    _show({"expect": estimate_report(estimate), "data": data_report(data, weight)}, as_json)
+    show({"expect": estimate_report(estimate), "data": data_report(data, weight)}, as_json)
 
 
 @app.command()
@@ -212,9 +157,9 @@ def inspect(
 ) -> None:
     """Shows what a policy file or a log holds."""
     if path.suffix == ".safetensors" or begins_as_model(path):
-        _show({"policy": model_report(uqf.inspect_model(path))}, as_json)
+        show({"policy": model_report(uqf.inspect_model(path))}, as_json)
     else:
-        _show({"log": data_report(uqf.read_log(path, columns=_log_columns(columns)), discount)}, as_json)
+        show({"log": data_report(uqf.read_log(path, columns=_log_columns(columns)), discount)}, as_json)
 
 
 @app.command("environments")

@@ -127,7 +127,8 @@ class Comparison:
             )
         if not self.sufficient:
             which, lacking = ("second", self.second) if self.first.sufficient else ("first", self.first)
-            return f"These logs cannot tell the two policies apart, for want of knowledge of the {which}: {lacking.lack}"
+            known = f"These logs cannot tell the two policies apart, for want of knowledge of the {which}: "
+            return known + lacking.lack
         if not self.distinguishable:
             return (
                 "These logs cannot tell the two policies apart: the difference is "
