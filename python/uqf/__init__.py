@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from uqf import baselines as baselines
 from uqf import ope as ope
+from uqf.batches import batch as batch
 from uqf.environments import Environment as Environment
 from uqf.environments import TabularPOMDP as TabularPOMDP
 from uqf.environments import environments as environments
@@ -29,10 +30,10 @@ from uqf.learn.spectral import spectral_wfa as spectral_wfa
 from uqf.learn.statistics import Statistics as Statistics
 from uqf.learn.statistics_file import load_statistics as load_statistics
 from uqf.learn.statistics_file import save_statistics as save_statistics
-from uqf.model_file import ModelHeader as ModelHeader
 from uqf.model_file import inspect_model as inspect_model
 from uqf.model_file import load as load
 from uqf.model_file import save as save
+from uqf.model_header import ModelHeader as ModelHeader
 from uqf.plan.policy_iteration import PolicyIteration as PolicyIteration
 from uqf.plan.policy_iteration import policy_iteration as policy_iteration
 from uqf.policies import AutomatonPolicy as AutomatonPolicy
@@ -54,13 +55,11 @@ if TYPE_CHECKING:
     from uqf.adapters.gymnasium import from_gymnasium as from_gymnasium
     from uqf.adapters.gymnasium import gymnasium_env as gymnasium_env
     from uqf.adapters.gymnasium import gymnasium_vector_env as gymnasium_vector_env
+    from uqf.adapters.log import iter_log as iter_log
     from uqf.adapters.log import read_log as read_log
+    from uqf.adapters.log import read_parquet as read_parquet
     from uqf.adapters.minari import from_minari as from_minari
-    from uqf.adapters.parquet import iter_parquet as iter_parquet
-    from uqf.adapters.parquet import read_parquet as read_parquet
     from uqf.adapters.shards import Shards as Shards
-    from uqf.adapters.text import read_csv as read_csv
-    from uqf.adapters.text import read_jsonl as read_jsonl
 
 #: Names whose module needs an extra: (module, extra). They are imported when first used.
 _ON_REQUEST = {
@@ -71,11 +70,9 @@ _ON_REQUEST = {
     "dask_shards": ("uqf.adapters.dask", "dask"),
     "LogColumns": ("uqf.adapters.columns", "io"),
     "from_arrow": ("uqf.adapters.arrow", "io"),
-    "iter_parquet": ("uqf.adapters.parquet", "io"),
-    "read_csv": ("uqf.adapters.text", "io"),
-    "read_jsonl": ("uqf.adapters.text", "io"),
+    "iter_log": ("uqf.adapters.log", "io"),
     "read_log": ("uqf.adapters.log", "io"),
-    "read_parquet": ("uqf.adapters.parquet", "io"),
+    "read_parquet": ("uqf.adapters.log", "io"),
     "Shards": ("uqf.adapters.shards", "io"),
 }
 

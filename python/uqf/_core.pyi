@@ -500,6 +500,9 @@ class ContextPolicy:
     def temperature(self) -> float:
         """0 acts greedily; otherwise actions are drawn from softmax(q_values / temperature)."""
 
+    def batch(self, n: int, *, seed: int = 0) -> PolicyBatch:
+        """The policy acting in `n` episodes at once."""
+
     def greedy(self) -> ContextPolicy:
         """The same values, acted on greedily."""
 
@@ -577,6 +580,9 @@ class ForestPolicy:
     @property
     def temperature(self) -> float:
         """0 acts greedily; otherwise actions are drawn from softmax(q_values / temperature)."""
+
+    def batch(self, n: int, *, seed: int = 0) -> PolicyBatch:
+        """The policy acting in `n` episodes at once."""
 
     def greedy(self) -> ForestPolicy:
         """The same values, acted on greedily."""

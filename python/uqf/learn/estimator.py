@@ -23,6 +23,7 @@ from uqf.learn.spectral_memory import FittedSpectral, SpectralLearner
 from uqf.learn.state import Basis, Target, block_matrix
 from uqf.learn.tally import Tally
 from uqf.model_file import save
+from uqf.model_header import Origin
 from uqf.policies import AutomatonPolicy, SumPolicy
 from uqf.trajectories import Trajectories
 
@@ -186,7 +187,9 @@ class UQF(Incremental, BaseEstimator):  # type: ignore[misc]
         in_memory = isinstance(data, Trajectories)
         self.baseline_ = Baseline.of(data, self.discount) if in_memory else None
         self.n_features_in_ = self.policy_.n_actions * self.policy_.n_observations
-        self._data = data
+        self._origin = Origin.of(data) if in_memory else None
+        # A later partial_fit goes on from here, and only spectral memory has one.
+        self._data = data if memory == "spectral" else None
         return self
 
     def step(self, data: Trajectories, base: SumPolicy | None, temperature: float) -> SumPolicy:
@@ -216,11 +219,10 @@ class UQF(Incremental, BaseEstimator):  # type: ignore[misc]
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the policy as a model file with these settings; `uqf.load` reads it."""
         settings = {name: value for name, value in self.get_params().items() if name != "behavior"}
-        data = getattr(self, "_data", None) if not hasattr(self, "statistics_") else None
-        if isinstance(data, Trajectories):
-            save(self._fitted(), path, settings=settings, data=data)
-        else:
+        if hasattr(self, "statistics_") or self._origin is None:
             save(self._fitted(), path, settings=settings, vocabulary=self.tally_.vocabulary)
+        else:
+            save(self._fitted(), path, settings=settings, data=self._origin)
 
     def spectral_learner(self) -> SpectralLearner:
         """The learner of memory="spectral" with these parameters."""

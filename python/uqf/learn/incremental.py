@@ -92,7 +92,8 @@ class Incremental:
         if hasattr(self, "statistics_"):
             known: Statistics = self.statistics_
             return known
-        return self._summed(self._data, executor, None) if hasattr(self, "_data") else None
+        fitted_to = getattr(self, "_data", None)
+        return None if fitted_to is None else self._summed(fitted_to, executor, None)
 
     def _spectral_only(self: Any, method: str) -> None:
         if self._memory() != "spectral":
