@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 
 from uqf import _core
 from uqf.errors import NotFittedError
@@ -182,15 +182,31 @@ class UQF(Incremental, BaseEstimator):  # type: ignore[misc]
             self._keep_beliefs(self.clone_learner().fit(data, self.discount), data)
         else:
             self._keep_contexts(self.context_learner().fit(data), data)
-        if self.temperature is not None and memory != "spectral":
-            self.policy_ = self.policy_.with_temperature(self.temperature)
-        in_memory = isinstance(data, Trajectories)
-        self.baseline_ = Baseline.of(data, self.discount) if in_memory else None
-        self.n_features_in_ = self.policy_.n_actions * self.policy_.n_observations
-        self._origin = Origin.of(data) if in_memory else None
-        # A later partial_fit goes on from here, and only spectral memory has one.
-        self._data = data if memory == "spectral" else None
-        return self
+        return self._finish(data, memory)
+
+    def fit_tasks(self, tasks: Sequence[Trajectories]) -> list[UQF]:
+        """Learns several tasks of one world together; returns a fitted learner for each, in the same order.
+
+        Tasks share actions, observations and dynamics and differ in rewards and ends. They are given one belief
+        state, learned from the episodes of all, and each its own rewards, values and policy: many tasks with few
+        episodes each know the world as well as one with many. For memory="beliefs" only.
+        """
+        for data in tasks:
+            self._check(data)
+        if len(tasks) == 0 or not all(isinstance(data, Trajectories) for data in tasks):
+            raise ValueError(
+                f"tasks has {len(tasks)} entries: give a list of uqf.Trajectories, one for every task"
+            )
+        if self._memory() != "beliefs":
+            raise ValueError(f'memory = "{self._memory()}": only memory="beliefs" can be shared among tasks')
+        learners = []
+        for fitted, data in zip(
+            self.clone_learner().fit_tasks(list(tasks), self.discount), tasks, strict=True
+        ):
+            learner = clone(self)
+            learner._keep_beliefs(fitted, data)
+            learners.append(learner._finish(data, "beliefs"))
+        return learners
 
     def step(self, data: Trajectories, base: SumPolicy | None, temperature: float) -> SumPolicy:
         """One step of policy iteration: the policy `base` (None: uniform) that collected `data`, improved.
@@ -275,6 +291,17 @@ class UQF(Incremental, BaseEstimator):  # type: ignore[misc]
         if self.temperature is not None and not self.temperature >= 0.0:
             raise ValueError(f"temperature = {self.temperature}: give 0 (greedy), more, or None")
         return checked
+
+    def _finish(self, data: Any, memory: str) -> UQF:
+        if self.temperature is not None and memory != "spectral":
+            self.policy_ = self.policy_.with_temperature(self.temperature)
+        in_memory = isinstance(data, Trajectories)
+        self.baseline_ = Baseline.of(data, self.discount) if in_memory else None
+        self.n_features_in_ = self.policy_.n_actions * self.policy_.n_observations
+        self._origin = Origin.of(data) if in_memory else None
+        # A later partial_fit goes on from here, and only spectral memory has one.
+        self._data = data if memory == "spectral" else None
+        return self
 
     def _memory(self) -> str:
         if self.memory is None:
