@@ -1,14 +1,23 @@
-"""Prints what the benchmarks recorded beside their times."""
+"""One thread for the rivals' linear algebra, and the versions that a table must tell."""
+
+from importlib.metadata import PackageNotFoundError, version
+
+import pytest
+from threadpoolctl import threadpool_limits
+
+PACKAGES = ["uqf", "numpy", "scipy", "scikit-learn", "hmmlearn", "pomdp-py"]
 
 
-def pytest_terminal_summary(terminalreporter, config):
-    session = getattr(config, "_benchmarksession", None)
-    rates = [
-        (bench.name, bench.extra_info) for bench in getattr(session, "benchmarks", []) if bench.extra_info
-    ]
-    if rates:
-        terminalreporter.section("rates")
-    for name, extra in rates:
-        terminalreporter.write_line(
-            f"{name:50} " + "  ".join(f"{key} {value}" for key, value in extra.items())
-        )
+@pytest.fixture(scope="session", autouse=True)
+def one_thread():
+    with threadpool_limits(1):
+        yield
+
+
+def pytest_benchmark_update_machine_info(config, machine_info):
+    machine_info["versions"] = {}
+    for package in PACKAGES:
+        try:
+            machine_info["versions"][package] = version(package)
+        except PackageNotFoundError:
+            machine_info["versions"][package] = "not installed"

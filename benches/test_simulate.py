@@ -1,38 +1,64 @@
-"""Steps per second of the uniform policy, recorded, in every world; `extra_info` holds the rate."""
+"""Steps of every world under the uniform policy, recorded, with one thread."""
 
+import random
+
+import numpy as np
 import pytest
+from race import Reference, race
 
 import uqf
 
-#: Enough steps that one round takes a good part of a second.
-EPISODES = {
-    "tiger": 200_000,
-    "gridworld-near": 100_000,
-    "gridworld-mid": 100_000,
-    "gridworld-far": 100_000,
-    "gridworld-hamilton": 100_000,
-    "pocman": 50_000,
-    "spocman": 50_000,
-}
+#: Enough steps that one round takes about a tenth of a second.
+EPISODES = {"tiger": 50_000, "gridworld-near": 20_000, "gridworld-far": 20_000, "pocman": 10_000, "spocman": 10_000}
 
 
-def tell_rate(benchmark, steps):
-    benchmark.extra_info["million_steps_per_second"] = round(steps / benchmark.stats["min"] / 1e6, 2)
+def copying(data):
+    """A copy of everything that was recorded: no simulator can be faster than writing down its steps."""
+    arrays = [data.actions, data.observations, data.rewards, data.behavior_probs]
+    copies = [np.empty_like(array) for array in arrays]
+
+    def copy():
+        for array, copied in zip(arrays, copies, strict=True):
+            np.copyto(copied, array)
+
+    return copy
 
 
-@pytest.mark.parametrize("threads", [1, 2])
+def pomdp_py_tiger(steps):
+    """pomdp-py's own tiger, the same number of uniformly random steps."""
+    tiger = pytest.importorskip("pomdp_py.problems.tiger.tiger_problem")
+    world = tiger.TigerProblem.create()
+    actions = world.agent.policy_model.get_all_actions()
+
+    def step():
+        for _ in range(steps):
+            action = random.choice(actions)
+            world.env.state_transition(action, execute=True)
+            world.env.provide_observation(world.agent.observation_model, action)
+
+    return step
+
+
 @pytest.mark.parametrize("name", EPISODES)
-def test_stepping(benchmark, name, threads):
-    env = uqf.make(name)
-    options = {"episodes": EPISODES[name], "seed": 1, "threads": threads}
-    data = benchmark.pedantic(uqf.rollout, (env,), options, rounds=5, warmup_rounds=1)
-    tell_rate(benchmark, data.n_steps)
+def test_stepping(benchmark, name):
+    world, episodes = uqf.make(name), EPISODES[name]
+    data = uqf.rollout(world, episodes=episodes, seed=1)
+    references = [Reference("copying the record", copying(data), "limit")]
+    race(
+        benchmark,
+        lambda: uqf.rollout(world, episodes=episodes, seed=1, threads=1),
+        references,
+        stage="stepping", case=name, amount=data.n_steps, unit="steps",
+    )  # fmt: skip
 
 
-@pytest.mark.parametrize("threads", [1, 2])
-@pytest.mark.parametrize("name", EPISODES)
-def test_scoring(benchmark, name, threads):
-    env = uqf.make(name)
-    options = {"episodes": EPISODES[name], "seed": 1, "threads": threads}
-    score = benchmark.pedantic(uqf.estimate_return, (env, None), options, rounds=5, warmup_rounds=1)
-    tell_rate(benchmark, score.lengths.sum())
+def test_stepping_beside_pomdp_py(benchmark):
+    world, sample = uqf.make("tiger"), 5_000
+    steps = uqf.rollout(world, episodes=50_000, seed=1).n_steps
+    rival = Reference("pomdp-py", pomdp_py_tiger(sample), scale=steps / sample)
+    race(
+        benchmark,
+        lambda: uqf.rollout(world, episodes=50_000, seed=1, threads=1),
+        [rival],
+        stage="stepping", case="tiger", amount=steps, unit="steps",
+    )  # fmt: skip

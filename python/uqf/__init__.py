@@ -3,8 +3,6 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from uqf import baselines as baselines
-from uqf import ope as ope
 from uqf.batches import batch as batch
 from uqf.environments import Environment as Environment
 from uqf.environments import TabularPOMDP as TabularPOMDP
@@ -19,23 +17,11 @@ from uqf.evaluate import Score as Score
 from uqf.evaluate import estimate_return as estimate_return
 from uqf.evaluate import rollout as rollout
 from uqf.learn.automata import WFA as WFA
-from uqf.learn.estimator import UQF as UQF
-from uqf.learn.hankel import Hankel as Hankel
-from uqf.learn.hankel import exact_hankel as exact_hankel
-from uqf.learn.hankel import hankel as hankel
 from uqf.learn.progress import Progress as Progress
-from uqf.learn.selection import Selection as Selection
-from uqf.learn.selection import select as select
-from uqf.learn.spectral import spectral_wfa as spectral_wfa
-from uqf.learn.statistics import Statistics as Statistics
-from uqf.learn.statistics_file import load_statistics as load_statistics
-from uqf.learn.statistics_file import save_statistics as save_statistics
 from uqf.model_file import inspect_model as inspect_model
 from uqf.model_file import load as load
 from uqf.model_file import save as save
 from uqf.model_header import ModelHeader as ModelHeader
-from uqf.plan.policy_iteration import PolicyIteration as PolicyIteration
-from uqf.plan.policy_iteration import policy_iteration as policy_iteration
 from uqf.policies import AutomatonPolicy as AutomatonPolicy
 from uqf.policies import Policy as Policy
 from uqf.policies import SumPolicy as SumPolicy
@@ -49,6 +35,8 @@ from uqf.trajectories import concatenate as concatenate
 from uqf.vocabulary import Vocabulary as Vocabulary
 
 if TYPE_CHECKING:
+    from uqf import baselines as baselines
+    from uqf import ope as ope
     from uqf.adapters.arrow import from_arrow as from_arrow
     from uqf.adapters.columns import LogColumns as LogColumns
     from uqf.adapters.dask import dask_shards as dask_shards
@@ -60,9 +48,36 @@ if TYPE_CHECKING:
     from uqf.adapters.log import read_parquet as read_parquet
     from uqf.adapters.minari import from_minari as from_minari
     from uqf.adapters.shards import Shards as Shards
+    from uqf.learn.estimator import UQF as UQF
+    from uqf.learn.hankel import Hankel as Hankel
+    from uqf.learn.hankel import exact_hankel as exact_hankel
+    from uqf.learn.hankel import hankel as hankel
+    from uqf.learn.selection import Selection as Selection
+    from uqf.learn.selection import select as select
+    from uqf.learn.spectral import spectral_wfa as spectral_wfa
+    from uqf.learn.statistics import Statistics as Statistics
+    from uqf.learn.statistics_file import load_statistics as load_statistics
+    from uqf.learn.statistics_file import save_statistics as save_statistics
+    from uqf.plan.policy_iteration import PolicyIteration as PolicyIteration
+    from uqf.plan.policy_iteration import policy_iteration as policy_iteration
 
-#: Names whose module needs an extra: (module, extra). They are imported when first used.
+#: Names that are imported when first used: (module, the extra that it needs). Without an extra it is the time:
+#: scikit-learn and scipy's sparse matrices take seconds to load, an agent that only acts needs neither.
 _ON_REQUEST = {
+    "baselines": ("uqf.baselines", None),
+    "ope": ("uqf.ope", None),
+    "UQF": ("uqf.learn.estimator", None),
+    "Hankel": ("uqf.learn.hankel", None),
+    "exact_hankel": ("uqf.learn.hankel", None),
+    "hankel": ("uqf.learn.hankel", None),
+    "Selection": ("uqf.learn.selection", None),
+    "select": ("uqf.learn.selection", None),
+    "spectral_wfa": ("uqf.learn.spectral", None),
+    "Statistics": ("uqf.learn.statistics", None),
+    "load_statistics": ("uqf.learn.statistics_file", None),
+    "save_statistics": ("uqf.learn.statistics_file", None),
+    "PolicyIteration": ("uqf.plan.policy_iteration", None),
+    "policy_iteration": ("uqf.plan.policy_iteration", None),
     "from_gymnasium": ("uqf.adapters.gymnasium", "gym"),
     "gymnasium_env": ("uqf.adapters.gymnasium", "gym"),
     "gymnasium_vector_env": ("uqf.adapters.gymnasium", "gym"),
@@ -82,12 +97,15 @@ __version__ = "0.1.0"
 def __getattr__(name: str) -> Any:
     if name not in _ON_REQUEST:
         raise AttributeError(f"module 'uqf' has no attribute {name!r}")
-    module, extra = _ON_REQUEST[name]
+    place, extra = _ON_REQUEST[name]
     try:
-        return getattr(import_module(module), name)
+        module = import_module(place)
     except ModuleNotFoundError as error:
+        if extra is None:
+            raise
         raise ImportError(f"uqf.{name} needs {error.name}: pip install 'uqf[{extra}]'") from error
+    return module if place == f"uqf.{name}" else getattr(module, name)
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *_ON_REQUEST])
+    return sorted({*globals(), *_ON_REQUEST})

@@ -34,6 +34,7 @@ __all__ = [
     "World",
     "action_probabilities",
     "context_keys",
+    "count_pairs",
     "expected_counts",
     "most_frequent",
     "project_words",
@@ -178,6 +179,12 @@ def most_frequent(
     """The most frequent words with their counts, the empty word first.
 
     `occurrences` is "start" (words that open an episode) or "anywhere".
+    """
+
+def count_pairs(data: _Data, *, max_prefix: int, max_suffix: int, dim: int) -> NDArray[np.uint64]:
+    """The yardstick of accumulation, shape (dim, dim): one counter is incremented for every pair of words.
+
+    Nothing can be learned from it; `benches/` compares the time of learning with it.
     """
 
 def project_words(words: Sequence[_Word], kind: str, dim: int, seed: int) -> _Floats:

@@ -16,6 +16,7 @@ use crate::learn::cuts::{Coverage, Settings, WordMap};
 use crate::learn::double::{Double, Quantum};
 use crate::learn::hankel::{Accumulator, Cells, accumulate};
 use crate::learn::operators::{self, ReducedMaps};
+use crate::learn::pairs;
 use crate::learn::projection::{Kind, Projection};
 use crate::learn::target::Target;
 use crate::learn::words::{self, Occurrences, Word, WordIndex};
@@ -45,6 +46,22 @@ pub fn most_frequent(
         Ok(words::most_frequent(&view, occurrences_named(occurrences)?, max_length, limit))
     })?;
     Ok(ranked.into_iter().unzip())
+}
+
+/// The yardstick of accumulation: (dim, dim) counters, one incremented for every pair of words.
+#[pyfunction]
+#[pyo3(signature = (data, *, max_prefix, max_suffix, dim))]
+pub fn count_pairs<'py>(
+    py: Python<'py>,
+    data: Arrays<'py>,
+    max_prefix: i64,
+    max_suffix: i64,
+    dim: i64,
+) -> PyResult<Bound<'py, PyArray2<u64>>> {
+    let (view, dim) = (data.view()?, count("dim", dim)?);
+    let (max_prefix, max_suffix) = (count("max_prefix", max_prefix)?, count("max_suffix", max_suffix)?);
+    let counts = job::quick(py, || Ok(pairs::count_pairs(&view, max_prefix, max_suffix, dim)))?;
+    counts.into_pyarray(py).reshape([dim, dim])
 }
 
 /// φ of every word: an array (words, dim).

@@ -36,7 +36,9 @@ mod _core {
     #[pymodule_export]
     use super::forest::{FeatureMemory, Features, ForestPolicy};
     #[pymodule_export]
-    use super::hankel::{HankelSettings, HankelStatistics, most_frequent, project_words, sum_operators};
+    use super::hankel::{
+        HankelSettings, HankelStatistics, count_pairs, most_frequent, project_words, sum_operators,
+    };
     #[pymodule_export]
     use super::policies::TablePolicy;
     #[pymodule_export]

@@ -2,6 +2,7 @@
 
 pub mod double;
 pub mod words;
+pub mod pairs;
 pub mod projection;
 pub mod target;
 pub mod cuts;

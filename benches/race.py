@@ -1,0 +1,69 @@
+"""Rivals that take turns, so that all of them meet the same load of the machine; the fastest round counts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Reference:
+    """Something to be compared with.
+
+    work : a call without arguments, timed as a whole
+    kind : "rival" (another program), "limit" (what the machine can do at most) or "self" (another setting of ours)
+    scale : its time is multiplied by this; for rivals too slow to be given all of the data
+    target : the ratio (time of the reference / our time) that we want to reach
+    """
+
+    name: str
+    work: Callable[[], Any]
+    kind: str = "rival"
+    scale: float = 1.0
+    target: float | None = None
+
+
+def seconds_of(work: Callable[[], Any]) -> float:
+    begin = perf_counter()
+    work()
+    return perf_counter() - begin
+
+
+def race(
+    benchmark: Any,
+    work: Callable[[], Any],
+    references: list[Reference],
+    *,
+    stage: str,
+    case: str,
+    amount: float,
+    unit: str,
+    rounds: int = 5,
+) -> None:
+    """Times `work`, which gets through `amount` of `unit`, and before every round of it each reference once."""
+    taken: dict[str, list[float]] = {reference.name: [] for reference in references}
+
+    def let_the_others_run() -> None:
+        for reference in references:
+            taken[reference.name].append(reference.scale * seconds_of(reference.work))
+
+    for reference in references:
+        reference.work()
+    benchmark.pedantic(work, setup=let_the_others_run, rounds=rounds, warmup_rounds=1)
+    benchmark.extra_info.update(
+        stage=stage,
+        case=case,
+        amount=amount,
+        unit=unit,
+        references=[
+            {
+                "name": reference.name,
+                "kind": reference.kind,
+                "seconds": min(taken[reference.name]),
+                "target": reference.target,
+            }
+            for reference in references
+        ],
+    )

@@ -1,0 +1,53 @@
+"""Two threads beside one, on every stage that runs in parallel. The results have the same bits."""
+
+import os
+
+import pytest
+from experience import TARGET, basis, decomposed, learner, spocman
+from race import Reference, race
+
+import uqf
+from uqf import _core
+from uqf.baselines import EM
+
+STEPS = 400_000
+
+
+def stages():
+    world, data = uqf.make("spocman"), spocman(STEPS)
+    settings = basis().settings(data, [TARGET])
+    parts = decomposed(data, 64)
+    maps = parts.prefix_map, parts.suffix_map
+    policy = learner().fit(spocman(30_000)).policy_
+    sample = spocman(100_000)
+    return {
+        "stepping": lambda threads: uqf.rollout(world, episodes=20_000, threads=threads),
+        "accumulation": lambda threads: _core.HankelStatistics.accumulate(data, settings, threads=threads),
+        "second pass": lambda threads: _core.sum_operators(data, settings, *maps, threads=threads),
+        "rollouts": lambda threads: uqf.estimate_return(world, policy, episodes=5_000, threads=threads),
+        "states along the data": lambda threads: policy.states_along(data, threads=threads),
+        "EM": lambda threads: EM(10, iterations=1, threads=threads).fit(sample),
+        "cloned models": lambda threads: _core.CloneModels.train(
+            sample, sample.terminated, states=60, models=2, iterations=2, episodes=2_000, seed=0, threads=threads
+        ),
+    }  # fmt: skip
+
+
+@pytest.fixture(scope="module", name="stages")
+def built_stages():
+    return stages()
+
+
+@pytest.mark.skipif((os.cpu_count() or 1) < 2, reason="one processor")
+@pytest.mark.parametrize(
+    "stage",
+    ["stepping", "accumulation", "second pass", "rollouts", "states along the data", "EM", "cloned models"],
+)
+def test_two_threads(benchmark, stages, stage):
+    work = stages[stage]
+    race(
+        benchmark,
+        lambda: work(2),
+        [Reference("one thread", lambda: work(1), "self", target=1.8)],
+        stage="two threads", case=stage, amount=1, unit="runs", rounds=7,
+    )  # fmt: skip
