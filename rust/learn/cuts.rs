@@ -10,7 +10,7 @@
 
 use crate::error::{Error, Result};
 use crate::learn::double::Quantum;
-use crate::learn::projection::Projection;
+use crate::learn::projection::{Kind, Projection, SPARSE_NONZEROS};
 use crate::learn::target::Target;
 use crate::learn::words::{ABSENT, Occurrences, WordIndex};
 use crate::trajectories::View;
@@ -78,12 +78,22 @@ pub struct Coverage {
     pub seen: u64,
 }
 
+impl Coverage {
+    #[inline]
+    fn add(&mut self, known: bool) {
+        self.known += u64::from(known);
+        self.seen += 1;
+    }
+}
+
 /// The left and right vectors of one episode, one row per cut. Reused from episode to episode.
 pub struct Cuts<'a> {
     settings: &'a Settings,
     symbols: Vec<u32>,
     bytes: Vec<u8>,
     values: Vec<Vec<f64>>,
+    /// Numbers of listed words.
+    found: Vec<u32>,
     pub left: Rows,
     pub right: Rows,
     pub coverage: [Coverage; 2],
@@ -97,6 +107,7 @@ impl<'a> Cuts<'a> {
             symbols: Vec::new(),
             bytes: Vec::new(),
             values: vec![Vec::new(); settings.targets.len()],
+            found: Vec::new(),
             left: rows(&settings.prefixes, settings.left_dim()),
             right: rows(&settings.suffixes, settings.right_dim()),
             coverage: Default::default(),
@@ -117,8 +128,9 @@ impl<'a> Cuts<'a> {
         let steps = view.episode(episode);
         self.symbols.clear();
         self.symbols.extend(steps.clone().map(|step| view.symbol(step) as u32));
-        self.bytes.clear();
-        self.symbols.iter().for_each(|symbol| self.bytes.extend_from_slice(&symbol.to_le_bytes()));
+        self.bytes.resize(4 * self.symbols.len(), 0);
+        let (words, _) = self.bytes.as_chunks_mut::<4>();
+        words.iter_mut().zip(&self.symbols).for_each(|(bytes, symbol)| *bytes = symbol.to_le_bytes());
         for (target, values) in self.settings.targets.iter().zip(&mut self.values) {
             target.values(&view.rewards[steps.clone()], self.settings.quantum, values);
         }
@@ -127,110 +139,73 @@ impl<'a> Cuts<'a> {
     }
 
     fn read_left(&mut self) {
-        let last = self.symbols.len();
-        let words = Words::new(&self.settings.prefixes, &self.symbols, &self.bytes);
+        let (last, longest) = (self.symbols.len(), self.settings.max_prefix);
         self.left.clear(last + 1);
-        match self.settings.occurrences {
-            Occurrences::Start => {
-                let mut found = vec![ABSENT; self.settings.max_prefix.min(last) + 1];
-                words.find(0, &mut found);
+        let anywhere = self.settings.occurrences == Occurrences::Anywhere;
+        // Words that end at a cut begin here, the shortest first.
+        let starts = |cut: usize| match anywhere {
+            true => cut.saturating_sub(longest)..cut + 1,
+            false => 0..usize::from(cut <= longest),
+        };
+        match &self.settings.prefixes {
+            WordMap::Projected(projection) => {
                 for cut in 0..=last {
-                    if let Some(&id) = found.get(cut) {
-                        words.add(0, cut, id, 1.0, 0, &mut self.left, &mut self.coverage[0]);
+                    for start in starts(cut).rev() {
+                        let key = projection.key(&self.bytes[4 * start..4 * cut]);
+                        self.left.project(projection, key, 1.0, 0);
+                        self.coverage[0].add(true);
                     }
                     self.left.end_row();
                 }
             }
-            Occurrences::Anywhere => {
-                let width = self.settings.max_prefix.min(last) + 1;
-                let mut found = vec![ABSENT; (last + 1) * width];
-                for (start, row) in found.chunks_exact_mut(width).enumerate() {
-                    words.find(start, row);
+            WordMap::Listed(index) => {
+                let width = longest.min(last) + 1;
+                self.found.resize((if anywhere { last + 1 } else { 1 }) * width, ABSENT);
+                for (start, found) in self.found.chunks_exact_mut(width).enumerate() {
+                    index.find(&self.symbols[start..], found);
                 }
                 for cut in 0..=last {
-                    for length in 0..=self.settings.max_prefix.min(cut) {
-                        let start = cut - length;
-                        let id = found[start * width + length];
-                        words.add(start, length, id, 1.0, 0, &mut self.left, &mut self.coverage[0]);
+                    for start in starts(cut).rev() {
+                        let known = self.left.list(self.found[start * width + cut - start], 1.0, 0);
+                        self.coverage[0].add(known);
                     }
                     self.left.end_row();
                 }
+                self.found.clear();
             }
         }
     }
 
     fn read_right(&mut self) {
-        let last = self.symbols.len();
-        let words = Words::new(&self.settings.suffixes, &self.symbols, &self.bytes);
+        let (last, dim) = (self.symbols.len(), self.settings.suffixes.dim());
         self.right.clear(last + 1);
-        let dim = self.settings.suffixes.dim();
-        let mut found = vec![ABSENT; self.settings.max_suffix.min(last) + 1];
+        self.found.resize(self.settings.max_suffix.min(last) + 1, ABSENT);
         for cut in 0..=last {
-            words.find(cut, &mut found);
+            if let WordMap::Listed(index) = &self.settings.suffixes {
+                index.find(&self.symbols[cut..], &mut self.found);
+            }
             for length in 0..=self.settings.max_suffix.min(last - cut) {
+                let mut key = None;
                 for (target, values) in self.values.iter().enumerate() {
-                    let value = values[cut + length];
-                    if value != 0.0 {
-                        let place = (target * dim) as u32;
-                        words.add(
-                            cut,
-                            length,
-                            found[length],
-                            value,
-                            place,
-                            &mut self.right,
-                            &mut self.coverage[1],
-                        );
+                    let (value, place) = (values[cut + length], (target * dim) as u32);
+                    if value == 0.0 {
+                        continue;
                     }
+                    let known = match &self.settings.suffixes {
+                        WordMap::Listed(_) => self.right.list(self.found[length], value, place),
+                        WordMap::Projected(projection) => {
+                            let word = &self.bytes[4 * cut..4 * (cut + length)];
+                            let key = *key.get_or_insert_with(|| projection.key(word));
+                            self.right.project(projection, key, value, place);
+                            true
+                        }
+                    };
+                    self.coverage[1].add(known);
                 }
             }
             self.right.end_row();
         }
-    }
-}
-
-/// The words of one episode, as one of the maps sees them.
-struct Words<'a> {
-    map: &'a WordMap,
-    symbols: &'a [u32],
-    bytes: &'a [u8],
-}
-
-impl<'a> Words<'a> {
-    fn new(map: &'a WordMap, symbols: &'a [u32], bytes: &'a [u8]) -> Self {
-        Words { map, symbols, bytes }
-    }
-
-    /// Numbers of the listed words that begin at `start`; nothing to find for projections.
-    fn find(&self, start: usize, found: &mut [u32]) {
-        if let WordMap::Listed(index) = self.map {
-            index.find(&self.symbols[start..], found);
-        }
-    }
-
-    /// Adds `weight` · φ of a word to the row under construction, at coordinates from `place` on.
-    #[inline]
-    #[allow(clippy::too_many_arguments)]
-    fn add(
-        &self,
-        start: usize,
-        length: usize,
-        id: u32,
-        weight: f64,
-        place: u32,
-        rows: &mut Rows,
-        coverage: &mut Coverage,
-    ) {
-        coverage.seen += 1;
-        match self.map {
-            WordMap::Listed(_) if id == ABSENT => return,
-            WordMap::Listed(_) => rows.push(place + id, weight),
-            WordMap::Projected(projection) => {
-                let key = projection.key(&self.bytes[4 * start..4 * (start + length)]);
-                rows.project(projection, key, weight, place);
-            }
-        }
-        coverage.known += 1;
+        self.found.clear();
     }
 }
 
@@ -266,21 +241,30 @@ impl Rows {
         self.ends.push(self.entries.len());
     }
 
+    /// Adds `weight` · φ of a listed word, at coordinates from `place` on; false if it is not listed.
     #[inline]
-    fn push(&mut self, place: u32, value: f64) {
-        self.entries.push((place, value));
+    fn list(&mut self, id: u32, weight: f64, place: u32) -> bool {
+        if id != ABSENT {
+            self.entries.push((place + id, weight));
+        }
+        id != ABSENT
     }
 
-    #[inline]
+    /// Adds `weight` · φ of the word with this key, at coordinates from `place` on.
+    #[inline(always)]
     fn project(&mut self, projection: &Projection, key: u64, weight: f64, place: u32) {
         if self.dim > 0 {
             let from = self.row * self.dim + place as usize;
             projection.add_to(key, weight, &mut self.dense[from..from + projection.dim]);
             return;
         }
-        for i in 0..projection.nonzeros() {
+        let mut push = |i| {
             let (entry, value) = projection.sparse_entry(key, i);
             self.entries.push((place + entry, weight * value));
+        };
+        match projection.kind {
+            Kind::Hashed => push(0),
+            _ => (0..SPARSE_NONZEROS).for_each(push),
         }
     }
 

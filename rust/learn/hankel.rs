@@ -33,11 +33,34 @@ impl Cells {
         Cells::Touched(FxHashMap::default())
     }
 
+    /// Adds the outer product of two sparse vectors to a matrix with `width` columns.
     #[inline]
-    fn add(&mut self, cell: usize, term: f64) {
+    fn add_product(&mut self, left: &[(u32, f64)], right: &[(u32, f64)], width: usize) {
         match self {
-            Cells::Full(cells) => cells[cell].add(term),
-            Cells::Touched(cells) => cells.entry(cell as u64).or_default().add(term),
+            Cells::Full(cells) => {
+                for &(row, x) in left {
+                    let cells = &mut cells[row as usize * width..][..width];
+                    right.iter().for_each(|&(column, y)| cells[column as usize].add(x * y));
+                }
+            }
+            Cells::Touched(cells) => {
+                for &(row, x) in left {
+                    let first = u64::from(row) * width as u64;
+                    for &(column, y) in right {
+                        cells.entry(first + u64::from(column)).or_default().add(x * y);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Adds a term to every cell.
+    fn add_all(&mut self, terms: impl Iterator<Item = f64>) {
+        match self {
+            Cells::Full(cells) => cells.iter_mut().zip(terms).for_each(|(sum, term)| sum.add(term)),
+            Cells::Touched(cells) => {
+                (0..).zip(terms).for_each(|(cell, term)| cells.entry(cell).or_default().add(term));
+            }
         }
     }
 
@@ -169,23 +192,15 @@ impl Accumulator {
         let last = cuts.symbols().len();
         for cut in 0..=last {
             let (left, right) = (cuts.left.at(cut), cuts.right.at(cut));
-            for &(row, x) in left {
-                let from = row as usize * width;
-                right.iter().for_each(|&(column, y)| self.block.add(from + column as usize, x * y));
-                for target in 0..targets {
-                    self.columns[row as usize * targets + target].add(x * cuts.values(target)[cut]);
-                }
+            self.block.add_product(left, right, width);
+            for target in 0..targets {
+                let value = cuts.values(target)[cut];
+                left.iter().for_each(|&(row, x)| self.columns[row as usize * targets + target].add(x * value));
             }
             right.iter().for_each(|&(column, y)| self.average[column as usize].add(y));
             if self.by_symbol && cut < last {
                 let cells = self.symbol_blocks.entry(cuts.symbols()[cut]).or_insert_with(Cells::touched);
-                for &(row, x) in left {
-                    let from = row as usize * width;
-                    cuts.right
-                        .at(cut + 1)
-                        .iter()
-                        .for_each(|&(column, y)| cells.add(from + column as usize, x * y));
-                }
+                cells.add_product(left, cuts.right.at(cut + 1), width);
             }
         }
         cuts.right.at(0).iter().for_each(|&(column, y)| self.start[column as usize].add(y));
@@ -199,9 +214,7 @@ impl Accumulator {
         let left = ArrayView2::from_shape((last + 1, height), &cuts.left.dense).expect("one row per cut");
         let right = ArrayView2::from_shape((last + 1, width), &cuts.right.dense).expect("one row per cut");
         general_mat_mul(1.0, &left.t(), &right, 0.0, &mut scratch.product);
-        for (cell, term) in scratch.product.iter().enumerate() {
-            self.block.add(cell, quantum.round(*term));
-        }
+        self.block.add_all(scratch.product.iter().map(|&term| quantum.round(term)));
         for cut in 0..=last {
             for target in 0..targets {
                 let value = cuts.values(target)[cut];
@@ -216,13 +229,9 @@ impl Accumulator {
         if self.by_symbol {
             for cut in 0..last {
                 let cells = self.symbol_blocks.entry(cuts.symbols()[cut]).or_insert_with(Cells::touched);
-                for (row, x) in left.row(cut).iter().enumerate() {
-                    right
-                        .row(cut + 1)
-                        .iter()
-                        .enumerate()
-                        .for_each(|(column, y)| cells.add(row * width + column, quantum.round(x * y)));
-                }
+                let next = right.row(cut + 1);
+                let outer = left.row(cut).into_iter().flat_map(|x| next.iter().map(move |y| x * y));
+                cells.add_all(outer.map(|term| quantum.round(term)));
             }
         }
     }

@@ -7,6 +7,7 @@ pub mod projection;
 pub mod target;
 pub mod cuts;
 pub mod hankel;
+pub mod product;
 pub mod operators;
 pub mod events;
 pub mod clones;
