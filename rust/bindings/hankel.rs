@@ -75,10 +75,10 @@ pub fn project_words<'py>(
 ) -> PyResult<Bound<'py, PyArray2<f64>>> {
     let projection = Kind::named(kind).and_then(|kind| Projection::new("dim", kind, dim, seed));
     let projection = projection.map_err(|error| job::to_python(py, error))?;
-    let mut rows = vec![0.0; words.len() * dim];
-    for (word, row) in words.iter().zip(rows.chunks_exact_mut(dim)) {
+    let mut rows = Vec::with_capacity(words.len() * dim);
+    for word in &words {
         let bytes: Vec<u8> = word.iter().flat_map(|symbol| symbol.to_le_bytes()).collect();
-        projection.add_to(projection.key(&bytes), 1.0, row);
+        rows.extend(projection.vector(projection.key(&bytes)));
     }
     rows.into_pyarray(py).reshape([words.len(), dim])
 }

@@ -8,9 +8,11 @@
 //!
 //! Summing each side first makes the cost per step independent of the number of (u, v) pairs.
 
+use rustc_hash::FxHashMap;
+
 use crate::error::{Error, Result};
 use crate::learn::double::Quantum;
-use crate::learn::projection::{Kind, Projection, SPARSE_NONZEROS};
+use crate::learn::projection::Projection;
 use crate::learn::target::Target;
 use crate::learn::words::{ABSENT, Occurrences, WordIndex};
 use crate::trajectories::View;
@@ -151,8 +153,13 @@ impl<'a> Cuts<'a> {
             WordMap::Projected(projection) => {
                 for cut in 0..=last {
                     for start in starts(cut).rev() {
-                        let key = projection.key(&self.bytes[4 * start..4 * cut]);
-                        self.left.project(projection, key, 1.0, 0);
+                        self.left.project(
+                            projection,
+                            &self.symbols[start..cut],
+                            &self.bytes[4 * start..4 * cut],
+                            1.0,
+                            0,
+                        );
                         self.coverage[0].add(true);
                     }
                     self.left.end_row();
@@ -185,7 +192,6 @@ impl<'a> Cuts<'a> {
                 index.find(&self.symbols[cut..], &mut self.found);
             }
             for length in 0..=self.settings.max_suffix.min(last - cut) {
-                let mut key = None;
                 for (target, values) in self.values.iter().enumerate() {
                     let (value, place) = (values[cut + length], (target * dim) as u32);
                     if value == 0.0 {
@@ -194,9 +200,9 @@ impl<'a> Cuts<'a> {
                     let known = match &self.settings.suffixes {
                         WordMap::Listed(_) => self.right.list(self.found[length], value, place),
                         WordMap::Projected(projection) => {
-                            let word = &self.bytes[4 * cut..4 * (cut + length)];
-                            let key = *key.get_or_insert_with(|| projection.key(word));
-                            self.right.project(projection, key, value, place);
+                            let word = &self.symbols[cut..cut + length];
+                            let bytes = &self.bytes[4 * cut..4 * (cut + length)];
+                            self.right.project(projection, word, bytes, value, place);
                             true
                         }
                     };
@@ -209,18 +215,82 @@ impl<'a> Cuts<'a> {
     }
 }
 
+/// Longer lists of remembered vectors would be slower to look up than to compute.
+const MOST_SYMBOLS: usize = 4096;
+
+/// Sparse vectors of λ and of single symbols, which half of all words are: computed when first met.
+#[derive(Default)]
+struct ShortWords(Vec<(u32, f64)>);
+
+impl ShortWords {
+    /// The entries of φ; None for words that are not remembered.
+    #[inline(always)]
+    fn of(&mut self, projection: &Projection, word: &[u32], bytes: &[u8]) -> Option<&[(u32, f64)]> {
+        let number = match word {
+            [] => 0,
+            [symbol] if (*symbol as usize) < MOST_SYMBOLS => *symbol as usize + 1,
+            _ => return None,
+        };
+        let nonzeros = projection.nonzeros();
+        let places = number * nonzeros..(number + 1) * nonzeros;
+        if self.0.get(places.start).is_none_or(|entry| entry.0 == ABSENT) {
+            self.0.resize(self.0.len().max(places.end), (ABSENT, 0.0));
+            let key = projection.key(bytes);
+            places
+                .clone()
+                .for_each(|place| self.0[place] = projection.sparse_entry(key, place - places.start));
+        }
+        self.0.get(places)
+    }
+}
+
+/// Numbers kept of dense vectors: those of frequent words, since they are met first.
+const MOST_NUMBERS: usize = 1 << 20;
+
+/// Dense vectors of words by their key, before scaling. Drawing a Gaussian vector takes twenty times as long as
+/// adding it.
+#[derive(Default)]
+struct Directions {
+    places: FxHashMap<u64, usize>,
+    numbers: Vec<f64>,
+    /// The vector of a word that there was no more room for.
+    last: Vec<f64>,
+}
+
+impl Directions {
+    fn of(&mut self, projection: &Projection, key: u64) -> &[f64] {
+        let dim = projection.dim;
+        if let Some(&place) = self.places.get(&key) {
+            return &self.numbers[place..place + dim];
+        }
+        let place = self.numbers.len();
+        if place + dim > MOST_NUMBERS {
+            self.last.resize(dim, 0.0);
+            projection.direction(key, &mut self.last);
+            return &self.last;
+        }
+        self.places.insert(key, place);
+        self.numbers.resize(place + dim, 0.0);
+        projection.direction(key, &mut self.numbers[place..]);
+        &self.numbers[place..]
+    }
+}
+
 /// Vectors, one per cut: lists of non-zero entries, or full rows for dense projections.
+#[derive(Default)]
 pub struct Rows {
-    pub entries: Vec<(u32, f64)>,
+    entries: Vec<(u32, f64)>,
     ends: Vec<usize>,
     pub dense: Vec<f64>,
     dim: usize,
     row: usize,
+    short_words: ShortWords,
+    directions: Directions,
 }
 
 impl Rows {
     fn sparse() -> Self {
-        Rows { entries: Vec::new(), ends: Vec::new(), dense: Vec::new(), dim: 0, row: 0 }
+        Rows::default()
     }
 
     fn dense(dim: usize) -> Self {
@@ -250,21 +320,24 @@ impl Rows {
         id != ABSENT
     }
 
-    /// Adds `weight` · φ of the word with this key, at coordinates from `place` on.
+    /// Adds `weight` · φ of a word, given as symbols and as bytes, at coordinates from `place` on.
     #[inline(always)]
-    fn project(&mut self, projection: &Projection, key: u64, weight: f64, place: u32) {
+    fn project(&mut self, projection: &Projection, word: &[u32], bytes: &[u8], weight: f64, place: u32) {
         if self.dim > 0 {
             let from = self.row * self.dim + place as usize;
-            projection.add_to(key, weight, &mut self.dense[from..from + projection.dim]);
-            return;
-        }
-        let mut push = |i| {
-            let (entry, value) = projection.sparse_entry(key, i);
-            self.entries.push((place + entry, weight * value));
-        };
-        match projection.kind {
-            Kind::Hashed => push(0),
-            _ => (0..SPARSE_NONZEROS).for_each(push),
+            let sum = &mut self.dense[from..from + projection.dim];
+            let direction = self.directions.of(projection, projection.key(bytes));
+            let size = projection.size(weight);
+            sum.iter_mut().zip(direction).for_each(|(entry, x)| *entry += size * x);
+        } else {
+            let mut push = |(entry, value)| self.entries.push((place + entry, weight * value));
+            match self.short_words.of(projection, word, bytes) {
+                Some(known) => known.iter().copied().for_each(push),
+                None => {
+                    let key = projection.key(bytes);
+                    (0..projection.nonzeros()).for_each(|i| push(projection.sparse_entry(key, i)));
+                }
+            }
         }
     }
 

@@ -2,7 +2,7 @@
 
 /// An unevaluated sum of two floats, about 106 bits. Terms that are multiples of one `Quantum` are added without
 /// any rounding, so shards merged in any grouping give the same bits. (A plain `f64` sum changes its last digits
-/// with every other cut of the data.)
+/// with every other cut of the data. Counting in 128-bit integers instead was measured: exact as well, no faster.)
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Double {
     high: f64,

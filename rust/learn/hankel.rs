@@ -195,7 +195,8 @@ impl Accumulator {
             self.block.add_product(left, right, width);
             for target in 0..targets {
                 let value = cuts.values(target)[cut];
-                left.iter().for_each(|&(row, x)| self.columns[row as usize * targets + target].add(x * value));
+                left.iter()
+                    .for_each(|&(row, x)| self.columns[row as usize * targets + target].add(x * value));
             }
             right.iter().for_each(|&(column, y)| self.average[column as usize].add(y));
             if self.by_symbol && cut < last {

@@ -24,7 +24,7 @@ const BLOCK: usize = 2048;
 
 /// Cuts multiplied together: enough per symbol for matrix products to pay, few enough that memory stays small
 /// whatever the number and length of episodes.
-const BATCH: usize = 1 << 14;
+const BATCH: usize = 1 << 13;
 
 /// (left_dim, rank) and (right_dim, rank), row-major.
 pub struct ReducedMaps<'a> {
@@ -180,12 +180,24 @@ struct Waiting<'a, P> {
     ends: Vec<usize>,
     /// Dense vectors, reduced on arrival by a matrix product of their own.
     reduced: Vec<f64>,
+    /// Vectors of the group whose turn it is.
+    group: Vec<(u32, f64)>,
+    group_ends: Vec<usize>,
     panels: P,
 }
 
 impl<'a, P: Panels> Waiting<'a, P> {
     fn new(map: &'a [f64], shape: Shape) -> Self {
-        Waiting { shape, map, entries: Vec::new(), ends: vec![0], reduced: Vec::new(), panels: P::new(shape) }
+        Waiting {
+            shape,
+            map,
+            entries: Vec::new(),
+            ends: vec![0],
+            reduced: Vec::new(),
+            group: Vec::new(),
+            group_ends: Vec::new(),
+            panels: P::new(shape),
+        }
     }
 
     fn push(&mut self, rows: &Rows, cuts: Range<usize>) {
@@ -202,23 +214,29 @@ impl<'a, P: Panels> Waiting<'a, P> {
         let dense = &rows.dense[cuts.start * dim..cuts.end * dim];
         let rows = ArrayView2::from_shape((cuts.len(), dim), dense).expect("one row per cut");
         let map = ArrayView2::from_shape((dim, width), self.map).expect("padded above");
-        let mut out = ArrayViewMut2::from_shape((cuts.len(), width), &mut self.reduced[from..])
-            .expect("sized above");
+        let mut out =
+            ArrayViewMut2::from_shape((cuts.len(), width), &mut self.reduced[from..]).expect("sized above");
         general_mat_mul(1.0, &rows, &map, 0.0, &mut out);
     }
 
     /// Writes the vectors at some cuts, times the map, into the panels.
     fn reduce(&mut self, cuts: usize, cut: impl Fn(usize) -> usize) {
-        if self.reduced.is_empty() {
-            let vector = |row| {
-                let cut = cut(row);
-                &self.entries[self.ends[cut]..self.ends[cut + 1]]
-            };
-            self.shape.write(&mut self.panels, cuts, vector, self.map);
-        } else {
-            let places: Vec<(u32, f64)> = (0..cuts).map(|row| (cut(row) as u32, 1.0)).collect();
-            self.shape.write(&mut self.panels, cuts, |row| &places[row..row + 1], &self.reduced);
+        // Collected first: the vectors of a group lie far apart, and here the processor can wait for several at once.
+        self.group.clear();
+        self.group_ends.clear();
+        self.group_ends.push(0);
+        for row in 0..cuts {
+            let cut = cut(row);
+            if self.reduced.is_empty() {
+                self.group.extend_from_slice(&self.entries[self.ends[cut]..self.ends[cut + 1]]);
+            } else {
+                self.group.push((cut as u32, 1.0));
+            }
+            self.group_ends.push(self.group.len());
         }
+        let map = if self.reduced.is_empty() { self.map } else { &self.reduced };
+        let vector = |row| &self.group[self.group_ends[row]..self.group_ends[row + 1]];
+        self.shape.write(&mut self.panels, cuts, vector, map);
     }
 
     fn clear(&mut self) {

@@ -223,8 +223,9 @@ mod tests {
                     (0..5 * rows * shape.padded).map(|i| entry(i, rng.below(9) as f64 - 4.0)).collect()
                 };
                 let (p, q) = (map(), map());
-                let pairs: Vec<[(u32, f64); 5]> =
-                    (0..rows).map(|row| std::array::from_fn(|i| ((5 * row + i) as u32, WEIGHTS[i]))).collect();
+                let pairs: Vec<[(u32, f64); 5]> = (0..rows)
+                    .map(|row| std::array::from_fn(|i| ((5 * row + i) as u32, WEIGHTS[i])))
+                    .collect();
                 shape.write(&mut left, rows, |row| &pairs[row], &p);
                 shape.write(&mut right, rows, |row| &pairs[row], &q);
                 shape.add_product(&left, &right, rows, &mut sum);

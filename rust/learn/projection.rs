@@ -90,34 +90,42 @@ impl Projection {
         (place, if bits & 1 == 0 { size } else { -size })
     }
 
-    /// Adds `weight` · φ to `sum`.
-    pub fn add_to(&self, key: u64, weight: f64, sum: &mut [f64]) {
-        match self.kind {
-            Kind::Hashed | Kind::Sparse => {
-                for i in 0..self.nonzeros() {
-                    let (place, value) = self.sparse_entry(key, i);
-                    sum[place as usize] += weight * value;
+    /// What a dense vector's entries are multiplied by for `weight` · φ.
+    #[inline]
+    pub fn size(&self, weight: f64) -> f64 {
+        weight / (self.dim as f64).sqrt()
+    }
+
+    /// The entries of a Gaussian or Rademacher vector before scaling: standard normal, or ±1.
+    pub fn direction(&self, key: u64, entries: &mut [f64]) {
+        if self.kind == Kind::Rademacher {
+            for (word, chunk) in entries.chunks_mut(64).enumerate() {
+                let bits = output(key, word as u64);
+                for (i, entry) in chunk.iter_mut().enumerate() {
+                    *entry = if bits >> i & 1 == 0 { 1.0 } else { -1.0 };
                 }
             }
-            Kind::Rademacher => {
-                let size = weight / (self.dim as f64).sqrt();
-                for (word, chunk) in sum.chunks_mut(64).enumerate() {
-                    let bits = output(key, word as u64);
-                    for (i, entry) in chunk.iter_mut().enumerate() {
-                        *entry += if bits >> i & 1 == 0 { size } else { -size };
-                    }
-                }
-            }
-            Kind::Gaussian => {
-                let size = weight / (self.dim as f64).sqrt();
-                for (pair, chunk) in sum.chunks_mut(2).enumerate() {
-                    let normals = normal_pair(output(key, 2 * pair as u64), output(key, 2 * pair as u64 + 1));
-                    for (entry, normal) in chunk.iter_mut().zip(normals) {
-                        *entry += size * normal;
-                    }
-                }
+        } else {
+            for (pair, chunk) in entries.chunks_mut(2).enumerate() {
+                let normals = normal_pair(output(key, 2 * pair as u64), output(key, 2 * pair as u64 + 1));
+                chunk.copy_from_slice(&normals[..chunk.len()]);
             }
         }
+    }
+
+    /// φ in full.
+    pub fn vector(&self, key: u64) -> Vec<f64> {
+        let mut vector = vec![0.0; self.dim];
+        if self.is_dense() {
+            self.direction(key, &mut vector);
+            vector.iter_mut().for_each(|entry| *entry *= self.size(1.0));
+        } else {
+            for i in 0..self.nonzeros() {
+                let (place, value) = self.sparse_entry(key, i);
+                vector[place as usize] += value;
+            }
+        }
+        vector
     }
 }
 
@@ -135,9 +143,7 @@ mod tests {
 
     fn vector(kind: Kind, dim: usize, word: u32) -> Vec<f64> {
         let projection = Projection::new("prefix_dim", kind, dim, 5).unwrap();
-        let mut sum = vec![0.0; dim];
-        projection.add_to(projection.key(&word.to_le_bytes()), 1.0, &mut sum);
-        sum
+        projection.vector(projection.key(&word.to_le_bytes()))
     }
 
     /// E[φ(u)·φ(v)] is 1 for u = v and 0 otherwise: the property that all of them are chosen for.
