@@ -17,14 +17,14 @@ pub fn count_pairs(view: &View, max_prefix: usize, max_suffix: usize, dim: usize
         for cut in steps.start..=steps.end {
             let (prefixes, suffixes) = (max_prefix.min(cut - steps.start), max_suffix.min(steps.end - cut));
             let mut key = 0u64;
-            for length in 1..=prefixes {
+            for (length, row) in (1..).zip(&mut rows[1..=prefixes]) {
                 key = (key ^ (view.symbol(cut - length) as u64 + 1)).wrapping_mul(SPREAD);
-                rows[length] = place(key) * dim;
+                *row = place(key) * dim;
             }
             key = 0;
-            for length in 1..=suffixes {
-                key = (key ^ (view.symbol(cut + length - 1) as u64 + 1)).wrapping_mul(SPREAD);
-                columns[length] = place(key);
+            for (step, column) in (cut..).zip(&mut columns[1..=suffixes]) {
+                key = (key ^ (view.symbol(step) as u64 + 1)).wrapping_mul(SPREAD);
+                *column = place(key);
             }
             for &row in &rows[..=prefixes] {
                 let counts = &mut counts[row..row + dim];

@@ -80,11 +80,11 @@ impl WithSimd for Product<'_> {
             for first in (0..self.padded).step_by(width) {
                 let (right, _) = S::as_simd_f64s(&self.right[first * APART..][..width * self.rows]);
                 let sums = tile(simd, left, right.as_chunks::<VECTORS>().0);
-                for i in 0..HEIGHT {
+                for (i, sums) in sums.iter().enumerate() {
                     let row = &mut self.sum[(top + i) * self.padded + first..][..width];
                     let (row, _) = S::as_mut_simd_f64s(row);
-                    row[0] = simd.add_f64s(row[0], sums[i][0]);
-                    row[1] = simd.add_f64s(row[1], sums[i][1]);
+                    row[0] = simd.add_f64s(row[0], sums[0]);
+                    row[1] = simd.add_f64s(row[1], sums[1]);
                 }
             }
         }

@@ -86,8 +86,9 @@ impl Projection {
     pub fn sparse_entry(&self, key: u64, i: usize) -> (u32, f64) {
         let bits = output(key, i as u64);
         let place = ((u128::from(bits) * self.dim as u128) >> 64) as u32;
-        let size = if self.kind == Kind::Hashed { 1.0 } else { 0.5 };
-        (place, if bits & 1 == 0 { size } else { -size })
+        let size: f64 = if self.kind == Kind::Hashed { 1.0 } else { 0.5 };
+        // The last bit becomes the sign: a branch on it would be guessed wrong half of the time.
+        (place, f64::from_bits(size.to_bits() ^ bits << 63))
     }
 
     /// What a dense vector's entries are multiplied by for `weight` · φ.
