@@ -6,12 +6,12 @@ BIN := .venv/bin
 RUST := Cargo.toml Cargo.lock $(shell find rust -name '*.rs')
 
 .DEFAULT_GOAL := all
-.PHONY: all help build demo browser test test-slow lint format bench clean
+.PHONY: all help build demo browser test test-slow lint format bench bench-record bench-check clean
 
 all: lint build test ## lint, build and test (what `make` alone does)
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' Makefile
 
 # The environment follows pyproject.toml and the pinned versions, the compiled core follows the Rust sources.
 .venv/installed: pyproject.toml requirements-dev.lock
@@ -55,8 +55,27 @@ format: build ## put Rust and Python into the house format
 	$(BIN)/ruff format .
 	cargo fmt
 
-bench: build ## speed: steps per second of every world, one thread and two
-	$(BIN)/python -m pytest benches --benchmark-only --benchmark-columns=min,median,rounds --benchmark-group-by=func
+# What a run of the benches measured; a file, so that several targets can read one run.
+RUN := build/bench.json
+
+# The rivals (the extra `bench`) are installed where they can be; without them their rows are left out.
+.venv/rivals: .venv/installed
+	-$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint requirements-dev.lock hmmlearn pomdp-py
+	@touch $@
+
+.PHONY: $(RUN)
+$(RUN): build .venv/rivals
+	@mkdir -p $(@D)
+	$(BIN)/python -m pytest benches --benchmark-only --benchmark-quiet --benchmark-json=$@
+
+bench: $(RUN) ## speed: one table of all stages beside rivals and the machine's limits; some minutes
+	@$(BIN)/python benches/table.py $(RUN)
+
+bench-record: $(RUN) ## the same, kept in benches/recorded.json and benches/README.md
+	@$(BIN)/python benches/table.py $(RUN) --record
+
+bench-check: $(RUN) ## fails when a ratio is worse than the recorded one by more than 25 %
+	@$(BIN)/python benches/check.py $(RUN)
 
 clean: ## remove everything that was built
 	rm -rf .venv target build .pytest_cache .mypy_cache .ruff_cache .hypothesis .benchmarks python/uqf/*.so

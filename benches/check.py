@@ -28,7 +28,14 @@ def worse_rows(rows: list[Row], recorded: dict[str, float]) -> list[Row]:
 def measure(benchmarks: list[str]) -> list[Row]:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "run.json"
-        command = [sys.executable, "-m", "pytest", "--benchmark-only", f"--benchmark-json={path}", *benchmarks]
+        command = [
+            sys.executable,
+            "-m",
+            "pytest",
+            "--benchmark-only",
+            f"--benchmark-json={path}",
+            *benchmarks,
+        ]
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
         return rows_of(json.loads(path.read_text()))
 

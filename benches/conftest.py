@@ -1,5 +1,6 @@
 """One thread for the rivals' linear algebra, and the versions that a table must tell."""
 
+import time
 from importlib.metadata import PackageNotFoundError, version
 
 import pytest
@@ -12,6 +13,12 @@ PACKAGES = ["uqf", "numpy", "scipy", "scikit-learn", "hmmlearn", "pomdp-py"]
 def one_thread():
     with threadpool_limits(1):
         yield
+
+
+def pytest_collection_modifyitems(items):
+    for item in items:
+        if item.get_closest_marker("benchmark") is None:
+            item.add_marker(pytest.mark.benchmark(timer=time.process_time))
 
 
 def pytest_benchmark_update_machine_info(config, machine_info):

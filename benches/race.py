@@ -1,10 +1,13 @@
-"""Rivals that take turns, so that all of them meet the same load of the machine; the fastest round counts."""
+"""Rivals that take turns, so that all of them meet the same load of the machine; the fastest round counts.
+
+Time is that of the processor, not of the wall: what others do on the machine counts as little as it can.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from time import perf_counter
+from time import process_time
 from typing import Any
 
 
@@ -25,12 +28,6 @@ class Reference:
     target: float | None = None
 
 
-def seconds_of(work: Callable[[], Any]) -> float:
-    begin = perf_counter()
-    work()
-    return perf_counter() - begin
-
-
 def race(
     benchmark: Any,
     work: Callable[[], Any],
@@ -41,13 +38,19 @@ def race(
     amount: float,
     unit: str,
     rounds: int = 5,
+    timer: Callable[[], float] = process_time,
 ) -> None:
-    """Times `work`, which gets through `amount` of `unit`, and before every round of it each reference once."""
+    """Times `work`, which gets through `amount` of `unit`, and before every round of it each reference once.
+
+    Another `timer` must also stand in the module's `pytestmark`.
+    """
     taken: dict[str, list[float]] = {reference.name: [] for reference in references}
 
     def let_the_others_run() -> None:
         for reference in references:
-            taken[reference.name].append(reference.scale * seconds_of(reference.work))
+            begin = timer()
+            reference.work()
+            taken[reference.name].append(reference.scale * (timer() - begin))
 
     for reference in references:
         reference.work()

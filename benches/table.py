@@ -85,12 +85,17 @@ def table_lines(rows: list[Row]) -> list[str]:
         target = "" if row.target is None else ratio_text(row, row.target)
         if row.target is not None:
             target += " ✓" if row.ratio >= row.target else " ✗"
-        each = "" if row.amount == 1 else f"{time_text(row.seconds / row.amount)} a {row.unit.removesuffix('s')}"
+        each = (
+            "" if row.amount == 1 else f"{time_text(row.seconds / row.amount)} a {row.unit.removesuffix('s')}"
+        )
         ours, theirs = time_text(row.seconds), time_text(row.reference_seconds)
-        cells.append([row.stage, row.case, ours, each, row.reference, theirs, ratio_text(row, row.ratio), target])
+        cells.append(
+            [row.stage, row.case, ours, each, row.reference, theirs, ratio_text(row, row.ratio), target]
+        )
     widths = [max(len(line[column]) for line in cells) for column in range(len(header))]
     lines = [
-        "| " + " | ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)) + " |" for line in cells
+        "| " + " | ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)) + " |"
+        for line in cells
     ]
     lines.insert(1, "|" + "|".join("-" * (width + 2) for width in widths) + "|")
     return lines
@@ -119,7 +124,9 @@ def record(run: dict[str, Any], rows: list[Row]) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("run", type=Path)
     parser.add_argument("--record", action="store_true")
     arguments = parser.parse_args()

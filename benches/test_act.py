@@ -8,7 +8,7 @@ from race import Reference, race
 import uqf
 from uqf.baselines import POMCP
 
-EPISODES = 2_000
+EPISODES = 1_000
 
 
 @pytest.fixture(scope="module")

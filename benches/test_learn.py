@@ -110,9 +110,10 @@ def test_second_pass(benchmark, rank):
     settings, parts = basis().settings(data, [TARGET]), decomposed(data, rank)
     rows = 8192
     left, right = np.random.default_rng(0).standard_normal((2, rows, rank))
+    target = 0.4 if rank >= 64 else None
     references = [
-        Reference("BLAS, products only", lambda: left.T @ right, "limit", data.n_steps / rows, 0.4 if rank >= 64 else None)
-    ]  # fmt: skip
+        Reference("BLAS, products only", lambda: left.T @ right, "limit", data.n_steps / rows, target)
+    ]
     race(
         benchmark,
         lambda: _core.sum_operators(data, settings, parts.prefix_map, parts.suffix_map, threads=1),
@@ -128,7 +129,9 @@ def test_second_pass_of_other_kinds(benchmark, projection):
     settings, parts = basis(projection).settings(data, [TARGET]), decomposed(data, rank, projection)
     reference = Reference(
         "hashed",
-        lambda: _core.sum_operators(data, hashed, hashed_parts.prefix_map, hashed_parts.suffix_map, threads=1),
+        lambda: _core.sum_operators(
+            data, hashed, hashed_parts.prefix_map, hashed_parts.suffix_map, threads=1
+        ),
         "self",
     )
     race(

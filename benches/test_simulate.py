@@ -9,7 +9,13 @@ from race import Reference, race
 import uqf
 
 #: Enough steps that one round takes about a tenth of a second.
-EPISODES = {"tiger": 50_000, "gridworld-near": 20_000, "gridworld-far": 20_000, "pocman": 10_000, "spocman": 10_000}
+EPISODES = {
+    "tiger": 50_000,
+    "gridworld-near": 20_000,
+    "gridworld-far": 20_000,
+    "pocman": 10_000,
+    "spocman": 10_000,
+}
 
 
 def copying(data):

@@ -105,6 +105,7 @@ def test_python_modules_have_no_import_cycle():
 
 def test_importing_the_package_is_light():
     heavy = ["matplotlib", "pyarrow", "gymnasium", "minari", "dask", "distributed", "pandas", "typer", "rich"]
+    heavy += ["sklearn", "scipy"]
     code = f"import sys, uqf; print([name for name in {heavy} if name in sys.modules])"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "[]"
@@ -116,6 +117,18 @@ def test_names_on_request_are_listed_and_unknown_ones_refused():
     assert {"gymnasium_env", "from_gymnasium", "gymnasium_vector_env", "rollout"} <= set(dir(uqf))
     with pytest.raises(AttributeError, match="no attribute 'rollouts'"):
         uqf.rollouts  # noqa: B018
+
+
+def test_names_on_request_are_the_real_ones():
+    import uqf
+    import uqf.learn.estimator
+    import uqf.ope as ope
+
+    assert uqf.UQF is uqf.learn.estimator.UQF
+    assert uqf.ope is ope
+    assert uqf.baselines.TPSR.__module__ == "uqf.baselines.tpsr"
+    for name in set(uqf._ON_REQUEST) - {"from_minari"}:  # Minari is not among the tests' packages
+        assert getattr(uqf, name) is not None
 
 
 def test_a_missing_extra_is_named():
