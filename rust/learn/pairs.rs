@@ -8,6 +8,7 @@ const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
 /// Reads the symbols and increments one counter for every (prefix, suffix) pair at every cut, in a table of
 /// (dim, dim) counters. Words find their rows and columns by one multiplication a symbol. No targets, no exact
 /// sums, no good hash: nobody can learn from it, but nothing that learns can be much faster.
+#[expect(clippy::needless_range_loop, reason = "the plain loops are faster")]
 pub fn count_pairs(view: &View, max_prefix: usize, max_suffix: usize, dim: usize) -> Vec<u64> {
     let mut counts = vec![0; dim * dim];
     let (mut rows, mut columns) = (vec![0; max_prefix + 1], vec![0; max_suffix + 1]);
@@ -17,14 +18,14 @@ pub fn count_pairs(view: &View, max_prefix: usize, max_suffix: usize, dim: usize
         for cut in steps.start..=steps.end {
             let (prefixes, suffixes) = (max_prefix.min(cut - steps.start), max_suffix.min(steps.end - cut));
             let mut key = 0u64;
-            for (length, row) in (1..).zip(&mut rows[1..=prefixes]) {
+            for length in 1..=prefixes {
                 key = (key ^ (view.symbol(cut - length) as u64 + 1)).wrapping_mul(SPREAD);
-                *row = place(key) * dim;
+                rows[length] = place(key) * dim;
             }
             key = 0;
-            for (step, column) in (cut..).zip(&mut columns[1..=suffixes]) {
-                key = (key ^ (view.symbol(step) as u64 + 1)).wrapping_mul(SPREAD);
-                *column = place(key);
+            for length in 1..=suffixes {
+                key = (key ^ (view.symbol(cut + length - 1) as u64 + 1)).wrapping_mul(SPREAD);
+                columns[length] = place(key);
             }
             for &row in &rows[..=prefixes] {
                 let counts = &mut counts[row..row + dim];

@@ -104,7 +104,7 @@ pub fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(x, y)| x * y).sum()
 }
 
-/// next += state · operator. Products are not fused with sums, and rows come in order: the bits are the same on
+/// next = state · operator. Products are not fused with sums, and rows come in order: the bits are the same on
 /// every processor, whatever the length of its vectors.
 struct Step<'a> {
     state: &'a [f64],
@@ -118,34 +118,47 @@ impl WithSimd for Step<'_> {
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
         let rank = self.next.len();
-        let (head, tail) = S::as_mut_simd_f64s(self.next);
-        let (vectors, whole) = (head.len(), rank - tail.len());
-        let row = |i: usize| &S::as_simd_f64s(&self.operator[i * rank..][..whole]).0[..vectors];
-        // Four rows at a time, so that a sum is loaded and stored once for all of them.
-        let (fours, rest) = self.state.as_chunks::<4>();
-        for (four, weights) in fours.iter().enumerate() {
-            let rows = [row(4 * four), row(4 * four + 1), row(4 * four + 2), row(4 * four + 3)];
-            for j in 0..vectors {
-                let mut sum = head[j];
-                for i in 0..4 {
-                    sum = simd.add_f64s(sum, simd.mul_f64s(simd.splat_f64s(weights[i]), rows[i][j]));
-                }
-                head[j] = sum;
-            }
-        }
-        for (i, &weight) in rest.iter().enumerate() {
-            let row = row(rank - rest.len() + i);
-            for j in 0..vectors {
-                head[j] = simd.add_f64s(head[j], simd.mul_f64s(simd.splat_f64s(weight), row[j]));
-            }
+        let (mut columns, tail) = S::as_mut_simd_f64s(self.next);
+        let mut first = 0;
+        // As many sums as there are registers for: each is a chain of additions, and they hide each other's latency.
+        while !columns.is_empty() {
+            let done = match columns.len() {
+                8.. => add_rows::<S, 8>(simd, self.state, &self.operator[first..], rank, columns),
+                4.. => add_rows::<S, 4>(simd, self.state, &self.operator[first..], rank, columns),
+                2.. => add_rows::<S, 2>(simd, self.state, &self.operator[first..], rank, columns),
+                _ => add_rows::<S, 1>(simd, self.state, &self.operator[first..], rank, columns),
+            };
+            columns = &mut columns[done..];
+            first += done * S::F64_LANES;
         }
         for (i, &weight) in self.state.iter().enumerate() {
-            let row = &self.operator[i * rank + whole..(i + 1) * rank];
+            let row = &self.operator[i * rank + first..(i + 1) * rank];
             for j in 0..tail.len() {
                 tail[j] += weight * row[j];
             }
         }
     }
+}
+
+/// Adds Σ state[i] · (row i of the operator) to the first `N` vectors of columns.
+#[inline(always)]
+fn add_rows<S: Simd, const N: usize>(
+    simd: S,
+    state: &[f64],
+    operator: &[f64],
+    rank: usize,
+    columns: &mut [S::f64s],
+) -> usize {
+    let mut sums = [simd.splat_f64s(0.0); N];
+    for (i, &weight) in state.iter().enumerate() {
+        let (row, _) = S::as_simd_f64s(&operator[i * rank..][..N * S::F64_LANES]);
+        let weight = simd.splat_f64s(weight);
+        for j in 0..N {
+            sums[j] = simd.add_f64s(sums[j], simd.mul_f64s(weight, row[j]));
+        }
+    }
+    columns[..N].copy_from_slice(&sums);
+    N
 }
 
 #[cfg(test)]

@@ -134,8 +134,17 @@ impl AutomatonPolicy {
 
     /// Brings a state to its scale; false if it cannot be: zero, not finite, or without probability.
     fn rescale(&self, state: &mut [f64]) -> bool {
-        let largest = state.iter().fold(0.0f64, |largest, x| largest.max(x.abs()));
-        if !(largest > 0.0 && largest.is_finite()) || state.iter().any(|x| x.is_nan()) {
+        // Without early exits and in several lanes: these loops are as long as the product before them.
+        let mut lanes = [0.0f64; 8];
+        let (eights, rest) = state.as_chunks::<8>();
+        for eight in eights {
+            for (lane, x) in lanes.iter_mut().zip(eight) {
+                *lane = if x.abs() > *lane { x.abs() } else { *lane };
+            }
+        }
+        let largest = lanes.iter().chain(rest).fold(0.0f64, |largest, x| largest.max(x.abs()));
+        let nan = state.iter().fold(false, |nan, x| nan | x.is_nan());
+        if nan || !(largest > 0.0 && largest.is_finite()) {
             return false;
         }
         let scale = match &self.normaliser {
@@ -174,8 +183,11 @@ impl AutomatonPolicy {
 
     pub fn q_values(&self, memory: &Memory, values: &mut [f64]) {
         let rank = self.automaton.rank();
-        for (value, weights) in values.iter_mut().zip(self.weights.chunks_exact(rank)) {
-            *value = dot(&memory.state, weights);
+        // Actions side by side: one sum after the other would wait for every single addition.
+        values.fill(0.0);
+        for (i, x) in memory.state.iter().enumerate() {
+            let weights = self.weights[i..].iter().step_by(rank);
+            values.iter_mut().zip(weights).for_each(|(value, weight)| *value += x * weight);
         }
         let row = memory.row as usize * self.n_actions;
         if let Some(entries) = self.table.get(row..row + self.n_actions) {
