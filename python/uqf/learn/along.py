@@ -10,16 +10,22 @@ from uqf.trajectories import Trajectories
 FloatArray = NDArray[np.float64]
 
 
+#: Episodes abreast. With all of a large data set every step would be fetched from memory anew.
+ABREAST = 4096
+
+
 def discounted_backward(rows: NDArray[np.floating], offsets: NDArray[np.int64], factor: float) -> None:
     """In place, within every episode: rows[t] += factor · rows[t + 1], from the last step to the first.
 
-    `rows` is (n_steps,) or (n_steps, width); the loop runs over time, all episodes abreast.
+    `rows` is (n_steps,) or (n_steps, width); the loop runs over time, many episodes abreast.
     """
-    first, last = offsets[:-1], offsets[1:]
-    for back in range(2, int((last - first).max()) + 1):
-        step = last - back
-        step = step[step >= first]
-        rows[step] += factor * rows[step + 1]
+    for episode in range(0, len(offsets) - 1, ABREAST):
+        part = offsets[episode : episode + ABREAST + 1]
+        first, last = part[:-1], part[1:]
+        for back in range(2, int((last - first).max()) + 1):
+            step = last - back
+            step = step[step >= first]
+            rows[step] += factor * rows[step + 1]
 
 
 def returns_to_go(data: Trajectories, discount: float) -> FloatArray:

@@ -14,6 +14,9 @@ from uqf.trajectories import Trajectories
 
 FloatArray = NDArray[np.float64]
 
+#: Keys that are sorted together.
+PIECE = 1 << 16
+
 #: A longer context enters the tree when it was seen this often.
 LEAST_SEEN = 2
 
@@ -43,12 +46,11 @@ class ContextTree:
         size = 1
         for level in range(depth):
             steps = steps[keys_of_step[steps, level] != 0]
-            seen, first, inverse, count = np.unique(
-                keys_of_step[steps, level], return_index=True, return_inverse=True, return_counts=True
-            )
+            seen, example, inverse = _distinct(keys_of_step[steps, level])
+            count = np.bincount(inverse, minlength=len(seen))
             kept = count >= (LEAST_SEEN if level > 0 else 1)
             number = np.where(kept, size + np.cumsum(kept) - 1, -1)
-            parents.append(node[steps[first[kept]]])
+            parents.append(node[steps[example[kept]]])
             keys.append(seen[kept])
             size += int(kept.sum())
             inside = number[inverse] >= 0
@@ -92,6 +94,21 @@ class ContextTree:
             beliefs=[],
             temperature=temperature,
         )
+
+
+def _distinct(
+    keys: NDArray[np.uint64],
+) -> tuple[NDArray[np.uint64], NDArray[np.int64], NDArray[np.int64]]:
+    """(distinct keys in order, a place where each occurs, the number of every place's key).
+
+    Few keys occur often: pieces are sorted apart, so that time grows in proportion to the number of keys.
+    """
+    pieces = np.split(keys, range(PIECE, len(keys), PIECE))
+    seen = np.unique(np.concatenate([np.unique(piece) for piece in pieces]))
+    inverse = np.searchsorted(seen, keys)
+    example = np.empty(len(seen), np.int64)
+    example[inverse] = np.arange(len(keys))
+    return seen, example, inverse
 
 
 def softmax(values: FloatArray) -> FloatArray:
