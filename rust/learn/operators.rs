@@ -71,7 +71,7 @@ pub fn operators(
         view.n_episodes(),
         BLOCK,
         ticker,
-        |episodes| block_operators(view, settings, &padded, episodes),
+        |episodes| block_operators(view, settings, &padded, episodes, ticker),
         merge,
     )?;
     Ok(total.unwrap_or_default())
@@ -82,10 +82,12 @@ fn block_operators(
     settings: &Settings,
     maps: &PaddedMaps,
     episodes: Range<usize>,
+    ticker: &Ticker,
 ) -> Result<Operators> {
     let mut cuts = Cuts::new(settings);
     let mut batch = Batch::new(maps);
     for episode in episodes {
+        ticker.check()?;
         cuts.read(view, episode);
         let steps = cuts.symbols().len();
         for first in (0..steps).step_by(BATCH) {
