@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -59,6 +58,9 @@ def save(
 
     A policy that divides by the probabilities of a behaviour policy cannot be saved.
     """
+    # Slow to import, and only needed here.
+    from importlib.metadata import version
+
     kind, tensors, shape = _taken_apart(policy)
     origin = Origin.of(data) if isinstance(data, Trajectories) else data
     names = vocabulary if vocabulary is not None or origin is None else origin.vocabulary

@@ -150,5 +150,7 @@ fn check_length(name: &str, given: usize, episodes: usize) -> PyResult<()> {
     if given == episodes {
         return Ok(());
     }
-    Err(PyValueError::new_err(format!("{name} has {given} entries: give one for each of {episodes} episodes")))
+    Err(PyValueError::new_err(format!(
+        "{name} has {given} entries: give one for each of {episodes} episodes"
+    )))
 }

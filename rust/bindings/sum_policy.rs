@@ -100,11 +100,7 @@ impl SumPolicy {
         let mut terms = context_terms(py, contexts, n_actions)?;
         for (models, weights, bias) in beliefs {
             let (weights, bias) = (weights.as_slice()?.to_vec(), bias.as_slice()?.to_vec());
-            terms.push(Term::Beliefs(Arc::new(BeliefTerm {
-                beliefs: models.beliefs(),
-                weights,
-                bias,
-            })));
+            terms.push(Term::Beliefs(Arc::new(BeliefTerm { beliefs: models.beliefs(), weights, bias })));
         }
         wrap(py, sum_policy::SumPolicy { n_actions, n_observations, terms, temperature })
     }

@@ -74,7 +74,8 @@ pub fn train(
         order.swap(place, place + rng.below(left));
     }
     order.truncate(training.episodes.max(1));
-    let sequences: Vec<Sequence> = order.iter().map(|&e| Sequence::of(view, terminated[e], tasks, e)).collect();
+    let sequences: Vec<Sequence> =
+        order.iter().map(|&e| Sequence::of(view, terminated[e], tasks, e)).collect();
     map_blocks(training.threads, training.models, 1, ticker, |which| {
         let mut model = CloneModel::random(view, tasks, training, which.start as u64);
         model.improve(&sequences, training.iterations, ticker)?;
@@ -180,7 +181,8 @@ impl CloneModel {
     /// Mean log-likelihood of a step in other data, of the tasks that the model was trained on.
     pub fn score(&self, view: &View, terminated: &[bool], tasks: &Tasks, ticker: &Ticker) -> Result<f64> {
         let episodes = 0..view.n_episodes();
-        let sequences: Vec<Sequence> = episodes.map(|e| Sequence::of(view, terminated[e], tasks, e)).collect();
+        let sequences: Vec<Sequence> =
+            episodes.map(|e| Sequence::of(view, terminated[e], tasks, e)).collect();
         Arch::new().dispatch(|| self.log_likelihood_of(&sequences, ticker))
     }
 

@@ -136,7 +136,11 @@ impl Tasks {
 }
 
 fn too_sparse(task: u32) -> Error {
-    Error::argument("tasks", format!("no episode of task {task}"), "number the tasks 0, 1, 2, … without a gap")
+    Error::argument(
+        "tasks",
+        format!("no episode of task {task}"),
+        "number the tasks 0, 1, 2, … without a gap",
+    )
 }
 
 #[cfg(test)]

@@ -29,7 +29,8 @@ impl Sequence {
         let steps = view.episode(episode);
         let last = steps.end - 1;
         let task = tasks.of_episode(episode);
-        let event = |step: usize| tasks.classes(task).event(view.rewards[step], terminated && step == last) as u32;
+        let event =
+            |step: usize| tasks.classes(task).event(view.rewards[step], terminated && step == last) as u32;
         Sequence {
             actions: view.actions[steps.clone()].iter().map(|&a| a as u32).collect(),
             observations: view.observations[steps.clone()].iter().map(|&o| o as u32).collect(),
