@@ -20,9 +20,9 @@ LAYERS = [
     {"learn"},
     {"plan", "ope"},
     {"baselines"},
-    {"experiments"},
+    {"experiments", "terminal"},
     {"adapters"},
-    {"cli", "log_report", "__main__"},
+    {"cli", "log_report", "watch", "__main__"},
 ]
 
 crate_modules = re.findall(r"^(?:pub )?mod (\w+);", (RUST / "lib.rs").read_text(), re.MULTILINE)

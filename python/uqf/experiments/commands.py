@@ -8,10 +8,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich import box
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-from rich.table import Table
 
 from uqf.experiments import gridworld
 from uqf.experiments.cells import Cell, Row, Store, code
@@ -20,9 +17,7 @@ from uqf.experiments.gridworld_report import curves
 from uqf.experiments.report import write_report
 from uqf.experiments.spocman import SPocMan
 from uqf.experiments.spocman_table import summary, time_ratios
-
-#: Exit code of a run ended by Ctrl-C, as shells have it.
-INTERRUPTED = 130
+from uqf.terminal import plain_table, progress_bar, stoppable
 
 
 class Name(StrEnum):
@@ -78,7 +73,8 @@ def reproduce(
 def _run(names: list[Name], size: SizeName, out: Path, as_json: bool, command: str) -> None:
     console = Console(stderr=as_json)
     tables: dict[str, Any] = {}
-    try:
+    again = f"{command} --size {size} --out {out}"
+    with stoppable(console, f"Finished cells are kept; to go on where this stopped:\n  {again}"):
         for name in names:
             rows, ran = _finish(name, size, out, console)
             console.print(f"{name}: {len(rows)} cells, {ran} run now, {len(rows) - ran} found finished")
@@ -86,17 +82,8 @@ def _run(names: list[Name], size: SizeName, out: Path, as_json: bool, command: s
             if older:
                 path = Store(out, name).path
                 console.print(f"{older} of them were made by other code; remove {path} to run them again")
-            if name is Name.gridworld:
-                tables[name] = _gridworld(rows, console)
-            else:
-                tables[name] = _spocman(rows, console)
+            tables[name] = (_gridworld if name is Name.gridworld else _spocman)(rows, console)
         report = write_report(out, size)
-    except KeyboardInterrupt:
-        again = f"{command} --size {size} --out {out}"
-        console.print(
-            f"\nStopped. Finished cells are kept; to go on where this stopped:\n  {again}", soft_wrap=True
-        )
-        raise typer.Exit(INTERRUPTED) from None
     console.print(f"Report: {report}", soft_wrap=True)
     if as_json:
         typer.echo(json.dumps(tables | {"report": str(report)}))
@@ -106,25 +93,16 @@ def _finish(name: Name, size: SizeName, out: Path, console: Console) -> tuple[li
     """All rows of an experiment, after running those that were missing; how many these were."""
     experiment = GridWorld(size) if name is Name.gridworld else SPocMan(size)
     cells, store = experiment.cells(), Store(out, name)
-    columns = (
-        TextColumn("{task.fields[experiment]}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-        TextColumn("{task.description}"),
-    )
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+    with progress_bar(console) as bar:
         missing = store.missing(cells)
-        task = bar.add_task("", total=len(missing), experiment=str(name))
+        task = bar.add_task(str(name), total=len(missing), note="")
 
         def progress(cell: Cell, done: bool) -> None:
             if done:
                 bar.advance(task)
             else:
                 episodes = f", {cell.setting['episodes']:,} episodes" if "episodes" in cell.setting else ""
-                bar.update(
-                    task, description=f"{cell.method} on {cell.setting['world']}{episodes}, seed {cell.seed}"
-                )
+                bar.update(task, note=f"{cell.method} on {cell.setting['world']}{episodes}, seed {cell.seed}")
 
         ran = store.run(missing, experiment.work, progress)
     store.write_csv()
@@ -133,7 +111,9 @@ def _finish(name: Name, size: SizeName, out: Path, console: Console) -> tuple[li
 
 def _gridworld(rows: list[Row], console: Console) -> list[dict[str, Any]]:
     episodes = max(row.cell.setting.get("episodes", 0) for row in rows)
-    table = _table(f"Grid world: return after {episodes:,} episodes", "method", *gridworld.STARTS, "seconds")
+    table = plain_table(
+        f"Grid world: return after {episodes:,} episodes", "method", *gridworld.STARTS, "seconds"
+    )
     by_start = {start: curves(rows, start, "return") for start in gridworld.STARTS}
     seconds = curves(rows, "", "seconds")
     lines: list[dict[str, Any]] = []
@@ -158,7 +138,7 @@ def _gridworld(rows: list[Row], console: Console) -> list[dict[str, Any]]:
 
 def _spocman(rows: list[Row], console: Console) -> dict[str, Any]:
     lines = summary(rows)
-    table = _table("S-PocMan", "method", "return", "± s.e.", "seconds", "paper", "paper: s")
+    table = plain_table("S-PocMan", "method", "return", "± s.e.", "seconds", "paper", "paper: s")
     for line in lines:
         figures = (line["seconds"], line["paper_return"], line["paper_seconds"])
         shown = ("" if figure is None else f"{figure:.3g}" for figure in figures)
@@ -170,10 +150,3 @@ def _spocman(rows: list[Row], console: Console) -> dict[str, Any]:
             f"CPSR + fitted-Q (most rounds) trains {ratio:,.1f} times as long as {label}; the paper: 245"
         )
     return {"rows": lines, "time_ratios": ratios}
-
-
-def _table(title: str, *columns: str) -> Table:
-    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD)
-    for index, column in enumerate(columns):
-        table.add_column(column, justify="left" if index == 0 else "right", no_wrap=True)
-    return table

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +11,7 @@ from uqf.baselines import CPSR, POMCP, FittedQ, MemorylessQ
 from uqf.environments import Environment, make
 from uqf.evaluate import rollout
 from uqf.experiments.cells import Cell, Result
-from uqf.experiments.contest import Contestant, replay, score, train
+from uqf.experiments.contest import Clock, Contestant, replay, score, train
 from uqf.learn.estimator import UQF
 from uqf.plan.policy_iteration import policy_iteration
 from uqf.policies import TablePolicy
@@ -22,6 +21,7 @@ EXPERIMENT = "spocman"
 LABELS = {
     "uqf-contexts": "UQF (ours, contexts)",
     "uqf": "UQF (ours, beliefs)",
+    "uqf-spectral": "UQF (spectral)",
     "uqf-paper": "UQF (paper)",
     "cpsr-fitted-q": "CPSR + fitted-Q",
     "memoryless": "memoryless",
@@ -56,42 +56,43 @@ SIZES = {
     ),
     "full": Size(
         500,
-        10,
-        10_000,
+        5,
+        2_000,
         (10, 50, 100, 400),
         30,
         models=4,
         passes=60,
         turns=40,
         simulations=1_024,
-        searched=500,
+        searched=50,
     ),
 }
 
 
 def contestants(size: Size, discount: float) -> dict[str, Contestant]:
-    """The learners; those without a way of their own to choose get four settings on the same folds."""
+    """The learners; those without a way of their own to choose get four settings on the same folds.
+
+    The settings are two sizes of the memory by two learning discounts: at the discount of the task itself,
+    0.99999, noise over a hundred steps hides what one action does.
+    """
     quick: dict[str, Any] = {
         "iterations": min(5, *size.rounds),
         "trees": min(10, size.trees),
         "discount": discount,
     }
-    return {
-        "uqf-contexts": Contestant(LABELS["uqf-contexts"], UQF(discount=discount, memory="contexts")),
-        "uqf": Contestant(LABELS["uqf"], UQF(discount=discount, models=size.models, iterations=size.passes)),
-        "uqf-paper": Contestant(
-            LABELS["uqf-paper"],
-            UQF.paper(discount=discount, projection="hashed"),
-            {"rank": (5, 20), "max_prefix": (3, 10)},
-        ),
-        "memoryless": Contestant(LABELS["memoryless"], MemorylessQ(discount=discount), {"k": (1, 2, 3, 4)}),
-        "cpsr-fitted-q": Contestant(
-            LABELS["cpsr-fitted-q"],
-            FittedQ(CPSR(), **quick),
-            {"representation__rank": (3, 6, 10, 20)},
-            {"iterations": max(size.rounds), "trees": size.trees},
-        ),
+    final = {"iterations": max(size.rounds), "trees": size.trees}
+    ranks, discounts = (5, 20), (0.5, 0.9)
+    own = {"rank": ranks, "discount": discounts}
+    below = {"representation__rank": ranks, "discount": discounts}
+    learners: dict[str, tuple[Any, ...]] = {
+        "uqf-contexts": (UQF(discount=discount, memory="contexts"),),
+        "uqf": (UQF(discount=discount, models=size.models, iterations=size.passes),),
+        "uqf-spectral": (UQF(discount=discount, projection="hashed", window=3), own),
+        "uqf-paper": (UQF.paper(discount=discount, projection="hashed", max_prefix=10), own),
+        "memoryless": (MemorylessQ(discount=discount), {"k": (1, 3), "discount": discounts}),
+        "cpsr-fitted-q": (FittedQ(CPSR(), **quick), below, final),
     }
+    return {method: Contestant(LABELS[method], *parts) for method, parts in learners.items()}
 
 
 def wall_avoiding(env: Environment) -> TablePolicy:
@@ -148,7 +149,7 @@ class SPocMan:
             if cell.method == "uqf" and cell.seed == 0:
                 figures["replay"] = replay(env, trained.policy, seed=cell.seed)
             return figures
-        began = time.perf_counter()
+        clock = Clock()
         policy: Any = None
         if cell.method == "wall-avoiding":
             policy = wall_avoiding(env)
@@ -162,7 +163,7 @@ class SPocMan:
             policy = POMCP(env, simulations=simulations, rollouts="preferred", discount=0.95, seed=cell.seed)
         # Only this one learns; the others have nothing to train.
         learned = cell.method == "policy-iteration"
-        result: Result = {"seconds": time.perf_counter() - began if learned else None}
+        result: Result = {**clock.read()} if learned else {"seconds": None}
         result |= score(env, policy, episodes=scoring, seed=cell.seed)
         if learned and cell.seed == 0:
             result["replay"] = replay(env, policy, seed=cell.seed)
@@ -174,14 +175,14 @@ class SPocMan:
     def _fitted_q(self, env: Environment, cell: Cell) -> Result:
         """One long fit with all cores, looked at after 10, 50, … rounds: a shorter fit is its beginning."""
         rounds = cell.setting["rounds"]
-        kept: dict[int, tuple[Any, float]] = {}
+        kept: dict[int, tuple[Any, dict[str, float]]] = {}
 
         def watch(learner: FittedQ) -> Any:
-            began = time.perf_counter()
+            clock = Clock()
 
             def progress(done: int) -> None:
                 if done in rounds:
-                    kept[done] = (learner.policy_, time.perf_counter() - began)
+                    kept[done] = (learner.policy_, clock.read())
 
             return progress
 
@@ -189,8 +190,7 @@ class SPocMan:
         contestant = self.contestants[cell.method]
         trained = train(contestant, data, folds=cell.setting["folds"], seed=cell.seed, progress=watch)
         scores = [
-            {"rounds": done, "seconds": seconds}
-            | score(env, policy, episodes=cell.setting["scoring"], seed=cell.seed)
-            for done, (policy, seconds) in kept.items()
+            {"rounds": done} | times | score(env, policy, episodes=cell.setting["scoring"], seed=cell.seed)
+            for done, (policy, times) in kept.items()
         ]
         return trained.figures | {"by_rounds": scores}

@@ -54,7 +54,7 @@ def summary(rows: list[Row]) -> list[dict[str, Any]]:
 def time_ratios(lines: list[dict[str, Any]]) -> dict[str, float]:
     """How many times longer the longest fitted-Q trained than each UQF."""
     fitted = [line["seconds"] for line in lines if line["label"].startswith(LABELS["cpsr-fitted-q"])]
-    ours = {LABELS[method] for method in ("uqf-contexts", "uqf", "uqf-paper")}
+    ours = {LABELS[method] for method in ("uqf-contexts", "uqf", "uqf-spectral", "uqf-paper")}
     if not fitted:
         return {}
     return {line["label"]: max(fitted) / line["seconds"] for line in lines if line["label"] in ours}
