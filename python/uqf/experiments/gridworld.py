@@ -51,7 +51,7 @@ class Size:
 
 SIZES = {
     "smallest": Size((40,), 1, 50, rounds=2, trees=2, models=1, passes=2, planning=2),
-    "demo": Size((50, 100, 200), 2, 1_000, rounds=10, trees=30, models=4, passes=60, planning=200),
+    "demo": Size((50, 200), 2, 1_000, rounds=10, trees=30, models=4, passes=60, planning=200),
     "full": Size(
         # 3,200 is left out: learners take time in proportion, and the largest sizes most of the hours.
         (100, 200, 400, 800, 1_600, 6_400),

@@ -51,9 +51,7 @@ class Size:
 
 SIZES = {
     "smallest": Size(30, 1, 30, (1, 2), 2, models=1, passes=2, turns=2, simulations=4, searched=2),
-    "demo": Size(
-        500, 1, 2_000, (10, 50, 100, 400), 30, models=4, passes=60, turns=10, simulations=64, searched=50
-    ),
+    "demo": Size(500, 1, 2_000, (10, 50), 30, models=4, passes=60, turns=10, simulations=64, searched=50),
     "full": Size(
         500,
         5,
