@@ -13,7 +13,7 @@ from rich.console import Console
 from uqf.experiments import gridworld
 from uqf.experiments.cells import Cell, Row, Store, code
 from uqf.experiments.gridworld import GridWorld
-from uqf.experiments.gridworld_report import curves
+from uqf.experiments.gridworld_report import curves, table_lines, table_sizes
 from uqf.experiments.report import write_report
 from uqf.experiments.spocman import SPocMan
 from uqf.experiments.spocman_table import longest_fitted_q, summary, time_ratios
@@ -110,29 +110,20 @@ def _finish(name: Name, size: SizeName, out: Path, console: Console) -> tuple[li
 
 
 def _gridworld(rows: list[Row], console: Console) -> list[dict[str, Any]]:
-    episodes = max(row.cell.setting.get("episodes", 0) for row in rows)
-    table = plain_table(
-        f"Grid world: return after {episodes:,} episodes", "method", *gridworld.STARTS, "seconds"
-    )
-    by_start = {start: curves(rows, start, "return") for start in gridworld.STARTS}
     seconds = curves(rows, "", "seconds")
     lines: list[dict[str, Any]] = []
-    for method, label in gridworld.LABELS.items():
-        line: dict[str, Any] = {
-            "method": label,
-            "seconds": seconds[method][-1][1] if method in seconds else None,
-        }
-        for start, found in by_start.items():
-            references = [
-                row.result["return"]
-                for row in rows
-                if row.cell.method == method and row.cell.setting["world"].endswith(start)
-            ]
-            line[start] = found[method][-1][1] if method in found else references[0]
-        lines.append(line)
-        duration = "" if line["seconds"] is None else f"{line['seconds']:.3g}"
-        table.add_row(label, *(f"{line[start]:.3f}" for start in gridworld.STARTS), duration)
-    console.print(table)
+    for episodes in table_sizes(rows):
+        title = f"Grid world: return after {episodes:,} episodes"
+        table = plain_table(title, "method", *gridworld.STARTS, "seconds")
+        for method, places in table_lines(rows, episodes).items():
+            duration = next((value for n, value, _ in seconds.get(method, []) if n == episodes), None)
+            shown = (f"{mean:.2f} ± {error:.2f}" for mean, error in places.values())
+            table.add_row(gridworld.LABELS[method], *shown, "" if duration is None else f"{duration:.3g}")
+            figures = {start: {"return": mean, "stderr": error} for start, (mean, error) in places.items()}
+            lines.append(
+                {"method": gridworld.LABELS[method], "episodes": episodes, "seconds": duration, **figures}
+            )
+        console.print(table)
     return lines
 
 

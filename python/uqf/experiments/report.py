@@ -67,7 +67,9 @@ def _head(grid: list[Row], pacman: list[Row], size: str) -> str:
     for method in ("uqf-contexts", "uqf"):
         label = spocman.LABELS[method]
         if label in ratios and rival:
-            note = f"as long as {label} trains {rival['label']} on S-PocMan; the paper with 400 rounds: 245×"
+            note = (
+                f"the training time of {label} takes {rival['label']}, on S-PocMan; the paper: 245× with 400"
+            )
             tiles.append((f"{ratios[label]:,.0f}×", note))
     best = spocman.LABELS["policy-iteration"]
     if best in lines:
