@@ -120,5 +120,6 @@ def test_interrupted_fitting_leaves_the_old_policy_and_nothing_else(tmp_path, lo
     )
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert result.returncode == 130
+    assert "the same command starts again" in result.stderr and "Traceback" not in result.stderr
     assert out.read_text() == "old"
     assert os.listdir(tmp_path) == [out.name]

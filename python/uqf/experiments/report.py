@@ -45,8 +45,10 @@ def write_report(folder: str | os.PathLike[str], size: str) -> Path:
     _write(path, text)
     if gridworld_report.sizes_of(grid):
         figure = gridworld_report.returns_figure(grid)
-        keys = list(gridworld.LABELS.items())
-        _write(path.with_name("gridworld.svg"), standalone(figure, style, keys, *gridworld_report.SIZE))
+        keys = [(method, gridworld.LABELS[method]) for method in gridworld_report.LEARNERS]
+        levels = list(gridworld.REFERENCES.items())
+        alone = standalone(figure, style, keys, levels, *gridworld_report.SIZE)
+        _write(path.with_name("gridworld.svg"), alone)
     return path
 
 
