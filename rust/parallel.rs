@@ -100,18 +100,23 @@ pub fn for_each<T: Send>(threads: usize, items: Vec<T>, work: impl Fn(T) + Send 
     Ok(())
 }
 
-/// Pools are kept, since starting threads costs more than many of our calls.
+/// By process and number of threads.
+type Pools = HashMap<(u32, usize), Arc<ThreadPool>>;
+
+/// Pools are kept, since starting threads costs more than many of our calls. A process that was forked off has
+/// the memory of its parent's pools but not their threads, and makes its own.
 fn pool(threads: usize) -> Result<Arc<ThreadPool>> {
-    static POOLS: OnceLock<Mutex<HashMap<usize, Arc<ThreadPool>>>> = OnceLock::new();
+    static POOLS: OnceLock<Mutex<Pools>> = OnceLock::new();
+    let key = (std::process::id(), threads);
     let mut pools = POOLS.get_or_init(Mutex::default).lock().unwrap_or_else(|poison| poison.into_inner());
-    if let Some(pool) = pools.get(&threads) {
+    if let Some(pool) = pools.get(&key) {
         return Ok(pool.clone());
     }
     let pool = ThreadPoolBuilder::new()
         .num_threads(threads)
         .build()
         .map_err(|problem| Error::argument("threads", threads, problem.to_string()))?;
-    Ok(pools.entry(threads).or_insert(Arc::new(pool)).clone())
+    Ok(pools.entry(key).or_insert(Arc::new(pool)).clone())
 }
 
 #[cfg(test)]

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import uqf
 from test_model_file import policies
+from uqf import baselines
 from uqf.adapters.sb3 import Predictor
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
@@ -57,6 +58,96 @@ def test_batches_act_alike_for_any_number_of_threads(policy):
     one = played(policy, 700, 1)
     assert np.array_equal(one, played(policy, 700, 2))
     assert np.array_equal(one, played(policy, 700, 5))
+
+
+@pytest.fixture(scope="module")
+def learned():
+    """The policy of every learner and of a planner, by name; the last is a user's own."""
+    tiger = uqf.make("tiger")
+    data = uqf.rollout(tiger, episodes=200, horizon=6, seed=0)
+    learners = {
+        "beliefs": uqf.UQF(states=6, models=1, iterations=3),
+        "contexts": uqf.UQF(memory="contexts"),
+        "spectral": uqf.UQF(rank=3),
+        "paper": uqf.UQF.paper(rank=3),
+        "memoryless": baselines.MemorylessQ(),
+        "fitted": baselines.FittedQ(baselines.Window(2), iterations=2),
+        "tpsr": baselines.TPSR(rank=3),
+        "cpsr": baselines.CPSR(rank=3, temperature=0.5),
+        "psr-pbvi": baselines.PSRPBVI(baselines.TPSR(rank=3)),
+    }
+    policies = {name: learner.fit(data).policy_ for name, learner in learners.items()}
+    return policies | {
+        "qmdp": baselines.QMDP().solve(tiger.tabular()).policy_,
+        "random": baselines.RandomPolicy(3, tiger.n_observations),
+        "own": InPython(policies["contexts"]),
+    }
+
+
+KINDS = (
+    "beliefs contexts spectral paper memoryless fitted tpsr cpsr psr-pbvi qmdp random own".split()  # noqa: SIM905
+)
+
+
+class InPython:
+    """A user's own policy: only what the protocol demands."""
+
+    def __init__(self, policy):
+        self.initial_state, self.update, self.action_probs = (
+            policy.initial_state,
+            policy.update,
+            policy.action_probs,
+        )
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_policy_acts_in_parallel_episodes(learned, kind):
+    policy, n = learned[kind], 5
+    batch = uqf.batch(policy, n, n_actions=3, seed=1)
+    states = [policy.initial_state() for _ in range(n)]
+    rng = np.random.default_rng(0)
+    for _ in range(6):
+        probs = batch.action_probs()
+        np.testing.assert_allclose(probs, [policy.action_probs(state) for state in states], atol=1e-12)
+        actions, observations = batch.act(), rng.integers(2, size=n)
+        assert (probs[np.arange(n), actions] > 0).all()
+        starts = rng.random(n) < 0.3
+        batch.update(actions, observations)
+        batch.reset(starts)
+        states = [
+            policy.initial_state() if start else policy.update(state, action, observation)
+            for state, action, observation, start in zip(
+                states, actions.tolist(), observations.tolist(), starts, strict=True
+            )
+        ]
+    assert len(batch) == n
+    with pytest.raises(ValueError, match="n = 0"):
+        uqf.batch(policy, 0, n_actions=3)
+    with pytest.raises(ValueError, match="array of length 1: there are 5 episodes"):
+        batch.update(np.zeros(1, np.int64), np.zeros(1, np.int64))
+
+
+def test_a_policy_of_unknown_size_needs_n_actions(learned):
+    with pytest.raises(TypeError, match="InPython without n_actions"):
+        uqf.batch(learned["own"], 3)
+
+
+def episode_of(policy, seed):
+    """Actions of an episode, each drawn with luck of its own."""
+    rng = np.random.default_rng(seed)
+    state, actions = policy.initial_state(), []
+    for _ in range(200):
+        actions.append(policy.action(state, rng))
+        state = policy.update(state, actions[-1], int(rng.integers(2)))
+    return actions
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "own"])
+def test_threads_may_share_a_policy(learned, kind):
+    policy = learned[kind]
+    with ThreadPoolExecutor(4) as pool:
+        together = list(pool.map(lambda seed: episode_of(policy, seed), range(8)))
+    assert together == [episode_of(policy, seed) for seed in range(8)]
 
 
 def test_actions_of_a_batch_have_the_probabilities_of_the_policy():

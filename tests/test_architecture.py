@@ -15,14 +15,15 @@ PYTHON = ROOT / "python" / "uqf"
 #: A Python module may import only from layers above its own, and from its own.
 LAYERS = [
     {"_core", "errors", "_reference", "files", "vocabulary"},
-    {"trajectories", "environments", "policies", "sum_policy_tensors"},
-    {"pomdp_file", "model_file", "evaluate"},
+    {"trajectories", "environments", "policies", "batches", "sum_policy_tensors"},
+    {"pomdp_file", "model_file", "model_header", "evaluate"},
     {"learn"},
-    {"plan", "ope"},
+    {"plan"},
     {"baselines"},
+    {"ope"},
     {"experiments", "terminal"},
     {"adapters"},
-    {"cli", "log_report", "watch", "__main__"},
+    {"cli", "log_report", "report_tables", "watch", "__main__"},
 ]
 
 crate_modules = re.findall(r"^(?:pub )?mod (\w+);", (RUST / "lib.rs").read_text(), re.MULTILINE)

@@ -81,10 +81,52 @@ def test_a_log_with_names_keeps_them(tmp_path):
     ]
     log.write_text("\n".join(["episode,action,observation,reward", *rows]))
     report = as_json("fit", log, "--out", out)
-    assert any("no propensities" in worry for worry in report["worry"])
+    (worry,) = [worry for worry in report["worry"] if "no propensities" in worry]
+    assert report["data"]["propensities"] == "estimated from the last symbol"
+    assert 0.2 < report["data"]["smallest propensity"] < report["data"]["mean propensity"] < 0.8
+    assert f"{report['data']['smallest propensity']:.2g} at least" in worry, "the estimate is reported"
+    assert report["data"]["names"] == "2 actions, 2 observations and one code for unknown ones"
     assert uqf.inspect_model(out).vocabulary == uqf.Vocabulary(("open", "wait"), ("green", "red"))
     assert as_json("inspect", log)["log"]["episodes"] == 60
     assert as_json("evaluate", out, "--log", log)["expect"]["logged episodes"] == 60
+
+
+def test_columns_may_have_other_names(tmp_path, log):
+    csv = tmp_path / "log.csv"
+    csv.write_text("user,item,observation,gain\n0,a,x,1\n0,b,y,0\n1,a,x,1\n")
+    named = as_json("inspect", csv, "--columns", "episode=user,action=item,reward=gain")["log"]
+    assert (named["episodes"], named["mean return"]) == (2, 1.0)
+    for text in ("reward", "rewrad=gain", "reward="):
+        result = CliRunner().invoke(app, ["inspect", str(csv), "--columns", text])
+        assert result.exit_code == 2
+    with pytest.raises(uqf.FileFormatError, match=r"no column 'action' .*--columns action=…"):
+        CliRunner().invoke(app, ["inspect", str(csv)], catch_exceptions=False)
+
+
+def test_a_missing_folder_is_told_before_the_work(tmp_path):
+    with pytest.raises(FileNotFoundError, match="there is no folder"):
+        CliRunner().invoke(
+            app, ["fit", "no-log.csv", "--out", str(tmp_path / "no" / "p")], catch_exceptions=False
+        )
+
+
+def test_the_report_reads_as_a_report(tmp_path, log):
+    out = tmp_path / "policy"
+    text = CliRunner().invoke(app, ["fit", str(log), "--out", str(out)], catch_exceptions=False).output
+    headings = ["What the data look like", "What was chosen", "What to expect", "What to worry about"]
+    places = [text.index(heading) for heading in headings]
+    assert places == sorted(places)
+    assert "…" not in text, "nothing is cut off"
+    shown = CliRunner().invoke(app, ["inspect", str(out)], catch_exceptions=False).output
+    assert "policy: settings" in shown
+    assert "…" not in shown
+
+
+def test_names_that_look_like_markup_are_shown_as_they_are(tmp_path):
+    names = uqf.Vocabulary(("[/bold]", "[red]go"), ("x",))
+    uqf.save(uqf.TablePolicy(np.full((5, 2), 0.5), 2), tmp_path / "policy", vocabulary=names)
+    shown = CliRunner().invoke(app, ["inspect", str(tmp_path / "policy")], catch_exceptions=False).output
+    assert "[/bold], [red]go" in shown
 
 
 def run(*arguments):
@@ -123,3 +165,16 @@ def test_interrupted_fitting_leaves_the_old_policy_and_nothing_else(tmp_path, lo
     assert "the same command starts again" in result.stderr and "Traceback" not in result.stderr
     assert out.read_text() == "old"
     assert os.listdir(tmp_path) == [out.name]
+
+
+def test_a_folder_beyond_memory_is_fitted_in_batches(tmp_path):
+    data = uqf.rollout(uqf.make("tiger"), episodes=400, horizon=5, seed=0)
+    folder = tmp_path / "log"
+    folder.mkdir()
+    data[:100].to_parquet(folder / "a.parquet")
+    data[100:].to_parquet(folder / "b.parquet")
+    report = as_json("fit", folder, "--out", tmp_path / "policy.safetensors", "--rank", 3)
+    assert (report["learned"]["episodes"], report["learned"]["rank"]) == (400, 3)
+    learned = uqf.load(tmp_path / "policy.safetensors")
+    expected = uqf.UQF(3, projection="hashed").fit(data).policy_
+    np.testing.assert_allclose(learned.operators, expected.operators, rtol=1e-10, atol=1e-12)

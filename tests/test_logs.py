@@ -2,10 +2,16 @@
 
 import contextlib
 import json
+import subprocess
+import sys
 import types
+import warnings
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.csv
+import pyarrow.feather
+import pyarrow.json
 import pyarrow.parquet as pq
 import pytest
 from gymnasium import spaces
@@ -52,8 +58,8 @@ def test_parquet_comes_back_bit_for_bit(tmp_path_factory, data):
     path = tmp_path_factory.mktemp("logs") / "data.parquet"
     data.to_parquet(path)
     assert uqf.read_parquet(path) == data
-    assert uqf.concatenate(list(uqf.iter_parquet(path, 2))) == data
-    assert [len(batch) for batch in uqf.iter_parquet(path, 2)][:-1] == [2] * ((len(data) - 1) // 2)
+    assert uqf.concatenate(list(uqf.iter_log(path, 2))) == data
+    assert [len(batch) for batch in uqf.iter_log(path, 2)][:-1] == [2] * ((len(data) - 1) // 2)
 
 
 @given(trajectories())
@@ -103,9 +109,7 @@ def test_names_become_codes_and_stay_with_the_data(tmp_path):
     data.to_parquet(tmp_path / "log.parquet")
     again = uqf.read_parquet(tmp_path / "log.parquet")
     assert again == data
-    assert [batch.vocabulary for batch in uqf.iter_parquet(tmp_path / "log.parquet", 1)] == [
-        data.vocabulary
-    ] * 2
+    assert [batch.vocabulary for batch in uqf.iter_log(tmp_path / "log.parquet", 1)] == [data.vocabulary] * 2
 
 
 def test_new_logs_can_be_read_with_the_names_of_an_old_one(tmp_path):
@@ -124,17 +128,144 @@ def test_new_logs_can_be_read_with_the_names_of_an_old_one(tmp_path):
 def test_streaming_finds_the_same_names_as_reading_whole(tmp_path):
     pq.write_table(pa.table(STEPS), tmp_path / "log.parquet", row_group_size=2)
     whole = uqf.read_parquet(tmp_path / "log.parquet")
-    assert uqf.concatenate(list(uqf.iter_parquet(tmp_path / "log.parquet", 1))) == whole
+    assert uqf.concatenate(list(uqf.iter_log(tmp_path / "log.parquet", 1))) == whole
 
 
-def test_streaming_holds_a_batch_and_not_the_whole(tmp_path):
-    data = uqf.rollout(uqf.make("tiger"), episodes=20_000, horizon=40)
+@given(trajectories(), st.integers(1, 5))
+def test_every_format_is_read_in_batches_of_the_size_asked_for(tmp_path_factory, data, size):
+    folder = tmp_path_factory.mktemp("logs")
+    table = as_steps(data)
+    pq.write_table(table, folder / "log.parquet")
+    pa.feather.write_feather(table, folder / "log.arrow", chunksize=4)
+    pa.csv.write_csv(table, folder / "log.csv")
+    (folder / "log.jsonl").write_text("\n".join(json.dumps(row) for row in table.to_pylist()))
+    for path in folder.iterdir():
+        batches = list(uqf.iter_log(path, size, **sizes(data)))
+        assert uqf.concatenate(batches) == data
+        assert [len(batch) for batch in batches[:-1]] == [size] * (len(batches) - 1)
+    with pytest.raises(ValueError, match="batch_episodes = 0"):
+        next(uqf.iter_log(folder / "log.csv", 0))
+
+
+#: Reads a log in batches and prints the steps it held and by how many bytes the process grew.
+READ_IN_BATCHES = """
+import resource, sys, uqf
+def peak():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+list(uqf.iter_log(sys.argv[1], 200))
+before = peak()
+print(sum(batch.n_steps for batch in uqf.iter_log(sys.argv[2], 200)), peak() - before)
+"""
+
+
+def long_log(path, episodes):
+    """Episodes of 100 steps."""
+    steps = np.arange(100) % 3, np.arange(100) % 7, np.arange(100) % 2
+    lists = {
+        name: values.tolist()
+        for name, values in zip(("actions", "observations", "rewards"), steps, strict=True)
+    }
+    rows = "".join("@,{},{},{}\n".format(*step) for step in zip(*steps, strict=True))
+    table = pa.table({name: [values] * 1000 for name, values in lists.items()})
+    match path.suffix:
+        case ".csv":
+            with path.open("w") as file:
+                file.write("episode,action,observation,reward\n")
+                # Ids that do not count up by one, so that every one must be remembered.
+                file.writelines(rows.replace("@", f"{7 * episode}") for episode in range(episodes))
+        case ".jsonl":
+            path.write_text((json.dumps(lists) + "\n") * episodes)
+        case ".parquet":
+            with pq.ParquetWriter(path, table.schema) as writer:
+                for _ in range(episodes // 1000):
+                    writer.write_table(table)
+        case ".arrow":
+            with pa.ipc.new_file(path, table.schema) as writer:
+                for _ in range(episodes // 1000):
+                    writer.write_table(table)
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".jsonl", ".parquet", ".arrow"])
+def test_memory_does_not_grow_with_the_log(tmp_path, suffix):
+    paths = [tmp_path / f"{size}{suffix}" for size in ("short", "long")]
+    for path, episodes in zip(paths, (1000, 20_000), strict=True):
+        long_log(path, episodes)
+    run = subprocess.run(
+        [sys.executable, "-c", READ_IN_BATCHES, *map(str, paths)], capture_output=True, text=True, check=True
+    )
+    steps, growth = map(int, run.stdout.split())
+    assert steps == 2_000_000
+    assert growth < 0.6 * steps * 24, "the arrays of the whole log alone would take more"
+
+
+def test_an_episode_that_comes_back_is_refused_across_batches_and_files(tmp_path):
+    def steps(ids):
+        rows = len(ids)
+        return pa.table(
+            {"episode": ids, "action": [0] * rows, "observation": [0] * rows, "reward": [0.0] * rows}
+        )
+
+    for ids in ([*range(50), 3], [7, 5, 9, 5], ["a", "b", "a"], ["0", "1", "0"]):
+        pa.csv.write_csv(steps(ids), tmp_path / "log.csv")
+        with pytest.raises(uqf.FileFormatError, match=f"row {len(ids) - 1}: episode '{ids[-1]}' comes back"):
+            list(uqf.iter_log(tmp_path / "log.csv", 1))
+    folder = tmp_path / "parts"
+    folder.mkdir()
+    pq.write_table(steps([0, 1, 2]), folder / "0.parquet")
+    pq.write_table(steps([2, 3, 1]), folder / "1.parquet")
+    with pytest.raises(uqf.FileFormatError, match="row 5: episode 1 comes back"):
+        list(uqf.iter_log(folder, 1))
+
+
+def test_text_keeps_its_types_over_blocks(tmp_path, monkeypatch):
+    monkeypatch.setattr("uqf.adapters.text.BLOCK", 64)
+    head = "episode,action,observation,reward\n"
+    rows = [f"{row // 3},{row % 2},name{row % 3},{row % 2 and 0.5}" for row in range(60)]
+    csv = tmp_path / "log.csv"
+    csv.write_text(head + "\n".join(rows))
+    data = uqf.read_log(csv)
+    assert data.rewards.tolist() == [0.0, 0.5] * 30, "the first block has whole numbers only"
+    csv.write_text(head + "\n".join(rows) + "\n20,up,name0,0")
+    with pytest.raises(uqf.FileFormatError, match="row 60 has 'up'"):
+        uqf.read_log(csv)
+    lines = tmp_path / "log.jsonl"
+    steps = [{"episode": row // 3, "action": row % 2, "observation": 0, "reward": row} for row in range(30)]
+    lines.write_text("\n".join(map(json.dumps, steps)))
+    assert uqf.read_log(lines).rewards.tolist() == list(range(30))
+    steps[-1]["terminated"] = True
+    lines.write_text("\n".join(map(json.dumps, steps)))
+    with pytest.raises(uqf.FileFormatError, match=r"from row \d+ on the columns are .*'terminated'"):
+        uqf.read_log(lines)
+    lines.write_text(json.dumps(steps[0]) + " " * 10_000 + "\n\n" + json.dumps(steps[1]))
+    assert len(uqf.read_log(lines)) == 1, "blank lines and spaces are no rows"
+    monkeypatch.setattr("uqf.adapters.text.LONGEST_LINE", 100)
+    with pytest.raises(uqf.FileFormatError, match="a line is longer"):
+        uqf.read_log(lines)
+
+
+def test_a_file_with_names_is_read_in_the_codes_of_another_vocabulary(tmp_path):
+    data = uqf.from_arrow(pa.table(STEPS))
     data.to_parquet(tmp_path / "log.parquet")
-    whole = data.n_steps * (4 + 4 + 8 + 8)
-    before = pa.total_allocated_bytes()
-    for batch in uqf.iter_parquet(tmp_path / "log.parquet", 500):
-        assert len(batch) == 500
-        assert pa.total_allocated_bytes() - before < whole / 2
+    names = uqf.Vocabulary(("stay", "right", "left"), ("window", "wall"))
+    again = uqf.read_log(tmp_path / "log.parquet", vocabulary=names)
+    assert again == uqf.from_arrow(pa.table(STEPS), vocabulary=names)
+    assert again.actions.tolist() == [2, 1, 2, 2, 1]
+    assert again.observations.tolist() == [1, 2, 1, 1, 1], "door is unknown: the last code"
+    with pytest.raises(uqf.FileFormatError, match="action 'left' does not occur"):
+        uqf.read_log(tmp_path / "log.parquet", vocabulary=uqf.Vocabulary(("right",), ("wall",)))
+    with pytest.raises(
+        uqf.FileFormatError, match="actions of the log are names, those of the vocabulary num"
+    ):
+        uqf.read_log(tmp_path / "log.parquet", vocabulary=uqf.Vocabulary(None, ("wall",)))
+
+
+def test_the_format_may_be_said(tmp_path):
+    pa.csv.write_csv(pa.table(STEPS), tmp_path / "log.txt")
+    assert uqf.read_log(tmp_path / "log.txt", format="csv") == uqf.from_arrow(pa.table(STEPS))
+    with pytest.raises(uqf.FileFormatError, match=r"suffix '.txt' is not one of .parquet"):
+        uqf.read_log(tmp_path / "log.txt")
+    with pytest.raises(uqf.FileFormatError, match="format = 'excel': choose arrow, csv"):
+        uqf.read_log(tmp_path / "log.txt", format="excel")
 
 
 class Frame:
@@ -208,7 +339,37 @@ def test_bad_tables_are_refused_by_every_reader(tmp_path, name):
         uqf.read_log(path)
     assert str(path) in str(whole.value)
     with pytest.raises(uqf.FileFormatError, match=message):
-        list(uqf.iter_parquet(path))
+        list(uqf.iter_log(path))
+
+
+@pytest.mark.parametrize(
+    "name", [name for name, (table, _) in BAD_TABLES.items() if "action" in table.column_names]
+)
+def test_bad_tables_are_refused_as_text_and_as_arrow_files(tmp_path, name):
+    table, _ = BAD_TABLES[name]
+    pa.csv.write_csv(table, tmp_path / "log.csv")
+    (tmp_path / "log.jsonl").write_text("\n".join(json.dumps(row) for row in table.to_pylist()))
+    pa.feather.write_feather(table, tmp_path / "log.arrow")
+    for path in tmp_path.iterdir():
+        with pytest.raises(uqf.FileFormatError, match=str(path)):
+            uqf.read_log(path)
+
+
+def test_rows_are_counted_from_the_beginning_of_the_log(tmp_path):
+    rows = 700
+    steps = {"episode": np.arange(rows) // 2, "action": [0] * rows, "observation": [0] * rows}
+    for role in ("action", "reward"):
+        values = {"reward": [0.0] * rows} | {role: [0] * 650 + [None] + [0] * 49}
+        pq.write_table(pa.table(steps | values), tmp_path / "log.parquet")
+        with pytest.raises(uqf.FileFormatError, match=f"'{role}', row 650: the value is missing"):
+            list(uqf.iter_log(tmp_path / "log.parquet", 1))
+
+
+def test_measurements_are_not_taken_for_names(tmp_path):
+    path = tmp_path / "log.csv"
+    path.write_text("episode,action,observation,reward\n0,a,b,1\n0,a,0.25,1\n")
+    with pytest.raises(uqf.FileFormatError, match=r"'observation', row 1: '0\.25' is neither a whole number"):
+        uqf.read_log(path)
 
 
 def test_a_million_distinct_names_are_refused():
@@ -224,7 +385,7 @@ def test_a_million_distinct_names_are_refused():
         uqf.from_arrow(pa.table(steps | {"observation": names}))
 
 
-@pytest.mark.parametrize("suffix", ["parquet", "csv", "jsonl"])
+@pytest.mark.parametrize("suffix", ["parquet", "arrow", "csv", "jsonl"])
 def test_an_empty_file_is_refused(tmp_path, suffix):
     path = tmp_path / f"log.{suffix}"
     path.touch()
@@ -238,7 +399,7 @@ def test_a_parquet_file_cut_anywhere_is_refused(tmp_path):
     whole = path.read_bytes()
     for size in (len(whole) // 2, 5, len(whole) - 1):
         path.write_bytes(whole[:size])
-        for read in (uqf.read_parquet, lambda path: list(uqf.iter_parquet(path))):
+        for read in (uqf.read_parquet, lambda path: list(uqf.iter_log(path))):
             with pytest.raises(uqf.FileFormatError, match=str(path)):
                 read(path)
 
@@ -257,12 +418,12 @@ def test_a_flipped_bit_is_found_or_leaves_valid_episodes(parquet, data):
     damaged[data.draw(st.integers(0, len(content) - 1))] ^= 1 << data.draw(st.integers(0, 7))
     broken = path.with_name("broken.parquet")
     broken.write_bytes(damaged)
-    for read in (uqf.read_parquet, lambda path: uqf.concatenate(list(uqf.iter_parquet(path, 7)))):
+    for read in (uqf.read_parquet, lambda path: uqf.concatenate(list(uqf.iter_log(path, 7)))):
         with contextlib.suppress(uqf.FileFormatError):
             _core.validate(read(broken))
 
 
-@given(st.binary(max_size=200), st.sampled_from([".parquet", ".csv", ".jsonl"]))
+@given(st.binary(max_size=200), st.sampled_from([".parquet", ".arrow", ".csv", ".jsonl"]))
 def test_any_bytes_are_refused_or_read(tmp_path_factory, content, suffix):
     path = (tmp_path_factory.getbasetemp() / "noise").with_suffix(suffix)
     path.write_bytes(content)
@@ -278,13 +439,15 @@ def test_a_missing_file_is_said_to_be_missing(tmp_path):
 def test_mixed_types_in_text_are_refused(tmp_path):
     csv = tmp_path / "log.csv"
     csv.write_text("episode,action,observation,reward\n0,1,0,0.5\n0,up,0,1\n")
-    with pytest.raises(uqf.FileFormatError, match=r"'action' mixes numbers and names: .*row 1 has 'up'"):
-        uqf.read_csv(csv)
+    with pytest.raises(
+        uqf.FileFormatError, match=r"'action' mixes whole numbers and others: .*row 1 has 'up'"
+    ):
+        uqf.read_log(csv)
     lines = tmp_path / "log.jsonl"
     rows = [{"episode": 0, "action": action, "observation": 0, "reward": 0} for action in (1, "up")]
     lines.write_text("\n".join(map(json.dumps, rows)))
     with pytest.raises(uqf.FileFormatError, match=r"log.jsonl: .*action.* changed from number to string"):
-        uqf.read_jsonl(lines)
+        uqf.read_log(lines)
     with pytest.raises(uqf.FileFormatError, match=r"suffix '.xlsx' is not one of .parquet"):
         uqf.read_log(tmp_path / "log.xlsx")
 
@@ -316,3 +479,34 @@ def test_minari_drops_the_first_observation_or_opens_with_it():
     assert uqf.from_minari(minari_like(parts, space)).n_observations == 4
     with pytest.raises(uqf.FileFormatError, match="episode 0 of the Minari data set: 2 entries where 3"):
         uqf.from_minari(minari_like(np.array([3, 1]), spaces.Discrete(4)))
+
+
+def test_a_real_minari_data_set(tmp_path, monkeypatch):
+    minari = pytest.importorskip("minari")
+    monkeypatch.setenv("MINARI_DATASETS_PATH", str(tmp_path))
+    buffers = [
+        minari.data_collector.EpisodeBuffer(
+            id=index,
+            observations={"row": np.array([1, 1, 0]), "open": np.array([2, 1, 0])},
+            actions=np.array([1, 0]),
+            rewards=np.array([0.0, 2.0]),
+            terminations=np.array([False, index == 0]),
+            truncations=np.array([False, index == 1]),
+        )
+        for index in range(2)
+    ]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # author, description, … are not given
+        dataset = minari.create_dataset_from_buffers(
+            "uqf/test-v0",
+            buffers,
+            action_space=spaces.Discrete(2),
+            observation_space=spaces.Dict(row=spaces.Discrete(2), open=spaces.Discrete(3)),
+            data_format="arrow",
+        )
+    data = uqf.from_minari(dataset)
+    assert data.rewards.tolist() == [0.0, 2.0] * 2
+    assert data.terminated.tolist() == [True, False]
+    assert (data.n_actions, data.n_observations) == (2, 6)
+    assert [action for action, _ in data[0].history] == [1, 0]
+    assert data[0].history == data[1].history

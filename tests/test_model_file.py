@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 
 import uqf
 from uqf import _core
-from uqf.model_file import KEY, _checksum, fingerprint
+from uqf.model_file import KEY, begins_as_model
+from uqf.model_header import checksum, fingerprint
 
 
 def random_sum(rng, n_actions, n_observations, n_contexts, n_beliefs, temperature):
@@ -126,6 +127,22 @@ def test_names_and_the_origin_of_the_data_are_kept(tmp_path):
     assert os.listdir(tmp_path) == ["policy"]
 
 
+def test_a_learner_keeps_the_origin_of_its_data_and_not_the_data(tmp_path):
+    data = uqf.rollout(uqf.make("tiger"), episodes=3000, horizon=10, seed=0)
+    learner = uqf.UQF(memory="contexts").fit(data)
+    learner.save(tmp_path / "policy")
+    assert uqf.inspect_model(tmp_path / "policy").data_fingerprint == fingerprint(data)
+    assert len(pickle.dumps(learner)) < data.n_steps
+
+
+def test_a_model_is_known_by_its_beginning(tmp_path):
+    uqf.save(TABLE, tmp_path / "policy")
+    assert begins_as_model(tmp_path / "policy")
+    (tmp_path / "log").write_text('{"action": {}}')
+    assert not begins_as_model(tmp_path / "log")
+    assert not begins_as_model(tmp_path / "nothing") and not begins_as_model(tmp_path)
+
+
 def test_other_objects_are_not_saved(tmp_path):
     with pytest.raises(TypeError, match="policy is a dict"):
         uqf.save({}, tmp_path / "policy")
@@ -184,7 +201,7 @@ def forged(tmp_path, tensors=None, **changes):
     length = int.from_bytes(content[:8], "little")
     described = json.loads(json.loads(content[8 : 8 + length])["__metadata__"][KEY]) | changes
     arrays = {"probs": TABLE.probs} if tensors is None else tensors
-    described["checksum"] = _checksum(described, arrays)
+    described["checksum"] = checksum(described, arrays)
     path = tmp_path / "forged"
     path.write_bytes(safetensors.numpy.save(arrays, {KEY: json.dumps(described)}))
     return path

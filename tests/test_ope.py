@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 import uqf
 from strategies import pomdps, trajectories
 from uqf import _core, ope
+from uqf.ope.estimators import replayed
 from uqf.ope.replay import estimated_propensities, target_probs
 
 
@@ -162,12 +163,80 @@ def table_value(pomdp, policy, horizon, discount):
 def test_every_method_finds_the_exact_value_where_the_last_symbol_is_the_state(method):
     pomdp = observable(0, horizon=8)
     policy = random_table(2, 4, seed=5)
-    data = uqf.rollout(pomdp, episodes=20_000, seed=1)
+    data = uqf.rollout(pomdp, episodes=5000, seed=1)
     truth = table_value(pomdp, policy, 8, 0.9)
     estimate = ope.evaluate(policy, data, discount=0.9, method=method, replicates=200)
     assert abs(estimate.mean - truth) < 5 * estimate.stderr
     assert 0 < estimate.stderr < 0.2
     assert estimate.interval[0] < estimate.mean < estimate.interval[1]
+
+
+def test_a_learned_world_is_played_as_the_real_one():
+    # Two states that are told apart only by what was seen two steps ago: the last symbol is no state here.
+    moves = np.array([[[0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1], [1, 0, 0, 0]]], float)
+    pomdp = uqf.TabularPOMDP(
+        np.repeat(moves, 2, axis=0),
+        np.tile(np.array([[1.0, 0], [1, 0], [0, 1], [0, 1]]), (2, 1, 1)),
+        np.array([[0.0, 1, 0, 3], [2, 0, 1, 0]]),
+        np.full(4, 0.25),
+        discount=0.9,
+        horizon=12,
+    )
+    data = uqf.rollout(pomdp, episodes=4000, seed=0)
+    world = ope.CPSRSimulator(8, seed=0).fit(data)
+    for policy in (None, random_table(2, 2, seed=1), InPython(random_automaton(2, 2, seed=2))):
+        truth = uqf.estimate_return(pomdp, policy, episodes=2000, seed=9)
+        played = world.returns(policy, 2000, horizon=12, discount=0.9, seed=3)
+        noise = np.hypot(truth.stderr, played.std() / np.sqrt(2000))
+        assert abs(played.mean() - truth.mean) < 5 * noise + 0.02 * abs(truth.mean)
+
+
+def test_a_learned_world_ends_as_the_real_one():
+    # Every step ends the episode with probability 0.2 and pays 1; nothing shows it beforehand.
+    moves = np.array([[[0.8, 0.2], [0.0, 1.0]]])
+    pomdp = uqf.TabularPOMDP(
+        moves, np.ones((1, 2, 1)), np.ones((1, 2)), [1.0, 0.0], 1.0, terminal=[False, True], horizon=30
+    )
+    data = uqf.rollout(pomdp, episodes=3000, seed=0)
+    estimate = ope.evaluate(None, data, discount=1.0, method="cpsr")
+    assert estimate.mean == pytest.approx((1 - 0.8**30) / 0.2, rel=0.05)
+    assert not estimate.sufficient and "not the error of the model" in estimate.verdict
+
+
+def test_overlap_foresees_weights_that_the_logs_happen_to_lack():
+    # Every step pays 1 and the policy differs from the logs alike everywhere: E[ρ_t²] is a power, known exactly.
+    env, horizon = uqf.make("gridworld-hamilton"), 20
+    policy = softened(env, 0.25)
+    square = np.mean((4 * np.array([0.1875, 0.1875, 0.1875, 0.4375])) ** 2)
+    discounts = env.discount ** np.arange(horizon)
+    exact = 2000 * discounts.sum() / (discounts @ square ** np.arange(1, horizon + 1))
+
+    def overlap(seed, behavior=None):
+        data = uqf.rollout(env, behavior, episodes=2000, horizon=horizon, seed=seed)
+        paid = uqf.Trajectories(
+            data.actions,
+            data.observations,
+            np.ones(data.n_steps),
+            data.offsets,
+            n_actions=env.n_actions,
+            n_observations=env.n_observations,
+            behavior_probs=data.behavior_probs,
+        )
+        whole = paid[paid.lengths == horizon]
+        return len(whole) / 2000, replayed(policy, whole, env.discount, NoModel(), 0).overlap
+
+    found = [overlap(seed) for seed in range(8)]
+    foreseen = np.array([one.foreseen / share for share, one in found])
+    shown = np.array([one.shown / share for share, one in found])
+    errors, plain = np.abs(foreseen / exact - 1), np.abs(shown / exact - 1)
+    assert errors.max() < 0.25
+    assert plain.mean() > 2 * errors.mean(), "the weights themselves tell it badly"
+    for _, one in found:
+        assert one.size == min(one.shown, one.foreseen)
+        assert one.stretch == pytest.approx(np.sqrt(one.shown / one.size))
+    share, own = overlap(0, policy)
+    assert own.shown == pytest.approx(own.foreseen) == pytest.approx(2000 * share)
+    assert own.stretch == pytest.approx(1), "nothing is lacking in logs of the policy itself"
 
 
 def test_in_a_world_without_chance_the_right_values_leave_no_noise():
@@ -273,14 +342,17 @@ def test_misuse_is_named(argument, value, message):
 
 
 def coverage(name, share, method, repetitions, horizon=25, episodes=1000):
-    """(share of sufficient repetitions, how many of those cover the truth)"""
+    """(share of sufficient repetitions, how many of those cover the truth)
+
+    The seeds had no part in choosing the bounds of sufficiency or the form of the interval.
+    """
     env = uqf.make(name)
     policy = softened(env, share)
     truth = uqf.estimate_return(env, policy, episodes=1_000_000, horizon=horizon, seed=77).mean
     results = [
         ope.evaluate(
             policy,
-            uqf.rollout(env, episodes=episodes, horizon=horizon, seed=1000 + repetition),
+            uqf.rollout(env, episodes=episodes, horizon=horizon, seed=52_000_000 + repetition),
             discount=env.discount,
             method=method,
             replicates=500,
@@ -306,6 +378,7 @@ def test_intervals_cover_quick(method):
     [
         ("gridworld-near", 0.1, 25, 1000),
         ("gridworld-near", 0.2, 25, 1500),
+        ("gridworld-near", 0.25, 25, 3000),
         ("gridworld-mid", 0.1, 25, 1500),
         ("gridworld-far", 0.05, 60, 1500),
         ("gridworld-hamilton", 0.1, 25, 1000),
@@ -327,3 +400,11 @@ def test_a_rare_reward_is_not_trusted_though_the_weights_are():
     assert estimate.informative_episodes < 5
     assert not estimate.sufficient
     assert "hangs on about" in estimate.verdict
+    both = ope.compare(
+        softened(env, 0.05), softened(env, 0.02), data, discount=env.discount, method="importance"
+    )
+    assert not both.sufficient
+    assert (
+        "cannot tell the two policies apart, for want of knowledge of the first: what it earns"
+        in both.verdict
+    )

@@ -236,6 +236,9 @@ class HankelStatistics:
     def subtract(self, other: HankelStatistics) -> None:
         """Takes the sums of a shard out again, in place."""
 
+    def plus(self, other: HankelStatistics) -> HankelStatistics:
+        """The sums of both shards; neither changes."""
+
     @property
     def episodes(self) -> int:
         """Number of episodes summed."""
@@ -430,6 +433,10 @@ class AutomatonPolicy:
     def has_behavior(self) -> bool:
         """Whether values are divided by the probabilities of a behaviour policy."""
 
+    @property
+    def behavior(self) -> tuple[AutomatonPolicy, float] | None:
+        """(behaviour policy, epsilon) whose probabilities values are divided by, or None."""
+
     def batch(self, n: int, *, seed: int = 0) -> PolicyBatch:
         """The policy acting in `n` episodes at once."""
 
@@ -492,6 +499,9 @@ class ContextPolicy:
     @property
     def temperature(self) -> float:
         """0 acts greedily; otherwise actions are drawn from softmax(q_values / temperature)."""
+
+    def batch(self, n: int, *, seed: int = 0) -> PolicyBatch:
+        """The policy acting in `n` episodes at once."""
 
     def greedy(self) -> ContextPolicy:
         """The same values, acted on greedily."""
@@ -571,6 +581,9 @@ class ForestPolicy:
     def temperature(self) -> float:
         """0 acts greedily; otherwise actions are drawn from softmax(q_values / temperature)."""
 
+    def batch(self, n: int, *, seed: int = 0) -> PolicyBatch:
+        """The policy acting in `n` episodes at once."""
+
     def greedy(self) -> ForestPolicy:
         """The same values, acted on greedily."""
 
@@ -630,10 +643,17 @@ class CloneModels:
         iterations: int,
         episodes: int,
         seed: int,
+        tasks: NDArray[np.uint32] | None = None,
         threads: int | None = None,
         progress: Callable[[int], object] | None = None,
     ) -> CloneModels:
         """Baum-Welch from random starts; `states` are shared out among the observations."""
+
+    def for_task(self, task: int) -> CloneModels:
+        """The same models in another task."""
+
+    def score(self, data: _Data, terminated: _Booleans) -> list[float]:
+        """Mean log-likelihood of a step of other episodes, by model."""
 
     @property
     def n_features(self) -> int:
@@ -788,10 +808,14 @@ def rollout(
     horizon: int,
     epsilon: float,
     seed: int,
+    first: int = 0,
     threads: int | None = None,
     progress: Callable[[int], object] | None = None,
 ) -> _Recorded:
-    """Recorded episodes: (actions, observations, rewards, behavior_probs, offsets, terminated)."""
+    """Recorded episodes: (actions, observations, rewards, behavior_probs, offsets, terminated).
+
+    They have the luck of episodes `first`, `first` + 1, … of this seed.
+    """
 
 def returns(
     world: World,

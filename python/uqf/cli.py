@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import fields
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from rich.console import Console
+from rich.progress import BarColumn, TextColumn
+from rich.progress import Progress as Bar
 
 import uqf
 from uqf.environments import Environment, environments, make
@@ -17,15 +21,19 @@ from uqf.evaluate import estimate_return
 from uqf.experiments import commands
 from uqf.experiments.episode import play
 from uqf.log_report import data_report, estimate_report, fit_and_evaluate, model_report
+from uqf.model_file import begins_as_model
+from uqf.ope import METHODS
 from uqf.ope import evaluate as evaluate_off_policy
 from uqf.pomdp_file import load_pomdp
+from uqf.report_tables import show
 from uqf.terminal import INTERRUPTED, plain_table, progress_bar, stages, stoppable
-from uqf.watch import as_record, show
+from uqf.watch import as_record
+from uqf.watch import show as show_episode
 
 app = typer.Typer(
     help="""Policies for partially observed systems from logged episodes.
 
-    A log is a file of episodes: .parquet, .csv or .jsonl, with columns action, observation, reward and, if a
+    A log is a file of episodes: .parquet, .arrow, .csv or .jsonl, with columns action, observation, reward and, if a
     row is one step, episode; behavior_prob and terminated are optional. A policy is a .safetensors file.
 
     From a log to a policy: [bold]uqf inspect LOG[/bold], [bold]uqf fit LOG --out POLICY[/bold],
@@ -44,6 +52,12 @@ commands.register(app)
 
 Seed = Annotated[int, typer.Option(help="The same seed gives the same figures on every machine.", min=0)]
 Episodes = Annotated[int, typer.Option(help="Episodes per world.", min=2)]
+
+
+Columns = Annotated[
+    str | None,
+    typer.Option(help="Columns with other names, such as 'reward=gain,episode=user'.", metavar="ROLE=NAME,…"),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")]
 Discount = Annotated[float, typer.Option(help="Worth of a reward one step later.", min=0.0, max=1.0)]
 
@@ -76,60 +90,49 @@ def _world(name: str) -> Environment:
     return load_pomdp(name) if name.endswith(".pomdp") else make(name)
 
 
-def _show(report: dict[str, Any], as_json: bool) -> None:
-    """Prints nested figures: a table per part, a list per list."""
-    if as_json:
-        typer.echo(json.dumps(report, indent=2))
-        return
-    console = Console()
-    for title, part in report.items():
-        if isinstance(part, dict):
-            table = plain_table(title, "", "")
-            table.show_header = False
-            for name, value in _rows(part):
-                table.add_row(name, value)
-            console.print(table)
-        else:
-            console.print(f"[italic]{title}[/italic]")
-            for line in part or ["nothing in particular"]:
-                console.print(f"  - {line}", highlight=False)
-        if isinstance(part, dict) and "verdict" in part:
-            console.print(part["verdict"] + "\n", highlight=False)
+def _log_columns(text: str | None) -> uqf.LogColumns:
+    """The columns of ``role=name,…``."""
+    pairs = [pair.partition("=") for pair in text.split(",")] if text else []
+    roles = [field.name for field in fields(uqf.LogColumns)]
+    for role, _, name in pairs:
+        if role not in roles or not name:
+            raise typer.BadParameter(
+                f"{role!r}: give pairs such as reward=gain; the roles are {', '.join(roles)}"
+            )
+    return uqf.LogColumns(**{role: name for role, _, name in pairs})
 
 
-def _rows(part: dict[str, Any], above: str = "") -> Iterator[tuple[str, str]]:
-    """Name and value of every figure; those of a part within the part bear its name as well."""
-    for name, value in part.items():
-        if isinstance(value, dict):
-            yield from _rows(value, f"{above}{name}: ")
-        elif name != "verdict" and value not in (None, [], ()):
-            yield above + name, _shown(value)
+@contextmanager
+def _progress_bar() -> Iterator[Callable[[uqf.Progress], object]]:
+    """A callback that shows on a terminal what a fit is doing and how long it will go on."""
+    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[left]}"))
+    with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("", left="")
 
+        def show(progress: uqf.Progress) -> None:
+            left = "" if progress.done == 0 else f"{progress.seconds_left:.0f} s left"
+            bar.update(
+                task, description=progress.stage, completed=progress.done, total=progress.total, left=left
+            )
 
-def _shown(value: Any) -> str:
-    match value:
-        case bool():
-            return "yes" if value else "no"
-        case float():
-            return f"{value:.4g}"
-        case int():
-            return f"{value:,}"
-        case list() | tuple():
-            return ", ".join(map(_shown, value))
-        case _:
-            return str(value)
+        yield show
 
 
 @app.command()
 def fit(
     log: Annotated[
-        Path, typer.Argument(help="Log of episodes: .parquet (or a folder of them), .csv, .jsonl.")
+        Path, typer.Argument(help="Log of episodes: .parquet (or a folder of them), .arrow, .csv, .jsonl.")
     ],
     out: Annotated[Path, typer.Option(help="Where the policy goes, such as policy.safetensors.")],
     discount: Discount = 0.99,
     holdout: Annotated[
         float, typer.Option(help="Share of the episodes that only evaluate.", min=0.01, max=0.9)
     ] = 0.25,
+    rank: Annotated[
+        int | None,
+        typer.Option(help="For logs beyond memory: a spectral state of this rank, read in batches.", min=1),
+    ] = None,
+    columns: Columns = None,
     seed: Seed = 0,
     as_json: AsJson = False,
 ) -> None:
@@ -137,17 +140,28 @@ def fit(
 
     The report says what the data look like, what was chosen, what return to expect, and what to worry about.
     The policy is written last and whole: an interrupted run leaves an older file as it was.
+
+    With --rank, a .parquet file or a folder of them is read twice, a batch at a time, and nothing is held out.
     """
-    errors = Console(stderr=True)
-    with stoppable(errors, f"{out} is as it was; the same command starts again."), stages(errors) as bar:
+    errors, again = Console(stderr=True), f"{out} is as it was; the same command starts again."
+    if not out.absolute().parent.is_dir():
+        raise FileNotFoundError(f"{out}: there is no folder {out.absolute().parent} to write to")
+    if rank is not None:
+        learner = uqf.UQF(rank, discount, projection="hashed", seed=seed)
+        with stoppable(errors, again), _progress_bar() as progress:
+            learner.fit(log, progress=progress)
+            learner.save(out)
+        show({"learned": learner.diagnostics_} | ({"policy": str(out)} if as_json else {}), as_json)
+        return
+    with stoppable(errors, again), stages(errors) as bar:
         task = bar.add_task(f"reading {log}")
-        data = uqf.read_log(log)
+        data = uqf.read_log(log, columns=_log_columns(columns))
         policy, report = fit_and_evaluate(
             data, discount, holdout, seed, stage=lambda words: bar.update(task, description=words)
         )
         settings = {"discount": discount, "holdout": holdout, "seed": seed, "chosen": report["chosen"]}
         uqf.save(policy, out, settings=settings, data=data)
-    _show(report | ({"policy": str(out)} if as_json else {}), as_json)
+    show(report | ({"policy": str(out)} if as_json else {}), as_json)
 
 
 @app.command()
@@ -159,6 +173,10 @@ def evaluate(
     discount: Annotated[
         float | None, typer.Option(help="By default the world's, or the one learned with.", min=0.0, max=1.0)
     ] = None,
+    method: Annotated[
+        str | None, typer.Option(help=f"How to use the log: {', '.join(METHODS)}; chosen by default.")
+    ] = None,
+    columns: Columns = None,
     seed: Seed = 0,
     as_json: AsJson = False,
 ) -> None:
@@ -181,19 +199,20 @@ def evaluate(
                     progress=lambda done: bar.update(task, completed=done),
                 )
             played = {"episodes": episodes, "return": score.mean, "standard error": score.stderr}
-            _show({env: played | {"mean length": float(score.lengths.mean())}}, as_json)
+            show({env: played | {"mean length": float(score.lengths.mean())}}, as_json)
             return
         weight = float(header.settings.get("discount", 1.0)) if discount is None else discount
         with stages(errors) as bar:
             bar.add_task(f"evaluating on {log}")
             data = uqf.read_log(
                 Path(str(log)),
+                columns=_log_columns(columns),
                 vocabulary=header.vocabulary,
                 n_actions=header.n_actions,
                 n_observations=header.n_observations,
             )
-            estimate = evaluate_off_policy(loaded, data, discount=weight, seed=seed)
-        _show({"expect": estimate_report(estimate), "data": data_report(data, weight)}, as_json)
+            estimate = evaluate_off_policy(loaded, data, discount=weight, method=method, seed=seed)
+        show({"expect": estimate_report(estimate), "data": data_report(data, weight)}, as_json)
 
 
 @app.command()
@@ -220,7 +239,7 @@ def watch(
         return
     title = f"{policy.name if policy else 'chance'} on {world.name}"
     with stoppable(Console(stderr=True), "The same command with the same --seed plays the same episode."):
-        show(frames, title, world.action_names, speed, Console())
+        show_episode(frames, title, world.action_names, speed, Console())
 
 
 def _fitting(policy: Any, world: Environment) -> Any:
@@ -235,13 +254,16 @@ def _fitting(policy: Any, world: Environment) -> Any:
 
 @app.command()
 def inspect(
-    path: Annotated[Path, typer.Argument(help="Policy (.safetensors) or log.")], as_json: AsJson = False
+    path: Annotated[Path, typer.Argument(help="Policy, or a log.")],
+    columns: Columns = None,
+    discount: Discount = 1.0,
+    as_json: AsJson = False,
 ) -> None:
     """Shows what a policy file or a log holds."""
-    if path.suffix == ".safetensors":
-        _show({"policy": model_report(uqf.inspect_model(path))}, as_json)
+    if path.suffix == ".safetensors" or begins_as_model(path):
+        show({"policy": model_report(uqf.inspect_model(path))}, as_json)
     else:
-        _show({"log": data_report(uqf.read_log(path))}, as_json)
+        show({"log": data_report(uqf.read_log(path, columns=_log_columns(columns)), discount)}, as_json)
 
 
 @app.command("environments")

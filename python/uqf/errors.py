@@ -39,5 +39,9 @@ class FileFormatError(UQFError):
     """A file is not what its name promises: cut short, damaged, hostile or from a newer version."""
 
 
+class WorkerError(UQFError):
+    """A worker process died and the work cannot go on without it."""
+
+
 class NotFittedError(UQFError, ValueError):
     """A learner was asked for results before `fit`."""

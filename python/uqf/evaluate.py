@@ -85,6 +85,7 @@ def rollout(
     horizon: int | None = None,
     epsilon: float = 0.0,
     seed: int = 0,
+    first: int = 0,
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> Trajectories:
@@ -100,17 +101,19 @@ def rollout(
         With this probability a uniform action replaces the policy's own, at each step.
     seed : int
         The same seed gives the same bits, with any number of threads.
+    first : int
+        Number of the first episode: episodes 0 … 99 can be played at once, or 0 … 49 here and 50 … 99 elsewhere.
     progress : callable, optional
         Called now and then with the number of episodes done.
     """
-    schedule = _checked(env, policy, episodes, horizon, seed)
+    schedule = _checked(env, policy, episodes, horizon, seed) | {"first": operator.index(first)}
     if isinstance(policy, COMPILED):
         arrays = _core.rollout(
             env.world, policy, epsilon=float(epsilon), threads=threads, progress=progress, **schedule
         )
         return Trajectories._trusted(*arrays, env.n_actions, env.n_observations)
     steps = list(_play(env, policy, epsilon=epsilon, progress=progress, **schedule))
-    lengths = np.bincount([step.episode for step in steps])
+    lengths = np.bincount([step.episode - first for step in steps])
     ends = np.cumsum(lengths)
     return Trajectories(
         np.array([step.action for step in steps]),
@@ -149,7 +152,7 @@ def estimate_return(
         )
     returns = np.zeros(schedule["episodes"])
     lengths = np.zeros(schedule["episodes"], np.int64)
-    for step in _play(env, policy, epsilon=0.0, progress=progress, **schedule):
+    for step in _play(env, policy, epsilon=0.0, first=0, progress=progress, **schedule):
         returns[step.episode] += weight ** lengths[step.episode] * step.reward
         lengths[step.episode] += 1
     return Score(returns, lengths)
@@ -163,6 +166,7 @@ def _play(
     horizon: int,
     epsilon: float,
     seed: int,
+    first: int,
     progress: Progress | None,
 ) -> Iterator[Step]:
     """Episodes of a Python policy, with the luck the core would give the same episode."""
@@ -173,7 +177,9 @@ def _play(
     if not 0.0 <= epsilon <= 1.0:
         raise ValueError(f"epsilon = {epsilon}: give a probability in [0, 1]")
     choose = chooser(policy, env.n_actions)
-    for episode in range(episodes):
+    if first < 0:
+        raise ValueError(f"first = {first}: give 0 or more")
+    for episode in range(first, first + episodes):
         simulation = env.simulation(seed, episode)
         rng = np.random.default_rng([seed, episode])
         state = policy.initial_state()
@@ -186,4 +192,4 @@ def _play(
                 break
             state = policy.update(state, action, observation)
         if progress is not None:
-            progress(episode + 1)
+            progress(episode - first + 1)

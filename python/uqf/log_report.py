@@ -10,8 +10,10 @@ import numpy as np
 
 from uqf import ope
 from uqf.learn.estimator import UQF
-from uqf.model_file import ModelHeader
+from uqf.model_header import ModelHeader
+from uqf.ope.replay import estimated_propensities
 from uqf.trajectories import Trajectories
+from uqf.vocabulary import Vocabulary
 
 Report = dict[str, Any]
 
@@ -22,26 +24,41 @@ FEW_OCCURRENCES = 10
 def data_report(data: Trajectories, discount: float = 1.0) -> Report:
     """Figures that describe a data set."""
     returns = data.returns(discount)
+    logged = data.behavior_probs
+    probs = estimated_propensities(data) if logged is None else logged
     counts = np.bincount(data.symbols, minlength=data.n_symbols)
     return {
         "episodes": len(data),
         "steps": data.n_steps,
         "actions": data.n_actions,
         "observations": data.n_observations,
-        "names": data.vocabulary is not None,
+        "names": _names(data.vocabulary or Vocabulary()),
         "shortest episode": int(data.lengths.min()),
         "mean length": float(data.lengths.mean()),
         "longest episode": int(data.lengths.max()),
         "ended by the world": float(data.terminated.mean()),
         "smallest reward": float(data.rewards.min()),
         "largest reward": float(data.rewards.max()),
+        "discount": discount,
         "mean return": float(returns.mean()),
         "standard error": float(returns.std() / math.sqrt(len(data))),
-        "propensities": data.behavior_probs is not None,
+        "propensities": "estimated from the last symbol" if logged is None else "logged",
+        "smallest propensity": float(probs.min()),
+        "mean propensity": float(probs.mean()),
         "symbols seen": int((counts > 0).sum()),
         "symbols seen rarely": int(((counts > 0) & (counts < FEW_OCCURRENCES)).sum()),
         "steps without reward": float((data.rewards == 0).mean()),
     }
+
+
+def _names(vocabulary: Vocabulary) -> str:
+    """Which of the two have names; a code more stands for observations that the log does not contain."""
+    parts = []
+    if vocabulary.actions is not None:
+        parts.append(f"{len(vocabulary.actions)} actions")
+    if vocabulary.observations is not None:
+        parts.append(f"{len(vocabulary.observations)} observations and one code for unknown ones")
+    return ", ".join(parts) or "none, only numbers"
 
 
 def model_report(header: ModelHeader) -> Report:
@@ -84,8 +101,8 @@ def worries(data: Trajectories, estimate: ope.Estimate, diagnostics: dict[str, A
     found = []
     if not estimate.sufficient:
         found.append(
-            f"The log cannot confirm the expected return: it is worth {estimate.effective_sample_size:.0f} "
-            "episodes of this policy. Try the policy on a small share of the traffic first."
+            f"The log cannot confirm the expected return: it is worth {estimate.worth} episodes of this policy. "
+            "Try the policy on a small share of the traffic first."
         )
     figures = data_report(data)
     if figures["smallest reward"] == figures["largest reward"]:
@@ -95,7 +112,9 @@ def worries(data: Trajectories, estimate: ope.Estimate, diagnostics: dict[str, A
         found.append(f"{unused} of {data.n_actions} actions never occur: nothing is known about them.")
     if data.behavior_probs is None:
         found.append(
-            "The log has no propensities (behavior_probs): they were estimated from the last symbol."
+            "The log has no propensities (column behavior_prob). They were estimated from the last symbol: "
+            f"{figures['smallest propensity']:.2g} at least, {figures['mean propensity']:.2g} on average. If the "
+            "behaviour looked further back, the estimate and all that rests on it are wrong."
         )
     if figures["symbols seen rarely"] > 0.5 * figures["symbols seen"]:
         found.append(
@@ -125,7 +144,9 @@ def fit_and_evaluate(
     order = np.random.default_rng(seed).permutation(len(data))
     held = max(1, round(holdout * len(data)))
     if held >= len(data):
-        raise ValueError(f"{len(data)} episodes are too few to learn from and to hold out {held}")
+        raise ValueError(
+            f"{len(data)} episodes are too few: {held} would be held out to evaluate, and none left to learn from"
+        )
     stage(f"learning from {len(data) - held:,} episodes")
     learner = UQF(discount=discount).fit(data[np.sort(order[held:])])
     stage(f"evaluating on {held:,} held-out episodes")

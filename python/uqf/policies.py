@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import copyreg
 from collections.abc import Callable
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from uqf._core import Automaton
 from uqf._core import AutomatonPolicy as AutomatonPolicy
 from uqf._core import ContextPolicy as ContextPolicy
 from uqf._core import ForestPolicy as ForestPolicy
@@ -63,6 +65,32 @@ def chooser(policy: Any, n_actions: int) -> Callable[[Any, np.random.Generator],
     raise TypeError(f"policy is a {type(policy).__name__} without action_probs() or action(); see uqf.Policy")
 
 
+def aligned(value: Any) -> Any:
+    """The same with every array where the core can read it: after a network it may begin anywhere in memory."""
+    if isinstance(value, np.ndarray):
+        return np.require(value, requirements=["C", "A"])
+    if isinstance(value, dict):
+        return {name: aligned(part) for name, part in value.items()}
+    return type(value)(map(aligned, value)) if isinstance(value, (list, tuple)) else value
+
+
 def rebuild_sum_policy(parts: dict[str, Any]) -> SumPolicy:
     """A `SumPolicy` from what its `parts()` gave; pickles refer to this function."""
-    return SumPolicy.from_parts(**parts)
+    return SumPolicy.from_parts(**aligned(parts))
+
+
+def rebuild_automaton_policy(parts: dict[str, Any]) -> AutomatonPolicy:
+    """An `AutomatonPolicy` from its parts; pickles refer to this function."""
+    parts = aligned(parts)
+    automaton = Automaton(parts.pop("symbols"), parts.pop("operators"), parts.pop("n_symbols"))
+    return AutomatonPolicy(automaton, **parts)
+
+
+def _reduce_automaton_policy(policy: AutomatonPolicy) -> tuple[Any, ...]:
+    names = ["symbols", "operators", "n_actions", "n_observations", "start", "anchor", "weights", "table"]
+    names += ["normaliser", "window", "temperature", "behavior"]
+    parts = {name: getattr(policy, name) for name in names}
+    return rebuild_automaton_policy, (parts | {"n_symbols": policy.n_actions * policy.n_observations},)
+
+
+copyreg.pickle(AutomatonPolicy, _reduce_automaton_policy)

@@ -44,12 +44,13 @@ def _integers(name: str, values: ArrayLike, dtype: type[np.signedinteger[Any]]) 
     limits = np.iinfo(dtype)
     if array.size and (array.max() > limits.max or array.min() < limits.min):
         raise ValueError(f"{name} has entries beyond {dtype.__name__}: encode them as 0, 1, 2, …")
-    return np.ascontiguousarray(array, dtype)
+    # Aligned as well: arrays that came over a network may begin anywhere in memory.
+    return np.require(array, dtype, ["C", "A"])
 
 
 def _floats(name: str, values: ArrayLike) -> FloatArray:
     try:
-        array = np.ascontiguousarray(np.asarray(values), np.float64)
+        array = np.require(np.asarray(values), np.float64, ["C", "A"])
     except (TypeError, ValueError) as error:
         raise TypeError(f"{name} cannot be read as numbers: {error}") from None
     if array.ndim != 1:

@@ -258,6 +258,13 @@ impl AutomatonPolicy {
         self.inner.behavior.is_some()
     }
 
+    /// (behaviour policy, epsilon) whose probabilities values are divided by, or None.
+    #[getter]
+    fn behavior(&self) -> Option<(Self, f64)> {
+        let wrapped = |policy| AutomatonPolicy { inner: policy, luck: Luck::default() };
+        self.inner.behavior.as_ref().map(|behavior| (wrapped(behavior.policy.clone()), behavior.epsilon))
+    }
+
     /// This policy acting in `n` episodes at once.
     #[pyo3(signature = (n, *, seed=0))]
     fn batch(&self, n: i64, seed: u64) -> PyResult<PolicyBatch> {

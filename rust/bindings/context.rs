@@ -1,12 +1,16 @@
 //! Policies over the last few symbols.
 
+use std::sync::Arc;
+
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
+use crate::bindings::batch::PolicyBatch;
 use crate::bindings::draw::{Luck, entry};
 use crate::bindings::job;
 use crate::plan::context;
+use crate::simulate::batch::Batch;
 use crate::simulate::policy::Policy;
 
 /// The last symbols of an episode.
@@ -75,6 +79,14 @@ impl ContextPolicy {
         changed
             .map(|inner| ContextPolicy { inner, luck: Luck::default() })
             .map_err(|error| job::to_python(py, error))
+    }
+
+    /// This policy acting in `n` episodes at once.
+    #[pyo3(signature = (n, *, seed=0))]
+    fn batch(&self, n: i64, seed: u64) -> PyResult<PolicyBatch> {
+        let policy = Arc::new(self.inner.clone());
+        let (n_actions, n_observations) = (policy.n_actions(), policy.n_observations());
+        PolicyBatch::new(n, n_actions, |n| Batch::new(policy, n_actions, n_observations, n, seed))
     }
 
     fn initial_state(&self) -> ContextMemory {

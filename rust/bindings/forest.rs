@@ -10,11 +10,13 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::bindings::automaton::AutomatonPolicy;
+use crate::bindings::batch::PolicyBatch;
 use crate::bindings::convert::{Arrays, threads as thread_count};
 use crate::bindings::draw::{Luck, entry};
 use crate::bindings::job;
 use crate::plan::features::{self, Memory, Window};
 use crate::plan::forest;
+use crate::simulate::batch::Batch;
 use crate::simulate::policy::Policy;
 
 /// What is remembered of an episode for its features.
@@ -146,6 +148,14 @@ impl ForestPolicy {
     /// The same values, acted on at another temperature.
     fn with_temperature(&self, py: Python<'_>, temperature: f64) -> PyResult<Self> {
         Self::wrap(py, forest::ForestPolicy { temperature, ..self.inner.clone() })
+    }
+
+    /// This policy acting in `n` episodes at once.
+    #[pyo3(signature = (n, *, seed=0))]
+    fn batch(&self, n: i64, seed: u64) -> PyResult<PolicyBatch> {
+        let (n_actions, n_observations) = (self.n_actions(), self.n_observations());
+        let policy = Arc::new(self.inner.clone());
+        PolicyBatch::new(n, n_actions, |n| Batch::new(policy, n_actions, n_observations, n, seed))
     }
 
     fn initial_state(&self) -> FeatureMemory {

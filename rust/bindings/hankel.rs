@@ -205,6 +205,13 @@ impl HankelStatistics {
         self.inner.merge(&other.inner, -1.0).map_err(|error| job::to_python(py, error))
     }
 
+    /// The sums of both shards; neither changes.
+    fn plus(&self, py: Python<'_>, other: &HankelStatistics) -> PyResult<Self> {
+        let mut inner = self.inner.clone();
+        inner.merge(&other.inner, 1.0).map_err(|error| job::to_python(py, error))?;
+        Ok(HankelStatistics { inner })
+    }
+
     #[getter]
     fn episodes(&self) -> u64 {
         self.inner.episodes
@@ -293,7 +300,7 @@ impl HankelStatistics {
         let (episodes, steps) = field("counts")?.extract()?;
         let ((known, seen), (other_known, other_seen)) = field("coverage")?.extract()?;
         let vector = |name: &str, length: usize| -> PyResult<Vec<Double>> {
-            let parts: PyReadonlyArray1<'_, f64> = field(name)?.extract()?;
+            let parts: PyReadonlyArray1<'_, f64> = aligned(&field(name)?)?.extract()?;
             let sums: Vec<Double> =
                 parts.as_slice()?.chunks_exact(2).map(|pair| Double::from_parts(pair[0], pair[1])).collect();
             if sums.len() != length {
@@ -328,6 +335,11 @@ impl HankelStatistics {
 
 type StoredCells<'py> = (Bound<'py, PyArray1<u64>>, Bound<'py, PyArray1<f64>>);
 
+/// Arrays that came over a network may begin anywhere in memory; those are copied.
+fn aligned<'py>(array: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    array.py().import("numpy")?.call_method1("require", (array, array.py().None(), ["C", "A"]))
+}
+
 fn cells_to_python<'py>(py: Python<'py>, cells: &Cells) -> StoredCells<'py> {
     let (mut keys, mut parts) = (Vec::new(), Vec::new());
     cells.for_each(|cell, sum| {
@@ -338,7 +350,9 @@ fn cells_to_python<'py>(py: Python<'py>, cells: &Cells) -> StoredCells<'py> {
 }
 
 fn cells_from_python(mut cells: Cells, stored: &Bound<'_, PyAny>, count: usize) -> PyResult<Cells> {
-    let (keys, parts): (PyReadonlyArray1<'_, u64>, PyReadonlyArray1<'_, f64>) = stored.extract()?;
+    let (keys, parts): (Bound<'_, PyAny>, Bound<'_, PyAny>) = stored.extract()?;
+    let keys: PyReadonlyArray1<'_, u64> = aligned(&keys)?.extract()?;
+    let parts: PyReadonlyArray1<'_, f64> = aligned(&parts)?.extract()?;
     let (keys, parts) = (keys.as_slice()?, parts.as_slice()?);
     if parts.len() != 2 * keys.len() || keys.iter().any(|&key| key >= count as u64) {
         return Err(PyValueError::new_err("stored cells lie outside the block"));

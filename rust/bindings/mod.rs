@@ -5,6 +5,7 @@ mod baum_welch;
 mod context;
 mod batch;
 mod convert;
+mod clones;
 mod draw;
 mod forest;
 mod hankel;
@@ -29,6 +30,8 @@ mod _core {
     #[pymodule_export]
     use super::baum_welch::expected_counts;
     #[pymodule_export]
+    use super::clones::CloneModels;
+    #[pymodule_export]
     use super::context::{ContextMemory, ContextPolicy};
     #[pymodule_export]
     use super::forest::{FeatureMemory, Features, ForestPolicy};
@@ -45,7 +48,7 @@ mod _core {
     #[pymodule_export]
     use super::rollout::{returns, rollout};
     #[pymodule_export]
-    use super::sum_policy::{CloneModels, SumMemory, SumPolicy, context_keys};
+    use super::sum_policy::{SumMemory, SumPolicy, context_keys};
     #[pymodule_export]
     use super::trajectories::{take_episodes, validate};
     #[pymodule_export]

@@ -13,7 +13,7 @@ use crate::{with_policy, with_world};
 
 /// Recorded episodes: (actions, observations, rewards, behavior_probs, offsets, terminated).
 #[pyfunction]
-#[pyo3(signature = (world, policy, *, episodes, horizon, epsilon, seed, threads=None, progress=None))]
+#[pyo3(signature = (world, policy, *, episodes, horizon, epsilon, seed, first=0, threads=None, progress=None))]
 #[allow(clippy::too_many_arguments)]
 pub fn rollout<'py>(
     py: Python<'py>,
@@ -23,11 +23,13 @@ pub fn rollout<'py>(
     horizon: i64,
     epsilon: f64,
     seed: u64,
+    first: i64,
     threads: Option<i64>,
     progress: Option<Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyTuple>> {
     let schedule = Schedule {
         episodes: count("episodes", episodes)?,
+        first: count("first", first)?,
         horizon: count("horizon", horizon)?,
         epsilon,
         seed,
@@ -61,6 +63,7 @@ pub fn returns<'py>(
 ) -> PyResult<Scores<'py>> {
     let schedule = Schedule {
         episodes: count("episodes", episodes)?,
+        first: 0,
         horizon: count("horizon", horizon)?,
         epsilon: 0.0,
         seed,

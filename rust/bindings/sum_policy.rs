@@ -1,4 +1,4 @@
-//! Cloned models, context tables and the policies that act on their sum.
+//! Policies that act on sums of context tables and of weighted beliefs.
 
 use std::sync::Arc;
 
@@ -11,109 +11,15 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
 use crate::bindings::batch::PolicyBatch;
-use crate::bindings::convert::{Arrays, count, threads as thread_count};
+use crate::bindings::clones::CloneModels;
+use crate::bindings::convert::Arrays;
 use crate::bindings::draw::{Luck, entry};
 use crate::bindings::job;
-use crate::learn::clones::{self, CloneModel, Training};
-use crate::learn::events::RewardClasses;
 use crate::plan::beliefs::{Beliefs, Stepper};
 use crate::plan::context_table::{self, MOST_DEPTH};
 use crate::plan::sum_policy::{self, BeliefTerm, Memory, Term};
 use crate::simulate::batch::Batch;
 use crate::simulate::policy::Policy;
-
-/// Cloned hidden Markov models trained on a data set.
-#[pyclass(frozen, module = "uqf._core")]
-pub struct CloneModels {
-    models: Vec<CloneModel>,
-    rewards: Vec<Vec<f32>>,
-    beliefs: Arc<Beliefs>,
-}
-
-#[pymethods]
-impl CloneModels {
-    /// Baum–Welch from random starts; `states` are shared out among the observations.
-    #[staticmethod]
-    #[pyo3(signature = (data, terminated, *, states, models, iterations, episodes, seed, threads=None, progress=None))]
-    #[allow(clippy::too_many_arguments)]
-    fn train(
-        py: Python<'_>,
-        data: Arrays<'_>,
-        terminated: PyReadonlyArray1<'_, bool>,
-        states: i64,
-        models: i64,
-        iterations: i64,
-        episodes: i64,
-        seed: u64,
-        threads: Option<i64>,
-        progress: Option<Bound<'_, PyAny>>,
-    ) -> PyResult<Self> {
-        let (view, terminated) = (data.view()?, terminated.as_slice()?);
-        let training = Training {
-            states: count("states", states)?,
-            models: count("models", models)?,
-            iterations: count("iterations", iterations)?,
-            episodes: count("episodes", episodes)?,
-            seed,
-            threads: thread_count(threads)?,
-        };
-        let (models, rewards) = job::long(py, progress.as_ref(), |ticker| {
-            let classes = RewardClasses::of(&view, terminated);
-            let models = clones::train(&view, terminated, &classes, &training, ticker)?;
-            let rewards = models.iter().map(|model| model.rewards(&classes)).collect();
-            Ok((models, rewards))
-        })?;
-        let beliefs = Arc::new(Beliefs::new(&models));
-        Ok(CloneModels { models, rewards, beliefs })
-    }
-
-    /// Entries of the feature vector: the states of all models.
-    #[getter]
-    fn n_features(&self) -> usize {
-        self.beliefs.n_features()
-    }
-
-    /// Mean log-likelihood of a step, by model.
-    #[getter]
-    fn log_likelihoods(&self) -> Vec<f64> {
-        self.models.iter().map(|model| model.log_likelihood).collect()
-    }
-
-    fn __len__(&self) -> usize {
-        self.models.len()
-    }
-
-    /// The arrays of one model: start, transitions, ends, rewards, first and last state of every observation.
-    fn model<'py>(&self, py: Python<'py>, index: usize) -> PyResult<Bound<'py, PyDict>> {
-        let model =
-            self.models.get(index).ok_or_else(|| PyValueError::new_err(format!("no model {index}")))?;
-        let (actions, states) = (model.n_actions, model.n_states);
-        let arrays = PyDict::new(py);
-        arrays.set_item("start", model.start.clone().into_pyarray(py))?;
-        arrays.set_item(
-            "transitions",
-            model.transitions.clone().into_pyarray(py).reshape([actions, states, states])?,
-        )?;
-        arrays.set_item("ends", model.ends().into_pyarray(py).reshape([actions, states])?)?;
-        arrays
-            .set_item("rewards", self.rewards[index].clone().into_pyarray(py).reshape([actions, states])?)?;
-        arrays.set_item("ranges", model.ranges.clone())?;
-        Ok(arrays)
-    }
-
-    /// Beliefs at every cut of the data, also after the last step: (n_steps + n_episodes, n_features).
-    #[pyo3(signature = (data, *, threads=None))]
-    fn beliefs_along<'py>(
-        &self,
-        py: Python<'py>,
-        data: Arrays<'py>,
-        threads: Option<i64>,
-    ) -> PyResult<Bound<'py, PyArray2<f32>>> {
-        let (view, threads, beliefs) = (data.view()?, thread_count(threads)?, self.beliefs.as_ref());
-        let rows = job::long(py, None, |ticker| sum_policy::beliefs_along(beliefs, &view, threads, ticker))?;
-        rows.into_pyarray(py).reshape([view.n_steps() + view.n_episodes(), beliefs.n_features()])
-    }
-}
 
 /// Keys of the contexts of length 1 … depth before every step: (n_steps, depth); 0 where the episode is too short.
 #[pyfunction]
@@ -195,7 +101,7 @@ impl SumPolicy {
         for (models, weights, bias) in beliefs {
             let (weights, bias) = (weights.as_slice()?.to_vec(), bias.as_slice()?.to_vec());
             terms.push(Term::Beliefs(Arc::new(BeliefTerm {
-                beliefs: models.beliefs.clone(),
+                beliefs: models.beliefs(),
                 weights,
                 bias,
             })));

@@ -7,10 +7,13 @@
 //! closed-form maximum; Baum and Welch's iteration finds a local one. A step of it touches only
 //! clones(o_{t−1}) × clones(o_t) transitions, which makes it cheap where there are many observations.
 
+mod expectation;
+
 use pulp::Arch;
 
 use crate::error::{Error, Result};
-use crate::learn::events::RewardClasses;
+use crate::learn::clones::expectation::{Expected, Sequence};
+use crate::learn::events::Tasks;
 use crate::parallel::{Ticker, map_blocks};
 use crate::rng::Rng;
 use crate::trajectories::View;
@@ -32,10 +35,9 @@ pub struct Training {
 const TRANSITION_PRIOR: f32 = 0.5;
 const EVENT_PRIOR: f32 = 1.0;
 
-/// Exponent of the over-relaxed update T ∝ T_new · (T_new / T_old)^0.8: half the iterations of the plain one.
 const OVERSHOOT: f32 = 0.8;
 
-const TINY: f32 = 1e-30;
+pub(super) const TINY: f32 = 1e-30;
 
 #[derive(Clone, Debug)]
 pub struct CloneModel {
@@ -46,34 +48,18 @@ pub struct CloneModel {
     pub start: Vec<f32>,
     /// (actions, states, states)
     pub transitions: Vec<f32>,
-    /// (actions, events, states): probability of the reward class and of the end, given the state left.
+    /// (tasks, actions, events, states): probability of the reward class and of the end, given the state left.
     pub events: Vec<f32>,
     pub n_events: usize,
     /// Mean log-likelihood of a step in the data trained on.
     pub log_likelihood: f64,
 }
 
-/// Sums of one expectation step.
-struct Expected {
-    transitions: Vec<f32>,
-    events: Vec<f32>,
-    start: Vec<f32>,
-    log_likelihood: f64,
-}
-
-/// One episode as the models see it.
-struct Sequence {
-    actions: Vec<u32>,
-    observations: Vec<u32>,
-    events: Vec<u32>,
-    terminated: bool,
-}
-
 /// Trains `training.models` models from different random starts, one after the other on each thread.
 pub fn train(
     view: &View,
     terminated: &[bool],
-    classes: &RewardClasses,
+    tasks: &Tasks,
     training: &Training,
     ticker: &Ticker,
 ) -> Result<Vec<CloneModel>> {
@@ -88,24 +74,12 @@ pub fn train(
         order.swap(place, place + rng.below(left));
     }
     order.truncate(training.episodes.max(1));
-    let sequences: Vec<Sequence> = order.iter().map(|&e| sequence(view, terminated[e], classes, e)).collect();
+    let sequences: Vec<Sequence> = order.iter().map(|&e| Sequence::of(view, terminated[e], tasks, e)).collect();
     map_blocks(training.threads, training.models, 1, ticker, |which| {
-        let mut model = CloneModel::random(view, classes, training, which.start as u64);
+        let mut model = CloneModel::random(view, tasks, training, which.start as u64);
         model.improve(&sequences, training.iterations, ticker)?;
         Ok(model)
     })
-}
-
-fn sequence(view: &View, terminated: bool, classes: &RewardClasses, episode: usize) -> Sequence {
-    let steps = view.episode(episode);
-    let last = steps.end - 1;
-    let event = |step: usize| classes.event(view.rewards[step], terminated && step == last) as u32;
-    Sequence {
-        actions: view.actions[steps.clone()].iter().map(|&a| a as u32).collect(),
-        observations: view.observations[steps.clone()].iter().map(|&o| o as u32).collect(),
-        events: steps.map(event).collect(),
-        terminated,
-    }
 }
 
 fn normalise(row: &mut [f32]) {
@@ -115,7 +89,7 @@ fn normalise(row: &mut [f32]) {
 
 impl CloneModel {
     /// Random transitions; the law of events is the same everywhere but for a little noise.
-    fn random(view: &View, classes: &RewardClasses, training: &Training, which: u64) -> Self {
+    fn random(view: &View, tasks: &Tasks, training: &Training, which: u64) -> Self {
         let mut counts = vec![0usize; view.n_observations];
         view.observations.iter().for_each(|&o| counts[o as usize] += 1);
         let mut ranges = Vec::with_capacity(counts.len());
@@ -126,15 +100,16 @@ impl CloneModel {
             ranges.push((from, from + clones));
             from += clones;
         }
-        let (n_states, n_actions, n_events) = (from as usize, view.n_actions, classes.n_events());
+        let (n_states, n_actions, n_events) = (from as usize, view.n_actions, tasks.n_events());
         let mut rng = Rng::stream(training.seed, which);
         let mut exponential = || -libm::logf(1.0 - rng.uniform() as f32).max(1e-6);
         let mut transitions: Vec<f32> = (0..n_actions * n_states * n_states).map(|_| exponential()).collect();
         transitions.chunks_exact_mut(n_states).for_each(normalise);
         let mut start: Vec<f32> = (0..n_states).map(|_| exponential()).collect();
         normalise(&mut start);
-        let mut events = vec![0.0; n_actions * n_events * n_states];
-        for (row, law) in events.chunks_exact_mut(n_states).zip(classes.law()) {
+        let law = tasks.law();
+        let mut events = vec![0.0; law.len() * n_states];
+        for (row, law) in events.chunks_exact_mut(n_states).zip(law) {
             row.iter_mut().for_each(|entry| *entry = law * (0.7 + 0.6 * rng.uniform() as f32));
         }
         let mut model = CloneModel {
@@ -165,207 +140,68 @@ impl CloneModel {
     fn improve(&mut self, sequences: &[Sequence], iterations: usize, ticker: &Ticker) -> Result<()> {
         let base = self.events.clone();
         let arch = Arch::new();
-        let mut previous = f64::NEG_INFINITY;
         for _ in 0..iterations {
-            ticker.check()?;
-            let expected = arch.dispatch(|| self.expectation(sequences));
-            let rising = expected.log_likelihood >= previous - 1e-4;
-            previous = expected.log_likelihood;
-            self.maximisation(expected, &base, rising);
+            let expected = arch.dispatch(|| self.expectation(sequences, ticker))?;
+            let rising = expected.log_likelihood >= self.log_likelihood - 1e-4;
+            let old = std::mem::replace(self, self.maximisation(&expected, &base));
+            if rising {
+                self.go_beyond(&old);
+            }
         }
-        self.log_likelihood = arch.dispatch(|| self.expectation(sequences)).log_likelihood;
+        self.log_likelihood = arch.dispatch(|| self.log_likelihood_of(sequences, ticker))?;
         Ok(())
     }
 
-    fn maximisation(&mut self, expected: Expected, base: &[f32], rising: bool) {
+    /// T ∝ T_new · (T_new / T_old)^0.8: half the iterations of the plain update. Methods that look for the fixed
+    /// point itself (Anderson's) end in the saddle where all clones are alike; this one leaves it sooner.
+    fn go_beyond(&mut self, old: &Self) {
+        for (t, old) in self.transitions.iter_mut().zip(&old.transitions) {
+            *t = *t * libm::powf(*t / old.max(1e-12), OVERSHOOT) + 1e-10;
+        }
+        self.transitions.chunks_exact_mut(self.n_states).for_each(normalise);
+    }
+
+    fn maximisation(&self, expected: &Expected, base: &[f32]) -> Self {
         let prior = TRANSITION_PRIOR / self.n_states as f32 + 1e-10;
-        for (row, counts) in self
-            .transitions
-            .chunks_exact_mut(self.n_states)
-            .zip(expected.transitions.chunks_exact(self.n_states))
-        {
-            let old: Vec<f32> = row.to_vec();
-            // Counts were summed without the factor T, which all of a row's terms share.
-            row.iter_mut().zip(counts).for_each(|(t, count)| *t = *t * count + prior);
-            normalise(row);
-            if rising {
-                let push =
-                    |(t, old): (&mut f32, &f32)| *t = *t * libm::powf(*t / old.max(1e-12), OVERSHOOT) + 1e-10;
-                row.iter_mut().zip(&old).for_each(push);
-                normalise(row);
-            }
-        }
+        let mut next = self.clone();
+        // Counts were summed without the factor T, which all of a row's terms share.
+        let counted = next.transitions.iter_mut().zip(&expected.transitions);
+        counted.for_each(|(t, count)| *t = *t * count + prior);
+        next.transitions.chunks_exact_mut(self.n_states).for_each(normalise);
         let counted = expected.events.iter().zip(base);
-        self.events = counted.map(|(count, law)| count + EVENT_PRIOR * law + 1e-12).collect();
-        self.normalise_events();
-        self.start = expected.start.iter().map(|count| count + 1e-6).collect();
-        normalise(&mut self.start);
+        next.events = counted.map(|(count, law)| count + EVENT_PRIOR * law + 1e-12).collect();
+        next.normalise_events();
+        next.start = expected.start.iter().map(|count| count + 1e-6).collect();
+        normalise(&mut next.start);
+        next.log_likelihood = expected.log_likelihood;
+        next
     }
 
-    fn range(&self, observation: u32) -> (usize, usize) {
-        let (low, high) = self.ranges[observation as usize];
-        (low as usize, high as usize)
+    /// Mean log-likelihood of a step in other data, of the tasks that the model was trained on.
+    pub fn score(&self, view: &View, terminated: &[bool], tasks: &Tasks, ticker: &Ticker) -> Result<f64> {
+        let episodes = 0..view.n_episodes();
+        let sequences: Vec<Sequence> = episodes.map(|e| Sequence::of(view, terminated[e], tasks, e)).collect();
+        Arch::new().dispatch(|| self.log_likelihood_of(&sequences, ticker))
     }
 
-    #[inline(always)]
-    fn expectation(&self, sequences: &[Sequence]) -> Expected {
-        let states = self.n_states;
-        let mut sums = Expected {
-            transitions: vec![0.0; self.transitions.len()],
-            events: vec![0.0; self.events.len()],
-            start: vec![0.0; states],
-            log_likelihood: 0.0,
-        };
-        let (mut alive, mut weighted) = (Vec::new(), Vec::new());
-        let (mut ahead, mut through) = (vec![0.0f32; states], vec![0.0f32; states]);
-        let mut steps = 0;
-        for episode in sequences {
-            steps += episode.actions.len();
-            sums.log_likelihood += self.forward(episode, &mut alive, &mut weighted);
-            self.backward(episode, &weighted, &mut ahead, &mut through, &mut sums);
-        }
-        sums.log_likelihood /= steps as f64;
-        sums
+    /// Probability that action a in state s ends the episode of a task: (actions, states).
+    pub fn ends(&self, task: usize) -> Vec<f32> {
+        self.over_events(task, |event| if event % 2 == 1 { 1.0 } else { 0.0 })
     }
 
-    /// States that the agent may be in before step t.
-    fn support(&self, episode: &Sequence, step: usize) -> (usize, usize) {
-        if step == 0 { (0, self.n_states) } else { self.range(episode.observations[step - 1]) }
+    /// Expected reward of action a in state s in a task: (actions, states).
+    pub fn rewards(&self, task: usize, tasks: &Tasks) -> Vec<f32> {
+        self.over_events(task, |event| tasks.classes(task).mean_reward(event))
     }
 
-    fn ended(episode: &Sequence, step: usize) -> bool {
-        episode.terminated && step + 1 == episode.actions.len()
-    }
-
-    /// `weighted[t]` = belief before step t times the probability of its event. Returns the log-likelihood.
-    #[inline(always)]
-    fn forward(&self, episode: &Sequence, alive: &mut Vec<f32>, weighted: &mut Vec<f32>) -> f64 {
-        let (states, length) = (self.n_states, episode.actions.len());
-        alive.clear();
-        alive.resize((length + 1) * states, 0.0);
-        weighted.clear();
-        weighted.resize(length * states, 0.0);
-        alive[..states].copy_from_slice(&self.start);
-        let mut log_likelihood = 0.0;
-        for step in 0..length {
-            let (low, high) = self.support(episode, step);
-            let law = self.event_row(episode, step);
-            let now = &mut weighted[step * states..(step + 1) * states];
-            let before = &alive[step * states + low..step * states + high];
-            for ((entry, belief), p) in now[low..high].iter_mut().zip(before).zip(&law[low..high]) {
-                *entry = belief * p;
-            }
-            if Self::ended(episode, step) {
-                log_likelihood += f64::from(now[low..high].iter().sum::<f32>() + TINY).ln();
-                break;
-            }
-            let (first, last) = self.range(episode.observations[step]);
-            let next = &mut alive[(step + 1) * states + first..(step + 1) * states + last];
-            for (s, &weight) in (low..high).zip(&now[low..high]) {
-                let row = self.row(episode.actions[step], s, first, last);
-                next.iter_mut().zip(row).for_each(|(entry, t)| *entry += weight * t);
-            }
-            let total = next.iter().sum::<f32>() + TINY;
-            log_likelihood += f64::from(total).ln();
-            next.iter_mut().for_each(|entry| *entry /= total);
-        }
-        log_likelihood
-    }
-
-    /// Adds the expected counts of one episode.
-    #[inline(always)]
-    fn backward(
-        &self,
-        episode: &Sequence,
-        weighted: &[f32],
-        ahead: &mut [f32],
-        through: &mut [f32],
-        sums: &mut Expected,
-    ) {
-        let states = self.n_states;
-        ahead.fill(1.0);
-        for step in (0..episode.actions.len()).rev() {
-            let (low, high) = self.support(episode, step);
-            let now = &weighted[step * states..(step + 1) * states];
-            let ended = Self::ended(episode, step);
-            let (first, last) = self.range(episode.observations[step]);
-            let mut total = TINY;
-            for s in low..high {
-                let row = self.row(episode.actions[step], s, first, last);
-                through[s] = if ended { 1.0 } else { dot(row, &ahead[first..last]) };
-                total += now[s] * through[s];
-            }
-            let event = self.event_place(episode, step);
-            for s in low..high {
-                if !ended {
-                    let weight = now[s] / total;
-                    let place = (episode.actions[step] as usize * states + s) * states;
-                    let row = &mut sums.transitions[place + first..place + last];
-                    row.iter_mut().zip(&ahead[first..last]).for_each(|(sum, b)| *sum += weight * b);
-                }
-                sums.events[event + s] += now[s] * through[s] / total;
-            }
-            let law = self.event_row(episode, step);
-            let mut size = TINY;
-            for s in low..high {
-                ahead[s] = law[s] * through[s];
-                size += ahead[s];
-            }
-            let scale = (high - low) as f32 / size;
-            ahead[low..high].iter_mut().for_each(|b| *b *= scale);
-        }
-        let total = self.start.iter().zip(&*ahead).map(|(p, b)| p * b).sum::<f32>() + TINY;
-        for ((sum, p), b) in sums.start.iter_mut().zip(&self.start).zip(&*ahead) {
-            *sum += p * b / total;
-        }
-    }
-
-    fn row(&self, action: u32, state: usize, first: usize, last: usize) -> &[f32] {
-        let place = (action as usize * self.n_states + state) * self.n_states;
-        &self.transitions[place + first..place + last]
-    }
-
-    fn event_place(&self, episode: &Sequence, step: usize) -> usize {
-        (episode.actions[step] as usize * self.n_events + episode.events[step] as usize) * self.n_states
-    }
-
-    fn event_row(&self, episode: &Sequence, step: usize) -> &[f32] {
-        let place = self.event_place(episode, step);
-        &self.events[place..place + self.n_states]
-    }
-
-    /// Probability that action a in state s ends the episode: (actions, states).
-    pub fn ends(&self) -> Vec<f32> {
-        self.over_events(|event| if event % 2 == 1 { 1.0 } else { 0.0 })
-    }
-
-    /// Expected reward of action a in state s: (actions, states).
-    pub fn rewards(&self, classes: &RewardClasses) -> Vec<f32> {
-        self.over_events(|event| classes.mean_reward(event))
-    }
-
-    fn over_events(&self, worth: impl Fn(usize) -> f32) -> Vec<f32> {
+    fn over_events(&self, task: usize, worth: impl Fn(usize) -> f32) -> Vec<f32> {
         let mut sums = vec![0.0; self.n_actions * self.n_states];
-        for (place, row) in self.events.chunks_exact(self.n_states).enumerate() {
+        let laws = self.events.chunks_exact(self.n_actions * self.n_events * self.n_states).nth(task);
+        for (place, row) in laws.unwrap_or_default().chunks_exact(self.n_states).enumerate() {
             let (action, event) = (place / self.n_events, place % self.n_events);
             let target = &mut sums[action * self.n_states..(action + 1) * self.n_states];
             target.iter_mut().zip(row).for_each(|(sum, p)| *sum += worth(event) * p);
         }
         sums
     }
-}
-
-/// Eight running sums, so that the loop can be vectorised without changing its result from machine to machine.
-#[inline(always)]
-fn dot(a: &[f32], b: &[f32]) -> f32 {
-    let mut sums = [0.0f32; 8];
-    let (head_a, tail_a) = a.as_chunks::<8>();
-    let (head_b, tail_b) = b.as_chunks::<8>();
-    for (x, y) in head_a.iter().zip(head_b) {
-        for lane in 0..8 {
-            sums[lane] += x[lane] * y[lane];
-        }
-    }
-    let tail: f32 = tail_a.iter().zip(tail_b).map(|(x, y)| x * y).sum();
-    sums.iter().sum::<f32>() + tail
 }

@@ -1,5 +1,6 @@
 //! What a step shows beside its observation: a class of rewards, and whether the episode ended.
 
+use crate::error::{Error, Result};
 use crate::trajectories::View;
 
 /// Rewards with more distinct values than this are put into classes of equal frequency.
@@ -16,8 +17,9 @@ pub struct RewardClasses {
 }
 
 impl RewardClasses {
-    pub fn of(view: &View, terminated: &[bool]) -> Self {
-        let mut sorted = view.rewards.to_vec();
+    pub fn of(view: &View, terminated: &[bool], episodes: &[usize]) -> Self {
+        let steps = || episodes.iter().flat_map(|&episode| view.episode(episode));
+        let mut sorted: Vec<f64> = steps().map(|step| view.rewards[step]).collect();
         sorted.sort_unstable_by(f64::total_cmp);
         let mut edges = sorted.clone();
         edges.dedup();
@@ -27,22 +29,22 @@ impl RewardClasses {
         }
         let mut classes = RewardClasses { means: vec![0.0; edges.len()], edges, law: Vec::new() };
         let mut counts = vec![0.0; classes.means.len()];
-        for &reward in view.rewards {
-            let class = classes.class(reward);
-            classes.means[class] += reward;
+        for step in steps() {
+            let class = classes.class(view.rewards[step]);
+            classes.means[class] += view.rewards[step];
             counts[class] += 1.0;
         }
         classes.means.iter_mut().zip(&counts).for_each(|(mean, count)| *mean /= f64::max(*count, 1.0));
-        classes.law = classes.count_events(view, terminated);
+        classes.law = classes.count_events(view, terminated, episodes);
         classes
     }
 
-    fn count_events(&self, view: &View, terminated: &[bool]) -> Vec<f32> {
+    fn count_events(&self, view: &View, terminated: &[bool], episodes: &[usize]) -> Vec<f32> {
         let mut law = vec![0.0f32; view.n_actions * self.n_events()];
-        for (episode, &ends) in terminated.iter().enumerate() {
+        for &episode in episodes {
             let steps = view.episode(episode);
             for step in steps.clone() {
-                let event = self.event(view.rewards[step], ends && step + 1 == steps.end);
+                let event = self.event(view.rewards[step], terminated[episode] && step + 1 == steps.end);
                 law[view.actions[step] as usize * self.n_events() + event] += 1.0;
             }
         }
@@ -74,6 +76,69 @@ impl RewardClasses {
     }
 }
 
+/// The tasks that episodes belong to: each has its own rewards and ends, in one world.
+#[derive(Clone, Debug)]
+pub struct Tasks {
+    of_episode: Vec<u32>,
+    classes: Vec<RewardClasses>,
+    n_actions: usize,
+}
+
+impl Tasks {
+    /// `of_episode` numbers them from 0; every number up to the largest must occur.
+    pub fn of(view: &View, terminated: &[bool], of_episode: Vec<u32>) -> Result<Self> {
+        let count = of_episode.iter().max().map_or(0, |&task| task as usize + 1).min(of_episode.len());
+        let mut episodes = vec![Vec::new(); count];
+        for (episode, &task) in of_episode.iter().enumerate() {
+            let group = episodes.get_mut(task as usize);
+            group.ok_or_else(|| too_sparse(task))?.push(episode);
+        }
+        if let Some(missing) = episodes.iter().position(Vec::is_empty) {
+            return Err(too_sparse(missing as u32));
+        }
+        let classes = episodes.iter().map(|group| RewardClasses::of(view, terminated, group)).collect();
+        Ok(Tasks { of_episode, classes, n_actions: view.n_actions })
+    }
+
+    /// All episodes of other data, of one of these tasks.
+    pub fn applied(&self, n_episodes: usize, task: u32) -> Self {
+        Tasks { of_episode: vec![task; n_episodes], ..self.clone() }
+    }
+
+    pub fn len(&self) -> usize {
+        self.classes.len()
+    }
+
+    pub fn of_episode(&self, episode: usize) -> usize {
+        self.of_episode[episode] as usize
+    }
+
+    pub fn classes(&self, task: usize) -> &RewardClasses {
+        &self.classes[task]
+    }
+
+    /// Of the task with the most.
+    pub fn n_events(&self) -> usize {
+        self.classes.iter().map(RewardClasses::n_events).max().unwrap_or(0)
+    }
+
+    /// Frequency of every event: (tasks, actions, events); 0 for the events that a task does not have.
+    pub fn law(&self) -> Vec<f32> {
+        let mut law = Vec::with_capacity(self.len() * self.n_actions * self.n_events());
+        for classes in &self.classes {
+            for row in classes.law().chunks_exact(classes.n_events()) {
+                law.extend_from_slice(row);
+                law.resize(law.len() + self.n_events() - row.len(), 0.0);
+            }
+        }
+        law
+    }
+}
+
+fn too_sparse(task: u32) -> Error {
+    Error::argument("tasks", format!("no episode of task {task}"), "number the tasks 0, 1, 2, … without a gap")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -91,14 +156,14 @@ mod tests {
             n_actions: 1,
             n_observations: 1,
         };
-        let many = RewardClasses::of(&view, &[true]);
+        let many = RewardClasses::of(&view, &[true], &[0]);
         assert_eq!(many.n_events(), 2 * MOST_CLASSES);
         assert_eq!(many.event(0.0, false), 0);
         assert_eq!(many.event(1e9, true), 2 * MOST_CLASSES - 1);
         assert!((many.law().iter().sum::<f32>() - 1.0).abs() < 1e-5);
         let few: Vec<f64> = rewards.iter().map(|r| (r / 50.0).floor()).collect();
         view.rewards = &few;
-        let classes = RewardClasses::of(&view, &[false]);
+        let classes = RewardClasses::of(&view, &[false], &[0]);
         assert_eq!((classes.n_events(), classes.mean_reward(3)), (4, 1.0));
     }
 }

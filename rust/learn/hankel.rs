@@ -253,6 +253,8 @@ pub fn accumulate(
         let mut scratch =
             DenseScratch { used, quantum: settings.quantum, product: ndarray::Array2::zeros(shape) };
         for episode in episodes {
+            // Dense projections of a whole block take longer than anyone waits after Ctrl-C.
+            ticker.check()?;
             cuts.read(view, episode);
             sums.add_episode(&cuts, &mut scratch);
         }

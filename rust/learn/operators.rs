@@ -59,7 +59,7 @@ pub fn operators(
         view.n_episodes(),
         BLOCK,
         ticker,
-        |e| block_operators(view, settings, maps, e),
+        |e| block_operators(view, settings, maps, e, ticker),
         merge,
     )?;
     Ok(total.unwrap_or_default())
@@ -70,10 +70,12 @@ fn block_operators(
     settings: &Settings,
     maps: &ReducedMaps,
     episodes: Range<usize>,
+    ticker: &Ticker,
 ) -> Result<Operators> {
     let mut cuts = Cuts::new(settings);
     let mut batch = Batch::new(maps.rank);
     for episode in episodes {
+        ticker.check()?;
         cuts.read(view, episode);
         let steps = cuts.symbols().len();
         for first in (0..steps).step_by(BATCH) {

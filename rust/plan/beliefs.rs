@@ -56,10 +56,11 @@ pub struct Belief {
 }
 
 impl Beliefs {
-    pub fn new(models: &[CloneModel]) -> Self {
+    /// The models as they move in one of the tasks that they were trained on.
+    pub fn new(models: &[CloneModel], task: usize) -> Self {
         let stepper = |model: &CloneModel| {
             let mut moves = model.transitions.clone();
-            for (row, end) in moves.chunks_exact_mut(model.n_states).zip(model.ends()) {
+            for (row, end) in moves.chunks_exact_mut(model.n_states).zip(model.ends(task)) {
                 row.iter_mut().for_each(|t| *t *= 1.0 - end);
             }
             Stepper {

@@ -18,6 +18,8 @@ const MOST_STEPS: usize = 100_000_000_000;
 #[derive(Clone, Copy, Debug)]
 pub struct Schedule {
     pub episodes: usize,
+    /// Number of the first episode: its luck is that of the same episode in a rollout that began with 0.
+    pub first: usize,
     pub horizon: usize,
     pub epsilon: f64,
     pub seed: u64,
@@ -28,6 +30,9 @@ impl Schedule {
     pub fn validate(&self) -> Result<()> {
         if self.episodes == 0 || self.episodes > MOST_EPISODES {
             return Err(Error::argument("episodes", self.episodes, format!("give 1 to {MOST_EPISODES}")));
+        }
+        if self.first > MOST_EPISODES {
+            return Err(Error::argument("first", self.first, format!("give 0 to {MOST_EPISODES}")));
         }
         if self.horizon == 0 || self.horizon.saturating_mul(self.episodes) > MOST_STEPS {
             let remedy = format!("give at least 1, and at most {MOST_STEPS} steps over all episodes");
@@ -105,7 +110,7 @@ pub fn rollout<E: Environment, P: Policy>(
                 environment,
                 policy,
                 schedule,
-                episode,
+                schedule.first + episode,
                 &mut probs,
                 ticker,
                 |action, probability, outcome| {
@@ -132,11 +137,19 @@ pub fn returns<E: Environment, P: Policy>(
         let mut probs = vec![0.0; environment.n_actions()];
         let score = |episode| {
             let (mut total, mut weight, mut length) = (0.0, 1.0, 0);
-            play(environment, policy, schedule, episode, &mut probs, ticker, |_, _, outcome| {
-                total += weight * outcome.reward;
-                weight *= discount;
-                length += 1;
-            })?;
+            play(
+                environment,
+                policy,
+                schedule,
+                schedule.first + episode,
+                &mut probs,
+                ticker,
+                |_, _, outcome| {
+                    total += weight * outcome.reward;
+                    weight *= discount;
+                    length += 1;
+                },
+            )?;
             Ok((total, length))
         };
         episodes.map(score).collect::<Result<Vec<_>>>()

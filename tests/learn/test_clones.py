@@ -39,7 +39,7 @@ def data(ring):
 
 @pytest.fixture(scope="module")
 def models(data):
-    return CloneLearner(**SMALL).train(data, 2)
+    return CloneLearner(**SMALL).train([data], 12, 2)
 
 
 def test_models_are_distributions_over_clones(models, data):
@@ -129,9 +129,85 @@ def test_observations_never_seen_in_training_are_passed_over():
     assert np.isfinite(policy.q_values(state)).all()
 
 
-def test_chosen_discount_is_a_candidate_with_the_best_evidence(data):
+def test_what_is_chosen_has_the_best_evidence(data):
     learner = CloneLearner(states=12, models=1, iterations=10, learning_discounts=(0.5, 0.9, 0.99))
-    chosen, evidence = learner.choose_discount(data, 0.9)
-    assert set(evidence) == {0.5, 0.9}
-    assert evidence[chosen] == max(evidence.values())
-    assert learner.choose_discount(data[:5], 0.9) == (0.9, {})
+    (choice,) = learner.choose([data], 0.9)
+    assert set(choice.gains) == {0.5, 0.9} and set(choice.likelihoods) == {1, 3, 12}
+    assert choice.gains[choice.learning_discount] == max(choice.gains.values())
+    assert choice.likelihoods[choice.states] == max(choice.likelihoods.values())
+    (unjudged,) = learner.choose([data[:5]], 0.9)
+    assert (unjudged.states, unjudged.learning_discount, unjudged.gains) == (12, 0.9, {})
+
+
+def test_a_simple_world_gets_a_small_model_and_a_winding_one_a_large_one():
+    """Tiger has two hidden states; a grid world has many places that look alike."""
+    tiger = uqf.rollout(uqf.make("tiger"), episodes=1000, seed=3)
+    learner = CloneLearner(models=2, iterations=30)
+    assert learner.choose([tiger], 0.95)[0].states == 4
+    assert learner.choose([uqf.rollout(uqf.make("gridworld-near"), episodes=100, seed=2)], 0.99)[0].states > 4
+
+
+def test_the_score_of_the_training_episodes_is_their_likelihood(models, data):
+    np.testing.assert_allclose(models.score(data, data.terminated), models.log_likelihoods, atol=1e-12)
+    backwards = data[::-1]
+    np.testing.assert_allclose(
+        models.score(backwards, backwards.terminated), models.log_likelihoods, atol=1e-9
+    )
+
+
+def _room(goals, size=5):
+    """One room of size × size cells in which only adjacent walls are seen; a task pays in one cell each."""
+    steps = [(-1, 0), (0, 1), (1, 0), (0, -1)]
+    cells = size * size
+    transitions, sights = np.zeros((4, cells, cells)), np.zeros((4, cells, 16))
+    for cell in range(cells):
+        around = [
+            (row, column) if 0 <= row < size and 0 <= column < size else None
+            for row, column in ((cell // size + down, cell % size + right) for down, right in steps)
+        ]
+        sights[:, cell, sum(1 << side for side, place in enumerate(around) if place is None)] = 1.0
+        targets = [cell if place is None else place[0] * size + place[1] for place in around]
+        for action in range(4):
+            for turn, probability in ((0, 0.8), (1, 0.1), (-1, 0.1)):
+                transitions[action, cell, targets[(action + turn) % 4]] += probability
+    start = np.eye(cells)[cells // 2]
+    rewards = [np.tile(np.eye(cells)[goal], (4, 1)) for goal in goals]
+    return [uqf.TabularPOMDP(transitions, sights, reward, start, 0.95, horizon=40) for reward in rewards]
+
+
+@pytest.mark.slow
+def test_tasks_with_few_episodes_learn_together_what_one_needs_three_times_as_many_for():
+    """Twelve tasks with 20 episodes each against one task with 20 and with 60, three draws of the goals."""
+    everywhere, few, many, together = [], [], [], []
+    for seed in range(3):
+        worlds = _room(np.random.default_rng(seed).permutation(24)[:12] + 1)
+        data = [uqf.rollout(world, episodes=60, seed=100 * seed + i) for i, world in enumerate(worlds)]
+        learner = uqf.UQF(
+            discount=0.95, states=40, models=2, iterations=40, learning_discount=0.85, seed=seed
+        )
+        everywhere += worlds
+        few += [learner.fit(episodes[:20]).policy_ for episodes in data]
+        many += [learner.fit(episodes).policy_ for episodes in data]
+        together += [task.policy_ for task in learner.fit_tasks([episodes[:20] for episodes in data])]
+
+    def score(policies):
+        pairs = zip(everywhere, policies, strict=True)
+        return np.mean([uqf.estimate_return(w, p, episodes=500, seed=7).mean for w, p in pairs])
+
+    assert score(together) > 1.1 * score(few)
+    assert score(together) > 0.97 * score(many)
+
+
+def test_tasks_keep_their_own_rewards():
+    """Two tasks in one room that pay at opposite corners: each policy must earn more in its own."""
+    worlds = _room([0, 24])
+    learner = uqf.UQF(discount=0.95, states=25, models=2, iterations=25, learning_discount=0.85)
+    data = [uqf.rollout(world, episodes=60, seed=i) for i, world in enumerate(worlds)]
+    first, second = learner.fit_tasks(data)
+    for own, other, world in ((first, second, worlds[0]), (second, first, worlds[1])):
+        mine, theirs = (uqf.estimate_return(world, task.policy_, episodes=300).mean for task in (own, other))
+        assert mine > 2 * theirs + 1
+    with pytest.raises(ValueError, match="one for every task"):
+        learner.fit_tasks([])
+    with pytest.raises(ValueError, match="beliefs"):
+        uqf.UQF(rank=3).fit_tasks(data)

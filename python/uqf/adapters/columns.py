@@ -71,13 +71,13 @@ def layout_of(schema: Any, wanted: LogColumns) -> Layout:
         elif asked is not None or role in ("action", "observation", "reward"):
             raise FileFormatError(
                 f"no column {' or '.join(map(repr, candidates))} for the {role} among {schema.names[:20]}; "
-                f"give its name, as in LogColumns({role}=…)"
+                f"give its name, as in LogColumns({role}=…) or --columns {role}=…"
             )
     per_step = not is_list(schema.field(names["action"]).type)
     if per_step and "episode" not in names:
         raise FileFormatError(
             f"one row per step needs a column that numbers the episodes, among {schema.names[:20]}; give its "
-            "name, as in LogColumns(episode=…)"
+            "name, as in LogColumns(episode=…) or --columns episode=…"
         )
     if not per_step:
         names.pop("episode", None)

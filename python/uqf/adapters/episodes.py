@@ -34,12 +34,12 @@ def _is_text(kind: Any) -> bool:
     return bool(types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind))
 
 
-def _values(table: Any, layout: Layout, role: str) -> Any:
-    """One value per step, as a single Arrow array without nulls."""
+def _values(table: Any, layout: Layout, role: str, first_row: int = 0) -> Any:
+    """One value per step, as a single Arrow array without nulls; rows in errors count from `first_row`."""
     name = layout.names[role]
     column = table.column(name).combine_chunks()
     if column.null_count:
-        row = int(np.argmax(column.is_null().to_numpy(zero_copy_only=False)))
+        row = first_row + int(np.argmax(column.is_null().to_numpy(zero_copy_only=False)))
         raise FileFormatError(f"column {name!r}, row {row}: the value is missing")
     values = column.flatten() if is_list(column.type) else column
     if pa.types.is_dictionary(values.type):
@@ -49,8 +49,8 @@ def _values(table: Any, layout: Layout, role: str) -> Any:
     return values.cast(pa.string()) if _is_text(values.type) else values
 
 
-def _numbers(table: Any, layout: Layout, role: str) -> NDArray[np.float64]:
-    values, name = _values(table, layout, role), layout.names[role]
+def _numbers(table: Any, layout: Layout, role: str, first_row: int) -> NDArray[np.float64]:
+    values, name = _values(table, layout, role, first_row), layout.names[role]
     types = pa.types
     if not (types.is_integer(values.type) or types.is_floating(values.type) or types.is_decimal(values.type)):
         example = values[0].as_py() if len(values) else None
@@ -85,9 +85,12 @@ def alphabet_of(
     names: dict[str, set[str]] = {"action": set(), "observation": set()}
     largest = {"action": -1, "observation": -1}
     if sizes["action"] is None or sizes["observation"] is None:
+        row = 0
         for table in tables:
             for role in (role for role, size in sizes.items() if size is None):
-                _take_stock(_values(table, layout, role), layout.names[role], names[role], largest, role)
+                values = _values(table, layout, role, row)
+                _take_stock(values, layout.names[role], names[role], largest, role)
+            row += table.num_rows
     for role, listed in names.items():
         size = sizes[role] or max(len(listed), largest[role] + 1)
         if sizes[role] is None and size > MOST_NAMES:
@@ -132,11 +135,14 @@ def trajectories_of(table: Any, layout: Layout, alphabet: Alphabet, first_row: i
     vocabulary = alphabet.vocabulary or Vocabulary()
     unknown = None if vocabulary.observations is None else len(vocabulary.observations)
     names = layout.names
-    probs = _numbers(table, layout, "behavior_prob") if "behavior_prob" in names else None
-    rewards = _numbers(table, layout, "reward")
-    actions = _codes(_values(table, layout, "action"), vocabulary.actions, names["action"], None)
+    probs = _numbers(table, layout, "behavior_prob", first_row) if "behavior_prob" in names else None
+    rewards = _numbers(table, layout, "reward", first_row)
+    actions = _codes(_values(table, layout, "action", first_row), vocabulary.actions, names["action"], None)
     seen = _codes(
-        _values(table, layout, "observation"), vocabulary.observations, names["observation"], unknown
+        _values(table, layout, "observation", first_row),
+        vocabulary.observations,
+        names["observation"],
+        unknown,
     )
 
     def refuse(role: str, values: NDArray[Any], good: NDArray[np.bool_], wish: str) -> None:
@@ -201,7 +207,7 @@ def _terminated(table: Any, layout: Layout, offsets: NDArray[np.int64], first_ro
     if "terminated" not in layout.names:
         return None
     name = layout.names["terminated"]
-    values = _values(table, layout, "terminated")
+    values = _values(table, layout, "terminated", first_row)
     if (
         not (pa.types.is_boolean(values.type) or pa.types.is_integer(values.type))
         or len(values) != table.num_rows
@@ -227,8 +233,8 @@ def _terminated(table: Any, layout: Layout, offsets: NDArray[np.int64], first_ro
 def whole_episodes(tables: Iterable[Any], layout: Layout) -> Iterator[tuple[int, Any]]:
     """(first row, table) with whole episodes only: an episode that goes on in the next table waits for it.
 
-    With one row per step, an id that comes back after another episode is refused; for that the ids of all
-    episodes are remembered, which is the only thing that grows with the data.
+    With one row per step, an id that comes back after another episode is refused; for that, ids that do not
+    count 0, 1, 2, … are remembered, which is the only thing that grows with the data.
     """
     if not layout.per_step:
         row = 0
@@ -236,7 +242,7 @@ def whole_episodes(tables: Iterable[Any], layout: Layout) -> Iterator[tuple[int,
             yield row, table
             row += table.num_rows
         return
-    finished: set[Any] = set()
+    finished = _Finished()
     waiting, row = None, 0
     for part in tables:
         table = part if waiting is None else pa.concat_tables([waiting, part])
@@ -253,12 +259,33 @@ def whole_episodes(tables: Iterable[Any], layout: Layout) -> Iterator[tuple[int,
         yield row, waiting
 
 
-def _finish(table: Any, layout: Layout, starts: NDArray[np.int64], row: int, finished: set[Any]) -> None:
+class _Finished:
+    """Ids of finished episodes. Those that count 0, 1, 2, … take no memory."""
+
+    def __init__(self) -> None:
+        self.counted = 0
+        self.others: set[Any] = set()
+
+    def adds(self, identity: Any) -> bool:
+        """Whether the id is new; it is finished from now on."""
+        if identity == self.counted or identity == str(self.counted):
+            self.counted += 1
+            return True
+        try:
+            number = int(identity)
+        except (TypeError, ValueError, OverflowError):
+            number = -1
+        if (0 <= number < self.counted and identity in (number, str(number))) or identity in self.others:
+            return False
+        self.others.add(identity)
+        return True
+
+
+def _finish(table: Any, layout: Layout, starts: NDArray[np.int64], row: int, finished: _Finished) -> None:
     ids = _values(table, layout, "episode").take(pa.array(starts)).to_pylist()
     for start, identity in zip(starts, ids, strict=True):
-        if identity in finished:
+        if not finished.adds(identity):
             raise FileFormatError(
                 f"column {layout.names['episode']!r}, row {row + start}: episode {identity!r} comes back "
                 "after another one; sort the log by episode, or give every episode an id of its own"
             )
-        finished.add(identity)

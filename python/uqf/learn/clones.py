@@ -13,7 +13,7 @@ from uqf.learn.along import advantages, cut_before, discounted_backward, goes_on
 from uqf.learn.contexts import softmax
 from uqf.learn.gain import gain
 from uqf.policies import SumPolicy
-from uqf.trajectories import Trajectories
+from uqf.trajectories import Trajectories, concatenate
 
 FloatArray = NDArray[np.float64]
 
@@ -24,6 +24,10 @@ SCALE = float(np.sqrt(10.0))
 MOST_CELLS = 30_000_000
 
 
+#: Sizes that are tried, in parts of `states`; smaller models are trained longer, at most so many times as long.
+FRACTIONS = (1, 4, 15)
+MOST_TIMES = 4
+
 #: Fewer models are trained where each has many states: the regressions cost the square of their sum.
 MOST_FEATURES = 320
 
@@ -32,20 +36,35 @@ LEAST_EPISODES = 10
 
 
 @dataclass(frozen=True)
+class Choice:
+    """What was chosen on held-out episodes, and the evidence: {} where nothing was to choose or too few episodes.
+
+    likelihoods : mean log-likelihood of a step by number of states
+    gains : significance of the improvement by learning discount
+    """
+
+    states: int
+    learning_discount: float
+    likelihoods: dict[int, float]
+    gains: dict[float, float]
+
+
+@dataclass(frozen=True)
 class FittedClones:
     """A policy on beliefs and how it came about."""
 
     policy: SumPolicy
     models: _core.CloneModels
-    learning_discount: float
-    evidence: dict[float, float]
+    choice: Choice
 
 
 @dataclass(frozen=True)
 class CloneLearner:
     """Learns a belief state, the value of the logging policy on it (LSTD), and the advantage of every action.
 
-    states, models, iterations, most_steps : of the hidden Markov models and their training
+    states, models, iterations, most_steps : of the hidden Markov models and their training. A quarter and a
+        fifteenth of the states are tried as well, and the size that makes held-out episodes likeliest is taken:
+        simple worlds are learned better by small models
     learning_discounts : candidates for the discount of the learned advantages; the one whose improvement is
         most significant on held-out episodes is taken. Short horizons have less noise, long ones less bias
     value_trace, value_ridge, trace, ridge : λ and penalty of the value, and of the advantages
@@ -67,17 +86,29 @@ class CloneLearner:
 
     def fit(self, data: Trajectories, discount: float) -> FittedClones:
         """Two passes over the data after the training of the models."""
-        learning_discount, evidence = self.choose_discount(data, discount)
-        models = self.train(data, min(self.models, max(1, MOST_FEATURES // _states(data, self.states))))
+        return self.fit_tasks([data], discount)[0]
+
+    def fit_tasks(self, tasks: list[Trajectories], discount: float) -> list[FittedClones]:
+        """Learns several tasks of one world together: one belief state, but rewards and a policy for each."""
+        choices = self.choose(tasks, discount)
+        shared = self.train(tasks, choices[0].states, self.models)
+        fitted = []
+        for number, (data, choice) in enumerate(zip(tasks, choices, strict=True)):
+            models = shared.for_task(number)
+            policy = self.policy(models, data, choice.learning_discount)
+            fitted.append(FittedClones(policy, models, choice))
+        return fitted
+
+    def policy(self, models: _core.CloneModels, data: Trajectories, learning_discount: float) -> SumPolicy:
+        """The softmax policy of the advantages that are linear in the beliefs of the models."""
         weights, noise, _ = self.regress(models, data, learning_discount)
-        policy = SumPolicy(
+        return SumPolicy(
             n_actions=data.n_actions,
             n_observations=data.n_observations,
             contexts=[],
             beliefs=[(models, np.ascontiguousarray(SCALE * weights[1:]), np.ascontiguousarray(weights[0]))],
             temperature=self.temperature * noise,
         )
-        return FittedClones(policy, models, learning_discount, evidence)
 
     def with_discount(self, learning_discount: float) -> CloneLearner:
         """The same learner with one learning discount and nothing to choose."""
@@ -85,39 +116,52 @@ class CloneLearner:
             raise ValueError(f"learning_discount = {learning_discount}: give a number in [0, 1]")
         return replace(self, learning_discounts=(learning_discount,))
 
-    def choose_discount(self, data: Trajectories, discount: float) -> tuple[float, dict[float, float]]:
-        """The learning discount with the most significant held-out improvement, and the evidence for each.
+    def choose(self, tasks: list[Trajectories], discount: float) -> list[Choice]:
+        """Size and learning discount of every task: half of the episodes train, the other half judges."""
+        discounts = sorted({min(candidate, discount) for candidate in self.learning_discounts})
+        if min(map(len, tasks)) < 2 * LEAST_EPISODES:
+            return [Choice(self.states, discounts[-1], {}, {}) for _ in tasks]
+        train = [data[: len(data) // 2] for data in tasks]
+        test = [data[len(data) // 2 :] for data in tasks]
+        likelihoods, trained = {}, {}
+        for states in sorted({max(1, self.states // fraction) for fraction in FRACTIONS}):
+            models = self.train(train, states, min(2, self.models))
+            scores = [models.for_task(i).score(data, data.terminated) for i, data in enumerate(test)]
+            likelihoods[states], trained[states] = float(np.mean(scores)), models
+        states = max(likelihoods, key=likelihoods.__getitem__)
+        choices = []
+        for number in range(len(tasks)):
+            models = trained[states].for_task(number)
+            gains = self._gains(models, train[number], test[number], discounts)
+            choices.append(Choice(states, max(gains, key=gains.__getitem__), likelihoods, gains))
+        return choices
 
-        Half of the episodes train a policy; on the other half its gain is measured, in standard errors.
-        """
-        candidates = sorted({min(candidate, discount) for candidate in self.learning_discounts})
-        if len(candidates) == 1 or len(data) < 2 * LEAST_EPISODES:
-            return candidates[-1], {}
-        train, test = data[: len(data) // 2], data[len(data) // 2 :]
-        models = self.train(train, min(2, self.models))
+    def _gains(
+        self, models: _core.CloneModels, train: Trajectories, test: Trajectories, discounts: list[float]
+    ) -> dict[float, float]:
+        """By learning discount: what its policy gains on the test episodes, in standard errors."""
         rows = self.features(models, test)
         before = cut_before(test)
-        evidence = {}
-        for candidate in candidates:
-            weights, noise, value_weights = self.regress(models, train, candidate)
-            values = rows @ value_weights
-            probs = softmax(rows[before] @ weights / (self.temperature * noise))[
-                np.arange(test.n_steps), test.actions
-            ]
-            evidence[candidate] = gain(probs, advantages(test, values, candidate, self.trace), test).evidence
-        return max(evidence, key=evidence.__getitem__), evidence
+        gains = {}
+        for discount in discounts:
+            weights, noise, value_weights = self.regress(models, train, discount)
+            probs = softmax(rows[before] @ weights / (self.temperature * noise))
+            targets = advantages(test, rows @ value_weights, discount, self.trace)
+            gains[discount] = gain(probs[np.arange(test.n_steps), test.actions], targets, test).evidence
+        return gains
 
-    def train(self, data: Trajectories, models: int) -> _core.CloneModels:
-        """Hidden Markov models of the data, from several random starts."""
-        episodes = max(1, int(self.most_steps / (data.n_steps / len(data))))
+    def train(self, tasks: list[Trajectories], states: int, models: int) -> _core.CloneModels:
+        """Hidden Markov models of all tasks together, from several random starts."""
+        data = tasks[0] if len(tasks) == 1 else concatenate(tasks)
         return _core.CloneModels.train(
             data,
             data.terminated,
-            states=self.states,
-            models=models,
-            iterations=self.iterations,
-            episodes=episodes,
+            states=states,
+            models=min(models, max(1, MOST_FEATURES // _states(data, states))),
+            iterations=self.iterations * min(MOST_TIMES, max(1, self.states // states)),
+            episodes=max(1, int(self.most_steps / (data.n_steps / len(data)))),
             seed=self.seed,
+            tasks=np.repeat(np.arange(len(tasks), dtype=np.uint32), [len(task) for task in tasks]),
             threads=self.threads,
         )
 

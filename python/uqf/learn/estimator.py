@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 
 from uqf import _core
 from uqf.errors import NotFittedError
@@ -16,9 +16,14 @@ from uqf.learn.automata import WFA
 from uqf.learn.clones import CloneLearner, FittedClones
 from uqf.learn.contexts import ContextLearner
 from uqf.learn.gain import Baseline, policy_gain
+from uqf.learn.incremental import Incremental
+from uqf.learn.progress import Progress
+from uqf.learn.shards import source_of
 from uqf.learn.spectral_memory import FittedSpectral, SpectralLearner
 from uqf.learn.state import Basis, Target, block_matrix
+from uqf.learn.tally import Tally
 from uqf.model_file import save
+from uqf.model_header import Origin
 from uqf.policies import AutomatonPolicy, SumPolicy
 from uqf.trajectories import Trajectories
 
@@ -28,7 +33,7 @@ History = Sequence[tuple[int, int]]
 MEMORIES = ("beliefs", "contexts", "spectral")
 
 
-class UQF(BaseEstimator):  # type: ignore[misc]
+class UQF(Incremental, BaseEstimator):  # type: ignore[misc]
     """Learns from episodes what every action is worth after any history, and acts on it.
 
     Called with data only, it chooses everything else from them; `diagnostics_` tells what it chose.
@@ -70,6 +75,8 @@ class UQF(BaseEstimator):  # type: ignore[misc]
         Hidden states of a model, number of models, passes of their training.
     depth : int (contexts)
         Longest context.
+    forgetting : float in (0, 1] (spectral)
+        What the weight of all older data is multiplied by at every `partial_fit`.
 
     Attributes
     ----------
@@ -106,6 +113,7 @@ class UQF(BaseEstimator):  # type: ignore[misc]
         models: int = 4,
         iterations: int = 60,
         depth: int = 3,
+        forgetting: float = 1.0,
         seed: int = 0,
         threads: int | None = None,
     ) -> None:
@@ -131,6 +139,7 @@ class UQF(BaseEstimator):  # type: ignore[misc]
         self.models = models
         self.iterations = iterations
         self.depth = depth
+        self.forgetting = forgetting
         self.seed = seed
         self.threads = threads
 
@@ -140,22 +149,64 @@ class UQF(BaseEstimator):  # type: ignore[misc]
         paper_ways = {"memory": "spectral", "target": "reward", "occurrences": "start"}
         return cls(rank, discount, **(paper_ways | parameters))
 
-    def fit(self, data: Trajectories, y: None = None) -> UQF:
-        """Learns from episodes; `y` is ignored (scikit-learn passes it)."""
-        self._check(data)
-        memory = self._memory()
+    def fit(
+        self,
+        data: Any,
+        y: None = None,
+        *,
+        executor: Any = None,
+        progress: Callable[[Progress], object] | None = None,
+    ) -> UQF:
+        """Learns from episodes; `y` is ignored (scikit-learn passes it).
+
+        Parameters
+        ----------
+        data : Trajectories; with spectral memory also `uqf.Shards` or the path of a folder of Parquet files
+            Shards are read twice, a batch at a time, and never held in memory together.
+        executor : concurrent.futures.Executor or distributed.Client, optional (spectral)
+            Where the shards are read. The result has the same bits with any executor or none.
+        progress : callable, optional (spectral)
+            Called now and then with a `Progress`: the stage, how far it is, the time left.
+        """
+        data, memory = self._check(data), self._memory()
+        if memory != "spectral" and (executor or progress or not isinstance(data, Trajectories)):
+            raise ValueError(
+                f'memory = "{memory}": shards, executor and progress are for spectral memory; use '
+                'UQF(memory="spectral", …), or read the data with uqf.read_log and fit without them'
+            )
+        if hasattr(self, "statistics_"):
+            del self.statistics_
         if memory == "spectral":
-            self._keep_spectral(self.spectral_learner().fit(data), data)
+            self._keep_spectral(self.spectral_learner().fit(data, executor, progress))
         elif memory == "beliefs":
             self._keep_beliefs(self.clone_learner().fit(data, self.discount), data)
         else:
             self._keep_contexts(self.context_learner().fit(data), data)
-        if self.temperature is not None and memory != "spectral":
-            self.policy_ = self.policy_.with_temperature(self.temperature)
-        self.baseline_ = Baseline.of(data, self.discount)
-        self.n_features_in_ = data.n_symbols
-        self._data = data
-        return self
+        return self._finish(data, memory)
+
+    def fit_tasks(self, tasks: Sequence[Trajectories]) -> list[UQF]:
+        """Learns several tasks of one world together; returns a fitted learner for each, in the same order.
+
+        Tasks share actions, observations and dynamics and differ in rewards and ends. They are given one belief
+        state, learned from the episodes of all, and each its own rewards, values and policy: many tasks with few
+        episodes each know the world as well as one with many. For memory="beliefs" only.
+        """
+        for data in tasks:
+            self._check(data)
+        if len(tasks) == 0 or not all(isinstance(data, Trajectories) for data in tasks):
+            raise ValueError(
+                f"tasks has {len(tasks)} entries: give a list of uqf.Trajectories, one for every task"
+            )
+        if self._memory() != "beliefs":
+            raise ValueError(f'memory = "{self._memory()}": only memory="beliefs" can be shared among tasks')
+        learners = []
+        for fitted, data in zip(
+            self.clone_learner().fit_tasks(list(tasks), self.discount), tasks, strict=True
+        ):
+            learner = clone(self)
+            learner._keep_beliefs(fitted, data)
+            learners.append(learner._finish(data, "beliefs"))
+        return learners
 
     def step(self, data: Trajectories, base: SumPolicy | None, temperature: float) -> SumPolicy:
         """One step of policy iteration: the policy `base` (None: uniform) that collected `data`, improved.
@@ -178,12 +229,16 @@ class UQF(BaseEstimator):  # type: ignore[misc]
 
     def score(self, data: Trajectories, y: None = None) -> float:
         """What the policy gains a step at a time on these episodes, per episode; for cross-validation."""
-        return policy_gain(self._fitted(), self.baseline_, data).mean
+        baseline = self.baseline_ or Baseline.of(data, self.discount)
+        return policy_gain(self._fitted(), baseline, data).mean
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the policy as a model file with these settings; `uqf.load` reads it."""
         settings = {name: value for name, value in self.get_params().items() if name != "behavior"}
-        save(self._fitted(), path, settings=settings, data=self._data)
+        if hasattr(self, "statistics_") or self._origin is None:
+            save(self._fitted(), path, settings=settings, vocabulary=self.tally_.vocabulary)
+        else:
+            save(self._fitted(), path, settings=settings, data=self._origin)
 
     def spectral_learner(self) -> SpectralLearner:
         """The learner of memory="spectral" with these parameters."""
@@ -226,17 +281,27 @@ class UQF(BaseEstimator):  # type: ignore[misc]
             return ContextLearner(depth=self.depth)
         return ContextLearner(depth=self.depth, learning_discount=self.learning_discount)
 
-    def _check(self, data: Trajectories) -> None:
-        if not isinstance(data, Trajectories):
-            raise TypeError(
-                f"data is a {type(data).__name__}: give uqf.Trajectories (see uqf.Trajectories.from_episodes)"
-            )
+    def _check(self, data: Any) -> Any:
+        """The data, or the source that a path names; parameters checked as well."""
+        checked = data if isinstance(data, Trajectories) else source_of(data)
         if self.target not in ("return", "reward"):
             raise ValueError(f"target = {self.target!r}: choose 'return' or 'reward'")
         if not 0.0 <= self.discount <= 1.0:
             raise ValueError(f"discount = {self.discount}: give a number in [0, 1]")
         if self.temperature is not None and not self.temperature >= 0.0:
             raise ValueError(f"temperature = {self.temperature}: give 0 (greedy), more, or None")
+        return checked
+
+    def _finish(self, data: Any, memory: str) -> UQF:
+        if self.temperature is not None and memory != "spectral":
+            self.policy_ = self.policy_.with_temperature(self.temperature)
+        in_memory = isinstance(data, Trajectories)
+        self.baseline_ = Baseline.of(data, self.discount) if in_memory else None
+        self.n_features_in_ = self.policy_.n_actions * self.policy_.n_observations
+        self._origin = Origin.of(data) if in_memory else None
+        # A later partial_fit goes on from here, and only spectral memory has one.
+        self._data = data if memory == "spectral" else None
+        return self
 
     def _memory(self) -> str:
         if self.memory is None:
@@ -247,7 +312,7 @@ class UQF(BaseEstimator):  # type: ignore[misc]
             raise ValueError(f"memory = {self.memory!r}: choose one of {', '.join(map(repr, MEMORIES))}")
         return self.memory
 
-    def _keep_spectral(self, fitted: FittedSpectral, data: Trajectories) -> None:
+    def _keep_spectral(self, fitted: FittedSpectral) -> None:
         state, spectrum = fitted.state, fitted.state.decomposition.spectrum
         kept = state.decomposition.singular_values
         # Relative to the largest, whose square may overflow.
@@ -255,7 +320,8 @@ class UQF(BaseEstimator):  # type: ignore[misc]
         self.policy_ = fitted.policy
         self.wfa_, self.value_wfa_, self.state_ = fitted.rewards, fitted.values, state
         self.singular_values_ = spectrum
-        self.diagnostics_ = _describe("spectral", data, len(state.symbols)) | {
+        self.tally_ = fitted.tally
+        self.diagnostics_ = _describe("spectral", fitted.tally, len(state.symbols)) | {
             "rank": fitted.rewards.rank,
             "numerical_rank": state.numerical_rank,
             "spectral_radius": fitted.rewards.spectral_radius(self.discount),
@@ -277,8 +343,10 @@ class UQF(BaseEstimator):  # type: ignore[misc]
             "spectral_radius": self.wfa_.spectral_radius(self.discount),
             "models": len(fitted.models),
             "log_likelihoods": likelihoods,
-            "learning_discount": fitted.learning_discount,
-            "learning_discount_evidence": fitted.evidence,
+            "states": fitted.choice.states,
+            "states_evidence": fitted.choice.likelihoods,
+            "learning_discount": fitted.choice.learning_discount,
+            "learning_discount_evidence": fitted.choice.gains,
             "temperature": fitted.policy.temperature,
             "notes": [],
         }
@@ -296,11 +364,12 @@ class UQF(BaseEstimator):  # type: ignore[misc]
 
     def _fitted(self) -> Any:
         if not hasattr(self, "policy_"):
-            raise NotFittedError("this UQF is not fitted yet: call fit(data) first")
+            refusal = getattr(self, "refusal_", None)
+            raise NotFittedError(refusal or "this UQF is not fitted yet: call fit(data) first")
         return self.policy_
 
 
-def _describe(memory: str, data: Trajectories, seen: int) -> dict[str, Any]:
+def _describe(memory: str, data: Trajectories | Tally, seen: int) -> dict[str, Any]:
     return {
         "memory": memory,
         "episodes": len(data),

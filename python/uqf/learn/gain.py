@@ -29,7 +29,7 @@ class Gain:
     @property
     def evidence(self) -> float:
         """Mean in standard errors."""
-        return self.mean / self.stderr if self.stderr > 0 else 0.0
+        return float(self.mean / self.stderr) if self.stderr > 0 else 0.0
 
 
 @dataclass(frozen=True)

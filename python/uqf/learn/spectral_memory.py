@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from uqf.learn.automata import WFA
+from uqf.learn.basis import Basis, Target
 from uqf.learn.decision import value_automaton
-from uqf.learn.state import Basis, SpectralState, Target, learn_state
+from uqf.learn.progress import Progress
+from uqf.learn.state import SpectralState, learn_state_and_tally
+from uqf.learn.tally import Tally
 from uqf.policies import AutomatonPolicy
 from uqf.trajectories import Trajectories
 
@@ -22,6 +27,7 @@ class FittedSpectral:
     values: WFA
     state: SpectralState
     notes: list[str]
+    tally: Tally
 
 
 @dataclass(frozen=True)
@@ -37,28 +43,34 @@ class SpectralLearner:
     behavior: tuple[AutomatonPolicy, float] | None = None
     threads: int | None = None
 
-    def fit(self, data: Trajectories) -> FittedSpectral:
-        """Two passes, one decomposition, one linear solve."""
-        state = learn_state(data, self.basis, [self.target], self.rank, threads=self.threads)
-        return self.decide(state, data)
+    def fit(
+        self, data: Any, executor: Any = None, progress: Callable[[Progress], object] | None = None
+    ) -> FittedSpectral:
+        """Two passes, one decomposition, one linear solve; arguments as in `learn_state`."""
+        state, tally = learn_state_and_tally(
+            data, self.basis, [self.target], self.rank, self.threads, executor, progress
+        )
+        return self.decide(state, tally)
 
-    def decide(self, state: SpectralState, data: Trajectories) -> FittedSpectral:
+    def decide(self, state: SpectralState, data: Trajectories | Tally) -> FittedSpectral:
         """From a learned state to a policy; states of lower rank need no further pass over the data."""
+        tally = data if isinstance(data, Tally) else Tally.of(data)
         notes: list[str] = []
         if self.target.name == "return":
             rewards = values = state.wfa()
         else:
-            longest = int(data.lengths.max())
-            rewards, values, notes = value_automaton(state, self.target.discount, longest, self.on_divergence)
-        weights = values.action_weights(data.n_actions, data.n_observations)
+            rewards, values, notes = value_automaton(
+                state, self.target.discount, tally.longest, self.on_divergence
+            )
+        weights = values.action_weights(tally.n_actions, tally.n_observations)
         if self.behavior is None:
             # A policy that does not look at the history takes every action with its overall frequency.
-            frequency = np.bincount(data.actions, minlength=data.n_actions) / data.n_steps
+            frequency = tally.action_frequency()
             weights /= np.where(frequency > 0, frequency, 1.0)[:, np.newaxis]
         policy = AutomatonPolicy(
             values.automaton,
-            n_actions=data.n_actions,
-            n_observations=data.n_observations,
+            n_actions=tally.n_actions,
+            n_observations=tally.n_observations,
             start=values.alpha,
             anchor=state.anchor[: values.rank],
             weights=weights,
@@ -66,4 +78,4 @@ class SpectralLearner:
             temperature=self.temperature,
             behavior=self.behavior,
         )
-        return FittedSpectral(policy, rewards, values, state, notes)
+        return FittedSpectral(policy, rewards, values, state, notes, tally)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,84 +13,26 @@ from numpy.typing import NDArray
 
 from uqf import _core
 from uqf.learn.automata import WFA
+from uqf.learn.basis import Basis as Basis
+from uqf.learn.basis import Counting
+from uqf.learn.basis import Target as Target
+from uqf.learn.map_reduce import map_reduce
+from uqf.learn.passes import (
+    Marks,
+    OperatorSums,
+    check_marks,
+    count_words,
+    first_pass,
+    plus,
+    reduced_blocks,
+    second_pass,
+)
+from uqf.learn.progress import LOG, Progress, Reporter
+from uqf.learn.shards import Blocks, source_of
 from uqf.learn.spectral import FULL_SVD_SIZE, Decomposition, decompose, numerical_rank
-from uqf.trajectories import Trajectories
+from uqf.learn.tally import Tally
 
 FloatArray = NDArray[np.float64]
-Progress = Callable[[int], object]
-
-
-@dataclass(frozen=True)
-class Target:
-    """A function of histories: "reward", "return" (from there on, plus `offset`) or "probability"."""
-
-    name: str
-    discount: float = 1.0
-    offset: float = 0.0
-
-
-@dataclass(frozen=True)
-class Basis:
-    """Which words index the Hankel matrix, and how it is compressed.
-
-    occurrences : "start" (prefixes begin at the first step) or "anywhere"
-    max_prefix, max_suffix : longest words, in symbols
-    n_prefixes, n_suffixes : keep only so many of the most frequent; None keeps all
-    projection : None (exact), "gaussian", "rademacher", "sparse" or "hashed"
-    prefix_dim, suffix_dim : dimensions after projection
-    """
-
-    occurrences: str = "anywhere"
-    max_prefix: int = 3
-    max_suffix: int = 3
-    n_prefixes: int | None = None
-    n_suffixes: int | None = None
-    projection: str | None = None
-    prefix_dim: int = 200
-    suffix_dim: int = 200
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        for name in ("max_prefix", "max_suffix"):
-            if getattr(self, name) < 0:
-                raise ValueError(f"{name} = {getattr(self, name)}: give 0 or more symbols")
-        if not 0 <= self.seed < 2**63:
-            raise ValueError(f"seed = {self.seed}: give an integer from 0 to 2**63 - 1")
-        for name in ("n_prefixes", "n_suffixes"):
-            limit = getattr(self, name)
-            if limit is not None and limit < 1:
-                raise ValueError(
-                    f"{name} = {limit}: the basis would be empty; give at least 1, or None for all"
-                )
-
-    def settings(self, data: Trajectories, targets: list[Target]) -> _core.HankelSettings:
-        """What the core needs to know; counts the words of the data if they are to be listed."""
-        functions = [(target.name, float(target.discount), float(target.offset)) for target in targets]
-        sizes = [1.0, float(np.abs(data.rewards).max()), *(abs(target.offset) for target in targets)]
-        reward_size = (
-            max(sizes) if sizes[1] > 0 and any(t.name == "probability" for t in targets) else max(sizes[1:])
-        )
-        if self.projection is not None:
-            return _core.HankelSettings(
-                occurrences=self.occurrences,
-                targets=functions,
-                reward_size=reward_size,
-                max_prefix=self.max_prefix,
-                max_suffix=self.max_suffix,
-                projection=(self.projection, self.prefix_dim, self.suffix_dim, self.seed),
-            )
-        prefixes, _ = _core.most_frequent(
-            data, occurrences=self.occurrences, max_length=self.max_prefix, limit=self.n_prefixes
-        )
-        suffixes, _ = _core.most_frequent(
-            data, occurrences="anywhere", max_length=self.max_suffix, limit=self.n_suffixes
-        )
-        return _core.HankelSettings(
-            occurrences=self.occurrences,
-            targets=functions,
-            words=(prefixes, suffixes),
-            reward_size=reward_size,
-        )
 
 
 @dataclass(frozen=True)
@@ -140,13 +83,14 @@ class SpectralState:
 
 
 def learn_state(
-    data: Trajectories,
+    data: Any,
     basis: Basis,
     targets: list[Target],
     rank: int | None,
     *,
     threads: int | None = None,
-    progress: Progress | None = None,
+    executor: Any = None,
+    progress: Callable[[Progress], object] | None = None,
 ) -> SpectralState:
     """Algorithms 1 and 2 of the paper, for any number of targets side by side.
 
@@ -156,24 +100,80 @@ def learn_state(
 
     α is estimated directly from row λ at the start of the episodes. The paper's e with eᵀΦᵀ = (1, 0, …)
     does not exist when the projection is narrower than the basis.
+
+    `data` are `Trajectories`, or anything that `source_of` makes shards of: those are read twice, a batch at a
+    time. The bits of the result depend on the shards, not on `threads` nor on `executor`.
     """
-    settings = basis.settings(data, targets)
-    sums = _core.HankelStatistics.accumulate(data, settings, threads=threads, progress=progress)
-    parts = decompose(block_matrix(sums) / len(data), rank, seed=basis.seed)
-    symbols, operators = _core.sum_operators(
-        data, settings, parts.prefix_map, parts.suffix_map, threads=threads, progress=progress
-    )
-    (known_prefixes, seen_prefixes), (known_suffixes, seen_suffixes) = sums.coverage
+    return learn_state_and_tally(data, basis, targets, rank, threads, executor, progress)[0]
+
+
+def learn_state_and_tally(
+    data: Any,
+    basis: Basis,
+    targets: list[Target],
+    rank: int | None,
+    threads: int | None,
+    executor: Any,
+    progress: Callable[[Progress], object] | None,
+) -> tuple[SpectralState, Tally]:
+    """`learn_state`, and what else there is to know of the data."""
+    source = source_of(data)
+    steps = sum(source[index].n_steps for index in range(len(source)))
+    reporter = Reporter(progress, 2 * steps)
+    where = f"{len(source)} shards, {steps:,} steps"
+    threads = 1 if threads is None and executor is not None else threads
+
+    def over_shards(work: Any) -> Any:
+        return map_reduce(work, source, plus, executor=executor, tick=reporter.add)
+
+    marks: Marks = ()
+    # Where reading is dear, a block by symbol spares the third reading: the first has gone into listing words.
+    by_symbol = basis.projection is None and not source.in_memory
+    if isinstance(source, Blocks):
+        words = basis.listed(source.data)
+    elif basis.projection is None:
+        reporter.enter("counting words", where)
+        found = over_shards(partial(count_words, basis))
+        words, marks = found.listed(basis), found.marks
+    else:
+        words = None
+    counting = Counting(basis, tuple(targets), source.reward_size, words)
+    reporter.enter("second pass" if by_symbol else "first pass", where)
+    first = over_shards(partial(first_pass, counting, by_symbol, threads))
+    check_marks(source, marks or first.marks, first.marks)
+    block = block_matrix(first.sums)
+    reporter.enter("decomposition", f"{block.shape[0]} × {block.shape[1]} for rank {rank}")
+    parts = decompose(block / first.tally.episodes, rank, seed=basis.seed)
+    if by_symbol:
+        operators = reduced_blocks(first.sums, parts.prefix_map, parts.suffix_map)
+    else:
+        reporter.enter("second pass", where)
+        operators = over_shards(partial(second_pass, counting, parts.prefix_map, parts.suffix_map, threads))
+        check_marks(source, first.marks, operators.marks)
+    LOG.info("state of rank %d learned in %.1f s", parts.rank, reporter.seconds)
+    (known_prefixes, seen_prefixes), (known_suffixes, seen_suffixes) = first.sums.coverage
+    coverage = known_prefixes / max(seen_prefixes, 1), known_suffixes / max(seen_suffixes, 1)
+    return spectral_state(first.sums, first.tally, parts, operators, coverage), first.tally
+
+
+def spectral_state(
+    sums: _core.HankelStatistics,
+    tally: Tally,
+    parts: Decomposition,
+    operators: OperatorSums,
+    coverage: tuple[float, float],
+) -> SpectralState:
+    """The state that these sums make."""
     return SpectralState(
-        alpha=sums.start() / len(data) @ parts.suffix_map,
-        anchor=sums.average() / (data.n_steps + len(data)) @ parts.suffix_map,
-        symbols=symbols,
-        operators=operators / len(data),
-        omegas=parts.prefix_map.T @ (sums.columns() / len(data)),
-        n_symbols=data.n_symbols,
+        alpha=sums.start() / tally.episodes @ parts.suffix_map,
+        anchor=sums.average() / (tally.steps + tally.episodes) @ parts.suffix_map,
+        symbols=operators.symbols,
+        operators=operators.operators / tally.episodes,
+        omegas=parts.prefix_map.T @ (sums.columns() / tally.episodes),
+        n_symbols=tally.n_symbols,
         decomposition=parts,
         numerical_rank=numerical_rank(parts.spectrum, sums.shape[:2]),
-        coverage=(known_prefixes / max(seen_prefixes, 1), known_suffixes / max(seen_suffixes, 1)),
+        coverage=coverage,
     )
 
 

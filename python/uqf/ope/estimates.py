@@ -5,15 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 #: Below this many effective episodes neither the estimate nor its interval can be trusted.
-#: Chosen on the grid worlds that the slow test uses: with 50, 15 of 17 sufficient repetitions covered.
 ENOUGH_EPISODES = 100.0
 
-#: Fewer informative episodes than this, and the interval is a guess from a handful of lucky ones. Also
-#: chosen there: on gridworld-near (200 repetitions) bounds of 5, 10, 15 covered in 94, 91, 91 % of those kept.
-ENOUGH_INFORMATIVE = 5.0
+#: The usual rule for trusting a proportion: ten of the rarer outcome.
+ENOUGH_INFORMATIVE = 10.0
 
 #: The mean importance weight is one in expectation; this far off, the logs lack what the policy does.
 FAIR_MEAN_WEIGHT = (0.7, 1.4)
+
+#: What the verdicts call the methods that rest on a model.
+MODEL_NAMES = {"model": "The model learned from the logs", "cpsr": "The CPSR learned from the logs"}
 
 
 @dataclass(frozen=True)
@@ -30,7 +31,7 @@ class Estimate:
     mean_weight: float
     """Mean importance weight over discounted steps; one if the logs contain all that the policy does."""
     informative_episodes: float
-    """About how many episodes make the difference; few if reward is rare. Infinite for a model."""
+    """About how many effective episodes tell good returns from bad ones; few if reward is rare."""
     sufficient: bool
     """Whether the interval means what it says: enough overlap, and no model with an error of its own."""
     method: str
@@ -39,15 +40,35 @@ class Estimate:
     episodes: int
 
     @property
+    def worth(self) -> str:
+        """The effective sample size in words, out of all episodes."""
+        size = self.effective_sample_size
+        return f"{size:.0f} of {self.episodes}" if size >= 1.0 else f"less than one of {self.episodes}"
+
+    @property
+    def lack(self) -> str:
+        """What insufficient logs lack, and the remedy."""
+        if self.informative_episodes < ENOUGH_INFORMATIVE and self.effective_sample_size >= ENOUGH_EPISODES:
+            return (
+                f"what it earns hangs on about {self.informative_episodes:.0f} of the {self.episodes} episodes "
+                f"(at least {ENOUGH_INFORMATIVE:.0f} are needed). Collect more logs."
+            )
+        return (
+            f"they are worth {self.worth} episodes of it (at least {ENOUGH_EPISODES:.0f} are needed; the mean "
+            f"weight is {self.mean_weight:.2f}, near 1 is needed). Collect logs closer to the policy, or try a "
+            "policy closer to the logs."
+        )
+
+    @property
     def verdict(self) -> str:
         """What may be concluded, in plain words."""
         low, high = self.interval
-        size = f"{self.effective_sample_size:.0f} of {self.episodes}"
-        if self.method == "model":
+        size = self.worth
+        if self.method in MODEL_NAMES:
             text = (
-                f"The model learned from the logs expects a return of {self.mean:.4g} "
+                f"{MODEL_NAMES[self.method]} expects a return of {self.mean:.4g} "
                 f"({low:.4g} to {high:.4g}). The interval holds the noise of the data, not the error of the "
-                "model. "
+                "model, which may be many times larger. "
                 f"Without the model the logs are worth {size} episodes of this policy."
             )
         elif self.sufficient:
@@ -55,17 +76,8 @@ class Estimate:
                 f"The return is {low:.4g} to {high:.4g} with {self.level:.0%} confidence, "
                 f"{self.mean:.4g} most likely; the logs are worth {size} episodes of this policy."
             )
-        elif self.informative_episodes < ENOUGH_INFORMATIVE and self.effective_sample_size >= ENOUGH_EPISODES:
-            text = (
-                "These logs cannot tell what the policy earns: what it earns hangs on about "
-                f"{self.informative_episodes:.0f} of the {self.episodes} episodes. Collect more logs."
-            )
         else:
-            text = (
-                f"These logs cannot tell what the policy earns: they are worth {size} episodes of it "
-                f"(at least {ENOUGH_EPISODES:.0f} are needed; the mean weight is {self.mean_weight:.2f}, "
-                "near 1 is needed). Collect logs closer to the policy, or try a policy closer to the logs."
-            )
+            text = f"These logs cannot tell what the policy earns: {self.lack}"
         if self.propensities == "estimated":
             text += (
                 " The logs hold no propensities; they were estimated from the last symbol, which is "
@@ -107,18 +119,16 @@ class Comparison:
     def verdict(self) -> str:
         """Which policy is better, if these logs can tell."""
         low, high = self.interval
-        if self.first.method == "model":
+        if self.first.method in MODEL_NAMES:
             better = "first" if self.difference > 0 else "second"
             return (
-                f"The model learned from the logs favours the {better} policy (difference {low:.4g} to "
+                f"{MODEL_NAMES[self.first.method]} favours the {better} policy (difference {low:.4g} to "
                 f"{high:.4g}, without its own error). These logs alone cannot tell the two policies apart."
             )
         if not self.sufficient:
-            sizes = f"{self.first.effective_sample_size:.0f} and {self.second.effective_sample_size:.0f}"
-            return (
-                "These logs cannot tell the two policies apart: they are worth only "
-                f"{sizes} episodes of them (at least {ENOUGH_EPISODES:.0f} are needed)."
-            )
+            which, lacking = ("second", self.second) if self.first.sufficient else ("first", self.first)
+            known = f"These logs cannot tell the two policies apart, for want of knowledge of the {which}: "
+            return known + lacking.lack
         if not self.distinguishable:
             return (
                 "These logs cannot tell the two policies apart: the difference is "

@@ -53,18 +53,6 @@ class Ratios:
         values, influence = self._linearised(counts)
         return values, np.sqrt((counts * influence**2).sum(1))
 
-    def informative_groups(self) -> float:
-        """About how many groups make the difference: a rare reward that came three times gives about three.
-
-        1 / (Σ ψ³)² · (Σ ψ²)³ for the influence ψ of every group, that is groups / skewness²; the error of the
-        level of an interval is of the order of its inverse root. Zero if no group differs from any other.
-        """
-        _, (influence,) = self._linearised(np.ones((1, len(self.numerators))))
-        squares, cubes = float((influence**2).sum()), float((influence**3).sum())
-        if np.sqrt(squares) <= ROUNDING * self.scale():
-            return 0.0
-        return squares**3 / cubes**2 if cubes != 0.0 else float("inf")
-
     def _linearised(self, counts: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Values (b,), and the influence of one more of each group (b, groups)."""
         totals = counts @ self.denominators

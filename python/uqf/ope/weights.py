@@ -25,6 +25,8 @@ class Weights:
     """ρ_t, the weight of what follows the action of step t."""
     before: FloatArray
     """ρ_{t-1}, the weight of the history before step t; 1 at the first step."""
+    factors: FloatArray
+    """π(a_t | h_t) / b(a_t | h_t), of which ρ_t is the product."""
     steps: NDArray[np.int64]
     """Number of the step within its episode, from 0."""
     groups: NDArray[np.int64]
@@ -68,10 +70,10 @@ class Weights:
 
 def importance_weights(data: Trajectories, target: FloatArray, behavior: FloatArray) -> Weights:
     """The weights of logged actions with probabilities `target` and `behavior`, both (n_steps,)."""
-    ratios = target / behavior
+    factors = target / behavior
     episodes = np.repeat(np.arange(len(data)), data.lengths)
     steps = np.arange(data.n_steps) - np.repeat(data.offsets[:-1], data.lengths)
-    upto = ratios.copy()
+    upto = factors.copy()
     for step in range(1, int(data.lengths.max())):
         now = data.offsets[:-1][data.lengths > step] + step
         upto[now] *= upto[now - 1]
@@ -81,25 +83,67 @@ def importance_weights(data: Trajectories, target: FloatArray, behavior: FloatAr
     n_groups = min(len(data), MOST_GROUPS)
     ended = np.flatnonzero(data.terminated)
     ends = (ended % n_groups, data.lengths[ended], upto[data.offsets[1:][ended] - 1])
-    return Weights(upto, before, steps, episodes % n_groups, n_groups, ends)
+    return Weights(upto, before, factors, steps, episodes % n_groups, n_groups, ends)
 
 
-def effective_sample_size(weights: Weights, rewards: FloatArray, discount: float) -> float:
-    """How many episodes of the policy itself these weighted ones are worth.
+@dataclass(frozen=True)
+class Overlap:
+    """How much the logs say about a policy."""
 
-    The harmonic mean over steps of (Σ ρ_t)² / Σ ρ_t², each step counting with the discounted reward that
-    arrives there: a late step without reward does no harm.
+    shown: float
+    """Episodes of the policy itself that the weighted ones are worth: Kish's (Σ ρ)² / Σ ρ²."""
+    foreseen: float
+    """The same from the factors of the weights, step by step: n / Π_t mean((π / b)²)."""
+    mean_weight: float
+    """Over discounted steps; one in expectation."""
+
+    @property
+    def size(self) -> float:
+        """The effective sample size: the smaller of both.
+
+        Rare large weights carry much of Σ ρ², and logs that happen to lack them show too large a size (and earn too
+        little). Factors are bounded and their means settle soon, whether or not such an episode is among the logs.
+        They are averaged over logged steps as if they did not depend on what came before; where the policy
+        leaves the logs most on its own favourite paths, `shown` is the one to notice.
+        """
+        return min(self.shown, self.foreseen)
+
+    @property
+    def stretch(self) -> float:
+        """By how much standard errors grow if the weights are spread as widely as their factors foresee."""
+        return float(np.sqrt(self.shown / max(self.size, 1.0))) if self.shown > 0.0 else 1.0
+
+
+def overlap(weights: Weights, rewards: FloatArray, discount: float) -> Overlap:
+    """Sample sizes are harmonic means over steps, each counting with the discounted reward that arrives there:
+    a late step without reward does no harm.
     """
-    totals, squares = weights.powers(1), weights.powers(2)
-    sizes = np.divide(totals**2, squares, out=np.zeros_like(totals), where=squares > 0)
+    totals, squares, counts = (weights.powers(exponent) for exponent in (1, 2, 0))
+    shown = np.divide(totals**2, squares, out=np.zeros_like(totals), where=squares > 0)
+    with np.errstate(divide="ignore", over="ignore", under="ignore"):
+        foreseen = counts * np.exp(-np.cumsum(np.log(_mean_square_factors(weights, counts))))
     sums = weights.sums(weights.upto * np.abs(rewards)).sum(0)
     means = np.divide(sums, totals, out=np.zeros_like(sums), where=totals > 0)
-    shares = weights.discounts(discount) * means
+    discounts = weights.discounts(discount)
+    shares = discounts * means
     if shares.sum() == 0.0:
         # No reward came to the policy at all: every step counts with its discount.
-        shares = weights.discounts(discount)
-    shares = shares / shares.sum()
+        shares = discounts
+    # Weighing the steps by their reward would hide paths that the logs lack; only the discount counts.
+    mean_weight = float(discounts @ totals / (discounts @ counts))
+    return Overlap(_harmonic_mean(shown, shares), _harmonic_mean(foreseen, shares), mean_weight)
+
+
+def _mean_square_factors(weights: Weights, counts: FloatArray) -> FloatArray:
+    """Mean of (π / b)² by step; an ended episode goes on with factors of one."""
+    alive = np.bincount(weights.steps, minlength=weights.horizon)
+    squares = np.bincount(weights.steps, weights.factors**2, minlength=weights.horizon)
+    mean: FloatArray = (squares + counts - alive) / counts
+    return mean
+
+
+def _harmonic_mean(sizes: FloatArray, shares: FloatArray) -> float:
     counted = shares > 0
     if np.any(sizes[counted] == 0.0):
         return 0.0
-    return float(1.0 / (shares[counted] / sizes[counted]).sum())
+    return float(shares.sum() / (shares[counted] / sizes[counted]).sum())

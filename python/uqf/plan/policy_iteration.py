@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.base import clone
 
 from uqf.environments import Environment
-from uqf.evaluate import rollout
+from uqf.plan.rollouts import rollout_on
 from uqf.trajectories import Trajectories, concatenate
 
 #: Temperature of the first and of the last step, in units of the spread of returns. A policy that commits
@@ -65,6 +65,7 @@ def policy_iteration(
     patience: int | None = None,
     resume: PolicyIteration | None = None,
     threads: int | None = None,
+    executor: Any = None,
     progress: Callable[[Round], object] | None = None,
 ) -> PolicyIteration:
     """Alternates between playing and learning, `iterations` rounds of `episodes` episodes.
@@ -85,6 +86,8 @@ def policy_iteration(
         Stop when so many rounds in a row brought nothing better.
     resume : PolicyIteration, optional
         Go on from an earlier result with as many rounds again.
+    executor : concurrent.futures.Executor or distributed.Client, optional
+        Where episodes are played, in blocks; every episode has its own luck, so the result has the same bits.
     progress : callable, optional
         Called with every finished `Round`.
     """
@@ -99,7 +102,9 @@ def policy_iteration(
         raise ValueError(f"decay = {decay}: give a number above 1")
     if method == "improved" and not hasattr(learner, "step"):
         raise TypeError(f"learner is a {type(learner).__name__} without step(); use method='paper'")
-    driver = _Driver(env, learner, iterations, episodes, epsilon, horizon, seed, patience, threads, progress)
+    driver = _Driver(
+        env, learner, iterations, episodes, epsilon, horizon, seed, patience, threads, executor, progress
+    )
     return driver.as_written(decay) if method == "paper" else driver.improved(resume)
 
 
@@ -114,6 +119,7 @@ class _Driver:
     seed: int
     patience: int | None
     threads: int | None
+    executor: Any
     progress: Callable[[Round], object] | None
     rounds: list[Round] = field(default_factory=list)
 
@@ -162,7 +168,8 @@ class _Driver:
     def _play(self, policy: Any, epsilon: float, episodes: int, kind: str) -> Trajectories:
         start = time.perf_counter()
         number = len(self.rounds)
-        data = rollout(
+        data = rollout_on(
+            self.executor,
             self.env,
             policy,
             episodes=episodes,

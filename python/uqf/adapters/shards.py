@@ -1,0 +1,167 @@
+"""A folder of Parquet files as shards, read a batch at a time."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+
+from uqf.adapters.columns import Layout, LogColumns, naming
+from uqf.adapters.episodes import Alphabet, alphabet_of, trajectories_of, whole_episodes
+from uqf.adapters.parquet import files_of, tables_of
+from uqf.adapters.survey import FileSurvey, survey
+from uqf.errors import FileFormatError
+from uqf.trajectories import Trajectories
+from uqf.vocabulary import Vocabulary
+
+#: Steps in a batch: some tens of megabytes while it is read.
+BATCH_STEPS = 1 << 19
+
+
+@dataclass(frozen=True)
+class ParquetShard:
+    """One file."""
+
+    path: str
+    layout: Layout
+    alphabet: Alphabet
+    vocabulary: Vocabulary | None
+    n_steps: int
+    batch_rows: int
+    hosts: tuple[str, ...]
+    changeable: bool = True
+
+    @property
+    def name(self) -> str:
+        """The path."""
+        return self.path
+
+    def batches(self) -> Iterator[Trajectories]:
+        """Whole episodes, about a batch of rows at a time."""
+        with naming(self.path):
+            tables = tables_of([Path(self.path)], self.batch_rows, self.layout.columns)
+            for row, table in whole_episodes(tables, self.layout):
+                if table.num_rows:
+                    data = trajectories_of(table, self.layout, self.alphabet, row)
+                    data.vocabulary = self.vocabulary
+                    yield data
+
+
+class Shards:
+    """Episodes in a folder of Parquet files, or in one file: one shard per file, in the order of their names.
+
+    Making it reads the footers of the files. Sizes and names that are neither given nor remarked in the files are
+    read from the columns of actions and observations, unless the footers tell the largest numbers.
+
+    Parameters
+    ----------
+    columns, n_actions, n_observations, vocabulary : as in `uqf.from_arrow`
+    batch_steps : int
+        About so many steps are in memory at a time.
+
+    Every file holds whole episodes. Results depend, in their last digits, on how episodes are spread over files
+    and on `batch_steps`, but not on who reads them.
+    """
+
+    in_memory = False
+
+    def __init__(
+        self,
+        folder: str | os.PathLike[str],
+        *,
+        columns: LogColumns | None = None,
+        n_actions: int | None = None,
+        n_observations: int | None = None,
+        vocabulary: Vocabulary | None = None,
+        batch_steps: int = BATCH_STEPS,
+    ) -> None:
+        given = (n_actions, n_observations, vocabulary)
+        surveys = [survey(path, columns, *given) for path in files_of(Path(folder).absolute())]
+        self._keep(surveys, {}, given, batch_steps)
+
+    @classmethod
+    def of_surveys(
+        cls,
+        surveys: Sequence[FileSurvey],
+        hosts: Mapping[str, tuple[str, ...]],
+        given: tuple[int | None, int | None, Vocabulary | None] = (None, None, None),
+        batch_steps: int = BATCH_STEPS,
+    ) -> Shards:
+        """Files that others have looked at, and the machines on which each of them lies."""
+        made = cls.__new__(cls)
+        made._keep(surveys, hosts, given, batch_steps)
+        return made
+
+    def _keep(
+        self,
+        surveys: Sequence[FileSurvey],
+        hosts: Mapping[str, tuple[str, ...]],
+        given: tuple[int | None, int | None, Vocabulary | None],
+        batch_steps: int,
+    ) -> None:
+        if batch_steps < 1:
+            raise ValueError(f"batch_steps = {batch_steps}: give at least 1")
+        alphabet, written = _agreed(surveys, *given)
+        self.n_actions, self.n_observations = alphabet.n_actions, alphabet.n_observations
+        self.vocabulary = written or alphabet.vocabulary
+        self.reward_size = max(one.reward_size for one in surveys)
+        self.shards = [
+            ParquetShard(
+                one.path,
+                one.layout,
+                alphabet,
+                self.vocabulary,
+                one.steps,
+                max(1, batch_steps * one.rows // max(one.steps, 1)),
+                hosts.get(one.path, ()),
+            )
+            for one in surveys
+        ]
+
+    def __len__(self) -> int:
+        return len(self.shards)
+
+    def __getitem__(self, index: int) -> ParquetShard:
+        return self.shards[index]
+
+    def __repr__(self) -> str:
+        steps = sum(shard.n_steps for shard in self.shards)
+        return f"Shards({len(self)} files, {steps} steps, {self.n_actions} actions, {self.n_observations} observations)"
+
+
+def _agreed(
+    surveys: Sequence[FileSurvey],
+    n_actions: int | None,
+    n_observations: int | None,
+    vocabulary: Vocabulary | None,
+) -> tuple[Alphabet, Vocabulary | None]:
+    """The alphabet of all files together, and the names that they remark; refuses files that do not fit."""
+    first = surveys[0]
+    for before, one in pairwise(surveys):
+        if one.layout != first.layout or one.remarked != first.remarked:
+            raise FileFormatError(f"{one.path}: other columns or other remarks than in {first.path}")
+        if one.remarked and (one.alphabet != first.alphabet or one.vocabulary != first.vocabulary):
+            raise FileFormatError(f"{one.path}: other actions, observations or names than in {first.path}")
+        if one.ends is not None and before.ends is not None and one.ends[0] == before.ends[1]:
+            raise FileFormatError(
+                f"{one.path}: begins with episode {one.ends[0]!r}, with which {before.path} ends; every file must "
+                "hold whole episodes"
+            )
+    if first.remarked:
+        return first.alphabet, first.vocabulary
+    seen = [one.alphabet.vocabulary or Vocabulary() for one in surveys]
+    if vocabulary is None and any(names != Vocabulary() for names in seen):
+        vocabulary = Vocabulary(_union(n.actions for n in seen), _union(n.observations for n in seen))
+    known = vocabulary or Vocabulary()
+    sizes = (
+        n_actions or known.n_actions or max(one.alphabet.n_actions for one in surveys),
+        n_observations or known.n_observations or max(one.alphabet.n_observations for one in surveys),
+    )
+    return alphabet_of([], first.layout, *sizes, vocabulary), None
+
+
+def _union(listed: Iterator[tuple[str, ...] | None]) -> tuple[str, ...] | None:
+    names = [one for one in listed if one is not None]
+    return tuple(sorted(set().union(*names))) if names else None

@@ -1,0 +1,89 @@
+"""Many parallel episodes of any policy."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from uqf.policies import checked_action, chooser
+
+
+class Batch(Protocol):
+    """A policy acting in `n` episodes at once; compiled policies have their own, `policy.batch(n)`."""
+
+    def __len__(self) -> int:
+        """Number of episodes."""
+
+    def action_probs(self) -> NDArray[np.float64]:
+        """Probability of every action in every episode: (n, n_actions)."""
+
+    def act(self) -> NDArray[np.int64]:
+        """An action for every episode, (n,)."""
+
+    def update(self, actions: Any, observations: Any) -> None:
+        """Takes in the action and the observation of every episode, (n,) each."""
+
+    def reset(self, starts: Any) -> None:
+        """Begins the episodes marked in `starts` (n,) anew."""
+
+
+class PythonBatch:
+    """A batch of a policy written in Python: one call per episode and step."""
+
+    def __init__(self, policy: Any, n: int, n_actions: int, seed: int = 0) -> None:
+        if n < 1:
+            raise ValueError(f"n = {n}: give at least 1 episode")
+        self._policy, self._n_actions = policy, n_actions
+        self._choose = chooser(policy, n_actions)
+        self._rngs = [np.random.default_rng([seed, episode]) for episode in range(n)]
+        self._memories = [policy.initial_state() for _ in range(n)]
+
+    def __len__(self) -> int:
+        return len(self._memories)
+
+    def action_probs(self) -> NDArray[np.float64]:
+        """Probability of every action in every episode: (n, n_actions)."""
+        return np.stack(
+            [self._choose(memory, rng) for memory, rng in zip(self._memories, self._rngs, strict=True)]
+        )
+
+    def act(self) -> NDArray[np.int64]:
+        """An action for every episode, (n,), each drawn with the luck of its own episode."""
+        rows = zip(self.action_probs(), self._rngs, strict=True)
+        return np.array([rng.choice(self._n_actions, p=probs) for probs, rng in rows], np.int64)
+
+    def update(self, actions: ArrayLike, observations: ArrayLike) -> None:
+        """Takes in the action and the observation of every episode, (n,) each."""
+        taken, seen = self._listed("actions", actions), self._listed("observations", observations)
+        for action in taken:
+            checked_action(action, self._n_actions)
+        steps = zip(self._memories, taken, seen, strict=True)
+        self._memories = [self._policy.update(memory, action, shown) for memory, action, shown in steps]
+
+    def reset(self, starts: ArrayLike) -> None:
+        """Begins the episodes marked in `starts` (n,) anew."""
+        pairs = zip(self._memories, self._listed("starts", starts), strict=True)
+        self._memories = [self._policy.initial_state() if new else memory for memory, new in pairs]
+
+    def _listed(self, name: str, values: ArrayLike) -> list[Any]:
+        listed: list[Any] = np.asarray(values).tolist()
+        if len(listed) != len(self):
+            raise ValueError(f"{name} = array of length {len(listed)}: there are {len(self)} episodes")
+        return listed
+
+
+def batch(policy: Any, n: int, *, n_actions: int | None = None, seed: int = 0) -> Batch:
+    """`n` parallel episodes of any policy: compiled where the policy is, one by one where it is Python.
+
+    `n_actions` is asked for only if the policy does not know it.
+    """
+    own = getattr(policy, "batch", None)
+    if callable(own):
+        made: Batch = own(n, seed=seed)
+        return made
+    known = n_actions or getattr(policy, "n_actions", None)
+    if known is None:
+        raise TypeError(f"policy is a {type(policy).__name__} without n_actions: say n_actions")
+    return PythonBatch(policy, n, known, seed)

@@ -1,0 +1,121 @@
+"""What is known of a data set besides its Hankel sums; additive, so that shards and days can be added up."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uqf.trajectories import Trajectories
+from uqf.vocabulary import Vocabulary
+
+#: Beyond so many symbols, counting by sorting takes less memory than a counter for each.
+MOST_COUNTERS = 1 << 22
+
+Counts = dict[int, float]
+Key = TypeVar("Key")
+
+
+@dataclass(frozen=True)
+class Tally:
+    """How often every symbol and every length of an episode occurred.
+
+    Counts are floats: whole numbers up to 2⁵³, and fractions once old data have faded.
+    """
+
+    n_actions: int
+    n_observations: int
+    vocabulary: Vocabulary | None
+    symbols: Counts
+    lengths: Counts
+
+    @classmethod
+    def of(cls, data: Trajectories) -> Tally:
+        """The tally of episodes in memory."""
+        symbols, lengths = counted(data.symbols, data.n_symbols), counted(data.lengths, MOST_COUNTERS + 1)
+        return cls(data.n_actions, data.n_observations, data.vocabulary, symbols, lengths)
+
+    @property
+    def episodes(self) -> float:
+        """Number of episodes; a whole number unless data have faded."""
+        return sum(self.lengths.values())
+
+    @property
+    def steps(self) -> float:
+        """Number of steps of all episodes together."""
+        return sum(length * count for length, count in self.lengths.items())
+
+    def __len__(self) -> int:
+        return round(self.episodes)
+
+    @property
+    def n_steps(self) -> int:
+        """Number of steps, rounded."""
+        return round(self.steps)
+
+    @property
+    def n_symbols(self) -> int:
+        """Size of the alphabet of (action, observation) symbols."""
+        return self.n_actions * self.n_observations
+
+    @property
+    def longest(self) -> int:
+        """Length of the longest episode."""
+        return max(self.lengths)
+
+    def action_frequency(self) -> NDArray[np.float64]:
+        """Share of every action among all steps, (n_actions,)."""
+        totals = np.zeros(self.n_actions)
+        for symbol, count in self.symbols.items():
+            totals[symbol // self.n_observations] += count
+        share: NDArray[np.float64] = totals / totals.sum()
+        return share
+
+    def plus(self, other: Tally, sign: float = 1.0) -> Tally:
+        """The tally of both, or of what is left without the other (`sign` −1)."""
+        if (self.n_actions, self.n_observations) != (other.n_actions, other.n_observations):
+            raise ValueError(
+                f"data with {other.n_actions} actions and {other.n_observations} observations, where there were "
+                f"{self.n_actions} and {self.n_observations}: give n_actions and n_observations when reading"
+            )
+        if self.vocabulary != other.vocabulary:
+            raise ValueError("data with other names than before: give `vocabulary` when reading")
+        return replace(
+            self,
+            symbols=added(self.symbols, other.symbols, sign),
+            lengths=added(self.lengths, other.lengths, sign),
+        )
+
+    def faded(self, factor: float) -> Tally:
+        """Every count times a factor."""
+        return replace(self, symbols=scaled(self.symbols, factor), lengths=scaled(self.lengths, factor))
+
+
+def counted(values: NDArray[np.integer[Any]], size: int) -> Counts:
+    """How often every number below `size` occurs; those that do not are left out."""
+    if size <= MOST_COUNTERS:
+        counts = np.bincount(values)
+        found = np.flatnonzero(counts)
+        counts = counts[found]
+    else:
+        found, counts = np.unique(values, return_counts=True)
+    return dict(zip(found.tolist(), counts.astype(np.float64).tolist(), strict=True))
+
+
+def added(mine: dict[Key, float], theirs: dict[Key, float], sign: float = 1.0) -> dict[Key, float]:
+    """Counts added or taken away; what comes to nothing is left out, what would be less is refused."""
+    total = dict(mine)
+    for key, count in theirs.items():
+        total[key] = total.get(key, 0.0) + sign * count
+        if total[key] < 0.0:
+            raise ValueError("data are to be forgotten that were never added: give the same data as then")
+        if total[key] == 0.0:
+            del total[key]
+    return total
+
+
+def scaled(counts: dict[Key, float], factor: float) -> dict[Key, float]:
+    """Every count times a factor."""
+    return {key: factor * count for key, count in counts.items()}

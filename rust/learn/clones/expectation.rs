@@ -1,0 +1,205 @@
+//! The expectation step of cloned hidden Markov models: forward and backward along every episode.
+
+use super::{CloneModel, TINY};
+use crate::error::Result;
+use crate::learn::events::Tasks;
+use crate::parallel::Ticker;
+use crate::trajectories::View;
+
+/// Sums of one expectation step.
+pub struct Expected {
+    pub transitions: Vec<f32>,
+    pub events: Vec<f32>,
+    pub start: Vec<f32>,
+    /// Mean over the steps.
+    pub log_likelihood: f64,
+}
+
+/// One episode as the models see it.
+pub struct Sequence {
+    actions: Vec<u32>,
+    observations: Vec<u32>,
+    events: Vec<u32>,
+    terminated: bool,
+    task: usize,
+}
+
+impl Sequence {
+    pub fn of(view: &View, terminated: bool, tasks: &Tasks, episode: usize) -> Self {
+        let steps = view.episode(episode);
+        let last = steps.end - 1;
+        let task = tasks.of_episode(episode);
+        let event = |step: usize| tasks.classes(task).event(view.rewards[step], terminated && step == last) as u32;
+        Sequence {
+            actions: view.actions[steps.clone()].iter().map(|&a| a as u32).collect(),
+            observations: view.observations[steps.clone()].iter().map(|&o| o as u32).collect(),
+            events: steps.map(event).collect(),
+            terminated,
+            task,
+        }
+    }
+}
+
+impl CloneModel {
+    fn range(&self, observation: u32) -> (usize, usize) {
+        let (low, high) = self.ranges[observation as usize];
+        (low as usize, high as usize)
+    }
+
+    #[inline(always)]
+    pub fn expectation(&self, sequences: &[Sequence], ticker: &Ticker) -> Result<Expected> {
+        let states = self.n_states;
+        let mut sums = Expected {
+            transitions: vec![0.0; self.transitions.len()],
+            events: vec![0.0; self.events.len()],
+            start: vec![0.0; states],
+            log_likelihood: 0.0,
+        };
+        let (mut alive, mut weighted) = (Vec::new(), Vec::new());
+        let (mut ahead, mut through) = (vec![0.0f32; states], vec![0.0f32; states]);
+        let mut steps = 0;
+        for episode in sequences {
+            ticker.check()?;
+            steps += episode.actions.len();
+            sums.log_likelihood += self.forward(episode, &mut alive, &mut weighted);
+            self.backward(episode, &weighted, &mut ahead, &mut through, &mut sums);
+        }
+        sums.log_likelihood /= steps as f64;
+        Ok(sums)
+    }
+
+    /// Mean log-likelihood of a step.
+    #[inline(always)]
+    pub fn log_likelihood_of(&self, sequences: &[Sequence], ticker: &Ticker) -> Result<f64> {
+        let (mut alive, mut weighted) = (Vec::new(), Vec::new());
+        let (mut sum, mut steps) = (0.0, 0);
+        for episode in sequences {
+            ticker.check()?;
+            steps += episode.actions.len();
+            sum += self.forward(episode, &mut alive, &mut weighted);
+        }
+        Ok(sum / steps as f64)
+    }
+
+    /// States that the agent may be in before step t.
+    fn support(&self, episode: &Sequence, step: usize) -> (usize, usize) {
+        if step == 0 { (0, self.n_states) } else { self.range(episode.observations[step - 1]) }
+    }
+
+    fn ended(episode: &Sequence, step: usize) -> bool {
+        episode.terminated && step + 1 == episode.actions.len()
+    }
+
+    /// `weighted[t]` = belief before step t times the probability of its event. Returns the log-likelihood.
+    #[inline(always)]
+    fn forward(&self, episode: &Sequence, alive: &mut Vec<f32>, weighted: &mut Vec<f32>) -> f64 {
+        let (states, length) = (self.n_states, episode.actions.len());
+        alive.clear();
+        alive.resize((length + 1) * states, 0.0);
+        weighted.clear();
+        weighted.resize(length * states, 0.0);
+        alive[..states].copy_from_slice(&self.start);
+        let mut log_likelihood = 0.0;
+        for step in 0..length {
+            let (low, high) = self.support(episode, step);
+            let law = self.event_row(episode, step);
+            let now = &mut weighted[step * states..(step + 1) * states];
+            let before = &alive[step * states + low..step * states + high];
+            for ((entry, belief), p) in now[low..high].iter_mut().zip(before).zip(&law[low..high]) {
+                *entry = belief * p;
+            }
+            if Self::ended(episode, step) {
+                log_likelihood += f64::from(now[low..high].iter().sum::<f32>() + TINY).ln();
+                break;
+            }
+            let (first, last) = self.range(episode.observations[step]);
+            let next = &mut alive[(step + 1) * states + first..(step + 1) * states + last];
+            for (s, &weight) in (low..high).zip(&now[low..high]) {
+                let row = self.row(episode.actions[step], s, first, last);
+                next.iter_mut().zip(row).for_each(|(entry, t)| *entry += weight * t);
+            }
+            let total = next.iter().sum::<f32>() + TINY;
+            log_likelihood += f64::from(total).ln();
+            next.iter_mut().for_each(|entry| *entry /= total);
+        }
+        log_likelihood
+    }
+
+    /// Adds the expected counts of one episode.
+    #[inline(always)]
+    fn backward(
+        &self,
+        episode: &Sequence,
+        weighted: &[f32],
+        ahead: &mut [f32],
+        through: &mut [f32],
+        sums: &mut Expected,
+    ) {
+        let states = self.n_states;
+        ahead.fill(1.0);
+        for step in (0..episode.actions.len()).rev() {
+            let (low, high) = self.support(episode, step);
+            let now = &weighted[step * states..(step + 1) * states];
+            let ended = Self::ended(episode, step);
+            let (first, last) = self.range(episode.observations[step]);
+            let mut total = TINY;
+            for s in low..high {
+                let row = self.row(episode.actions[step], s, first, last);
+                through[s] = if ended { 1.0 } else { dot(row, &ahead[first..last]) };
+                total += now[s] * through[s];
+            }
+            let event = self.event_place(episode, step);
+            for s in low..high {
+                if !ended {
+                    let weight = now[s] / total;
+                    let place = (episode.actions[step] as usize * states + s) * states;
+                    let row = &mut sums.transitions[place + first..place + last];
+                    row.iter_mut().zip(&ahead[first..last]).for_each(|(sum, b)| *sum += weight * b);
+                }
+                sums.events[event + s] += now[s] * through[s] / total;
+            }
+            let law = self.event_row(episode, step);
+            let mut size = TINY;
+            for s in low..high {
+                ahead[s] = law[s] * through[s];
+                size += ahead[s];
+            }
+            let scale = (high - low) as f32 / size;
+            ahead[low..high].iter_mut().for_each(|b| *b *= scale);
+        }
+        let total = self.start.iter().zip(&*ahead).map(|(p, b)| p * b).sum::<f32>() + TINY;
+        for ((sum, p), b) in sums.start.iter_mut().zip(&self.start).zip(&*ahead) {
+            *sum += p * b / total;
+        }
+    }
+
+    fn row(&self, action: u32, state: usize, first: usize, last: usize) -> &[f32] {
+        let place = (action as usize * self.n_states + state) * self.n_states;
+        &self.transitions[place + first..place + last]
+    }
+
+    fn event_place(&self, episode: &Sequence, step: usize) -> usize {
+        let law = episode.task * self.n_actions + episode.actions[step] as usize;
+        (law * self.n_events + episode.events[step] as usize) * self.n_states
+    }
+
+    fn event_row(&self, episode: &Sequence, step: usize) -> &[f32] {
+        let place = self.event_place(episode, step);
+        &self.events[place..place + self.n_states]
+    }
+}
+
+/// Eight running sums, so that the loop can be vectorised without changing its result from machine to machine.
+#[inline(always)]
+fn dot(a: &[f32], b: &[f32]) -> f32 {
+    let mut sums = [0.0f32; 8];
+    let (head_a, tail_a) = a.as_chunks::<8>();
+    let (head_b, tail_b) = b.as_chunks::<8>();
+    for (x, y) in head_a.iter().zip(head_b) {
+        for lane in 0..8 {
+            sums[lane] += x[lane] * y[lane];
+        }
+    }
+    let tail: f32 = tail_a.iter().zip(tail_b).map(|(x, y)| x * y).sum();
+    sums.iter().sum::<f32>() + tail
+}

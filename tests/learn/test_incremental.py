@@ -1,0 +1,183 @@
+"""Statistics are additive: days added, merged from files, forgotten or faded equal a fit to what is left."""
+
+import numpy as np
+import pytest
+from hypothesis import assume, example, given
+from hypothesis import strategies as st
+
+import uqf
+from strategies import trajectories
+from words import words_up_to
+
+SETTINGS = [
+    {"projection": None},
+    {"projection": None, "n_prefixes": 4, "n_suffixes": 3, "target": "reward", "occurrences": "start"},
+    {"projection": "hashed", "prefix_dim": 12, "suffix_dim": 10},
+    {"projection": "gaussian", "prefix_dim": 5, "suffix_dim": 6, "target": "reward"},
+]
+
+
+def learner(settings, **more):
+    return uqf.UQF(**({"rank": 2, "discount": 0.9, "max_prefix": 2, "max_suffix": 2} | settings | more))
+
+
+def fitted(settings, data):
+    """A fit whose state is well defined: no singular value near the next one, none near rounding."""
+    try:
+        made = learner(settings).fit(data)
+    except uqf.NumericalError:
+        assume(False)
+    spectrum = np.append(made.singular_values_, 0.0)
+    assume(spectrum[1] > 1e-3 * spectrum[0] and spectrum[1] - spectrum[2] > 1e-2 * spectrum[0])
+    return made
+
+
+def assert_same(one, other):
+    assert one.tally_ == other.tally_
+    words = words_up_to(one.tally_.n_symbols, 2)
+    for name in ("wfa_", "value_wfa_"):
+        mine, theirs = (getattr(which, name).values(words) for which in (one, other))
+        np.testing.assert_allclose(mine, theirs, rtol=1e-10, atol=1e-10 * max(1.0, np.abs(mine).max()))
+    np.testing.assert_allclose(one.policy_.weights, other.policy_.weights, rtol=1e-9, atol=1e-10)
+
+
+@pytest.mark.parametrize("settings", SETTINGS)
+@given(data=trajectories(max_episodes=12), cut=st.integers(1, 11))
+def test_days_added_one_by_one_equal_one_fit(settings, data, cut):
+    assume(cut < len(data))
+    whole = fitted(settings, data)
+    days = learner(settings).partial_fit(data[:cut]).partial_fit(data[cut:])
+    assert_same(days, whole)
+    try:
+        first = learner(settings).fit(data[:cut])
+    except uqf.NumericalError:
+        return
+    assert_same(first.partial_fit(data[cut:]), whole)
+
+
+@pytest.mark.parametrize("settings", SETTINGS)
+@given(data=trajectories(max_episodes=12), cut=st.integers(1, 11))
+def test_a_forgotten_day_was_never_there(settings, data, cut):
+    assume(cut < len(data))
+    without = fitted(settings, data[:cut])
+    days = learner(settings).partial_fit(data[:cut]).partial_fit(data[cut:]).forget(data[cut:])
+    assert_same(days, without)
+    assert days.diagnostics_["seen_symbols"] == without.diagnostics_["seen_symbols"]
+    assert_same(learner(settings).partial_fit(data).forget(data[cut:]), without)
+
+
+@pytest.mark.parametrize("settings", SETTINGS)
+@given(data=trajectories(max_episodes=12), cut=st.integers(1, 11))
+def test_fading_to_one_half_equals_counting_the_new_day_twice(settings, data, cut):
+    assume(cut < len(data))
+    twice = fitted(settings, uqf.concatenate([data, data[cut:]]))
+    faded = learner(settings, forgetting=0.5).partial_fit(data[:cut]).partial_fit(data[cut:])
+    words = words_up_to(data.n_symbols, 2)
+    expected = twice.wfa_.values(words)
+    np.testing.assert_allclose(
+        faded.wfa_.values(words), expected, rtol=1e-10, atol=1e-10 * max(1.0, np.abs(expected).max())
+    )
+
+
+@pytest.mark.parametrize("settings", SETTINGS)
+def test_statistics_travel_in_files(settings, tmp_path):
+    data = uqf.rollout(uqf.make("tiger", horizon=5), episodes=300, seed=3)
+    parts = [learner(settings).partial_fit(data[first : first + 100]) for first in (0, 100, 200)]
+    for number, part in enumerate(parts):
+        uqf.save_statistics(part.statistics_, tmp_path / f"{number}.safetensors")
+    again = uqf.load_statistics(tmp_path / "1.safetensors")
+    uqf.save_statistics(again, tmp_path / "again.safetensors")
+    assert (tmp_path / "again.safetensors").read_bytes() == (tmp_path / "1.safetensors").read_bytes()
+    merged = learner(settings).merge(tmp_path / "0.safetensors").merge(again).merge(parts[2])
+    assert_same(merged, learner(settings).fit(data))
+    merged.save(tmp_path / "policy.safetensors")
+    assert uqf.load(tmp_path / "policy.safetensors").n_actions == data.n_actions
+
+
+def test_the_order_of_days_does_not_matter_to_the_last_bit():
+    data = uqf.rollout(uqf.make("tiger", horizon=5), episodes=90, seed=3)
+    days = [data[:30], data[30:60], data[60:]]
+    settings = SETTINGS[2]
+    one, other = learner(settings), learner(settings)
+    for day in days:
+        one.partial_fit(day)
+    for day in reversed(days):
+        other.partial_fit(day)
+    np.testing.assert_array_equal(one.wfa_.operators, other.wfa_.operators)
+
+
+@given(data=st.data())
+@example(data=None)
+def test_damaged_statistics_are_refused(tmp_path_factory, data):
+    path = tmp_path_factory.mktemp("damage") / "file"
+    uqf.save_statistics(STATISTICS, path)
+    content = bytearray(path.read_bytes())
+    if data is None:
+        damaged = bytes(content[:-1])
+    else:
+        place = data.draw(st.integers(0, len(content) - 1), label="place")
+        content[place] ^= data.draw(st.integers(1, 255), label="bits")
+        damaged = bytes(content[: data.draw(st.integers(place + 1, len(content)), label="length")])
+    path.write_bytes(damaged)
+    with pytest.raises(uqf.FileFormatError):
+        uqf.load_statistics(path)
+
+
+STATISTICS = (
+    learner(SETTINGS[0])
+    .partial_fit(uqf.rollout(uqf.make("tiger", horizon=3), episodes=20, seed=3))
+    .statistics_
+)
+
+
+def test_a_shape_that_the_file_does_not_fill_is_refused(tmp_path, monkeypatch):
+    """The checksum is right: only the check of the shape stands between a hostile file and the memory."""
+    from uqf.learn import statistics_file
+
+    honest = statistics_file.json.dumps
+
+    def lying(value, **options):
+        if isinstance(value, dict) and "shape" in value:
+            value = value | {"shape": [2**40, 2**20, 1]}
+        return honest(value, **options)
+
+    monkeypatch.setattr(statistics_file.json, "dumps", lying)
+    uqf.save_statistics(STATISTICS, tmp_path / "file")
+    monkeypatch.undo()
+    with pytest.raises(uqf.FileFormatError, match="shape"):
+        uqf.load_statistics(tmp_path / "file")
+
+
+def test_data_that_are_too_few_for_a_policy_are_added_all_the_same():
+    data = uqf.rollout(uqf.make("tiger", horizon=5), episodes=60, seed=3)
+    few = uqf.Trajectories([0], [0], [0.0], [0, 1], n_actions=3, n_observations=2)
+    days = learner(SETTINGS[0]).partial_fit(few)
+    with pytest.raises(uqf.errors.NotFittedError, match=r"no policy yet.*block is zero"):
+        days.predict([[]])
+    assert_same(days.partial_fit(data), learner(SETTINGS[0]).fit(uqf.concatenate([few, data])))
+    with pytest.raises(uqf.NumericalError, match="block is zero"):
+        learner(SETTINGS[0]).fit(few)
+
+
+def test_misuse_names_the_way_out(tmp_path):
+    tiger = uqf.rollout(uqf.make("tiger", horizon=5), episodes=60, seed=3)
+    grid = uqf.rollout(uqf.make("gridworld-near"), episodes=20, seed=3)
+    with pytest.raises(ValueError, match=r'memory="spectral"'):
+        uqf.UQF().partial_fit(tiger)
+    made = learner(SETTINGS[2]).partial_fit(tiger[:30])
+    with pytest.raises(ValueError, match="never added"):
+        made.forget(tiger[:40])
+    with pytest.raises(ValueError, match="nothing would be left"):
+        made.forget(tiger[:30])
+    with pytest.raises(ValueError, match="n_actions"):
+        made.partial_fit(grid)
+    with pytest.raises(ValueError, match="another basis"):
+        made.merge(learner(SETTINGS[0]).partial_fit(tiger))
+    with pytest.raises(ValueError, match="partial_fit first"):
+        learner(SETTINGS[2]).forget(tiger)
+    with pytest.raises(ValueError, match="fade"):
+        learner(SETTINGS[2], forgetting=0.9).partial_fit(tiger).forget(tiger)
+    with pytest.raises(ValueError, match="forgetting = 0"):
+        learner(SETTINGS[2], forgetting=0.0).partial_fit(tiger)
+    with pytest.raises(TypeError, match="other is a int"):
+        made.merge(3)
