@@ -21,9 +21,9 @@ LAYERS = [
     {"plan"},
     {"baselines"},
     {"ope"},
-    {"experiments"},
+    {"experiments", "terminal"},
     {"adapters"},
-    {"cli", "log_report", "report_tables", "__main__"},
+    {"cli", "log_report", "report_tables", "watch", "__main__"},
 ]
 
 crate_modules = re.findall(r"^(?:pub )?mod (\w+);", (RUST / "lib.rs").read_text(), re.MULTILINE)

@@ -18,6 +18,21 @@ def test_environments_are_listed_by_the_module_run_as_a_program():
     assert all(name in run.stdout for name in uqf.environments())
 
 
+def test_environments_for_machines():
+    listed = as_json("environments")
+    assert list(listed) == uqf.environments()
+    assert listed["tiger"] == {"n_actions": 3, "n_observations": 2, "horizon": 20, "discount": 0.95}
+
+
+def test_completion_is_offered():
+    code = "import os; os.environ['_UQF_COMPLETE'] = 'complete_bash'; from uqf.cli import app; app(prog_name='uqf')"
+    words = {"COMP_WORDS": "uqf watch --env grid", "COMP_CWORD": "3"}
+    result = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env=os.environ | words
+    )
+    assert result.stdout.split() == [name for name in uqf.environments() if name.startswith("grid")]
+
+
 def test_bad_options_are_refused():
     result = CliRunner().invoke(app, ["demo", "--size", "huge"])
     assert result.exit_code == 2
@@ -147,6 +162,7 @@ def test_interrupted_fitting_leaves_the_old_policy_and_nothing_else(tmp_path, lo
     )
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert result.returncode == 130
+    assert "the same command starts again" in result.stderr and "Traceback" not in result.stderr
     assert out.read_text() == "old"
     assert os.listdir(tmp_path) == [out.name]
 

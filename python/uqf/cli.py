@@ -2,29 +2,33 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import fields
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
-from rich import box
 from rich.console import Console
 from rich.progress import BarColumn, TextColumn
 from rich.progress import Progress as Bar
-from rich.table import Table
 
 import uqf
-from uqf.environments import environments, make
+from uqf.environments import Environment, environments, make
 from uqf.errors import UQFError
 from uqf.evaluate import estimate_return
 from uqf.experiments import commands
+from uqf.experiments.episode import play
 from uqf.log_report import data_report, estimate_report, fit_and_evaluate, model_report
 from uqf.model_file import begins_as_model
 from uqf.ope import METHODS
 from uqf.ope import evaluate as evaluate_off_policy
+from uqf.pomdp_file import load_pomdp
 from uqf.report_tables import show
+from uqf.terminal import INTERRUPTED, plain_table, progress_bar, stages, stoppable
+from uqf.watch import as_record
+from uqf.watch import show as show_episode
 
 app = typer.Typer(
     help="""Policies for partially observed systems from logged episodes.
@@ -33,13 +37,14 @@ app = typer.Typer(
     row is one step, episode; behavior_prob and terminated are optional. A policy is a .safetensors file.
 
     From a log to a policy: [bold]uqf inspect LOG[/bold], [bold]uqf fit LOG --out POLICY[/bold],
-    [bold]uqf evaluate POLICY --log OTHER_LOG[/bold].
+    [bold]uqf evaluate POLICY --log OTHER_LOG[/bold]. To look at one: [bold]uqf watch POLICY --env NAME[/bold].
+
+    Every command that answers takes --json. Progress is shown on terminals only. Ctrl-C leaves no half-written file.
 
     Exit codes: 0 done; 1 the files or the data do not allow it, with the reason; 2 wrong usage; 130 Ctrl-C.
     """,
     rich_markup_mode="rich",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
 )
 
@@ -65,14 +70,24 @@ def main() -> None:
         Console(stderr=True).print(f"uqf: {error}", style="red", markup=False, highlight=False)
         raise SystemExit(1) from None
     except KeyboardInterrupt:
-        raise SystemExit(130) from None
+        raise SystemExit(INTERRUPTED) from None
 
 
-def _table(title: str, *columns: str) -> Table:
-    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD)
-    for index, column in enumerate(columns):
-        table.add_column(column, justify="left" if index == 0 else "right", no_wrap=True)
-    return table
+def _names() -> list[str]:
+    return environments()
+
+
+World = Annotated[
+    str | None,
+    typer.Option(
+        help="World to play in: a name that `uqf environments` lists, or a .pomdp file.",
+        autocompletion=_names,
+    ),
+]
+
+
+def _world(name: str) -> Environment:
+    return load_pomdp(name) if name.endswith(".pomdp") else make(name)
 
 
 def _log_columns(text: str | None) -> uqf.LogColumns:
@@ -128,26 +143,31 @@ def fit(
 
     With --rank, a .parquet file or a folder of them is read twice, a batch at a time, and nothing is held out.
     """
+    errors, again = Console(stderr=True), f"{out} is as it was; the same command starts again."
     if not out.absolute().parent.is_dir():
         raise FileNotFoundError(f"{out}: there is no folder {out.absolute().parent} to write to")
     if rank is not None:
         learner = uqf.UQF(rank, discount, projection="hashed", seed=seed)
-        with _progress_bar() as progress:
+        with stoppable(errors, again), _progress_bar() as progress:
             learner.fit(log, progress=progress)
-        learner.save(out)
+            learner.save(out)
         show({"learned": learner.diagnostics_} | ({"policy": str(out)} if as_json else {}), as_json)
         return
-    data = uqf.read_log(log, columns=_log_columns(columns))
-    policy, report = fit_and_evaluate(data, discount, holdout, seed)
-    settings = {"discount": discount, "holdout": holdout, "seed": seed, "chosen": report["chosen"]}
-    uqf.save(policy, out, settings=settings, data=data)
+    with stoppable(errors, again), stages(errors) as bar:
+        task = bar.add_task(f"reading {log}")
+        data = uqf.read_log(log, columns=_log_columns(columns))
+        policy, report = fit_and_evaluate(
+            data, discount, holdout, seed, stage=lambda words: bar.update(task, description=words)
+        )
+        settings = {"discount": discount, "holdout": holdout, "seed": seed, "chosen": report["chosen"]}
+        uqf.save(policy, out, settings=settings, data=data)
     show(report | ({"policy": str(out)} if as_json else {}), as_json)
 
 
 @app.command()
 def evaluate(
     policy: Annotated[Path, typer.Argument(help="Policy file that `uqf fit` wrote.")],
-    env: Annotated[str | None, typer.Option(help="World to play in; `uqf environments` lists them.")] = None,
+    env: World = None,
     log: Annotated[Path | None, typer.Option(help="Log that another policy collected.")] = None,
     episodes: Episodes = 20_000,
     discount: Annotated[
@@ -164,21 +184,72 @@ def evaluate(
     if (env is None) == (log is None):
         raise typer.BadParameter("give either --env NAME or --log LOG")
     header, loaded = uqf.inspect_model(policy), uqf.load(policy)
-    if log is None:
-        score = estimate_return(make(str(env)), loaded, episodes=episodes, discount=discount, seed=seed)
-        played = {"episodes": episodes, "return": score.mean, "standard error": score.stderr}
-        show({str(env): played | {"mean length": float(score.lengths.mean())}}, as_json)
+    errors = Console(stderr=True)
+    with stoppable(errors, "Nothing was written; the same command starts again."):
+        if env is not None:
+            world = _world(env)
+            with progress_bar(errors) as bar:
+                task = bar.add_task("playing", total=episodes, note="")
+                score = estimate_return(
+                    world,
+                    loaded,
+                    episodes=episodes,
+                    discount=discount,
+                    seed=seed,
+                    progress=lambda done: bar.update(task, completed=done),
+                )
+            played = {"episodes": episodes, "return": score.mean, "standard error": score.stderr}
+            show({env: played | {"mean length": float(score.lengths.mean())}}, as_json)
+            return
+        weight = float(header.settings.get("discount", 1.0)) if discount is None else discount
+        with stages(errors) as bar:
+            bar.add_task(f"evaluating on {log}")
+            data = uqf.read_log(
+                Path(str(log)),
+                columns=_log_columns(columns),
+                vocabulary=header.vocabulary,
+                n_actions=header.n_actions,
+                n_observations=header.n_observations,
+            )
+            estimate = evaluate_off_policy(loaded, data, discount=weight, method=method, seed=seed)
+        show({"expect": estimate_report(estimate), "data": data_report(data, weight)}, as_json)
+
+
+@app.command()
+def watch(
+    policy: Annotated[
+        Path | None, typer.Argument(help="Policy file; without one, actions are uniformly random.")
+    ] = None,
+    env: World = None,
+    speed: Annotated[float, typer.Option(help="Steps a second.", min=0.1)] = 4.0,
+    seed: Seed = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Plays an episode in the terminal, with what the policy thinks every action is worth.
+
+    Where the output is no terminal the frames are printed one below the other, without waiting.
+    """
+    if env is None:
+        raise typer.BadParameter(f"give --env NAME, one of {', '.join(environments())}, or a .pomdp file")
+    world = _world(env)
+    loaded = None if policy is None else _fitting(uqf.load(policy), world)
+    frames = play(world, loaded, seed=seed)
+    if as_json:
+        typer.echo(json.dumps(as_record(frames, world.name, world.action_names)))
         return
-    data = uqf.read_log(
-        log,
-        columns=_log_columns(columns),
-        vocabulary=header.vocabulary,
-        n_actions=header.n_actions,
-        n_observations=header.n_observations,
-    )
-    weight = float(header.settings.get("discount", 1.0)) if discount is None else discount
-    estimate = evaluate_off_policy(loaded, data, discount=weight, method=method, seed=seed)
-    show({"expect": estimate_report(estimate), "data": data_report(data, weight)}, as_json)
+    title = f"{policy.name if policy else 'chance'} on {world.name}"
+    with stoppable(Console(stderr=True), "The same command with the same --seed plays the same episode."):
+        show_episode(frames, title, world.action_names, speed, Console())
+
+
+def _fitting(policy: Any, world: Environment) -> Any:
+    """The policy, if it has as many actions and observations as the world."""
+    for name in ("n_actions", "n_observations"):
+        if getattr(policy, name) != getattr(world, name):
+            raise ValueError(
+                f"the policy has {name} = {getattr(policy, name)}, but {world.name} has {getattr(world, name)}"
+            )
+    return policy
 
 
 @app.command()
@@ -196,12 +267,15 @@ def inspect(
 
 
 @app.command("environments")
-def list_environments() -> None:
+def list_environments(as_json: AsJson = False) -> None:
     """Lists the worlds that can be made by name."""
-    table = _table("Worlds", "name", "actions", "observations", "horizon", "discount")
-    for name in environments():
-        env = make(name)
-        table.add_row(
-            name, str(env.n_actions), str(env.n_observations), str(env.horizon), f"{env.discount:g}"
-        )
+    worlds = [make(name) for name in environments()]
+    if as_json:
+        columns = ("n_actions", "n_observations", "horizon", "discount")
+        typer.echo(json.dumps({env.name: {name: getattr(env, name) for name in columns} for env in worlds}))
+        return
+    table = plain_table("Worlds", "name", "actions", "observations", "horizon", "discount")
+    for env in worlds:
+        figures = (env.n_actions, env.n_observations, env.horizon)
+        table.add_row(env.name, *map(str, figures), f"{env.discount:g}")
     Console().print(table)

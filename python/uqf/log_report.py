@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -127,8 +128,16 @@ def worries(data: Trajectories, estimate: ope.Estimate, diagnostics: dict[str, A
     return found + [str(note) for note in diagnostics.get("notes", [])]
 
 
-def fit_and_evaluate(data: Trajectories, discount: float, holdout: float, seed: int) -> tuple[Any, Report]:
+def fit_and_evaluate(
+    data: Trajectories,
+    discount: float,
+    holdout: float,
+    seed: int,
+    stage: Callable[[str], object] = lambda words: None,
+) -> tuple[Any, Report]:
     """(policy, report): learned from one part of the episodes, evaluated on the other, held-out part.
+
+    `stage` is told what is being done.
 
     The figures belong to the very policy that comes back, and the episodes they rest on taught it nothing.
     """
@@ -138,7 +147,9 @@ def fit_and_evaluate(data: Trajectories, discount: float, holdout: float, seed: 
         raise ValueError(
             f"{len(data)} episodes are too few: {held} would be held out to evaluate, and none left to learn from"
         )
+    stage(f"learning from {len(data) - held:,} episodes")
     learner = UQF(discount=discount).fit(data[np.sort(order[held:])])
+    stage(f"evaluating on {held:,} held-out episodes")
     unseen = data[np.sort(order[:held])]
     estimate = ope.evaluate(learner.policy_, unseen, discount=discount, seed=seed)
     diagnostics = {name: value for name, value in learner.diagnostics_.items() if _is_plain(value)}

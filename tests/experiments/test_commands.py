@@ -36,7 +36,7 @@ def test_a_second_run_does_nothing_and_says_the_same(finished):
     folder, output = finished
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
     again = CliRunner().invoke(app, ["demo", "--size", "smallest", "--out", str(folder)])
-    assert "27 cells, 0 run now" in again.output and "9 cells, 0 run now" in again.output
+    assert "30 cells, 0 run now" in again.output and "10 cells, 0 run now" in again.output
     said, says = (
         [line for line in text.splitlines() if "run now" not in line] for text in (output, again.output)
     )
@@ -51,7 +51,7 @@ def test_machines_get_json_and_nothing_else(finished):
     answer = json.loads(run.stdout)
     assert set(answer) == {"spocman", "report"}
     assert answer["spocman"]["time_ratios"].keys() == {
-        spocman.LABELS[method] for method in ("uqf", "uqf-paper", "uqf-contexts")
+        spocman.LABELS[method] for method in ("uqf", "uqf-paper", "uqf-spectral", "uqf-contexts")
     }
 
 

@@ -7,8 +7,10 @@ from xml.etree import ElementTree
 
 import pytest
 
-from uqf.experiments import gridworld
+from uqf.experiments import Cell, gridworld
+from uqf.experiments.cells import Row
 from uqf.experiments.figures import Axis, Panel, drawing
+from uqf.experiments.gridworld_report import table_lines, table_sizes
 from uqf.experiments.report import write_report
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
@@ -68,6 +70,22 @@ def test_the_figure_stands_on_its_own(finished):
     root = ElementTree.parse(finished[0] / "gridworld.svg").getroot()
     words = "".join(root.itertext())
     assert all(label in words for label in gridworld.LABELS.values())
+
+
+def test_tables_compare_at_sizes_that_every_learner_has_been_through():
+    def row(method, episodes, seed, value):
+        setting = {"world": "gridworld-near", "episodes": episodes}
+        return Row(Cell("gridworld", method, setting, seed), {"return": value, "stderr": 0.0}, {})
+
+    rows = [row("uqf", n, seed, n + seed) for n in (100, 200, 400) for seed in (0, 2)]
+    rows += [row("memoryless", n, 0, 0.5) for n in (100, 200)]
+    rows.append(
+        Row(Cell("gridworld", "random", {"world": "gridworld-near"}, 0), {"return": 0.1, "stderr": 0.01}, {})
+    )
+    assert table_sizes(rows) == [100, 200]
+    found = table_lines(rows, 200)
+    assert found["uqf"] == {"near": (201.0, pytest.approx(1.0))}
+    assert found["random"] == {"near": (0.1, 0.01)} and found["pbvi"] == {}
 
 
 def test_the_report_of_nothing_is_still_a_page(tmp_path):

@@ -104,8 +104,11 @@ class Store:
         return len(missing)
 
     def write_csv(self) -> Path:
-        """The rows as ``<experiment>.csv``, one column per setting and per plain figure of the results."""
-        table = [_flat(row) for row in self.rows()]
+        """The rows as ``<experiment>.csv``, one column per setting, plain figure of the results, and origin.
+
+        A row with results `by_rounds` becomes one line for each of them.
+        """
+        table = [line for row in self.rows() for line in _flat(row)]
         columns = list(dict.fromkeys(name for line in table for name in line))
         text = io.StringIO(newline="")
         writer = csv.DictWriter(text, columns)
@@ -147,9 +150,21 @@ def origin() -> dict[str, str]:
         "scipy": scipy.__version__,
         "scikit-learn": sklearn.__version__,
         "machine": f"{platform.system()} {platform.machine()}",
+        "processor": processor(),
         "cores": str(os.cpu_count()),
         "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
     }
+
+
+@cache
+def processor() -> str:
+    """What the processor calls itself, where the system tells."""
+    information = Path("/proc/cpuinfo")
+    if information.exists():
+        for line in information.read_text(encoding="utf-8", errors="replace").splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor() or "unknown"
 
 
 @cache
@@ -171,7 +186,11 @@ def _row(record: dict[str, Any]) -> Row:
     return Row(cell, record["result"], record["origin"])
 
 
-def _flat(row: Row) -> dict[str, Any]:
-    plain = {name: value for name, value in row.result.items() if not isinstance(value, (dict, list))}
+def _flat(row: Row) -> list[dict[str, Any]]:
     first = {"experiment": row.cell.experiment, "method": row.cell.method, "seed": row.cell.seed}
-    return first | dict(row.cell.setting) | plain | dict(row.origin)
+    setting = {
+        name: value if isinstance(value, (str, int, float)) else json.dumps(value)
+        for name, value in row.cell.setting.items()
+    }
+    plain = {name: value for name, value in row.result.items() if not isinstance(value, (dict, list))}
+    return [first | setting | plain | part | dict(row.origin) for part in row.result.get("by_rounds", [{}])]

@@ -8,21 +8,16 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich import box
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-from rich.table import Table
 
 from uqf.experiments import gridworld
 from uqf.experiments.cells import Cell, Row, Store, code
 from uqf.experiments.gridworld import GridWorld
-from uqf.experiments.gridworld_report import curves
+from uqf.experiments.gridworld_report import curves, table_lines, table_sizes
 from uqf.experiments.report import write_report
 from uqf.experiments.spocman import SPocMan
-from uqf.experiments.spocman_table import summary, time_ratios
-
-#: Exit code of a run ended by Ctrl-C, as shells have it.
-INTERRUPTED = 130
+from uqf.experiments.spocman_table import longest_fitted_q, summary, time_ratios
+from uqf.terminal import plain_table, progress_bar, stoppable
 
 
 class Name(StrEnum):
@@ -78,7 +73,8 @@ def reproduce(
 def _run(names: list[Name], size: SizeName, out: Path, as_json: bool, command: str) -> None:
     console = Console(stderr=as_json)
     tables: dict[str, Any] = {}
-    try:
+    again = f"{command} --size {size} --out {out}"
+    with stoppable(console, f"Finished cells are kept; to go on where this stopped:\n  {again}"):
         for name in names:
             rows, ran = _finish(name, size, out, console)
             console.print(f"{name}: {len(rows)} cells, {ran} run now, {len(rows) - ran} found finished")
@@ -86,17 +82,8 @@ def _run(names: list[Name], size: SizeName, out: Path, as_json: bool, command: s
             if older:
                 path = Store(out, name).path
                 console.print(f"{older} of them were made by other code; remove {path} to run them again")
-            if name is Name.gridworld:
-                tables[name] = _gridworld(rows, console)
-            else:
-                tables[name] = _spocman(rows, console)
+            tables[name] = (_gridworld if name is Name.gridworld else _spocman)(rows, console)
         report = write_report(out, size)
-    except KeyboardInterrupt:
-        again = f"{command} --size {size} --out {out}"
-        console.print(
-            f"\nStopped. Finished cells are kept; to go on where this stopped:\n  {again}", soft_wrap=True
-        )
-        raise typer.Exit(INTERRUPTED) from None
     console.print(f"Report: {report}", soft_wrap=True)
     if as_json:
         typer.echo(json.dumps(tables | {"report": str(report)}))
@@ -106,25 +93,16 @@ def _finish(name: Name, size: SizeName, out: Path, console: Console) -> tuple[li
     """All rows of an experiment, after running those that were missing; how many these were."""
     experiment = GridWorld(size) if name is Name.gridworld else SPocMan(size)
     cells, store = experiment.cells(), Store(out, name)
-    columns = (
-        TextColumn("{task.fields[experiment]}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-        TextColumn("{task.description}"),
-    )
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+    with progress_bar(console) as bar:
         missing = store.missing(cells)
-        task = bar.add_task("", total=len(missing), experiment=str(name))
+        task = bar.add_task(str(name), total=len(missing), note="")
 
         def progress(cell: Cell, done: bool) -> None:
             if done:
                 bar.advance(task)
             else:
                 episodes = f", {cell.setting['episodes']:,} episodes" if "episodes" in cell.setting else ""
-                bar.update(
-                    task, description=f"{cell.method} on {cell.setting['world']}{episodes}, seed {cell.seed}"
-                )
+                bar.update(task, note=f"{cell.method} on {cell.setting['world']}{episodes}, seed {cell.seed}")
 
         ran = store.run(missing, experiment.work, progress)
     store.write_csv()
@@ -132,48 +110,37 @@ def _finish(name: Name, size: SizeName, out: Path, console: Console) -> tuple[li
 
 
 def _gridworld(rows: list[Row], console: Console) -> list[dict[str, Any]]:
-    episodes = max(row.cell.setting.get("episodes", 0) for row in rows)
-    table = _table(f"Grid world: return after {episodes:,} episodes", "method", *gridworld.STARTS, "seconds")
-    by_start = {start: curves(rows, start, "return") for start in gridworld.STARTS}
     seconds = curves(rows, "", "seconds")
     lines: list[dict[str, Any]] = []
-    for method, label in gridworld.LABELS.items():
-        line: dict[str, Any] = {
-            "method": label,
-            "seconds": seconds[method][-1][1] if method in seconds else None,
-        }
-        for start, found in by_start.items():
-            references = [
-                row.result["return"]
-                for row in rows
-                if row.cell.method == method and row.cell.setting["world"].endswith(start)
-            ]
-            line[start] = found[method][-1][1] if method in found else references[0]
-        lines.append(line)
-        duration = "" if line["seconds"] is None else f"{line['seconds']:.3g}"
-        table.add_row(label, *(f"{line[start]:.3f}" for start in gridworld.STARTS), duration)
-    console.print(table)
+    for episodes in table_sizes(rows):
+        title = f"Grid world: return after {episodes:,} episodes"
+        table = plain_table(title, "method", *gridworld.STARTS, "seconds")
+        for method, places in table_lines(rows, episodes).items():
+            duration = next((value for n, value, _ in seconds.get(method, []) if n == episodes), None)
+            shown = (f"{mean:.2f} ± {error:.2f}" for mean, error in places.values())
+            table.add_row(gridworld.LABELS[method], *shown, "" if duration is None else f"{duration:.3g}")
+            figures = {start: {"return": mean, "stderr": error} for start, (mean, error) in places.items()}
+            lines.append(
+                {"method": gridworld.LABELS[method], "episodes": episodes, "seconds": duration, **figures}
+            )
+        console.print(table)
     return lines
 
 
 def _spocman(rows: list[Row], console: Console) -> dict[str, Any]:
     lines = summary(rows)
-    table = _table("S-PocMan", "method", "return", "± s.e.", "seconds", "paper", "paper: s")
+    table = plain_table("S-PocMan", "method", "return", "± s.e.", "seconds", "paper", "paper: s")
     for line in lines:
         figures = (line["seconds"], line["paper_return"], line["paper_seconds"])
         shown = ("" if figure is None else f"{figure:.3g}" for figure in figures)
         table.add_row(line["label"], f"{line['return']:.1f}", f"{line['stderr']:.1f}", *shown)
     console.print(table)
-    ratios = time_ratios(lines)
+    ratios, cpu_ratios = time_ratios(lines), time_ratios(lines, "cpu_seconds")
+    rival = longest_fitted_q(lines)
     for label, ratio in ratios.items():
+        cpu = f" ({cpu_ratios[label]:,.1f} times the CPU time)" if label in cpu_ratios else ""
         console.print(
-            f"CPSR + fitted-Q (most rounds) trains {ratio:,.1f} times as long as {label}; the paper: 245"
+            f"{rival and rival['label']} trains {ratio:,.1f} times as long as {label}{cpu}", soft_wrap=True
         )
-    return {"rows": lines, "time_ratios": ratios}
-
-
-def _table(title: str, *columns: str) -> Table:
-    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD)
-    for index, column in enumerate(columns):
-        table.add_column(column, justify="left" if index == 0 else "right", no_wrap=True)
-    return table
+    console.print("The paper, with 400 rounds: 245 times")
+    return {"rows": lines, "time_ratios": ratios, "cpu_time_ratios": cpu_ratios}

@@ -66,7 +66,34 @@ def returns_figure(rows: list[Row]) -> str:
 
 
 def _ticks(sizes: list[int]) -> list[int]:
-    return sizes if len(sizes) <= 4 else sizes[::2]
+    """All sizes if they are few, else about every second one and the last."""
+    return sizes if len(sizes) <= 4 else [*sizes[:-1:2], sizes[-1]]
+
+
+def table_sizes(rows: Sequence[Row]) -> list[int]:
+    """The smallest number of training episodes, and the largest that every learner has been through."""
+    by_method = {
+        method: set(sizes_of([row for row in rows if row.cell.method == method])) for method in LEARNERS
+    }
+    common = set.intersection(*(sizes for sizes in by_method.values() if sizes))
+    return sorted({min(common), max(common)}) if common else []
+
+
+def table_lines(rows: Sequence[Row], episodes: int) -> dict[str, dict[str, tuple[float, float]]]:
+    """Of every method, (mean, standard error) of the return by start; references do not depend on episodes.
+
+    The error is that of the mean over seeds, for references that of the scoring episodes.
+    """
+    lines: dict[str, dict[str, tuple[float, float]]] = {method: {} for method in gridworld.LABELS}
+    for start in gridworld.STARTS:
+        for method, points in curves(rows, start, "return").items():
+            for n, mean, error in points:
+                if n == episodes:
+                    lines[method][start] = mean, error
+        for row in rows:
+            if row.cell.method in gridworld.REFERENCES and row.cell.setting["world"].endswith(start):
+                lines[row.cell.method][start] = row.result["return"], row.result["stderr"]
+    return lines
 
 
 def sections(rows: list[Row]) -> list[str]:
@@ -74,7 +101,6 @@ def sections(rows: list[Row]) -> list[str]:
     sizes = sizes_of(rows)
     if not sizes:
         return []
-    by_start = {start: curves(rows, start, "return") for start in gridworld.STARTS}
     names = legend(
         [(method, gridworld.LABELS[method]) for method in LEARNERS], list(gridworld.REFERENCES.items())
     )
@@ -87,7 +113,7 @@ def sections(rows: list[Row]) -> list[str]:
         "Point at a mark to read it.</p>"
         f'<div class="card">{returns_figure(rows)}{names}</div>',
         _training_time(rows, sizes, _ticks(sizes)),
-        _table(rows, by_start, sizes[-1]),
+        _table(rows),
     ]
 
 
@@ -108,23 +134,18 @@ def _training_time(rows: list[Row], sizes: list[int], ticks: Sequence[float]) ->
     return f'<div class="card">{figure}</div>'
 
 
-def _table(rows: list[Row], by_start: dict[str, dict[str, Curve]], episodes: int) -> str:
+def _table(rows: list[Row]) -> str:
+    sizes = table_sizes(rows)
+    if not sizes:
+        return ""
+    by_size = [table_lines(rows, episodes) for episodes in sizes]
     lines = []
     for method, label in gridworld.LABELS.items():
-        cells = []
-        for start in gridworld.STARTS:
-            exact = [
-                row.result
-                for row in rows
-                if row.cell.method == method and row.cell.setting["world"].endswith(start)
-            ]
-            if method in by_start[start]:
-                _, mean, error = by_start[start][method][-1]
-                cells.append(f"{mean:.3f}" + f" <small>± {error:.3f}</small>" * (error > 0.0))
-            elif exact:
-                cells.append(f"{exact[0]['return']:.3f} <small>± {exact[0]['stderr']:.3f}</small>")
-            else:
-                cells.append("—")
+        places = [found[method].get(start) for found in by_size for start in gridworld.STARTS]
+        cells = [
+            f"{place[0]:.3f} <small>± {place[1]:.3f}</small>" if place is not None else "—"
+            for place in places
+        ]
         lines.append((label, cells, method.startswith("uqf")))
     refused = sum(bool(row.result.get("refused")) for row in rows)
     note = (
@@ -132,5 +153,6 @@ def _table(rows: list[Row], by_start: dict[str, dict[str, Curve]], episodes: int
         if refused
         else ""
     )
-    heads = ["method", *gridworld.STARTS]
-    return f'<div class="card"><h3>Return after {episodes:,} episodes</h3>{table(heads, lines)}{note}</div>'
+    heads = ["method", *(f"{start}, {episodes:,}" for episodes in sizes for start in gridworld.STARTS)]
+    title = " and after ".join(f"{episodes:,}" for episodes in sizes)
+    return f'<div class="card"><h3>Return after {title} episodes</h3>{table(heads, lines)}{note}</div>'

@@ -11,7 +11,7 @@ from uqf.experiments import gridworld, gridworld_report, spocman, spocman_report
 from uqf.experiments.cells import Cell, Row, Store
 from uqf.experiments.figures import standalone
 from uqf.experiments.policies_report import replays, spectra
-from uqf.experiments.spocman_table import summary, time_ratios
+from uqf.experiments.spocman_table import longest_fitted_q, summary, time_ratios
 from uqf.files import whole_file
 
 #: What differs from row to row on the same machine.
@@ -45,8 +45,10 @@ def write_report(folder: str | os.PathLike[str], size: str) -> Path:
     _write(path, text)
     if gridworld_report.sizes_of(grid):
         figure = gridworld_report.returns_figure(grid)
-        keys = list(gridworld.LABELS.items())
-        _write(path.with_name("gridworld.svg"), standalone(figure, style, keys, *gridworld_report.SIZE))
+        keys = [(method, gridworld.LABELS[method]) for method in gridworld_report.LEARNERS]
+        levels = list(gridworld.REFERENCES.items())
+        alone = standalone(figure, style, keys, levels, *gridworld_report.SIZE)
+        _write(path.with_name("gridworld.svg"), alone)
     return path
 
 
@@ -63,11 +65,12 @@ def _head(grid: list[Row], pacman: list[Row], size: str) -> str:
     lines = {line["label"]: line for line in summary(pacman)}
     ratios = time_ratios(list(lines.values()))
     tiles = []
+    rival = longest_fitted_q(list(lines.values()))
     for method in ("uqf-contexts", "uqf"):
         label = spocman.LABELS[method]
-        if label in ratios:
+        if label in ratios and rival:
             note = (
-                f"times longer trains CPSR + fitted-Q (most rounds) on S-PocMan than {label}; the paper: 245"
+                f"the training time of {label} takes {rival['label']}, on S-PocMan; the paper: 245× with 400"
             )
             tiles.append((f"{ratios[label]:,.0f}×", note))
     best = spocman.LABELS["policy-iteration"]

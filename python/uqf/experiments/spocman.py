@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,7 @@ from uqf.baselines import CPSR, POMCP, FittedQ, MemorylessQ
 from uqf.environments import Environment, make
 from uqf.evaluate import rollout
 from uqf.experiments.cells import Cell, Result
-from uqf.experiments.contest import Contestant, replay, score, train
+from uqf.experiments.contest import Clock, Contestant, replay, score, train
 from uqf.learn.estimator import UQF
 from uqf.plan.policy_iteration import policy_iteration
 from uqf.policies import TablePolicy
@@ -22,6 +21,7 @@ EXPERIMENT = "spocman"
 LABELS = {
     "uqf-contexts": "UQF (ours, contexts)",
     "uqf": "UQF (ours, beliefs)",
+    "uqf-spectral": "UQF (spectral)",
     "uqf-paper": "UQF (paper)",
     "cpsr-fitted-q": "CPSR + fitted-Q",
     "memoryless": "memoryless",
@@ -34,10 +34,15 @@ LABELS = {
 
 @dataclass(frozen=True)
 class Size:
-    """How much of the experiment to run."""
+    """How much of the experiment to run.
+
+    Fitted-Q goes through all `rounds` on the first `long_seeds` seeds and leaves out the most on the others:
+    400 rounds take most of the time there is.
+    """
 
     episodes: int
     seeds: int
+    long_seeds: int
     scoring: int
     rounds: tuple[int, ...]
     trees: int
@@ -50,48 +55,48 @@ class Size:
 
 
 SIZES = {
-    "smallest": Size(30, 1, 30, (1, 2), 2, models=1, passes=2, turns=2, simulations=4, searched=2),
-    "demo": Size(
-        500, 1, 2_000, (10, 50, 100, 400), 30, models=4, passes=60, turns=10, simulations=64, searched=50
-    ),
+    "smallest": Size(30, 1, 1, 30, (1, 2), 2, models=1, passes=2, turns=2, simulations=4, searched=2),
+    "demo": Size(500, 1, 1, 2_000, (10, 50), 30, models=4, passes=60, turns=10, simulations=64, searched=50),
     "full": Size(
         500,
-        10,
-        10_000,
+        5,
+        2,
+        2_000,
         (10, 50, 100, 400),
         30,
         models=4,
         passes=60,
         turns=40,
         simulations=1_024,
-        searched=500,
+        searched=50,
     ),
 }
 
 
 def contestants(size: Size, discount: float) -> dict[str, Contestant]:
-    """The learners; those without a way of their own to choose get four settings on the same folds."""
+    """The learners; those without a way of their own to choose get four settings on the same folds.
+
+    The settings are two sizes of the memory by two learning discounts: at the discount of the task itself,
+    0.99999, noise over a hundred steps hides what one action does.
+    """
     quick: dict[str, Any] = {
         "iterations": min(5, *size.rounds),
         "trees": min(10, size.trees),
         "discount": discount,
     }
-    return {
-        "uqf-contexts": Contestant(LABELS["uqf-contexts"], UQF(discount=discount, memory="contexts")),
-        "uqf": Contestant(LABELS["uqf"], UQF(discount=discount, models=size.models, iterations=size.passes)),
-        "uqf-paper": Contestant(
-            LABELS["uqf-paper"],
-            UQF.paper(discount=discount, projection="hashed"),
-            {"rank": (5, 20), "max_prefix": (3, 10)},
-        ),
-        "memoryless": Contestant(LABELS["memoryless"], MemorylessQ(discount=discount), {"k": (1, 2, 3, 4)}),
-        "cpsr-fitted-q": Contestant(
-            LABELS["cpsr-fitted-q"],
-            FittedQ(CPSR(), **quick),
-            {"representation__rank": (3, 6, 10, 20)},
-            {"iterations": max(size.rounds), "trees": size.trees},
-        ),
+    final = {"iterations": max(size.rounds), "trees": size.trees}
+    ranks, discounts = (5, 20), (0.5, 0.9)
+    own = {"rank": ranks, "discount": discounts}
+    below = {"representation__rank": ranks, "discount": discounts}
+    learners: dict[str, tuple[Any, ...]] = {
+        "uqf-contexts": (UQF(discount=discount, memory="contexts"),),
+        "uqf": (UQF(discount=discount, models=size.models, iterations=size.passes),),
+        "uqf-spectral": (UQF(discount=discount, projection="hashed", window=3), own),
+        "uqf-paper": (UQF.paper(discount=discount, projection="hashed", max_prefix=10), own),
+        "memoryless": (MemorylessQ(discount=discount), {"k": (1, 3), "discount": discounts}),
+        "cpsr-fitted-q": (FittedQ(CPSR(), **quick), below, final),
     }
+    return {method: Contestant(LABELS[method], *parts) for method, parts in learners.items()}
 
 
 def wall_avoiding(env: Environment) -> TablePolicy:
@@ -117,23 +122,32 @@ class SPocMan:
 
     def cells(self) -> list[Cell]:
         """The quick rows first; fitted-Q, which takes most of the time, last."""
+        return [
+            Cell(EXPERIMENT, method, {"world": "spocman", "scoring": self._scoring(method), **setting}, seed)
+            for seed in range(self.size.seeds)
+            for method, setting in self._settings(seed).items()
+        ]
+
+    def _settings(self, seed: int) -> dict[str, dict[str, Any]]:
         size = self.size
-        learners = {
-            method: {"episodes": size.episodes, "folds": size.folds, **contestant.setting()}
-            for method, contestant in self.contestants.items()
-        }
-        learners["cpsr-fitted-q"]["rounds"] = list(size.rounds)
-        others: dict[str, dict[str, Any]] = {
+        data = {"episodes": size.episodes, "folds": size.folds}
+        settings: dict[str, dict[str, Any]] = {
             "random": {},
             "wall-avoiding": {},
             "policy-iteration": {"turns": size.turns, "episodes": size.episodes},
             "pomcp": {"simulations": size.simulations},
         }
-        return [
-            Cell(EXPERIMENT, method, {"world": "spocman", "scoring": self._scoring(method), **setting}, seed)
-            for seed in range(size.seeds)
-            for method, setting in (others | learners).items()
-        ]
+        for method, contestant in self.contestants.items():
+            settings[method] = data | contestant.setting()
+        rounds = size.rounds if seed < size.long_seeds else size.rounds[:-1]
+        shortened = self._shortened(max(rounds))
+        settings["cpsr-fitted-q"] = data | shortened.setting() | {"rounds": list(rounds)}
+        return settings
+
+    def _shortened(self, rounds: int) -> Contestant:
+        """CPSR + fitted-Q with so many rounds."""
+        contestant = self.contestants["cpsr-fitted-q"]
+        return replace(contestant, final={**contestant.final, "iterations": rounds})
 
     def work(self, cell: Cell) -> Result:
         """Runs one cell."""
@@ -148,7 +162,7 @@ class SPocMan:
             if cell.method == "uqf" and cell.seed == 0:
                 figures["replay"] = replay(env, trained.policy, seed=cell.seed)
             return figures
-        began = time.perf_counter()
+        clock = Clock()
         policy: Any = None
         if cell.method == "wall-avoiding":
             policy = wall_avoiding(env)
@@ -162,7 +176,7 @@ class SPocMan:
             policy = POMCP(env, simulations=simulations, rollouts="preferred", discount=0.95, seed=cell.seed)
         # Only this one learns; the others have nothing to train.
         learned = cell.method == "policy-iteration"
-        result: Result = {"seconds": time.perf_counter() - began if learned else None}
+        result: Result = {**clock.read()} if learned else {"seconds": None}
         result |= score(env, policy, episodes=scoring, seed=cell.seed)
         if learned and cell.seed == 0:
             result["replay"] = replay(env, policy, seed=cell.seed)
@@ -174,23 +188,22 @@ class SPocMan:
     def _fitted_q(self, env: Environment, cell: Cell) -> Result:
         """One long fit with all cores, looked at after 10, 50, … rounds: a shorter fit is its beginning."""
         rounds = cell.setting["rounds"]
-        kept: dict[int, tuple[Any, float]] = {}
+        kept: dict[int, tuple[Any, dict[str, float]]] = {}
 
         def watch(learner: FittedQ) -> Any:
-            began = time.perf_counter()
+            clock = Clock()
 
             def progress(done: int) -> None:
                 if done in rounds:
-                    kept[done] = (learner.policy_, time.perf_counter() - began)
+                    kept[done] = (learner.policy_, clock.read())
 
             return progress
 
         data = rollout(env, episodes=cell.setting["episodes"], seed=cell.seed)
-        contestant = self.contestants[cell.method]
+        contestant = self._shortened(max(rounds))
         trained = train(contestant, data, folds=cell.setting["folds"], seed=cell.seed, progress=watch)
         scores = [
-            {"rounds": done, "seconds": seconds}
-            | score(env, policy, episodes=cell.setting["scoring"], seed=cell.seed)
-            for done, (policy, seconds) in kept.items()
+            {"rounds": done} | times | score(env, policy, episodes=cell.setting["scoring"], seed=cell.seed)
+            for done, (policy, times) in kept.items()
         ]
         return trained.figures | {"by_rounds": scores}

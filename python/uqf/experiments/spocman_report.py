@@ -7,7 +7,7 @@ from typing import Any
 from uqf.experiments import spocman
 from uqf.experiments.cells import Row
 from uqf.experiments.figures import Axis, Panel, drawing, spread, table
-from uqf.experiments.spocman_table import PAPER, summary, time_ratios
+from uqf.experiments.spocman_table import PAPER, longest_fitted_q, summary, time_ratios
 
 
 def sections(rows: list[Row]) -> list[str]:
@@ -37,6 +37,8 @@ def sections(rows: list[Row]) -> list[str]:
 
 def _time_figure(lines: list[dict[str, Any]]) -> str:
     styles = {label: method for method, label in spocman.LABELS.items()}
+    # POMCP earns so much more that on one scale with it the others would lie on top of each other.
+    lines = [line for line in lines if styles.get(line["label"]) != "pomcp"]
     timed = [line for line in lines if line["seconds"] is not None]
     published = [(*PAPER[line["label"]], line["label"]) for line in timed if line["label"] in PAPER]
     seconds = [line["seconds"] for line in timed] + [seconds for _, seconds, _ in published]
@@ -44,7 +46,13 @@ def _time_figure(lines: list[dict[str, Any]]) -> str:
     margin = 0.08 * (max(returns) - min(returns))
     x = Axis(min(seconds) / 2, max(seconds) * 2, 70, 820, logarithmic=True)
     y = Axis(min(returns) - margin, max(returns) + margin, 350, 36)
-    panel = Panel("filled: measured here · hollow: as published", x, y, "training time, seconds", "return")
+    panel = Panel(
+        "filled: measured here · hollow: as published · POMCP: see the table",
+        x,
+        y,
+        "training time, seconds",
+        "return",
+    )
     names = []
     for line in lines:
         style = styles.get(line["label"], "cpsr-fitted-q")
@@ -57,13 +65,12 @@ def _time_figure(lines: list[dict[str, Any]]) -> str:
     for value, duration, label in published:
         style = "hollow " + styles.get(label, "cpsr-fitted-q")
         panel.mark(x(duration), y(value), style, f"{label}, as published: {value:g} in {duration:g} s", 5)
-    labels = []
+    labels, rival = [], longest_fitted_q(timed)
     for line in timed:
         style = styles.get(line["label"], "cpsr-fitted-q")
         note = f"{line['label']}: {line['return']:.1f} in {line['seconds']:.3g} s"
         panel.mark(x(line["seconds"]), y(line["return"]), style, note, 6)
-        short = line["label"].removeprefix("CPSR + fitted-Q, ")
-        if not line["label"].endswith(" rounds") or short == f"{_most_rounds(timed)} rounds":
+        if not line["label"].endswith(" rounds") or line is rival:
             labels.append((line["seconds"], line["return"], line["label"]))
     for duration, value, label in labels:
         if x(duration) > 560:
@@ -72,9 +79,3 @@ def _time_figure(lines: list[dict[str, Any]]) -> str:
         else:
             panel.text(x(duration) + 11, y(value) + 4, label, "start", "label")
     return drawing([panel], 1040, 400, "spocman", "Return against training time on S-PocMan")
-
-
-def _most_rounds(lines: list[dict[str, Any]]) -> int:
-    return max(
-        (int(line["label"].split()[-2]) for line in lines if line["label"].endswith(" rounds")), default=0
-    )

@@ -43,6 +43,7 @@ def summary(rows: list[Row]) -> list[dict[str, Any]]:
                 "return": float(returns.mean()),
                 "stderr": spread,
                 "seconds": None if None in seconds else float(np.mean(seconds)),
+                "cpu_seconds": _mean([result.get("cpu_seconds") for result in results]),
                 "paper_return": published[0] if published else None,
                 "paper_seconds": published[1] if published else None,
                 "seeds": len(results),
@@ -51,10 +52,26 @@ def summary(rows: list[Row]) -> list[dict[str, Any]]:
     return sorted(lines, key=lambda line: -line["return"])
 
 
-def time_ratios(lines: list[dict[str, Any]]) -> dict[str, float]:
-    """How many times longer the longest fitted-Q trained than each UQF."""
-    fitted = [line["seconds"] for line in lines if line["label"].startswith(LABELS["cpsr-fitted-q"])]
-    ours = {LABELS[method] for method in ("uqf-contexts", "uqf", "uqf-paper")}
-    if not fitted:
+def _mean(values: list[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return float(np.mean(known)) if known else None
+
+
+def longest_fitted_q(lines: list[dict[str, Any]]) -> dict[str, Any] | None:
+    """The line of fitted-Q with most rounds."""
+    fitted = [line for line in lines if line["label"].startswith(LABELS["cpsr-fitted-q"])]
+    return max(fitted, key=lambda line: line["seconds"], default=None)
+
+
+def time_ratios(lines: list[dict[str, Any]], clock: str = "seconds") -> dict[str, float]:
+    """How many times longer the longest fitted-Q trained than each UQF.
+
+    `clock` is "seconds", on the wall with all cores for whoever uses them, or "cpu_seconds", summed over cores.
+    """
+    rival = longest_fitted_q(lines)
+    ours = {LABELS[method] for method in ("uqf-contexts", "uqf", "uqf-spectral", "uqf-paper")}
+    if rival is None or not rival[clock]:
         return {}
-    return {line["label"]: max(fitted) / line["seconds"] for line in lines if line["label"] in ours}
+    return {
+        line["label"]: rival[clock] / line[clock] for line in lines if line["label"] in ours and line[clock]
+    }

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
+from threadpoolctl import threadpool_limits
 
 from uqf.errors import UQFError
 from uqf.learn.estimator import UQF
@@ -55,7 +56,8 @@ def select(
     parts = np.array_split(np.random.default_rng(seed).permutation(len(data)), folds)
     splits = [(data[np.setdiff1d(np.arange(len(data)), part)], data[np.sort(part)]) for part in parts]
     jobs = [(group, split) for group in _groups(learner, settings) for split in splits]
-    with ThreadPoolExecutor(threads) as pool:
+    # Every core has a setting to fit; BLAS splitting each of them once more made this ten times slower.
+    with threadpool_limits(1, user_api="blas"), ThreadPoolExecutor(threads) as pool:
         outcomes = list(pool.map(lambda job: _judge(learner, *job), jobs))
     gains: dict[int, list[Gain]] = {}
     problems: dict[int, str] = {}

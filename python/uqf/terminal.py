@@ -1,0 +1,59 @@
+"""What all commands share at the terminal: progress, tables, and a clean end by Ctrl-C."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import typer
+from rich import box
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    SpinnerColumn,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+from rich.table import Table
+
+#: Exit code of a run ended by Ctrl-C, as shells have it.
+INTERRUPTED = 130
+
+
+def progress_bar(console: Console) -> Progress:
+    """A bar with the time left, gone when it is done; nothing at all where `console` is no terminal."""
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+        TextColumn("{task.fields[note]}"),
+    )
+    return Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
+
+
+def stages(console: Console) -> Progress:
+    """For work whose parts cannot be counted: what is being done, and for how long already."""
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+    return Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
+
+
+@contextmanager
+def stoppable(console: Console, advice: str) -> Iterator[None]:
+    """Ctrl-C inside ends the program with code 130 and says how to go on."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        console.print(f"\nStopped. {advice}", soft_wrap=True, markup=False, highlight=False)
+        raise typer.Exit(INTERRUPTED) from None
+
+
+def plain_table(title: str, *columns: str) -> Table:
+    """A table whose first column is words and whose others are figures."""
+    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD)
+    for index, column in enumerate(columns):
+        table.add_column(column, justify="left" if index == 0 else "right", no_wrap=True)
+    return table
