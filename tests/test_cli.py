@@ -156,6 +156,8 @@ def test_interrupted_fitting_leaves_the_old_policy_and_nothing_else(tmp_path, lo
     out.write_text("old")
     code = (
         "import os, signal, sys; import uqf.cli, uqf.files\n"
+        # Shells let their background jobs ignore Ctrl-C.
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "os.fsync = lambda handle: os.kill(os.getpid(), signal.SIGINT)\n"
         f"sys.argv = ['uqf', 'fit', {str(log)!r}, '--out', {str(out)!r}]\n"
         "uqf.cli.main()"

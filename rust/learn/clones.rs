@@ -37,6 +37,9 @@ const EVENT_PRIOR: f32 = 1.0;
 
 const OVERSHOOT: f32 = 0.8;
 
+/// Steps that the first iterations see.
+const FIRST_STEPS: usize = 10_000;
+
 pub(super) const TINY: f32 = 1e-30;
 
 #[derive(Clone, Debug)]
@@ -81,6 +84,16 @@ pub fn train(
         model.improve(&sequences, training.iterations, ticker)?;
         Ok(model)
     })
+}
+
+/// How many of the sequences have so many steps together.
+fn enough(sequences: &[Sequence], steps: usize) -> usize {
+    let mut seen = 0;
+    let long = |episode: &Sequence| {
+        seen += episode.n_steps();
+        seen >= steps
+    };
+    sequences.iter().position(long).map_or(sequences.len(), |last| last + 1)
 }
 
 fn normalise(row: &mut [f32]) {
@@ -138,15 +151,23 @@ impl CloneModel {
     }
 
     /// Baum–Welch with over-relaxation, which is given up for a step whenever the likelihood falls.
+    ///
+    /// It takes long until look-alike clones have become different, and few episodes tell that as well as many: the
+    /// first iterations see some, and only the last ones all.
     fn improve(&mut self, sequences: &[Sequence], iterations: usize, ticker: &Ticker) -> Result<()> {
         let base = self.events.clone();
         let arch = Arch::new();
-        for _ in 0..iterations {
-            let expected = arch.dispatch(|| self.expectation(sequences, ticker))?;
-            let rising = expected.log_likelihood >= self.log_likelihood - 1e-4;
-            let old = std::mem::replace(self, self.maximisation(&expected, &base));
-            if rising {
-                self.go_beyond(&old);
+        let first = enough(sequences, FIRST_STEPS);
+        let stages = [(first, 0.6), (usize::max(first, sequences.len() / 2), 0.2), (sequences.len(), 0.2)];
+        for (count, share) in stages {
+            self.log_likelihood = f64::NEG_INFINITY;
+            for _ in 0..(share * iterations as f64).ceil() as usize {
+                let expected = arch.dispatch(|| self.expectation(&sequences[..count], ticker))?;
+                let rising = expected.log_likelihood >= self.log_likelihood - 1e-4;
+                let old = std::mem::replace(self, self.maximisation(&expected, &base));
+                if rising {
+                    self.go_beyond(&old);
+                }
             }
         }
         self.log_likelihood = arch.dispatch(|| self.log_likelihood_of(sequences, ticker))?;

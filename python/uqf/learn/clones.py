@@ -26,7 +26,7 @@ MOST_CELLS = 30_000_000
 
 #: Sizes that are tried, in parts of `states`; smaller models are trained longer, at most so many times as long.
 FRACTIONS = (1, 4, 15)
-MOST_TIMES = 4
+MOST_TIMES = 2
 
 #: Fewer models are trained where each has many states: the regressions cost the square of their sum.
 MOST_FEATURES = 320
@@ -73,7 +73,7 @@ class CloneLearner:
 
     states: int = 60
     models: int = 4
-    iterations: int = 60
+    iterations: int = 200
     most_steps: int = 150_000
     learning_discounts: tuple[float, ...] = (0.85, 0.95, 0.98)
     value_trace: float = 0.9

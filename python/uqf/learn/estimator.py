@@ -111,7 +111,7 @@ class UQF(Incremental, BaseEstimator):  # type: ignore[misc]
         learning_discount: float | None = None,
         states: int = 60,
         models: int = 4,
-        iterations: int = 60,
+        iterations: int = 200,
         depth: int = 3,
         forgetting: float = 1.0,
         seed: int = 0,

@@ -25,6 +25,10 @@ pub struct Sequence {
 }
 
 impl Sequence {
+    pub fn n_steps(&self) -> usize {
+        self.actions.len()
+    }
+
     pub fn of(view: &View, terminated: bool, tasks: &Tasks, episode: usize) -> Self {
         let steps = view.episode(episode);
         let last = steps.end - 1;
@@ -58,15 +62,30 @@ impl CloneModel {
         };
         let (mut alive, mut weighted) = (Vec::new(), Vec::new());
         let (mut ahead, mut through) = (vec![0.0f32; states], vec![0.0f32; states]);
+        let into = self.transposed();
         let mut steps = 0;
         for episode in sequences {
             ticker.check()?;
             steps += episode.actions.len();
             sums.log_likelihood += self.forward(episode, &mut alive, &mut weighted);
-            self.backward(episode, &weighted, &mut ahead, &mut through, &mut sums);
+            self.backward(episode, &into, &weighted, &mut ahead, &mut through, &mut sums);
         }
         sums.log_likelihood /= steps as f64;
         Ok(sums)
+    }
+
+    /// T_aᵀ: (actions, states arrived in, states left).
+    fn transposed(&self) -> Vec<f32> {
+        let states = self.n_states;
+        let mut into = vec![0.0; self.transitions.len()];
+        for (block, from) in
+            into.chunks_exact_mut(states * states).zip(self.transitions.chunks_exact(states * states))
+        {
+            for (s, row) in from.chunks_exact(states).enumerate() {
+                row.iter().enumerate().for_each(|(j, t)| block[j * states + s] = *t);
+            }
+        }
+        into
     }
 
     /// Mean log-likelihood of a step.
@@ -131,6 +150,7 @@ impl CloneModel {
     fn backward(
         &self,
         episode: &Sequence,
+        into: &[f32],
         weighted: &[f32],
         ahead: &mut [f32],
         through: &mut [f32],
@@ -143,10 +163,20 @@ impl CloneModel {
             let now = &weighted[step * states..(step + 1) * states];
             let ended = Self::ended(episode, step);
             let (first, last) = self.range(episode.observations[step]);
+            if ended {
+                through[low..high].fill(1.0);
+            } else {
+                // Column by column: sums side by side, where a dot product a row would wait for its own.
+                through[low..high].fill(0.0);
+                for j in first..last {
+                    let place = (episode.actions[step] as usize * states + j) * states;
+                    let column = &into[place + low..place + high];
+                    let weight = ahead[j];
+                    through[low..high].iter_mut().zip(column).for_each(|(sum, t)| *sum += weight * t);
+                }
+            }
             let mut total = TINY;
             for s in low..high {
-                let row = self.row(episode.actions[step], s, first, last);
-                through[s] = if ended { 1.0 } else { dot(row, &ahead[first..last]) };
                 total += now[s] * through[s];
             }
             let event = self.event_place(episode, step);
@@ -188,19 +218,4 @@ impl CloneModel {
         let place = self.event_place(episode, step);
         &self.events[place..place + self.n_states]
     }
-}
-
-/// Eight running sums, so that the loop can be vectorised without changing its result from machine to machine.
-#[inline(always)]
-fn dot(a: &[f32], b: &[f32]) -> f32 {
-    let mut sums = [0.0f32; 8];
-    let (head_a, tail_a) = a.as_chunks::<8>();
-    let (head_b, tail_b) = b.as_chunks::<8>();
-    for (x, y) in head_a.iter().zip(head_b) {
-        for lane in 0..8 {
-            sums[lane] += x[lane] * y[lane];
-        }
-    }
-    let tail: f32 = tail_a.iter().zip(tail_b).map(|(x, y)| x * y).sum();
-    sums.iter().sum::<f32>() + tail
 }
