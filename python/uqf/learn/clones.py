@@ -124,7 +124,7 @@ class CloneLearner:
         train = [data[: len(data) // 2] for data in tasks]
         test = [data[len(data) // 2 :] for data in tasks]
         likelihoods, trained = {}, {}
-        for states in sorted({max(1, self.states // fraction) for fraction in FRACTIONS}):
+        for states in self._sizes(tasks):
             models = self.train(train, states, min(2, self.models))
             scores = [models.for_task(i).score(data, data.terminated) for i, data in enumerate(test)]
             likelihoods[states], trained[states] = float(np.mean(scores)), models
@@ -135,6 +135,15 @@ class CloneLearner:
             gains = self._gains(models, train[number], test[number], discounts)
             choices.append(Choice(states, max(gains, key=gains.__getitem__), likelihoods, gains))
         return choices
+
+    def _sizes(self, tasks: list[Trajectories]) -> list[int]:
+        """Numbers of states to try: each at most half of the one before, counting at least one a sight."""
+        data = tasks[0] if len(tasks) == 1 else concatenate(tasks)
+        sizes = [self.states]
+        for states in (max(1, self.states // fraction) for fraction in FRACTIONS):
+            if 2 * _states(data, states) <= _states(data, sizes[-1]):
+                sizes.append(states)
+        return sizes
 
     def _gains(
         self, models: _core.CloneModels, train: Trajectories, test: Trajectories, discounts: list[float]
