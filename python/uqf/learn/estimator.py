@@ -10,18 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 
-from uqf import _core
 from uqf.errors import NotFittedError
-from uqf.learn.automata import WFA
+from uqf.learn.belief_automata import belief_automata
 from uqf.learn.clones import CloneLearner, FittedClones
 from uqf.learn.contexts import ContextLearner
+from uqf.learn.diagnostics import memory_spectrum, of_beliefs, of_contexts, of_spectral
 from uqf.learn.gain import Baseline, policy_gain
 from uqf.learn.incremental import Incremental
 from uqf.learn.progress import Progress
 from uqf.learn.shards import source_of
 from uqf.learn.spectral_memory import FittedSpectral, SpectralLearner
-from uqf.learn.state import Basis, Target, block_matrix
-from uqf.learn.tally import Tally
+from uqf.learn.state import Basis, Target
 from uqf.model_file import save
 from uqf.model_header import Origin
 from uqf.policies import AutomatonPolicy, SumPolicy
@@ -313,99 +312,29 @@ class UQF(Incremental, BaseEstimator):  # type: ignore[misc]
         return self.memory
 
     def _keep_spectral(self, fitted: FittedSpectral) -> None:
-        state, spectrum = fitted.state, fitted.state.decomposition.spectrum
-        kept = state.decomposition.singular_values
-        # Relative to the largest, whose square may overflow.
-        shares = (spectrum / spectrum[0]) ** 2
-        self.policy_ = fitted.policy
-        self.wfa_, self.value_wfa_, self.state_ = fitted.rewards, fitted.values, state
-        self.singular_values_ = spectrum
-        self.tally_ = fitted.tally
-        self.diagnostics_ = _describe("spectral", fitted.tally, len(state.symbols)) | {
-            "rank": fitted.rewards.rank,
-            "numerical_rank": state.numerical_rank,
-            "spectral_radius": fitted.rewards.spectral_radius(self.discount),
-            "condition": float(kept[0] / kept[-1]),
-            "covered_prefixes": state.coverage[0],
-            "covered_suffixes": state.coverage[1],
-            "dropped_energy": 1.0 - float(shares[: len(kept)].sum() / shares.sum()),
-            "notes": fitted.notes,
-        }
+        self.policy_, self.state_, self.tally_ = fitted.policy, fitted.state, fitted.tally
+        self.wfa_, self.value_wfa_ = fitted.rewards, fitted.values
+        self.singular_values_ = fitted.state.decomposition.spectrum
+        self.diagnostics_ = of_spectral(fitted, self.discount)
 
     def _keep_beliefs(self, fitted: FittedClones, data: Trajectories) -> None:
-        likelihoods = fitted.models.log_likelihoods
-        best = fitted.models.model(int(np.argmax(likelihoods)))
+        likeliest = fitted.models.model(int(np.argmax(fitted.models.log_likelihoods)))
         self.policy_ = fitted.policy
-        self.wfa_, self.value_wfa_ = _belief_automata(best, data, self.discount)
-        self.singular_values_ = _memory_spectrum(data, self.seed)
-        self.diagnostics_ = _describe("beliefs", data, len(np.unique(data.symbols))) | {
-            "rank": self.wfa_.rank,
-            "spectral_radius": self.wfa_.spectral_radius(self.discount),
-            "models": len(fitted.models),
-            "log_likelihoods": likelihoods,
-            "states": fitted.choice.states,
-            "states_evidence": fitted.choice.likelihoods,
-            "learning_discount": fitted.choice.learning_discount,
-            "learning_discount_evidence": fitted.choice.gains,
-            "temperature": fitted.policy.temperature,
-            "notes": [],
-        }
+        self.wfa_, self.value_wfa_ = belief_automata(likeliest, data, self.discount)
+        self.singular_values_ = memory_spectrum(data, self.seed)
+        radius = self.wfa_.spectral_radius(self.discount)
+        self.diagnostics_ = of_beliefs(fitted, data) | {"rank": self.wfa_.rank, "spectral_radius": radius}
 
     def _keep_contexts(self, policy: SumPolicy, data: Trajectories) -> None:
-        learner = self.context_learner()
         self.policy_ = policy
-        self.singular_values_ = _memory_spectrum(data, self.seed)
-        self.diagnostics_ = _describe("contexts", data, len(np.unique(data.symbols))) | {
-            "depth": learner.depth,
-            "learning_discount": learner.learning_discount,
-            "temperature": policy.temperature,
-            "notes": [],
-        }
+        self.singular_values_ = memory_spectrum(data, self.seed)
+        self.diagnostics_ = of_contexts(self.context_learner(), policy, data)
 
     def _fitted(self) -> Any:
         if not hasattr(self, "policy_"):
             refusal = getattr(self, "refusal_", None)
             raise NotFittedError(refusal or "this UQF is not fitted yet: call fit(data) first")
         return self.policy_
-
-
-def _describe(memory: str, data: Trajectories | Tally, seen: int) -> dict[str, Any]:
-    return {
-        "memory": memory,
-        "episodes": len(data),
-        "steps": data.n_steps,
-        "seen_symbols": seen,
-        "unseen_symbols": data.n_symbols - seen,
-    }
-
-
-def _memory_spectrum(data: Trajectories, seed: int) -> FloatArray:
-    """Singular values of a sketch of the probability Hankel matrix: how much there is to remember."""
-    basis = Basis(max_prefix=2, max_suffix=2, projection="hashed", prefix_dim=64, suffix_dim=64, seed=seed)
-    sums = _core.HankelStatistics.accumulate(data, basis.settings(data, [Target("probability")]))
-    return np.asarray(np.linalg.svd(block_matrix(sums) / len(data), compute_uv=False))
-
-
-def _belief_automata(model: dict[str, Any], data: Trajectories, discount: float) -> tuple[WFA, WFA]:
-    """The automata of one cloned model under the logged frequencies of the actions."""
-    frequency = np.bincount(data.actions, minlength=data.n_actions) / data.n_steps
-    moves = (
-        frequency[:, np.newaxis, np.newaxis] * (1.0 - model["ends"])[:, :, np.newaxis] * model["transitions"]
-    )
-    symbols, operators = [], []
-    for observation, (low, high) in enumerate(model["ranges"]):
-        for action in range(data.n_actions) if high > low else ():
-            operator = np.zeros(moves.shape[1:])
-            operator[:, low:high] = moves[action, :, low:high]
-            symbols.append(action * data.n_observations + observation)
-            operators.append(operator)
-    start = model["start"].astype(np.float64)
-    ones = np.ones(len(start))
-    probability = WFA(start, np.stack(operators), ones, symbols=symbols, n_symbols=data.n_symbols)
-    rewards = frequency @ model["rewards"]
-    step = min(discount, 0.9999) * moves.sum(axis=0)
-    values = np.linalg.solve(np.eye(len(start)) - step, rewards)
-    return probability, WFA(start, np.stack(operators), values, symbols=symbols, n_symbols=data.n_symbols)
 
 
 def _replay(policy: Any, history: History) -> Any:
