@@ -78,8 +78,8 @@ impl CloneModels {
 
     /// The same models in another task.
     fn for_task(&self, task: usize) -> PyResult<Self> {
-        if task >= self.tasks.len() {
-            let count = self.tasks.len();
+        if task >= self.tasks.count() {
+            let count = self.tasks.count();
             return Err(PyValueError::new_err(format!("task = {task}: trained on {count}, counted from 0")));
         }
         Ok(Self::in_task(self.models.clone(), self.tasks.clone(), task))

@@ -105,7 +105,7 @@ impl Tasks {
         Tasks { of_episode: vec![task; n_episodes], ..self.clone() }
     }
 
-    pub fn len(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.classes.len()
     }
 
@@ -124,7 +124,7 @@ impl Tasks {
 
     /// Frequency of every event: (tasks, actions, events); 0 for the events that a task does not have.
     pub fn law(&self) -> Vec<f32> {
-        let mut law = Vec::with_capacity(self.len() * self.n_actions * self.n_events());
+        let mut law = Vec::with_capacity(self.count() * self.n_actions * self.n_events());
         for classes in &self.classes {
             for row in classes.law().chunks_exact(classes.n_events()) {
                 law.extend_from_slice(row);

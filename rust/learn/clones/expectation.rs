@@ -168,10 +168,9 @@ impl CloneModel {
             } else {
                 // Column by column: sums side by side, where a dot product a row would wait for its own.
                 through[low..high].fill(0.0);
-                for j in first..last {
+                for (j, &weight) in (first..last).zip(&ahead[first..last]) {
                     let place = (episode.actions[step] as usize * states + j) * states;
                     let column = &into[place + low..place + high];
-                    let weight = ahead[j];
                     through[low..high].iter_mut().zip(column).for_each(|(sum, t)| *sum += weight * t);
                 }
             }
