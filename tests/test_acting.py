@@ -25,6 +25,15 @@ def some_steps(policy, n, steps, seed=0):
         yield actions, rng.integers(policy.n_observations, size=n), rng.random(n) < 0.2
 
 
+def moved(policy, states, actions, observations, starts):
+    """What single episodes remember after a step; some begin anew."""
+    steps = zip(states, actions.tolist(), observations.tolist(), starts, strict=True)
+    return [
+        policy.initial_state() if start else policy.update(state, action, observation)
+        for state, action, observation, start in steps
+    ]
+
+
 @given(policies(), st.integers(1, 5))
 def test_a_batch_remembers_what_single_episodes_remember(policy, n):
     batch = policy.batch(n)
@@ -33,12 +42,7 @@ def test_a_batch_remembers_what_single_episodes_remember(policy, n):
         np.testing.assert_allclose(batch.action_probs(), [policy.action_probs(state) for state in states])
         batch.update(actions, observations)
         batch.reset(starts)
-        states = [
-            policy.initial_state() if start else policy.update(state, action, observation)
-            for state, action, observation, start in zip(
-                states, actions.tolist(), observations.tolist(), starts, strict=True
-            )
-        ]
+        states = moved(policy, states, actions, observations, starts)
     assert len(batch) == n
 
 
@@ -114,12 +118,7 @@ def test_every_policy_acts_in_parallel_episodes(learned, kind):
         starts = rng.random(n) < 0.3
         batch.update(actions, observations)
         batch.reset(starts)
-        states = [
-            policy.initial_state() if start else policy.update(state, action, observation)
-            for state, action, observation, start in zip(
-                states, actions.tolist(), observations.tolist(), starts, strict=True
-            )
-        ]
+        states = moved(policy, states, actions, observations, starts)
     assert len(batch) == n
     with pytest.raises(ValueError, match="n = 0"):
         uqf.batch(policy, 0, n_actions=3)

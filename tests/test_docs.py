@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 import typer
+from typer.testing import CliRunner
 
 from uqf.cli import app
 
@@ -116,3 +117,19 @@ def test_no_page_speaks_of_what_is_not_in_the_repository():
     for page in PAGES:
         for path in re.findall(r"`((?:rust|python|tests|benches)/[\w./-]+)`", prose(page)):
             assert (ROOT / path).exists() or "NAME" in path, f"{page.name} speaks of {path}"
+
+
+LOGS = ROOT / "docs" / "logs.md"
+
+
+def test_every_example_about_logs_asserts_something():
+    assert all("assert " in example for example in blocks(LOGS, "python"))
+
+
+def test_the_commands_for_logs_take_what_the_page_says():
+    named = set(re.findall(r"\buqf (fit|inspect|evaluate)\b", LOGS.read_text()))
+    assert named == {"fit", "inspect", "evaluate"}
+    for command in named:
+        text = CliRunner().invoke(app, [command, "--help"], env={"COLUMNS": "200"}).output
+        assert "--columns" in text and "--json" in text
+    assert "--log" in CliRunner().invoke(app, ["evaluate", "--help"], env={"COLUMNS": "200"}).output

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from uqf.baselines import CPSR, PBVI, TPSR, FittedQ, MemorylessQ, OneStepBelief, ValueIteration
@@ -43,15 +43,15 @@ class Size:
     scoring: int
     rounds: int
     trees: int
-    models: int
-    passes: int
     planning: int
     folds: int = 2
+    #: Parameters of UQF (ours) that are cut short; where none is, it is the default learner, whatever that is.
+    cut: dict[str, Any] = field(default_factory=dict)
 
 
 SIZES = {
-    "smallest": Size((40,), 1, 50, rounds=2, trees=2, models=1, passes=2, planning=2),
-    "demo": Size((50, 200), 2, 1_000, rounds=10, trees=30, models=4, passes=60, planning=200),
+    "smallest": Size((40,), 1, 50, rounds=2, trees=2, planning=2, cut={"models": 1, "iterations": 2}),
+    "demo": Size((50, 200), 2, 1_000, rounds=10, trees=30, planning=200),
     "full": Size(
         # 3,200 is left out: learners take time in proportion, and the largest sizes most of the hours.
         (100, 200, 400, 800, 1_600, 6_400),
@@ -59,8 +59,6 @@ SIZES = {
         2_000,
         rounds=20,
         trees=30,
-        models=4,
-        passes=60,
         planning=2_000,
     ),
 }
@@ -83,7 +81,7 @@ def contestants(size: Size, discount: float) -> dict[str, Contestant]:
     below = {"representation__rank": ranks, "discount": discounts}
     long_words: dict[str, Any] = {"prefix_dim": 300, "suffix_dim": 300, "max_prefix": 40, "max_suffix": 20}
     learners: dict[str, tuple[Any, ...]] = {
-        "uqf": (UQF(discount=discount, models=size.models, iterations=size.passes),),
+        "uqf": (UQF(discount=discount, **size.cut),),
         "uqf-spectral": (UQF(discount=discount, projection="hashed", window=3), own),
         "uqf-paper": (UQF.paper(discount=discount, projection="hashed", **long_words), own),
         "tpsr-fitted-q": (FittedQ(TPSR(n_prefixes=300, n_suffixes=300), **quick), below, final),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -46,17 +46,19 @@ class Size:
     scoring: int
     rounds: tuple[int, ...]
     trees: int
-    models: int
-    passes: int
     turns: int
     simulations: int
     searched: int
     folds: int = 2
+    #: Parameters of UQF (ours) that are cut short; where none is, it is the default learner, whatever that is.
+    cut: dict[str, Any] = field(default_factory=dict)
 
 
 SIZES = {
-    "smallest": Size(30, 1, 1, 30, (1, 2), 2, models=1, passes=2, turns=2, simulations=4, searched=2),
-    "demo": Size(500, 1, 1, 2_000, (10, 50), 30, models=4, passes=60, turns=10, simulations=64, searched=50),
+    "smallest": Size(
+        30, 1, 1, 30, (1, 2), 2, turns=2, simulations=4, searched=2, cut={"models": 1, "iterations": 2}
+    ),
+    "demo": Size(500, 1, 1, 2_000, (10, 50), 30, turns=10, simulations=64, searched=50),
     "full": Size(
         500,
         5,
@@ -64,8 +66,6 @@ SIZES = {
         2_000,
         (10, 50, 100, 400),
         30,
-        models=4,
-        passes=60,
         turns=40,
         simulations=1_024,
         searched=50,
@@ -90,7 +90,7 @@ def contestants(size: Size, discount: float) -> dict[str, Contestant]:
     below = {"representation__rank": ranks, "discount": discounts}
     learners: dict[str, tuple[Any, ...]] = {
         "uqf-contexts": (UQF(discount=discount, memory="contexts"),),
-        "uqf": (UQF(discount=discount, models=size.models, iterations=size.passes),),
+        "uqf": (UQF(discount=discount, **size.cut),),
         "uqf-spectral": (UQF(discount=discount, projection="hashed", window=3), own),
         "uqf-paper": (UQF.paper(discount=discount, projection="hashed", max_prefix=10), own),
         "memoryless": (MemorylessQ(discount=discount), {"k": (1, 3), "discount": discounts}),

@@ -138,10 +138,9 @@ class CloneLearner:
 
     def _sizes(self, tasks: list[Trajectories]) -> list[int]:
         """Numbers of states to try: each at most half of the one before, counting at least one a sight."""
-        data = tasks[0] if len(tasks) == 1 else concatenate(tasks)
         sizes = [self.states]
         for states in (max(1, self.states // fraction) for fraction in FRACTIONS):
-            if 2 * _states(data, states) <= _states(data, sizes[-1]):
+            if 2 * _states(tasks, states) <= _states(tasks, sizes[-1]):
                 sizes.append(states)
         return sizes
 
@@ -166,7 +165,7 @@ class CloneLearner:
             data,
             data.terminated,
             states=states,
-            models=min(models, max(1, MOST_FEATURES // _states(data, states))),
+            models=min(models, max(1, MOST_FEATURES // _states(tasks, states))),
             iterations=self.iterations * min(MOST_TIMES, max(1, self.states // states)),
             episodes=max(1, int(self.most_steps / (data.n_steps / len(data)))),
             seed=self.seed,
@@ -245,8 +244,9 @@ class CloneLearner:
             yield data[first : first + size]
 
 
-def _states(data: Trajectories, states: int) -> int:
+def _states(tasks: list[Trajectories], states: int) -> int:
     """States that a model will have: at least one for every observation that occurs."""
-    counts = np.bincount(data.observations, minlength=data.n_observations)
-    shares = np.round(states * counts[counts > 0] / data.n_steps)
+    by_task = [np.bincount(data.observations, minlength=data.n_observations) for data in tasks]
+    counts = np.sum(by_task, axis=0)
+    shares = np.round(states * counts[counts > 0] / counts.sum())
     return int(np.maximum(shares, 1).sum())
