@@ -116,7 +116,7 @@ impl CloneModel {
         }
         let (n_states, n_actions, n_events) = (from as usize, view.n_actions, tasks.n_events());
         let mut rng = Rng::stream(training.seed, which);
-        let mut exponential = || -libm::logf(1.0 - rng.uniform() as f32).max(1e-6);
+        let mut exponential = || (-libm::logf(1.0 - rng.uniform() as f32)).max(1e-6);
         let mut transitions: Vec<f32> = (0..n_actions * n_states * n_states).map(|_| exponential()).collect();
         transitions.chunks_exact_mut(n_states).for_each(normalise);
         let mut start: Vec<f32> = (0..n_states).map(|_| exponential()).collect();
