@@ -8,6 +8,7 @@
 //! clones(o_{t−1}) × clones(o_t) transitions, which makes it cheap where there are many observations.
 
 mod expectation;
+mod lanes;
 
 use pulp::Arch;
 

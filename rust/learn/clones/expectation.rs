@@ -1,5 +1,6 @@
 //! The expectation step of cloned hidden Markov models: forward and backward along every episode.
 
+use super::lanes::{PAD, add_product, combine};
 use super::{CloneModel, TINY};
 use crate::error::Result;
 use crate::learn::events::Tasks;
@@ -55,29 +56,37 @@ impl CloneModel {
     pub fn expectation(&self, sequences: &[Sequence], ticker: &Ticker) -> Result<Expected> {
         let states = self.n_states;
         let mut sums = Expected {
-            transitions: vec![0.0; self.transitions.len()],
+            transitions: vec![0.0; self.transitions.len() + PAD],
             events: vec![0.0; self.events.len()],
             start: vec![0.0; states],
             log_likelihood: 0.0,
         };
         let (mut alive, mut weighted) = (Vec::new(), Vec::new());
         let (mut ahead, mut through) = (vec![0.0f32; states], vec![0.0f32; states]);
-        let into = self.transposed();
+        let (from, into) = (self.padded(), self.transposed());
         let mut steps = 0;
         for episode in sequences {
             ticker.check()?;
             steps += episode.actions.len();
-            sums.log_likelihood += self.forward(episode, &mut alive, &mut weighted);
-            self.backward(episode, &into, &weighted, &mut ahead, &mut through, &mut sums);
+            sums.log_likelihood += self.forward(episode, &from, &mut alive, &mut weighted);
+            self.backward(episode, &into, &mut weighted, &mut ahead, &mut through, &mut sums);
         }
         sums.log_likelihood /= steps as f64;
+        sums.transitions.truncate(self.transitions.len());
         Ok(sums)
     }
 
-    /// T_aᵀ: (actions, states arrived in, states left).
+    /// T_a, padded: (actions, states left, states arrived in).
+    fn padded(&self) -> Vec<f32> {
+        let mut from = self.transitions.clone();
+        from.resize(from.len() + PAD, 0.0);
+        from
+    }
+
+    /// T_aᵀ, padded: (actions, states arrived in, states left).
     fn transposed(&self) -> Vec<f32> {
         let states = self.n_states;
-        let mut into = vec![0.0; self.transitions.len()];
+        let mut into = vec![0.0; self.transitions.len() + PAD];
         for (block, from) in
             into.chunks_exact_mut(states * states).zip(self.transitions.chunks_exact(states * states))
         {
@@ -92,11 +101,12 @@ impl CloneModel {
     #[inline(always)]
     pub fn log_likelihood_of(&self, sequences: &[Sequence], ticker: &Ticker) -> Result<f64> {
         let (mut alive, mut weighted) = (Vec::new(), Vec::new());
+        let from = self.padded();
         let (mut sum, mut steps) = (0.0, 0);
         for episode in sequences {
             ticker.check()?;
             steps += episode.actions.len();
-            sum += self.forward(episode, &mut alive, &mut weighted);
+            sum += self.forward(episode, &from, &mut alive, &mut weighted);
         }
         Ok(sum / steps as f64)
     }
@@ -112,7 +122,13 @@ impl CloneModel {
 
     /// `weighted[t]` = belief before step t times the probability of its event. Returns the log-likelihood.
     #[inline(always)]
-    fn forward(&self, episode: &Sequence, alive: &mut Vec<f32>, weighted: &mut Vec<f32>) -> f64 {
+    fn forward(
+        &self,
+        episode: &Sequence,
+        from: &[f32],
+        alive: &mut Vec<f32>,
+        weighted: &mut Vec<f32>,
+    ) -> f64 {
         let (states, length) = (self.n_states, episode.actions.len());
         alive.clear();
         alive.resize((length + 1) * states, 0.0);
@@ -134,10 +150,7 @@ impl CloneModel {
             }
             let (first, last) = self.range(episode.observations[step]);
             let next = &mut alive[(step + 1) * states + first..(step + 1) * states + last];
-            for (s, &weight) in (low..high).zip(&now[low..high]) {
-                let row = self.row(episode.actions[step], s, first, last);
-                next.iter_mut().zip(row).for_each(|(entry, t)| *entry += weight * t);
-            }
+            combine(&now[low..high], &from[self.place(episode, step, low) + first..], states, next);
             let total = next.iter().sum::<f32>() + TINY;
             log_likelihood += f64::from(total).ln();
             next.iter_mut().for_each(|entry| *entry /= total);
@@ -145,13 +158,13 @@ impl CloneModel {
         log_likelihood
     }
 
-    /// Adds the expected counts of one episode.
+    /// Adds the expected counts of one episode; uses `weighted` up.
     #[inline(always)]
     fn backward(
         &self,
         episode: &Sequence,
         into: &[f32],
-        weighted: &[f32],
+        weighted: &mut [f32],
         ahead: &mut [f32],
         through: &mut [f32],
         sums: &mut Expected,
@@ -160,19 +173,14 @@ impl CloneModel {
         ahead.fill(1.0);
         for step in (0..episode.actions.len()).rev() {
             let (low, high) = self.support(episode, step);
-            let now = &weighted[step * states..(step + 1) * states];
+            let now = &mut weighted[step * states..(step + 1) * states];
             let ended = Self::ended(episode, step);
             let (first, last) = self.range(episode.observations[step]);
             if ended {
                 through[low..high].fill(1.0);
             } else {
-                // Column by column: sums side by side, where a dot product a row would wait for its own.
-                through[low..high].fill(0.0);
-                for (j, &weight) in (first..last).zip(&ahead[first..last]) {
-                    let place = (episode.actions[step] as usize * states + j) * states;
-                    let column = &into[place + low..place + high];
-                    through[low..high].iter_mut().zip(column).for_each(|(sum, t)| *sum += weight * t);
-                }
+                let columns = &into[self.place(episode, step, first) + low..];
+                combine(&ahead[first..last], columns, states, &mut through[low..high]);
             }
             let mut total = TINY;
             for s in low..high {
@@ -180,13 +188,12 @@ impl CloneModel {
             }
             let event = self.event_place(episode, step);
             for s in low..high {
-                if !ended {
-                    let weight = now[s] / total;
-                    let place = (episode.actions[step] as usize * states + s) * states;
-                    let row = &mut sums.transitions[place + first..place + last];
-                    row.iter_mut().zip(&ahead[first..last]).for_each(|(sum, b)| *sum += weight * b);
-                }
                 sums.events[event + s] += now[s] * through[s] / total;
+            }
+            if !ended {
+                now[low..high].iter_mut().for_each(|weight| *weight /= total);
+                let counts = &mut sums.transitions[self.place(episode, step, low) + first..];
+                add_product(&now[low..high], &ahead[first..last], counts, states);
             }
             let law = self.event_row(episode, step);
             let mut size = TINY;
@@ -203,9 +210,9 @@ impl CloneModel {
         }
     }
 
-    fn row(&self, action: u32, state: usize, first: usize, last: usize) -> &[f32] {
-        let place = (action as usize * self.n_states + state) * self.n_states;
-        &self.transitions[place + first..place + last]
+    /// Where the row of a state begins in a matrix of the action taken.
+    fn place(&self, episode: &Sequence, step: usize, state: usize) -> usize {
+        (episode.actions[step] as usize * self.n_states + state) * self.n_states
     }
 
     fn event_place(&self, episode: &Sequence, step: usize) -> usize {

@@ -1,0 +1,63 @@
+//! Products with small blocks of a matrix, whose columns are summed side by side in registers.
+//!
+//! A block is as wide as an observation has clones, any number. Whole vectors are computed all the same: what
+//! lies to the right of the block is read and then forgotten, or gets zeros added. Matrices therefore need `PAD`
+//! more numbers at their end. Every sum is taken in the order of the rows, so the width does not change a bit.
+
+/// Columns held at once.
+const WIDEST: usize = 64;
+
+/// Numbers that may be read behind the end of a matrix.
+pub const PAD: usize = WIDEST;
+
+/// out[j] = Σ_s weights[s] · block[s · stride + j]
+#[inline(always)]
+pub fn combine(weights: &[f32], block: &[f32], stride: usize, out: &mut [f32]) {
+    for (part, out) in out.chunks_mut(WIDEST).enumerate() {
+        let block = &block[part * WIDEST..];
+        match out.len().div_ceil(8) {
+            1 => combine_lanes::<8>(weights, block, stride, out),
+            2 => combine_lanes::<16>(weights, block, stride, out),
+            3 => combine_lanes::<24>(weights, block, stride, out),
+            4 => combine_lanes::<32>(weights, block, stride, out),
+            5 | 6 => combine_lanes::<48>(weights, block, stride, out),
+            _ => combine_lanes::<64>(weights, block, stride, out),
+        }
+    }
+}
+
+#[inline(always)]
+fn combine_lanes<const N: usize>(weights: &[f32], block: &[f32], stride: usize, out: &mut [f32]) {
+    let mut sums = [0.0f32; N];
+    for (s, &weight) in weights.iter().enumerate() {
+        let row: &[f32; N] = block[s * stride..].first_chunk().expect("a padded matrix");
+        sums.iter_mut().zip(row).for_each(|(sum, t)| *sum += weight * t);
+    }
+    out.copy_from_slice(&sums[..out.len()]);
+}
+
+/// block[s · stride + j] += weights[s] · values[j]
+#[inline(always)]
+pub fn add_product(weights: &[f32], values: &[f32], block: &mut [f32], stride: usize) {
+    for (part, values) in values.chunks(WIDEST).enumerate() {
+        let block = &mut block[part * WIDEST..];
+        match values.len().div_ceil(8) {
+            1 => add_product_lanes::<8>(weights, values, block, stride),
+            2 => add_product_lanes::<16>(weights, values, block, stride),
+            3 => add_product_lanes::<24>(weights, values, block, stride),
+            4 => add_product_lanes::<32>(weights, values, block, stride),
+            5 | 6 => add_product_lanes::<48>(weights, values, block, stride),
+            _ => add_product_lanes::<64>(weights, values, block, stride),
+        }
+    }
+}
+
+#[inline(always)]
+fn add_product_lanes<const N: usize>(weights: &[f32], values: &[f32], block: &mut [f32], stride: usize) {
+    let mut padded = [0.0f32; N];
+    padded[..values.len()].copy_from_slice(values);
+    for (s, &weight) in weights.iter().enumerate() {
+        let row: &mut [f32; N] = block[s * stride..].first_chunk_mut().expect("a padded matrix");
+        row.iter_mut().zip(&padded).for_each(|(sum, value)| *sum += weight * value);
+    }
+}
