@@ -36,7 +36,10 @@ pub struct Training {
 const TRANSITION_PRIOR: f32 = 0.5;
 const EVENT_PRIOR: f32 = 1.0;
 
+/// How far a step goes beyond the plain update: at first, growing while the likelihood rises, and at most.
 const OVERSHOOT: f32 = 0.8;
+const GROWTH: f32 = 1.1;
+const MOST_OVERSHOOT: f32 = 2.0;
 
 /// Steps that the first iterations see.
 const FIRST_STEPS: usize = 10_000;
@@ -162,12 +165,16 @@ impl CloneModel {
         let stages = [(first, 0.6), (usize::max(first, sequences.len() / 2), 0.2), (sequences.len(), 0.2)];
         for (count, share) in stages {
             self.log_likelihood = f64::NEG_INFINITY;
+            let mut overshoot = OVERSHOOT;
             for _ in 0..(share * iterations as f64).ceil() as usize {
                 let expected = arch.dispatch(|| self.expectation(&sequences[..count], ticker))?;
                 let rising = expected.log_likelihood >= self.log_likelihood - 1e-4;
                 let old = std::mem::replace(self, self.maximisation(&expected, &base));
                 if rising {
-                    self.go_beyond(&old);
+                    self.go_beyond(&old, overshoot);
+                    overshoot = (overshoot * GROWTH).min(MOST_OVERSHOOT);
+                } else {
+                    overshoot = OVERSHOOT;
                 }
             }
         }
@@ -175,11 +182,10 @@ impl CloneModel {
         Ok(())
     }
 
-    /// T ∝ T_new · (T_new / T_old)^0.8: half the iterations of the plain update. Methods that look for the fixed
-    /// point itself (Anderson's) end in the saddle where all clones are alike; this one leaves it sooner.
-    fn go_beyond(&mut self, old: &Self) {
+    /// T ∝ T_new · (T_new / T_old)^overshoot: less than half the iterations of the plain update.
+    fn go_beyond(&mut self, old: &Self, overshoot: f32) {
         for (t, old) in self.transitions.iter_mut().zip(&old.transitions) {
-            *t = *t * libm::powf(*t / old.max(1e-12), OVERSHOOT) + 1e-10;
+            *t = *t * libm::powf(*t / old.max(1e-12), overshoot) + 1e-10;
         }
         self.transitions.chunks_exact_mut(self.n_states).for_each(normalise);
     }

@@ -80,7 +80,7 @@ class CloneLearner:
     value_ridge: float = 10.0
     trace: float = 0.95
     ridge: float = 400.0
-    temperature: float = 0.3
+    temperature: float = 0.6
     seed: int = 0
     threads: int | None = None
 

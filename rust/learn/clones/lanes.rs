@@ -61,3 +61,35 @@ fn add_product_lanes<const N: usize>(weights: &[f32], values: &[f32], block: &mu
         row.iter_mut().zip(&padded).for_each(|(sum, value)| *sum += weight * value);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rng::Rng;
+
+    /// Blocks of every width, somewhere in a matrix: the bits of the plain sums, and nothing beside the block.
+    #[test]
+    fn whole_vectors_give_the_sums_of_the_block() {
+        let mut rng = Rng::stream(0, 0);
+        for width in 1..140 {
+            let (rows, stride, first) = (1 + width % 7, width + 5, 3);
+            let draw = |rng: &mut Rng, count| (0..count).map(|_| rng.uniform() as f32).collect::<Vec<f32>>();
+            let (weights, values) = (draw(&mut rng, rows), draw(&mut rng, width));
+            let mut matrix = draw(&mut rng, rows * stride + PAD);
+            let mut out = vec![0.0; width];
+            combine(&weights, &matrix[first..], stride, &mut out);
+            for (j, sum) in out.iter().enumerate() {
+                let terms = weights.iter().enumerate().map(|(s, w)| w * matrix[s * stride + first + j]);
+                assert_eq!(*sum, terms.fold(0.0, |sum, term| sum + term));
+            }
+            let before = matrix.clone();
+            add_product(&weights, &values, &mut matrix[first..], stride);
+            for (place, (new, old)) in matrix.iter().zip(&before).enumerate() {
+                let (s, column) = (place / stride, place % stride);
+                let inside = s < rows && (first..first + width).contains(&column);
+                let term = if inside { weights[s] * values[column - first] } else { 0.0 };
+                assert_eq!(*new, old + term);
+            }
+        }
+    }
+}
