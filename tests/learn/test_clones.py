@@ -129,6 +129,19 @@ def test_observations_never_seen_in_training_are_passed_over():
     assert np.isfinite(policy.q_values(state)).all()
 
 
+def test_episodes_with_observations_never_seen_in_training_have_a_score():
+    """The last observation has no clones at all: its block of transitions is empty and lies behind the matrix."""
+    rng = np.random.default_rng(0)
+    seen = [(rng.integers(0, 2, 20), rng.integers(0, 3, 20), np.zeros(20)) for _ in range(30)]
+    unseen = [(actions, np.where(np.arange(20) == 5, 3, sights), rewards) for actions, sights, rewards in seen]
+    train, test = (
+        uqf.Trajectories.from_episodes(episodes, n_actions=2, n_observations=4) for episodes in (seen, unseen)
+    )
+    models = CloneLearner(**SMALL).train([train], 12, 2)
+    assert np.isfinite(models.score(test, test.terminated)).all()
+    assert max(models.score(test, test.terminated)) < min(models.score(train, train.terminated))
+
+
 def test_what_is_chosen_has_the_best_evidence(data):
     learner = CloneLearner(states=12, models=1, iterations=10, learning_discounts=(0.5, 0.9, 0.99))
     (choice,) = learner.choose([data], 0.9)

@@ -1,6 +1,6 @@
 //! The expectation step of cloned hidden Markov models: forward and backward along every episode.
 
-use super::lanes::{PAD, add_product, combine};
+use super::lanes::{Block, PAD, add_product, combine};
 use super::{CloneModel, TINY};
 use crate::error::Result;
 use crate::learn::events::Tasks;
@@ -150,7 +150,7 @@ impl CloneModel {
             }
             let (first, last) = self.range(episode.observations[step]);
             let next = &mut alive[(step + 1) * states + first..(step + 1) * states + last];
-            combine(&now[low..high], &from[self.place(episode, step, low) + first..], states, next);
+            combine(&now[low..high], self.block(from, episode, step, (low, first)), next);
             let total = next.iter().sum::<f32>() + TINY;
             log_likelihood += f64::from(total).ln();
             next.iter_mut().for_each(|entry| *entry /= total);
@@ -179,8 +179,8 @@ impl CloneModel {
             if ended {
                 through[low..high].fill(1.0);
             } else {
-                let columns = &into[self.place(episode, step, first) + low..];
-                combine(&ahead[first..last], columns, states, &mut through[low..high]);
+                let columns = self.block(into, episode, step, (first, low));
+                combine(&ahead[first..last], columns, &mut through[low..high]);
             }
             let mut total = TINY;
             for s in low..high {
@@ -192,8 +192,8 @@ impl CloneModel {
             }
             if !ended {
                 now[low..high].iter_mut().for_each(|weight| *weight /= total);
-                let counts = &mut sums.transitions[self.place(episode, step, low) + first..];
-                add_product(&now[low..high], &ahead[first..last], counts, states);
+                let counts = self.block(&mut sums.transitions[..], episode, step, (low, first));
+                add_product(&now[low..high], &ahead[first..last], counts);
             }
             let law = self.event_row(episode, step);
             let mut size = TINY;
@@ -210,9 +210,17 @@ impl CloneModel {
         }
     }
 
-    /// Where the row of a state begins in a matrix of the action taken.
-    fn place(&self, episode: &Sequence, step: usize, state: usize) -> usize {
-        (episode.actions[step] as usize * self.n_states + state) * self.n_states
+    /// The block of the matrix of the action taken that begins at this row and column.
+    fn block<M>(
+        &self,
+        matrix: M,
+        episode: &Sequence,
+        step: usize,
+        (row, column): (usize, usize),
+    ) -> Block<M> {
+        let states = self.n_states;
+        let place = (episode.actions[step] as usize * states + row) * states + column;
+        Block { matrix, stride: states, place }
     }
 
     fn event_place(&self, episode: &Sequence, step: usize) -> usize {

@@ -10,54 +10,75 @@ const WIDEST: usize = 64;
 /// Numbers that may be read behind the end of a matrix.
 pub const PAD: usize = WIDEST;
 
-/// out[j] = Σ_s weights[s] · block[s · stride + j]
+/// A matrix of rows of `stride` numbers, and where in it a block begins.
+pub struct Block<M> {
+    pub matrix: M,
+    pub stride: usize,
+    pub place: usize,
+}
+
+/// out[j] = Σ_s weights[s] · block[s, j]
 #[inline(always)]
-pub fn combine(weights: &[f32], block: &[f32], stride: usize, out: &mut [f32]) {
+pub fn combine(weights: &[f32], block: Block<&[f32]>, out: &mut [f32]) {
+    let Block { matrix, stride, place } = block;
     for (part, out) in out.chunks_mut(WIDEST).enumerate() {
-        let block = &block[part * WIDEST..];
+        let place = place + part * WIDEST;
         match out.len().div_ceil(8) {
-            1 => combine_lanes::<8>(weights, block, stride, out),
-            2 => combine_lanes::<16>(weights, block, stride, out),
-            3 => combine_lanes::<24>(weights, block, stride, out),
-            4 => combine_lanes::<32>(weights, block, stride, out),
-            5 | 6 => combine_lanes::<48>(weights, block, stride, out),
-            _ => combine_lanes::<64>(weights, block, stride, out),
+            1 => combine_lanes::<8>(weights, matrix, stride, place, out),
+            2 => combine_lanes::<16>(weights, matrix, stride, place, out),
+            3 => combine_lanes::<24>(weights, matrix, stride, place, out),
+            4 => combine_lanes::<32>(weights, matrix, stride, place, out),
+            5 | 6 => combine_lanes::<48>(weights, matrix, stride, place, out),
+            _ => combine_lanes::<64>(weights, matrix, stride, place, out),
         }
     }
 }
 
 #[inline(always)]
-fn combine_lanes<const N: usize>(weights: &[f32], block: &[f32], stride: usize, out: &mut [f32]) {
+fn combine_lanes<const N: usize>(
+    weights: &[f32],
+    matrix: &[f32],
+    stride: usize,
+    place: usize,
+    out: &mut [f32],
+) {
     let mut sums = [0.0f32; N];
     for (s, &weight) in weights.iter().enumerate() {
-        let row: &[f32; N] = block[s * stride..].first_chunk().expect("a padded matrix");
+        let row: &[f32; N] = matrix[place + s * stride..].first_chunk().expect("a padded matrix");
         sums.iter_mut().zip(row).for_each(|(sum, t)| *sum += weight * t);
     }
     out.copy_from_slice(&sums[..out.len()]);
 }
 
-/// block[s · stride + j] += weights[s] · values[j]
+/// block[s, j] += weights[s] · values[j]
 #[inline(always)]
-pub fn add_product(weights: &[f32], values: &[f32], block: &mut [f32], stride: usize) {
+pub fn add_product(weights: &[f32], values: &[f32], block: Block<&mut [f32]>) {
+    let Block { matrix, stride, place } = block;
     for (part, values) in values.chunks(WIDEST).enumerate() {
-        let block = &mut block[part * WIDEST..];
+        let place = place + part * WIDEST;
         match values.len().div_ceil(8) {
-            1 => add_product_lanes::<8>(weights, values, block, stride),
-            2 => add_product_lanes::<16>(weights, values, block, stride),
-            3 => add_product_lanes::<24>(weights, values, block, stride),
-            4 => add_product_lanes::<32>(weights, values, block, stride),
-            5 | 6 => add_product_lanes::<48>(weights, values, block, stride),
-            _ => add_product_lanes::<64>(weights, values, block, stride),
+            1 => add_product_lanes::<8>(weights, values, matrix, stride, place),
+            2 => add_product_lanes::<16>(weights, values, matrix, stride, place),
+            3 => add_product_lanes::<24>(weights, values, matrix, stride, place),
+            4 => add_product_lanes::<32>(weights, values, matrix, stride, place),
+            5 | 6 => add_product_lanes::<48>(weights, values, matrix, stride, place),
+            _ => add_product_lanes::<64>(weights, values, matrix, stride, place),
         }
     }
 }
 
 #[inline(always)]
-fn add_product_lanes<const N: usize>(weights: &[f32], values: &[f32], block: &mut [f32], stride: usize) {
+fn add_product_lanes<const N: usize>(
+    weights: &[f32],
+    values: &[f32],
+    matrix: &mut [f32],
+    stride: usize,
+    place: usize,
+) {
     let mut padded = [0.0f32; N];
     padded[..values.len()].copy_from_slice(values);
     for (s, &weight) in weights.iter().enumerate() {
-        let row: &mut [f32; N] = block[s * stride..].first_chunk_mut().expect("a padded matrix");
+        let row: &mut [f32; N] = matrix[place + s * stride..].first_chunk_mut().expect("a padded matrix");
         row.iter_mut().zip(&padded).for_each(|(sum, value)| *sum += weight * value);
     }
 }
@@ -77,13 +98,13 @@ mod tests {
             let (weights, values) = (draw(&mut rng, rows), draw(&mut rng, width));
             let mut matrix = draw(&mut rng, rows * stride + PAD);
             let mut out = vec![0.0; width];
-            combine(&weights, &matrix[first..], stride, &mut out);
+            combine(&weights, Block { matrix: &matrix, stride, place: first }, &mut out);
             for (j, sum) in out.iter().enumerate() {
                 let terms = weights.iter().enumerate().map(|(s, w)| w * matrix[s * stride + first + j]);
                 assert_eq!(*sum, terms.fold(0.0, |sum, term| sum + term));
             }
             let before = matrix.clone();
-            add_product(&weights, &values, &mut matrix[first..], stride);
+            add_product(&weights, &values, Block { matrix: &mut matrix, stride, place: first });
             for (place, (new, old)) in matrix.iter().zip(&before).enumerate() {
                 let (s, column) = (place / stride, place % stride);
                 let inside = s < rows && (first..first + width).contains(&column);
