@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::ops::Range;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
 use rayon::prelude::*;
@@ -36,7 +36,7 @@ impl Ticker {
 }
 
 /// More would even out threads of unequal luck, fewer would save memory.
-const BLOCKS_HELD_PER_THREAD: usize = 2;
+const BLOCKS_HELD_PER_THREAD: usize = 4;
 
 /// `work` applied to the blocks `0..block`, `block..2*block`, … of `0..items`, results in that order.
 ///
@@ -90,6 +90,65 @@ pub fn fold_blocks<T: Send>(
     Ok(total)
 }
 
+/// Like `fold_blocks`, but every thread adds the blocks that it happens to take to a sum of its own. Only for sums
+/// that are exact, whatever their order; their size costs nothing but the memory of one for each thread.
+pub fn fold_exactly<T: Send>(
+    threads: usize,
+    items: usize,
+    block: usize,
+    ticker: &Ticker,
+    zero: impl Fn() -> T + Sync,
+    add: impl Fn(&mut T, Range<usize>) -> Result<()> + Sync,
+    mut merge: impl FnMut(&mut T, T) -> Result<()>,
+) -> Result<T> {
+    let blocks = items.div_ceil(block);
+    let taken = AtomicUsize::new(0);
+    let run = || {
+        let mut sum = zero();
+        loop {
+            let index = taken.fetch_add(1, Ordering::Relaxed);
+            if index >= blocks {
+                return Ok(sum);
+            }
+            ticker.check()?;
+            let range = index * block..items.min((index + 1) * block);
+            let length = range.len();
+            add(&mut sum, range)?;
+            ticker.advance(length);
+        }
+    };
+    if threads <= 1 || blocks <= 1 {
+        return run();
+    }
+    let mut sums = pool(threads)?.broadcast(|_| run()).into_iter();
+    let mut total = sums.next().expect("a pool has threads")?;
+    sums.try_for_each(|sum| merge(&mut total, sum?))?;
+    Ok(total)
+}
+
+/// Like `map_blocks`, but `work` also fills its part of `out`: what item i writes begins at `place(i)`.
+pub fn fill_blocks<T: Send, R: Send>(
+    threads: usize,
+    items: usize,
+    block: usize,
+    ticker: &Ticker,
+    mut out: &mut [T],
+    place: impl Fn(usize) -> usize,
+    work: impl Fn(Range<usize>, &mut [T]) -> Result<R> + Sync,
+) -> Result<Vec<R>> {
+    let mut parts = Vec::with_capacity(items.div_ceil(block));
+    for first in (0..items).step_by(block) {
+        let last = items.min(first + block);
+        let (part, rest) = out.split_at_mut(place(last) - place(first));
+        parts.push(Mutex::new(part));
+        out = rest;
+    }
+    map_blocks(threads, items, block, ticker, |range| {
+        let mut part = parts[range.start / block].lock().unwrap_or_else(|poison| poison.into_inner());
+        work(range, &mut part)
+    })
+}
+
 /// `work` done once for every item; the items must not depend on each other.
 pub fn for_each<T: Send>(threads: usize, items: Vec<T>, work: impl Fn(T) + Send + Sync) -> Result<()> {
     if threads <= 1 || items.len() <= 1 {
@@ -128,6 +187,29 @@ mod tests {
         for threads in [1, 2, 5] {
             let blocks = map_blocks(threads, 10, 3, &Ticker::default(), Ok).unwrap();
             assert_eq!(blocks, vec![0..3, 3..6, 6..9, 9..10]);
+        }
+    }
+
+    #[test]
+    fn every_item_is_added_once_and_written_to_its_place() {
+        for threads in [1, 2, 5] {
+            let ticker = Ticker::default();
+            let add = |sum: &mut usize, range: Range<usize>| {
+                *sum += range.sum::<usize>();
+                Ok(())
+            };
+            let merge = |sum: &mut usize, other| {
+                *sum += other;
+                Ok(())
+            };
+            assert_eq!(fold_exactly(threads, 101, 3, &ticker, || 0, add, merge), Ok(5050));
+            let mut out = vec![0; 20];
+            let write = |range: Range<usize>, part: &mut [usize]| {
+                part.iter_mut().enumerate().for_each(|(i, entry)| *entry = 2 * range.start + i);
+                Ok(range.len())
+            };
+            let sizes = fill_blocks(threads, 10, 3, &ticker, &mut out, |item| 2 * item, write).unwrap();
+            assert_eq!((sizes, out), (vec![3, 3, 3, 1], (0..20).collect()));
         }
     }
 

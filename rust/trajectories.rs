@@ -146,6 +146,11 @@ impl<'a> View<'a> {
         self.offsets[index] as usize..self.offsets[index + 1] as usize
     }
 
+    /// Steps of all episodes before this one.
+    pub fn offset(&self, episode: usize) -> usize {
+        (self.offsets[episode] - self.offsets[0]) as usize
+    }
+
     #[inline]
     pub fn symbol(&self, step: usize) -> usize {
         symbol(self.actions[step], self.observations[step], self.n_observations)

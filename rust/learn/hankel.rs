@@ -1,6 +1,7 @@
 //! First pass: sums over the cuts of all episodes, mergeable over shards.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use ndarray::{ArrayView2, linalg::general_mat_mul};
 use rustc_hash::FxHashMap;
@@ -8,11 +9,11 @@ use rustc_hash::FxHashMap;
 use crate::error::{Error, Result};
 use crate::learn::cuts::{Coverage, Cuts, Settings};
 use crate::learn::double::{Double, Quantum};
-use crate::parallel::{Ticker, fold_blocks};
+use crate::parallel::{Ticker, fold_exactly};
 use crate::trajectories::View;
 
-/// Episodes a thread takes at a time; the sums of a block are small beside its work.
-const BLOCK: usize = 1024;
+/// Episodes a thread takes at a time.
+const BLOCK: usize = 64;
 
 /// Blocks with more cells than this are kept as lists of the cells that were touched.
 const DENSE_CELLS: usize = 1 << 22;
@@ -245,8 +246,7 @@ struct DenseScratch {
     product: ndarray::Array2<f64>,
 }
 
-/// Sums over all episodes of `view`. Blocks of episodes are summed apart and merged in order, so the bits do
-/// not depend on the number of threads.
+/// Sums over all episodes of `view`. They are exact, so the bits do not depend on which thread adds what.
 pub fn accumulate(
     view: &View,
     settings: &Settings,
@@ -256,28 +256,22 @@ pub fn accumulate(
 ) -> Result<Accumulator> {
     settings.validate()?;
     let used = settings.prefixes.is_dense();
-    let sum_block = |episodes: std::ops::Range<usize>| {
-        let mut cuts = Cuts::new(settings);
-        let mut sums = Accumulator::new(settings, by_symbol);
-        let shape = if used { (settings.left_dim(), settings.right_dim()) } else { (0, 0) };
-        let mut scratch =
-            DenseScratch { used, quantum: settings.quantum, product: ndarray::Array2::zeros(shape) };
+    let shape = if used { (settings.left_dim(), settings.right_dim()) } else { (0, 0) };
+    let zero = || {
+        let product = ndarray::Array2::zeros(shape);
+        let scratch = DenseScratch { used, quantum: settings.quantum, product };
+        (Accumulator::new(settings, by_symbol), Cuts::new(settings), scratch)
+    };
+    let add = |(sums, cuts, scratch): &mut (Accumulator, Cuts, DenseScratch), episodes: Range<usize>| {
         for episode in episodes {
             // Dense projections of a whole block take longer than anyone waits after Ctrl-C.
             ticker.check()?;
             cuts.read(view, episode);
-            sums.add_episode(&cuts, &mut scratch);
+            sums.add_episode(cuts, scratch);
         }
         sums.coverage = cuts.coverage;
-        Ok(sums)
+        Ok(())
     };
-    let total = fold_blocks(
-        threads,
-        view.n_episodes(),
-        BLOCK,
-        ticker,
-        sum_block,
-        |total: &mut Accumulator, block| total.merge(&block, 1.0),
-    )?;
-    Ok(total.unwrap_or_else(|| Accumulator::new(settings, by_symbol)))
+    let merge = |total: &mut (Accumulator, _, _), other: (Accumulator, _, _)| total.0.merge(&other.0, 1.0);
+    Ok(fold_exactly(threads, view.n_episodes(), BLOCK, ticker, zero, add, merge)?.0)
 }

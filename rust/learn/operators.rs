@@ -20,7 +20,7 @@ use crate::trajectories::View;
 
 /// Episodes a thread takes at a time. All operators are added up once a block: fewer episodes would make that
 /// show, more would leave threads without work.
-const BLOCK: usize = 2048;
+const BLOCK: usize = 512;
 
 /// Cuts multiplied together: enough per symbol for matrix products to pay, few enough that memory stays small
 /// whatever the number and length of episodes.

@@ -44,6 +44,11 @@ impl Automaton {
         self.rank
     }
 
+    /// What the processor can do, for loops over states.
+    pub fn arch(&self) -> Arch {
+        self.arch
+    }
+
     pub fn n_symbols(&self) -> usize {
         self.places.len()
     }
@@ -100,7 +105,7 @@ impl Automaton {
 }
 
 /// In eight running sums: one alone would wait for every addition. The order is fixed, so the bits are everywhere the same.
-#[inline]
+#[inline(always)]
 pub fn dot(a: &[f64], b: &[f64]) -> f64 {
     let ((eights, rest), (others, last)) = (a.as_chunks::<8>(), b.as_chunks::<8>());
     let mut sums = [0.0; 8];
@@ -132,6 +137,7 @@ impl WithSimd for Step<'_> {
         // As many sums as there are registers for: each is a chain of additions, and they hide each other's latency.
         while !columns.is_empty() {
             let done = match columns.len() {
+                10.. => add_rows::<S, 10>(simd, self.state, &self.operator[first..], rank, columns),
                 8.. => add_rows::<S, 8>(simd, self.state, &self.operator[first..], rank, columns),
                 4.. => add_rows::<S, 4>(simd, self.state, &self.operator[first..], rank, columns),
                 2.. => add_rows::<S, 2>(simd, self.state, &self.operator[first..], rank, columns),

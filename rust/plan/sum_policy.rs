@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::error::{Error, Result};
-use crate::parallel::{Ticker, map_blocks};
+use crate::parallel::{Ticker, fill_blocks};
 use crate::plan::automaton_policy::softmax;
 use crate::plan::beliefs::{Belief, Beliefs};
 use crate::plan::context_table::{ContextTable, MOST_DEPTH};
@@ -181,17 +181,20 @@ impl Policy for SumPolicy {
 /// Beliefs at every cut of the data, also after the last step of an episode: (steps + episodes, features).
 pub fn beliefs_along(beliefs: &Beliefs, view: &View, threads: usize, ticker: &Ticker) -> Result<Vec<f32>> {
     const BLOCK: usize = 32;
-    let blocks = map_blocks(threads, view.n_episodes(), BLOCK, ticker, |episodes| {
-        let mut rows = Vec::new();
+    let width = beliefs.n_features();
+    let place = |episode: usize| (view.offset(episode) + episode) * width;
+    let mut along = vec![0.0; place(view.n_episodes())];
+    fill_blocks(threads, view.n_episodes(), BLOCK, ticker, &mut along, place, |episodes, rows| {
+        let mut rows = rows.chunks_exact_mut(width);
         for episode in episodes {
             let mut belief = beliefs.start();
-            rows.extend_from_slice(&belief.values);
+            rows.next().expect("a row per cut").copy_from_slice(&belief.values);
             for step in view.episode(episode) {
                 beliefs.update(&mut belief, view.actions[step] as usize, view.observations[step] as usize);
-                rows.extend_from_slice(&belief.values);
+                rows.next().expect("a row per cut").copy_from_slice(&belief.values);
             }
         }
-        Ok(rows)
+        Ok(())
     })?;
-    Ok(blocks.concat())
+    Ok(along)
 }
