@@ -11,10 +11,14 @@ from pathlib import Path
 from uqf.adapters.columns import Layout, LogColumns, naming
 from uqf.adapters.episodes import Alphabet, alphabet_of, trajectories_of, whole_episodes
 from uqf.adapters.parquet import files_of, tables_of
+from uqf.adapters.recode import recoded
 from uqf.adapters.survey import FileSurvey, survey
 from uqf.errors import FileFormatError
 from uqf.trajectories import Trajectories
 from uqf.vocabulary import Vocabulary
+
+#: Sizes and names that were asked for: n_actions, n_observations, vocabulary.
+Asked = tuple[int | None, int | None, Vocabulary | None]
 
 #: Steps in a batch: some tens of megabytes while it is read.
 BATCH_STEPS = 1 << 19
@@ -27,7 +31,9 @@ class ParquetShard:
     path: str
     layout: Layout
     alphabet: Alphabet
-    vocabulary: Vocabulary | None
+    #: Names that the file remarks beside its codes; None if it remarks nothing.
+    written: Vocabulary | None
+    asked: Asked
     n_steps: int
     batch_rows: int
     hosts: tuple[str, ...]
@@ -45,8 +51,7 @@ class ParquetShard:
             for row, table in whole_episodes(tables, self.layout):
                 if table.num_rows:
                     data = trajectories_of(table, self.layout, self.alphabet, row)
-                    data.vocabulary = self.vocabulary
-                    yield data
+                    yield data if self.written is None else recoded(data, self.written, *self.asked)
 
 
 class Shards:
@@ -86,7 +91,7 @@ class Shards:
         cls,
         surveys: Sequence[FileSurvey],
         hosts: Mapping[str, tuple[str, ...]],
-        given: tuple[int | None, int | None, Vocabulary | None] = (None, None, None),
+        given: Asked = (None, None, None),
         batch_steps: int = BATCH_STEPS,
     ) -> Shards:
         """Files that others have looked at, and the machines on which each of them lies."""
@@ -98,21 +103,25 @@ class Shards:
         self,
         surveys: Sequence[FileSurvey],
         hosts: Mapping[str, tuple[str, ...]],
-        given: tuple[int | None, int | None, Vocabulary | None],
+        given: Asked,
         batch_steps: int,
     ) -> None:
         if batch_steps < 1:
             raise ValueError(f"batch_steps = {batch_steps}: give at least 1")
         alphabet, written = _agreed(surveys, *given)
-        self.n_actions, self.n_observations = alphabet.n_actions, alphabet.n_observations
-        self.vocabulary = written or alphabet.vocabulary
+        n_actions, n_observations, vocabulary = (None, None, None) if written is None else given
+        names = vocabulary or written or alphabet.vocabulary or Vocabulary()
+        self.vocabulary = None if names == Vocabulary() else names
+        self.n_actions = names.n_actions or n_actions or alphabet.n_actions
+        self.n_observations = names.n_observations or n_observations or alphabet.n_observations
         self.reward_size = max(one.reward_size for one in surveys)
         self.shards = [
             ParquetShard(
                 one.path,
                 one.layout,
                 alphabet,
-                self.vocabulary,
+                written,
+                given,
                 one.steps,
                 max(1, batch_steps * one.rows // max(one.steps, 1)),
                 hosts.get(one.path, ()),
@@ -137,7 +146,10 @@ def _agreed(
     n_observations: int | None,
     vocabulary: Vocabulary | None,
 ) -> tuple[Alphabet, Vocabulary | None]:
-    """The alphabet of all files together, and the names that they remark; refuses files that do not fit."""
+    """The alphabet of all files together, and the names that they remark; refuses files that do not fit.
+
+    The names are None where the files remark nothing, and then what was asked for is in the alphabet.
+    """
     first = surveys[0]
     for before, one in pairwise(surveys):
         if one.layout != first.layout or one.remarked != first.remarked:
@@ -150,7 +162,7 @@ def _agreed(
                 "hold whole episodes"
             )
     if first.remarked:
-        return first.alphabet, first.vocabulary
+        return first.alphabet, first.vocabulary or Vocabulary()
     seen = [one.alphabet.vocabulary or Vocabulary() for one in surveys]
     if vocabulary is None and any(names != Vocabulary() for names in seen):
         vocabulary = Vocabulary(_union(n.actions for n in seen), _union(n.observations for n in seen))

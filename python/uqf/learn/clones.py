@@ -39,7 +39,7 @@ LEAST_EPISODES = 10
 class Choice:
     """What was chosen on held-out episodes, and the evidence: {} where nothing was to choose or too few episodes.
 
-    likelihoods : mean log-likelihood of a step by number of states
+    likelihoods : mean log-likelihood of a step by number of states, expected of models trained on all episodes
     gains : significance of the improvement by learning discount
     """
 
@@ -67,7 +67,8 @@ class CloneLearner:
         simple worlds are learned better by small models
     learning_discounts : candidates for the discount of the learned advantages; the one whose improvement is
         most significant on held-out episodes is taken. Short horizons have less noise, long ones less bias
-    value_trace, value_ridge, trace, ridge : λ and penalty of the value, and of the advantages
+    value_trace, value_ridge, ridge : λ of the value, penalty of the value and of the advantages, whose own λ
+        comes closer to 1 the more episodes there are (`trace`)
     temperature : in units of the standard error of the learned values
     """
 
@@ -75,10 +76,9 @@ class CloneLearner:
     models: int = 4
     iterations: int = 200
     most_steps: int = 150_000
-    learning_discounts: tuple[float, ...] = (0.85, 0.95, 0.98)
+    learning_discounts: tuple[float, ...] = (0.85, 0.95, 0.99)
     value_trace: float = 0.9
     value_ridge: float = 10.0
-    trace: float = 0.95
     ridge: float = 400.0
     temperature: float = 0.6
     seed: int = 0
@@ -127,7 +127,8 @@ class CloneLearner:
         for states in self._sizes(tasks):
             models = self.train(train, states, min(2, self.models))
             scores = [models.for_task(i).score(data, data.terminated) for i, data in enumerate(test)]
-            likelihoods[states], trained[states] = float(np.mean(scores)), models
+            likelihoods[states] = with_all_episodes(np.mean(models.log_likelihoods), np.mean(scores))
+            trained[states] = models
         states = max(likelihoods, key=likelihoods.__getitem__)
         choices = []
         for number in range(len(tasks)):
@@ -154,7 +155,7 @@ class CloneLearner:
         for discount in discounts:
             weights, noise, value_weights = self.regress(models, train, discount)
             probs = softmax(rows[before] @ weights / (self.temperature * noise))
-            targets = advantages(test, rows @ value_weights, discount, self.trace)
+            targets = advantages(test, rows @ value_weights, discount, trace(len(train)))
             gains[discount] = gain(probs[np.arange(test.n_steps), test.actions], targets, test).evidence
         return gains
 
@@ -196,7 +197,7 @@ class CloneLearner:
         for part in self._parts(data, width):
             rows = self.features(models, part)
             before = cut_before(part)
-            targets = advantages(part, rows @ value_weights, discount, self.trace)
+            targets = advantages(part, rows @ value_weights, discount, trace(len(data)))
             weights = 1.0 / (part.n_actions * propensities(part))
             squares += float((targets**2).sum())
             for action in range(part.n_actions):
@@ -242,6 +243,24 @@ class CloneLearner:
         size = max(1, int(MOST_CELLS / width / (data.n_steps / len(data) + 1)))
         for first in range(0, len(data), size):
             yield data[first : first + size]
+
+
+def trace(episodes: int) -> float:
+    """λ of the advantages: 1 − 1/√episodes.
+
+    Below 1 they lean on the learned value, which has less noise than what was earned, but is wrong where beliefs
+    are. The noise falls with the episodes, the error does not.
+    """
+    return 1.0 - 1.0 / float(np.sqrt(episodes))
+
+
+def with_all_episodes(trained: float, judged: float) -> float:
+    """Held-out log-likelihood to be expected after training on all episodes, from training on half of them.
+
+    What a model gains on its own episodes it loses about as much on others, and both halve when the episodes
+    double: without this, large models would be judged by too few data.
+    """
+    return float(judged + (trained - judged) / 4.0)
 
 
 def _states(tasks: list[Trajectories], states: int) -> int:
