@@ -103,7 +103,9 @@ def test_files_with_names_are_read_in_the_codes_of_a_given_vocabulary(data, tmp_
     np.testing.assert_array_equal(part.observations, whole.observations)
     assert (part.actions != data.actions).any() and part.vocabulary == other
     half = uqf.Shards(tmp_path, vocabulary=uqf.Vocabulary(None, other.observations))
-    with pytest.raises(uqf.FileFormatError, match="actions of the log are names, those of the vocabulary numbers"):
+    with pytest.raises(
+        uqf.FileFormatError, match="actions of the log are names, those of the vocabulary numbers"
+    ):
         next(half[0].batches())
 
 

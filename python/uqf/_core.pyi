@@ -656,6 +656,10 @@ class CloneModels:
     ) -> CloneModels:
         """Baum-Welch from random starts; `states` are shared out among the observations."""
 
+    @staticmethod
+    def work(n_steps: int, n_episodes: int, *, models: int, iterations: int, episodes: int) -> int:
+        """About how many steps `train` will read, and tell its `progress` when it is done."""
+
     def for_task(self, task: int) -> CloneModels:
         """The same models in another task."""
 

@@ -110,7 +110,7 @@ def _progress_bar() -> Iterator[Callable[[uqf.Progress], object]]:
         task = bar.add_task("", left="")
 
         def show(progress: uqf.Progress) -> None:
-            left = "" if progress.done == 0 else f"{progress.seconds_left:.0f} s left"
+            left = f"{progress.seconds_left:.0f} s left" if 0 < progress.done < progress.total else ""
             bar.update(
                 task, description=progress.stage, completed=progress.done, total=progress.total, left=left
             )
@@ -153,12 +153,12 @@ def fit(
             learner.save(out)
         show({"learned": learner.diagnostics_} | ({"policy": str(out)} if as_json else {}), as_json)
         return
-    with stoppable(errors, again), stages(errors) as bar:
-        task = bar.add_task(f"reading {log}")
-        data = uqf.read_log(log, columns=_log_columns(columns))
-        policy, report = fit_and_evaluate(
-            data, discount, holdout, seed, stage=lambda words: bar.update(task, description=words)
-        )
+    with stoppable(errors, again):
+        with stages(errors) as bar:
+            bar.add_task(f"reading {log}")
+            data = uqf.read_log(log, columns=_log_columns(columns))
+        with _progress_bar() as progress:
+            policy, report = fit_and_evaluate(data, discount, holdout, seed, progress)
         settings = {"discount": discount, "holdout": holdout, "seed": seed, "chosen": report["chosen"]}
         uqf.save(policy, out, settings=settings, data=data)
     show(report | ({"policy": str(out)} if as_json else {}), as_json)

@@ -10,6 +10,7 @@ import numpy as np
 
 from uqf import ope
 from uqf.learn.estimator import UQF
+from uqf.learn.progress import Progress
 from uqf.model_header import ModelHeader
 from uqf.ope.replay import estimated_propensities
 from uqf.trajectories import Trajectories
@@ -133,11 +134,9 @@ def fit_and_evaluate(
     discount: float,
     holdout: float,
     seed: int,
-    stage: Callable[[str], object] = lambda words: None,
+    progress: Callable[[Progress], object] | None = None,
 ) -> tuple[Any, Report]:
     """(policy, report): learned from one part of the episodes, evaluated on the other, held-out part.
-
-    `stage` is told what is being done.
 
     The figures belong to the very policy that comes back, and the episodes they rest on taught it nothing.
     """
@@ -147,9 +146,7 @@ def fit_and_evaluate(
         raise ValueError(
             f"{len(data)} episodes are too few: {held} would be held out to evaluate, and none left to learn from"
         )
-    stage(f"learning from {len(data) - held:,} episodes")
-    learner = UQF(discount=discount).fit(data[np.sort(order[held:])])
-    stage(f"evaluating on {held:,} held-out episodes")
+    learner = UQF(discount=discount, seed=seed).fit(data[np.sort(order[held:])], progress=progress)
     unseen = data[np.sort(order[:held])]
     estimate = ope.evaluate(learner.policy_, unseen, discount=discount, seed=seed)
     diagnostics = {name: value for name, value in learner.diagnostics_.items() if _is_plain(value)}

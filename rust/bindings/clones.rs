@@ -34,6 +34,24 @@ impl CloneModels {
     }
 }
 
+fn training_of(
+    states: i64,
+    models: i64,
+    iterations: i64,
+    episodes: i64,
+    seed: u64,
+    threads: Option<i64>,
+) -> PyResult<Training> {
+    Ok(Training {
+        states: count("states", states)?,
+        models: count("models", models)?,
+        iterations: count("iterations", iterations)?,
+        episodes: count("episodes", episodes)?,
+        seed,
+        threads: thread_count(threads)?,
+    })
+}
+
 #[pymethods]
 impl CloneModels {
     /// Baum–Welch from random starts; `states` are shared out among the observations.
@@ -60,20 +78,27 @@ impl CloneModels {
         };
         check_length("terminated", terminated.len(), view.n_episodes())?;
         check_length("tasks", of_episode.len(), view.n_episodes())?;
-        let training = Training {
-            states: count("states", states)?,
-            models: count("models", models)?,
-            iterations: count("iterations", iterations)?,
-            episodes: count("episodes", episodes)?,
-            seed,
-            threads: thread_count(threads)?,
-        };
+        let training = training_of(states, models, iterations, episodes, seed, threads)?;
         let (models, tasks) = job::long(py, progress.as_ref(), |ticker| {
             let tasks = Tasks::of(&view, terminated, of_episode)?;
             let models = clones::train(&view, terminated, &tasks, &training, ticker)?;
             Ok((models, tasks))
         })?;
         Ok(Self::in_task(Arc::new(models), Arc::new(tasks), 0))
+    }
+
+    /// About how many steps `train` will read, and tell its `progress` when it is done.
+    #[staticmethod]
+    #[pyo3(signature = (n_steps, n_episodes, *, models, iterations, episodes))]
+    fn work(
+        n_steps: usize,
+        n_episodes: usize,
+        models: i64,
+        iterations: i64,
+        episodes: i64,
+    ) -> PyResult<usize> {
+        let training = training_of(1, models, iterations, episodes, 0, Some(1))?;
+        Ok(training.work(n_steps, n_episodes))
     }
 
     /// The same models in another task.

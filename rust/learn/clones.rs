@@ -90,6 +90,23 @@ pub fn train(
     })
 }
 
+/// How many iterations see few steps, half of the episodes, and all of them.
+fn stages(iterations: usize) -> [usize; 3] {
+    [0.6, 0.2, 0.2].map(|share| (share * iterations as f64).ceil() as usize)
+}
+
+impl Training {
+    /// About how many steps the iterations of all models read, of data with so many steps and episodes.
+    pub fn work(&self, steps: usize, episodes: usize) -> usize {
+        let all = steps as f64 * f64::min(1.0, self.episodes as f64 / episodes as f64);
+        let few = f64::min(all, FIRST_STEPS as f64);
+        let seen = [few, f64::max(few, all / 2.0), all];
+        let by_stage =
+            seen.iter().zip(stages(self.iterations)).map(|(seen, iterations)| seen * iterations as f64);
+        self.models * by_stage.sum::<f64>() as usize
+    }
+}
+
 /// How many of the sequences have so many steps together.
 fn enough(sequences: &[Sequence], steps: usize) -> usize {
     let mut seen = 0;
@@ -162,11 +179,11 @@ impl CloneModel {
         let base = self.events.clone();
         let arch = Arch::new();
         let first = enough(sequences, FIRST_STEPS);
-        let stages = [(first, 0.6), (usize::max(first, sequences.len() / 2), 0.2), (sequences.len(), 0.2)];
-        for (count, share) in stages {
+        let counts = [first, usize::max(first, sequences.len() / 2), sequences.len()];
+        for (count, iterations) in counts.into_iter().zip(stages(iterations)) {
             self.log_likelihood = f64::NEG_INFINITY;
             let mut overshoot = OVERSHOOT;
-            for _ in 0..(share * iterations as f64).ceil() as usize {
+            for _ in 0..iterations {
                 let expected = arch.dispatch(|| self.expectation(&sequences[..count], ticker))?;
                 let rising = expected.log_likelihood >= self.log_likelihood - 1e-4;
                 let old = std::mem::replace(self, self.maximisation(&expected, &base));

@@ -1,13 +1,14 @@
 """Cloned hidden Markov models and what is learned on their beliefs."""
 
 import pickle
+from itertools import pairwise
 
 import numpy as np
 import pytest
 
 import uqf
 from uqf import _core
-from uqf.learn.clones import CloneLearner
+from uqf.learn.clones import CloneLearner, with_all_episodes
 
 SMALL = {"states": 12, "models": 2, "iterations": 25, "learning_discounts": (0.9,)}
 
@@ -133,13 +134,43 @@ def test_episodes_with_observations_never_seen_in_training_have_a_score():
     """The last observation has no clones at all: its block of transitions is empty and lies behind the matrix."""
     rng = np.random.default_rng(0)
     seen = [(rng.integers(0, 2, 20), rng.integers(0, 3, 20), np.zeros(20)) for _ in range(30)]
-    unseen = [(actions, np.where(np.arange(20) == 5, 3, sights), rewards) for actions, sights, rewards in seen]
+    unseen = [
+        (actions, np.where(np.arange(20) == 5, 3, sights), rewards) for actions, sights, rewards in seen
+    ]
     train, test = (
         uqf.Trajectories.from_episodes(episodes, n_actions=2, n_observations=4) for episodes in (seen, unseen)
     )
     models = CloneLearner(**SMALL).train([train], 12, 2)
     assert np.isfinite(models.score(test, test.terminated)).all()
     assert max(models.score(test, test.terminated)) < min(models.score(train, train.terminated))
+
+
+def test_a_fit_tells_how_far_it_is(data):
+    told = []
+    learner = uqf.UQF(discount=0.9, iterations=10, models=1).fit(data, progress=told.append)
+    assert [a.stage for a, b in pairwise(told) if a.stage != b.stage] == ["choosing", "training"]
+    assert told[-1].stage == "values" and told[-1].done == told[-1].total > 0
+    assert all(before.done <= after.done for before, after in pairwise(told))
+    again = uqf.UQF(discount=0.9, iterations=10, models=1).fit(data)
+    np.testing.assert_array_equal(
+        learner.policy_.q_values(learner.policy_.initial_state()),
+        again.policy_.q_values(again.policy_.initial_state()),
+    )
+
+
+def test_held_out_likelihood_is_foretold_for_twice_the_episodes():
+    """Of a multinomial with smoothed counts, for which all of it can be computed."""
+    rng = np.random.default_rng(0)
+    truth = rng.dirichlet(np.ones(50))
+    foretold, trained_on_half, seen = [], [], []
+    for _ in range(300):
+        half, other = rng.multinomial(2000, truth, size=2)
+        law, better = (half + 0.5) / (half + 0.5).sum(), (half + other + 0.5) / (half + other + 0.5).sum()
+        foretold.append(with_all_episodes(half @ np.log(law) / 2000, other @ np.log(law) / 2000))
+        trained_on_half.append(truth @ np.log(law))
+        seen.append(truth @ np.log(better))
+    error = abs(np.mean(foretold) - np.mean(seen))
+    assert error < 0.4 * abs(np.mean(trained_on_half) - np.mean(seen))
 
 
 def test_what_is_chosen_has_the_best_evidence(data):

@@ -2,29 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from uqf import _core
-from uqf.learn.along import advantages, cut_before, discounted_backward, goes_on, propensities
+from uqf.learn.along import advantages, cut_before
+from uqf.learn.belief_values import BeliefValues, features, trace
 from uqf.learn.contexts import softmax
 from uqf.learn.gain import gain
+from uqf.learn.progress import Progress, Reporter
 from uqf.policies import SumPolicy
 from uqf.trajectories import Trajectories, concatenate
 
-FloatArray = NDArray[np.float64]
-
-#: Beliefs are multiplied by this before the ridge regressions, whose penalty it divides by ten.
-SCALE = float(np.sqrt(10.0))
-
-#: Numbers of a feature matrix that are held at once.
-MOST_CELLS = 30_000_000
-
-
-#: Sizes that are tried, in parts of `states`; smaller models are trained longer, at most so many times as long.
+#: Sizes that are tried, in parts of `states`. Smaller models are trained longer, at most so many times as long, and
+#: so are all models where there are more data than training sees: then it pays to come closer to the maximum.
 FRACTIONS = (1, 4, 15)
 MOST_TIMES = 2
 
@@ -67,8 +60,7 @@ class CloneLearner:
         simple worlds are learned better by small models
     learning_discounts : candidates for the discount of the learned advantages; the one whose improvement is
         most significant on held-out episodes is taken. Short horizons have less noise, long ones less bias
-    value_trace, value_ridge, ridge : λ of the value, penalty of the value and of the advantages, whose own λ
-        comes closer to 1 the more episodes there are (`trace`)
+    values : the regressions on the beliefs
     temperature : in units of the standard error of the learned values
     """
 
@@ -77,21 +69,33 @@ class CloneLearner:
     iterations: int = 200
     most_steps: int = 150_000
     learning_discounts: tuple[float, ...] = (0.85, 0.95, 0.99)
-    value_trace: float = 0.9
-    value_ridge: float = 10.0
-    ridge: float = 400.0
+    values: BeliefValues = field(default_factory=BeliefValues)
     temperature: float = 0.6
     seed: int = 0
     threads: int | None = None
 
-    def fit(self, data: Trajectories, discount: float) -> FittedClones:
+    def fit(
+        self,
+        data: Trajectories,
+        discount: float,
+        progress: Callable[[Progress], object] | None = None,
+    ) -> FittedClones:
         """Two passes over the data after the training of the models."""
-        return self.fit_tasks([data], discount)[0]
+        return self.fit_tasks([data], discount, progress)[0]
 
-    def fit_tasks(self, tasks: list[Trajectories], discount: float) -> list[FittedClones]:
+    def fit_tasks(
+        self,
+        tasks: list[Trajectories],
+        discount: float,
+        progress: Callable[[Progress], object] | None = None,
+    ) -> list[FittedClones]:
         """Learns several tasks of one world together: one belief state, but rewards and a policy for each."""
-        choices = self.choose(tasks, discount)
-        shared = self.train(tasks, choices[0].states, self.models)
+        reporter = Reporter(progress, self._work(tasks))
+        choices = self.choose(tasks, discount, reporter)
+        reporter.total = reporter.done + self._steps(tasks, choices[0].states, self.models)
+        reporter.enter("training", f"{self.models} models of {choices[0].states} states")
+        shared = self.train(tasks, choices[0].states, self.models, reporter)
+        reporter.enter("values", f"of {len(tasks)} tasks" if len(tasks) > 1 else "of every action")
         fitted = []
         for number, (data, choice) in enumerate(zip(tasks, choices, strict=True)):
             models = shared.for_task(number)
@@ -101,13 +105,13 @@ class CloneLearner:
 
     def policy(self, models: _core.CloneModels, data: Trajectories, learning_discount: float) -> SumPolicy:
         """The softmax policy of the advantages that are linear in the beliefs of the models."""
-        weights, noise, _ = self.regress(models, data, learning_discount)
+        learned = self.values.learn(models, data, learning_discount, self.threads)
         return SumPolicy(
             n_actions=data.n_actions,
             n_observations=data.n_observations,
             contexts=[],
-            beliefs=[(models, np.ascontiguousarray(SCALE * weights[1:]), np.ascontiguousarray(weights[0]))],
-            temperature=self.temperature * noise,
+            beliefs=[(models, *learned.on_beliefs())],
+            temperature=self.temperature * learned.noise,
         )
 
     def with_discount(self, learning_discount: float) -> CloneLearner:
@@ -116,8 +120,11 @@ class CloneLearner:
             raise ValueError(f"learning_discount = {learning_discount}: give a number in [0, 1]")
         return replace(self, learning_discounts=(learning_discount,))
 
-    def choose(self, tasks: list[Trajectories], discount: float) -> list[Choice]:
+    def choose(
+        self, tasks: list[Trajectories], discount: float, reporter: Reporter | None = None
+    ) -> list[Choice]:
         """Size and learning discount of every task: half of the episodes train, the other half judges."""
+        reporter = reporter or Reporter(None, 0)
         discounts = sorted({min(candidate, discount) for candidate in self.learning_discounts})
         if min(map(len, tasks)) < 2 * LEAST_EPISODES:
             return [Choice(self.states, discounts[-1], {}, {}) for _ in tasks]
@@ -125,9 +132,12 @@ class CloneLearner:
         test = [data[len(data) // 2 :] for data in tasks]
         likelihoods, trained = {}, {}
         for states in self._sizes(tasks):
-            models = self.train(train, states, min(2, self.models))
+            reporter.enter("choosing", f"{states} states on half of the episodes")
+            models = self.train(train, states, min(2, self.models), reporter)
             scores = [models.for_task(i).score(data, data.terminated) for i, data in enumerate(test)]
-            likelihoods[states] = with_all_episodes(np.mean(models.log_likelihoods), np.mean(scores))
+            likelihoods[states] = with_all_episodes(
+                float(np.mean(models.log_likelihoods)), float(np.mean(scores))
+            )
             trained[states] = models
         states = max(likelihoods, key=likelihoods.__getitem__)
         choices = []
@@ -149,109 +159,61 @@ class CloneLearner:
         self, models: _core.CloneModels, train: Trajectories, test: Trajectories, discounts: list[float]
     ) -> dict[float, float]:
         """By learning discount: what its policy gains on the test episodes, in standard errors."""
-        rows = self.features(models, test)
+        rows = features(models, test, self.threads)
         before = cut_before(test)
         gains = {}
         for discount in discounts:
-            weights, noise, value_weights = self.regress(models, train, discount)
-            probs = softmax(rows[before] @ weights / (self.temperature * noise))
-            targets = advantages(test, rows @ value_weights, discount, trace(len(train)))
+            learned = self.values.learn(models, train, discount, self.threads)
+            probs = softmax(rows[before] @ learned.advantages / (self.temperature * learned.noise))
+            targets = advantages(test, rows @ learned.value, discount, trace(len(train)))
             gains[discount] = gain(probs[np.arange(test.n_steps), test.actions], targets, test).evidence
         return gains
 
-    def train(self, tasks: list[Trajectories], states: int, models: int) -> _core.CloneModels:
+    def train(
+        self, tasks: list[Trajectories], states: int, models: int, reporter: Reporter | None = None
+    ) -> _core.CloneModels:
         """Hidden Markov models of all tasks together, from several random starts."""
         data = tasks[0] if len(tasks) == 1 else concatenate(tasks)
-        return _core.CloneModels.train(
+        reporter = reporter or Reporter(None, 0)
+        before, share = reporter.done, states / self.states
+        trained = _core.CloneModels.train(
             data,
             data.terminated,
             states=states,
-            models=min(models, max(1, MOST_FEATURES // _states(tasks, states))),
-            iterations=self.iterations * min(MOST_TIMES, max(1, self.states // states)),
-            episodes=max(1, int(self.most_steps / (data.n_steps / len(data)))),
             seed=self.seed,
             tasks=np.repeat(np.arange(len(tasks), dtype=np.uint32), [len(task) for task in tasks]),
             threads=self.threads,
+            progress=lambda done: reporter.reach(before + int(share * done)),
+            **self._amount(tasks, states, models),
+        )
+        reporter.reach(before + self._steps(tasks, states, models))
+        return trained
+
+    def _amount(self, tasks: list[Trajectories], states: int, models: int) -> dict[str, int]:
+        """How many models of so many states are trained, for how long, and on how much."""
+        steps, episodes = sum(data.n_steps for data in tasks), sum(map(len, tasks))
+        times = max(1, self.states // states, steps // self.most_steps)
+        return {
+            "models": min(models, max(1, MOST_FEATURES // _states(tasks, states))),
+            "iterations": self.iterations * min(MOST_TIMES, times),
+            "episodes": max(1, int(self.most_steps / (steps / episodes))),
+        }
+
+    def _steps(self, tasks: list[Trajectories], states: int, models: int) -> int:
+        """Steps that such a training reads; those of a smaller model count less, as they take less."""
+        size = sum(data.n_steps for data in tasks), sum(map(len, tasks))
+        return int(
+            states / self.states * _core.CloneModels.work(*size, **self._amount(tasks, states, models))
         )
 
-    def features(self, models: _core.CloneModels, data: Trajectories) -> NDArray[np.float32]:
-        """[1, √10 · beliefs] at every cut: (n_steps + n_episodes, 1 + states of all models)."""
-        beliefs = models.beliefs_along(data, threads=self.threads)
-        rows = np.empty((len(beliefs), 1 + beliefs.shape[1]), np.float32)
-        rows[:, 0] = 1.0
-        np.multiply(beliefs, np.float32(SCALE), out=rows[:, 1:])
-        return rows
-
-    def regress(
-        self, models: _core.CloneModels, data: Trajectories, discount: float
-    ) -> tuple[FloatArray, float, FloatArray]:
-        """(weights (features, actions), noise, value weights (features,)), all linear in the features.
-
-        The weights give the advantage of every action, the noise is their standard error in units of reward.
-        """
-        width = 1 + models.n_features
-        value_weights = self._value(models, data, discount, width)
-        grams = np.zeros((data.n_actions, width, width))
-        moments = np.zeros((data.n_actions, width))
-        squares, examples = 0.0, []
-        for part in self._parts(data, width):
-            rows = self.features(models, part)
-            before = cut_before(part)
-            targets = advantages(part, rows @ value_weights, discount, trace(len(data)))
-            weights = 1.0 / (part.n_actions * propensities(part))
-            squares += float((targets**2).sum())
-            for action in range(part.n_actions):
-                taken = part.actions == action
-                chosen = rows[before[taken]]
-                weighted = chosen * weights[taken, np.newaxis].astype(np.float32)
-                grams[action] += chosen.T @ weighted
-                moments[action] += weighted.T @ targets[taken]
-            examples.append(rows[before[:: max(1, part.n_steps // 400)]])
-        solved, spread = [], 0.0
-        shown = np.concatenate(examples).astype(np.float64)
-        for gram, moment in zip(grams, moments, strict=True):
-            inverse = np.linalg.inv(gram + self.ridge * np.eye(width))
-            solved.append(inverse @ moment)
-            spread += float(((shown @ inverse) * shown).sum(axis=1).mean()) / data.n_actions
-        noise = np.sqrt(squares / data.n_steps * spread)
-        return np.stack(solved, axis=1), float(max(noise, np.finfo(float).tiny)), value_weights
-
-    def _value(
-        self, models: _core.CloneModels, data: Trajectories, discount: float, width: int
-    ) -> FloatArray:
-        """Weights of V by least-squares temporal differences: Σ x_t z_tᵀ w = Σ x_t ρ_t.
-
-        z and ρ are (discount·λ)-discounted sums of x_t − discount x_{t+1} and of the rewards.
-        """
-        left = self.value_ridge * np.eye(width)
-        left[0, 0] = 1e-6
-        right = np.zeros(width)
-        decay = discount * self.value_trace
-        for part in self._parts(data, width):
-            rows = self.features(models, part)
-            before = cut_before(part)
-            here = rows[before]
-            differences = here - np.float32(discount) * rows[before + 1] * goes_on(part)[:, np.newaxis]
-            rewards = part.rewards.copy()
-            discounted_backward(differences, part.offsets, decay)
-            discounted_backward(rewards, part.offsets, decay)
-            left += here.T @ differences
-            right += here.T @ rewards
-        return np.asarray(np.linalg.solve(left, right), np.float64)
-
-    def _parts(self, data: Trajectories, width: int) -> Iterator[Trajectories]:
-        size = max(1, int(MOST_CELLS / width / (data.n_steps / len(data) + 1)))
-        for first in range(0, len(data), size):
-            yield data[first : first + size]
-
-
-def trace(episodes: int) -> float:
-    """λ of the advantages: 1 − 1/√episodes.
-
-    Below 1 they lean on the learned value, which has less noise than what was earned, but is wrong where beliefs
-    are. The noise falls with the episodes, the error does not.
-    """
-    return 1.0 - 1.0 / float(np.sqrt(episodes))
+    def _work(self, tasks: list[Trajectories]) -> int:
+        """Steps that a fit reads while it trains, which takes most of its time."""
+        chosen = self._steps(tasks, self.states, self.models)
+        if min(map(len, tasks)) < 2 * LEAST_EPISODES:
+            return chosen
+        halves = [data[: len(data) // 2] for data in tasks]
+        tried = (self._steps(halves, states, min(2, self.models)) for states in self._sizes(tasks))
+        return chosen + sum(tried)
 
 
 def with_all_episodes(trained: float, judged: float) -> float:
@@ -260,7 +222,7 @@ def with_all_episodes(trained: float, judged: float) -> float:
     What a model gains on its own episodes it loses about as much on others, and both halve when the episodes
     double: without this, large models would be judged by too few data.
     """
-    return float(judged + (trained - judged) / 4.0)
+    return judged + (trained - judged) / 4.0
 
 
 def _states(tasks: list[Trajectories], states: int) -> int:

@@ -164,13 +164,14 @@ class UQF(Incremental, BaseEstimator):  # type: ignore[misc]
             Shards are read twice, a batch at a time, and never held in memory together.
         executor : concurrent.futures.Executor or distributed.Client, optional (spectral)
             Where the shards are read. The result has the same bits with any executor or none.
-        progress : callable, optional (spectral)
-            Called now and then with a `Progress`: the stage, how far it is, the time left.
+        progress : callable, optional
+            Called now and then with a `Progress`: the stage, how far it is, the time left. (Not with contexts,
+            which take no time worth telling.)
         """
         data, memory = self._check(data), self._memory()
-        if memory != "spectral" and (executor or progress or not isinstance(data, Trajectories)):
+        if memory != "spectral" and (executor or not isinstance(data, Trajectories)):
             raise ValueError(
-                f'memory = "{memory}": shards, executor and progress are for spectral memory; use '
+                f'memory = "{memory}": shards and executor are for spectral memory; use '
                 'UQF(memory="spectral", …), or read the data with uqf.read_log and fit without them'
             )
         if hasattr(self, "statistics_"):
@@ -178,7 +179,7 @@ class UQF(Incremental, BaseEstimator):  # type: ignore[misc]
         if memory == "spectral":
             self._keep_spectral(self.spectral_learner().fit(data, executor, progress))
         elif memory == "beliefs":
-            self._keep_beliefs(self.clone_learner().fit(data, self.discount), data)
+            self._keep_beliefs(self.clone_learner().fit(data, self.discount, progress), data)
         else:
             self._keep_contexts(self.context_learner().fit(data), data)
         return self._finish(data, memory)

@@ -51,6 +51,10 @@ class Reporter:
 
     def add(self, steps: int) -> None:
         """So many more steps were read."""
-        self.done += steps
+        self.reach(self.done + steps)
+
+    def reach(self, done: int) -> None:
+        """So many steps were read in all."""
+        self.done = min(done, self.total)
         if self.callback is not None:
             self.callback(Progress(self.stage, self.done, self.total, self.seconds))

@@ -70,6 +70,7 @@ impl CloneModel {
             steps += episode.actions.len();
             sums.log_likelihood += self.forward(episode, &from, &mut alive, &mut weighted);
             self.backward(episode, &into, &mut weighted, &mut ahead, &mut through, &mut sums);
+            ticker.advance(episode.n_steps());
         }
         sums.log_likelihood /= steps as f64;
         sums.transitions.truncate(self.transitions.len());
