@@ -54,7 +54,7 @@ class Reporter:
         self.reach(self.done + steps)
 
     def reach(self, done: int) -> None:
-        """So many steps were read in all."""
-        self.done = min(done, self.total)
+        """So many steps were read in all; estimates that turn out too high are not taken back."""
+        self.done = max(self.done, min(done, self.total))
         if self.callback is not None:
             self.callback(Progress(self.stage, self.done, self.total, self.seconds))
