@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from statistics import median
 from time import process_time
-from typing import Any
+from typing import Any, Literal
 
 
 @dataclass(frozen=True)
@@ -39,10 +40,11 @@ def race(
     unit: str,
     rounds: int = 5,
     timer: Callable[[], float] = process_time,
+    statistic: Literal["min", "median"] = "min",
 ) -> None:
     """Times `work`, which gets through `amount` of `unit`, and before every round of it each reference once.
 
-    Another `timer` must also stand in the module's `pytestmark`.
+    Another `timer` must also stand in the module's `pytestmark`. With `statistic` "median" the middle round counts.
     """
     taken: dict[str, list[float]] = {reference.name: [] for reference in references}
 
@@ -60,11 +62,12 @@ def race(
         case=case,
         amount=amount,
         unit=unit,
+        statistic=statistic,
         references=[
             {
                 "name": reference.name,
                 "kind": reference.kind,
-                "seconds": min(taken[reference.name]),
+                "seconds": {"min": min, "median": median}[statistic](taken[reference.name]),
                 "target": reference.target,
             }
             for reference in references

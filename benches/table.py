@@ -52,7 +52,7 @@ def rows_of(run: dict[str, Any]) -> list[Row]:
             rows.append(
                 Row(
                     benchmark=bench["fullname"],
-                    seconds=bench["stats"]["min"],
+                    seconds=bench["stats"][bench["extra_info"]["statistic"]],
                     reference=reference["name"],
                     kind=reference["kind"],
                     reference_seconds=reference["seconds"],

@@ -11,7 +11,8 @@ import uqf
 from uqf import _core
 from uqf.baselines import EM
 
-#: Threads share the time of the processor: here the wall counts.
+#: Threads share the time of the processor: here the wall counts, and the median of the rounds: the fastest round of one
+#: thread alone is one in which nobody else kept the processor from running faster than two threads ever may.
 pytestmark = pytest.mark.benchmark(timer=time.perf_counter)
 
 STEPS = 400_000
@@ -28,11 +29,11 @@ def stages():
         "stepping": lambda threads: uqf.rollout(world, episodes=20_000, threads=threads),
         "accumulation": lambda threads: _core.HankelStatistics.accumulate(data, settings, threads=threads),
         "second pass": lambda threads: _core.sum_operators(data, settings, *maps, threads=threads),
-        "rollouts": lambda threads: uqf.estimate_return(world, policy, episodes=5_000, threads=threads),
+        "rollouts": lambda threads: uqf.estimate_return(world, policy, episodes=15_000, threads=threads),
         "states along the data": lambda threads: policy.states_along(data, threads=threads),
-        "EM": lambda threads: EM(10, iterations=1, threads=threads).fit(sample),
+        "EM": lambda threads: EM(10, iterations=3, threads=threads).fit(sample),
         "cloned models": lambda threads: _core.CloneModels.train(
-            sample, sample.terminated, states=60, models=2, iterations=2, episodes=2_000, seed=0, threads=threads
+            sample, sample.terminated, states=60, models=2, iterations=6, episodes=2_000, seed=0, threads=threads
         ),
     }  # fmt: skip
 
@@ -53,6 +54,6 @@ def test_two_threads(benchmark, stages, stage):
         benchmark,
         lambda: work(2),
         [Reference("one thread", lambda: work(1), "self", target=1.8)],
-        stage="two threads", case=stage, amount=1, unit="runs", rounds=7,
-        timer=time.perf_counter,
+        stage="two threads", case=stage, amount=1, unit="runs", rounds=15,
+        timer=time.perf_counter, statistic="median",
     )  # fmt: skip
