@@ -17,7 +17,7 @@ from uqf.learn.hankel import Hankel
 FloatArray = NDArray[np.float64]
 
 #: Smaller blocks are decomposed in full; beyond, only the leading singular vectors are computed.
-FULL_SVD_SIZE = 1024
+FULL_SVD_SIZE = 512
 
 
 @dataclass(frozen=True)
