@@ -173,6 +173,17 @@ def test_held_out_likelihood_is_foretold_for_twice_the_episodes():
     assert error < 0.4 * abs(np.mean(trained_on_half) - np.mean(seen))
 
 
+def test_wrong_sizes_and_mixed_tasks_are_named(data):
+    for name in ("states", "models", "iterations"):
+        with pytest.raises(ValueError, match=f"{name} = 0: give at least 1"):
+            uqf.UQF(**{name: 0}).fit(data)
+    tiger = uqf.rollout(uqf.make("tiger"), episodes=5)
+    with pytest.raises(ValueError, match=r"tasks of \[\(2, 3\), \(3, 2\)\] actions and observations"):
+        uqf.UQF().fit_tasks([data, tiger])
+    with pytest.raises(ValueError, match=r"3 entries \(str\)"):
+        uqf.UQF().fit_tasks("abc")
+
+
 def test_what_is_chosen_has_the_best_evidence(data):
     learner = CloneLearner(states=12, models=1, iterations=10, learning_discounts=(0.5, 0.9, 0.99))
     (choice,) = learner.choose([data], 0.9)

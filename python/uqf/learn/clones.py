@@ -74,6 +74,11 @@ class CloneLearner:
     seed: int = 0
     threads: int | None = None
 
+    def __post_init__(self) -> None:
+        for name in ("states", "models", "iterations", "most_steps"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name} = {getattr(self, name)}: give at least 1")
+
     def fit(
         self,
         data: Trajectories,

@@ -191,12 +191,19 @@ class UQF(Incremental, BaseEstimator):  # type: ignore[misc]
         state, learned from the episodes of all, and each its own rewards, values and policy: many tasks with few
         episodes each know the world as well as one with many. For memory="beliefs" only.
         """
+        if len(tasks) == 0 or not all(isinstance(data, Trajectories) for data in tasks):
+            kinds = sorted({type(data).__name__ for data in tasks})
+            raise ValueError(
+                f"tasks has {len(tasks)} entries ({', '.join(kinds)}): give a list of uqf.Trajectories, one "
+                "for every task"
+            )
+        sizes = {(data.n_actions, data.n_observations) for data in tasks}
+        if len(sizes) > 1:
+            raise ValueError(
+                f"tasks of {sorted(sizes)} actions and observations: all must have the same, being of one world"
+            )
         for data in tasks:
             self._check(data)
-        if len(tasks) == 0 or not all(isinstance(data, Trajectories) for data in tasks):
-            raise ValueError(
-                f"tasks has {len(tasks)} entries: give a list of uqf.Trajectories, one for every task"
-            )
         if self._memory() != "beliefs":
             raise ValueError(f'memory = "{self._memory()}": only memory="beliefs" can be shared among tasks')
         learners = []
