@@ -38,6 +38,22 @@ impl Ticker {
 /// More would even out threads of unequal luck, fewer would save memory.
 const BLOCKS_HELD_PER_THREAD: usize = 4;
 
+/// `work` applied to one block, unless someone wishes to stop; counted when it is done.
+fn run_block<T>(
+    index: usize,
+    items: usize,
+    block: usize,
+    ticker: &Ticker,
+    work: impl FnOnce(Range<usize>) -> Result<T>,
+) -> Result<T> {
+    ticker.check()?;
+    let range = index * block..items.min((index + 1) * block);
+    let length = range.len();
+    let result = work(range)?;
+    ticker.advance(length);
+    Ok(result)
+}
+
 /// `work` applied to the blocks `0..block`, `block..2*block`, … of `0..items`, results in that order.
 ///
 /// The cut depends on `items` and `block` alone, so sums taken over the returned list have the same
@@ -49,14 +65,7 @@ pub fn map_blocks<T: Send>(
     ticker: &Ticker,
     work: impl Fn(Range<usize>) -> Result<T> + Sync,
 ) -> Result<Vec<T>> {
-    let run = |index: usize| {
-        ticker.check()?;
-        let range = index * block..items.min((index + 1) * block);
-        let length = range.len();
-        let result = work(range)?;
-        ticker.advance(length);
-        Ok(result)
-    };
+    let run = |index: usize| run_block(index, items, block, ticker, &work);
     let blocks = items.div_ceil(block);
     if threads <= 1 || blocks <= 1 {
         return (0..blocks).map(run).collect();
@@ -110,11 +119,7 @@ pub fn fold_exactly<T: Send>(
             if index >= blocks {
                 return Ok(sum);
             }
-            ticker.check()?;
-            let range = index * block..items.min((index + 1) * block);
-            let length = range.len();
-            add(&mut sum, range)?;
-            ticker.advance(length);
+            run_block(index, items, block, ticker, |range| add(&mut sum, range))?;
         }
     };
     if threads <= 1 || blocks <= 1 {

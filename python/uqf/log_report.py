@@ -147,6 +147,8 @@ def fit_and_evaluate(
             f"{len(data)} episodes are too few: {held} would be held out to evaluate, and none left to learn from"
         )
     learner = UQF(discount=discount, seed=seed).fit(data[np.sort(order[held:])], progress=progress)
+    if progress is not None:
+        progress(Progress(f"evaluating on {held:,} held-out episodes", 1, 1, 0.0))
     unseen = data[np.sort(order[:held])]
     estimate = ope.evaluate(learner.policy_, unseen, discount=discount, seed=seed)
     diagnostics = {name: value for name, value in learner.diagnostics_.items() if _is_plain(value)}

@@ -10,8 +10,6 @@
 mod expectation;
 mod lanes;
 
-use pulp::Arch;
-
 use crate::error::{Error, Result};
 use crate::learn::clones::expectation::{Expected, Sequence};
 use crate::learn::events::Tasks;
@@ -177,14 +175,13 @@ impl CloneModel {
     /// first iterations see some, and only the last ones all.
     fn improve(&mut self, sequences: &[Sequence], iterations: usize, ticker: &Ticker) -> Result<()> {
         let base = self.events.clone();
-        let arch = Arch::new();
         let first = enough(sequences, FIRST_STEPS);
         let counts = [first, usize::max(first, sequences.len() / 2), sequences.len()];
         for (count, iterations) in counts.into_iter().zip(stages(iterations)) {
             self.log_likelihood = f64::NEG_INFINITY;
             let mut overshoot = OVERSHOOT;
             for _ in 0..iterations {
-                let expected = arch.dispatch(|| self.expectation(&sequences[..count], ticker))?;
+                let expected = self.expectation(&sequences[..count], ticker)?;
                 let rising = expected.log_likelihood >= self.log_likelihood - 1e-4;
                 let old = std::mem::replace(self, self.maximisation(&expected, &base));
                 if rising {
@@ -195,7 +192,7 @@ impl CloneModel {
                 }
             }
         }
-        self.log_likelihood = arch.dispatch(|| self.log_likelihood_of(sequences, ticker))?;
+        self.log_likelihood = self.log_likelihood_of(sequences, ticker)?;
         Ok(())
     }
 
@@ -228,7 +225,7 @@ impl CloneModel {
         let episodes = 0..view.n_episodes();
         let sequences: Vec<Sequence> =
             episodes.map(|e| Sequence::of(view, terminated[e], tasks, e)).collect();
-        Arch::new().dispatch(|| self.log_likelihood_of(&sequences, ticker))
+        self.log_likelihood_of(&sequences, ticker)
     }
 
     /// Probability that action a in state s ends the episode of a task: (actions, states).

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use pulp::{Simd, WithSimd};
+
 use crate::error::{Error, Result};
 use crate::parallel::{Ticker, fill_blocks};
 use crate::plan::automaton::{Automaton, UNSEEN, dot};
@@ -136,7 +138,7 @@ impl AutomatonPolicy {
 
     /// Brings a state to its scale; false if it cannot be: zero, not finite, or without probability.
     fn rescale(&self, state: &mut [f64]) -> bool {
-        self.automaton.arch().dispatch(|| self.rescale_in_lanes(state))
+        self.automaton.arch().dispatch(Rescale { policy: self, state })
     }
 
     #[inline(always)]
@@ -189,13 +191,7 @@ impl AutomatonPolicy {
     }
 
     pub fn q_values(&self, memory: &Memory, values: &mut [f64]) {
-        let rank = self.automaton.rank();
-        self.automaton.arch().dispatch(|| {
-            // All actions side by side, with strides, was measured: it takes twice as long.
-            for (value, weights) in values.iter_mut().zip(self.weights.chunks_exact(rank)) {
-                *value = dot(&memory.state, weights);
-            }
-        });
+        self.automaton.arch().dispatch(Weigh { state: &memory.state, weights: &self.weights, values });
         let row = memory.row as usize * self.n_actions;
         if let Some(entries) = self.table.get(row..row + self.n_actions) {
             values.iter_mut().zip(entries).for_each(|(value, entry)| *value += entry);
@@ -211,6 +207,41 @@ impl AutomatonPolicy {
                     *value /= probability;
                 }
             }
+        }
+    }
+}
+
+/// `AutomatonPolicy::rescale` with the widest vectors that the processor has. A struct, because a closure is called
+/// through a shim of the compiler's own, which is built for the oldest processor.
+struct Rescale<'a> {
+    policy: &'a AutomatonPolicy,
+    state: &'a mut [f64],
+}
+
+impl WithSimd for Rescale<'_> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _simd: S) -> bool {
+        self.policy.rescale_in_lanes(self.state)
+    }
+}
+
+/// values[a] = weights[a] · state.
+struct Weigh<'a> {
+    state: &'a [f64],
+    weights: &'a [f64],
+    values: &'a mut [f64],
+}
+
+impl WithSimd for Weigh<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _simd: S) {
+        // All actions side by side, with strides, was measured: it takes twice as long.
+        for (value, weights) in self.values.iter_mut().zip(self.weights.chunks_exact(self.state.len())) {
+            *value = dot(self.state, weights);
         }
     }
 }

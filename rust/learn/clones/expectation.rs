@@ -1,5 +1,7 @@
 //! The expectation step of cloned hidden Markov models: forward and backward along every episode.
 
+use pulp::{Arch, Simd, WithSimd};
+
 use super::lanes::{Block, PAD, add_product, combine};
 use super::{CloneModel, TINY};
 use crate::error::Result;
@@ -46,14 +48,51 @@ impl Sequence {
     }
 }
 
+/// An expectation step with the widest vectors that the processor has. A struct, because a closure is called through
+/// a shim of the compiler's own, which is built, with all that is inlined into it, for the oldest processor.
+struct Expectation<'a> {
+    model: &'a CloneModel,
+    sequences: &'a [Sequence],
+    ticker: &'a Ticker,
+}
+
+impl WithSimd for Expectation<'_> {
+    type Output = Result<Expected>;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _simd: S) -> Self::Output {
+        self.model.expectation_in_lanes(self.sequences, self.ticker)
+    }
+}
+
+/// The same for the likelihood alone.
+struct LogLikelihood<'a> {
+    model: &'a CloneModel,
+    sequences: &'a [Sequence],
+    ticker: &'a Ticker,
+}
+
+impl WithSimd for LogLikelihood<'_> {
+    type Output = Result<f64>;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _simd: S) -> Self::Output {
+        self.model.log_likelihood_in_lanes(self.sequences, self.ticker)
+    }
+}
+
 impl CloneModel {
     fn range(&self, observation: u32) -> (usize, usize) {
         let (low, high) = self.ranges[observation as usize];
         (low as usize, high as usize)
     }
 
-    #[inline(always)]
     pub fn expectation(&self, sequences: &[Sequence], ticker: &Ticker) -> Result<Expected> {
+        Arch::new().dispatch(Expectation { model: self, sequences, ticker })
+    }
+
+    #[inline(always)]
+    fn expectation_in_lanes(&self, sequences: &[Sequence], ticker: &Ticker) -> Result<Expected> {
         let states = self.n_states;
         let mut sums = Expected {
             transitions: vec![0.0; self.transitions.len() + PAD],
@@ -99,8 +138,12 @@ impl CloneModel {
     }
 
     /// Mean log-likelihood of a step.
-    #[inline(always)]
     pub fn log_likelihood_of(&self, sequences: &[Sequence], ticker: &Ticker) -> Result<f64> {
+        Arch::new().dispatch(LogLikelihood { model: self, sequences, ticker })
+    }
+
+    #[inline(always)]
+    fn log_likelihood_in_lanes(&self, sequences: &[Sequence], ticker: &Ticker) -> Result<f64> {
         let (mut alive, mut weighted) = (Vec::new(), Vec::new());
         let from = self.padded();
         let (mut sum, mut steps) = (0.0, 0);

@@ -10,6 +10,20 @@ const WIDEST: usize = 64;
 /// Numbers that may be read behind the end of a matrix.
 pub const PAD: usize = WIDEST;
 
+/// Calls a function for as many lanes as a block of this width needs.
+macro_rules! for_width {
+    ($width:expr, $function:ident($($argument:expr),*)) => {
+        match $width.div_ceil(8) {
+            1 => $function::<8>($($argument),*),
+            2 => $function::<16>($($argument),*),
+            3 => $function::<24>($($argument),*),
+            4 => $function::<32>($($argument),*),
+            5 | 6 => $function::<48>($($argument),*),
+            _ => $function::<64>($($argument),*),
+        }
+    };
+}
+
 /// A matrix of rows of `stride` numbers, and where in it a block begins.
 pub struct Block<M> {
     pub matrix: M,
@@ -23,14 +37,7 @@ pub fn combine(weights: &[f32], block: Block<&[f32]>, out: &mut [f32]) {
     let Block { matrix, stride, place } = block;
     for (part, out) in out.chunks_mut(WIDEST).enumerate() {
         let place = place + part * WIDEST;
-        match out.len().div_ceil(8) {
-            1 => combine_lanes::<8>(weights, matrix, stride, place, out),
-            2 => combine_lanes::<16>(weights, matrix, stride, place, out),
-            3 => combine_lanes::<24>(weights, matrix, stride, place, out),
-            4 => combine_lanes::<32>(weights, matrix, stride, place, out),
-            5 | 6 => combine_lanes::<48>(weights, matrix, stride, place, out),
-            _ => combine_lanes::<64>(weights, matrix, stride, place, out),
-        }
+        for_width!(out.len(), combine_lanes(weights, matrix, stride, place, out));
     }
 }
 
@@ -56,14 +63,7 @@ pub fn add_product(weights: &[f32], values: &[f32], block: Block<&mut [f32]>) {
     let Block { matrix, stride, place } = block;
     for (part, values) in values.chunks(WIDEST).enumerate() {
         let place = place + part * WIDEST;
-        match values.len().div_ceil(8) {
-            1 => add_product_lanes::<8>(weights, values, matrix, stride, place),
-            2 => add_product_lanes::<16>(weights, values, matrix, stride, place),
-            3 => add_product_lanes::<24>(weights, values, matrix, stride, place),
-            4 => add_product_lanes::<32>(weights, values, matrix, stride, place),
-            5 | 6 => add_product_lanes::<48>(weights, values, matrix, stride, place),
-            _ => add_product_lanes::<64>(weights, values, matrix, stride, place),
-        }
+        for_width!(values.len(), add_product_lanes(weights, values, matrix, stride, place));
     }
 }
 
