@@ -1,14 +1,16 @@
 //! The whole boundary with Python: borrow, call, convert. No logic lives here.
 
 mod automaton;
-mod baum_welch;
-mod context;
 mod batch;
-mod convert;
+mod baum_welch;
 mod clones;
+mod context;
+mod convert;
 mod draw;
 mod forest;
 mod hankel;
+mod hankel_settings;
+mod hankel_state;
 mod job;
 mod policies;
 mod pomcp;
@@ -17,6 +19,7 @@ mod replay;
 mod rollout;
 mod sum_policy;
 mod trajectories;
+mod words;
 mod world;
 
 use pyo3::prelude::*;
@@ -36,9 +39,9 @@ mod _core {
     #[pymodule_export]
     use super::forest::{FeatureMemory, Features, ForestPolicy};
     #[pymodule_export]
-    use super::hankel::{
-        HankelSettings, HankelStatistics, count_pairs, most_frequent, project_words, sum_operators,
-    };
+    use super::hankel::{HankelStatistics, sum_operators};
+    #[pymodule_export]
+    use super::hankel_settings::HankelSettings;
     #[pymodule_export]
     use super::policies::TablePolicy;
     #[pymodule_export]
@@ -53,6 +56,8 @@ mod _core {
     use super::sum_policy::{SumMemory, SumPolicy, context_keys};
     #[pymodule_export]
     use super::trajectories::{take_episodes, validate};
+    #[pymodule_export]
+    use super::words::{count_pairs, most_frequent, project_words};
     #[pymodule_export]
     use super::world::{Simulation, World};
 }
