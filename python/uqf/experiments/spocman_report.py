@@ -74,8 +74,11 @@ def _time_figure(lines: list[dict[str, Any]]) -> str:
             labels.append((line["seconds"], line["return"], line["label"]))
     for duration, value, label in labels:
         if x(duration) > 560:
-            # Below its mark: to the left are the marks of fewer rounds.
-            panel.text(x(duration) + 8, y(value) + 22, label, "end", "label")
+            # Below its mark, and below what was published nearby: to the left are the marks of fewer rounds.
+            near = [
+                y(v) for v, s, _ in published if 0 <= x(duration) - x(s) < 170 and abs(y(v) - y(value)) < 30
+            ]
+            panel.text(x(duration) + 8, max([y(value), *near]) + 22, label, "end", "label")
         else:
             panel.text(x(duration) + 11, y(value) + 4, label, "start", "label")
     return drawing([panel], 1040, 400, "spocman", "Return against training time on S-PocMan")
