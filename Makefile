@@ -28,7 +28,7 @@ help: ## list the targets
 
 build: .venv/built ## compile the core and install the package into .venv
 
-demo: build ## both of the paper's experiments, small: two and a half minutes on two cores the first time, then seconds; writes results/report.html
+demo: build ## both of the paper's experiments, small: about three minutes on two cores the first time, then seconds; writes results/report.html
 	@$(BIN)/python -m uqf demo
 
 browser: ## install chromium, in which the tests open the report, where it is missing and apt-get may

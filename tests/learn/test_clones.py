@@ -247,8 +247,8 @@ def test_tasks_with_few_episodes_learn_together_what_one_needs_three_times_as_ma
         pairs = zip(everywhere, policies, strict=True)
         return np.mean([uqf.estimate_return(w, p, episodes=500, seed=7).mean for w, p in pairs])
 
-    assert score(together) > 1.05 * score(few)
-    assert score(together) > 0.95 * score(many)
+    assert score(together) > 1.1 * score(few)
+    assert score(together) > 0.97 * score(many)
 
 
 def test_tasks_keep_their_own_rewards():

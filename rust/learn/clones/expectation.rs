@@ -48,36 +48,38 @@ impl Sequence {
     }
 }
 
-/// An expectation step with the widest vectors that the processor has. A struct, because a closure is called through
+/// A pass over sequences with the widest vectors that the processor has. A struct, because a closure is called through
 /// a shim of the compiler's own, which is built, with all that is inlined into it, for the oldest processor.
-struct Expectation<'a> {
+struct Pass<'a> {
     model: &'a CloneModel,
     sequences: &'a [Sequence],
     ticker: &'a Ticker,
+    /// What is expected is added here; without it the pass is for the likelihood alone.
+    sums: Option<&'a mut Expected>,
 }
 
-impl WithSimd for Expectation<'_> {
-    type Output = Result<Expected>;
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, _simd: S) -> Self::Output {
-        self.model.expectation_in_lanes(self.sequences, self.ticker)
-    }
-}
-
-/// The same for the likelihood alone.
-struct LogLikelihood<'a> {
-    model: &'a CloneModel,
-    sequences: &'a [Sequence],
-    ticker: &'a Ticker,
-}
-
-impl WithSimd for LogLikelihood<'_> {
+impl WithSimd for Pass<'_> {
+    /// Mean log-likelihood of a step.
     type Output = Result<f64>;
 
     #[inline(always)]
-    fn with_simd<S: Simd>(self, _simd: S) -> Self::Output {
-        self.model.log_likelihood_in_lanes(self.sequences, self.ticker)
+    fn with_simd<S: Simd>(mut self, _simd: S) -> Result<f64> {
+        let (model, states) = (self.model, self.model.n_states);
+        let (mut alive, mut weighted) = (Vec::new(), Vec::new());
+        let (mut ahead, mut through) = (vec![0.0f32; states], vec![0.0f32; states]);
+        let from = model.padded();
+        let into = if self.sums.is_some() { model.transposed() } else { Vec::new() };
+        let (mut log_likelihood, mut steps) = (0.0, 0);
+        for episode in self.sequences {
+            self.ticker.check()?;
+            steps += episode.n_steps();
+            log_likelihood += model.forward(episode, &from, &mut alive, &mut weighted);
+            if let Some(sums) = &mut self.sums {
+                model.backward(episode, &into, &mut weighted, &mut ahead, &mut through, sums);
+                self.ticker.advance(episode.n_steps());
+            }
+        }
+        Ok(log_likelihood / steps as f64)
     }
 }
 
@@ -88,30 +90,14 @@ impl CloneModel {
     }
 
     pub fn expectation(&self, sequences: &[Sequence], ticker: &Ticker) -> Result<Expected> {
-        Arch::new().dispatch(Expectation { model: self, sequences, ticker })
-    }
-
-    #[inline(always)]
-    fn expectation_in_lanes(&self, sequences: &[Sequence], ticker: &Ticker) -> Result<Expected> {
-        let states = self.n_states;
         let mut sums = Expected {
             transitions: vec![0.0; self.transitions.len() + PAD],
             events: vec![0.0; self.events.len()],
-            start: vec![0.0; states],
+            start: vec![0.0; self.n_states],
             log_likelihood: 0.0,
         };
-        let (mut alive, mut weighted) = (Vec::new(), Vec::new());
-        let (mut ahead, mut through) = (vec![0.0f32; states], vec![0.0f32; states]);
-        let (from, into) = (self.padded(), self.transposed());
-        let mut steps = 0;
-        for episode in sequences {
-            ticker.check()?;
-            steps += episode.actions.len();
-            sums.log_likelihood += self.forward(episode, &from, &mut alive, &mut weighted);
-            self.backward(episode, &into, &mut weighted, &mut ahead, &mut through, &mut sums);
-            ticker.advance(episode.n_steps());
-        }
-        sums.log_likelihood /= steps as f64;
+        let pass = Pass { model: self, sequences, ticker, sums: Some(&mut sums) };
+        sums.log_likelihood = Arch::new().dispatch(pass)?;
         sums.transitions.truncate(self.transitions.len());
         Ok(sums)
     }
@@ -139,20 +125,7 @@ impl CloneModel {
 
     /// Mean log-likelihood of a step.
     pub fn log_likelihood_of(&self, sequences: &[Sequence], ticker: &Ticker) -> Result<f64> {
-        Arch::new().dispatch(LogLikelihood { model: self, sequences, ticker })
-    }
-
-    #[inline(always)]
-    fn log_likelihood_in_lanes(&self, sequences: &[Sequence], ticker: &Ticker) -> Result<f64> {
-        let (mut alive, mut weighted) = (Vec::new(), Vec::new());
-        let from = self.padded();
-        let (mut sum, mut steps) = (0.0, 0);
-        for episode in sequences {
-            ticker.check()?;
-            steps += episode.actions.len();
-            sum += self.forward(episode, &from, &mut alive, &mut weighted);
-        }
-        Ok(sum / steps as f64)
+        Arch::new().dispatch(Pass { model: self, sequences, ticker, sums: None })
     }
 
     /// States that the agent may be in before step t.
