@@ -3,11 +3,11 @@
 from functools import lru_cache
 
 import numpy as np
+from uqf.learn.state import Basis, Target, block_matrix
 
 import uqf
 from uqf import _core
 from uqf.learn.spectral import Decomposition, decompose
-from uqf.learn.state import Basis, Target, block_matrix
 
 #: Hashed vectors of words of up to three symbols, as in the paper's compressed experiments.
 DIM, LONGEST, RANK = 200, 3, 40

@@ -9,10 +9,10 @@ import scipy.sparse.linalg
 from experience import DIM, LONGEST, TARGET, accumulated, basis, decomposed, spocman
 from race import Reference, race
 from sklearn.utils.extmath import randomized_svd
+from uqf.learn.state import block_matrix
 
 from uqf import _core
 from uqf.learn.spectral import decompose
-from uqf.learn.state import block_matrix
 
 
 def copying(array):

@@ -1,4 +1,4 @@
-//! The compiled core of `uqf`: simulate → trajectories → Hankel statistics → automaton → policy.
+//! The compiled core of `uqf`: worlds → trajectories → memory → policy.
 //!
 //! A module uses only modules declared above it; only `bindings` knows that Python exists.
 
@@ -10,5 +10,5 @@ pub mod simulate;
 pub mod domains;
 pub mod formats;
 pub mod learn;
-pub mod plan;
+pub mod policies;
 mod bindings;

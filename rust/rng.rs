@@ -64,7 +64,12 @@ impl Rng {
     /// Index drawn from weights that sum to `total`; rounding can only ever pick a positive weight.
     #[inline]
     pub fn choose(&mut self, weights: &[f64], total: f64) -> usize {
-        let mut left = self.uniform() * total;
+        Self::pick(weights, self.uniform() * total)
+    }
+
+    /// The index at which the running sum of the weights first exceeds `left`; never one of weight zero.
+    #[inline]
+    pub fn pick(weights: &[f64], mut left: f64) -> usize {
         let mut last = 0;
         for (index, &weight) in weights.iter().enumerate() {
             if weight > 0.0 {

@@ -128,6 +128,8 @@ pub struct View<'a> {
     pub rewards: &'a [f64],
     pub offsets: &'a [i64],
     pub behavior_probs: Option<&'a [f64]>,
+    /// Whether the world ended an episode, one for each.
+    pub terminated: &'a [bool],
     pub n_actions: usize,
     pub n_observations: usize,
 }
@@ -244,6 +246,7 @@ mod tests {
             rewards,
             offsets,
             behavior_probs: None,
+            terminated: &[],
             n_actions: 2,
             n_observations: 2,
         }

@@ -120,8 +120,9 @@ def test_names_on_request_are_listed_and_unknown_ones_refused():
 
 
 def test_names_on_request_are_the_real_ones():
-    import uqf
     import uqf.learn.estimator
+
+    import uqf
     import uqf.ope as ope
 
     assert uqf.UQF is uqf.learn.estimator.UQF

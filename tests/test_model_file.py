@@ -13,11 +13,11 @@ import pytest
 import safetensors.numpy
 from hypothesis import given
 from hypothesis import strategies as st
+from uqf.model_file import KEY, begins_as_model
+from uqf.model_header import checksum, fingerprint
 
 import uqf
 from uqf import _core
-from uqf.model_file import KEY, begins_as_model
-from uqf.model_header import checksum, fingerprint
 
 
 def random_sum(rng, n_actions, n_observations, n_contexts, n_beliefs, temperature):

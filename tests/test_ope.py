@@ -2,12 +2,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from uqf.ope.replay import estimated_propensities, target_probs
 
 import uqf
 from strategies import pomdps, trajectories
 from uqf import _core, ope
 from uqf.ope.estimators import replayed
-from uqf.ope.replay import estimated_propensities, target_probs
 
 
 def random_table(n_actions, n_observations, seed=0, softness=1.0):

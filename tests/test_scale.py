@@ -18,13 +18,13 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from uqf.adapters.shards import ParquetShard
+from uqf.learn.map_reduce import TreeSum
+from uqf.learn.shards import Blocks
 
 import uqf
 from shard_sources import Watched, WatchedShard
-from uqf.adapters.shards import ParquetShard
 from uqf.experiments import scale, scale_sums
-from uqf.learn.map_reduce import TreeSum
-from uqf.learn.shards import Blocks
 
 distributed = pytest.importorskip("distributed")
 

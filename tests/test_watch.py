@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 from rich.console import Console
 from typer.testing import CliRunner
+from uqf.experiments.episode import play
+from uqf.watch import show
 
 import uqf
 from uqf.cli import app
-from uqf.experiments.episode import play
-from uqf.watch import show
 
 
 @pytest.fixture(scope="module")

@@ -4,10 +4,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from uqf.batches import batch as batch
-from uqf.environments import Environment as Environment
-from uqf.environments import TabularPOMDP as TabularPOMDP
-from uqf.environments import environments as environments
-from uqf.environments import make as make
+from uqf.data.concatenate import concatenate as concatenate
+from uqf.data.progress import Progress as Progress
+from uqf.data.trajectories import Trajectories as Trajectories
+from uqf.data.vocabulary import Vocabulary as Vocabulary
 from uqf.errors import FileFormatError as FileFormatError
 from uqf.errors import NumericalError as NumericalError
 from uqf.errors import SpectralRadiusError as SpectralRadiusError
@@ -16,79 +16,88 @@ from uqf.errors import WorkerError as WorkerError
 from uqf.evaluate import Score as Score
 from uqf.evaluate import estimate_return as estimate_return
 from uqf.evaluate import rollout as rollout
-from uqf.learn.automata import WFA as WFA
-from uqf.learn.progress import Progress as Progress
-from uqf.model_file import inspect_model as inspect_model
-from uqf.model_file import load as load
-from uqf.model_file import save as save
-from uqf.model_header import ModelHeader as ModelHeader
+from uqf.learn.spectral.wfa import WFA as WFA
 from uqf.policies import AutomatonPolicy as AutomatonPolicy
+from uqf.policies import BeliefPolicy as BeliefPolicy
+from uqf.policies import ContextPolicy as ContextPolicy
 from uqf.policies import Policy as Policy
-from uqf.policies import SumPolicy as SumPolicy
 from uqf.policies import TablePolicy as TablePolicy
-from uqf.pomdp_file import dumps_pomdp as dumps_pomdp
-from uqf.pomdp_file import load_pomdp as load_pomdp
-from uqf.pomdp_file import loads_pomdp as loads_pomdp
-from uqf.pomdp_file import save_pomdp as save_pomdp
-from uqf.trajectories import Trajectories as Trajectories
-from uqf.trajectories import concatenate as concatenate
-from uqf.vocabulary import Vocabulary as Vocabulary
+from uqf.storage.policies import PolicyHeader as PolicyHeader
+from uqf.storage.policies import inspect_policy as inspect_policy
+from uqf.storage.policies import load as load
+from uqf.storage.policies import save as save
+from uqf.worlds.environments import Environment as Environment
+from uqf.worlds.environments import TabularPOMDP as TabularPOMDP
+from uqf.worlds.environments import environments as environments
+from uqf.worlds.environments import make as make
+from uqf.worlds.pomdp_file import dumps_pomdp as dumps_pomdp
+from uqf.worlds.pomdp_file import load_pomdp as load_pomdp
+from uqf.worlds.pomdp_file import loads_pomdp as loads_pomdp
+from uqf.worlds.pomdp_file import save_pomdp as save_pomdp
 
 if TYPE_CHECKING:
     from uqf import baselines as baselines
     from uqf import ope as ope
-    from uqf.adapters.arrow import from_arrow as from_arrow
-    from uqf.adapters.columns import LogColumns as LogColumns
-    from uqf.adapters.dask import dask_shards as dask_shards
     from uqf.adapters.gymnasium import from_gymnasium as from_gymnasium
     from uqf.adapters.gymnasium import gymnasium_env as gymnasium_env
     from uqf.adapters.gymnasium import gymnasium_vector_env as gymnasium_vector_env
-    from uqf.adapters.log import iter_log as iter_log
-    from uqf.adapters.log import read_log as read_log
-    from uqf.adapters.log import read_parquet as read_parquet
     from uqf.adapters.minari import from_minari as from_minari
-    from uqf.adapters.shards import Shards as Shards
-    from uqf.learn.estimator import UQF as UQF
-    from uqf.learn.hankel import Hankel as Hankel
-    from uqf.learn.hankel import exact_hankel as exact_hankel
-    from uqf.learn.hankel import hankel as hankel
+    from uqf.data.cluster import dask_shards as dask_shards
+    from uqf.data.formats.arrow import from_arrow as from_arrow
+    from uqf.data.formats.columns import LogColumns as LogColumns
+    from uqf.data.formats.log import iter_log as iter_log
+    from uqf.data.formats.log import read_log as read_log
+    from uqf.data.formats.log import read_parquet as read_parquet
+    from uqf.data.formats.parquet_shards import Shards as Shards
+    from uqf.iteration import PolicyIteration as PolicyIteration
+    from uqf.iteration import policy_iteration as policy_iteration
+    from uqf.learn.belief_q import BeliefQ as BeliefQ
+    from uqf.learn.context_q import ContextQ as ContextQ
+    from uqf.learn.fit import fit as fit
+    from uqf.learn.not_fitted import NotFittedError as NotFittedError
     from uqf.learn.selection import Selection as Selection
     from uqf.learn.selection import select as select
-    from uqf.learn.spectral import spectral_wfa as spectral_wfa
-    from uqf.learn.statistics import Statistics as Statistics
-    from uqf.learn.statistics_file import load_statistics as load_statistics
-    from uqf.learn.statistics_file import save_statistics as save_statistics
-    from uqf.plan.policy_iteration import PolicyIteration as PolicyIteration
-    from uqf.plan.policy_iteration import policy_iteration as policy_iteration
+    from uqf.learn.spectral.hankel import Hankel as Hankel
+    from uqf.learn.spectral.hankel import exact_hankel as exact_hankel
+    from uqf.learn.spectral.hankel import hankel as hankel
+    from uqf.learn.spectral.hankel import spectral_wfa as spectral_wfa
+    from uqf.learn.spectral.statistics import Statistics as Statistics
+    from uqf.learn.spectral.statistics_file import load_statistics as load_statistics
+    from uqf.learn.spectral.statistics_file import save_statistics as save_statistics
+    from uqf.learn.uqf import UQF as UQF
 
 #: Names that are imported when first used: (module, the extra that it needs). Without an extra it is the time:
 #: scikit-learn and scipy's sparse matrices take seconds to load, an agent that only acts needs neither.
 _ON_REQUEST = {
     "baselines": ("uqf.baselines", None),
     "ope": ("uqf.ope", None),
-    "UQF": ("uqf.learn.estimator", None),
-    "Hankel": ("uqf.learn.hankel", None),
-    "exact_hankel": ("uqf.learn.hankel", None),
-    "hankel": ("uqf.learn.hankel", None),
+    "BeliefQ": ("uqf.learn.belief_q", None),
+    "ContextQ": ("uqf.learn.context_q", None),
+    "UQF": ("uqf.learn.uqf", None),
+    "fit": ("uqf.learn.fit", None),
+    "NotFittedError": ("uqf.learn.not_fitted", None),
+    "Hankel": ("uqf.learn.spectral.hankel", None),
+    "exact_hankel": ("uqf.learn.spectral.hankel", None),
+    "hankel": ("uqf.learn.spectral.hankel", None),
+    "spectral_wfa": ("uqf.learn.spectral.hankel", None),
     "Selection": ("uqf.learn.selection", None),
     "select": ("uqf.learn.selection", None),
-    "spectral_wfa": ("uqf.learn.spectral", None),
-    "Statistics": ("uqf.learn.statistics", None),
-    "load_statistics": ("uqf.learn.statistics_file", None),
-    "save_statistics": ("uqf.learn.statistics_file", None),
-    "PolicyIteration": ("uqf.plan.policy_iteration", None),
-    "policy_iteration": ("uqf.plan.policy_iteration", None),
+    "Statistics": ("uqf.learn.spectral.statistics", None),
+    "load_statistics": ("uqf.learn.spectral.statistics_file", None),
+    "save_statistics": ("uqf.learn.spectral.statistics_file", None),
+    "PolicyIteration": ("uqf.iteration", None),
+    "policy_iteration": ("uqf.iteration", None),
     "from_gymnasium": ("uqf.adapters.gymnasium", "gym"),
     "gymnasium_env": ("uqf.adapters.gymnasium", "gym"),
     "gymnasium_vector_env": ("uqf.adapters.gymnasium", "gym"),
     "from_minari": ("uqf.adapters.minari", "gym"),
-    "dask_shards": ("uqf.adapters.dask", "dask"),
-    "LogColumns": ("uqf.adapters.columns", "io"),
-    "from_arrow": ("uqf.adapters.arrow", "io"),
-    "iter_log": ("uqf.adapters.log", "io"),
-    "read_log": ("uqf.adapters.log", "io"),
-    "read_parquet": ("uqf.adapters.log", "io"),
-    "Shards": ("uqf.adapters.shards", "io"),
+    "dask_shards": ("uqf.data.cluster", "dask"),
+    "LogColumns": ("uqf.data.formats.columns", "io"),
+    "from_arrow": ("uqf.data.formats.arrow", "io"),
+    "iter_log": ("uqf.data.formats.log", "io"),
+    "read_log": ("uqf.data.formats.log", "io"),
+    "read_parquet": ("uqf.data.formats.log", "io"),
+    "Shards": ("uqf.data.formats.parquet_shards", "io"),
 }
 
 __version__ = "0.1.0"

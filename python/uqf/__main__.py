@@ -1,5 +1,5 @@
 """``python -m uqf`` is the command ``uqf``."""
 
-from uqf.cli import main
+from uqf.cli.commands import main
 
 main()

@@ -41,7 +41,3 @@ class FileFormatError(UQFError):
 
 class WorkerError(UQFError):
     """A worker process died and the work cannot go on without it."""
-
-
-class NotFittedError(UQFError, ValueError):
-    """A learner was asked for results before `fit`."""

@@ -11,22 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uqf import _core
-from uqf.environments import Environment
-from uqf.policies import chooser
-from uqf.trajectories import Trajectories
+from uqf.data.trajectories import Trajectories
+from uqf.policies import CompiledPolicy, chooser
+from uqf.worlds.environments import Environment
 
 Progress = Callable[[int], object]
-
-#: Policies that the core steps without a call to Python.
-COMPILED = (
-    type(None),
-    _core.TablePolicy,
-    _core.AutomatonPolicy,
-    _core.SumPolicy,
-    _core.Pomcp,
-    _core.ContextPolicy,
-    _core.ForestPolicy,
-)
 
 
 @dataclass(frozen=True)
@@ -107,11 +96,11 @@ def rollout(
         Called now and then with the number of episodes done.
     """
     schedule = _checked(env, policy, episodes, horizon, seed) | {"first": operator.index(first)}
-    if isinstance(policy, COMPILED):
+    if policy is None or isinstance(policy, CompiledPolicy):
         arrays = _core.rollout(
             env.world, policy, epsilon=float(epsilon), threads=threads, progress=progress, **schedule
         )
-        return Trajectories._trusted(*arrays, env.n_actions, env.n_observations)
+        return Trajectories._trusted(*arrays, env.n_actions, env.n_observations, None)
     steps = list(_play(env, policy, epsilon=epsilon, progress=progress, **schedule))
     lengths = np.bincount([step.episode - first for step in steps])
     ends = np.cumsum(lengths)
@@ -146,7 +135,7 @@ def estimate_return(
     weight = env.discount if discount is None else float(discount)
     if not 0.0 <= weight <= 1.0:
         raise ValueError(f"discount = {discount}: give a number in [0, 1]")
-    if isinstance(policy, COMPILED):
+    if policy is None or isinstance(policy, CompiledPolicy):
         return Score(
             *_core.returns(env.world, policy, discount=weight, threads=threads, progress=progress, **schedule)
         )
@@ -169,7 +158,7 @@ def _play(
     first: int,
     progress: Progress | None,
 ) -> Iterator[Step]:
-    """Episodes of a Python policy, with the luck the core would give the same episode."""
+    """Episodes of a Python policy, with the random numbers the core would give the same episode."""
     if episodes < 1:
         raise ValueError(f"episodes = {episodes}: give at least one")
     if horizon < 1:

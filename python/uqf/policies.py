@@ -1,20 +1,26 @@
-"""What a policy is, and the simplest ones."""
+"""What a policy is, and what all policies in Python share."""
 
 from __future__ import annotations
 
-import copyreg
+import copy
 from collections.abc import Callable
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol, Self, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uqf._core import Automaton
 from uqf._core import AutomatonPolicy as AutomatonPolicy
+from uqf._core import BeliefPolicy as BeliefPolicy
+from uqf._core import CompiledPolicy as CompiledPolicy
 from uqf._core import ContextPolicy as ContextPolicy
 from uqf._core import ForestPolicy as ForestPolicy
-from uqf._core import SumPolicy as SumPolicy
 from uqf._core import TablePolicy as TablePolicy
+from uqf.data.trajectories import Trajectories
+
+FloatArray = NDArray[np.float64]
+
+#: Values this close to the best, relative to the largest (or to 1), count as ties.
+TIE = 1e-10
 
 
 @runtime_checkable
@@ -22,7 +28,8 @@ class Policy(Protocol):
     """A rule for choosing actions, separate from its memory (`state`) of one episode.
 
     A policy must offer `initial_state` and `update`, and either `action_probs` (preferred: the probability of
-    every action is then recorded in rollouts) or `action`, which is taken to be deterministic.
+    every action is then recorded in rollouts) or `action`, which is taken to be deterministic. Those of this
+    package also have `q_values`, `temperature`, `with_temperature`, `greedy`, `n_actions` and `n_observations`.
     """
 
     def initial_state(self) -> Any:
@@ -32,14 +39,65 @@ class Policy(Protocol):
         """Memory after one more step; must not change `state` in place."""
 
 
-def checked_probs(probs: ArrayLike, n_actions: int) -> NDArray[np.float64]:
+class ValuePolicy:
+    """A policy in Python that says what actions are worth; subclasses add `initial_state`, `update`, `q_values`.
+
+    `parts()` of a subclass are the arguments that make it again; with them it can be saved.
+    """
+
+    n_actions: int
+    n_observations: int
+    #: 0 acts greedily, ties by chance; otherwise actions are drawn from softmax(q_values / temperature).
+    temperature: float = 0.0
+
+    def q_values(self, state: Any) -> FloatArray:
+        """What each action is worth, (n_actions,), after this memory."""
+        raise TypeError(f"{type(self).__name__} does not say what actions are worth: give it q_values()")
+
+    def action_probs(self, state: Any) -> FloatArray:
+        """Probability of every action, (n_actions,)."""
+        return softmax(self.q_values(state), self.temperature)
+
+    def action(self, state: Any, rng: np.random.Generator | None = None) -> int:
+        """An action: drawn with `rng`, or the most probable (the first of several) without."""
+        probs = self.action_probs(state)
+        return int(probs.argmax() if rng is None else rng.choice(len(probs), p=probs))
+
+    def with_temperature(self, temperature: float) -> Self:
+        """The same values, acted on at another temperature."""
+        if not 0.0 <= temperature < np.inf:
+            raise ValueError(f"temperature = {temperature}: give 0 (greedy) or a positive number")
+        other = copy.copy(self)
+        other.temperature = float(temperature)
+        return other
+
+    def greedy(self) -> Self:
+        """The same values, acted on greedily."""
+        return self.with_temperature(0.0)
+
+    def __repr__(self) -> str:
+        acts = "greedy" if self.temperature == 0.0 else f"temperature {self.temperature:.4g}"
+        return f"{type(self).__name__}({self.n_actions} actions, {self.n_observations} observations, {acts})"
+
+
+def softmax(values: FloatArray, temperature: float = 1.0) -> FloatArray:
+    """Probabilities along the last axis; at temperature 0 the best share alike."""
+    best = values.max(axis=-1, keepdims=True)
+    if temperature > 0.0:
+        powers = np.exp((values - best) / temperature)
+    else:
+        powers = (values >= best - TIE * np.maximum(1.0, np.abs(best))).astype(np.float64)
+    return np.asarray(powers / powers.sum(axis=-1, keepdims=True))
+
+
+def checked_probs(probs: ArrayLike, n_actions: int) -> FloatArray:
     """Probabilities that a policy returned, or an error that shows them."""
     array = np.ascontiguousarray(probs, np.float64)
     if array.shape != (n_actions,):
         raise ValueError(f"policy.action_probs returned shape {array.shape}: there are {n_actions} actions")
     if not np.all(array >= 0.0) or not abs(array.sum() - 1.0) <= 1e-6:
         raise ValueError(f"policy.action_probs returned {array.tolist()}: not a probability distribution")
-    normalised: NDArray[np.float64] = array / array.sum()
+    normalised: FloatArray = array / array.sum()
     return normalised
 
 
@@ -52,7 +110,7 @@ def checked_action(action: Any, n_actions: int) -> int:
     return int(action)
 
 
-def chooser(policy: Any, n_actions: int) -> Callable[[Any, np.random.Generator], NDArray[np.float64]]:
+def chooser(policy: Any, n_actions: int) -> Callable[[Any, np.random.Generator], FloatArray]:
     """How this policy gives its action probabilities: ``choose(state, rng)``, checked at every call."""
     for method in ("initial_state", "update"):
         if not callable(getattr(policy, method, None)):
@@ -65,32 +123,41 @@ def chooser(policy: Any, n_actions: int) -> Callable[[Any, np.random.Generator],
     raise TypeError(f"policy is a {type(policy).__name__} without action_probs() or action(); see uqf.Policy")
 
 
+def remembered(policy: Any, history: Any) -> Any:
+    """The memory of a policy after a history, a list of (action, observation)."""
+    state = policy.initial_state()
+    for action, observation in history:
+        state = policy.update(state, action, observation)
+    return state
+
+
+def probs_along(policy: Any, data: Trajectories) -> FloatArray:
+    """π(a | h) of every action before every logged step, shape (n_steps, n_actions).
+
+    The policy remembers what was logged, not what it would have done. Policies in Python are called once a
+    step; compiled ones are replayed in the core. None is the uniform policy.
+    """
+    if policy is None:
+        return np.full((data.n_steps, data.n_actions), 1.0 / data.n_actions)
+    if isinstance(policy, CompiledPolicy):
+        return policy.probs_along(data)
+    choose = chooser(policy, data.n_actions)
+    rng = np.random.default_rng(0)
+    rows = []
+    for episode in data:
+        state, history = policy.initial_state(), episode.history
+        for step, (action, observation) in enumerate(history, start=1):
+            rows.append(choose(state, rng))
+            if step < len(history):
+                state = policy.update(state, action, observation)
+    return np.stack(rows)
+
+
 def aligned(value: Any) -> Any:
     """The same with every array where the core can read it: after a network it may begin anywhere in memory."""
-    if isinstance(value, np.ndarray):
-        return np.require(value, requirements=["C", "A"])
-    if isinstance(value, dict):
-        return {name: aligned(part) for name, part in value.items()}
-    return type(value)(map(aligned, value)) if isinstance(value, (list, tuple)) else value
+    return np.require(value, requirements=["C", "A"]) if isinstance(value, np.ndarray) else value
 
 
-def rebuild_sum_policy(parts: dict[str, Any]) -> SumPolicy:
-    """A `SumPolicy` from what its `parts()` gave; pickles refer to this function."""
-    return SumPolicy.from_parts(**aligned(parts))
-
-
-def rebuild_automaton_policy(parts: dict[str, Any]) -> AutomatonPolicy:
-    """An `AutomatonPolicy` from its parts; pickles refer to this function."""
-    parts = aligned(parts)
-    automaton = Automaton(parts.pop("symbols"), parts.pop("operators"), parts.pop("n_symbols"))
-    return AutomatonPolicy(automaton, **parts)
-
-
-def _reduce_automaton_policy(policy: AutomatonPolicy) -> tuple[Any, ...]:
-    names = ["symbols", "operators", "n_actions", "n_observations", "start", "anchor", "weights", "table"]
-    names += ["normaliser", "window", "temperature", "behavior"]
-    parts = {name: getattr(policy, name) for name in names}
-    return rebuild_automaton_policy, (parts | {"n_symbols": policy.n_actions * policy.n_observations},)
-
-
-copyreg.pickle(AutomatonPolicy, _reduce_automaton_policy)
+def rebuilt(kind: type[CompiledPolicy], parts: dict[str, Any]) -> CompiledPolicy:
+    """A compiled policy from its `parts()`; pickles refer to this function."""
+    return kind(**{name: aligned(part) for name, part in parts.items()})

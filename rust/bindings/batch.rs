@@ -11,7 +11,7 @@ use crate::bindings::job;
 use crate::simulate::batch::Episodes;
 
 /// More is a slip of the finger, and would fill the memory before anyone noticed.
-const MOST_EPISODES: i64 = 100_000_000;
+const MAX_EPISODES: i64 = 100_000_000;
 
 /// A policy acting in many episodes at once; made by `policy.batch(n)`.
 #[pyclass(frozen, module = "uqf._core")]
@@ -23,15 +23,11 @@ pub struct PolicyBatch {
 }
 
 impl PolicyBatch {
-    pub fn new<E: Episodes + 'static>(
-        n: i64,
-        n_actions: usize,
-        make: impl FnOnce(usize) -> E,
-    ) -> PyResult<Self> {
-        if !(1..=MOST_EPISODES).contains(&n) {
-            return Err(PyValueError::new_err(format!("n = {n}: give 1 to {MOST_EPISODES} episodes")));
+    pub fn new(n: i64, n_actions: usize, make: impl FnOnce(usize) -> Box<dyn Episodes>) -> PyResult<Self> {
+        if !(1..=MAX_EPISODES).contains(&n) {
+            return Err(PyValueError::new_err(format!("n = {n}: give 1 to {MAX_EPISODES} episodes")));
         }
-        Ok(PolicyBatch { episodes: Mutex::new(Box::new(make(n as usize))), n: n as usize, n_actions })
+        Ok(PolicyBatch { episodes: Mutex::new(make(n as usize)), n: n as usize, n_actions })
     }
 
     fn locked(&self) -> MutexGuard<'_, Box<dyn Episodes>> {
@@ -57,7 +53,7 @@ impl PolicyBatch {
         probs.into_pyarray(py).reshape([self.n, self.n_actions])
     }
 
-    /// An action for every episode, (n,), each drawn with the luck of its own episode.
+    /// An action for every episode, (n,), each drawn with the random stream of its own episode.
     #[pyo3(signature = (*, threads=None))]
     fn act<'py>(&self, py: Python<'py>, threads: Option<i64>) -> PyResult<Bound<'py, PyArray1<i64>>> {
         let threads = thread_count(threads)?;

@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 
 use crate::bindings::convert::{Arrays, threads as thread_count};
 use crate::bindings::job;
-use crate::learn::baum_welch::{self, Model};
+use crate::learn::beliefs::baum_welch::{self, Model};
 
 type Cube<'py> = Bound<'py, PyArray3<f64>>;
 type Counts<'py> = (f64, Bound<'py, PyArray1<f64>>, Cube<'py>, Cube<'py>, Cube<'py>);

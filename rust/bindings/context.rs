@@ -1,136 +1,116 @@
-//! Policies over the last few symbols.
+//! Policies over the last few symbols, and the contexts of a data set.
 
 use std::sync::Arc;
 
-use numpy::{IntoPyArray, PyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
+use numpy::{
+    IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2,
+    PyUntypedArrayMethods,
+};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 
-use crate::bindings::batch::PolicyBatch;
-use crate::bindings::draw::{Luck, entry};
+use crate::bindings::convert::{Arrays, small};
 use crate::bindings::job;
-use crate::plan::context;
-use crate::simulate::batch::Batch;
+use crate::bindings::policy::CompiledPolicy;
+use crate::error::Result;
+use crate::learn::contexts;
+use crate::parts;
+use crate::policies::context::{self, MAX_DEPTH};
 use crate::simulate::policy::Policy;
 
-/// The last symbols of an episode.
-#[pyclass(frozen, module = "uqf._core")]
-pub struct ContextMemory {
-    inner: context::Memory,
+fn to_python<'py>(py: Python<'py>, numbers: impl Iterator<Item = u32>) -> Bound<'py, PyArray1<i64>> {
+    numbers.map(i64::from).collect::<Vec<_>>().into_pyarray(py)
 }
 
-#[pymethods]
-impl ContextMemory {
-    /// Row of the longest known context.
-    #[getter]
-    fn row(&self) -> usize {
-        self.inner.row
+type Tree<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i64>>);
+
+/// The contexts of up to `depth` symbols that occur before the steps of a data set: (parents (nodes − 1,), symbols
+/// (nodes − 1,), and the node of the longest context at every cut (n_steps + n_episodes,)). Node 0 is the empty
+/// context. One of two or more symbols must have occurred `min_count` times.
+#[pyfunction]
+pub fn context_tree<'py>(
+    py: Python<'py>,
+    data: Arrays<'py>,
+    depth: usize,
+    min_count: u32,
+) -> PyResult<Tree<'py>> {
+    if depth > MAX_DEPTH {
+        return Err(PyValueError::new_err(format!("depth = {depth}: give 0 to {MAX_DEPTH} symbols")));
     }
+    let view = data.view()?;
+    let tree = job::quick(py, || Ok(contexts::tree(&view, depth, min_count)))?;
+    let (parents, symbols): (Vec<u32>, Vec<u32>) = tree.edges.into_iter().unzip();
+    Ok((
+        to_python(py, parents.into_iter()),
+        to_python(py, symbols.into_iter()),
+        to_python(py, tree.at_cuts.into_iter()),
+    ))
 }
 
-/// q-values by the longest known context that the history ends with.
-#[pyclass(frozen, subclass, module = "uqf._core")]
+/// Values (nodes, actions) by the longest known context that a history ends with. Contexts form a tree: node 0 is
+/// empty, and node i + 1 reaches one symbol farther back, `symbols[i]`, than node `parents[i]`; the symbol n_symbols
+/// stands for the start of the episode.
+#[pyclass(frozen, extends = CompiledPolicy, module = "uqf._core")]
 pub struct ContextPolicy {
-    pub inner: context::ContextPolicy,
-    luck: Luck,
+    inner: Arc<context::ContextPolicy>,
+}
+
+fn wrap(py: Python<'_>, made: Result<context::ContextPolicy>) -> PyResult<PyClassInitializer<ContextPolicy>> {
+    let inner = Arc::new(made.map_err(|error| job::to_python(py, error))?);
+    Ok(CompiledPolicy::of(inner.clone(), ContextPolicy { inner }))
 }
 
 #[pymethods]
 impl ContextPolicy {
-    /// `values` (contexts, actions); a context is a list of symbols, n_symbols standing for the start.
     #[new]
-    #[pyo3(signature = (contexts, values, n_observations, *, temperature=0.0))]
+    #[pyo3(signature = (*, parents, symbols, values, n_observations, temperature=0.0))]
     fn new(
         py: Python<'_>,
-        contexts: Vec<Vec<u32>>,
+        parents: PyReadonlyArray1<'_, i64>,
+        symbols: PyReadonlyArray1<'_, i64>,
         values: PyReadonlyArray2<'_, f64>,
         n_observations: usize,
         temperature: f64,
-    ) -> PyResult<Self> {
+    ) -> PyResult<PyClassInitializer<Self>> {
+        let (parents, symbols) =
+            (small("parents", parents.as_slice()?)?, small("symbols", symbols.as_slice()?)?);
+        if parents.len() != symbols.len() {
+            return Err(PyValueError::new_err(format!(
+                "{} parents and {} symbols: give one of each for every context",
+                parents.len(),
+                symbols.len()
+            )));
+        }
         let (n_actions, values) = (values.shape()[1], values.as_slice()?.to_vec());
-        let made = context::ContextPolicy::new(contexts, values, n_actions, n_observations, temperature);
-        made.map(|inner| ContextPolicy { inner, luck: Luck::default() })
-            .map_err(|error| job::to_python(py, error))
+        let edges = parents.into_iter().zip(symbols).collect();
+        wrap(py, context::ContextPolicy::new(edges, values, n_actions, n_observations, temperature))
     }
 
+    /// (nodes, n_actions)
     #[getter]
-    fn n_actions(&self) -> usize {
-        self.inner.n_actions()
+    fn values<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let (values, n_actions) = (self.inner.values(), self.inner.n_actions());
+        values.to_vec().into_pyarray(py).reshape([values.len() / n_actions, n_actions])
     }
 
-    #[getter]
-    fn n_observations(&self) -> usize {
-        self.inner.n_observations()
+    /// Acts at temperature 1 on the sum of both values, each in units of its own temperature.
+    ///
+    /// The contexts of both become one tree, so acting takes no longer however many policies were added.
+    fn plus(slf: &Bound<'_, Self>, other: &Bound<'_, Self>) -> PyResult<Py<ContextPolicy>> {
+        let py = slf.py();
+        Py::new(py, wrap(py, slf.get().inner.plus(&other.get().inner))?)
     }
 
-    #[getter]
-    fn temperature(&self) -> f64 {
-        self.inner.temperature()
-    }
-
-    /// The same values, acted on greedily.
-    fn greedy(&self, py: Python<'_>) -> PyResult<Self> {
-        self.with_temperature(py, 0.0)
-    }
-
-    /// The same values, acted on at another temperature.
-    fn with_temperature(&self, py: Python<'_>, temperature: f64) -> PyResult<Self> {
-        let changed = self.inner.clone().with_temperature(temperature);
-        changed
-            .map(|inner| ContextPolicy { inner, luck: Luck::default() })
-            .map_err(|error| job::to_python(py, error))
-    }
-
-    /// This policy acting in `n` episodes at once.
-    #[pyo3(signature = (n, *, seed=0))]
-    fn batch(&self, n: i64, seed: u64) -> PyResult<PolicyBatch> {
-        let policy = Arc::new(self.inner.clone());
-        let (n_actions, n_observations) = (policy.n_actions(), policy.n_observations());
-        PolicyBatch::new(n, n_actions, |n| Batch::new(policy, n_actions, n_observations, n, seed))
-    }
-
-    fn initial_state(&self) -> ContextMemory {
-        ContextMemory { inner: self.inner.start() }
-    }
-
-    /// The memory after one more step; `state` itself does not change.
-    fn update(&self, state: &ContextMemory, action: i64, observation: i64) -> PyResult<ContextMemory> {
-        let action = entry("action", action, self.inner.n_actions())?;
-        let observation = entry("observation", observation, self.inner.n_observations())?;
-        let mut memory = self.known(state)?.clone();
-        self.inner.update(&mut memory, action, observation);
-        Ok(ContextMemory { inner: memory })
-    }
-
-    /// Value of every action.
-    fn q_values<'py>(&self, py: Python<'py>, state: &ContextMemory) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        Ok(self.inner.q_values(self.known(state)?).to_vec().into_pyarray(py))
-    }
-
-    fn action_probs<'py>(
-        &self,
-        py: Python<'py>,
-        state: &ContextMemory,
-    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        Ok(self.probs(state)?.into_pyarray(py))
-    }
-
-    /// An action: drawn with `rng` (anything with `random()`), or else with the policy's own luck.
-    #[pyo3(signature = (state, rng=None))]
-    fn action(&self, state: &ContextMemory, rng: Option<Bound<'_, PyAny>>) -> PyResult<usize> {
-        self.luck.draw(&self.probs(state)?, rng)
-    }
-}
-
-impl ContextPolicy {
-    fn known<'a>(&self, state: &'a ContextMemory) -> PyResult<&'a context::Memory> {
-        let message = "state belongs to another policy: begin with initial_state()";
-        if self.inner.fits(&state.inner) { Ok(&state.inner) } else { Err(PyValueError::new_err(message)) }
-    }
-
-    fn probs(&self, state: &ContextMemory) -> PyResult<Vec<f64>> {
-        let mut probs = vec![0.0; self.inner.n_actions()];
-        self.inner.action_probs(self.known(state)?, &mut probs);
-        Ok(probs)
+    /// The arguments that make this policy again.
+    fn parts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let edges = self.inner.edges();
+        parts!(py, {
+            "parents": to_python(py, edges.iter().map(|edge| edge.0)),
+            "symbols": to_python(py, edges.iter().map(|edge| edge.1)),
+            "values": self.values(py)?,
+            "n_observations": self.inner.n_observations(),
+            "temperature": self.inner.temperature(),
+        })
     }
 }

@@ -20,6 +20,8 @@ pub struct Arrays<'py> {
     offsets: PyReadonlyArray1<'py, i64>,
     #[pyo3(attribute("behavior_probs"))]
     behavior_probs: Option<PyReadonlyArray1<'py, f64>>,
+    #[pyo3(attribute("terminated"))]
+    terminated: PyReadonlyArray1<'py, bool>,
     #[pyo3(attribute("n_actions"))]
     n_actions: usize,
     #[pyo3(attribute("n_observations"))]
@@ -34,6 +36,7 @@ impl Arrays<'_> {
             rewards: self.rewards.as_slice()?,
             offsets: self.offsets.as_slice()?,
             behavior_probs: self.behavior_probs.as_ref().map(|probs| probs.as_slice()).transpose()?,
+            terminated: self.terminated.as_slice()?,
             n_actions: self.n_actions,
             n_observations: self.n_observations,
         })
@@ -59,14 +62,29 @@ pub fn count(name: &str, given: i64) -> PyResult<usize> {
         .map_err(|_| PyValueError::new_err(format!("{name} = {given}: give a positive number")))
 }
 
+/// An action, observation or symbol that Python gave, if there is such a one.
+pub fn below(name: &str, given: i64, limit: usize) -> PyResult<usize> {
+    let checked = usize::try_from(given).ok().filter(|&value| value < limit);
+    let message = || format!("{name} = {given}: choose 0 to {}", limit.saturating_sub(1));
+    checked.ok_or_else(|| PyValueError::new_err(message()))
+}
+
+/// Numbers from 0 up to 2³² − 1, as the core keeps them.
+pub fn small(name: &str, given: &[i64]) -> PyResult<Vec<u32>> {
+    let convert = |&value: &i64| {
+        u32::try_from(value).map_err(|_| PyValueError::new_err(format!("{name} holds {value}: out of range")))
+    };
+    given.iter().map(convert).collect()
+}
+
 /// The number of threads to use: as asked, or what the machine has.
 pub fn threads(given: Option<i64>) -> PyResult<usize> {
-    const MOST: i64 = 1024;
+    const MAX: i64 = 1024;
     match given {
         None => Ok(std::thread::available_parallelism().map_or(1, |n| n.get())),
-        Some(n @ 1..=MOST) => Ok(n as usize),
+        Some(n @ 1..=MAX) => Ok(n as usize),
         Some(n) => {
-            Err(PyValueError::new_err(format!("threads = {n}: give 1 to {MOST}, or None for all cores")))
+            Err(PyValueError::new_err(format!("threads = {n}: give 1 to {MAX}, or None for all cores")))
         }
     }
 }

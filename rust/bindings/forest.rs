@@ -3,50 +3,73 @@
 use std::sync::Arc;
 
 use numpy::{
-    IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2,
-    PyUntypedArrayMethods,
+    IntoPyArray, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods,
 };
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 
-use crate::bindings::automaton::AutomatonPolicy;
-use crate::bindings::batch::PolicyBatch;
+use crate::bindings::automaton_policy::AutomatonPolicy;
 use crate::bindings::convert::{Arrays, threads as thread_count};
-use crate::bindings::draw::{Luck, entry};
 use crate::bindings::job;
-use crate::plan::features::{self, Memory, Window};
-use crate::plan::forest;
-use crate::simulate::batch::Batch;
-use crate::simulate::policy::Policy;
+use crate::bindings::policy::CompiledPolicy;
+use crate::parts;
+use crate::policies::features::{self, Window};
+use crate::policies::forest::{self, Forest, Trees};
 
-/// What is remembered of an episode for its features.
-#[pyclass(frozen, module = "uqf._core")]
-pub struct FeatureMemory {
-    inner: Memory,
-}
-
-/// Feature vectors of histories.
+/// Feature vectors of histories: the state of an automaton policy, or the last `length` steps, the latest first.
 #[pyclass(frozen, module = "uqf._core")]
 pub struct Features {
     inner: features::Features,
 }
 
+/// Features from the arguments that Python gives them by.
+fn features_of(
+    py: Python<'_>,
+    automaton: Option<Bound<'_, AutomatonPolicy>>,
+    length: usize,
+    one_hot: bool,
+    n_actions: usize,
+    n_observations: usize,
+) -> PyResult<features::Features> {
+    let features = match automaton {
+        Some(policy) => features::Features::Automaton(policy.get().inner.clone()),
+        None => features::Features::Window(Window { length, one_hot, n_actions, n_observations }),
+    };
+    features.validate().map_err(|error| job::to_python(py, error))?;
+    Ok(features)
+}
+
+fn feature_parts<'py>(py: Python<'py>, features: &features::Features) -> PyResult<Bound<'py, PyDict>> {
+    let (automaton, length, one_hot) = match features {
+        features::Features::Automaton(policy) => {
+            let (inner, kind) = (policy.clone(), AutomatonPolicy { inner: policy.clone() });
+            (Some(Py::new(py, CompiledPolicy::of(inner, kind))?), 0, false)
+        }
+        features::Features::Window(window) => (None, window.length, window.one_hot),
+    };
+    parts!(py, {
+        "automaton": automaton,
+        "length": length,
+        "one_hot": one_hot,
+        "n_actions": features.n_actions(),
+        "n_observations": features.n_observations(),
+    })
+}
+
 #[pymethods]
 impl Features {
-    /// The state that an automaton policy acts on.
-    #[staticmethod]
-    fn automaton(policy: &AutomatonPolicy) -> Self {
-        Features { inner: features::Features::Automaton(policy.inner.clone()) }
-    }
-
-    /// The last `length` steps, the latest first.
-    #[staticmethod]
-    fn window(length: usize, one_hot: bool, n_actions: usize, n_observations: usize) -> PyResult<Self> {
-        if length == 0 {
-            return Err(PyValueError::new_err("length = 0: give at least one step"));
-        }
-        let window = Window { length, one_hot, n_actions, n_observations };
-        Ok(Features { inner: features::Features::Window(window) })
+    #[new]
+    #[pyo3(signature = (*, automaton=None, length=0, one_hot=false, n_actions, n_observations))]
+    fn new(
+        py: Python<'_>,
+        automaton: Option<Bound<'_, AutomatonPolicy>>,
+        length: usize,
+        one_hot: bool,
+        n_actions: usize,
+        n_observations: usize,
+    ) -> PyResult<Self> {
+        Ok(Features { inner: features_of(py, automaton, length, one_hot, n_actions, n_observations)? })
     }
 
     #[getter]
@@ -54,14 +77,9 @@ impl Features {
         self.inner.dim()
     }
 
-    #[getter]
-    fn n_actions(&self) -> usize {
-        self.inner.n_actions()
-    }
-
-    #[getter]
-    fn n_observations(&self) -> usize {
-        self.inner.n_observations()
+    /// The arguments that make these features again.
+    fn parts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        feature_parts(py, &self.inner)
     }
 
     /// Features at every cut of every episode: (n_steps + n_episodes, n_features).
@@ -76,120 +94,69 @@ impl Features {
         if (view.n_actions, view.n_observations) != (self.inner.n_actions(), self.inner.n_observations()) {
             return Err(PyValueError::new_err("data and features have different actions or observations"));
         }
-        let run = |ticker: &_| features::features_along(&self.inner, &view, threads, ticker);
-        let rows = job::long(py, None, run)?;
+        let rows = job::long(py, None, |ticker| self.inner.along(&view, threads, ticker))?;
         rows.into_pyarray(py).reshape([view.n_steps() + view.n_episodes(), self.inner.dim()])
     }
 }
 
-/// (base, weights, roots, feature, threshold, left, right, value) of one forest.
-type Parts<'py> = (
-    f64,
-    PyReadonlyArray1<'py, f64>,
-    PyReadonlyArray1<'py, i64>,
-    PyReadonlyArray1<'py, i64>,
-    PyReadonlyArray1<'py, f64>,
-    PyReadonlyArray1<'py, i64>,
-    PyReadonlyArray1<'py, i64>,
-    PyReadonlyArray1<'py, f64>,
-);
+type Numbers<'py> = PyReadonlyArray1<'py, f64>;
+type Places<'py> = PyReadonlyArray1<'py, i64>;
 
-fn assemble(parts: &Parts) -> PyResult<forest::Forest> {
-    let (base, weights, roots, feature, threshold, left, right, value) = parts;
-    Ok(forest::Forest {
-        base: *base,
-        weights: weights.as_slice()?.to_vec(),
-        roots: roots.as_slice()?.to_vec(),
-        feature: feature.as_slice()?.to_vec(),
-        threshold: threshold.as_slice()?.to_vec(),
-        left: left.as_slice()?.to_vec(),
-        right: right.as_slice()?.to_vec(),
-        value: value.as_slice()?.to_vec(),
-    })
-}
-
-/// Acts on one forest per action, over features of the history.
-#[pyclass(frozen, module = "uqf._core")]
+/// Acts on one forest per action, over features of the history: base + weights · x + the leaves that x falls into.
+///
+/// The first arguments are those of `Features`. base, weights : (n_actions,), (n_actions, n_features); trees, nodes :
+/// (n_actions,), how many trees and nodes each forest has; roots, feature, threshold, left, right, value : those of all
+/// forests, one after the other; roots and children count from the first node of their forest. A node goes left if
+/// x[feature] ≤ threshold; a negative feature marks a leaf.
+#[pyclass(frozen, extends = CompiledPolicy, module = "uqf._core")]
 pub struct ForestPolicy {
-    pub inner: forest::ForestPolicy,
-    luck: Luck,
+    inner: Arc<forest::ForestPolicy>,
 }
 
 #[pymethods]
 impl ForestPolicy {
     #[new]
-    #[pyo3(signature = (features, forests, *, temperature=0.0))]
-    fn new(py: Python<'_>, features: &Features, forests: Vec<Parts<'_>>, temperature: f64) -> PyResult<Self> {
-        let forests = Arc::new(forests.iter().map(assemble).collect::<PyResult<Vec<_>>>()?);
-        let inner = forest::ForestPolicy { features: features.inner.clone(), forests, temperature };
-        Self::wrap(py, inner)
-    }
-
-    #[getter]
-    fn n_actions(&self) -> usize {
-        self.inner.features.n_actions()
-    }
-
-    #[getter]
-    fn n_observations(&self) -> usize {
-        self.inner.features.n_observations()
-    }
-
-    #[getter]
-    fn temperature(&self) -> f64 {
-        self.inner.temperature
-    }
-
-    /// The same values, acted on greedily.
-    fn greedy(&self, py: Python<'_>) -> PyResult<Self> {
-        self.with_temperature(py, 0.0)
-    }
-
-    /// The same values, acted on at another temperature.
-    fn with_temperature(&self, py: Python<'_>, temperature: f64) -> PyResult<Self> {
-        Self::wrap(py, forest::ForestPolicy { temperature, ..self.inner.clone() })
-    }
-
-    /// This policy acting in `n` episodes at once.
-    #[pyo3(signature = (n, *, seed=0))]
-    fn batch(&self, n: i64, seed: u64) -> PyResult<PolicyBatch> {
-        let (n_actions, n_observations) = (self.n_actions(), self.n_observations());
-        let policy = Arc::new(self.inner.clone());
-        PolicyBatch::new(n, n_actions, |n| Batch::new(policy, n_actions, n_observations, n, seed))
-    }
-
-    fn initial_state(&self) -> FeatureMemory {
-        FeatureMemory { inner: self.inner.start() }
-    }
-
-    /// The memory after one more step; `state` itself does not change.
-    fn update(&self, state: &FeatureMemory, action: i64, observation: i64) -> PyResult<FeatureMemory> {
-        let action = entry("action", action, self.n_actions())?;
-        let observation = entry("observation", observation, self.n_observations())?;
-        let mut memory = self.known(state)?.clone();
-        self.inner.update(&mut memory, action, observation);
-        Ok(FeatureMemory { inner: memory })
-    }
-
-    /// Value of every action.
-    fn q_values<'py>(&self, py: Python<'py>, state: &FeatureMemory) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        let mut values = vec![0.0; self.n_actions()];
-        self.inner.q_values(self.known(state)?, &mut values);
-        Ok(values.into_pyarray(py))
-    }
-
-    fn action_probs<'py>(
-        &self,
-        py: Python<'py>,
-        state: &FeatureMemory,
-    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        Ok(self.probs(state)?.into_pyarray(py))
-    }
-
-    /// An action: drawn with `rng` (anything with `random()`), or else with the policy's own luck.
-    #[pyo3(signature = (state, rng=None))]
-    fn action(&self, state: &FeatureMemory, rng: Option<Bound<'_, PyAny>>) -> PyResult<usize> {
-        self.luck.draw(&self.probs(state)?, rng)
+    #[pyo3(signature = (*, automaton=None, length=0, one_hot=false, n_actions, n_observations, base, weights, trees,
+                        nodes, roots, feature, threshold, left, right, value, temperature=0.0))]
+    #[allow(clippy::too_many_arguments)]
+    fn new(
+        py: Python<'_>,
+        automaton: Option<Bound<'_, AutomatonPolicy>>,
+        length: usize,
+        one_hot: bool,
+        n_actions: usize,
+        n_observations: usize,
+        base: Numbers<'_>,
+        weights: PyReadonlyArray2<'_, f64>,
+        trees: Places<'_>,
+        nodes: Places<'_>,
+        roots: Places<'_>,
+        feature: Places<'_>,
+        threshold: Numbers<'_>,
+        left: Places<'_>,
+        right: Places<'_>,
+        value: Numbers<'_>,
+        temperature: f64,
+    ) -> PyResult<PyClassInitializer<Self>> {
+        let features = features_of(py, automaton, length, one_hot, n_actions, n_observations)?;
+        let made = Trees {
+            base: base.as_slice()?,
+            weights: weights.as_slice()?,
+            trees: trees.as_slice()?,
+            nodes: nodes.as_slice()?,
+            roots: roots.as_slice()?,
+            feature: feature.as_slice()?,
+            threshold: threshold.as_slice()?,
+            left: left.as_slice()?,
+            right: right.as_slice()?,
+            value: value.as_slice()?,
+        };
+        let made = made.cut(features.dim()).and_then(|forests| {
+            let policy = forest::ForestPolicy { features, forests, temperature };
+            policy.validate().map(|()| policy)
+        });
+        let inner = Arc::new(made.map_err(|error| job::to_python(py, error))?);
+        Ok(CompiledPolicy::of(inner.clone(), ForestPolicy { inner }))
     }
 
     /// Values (rows, n_actions) of feature vectors (rows, n_features).
@@ -207,25 +174,33 @@ impl ForestPolicy {
         }
         let (x, threads) = (x.as_slice()?, thread_count(threads)?);
         let run = |ticker: &_| forest::evaluate_all(&self.inner.forests, x, n_features, threads, ticker);
-        job::long(py, None, run)?.into_pyarray(py).reshape([rows, self.n_actions()])
-    }
-}
-
-impl ForestPolicy {
-    fn wrap(py: Python<'_>, inner: forest::ForestPolicy) -> PyResult<Self> {
-        inner.validate().map_err(|error| job::to_python(py, error))?;
-        Ok(ForestPolicy { inner, luck: Luck::default() })
+        job::long(py, None, run)?.into_pyarray(py).reshape([rows, self.inner.forests.len()])
     }
 
-    fn known<'a>(&self, state: &'a FeatureMemory) -> PyResult<&'a Memory> {
-        let message = "state belongs to another policy: begin with initial_state()";
-        let fits = self.inner.features.fits(&state.inner);
-        if fits { Ok(&state.inner) } else { Err(PyValueError::new_err(message)) }
-    }
-
-    fn probs(&self, state: &FeatureMemory) -> PyResult<Vec<f64>> {
-        let mut probs = vec![0.0; self.n_actions()];
-        self.inner.action_probs(self.known(state)?, &mut probs);
-        Ok(probs)
+    /// The arguments that make this policy again.
+    fn parts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let forests = &self.inner.forests;
+        let joined =
+            |part: fn(&Forest) -> &Vec<f64>| forests.iter().flat_map(part).copied().collect::<Vec<_>>();
+        let places =
+            |part: fn(&Forest) -> &Vec<i64>| forests.iter().flat_map(part).copied().collect::<Vec<_>>();
+        let counts = |part: fn(&Forest) -> &Vec<i64>| forests.iter().map(move |one| part(one).len() as i64);
+        let base: Vec<f64> = forests.iter().map(|forest| forest.base).collect();
+        let parts = feature_parts(py, &self.inner.features)?;
+        let rest: PyResult<Bound<'py, PyDict>> = parts!(py, {
+            "base": base.into_pyarray(py),
+            "weights": joined(|one| &one.weights).into_pyarray(py).reshape([forests.len(), self.inner.features.dim()])?,
+            "trees": counts(|one| &one.roots).collect::<Vec<_>>().into_pyarray(py),
+            "nodes": counts(|one| &one.feature).collect::<Vec<_>>().into_pyarray(py),
+            "roots": places(|one| &one.roots).into_pyarray(py),
+            "feature": places(|one| &one.feature).into_pyarray(py),
+            "threshold": joined(|one| &one.threshold).into_pyarray(py),
+            "left": places(|one| &one.left).into_pyarray(py),
+            "right": places(|one| &one.right).into_pyarray(py),
+            "value": joined(|one| &one.value).into_pyarray(py),
+            "temperature": self.inner.temperature,
+        });
+        parts.update(rest?.as_mapping())?;
+        Ok(parts)
     }
 }

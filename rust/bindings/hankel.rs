@@ -1,9 +1,7 @@
 //! Hankel statistics and operators.
 
 use numpy::ndarray::Array3;
-use numpy::{
-    IntoPyArray, PyArray1, PyArray2, PyArray3, PyArrayMethods, PyReadonlyArray2, PyUntypedArrayMethods,
-};
+use numpy::{IntoPyArray, PyArray1, PyArray3, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyKeyError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -11,9 +9,9 @@ use pyo3::types::PyDict;
 use crate::bindings::convert::{Arrays, threads as thread_count};
 use crate::bindings::hankel_settings::HankelSettings;
 use crate::bindings::{hankel_state, job};
-use crate::learn::double::Double;
-use crate::learn::hankel::{Accumulator, Cells, accumulate};
-use crate::learn::operators::{self, ReducedMaps};
+use crate::learn::spectral::double::Double;
+use crate::learn::spectral::hankel::{Accumulator, Cells, accumulate};
+use crate::learn::spectral::operators::{self, ReducedMaps};
 
 fn values<'py>(py: Python<'py>, sums: &[Double]) -> Bound<'py, PyArray1<f64>> {
     sums.iter().map(|sum| sum.value()).collect::<Vec<f64>>().into_pyarray(py)
@@ -89,9 +87,9 @@ impl HankelStatistics {
         self.inner.steps
     }
 
-    /// (left_dim, right_dim, targets)
+    /// (left_dim, right_dim)
     #[getter]
-    fn shape(&self) -> (usize, usize, usize) {
+    fn shape(&self) -> (usize, usize) {
         self.inner.shape()
     }
 
@@ -119,10 +117,9 @@ impl HankelStatistics {
         Ok(triplets(py, cells, self.inner.shape().1 as u64))
     }
 
-    /// Column λ of every target, (left_dim, targets).
-    fn columns<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        let (left, _, targets) = self.inner.shape();
-        values(py, &self.inner.columns).reshape([left, targets])
+    /// Column λ, (left_dim,).
+    fn column<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+        values(py, &self.inner.column)
     }
 
     /// Row λ at the first step of the episodes, (right_dim,).

@@ -5,9 +5,9 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::learn::cuts::Coverage;
-use crate::learn::double::Double;
-use crate::learn::hankel::{Accumulator, Cells};
+use crate::learn::spectral::cuts::Coverage;
+use crate::learn::spectral::double::Double;
+use crate::learn::spectral::hankel::{Accumulator, Cells};
 
 /// Words (known, seen) among the prefixes and among the suffixes.
 pub fn coverage(inner: &Accumulator) -> ((u64, u64), (u64, u64)) {
@@ -28,7 +28,7 @@ pub fn to_state<'py>(py: Python<'py>, inner: &Accumulator) -> PyResult<Bound<'py
         blocks.set_item(symbol, cells_to_python(py, cells))?;
     }
     state.set_item("symbol_blocks", blocks)?;
-    for (name, sums) in [("columns", &inner.columns), ("start", &inner.start), ("average", &inner.average)] {
+    for (name, sums) in [("column", &inner.column), ("start", &inner.start), ("average", &inner.average)] {
         let parts: Vec<f64> = sums.iter().flat_map(|sum| <[f64; 2]>::from(sum.parts())).collect();
         state.set_item(name, parts.into_pyarray(py))?;
     }
@@ -40,7 +40,7 @@ pub fn from_state(state: &Bound<'_, PyDict>) -> PyResult<Accumulator> {
     let field = |name: &str| {
         state.get_item(name)?.ok_or_else(|| PyValueError::new_err(format!("statistics without {name}")))
     };
-    let shape: (usize, usize, usize) = field("shape")?.extract()?;
+    let shape: (usize, usize) = field("shape")?.extract()?;
     let (episodes, steps) = field("counts")?.extract()?;
     let ((known, seen), (other_known, other_seen)) = field("coverage")?.extract()?;
     let vector = |name: &str, length: usize| -> PyResult<Vec<Double>> {
@@ -58,7 +58,7 @@ pub fn from_state(state: &Bound<'_, PyDict>) -> PyResult<Accumulator> {
     for (symbol, stored) in field("symbol_blocks")?.cast::<PyDict>()?.iter() {
         inner.symbol_blocks.insert(symbol.extract()?, cells_from_python(Cells::touched(), &stored, cells)?);
     }
-    inner.columns = vector("columns", shape.0 * shape.2)?;
+    inner.column = vector("column", shape.0)?;
     inner.start = vector("start", shape.1)?;
     inner.average = vector("average", shape.1)?;
     (inner.episodes, inner.steps) = (episodes, steps);

@@ -1,23 +1,22 @@
 //! The whole boundary with Python: borrow, call, convert. No logic lives here.
 
 mod automaton;
+mod automaton_policy;
 mod batch;
 mod baum_welch;
-mod clones;
+mod beliefs;
 mod context;
 mod convert;
-mod draw;
 mod forest;
 mod hankel;
 mod hankel_settings;
 mod hankel_state;
 mod job;
-mod policies;
+mod policy;
 mod pomcp;
 mod pomdp_file;
-mod replay;
 mod rollout;
-mod sum_policy;
+mod table;
 mod trajectories;
 mod words;
 mod world;
@@ -27,37 +26,37 @@ use pyo3::prelude::*;
 #[pymodule(gil_used = false)]
 mod _core {
     #[pymodule_export]
-    use super::automaton::{Automaton, AutomatonMemory, AutomatonPolicy};
+    use super::automaton::Automaton;
+    #[pymodule_export]
+    use super::automaton_policy::AutomatonPolicy;
     #[pymodule_export]
     use super::batch::PolicyBatch;
     #[pymodule_export]
     use super::baum_welch::expected_counts;
     #[pymodule_export]
-    use super::clones::CloneModels;
+    use super::beliefs::{BeliefPolicy, CloneModels};
     #[pymodule_export]
-    use super::context::{ContextMemory, ContextPolicy};
+    use super::context::{ContextPolicy, context_tree};
     #[pymodule_export]
-    use super::forest::{FeatureMemory, Features, ForestPolicy};
+    use super::forest::{Features, ForestPolicy};
     #[pymodule_export]
     use super::hankel::{HankelStatistics, sum_operators};
     #[pymodule_export]
     use super::hankel_settings::HankelSettings;
     #[pymodule_export]
-    use super::policies::TablePolicy;
+    use super::policy::{CompiledPolicy, PolicyState};
     #[pymodule_export]
-    use super::pomcp::{Pomcp, PomcpState};
+    use super::pomcp::Pomcp;
     #[pymodule_export]
     use super::pomdp_file::{read_pomdp, write_pomdp};
     #[pymodule_export]
-    use super::replay::action_probabilities;
-    #[pymodule_export]
     use super::rollout::{returns, rollout};
     #[pymodule_export]
-    use super::sum_policy::{SumMemory, SumPolicy, context_keys};
+    use super::table::TablePolicy;
     #[pymodule_export]
     use super::trajectories::{take_episodes, validate};
     #[pymodule_export]
-    use super::words::{count_pairs, most_frequent, project_words};
+    use super::words::{most_frequent, project_words};
     #[pymodule_export]
     use super::world::{Simulation, World};
 }

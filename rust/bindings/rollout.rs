@@ -1,15 +1,28 @@
 //! Episodes of compiled policies.
 
+use std::sync::Arc;
+
 use numpy::{IntoPyArray, PyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
 use crate::bindings::convert::{count, threads as thread_count, trajectories_to_python};
 use crate::bindings::job;
-use crate::bindings::policies::Compiled;
+use crate::bindings::policy::CompiledPolicy;
 use crate::bindings::world::World;
-use crate::simulate::rollout::{self as episodes_of, Schedule};
-use crate::{with_policy, with_world};
+use crate::policies::any::AnyPolicy;
+use crate::simulate::environment::Environment;
+use crate::simulate::policy::Uniform;
+use crate::simulate::rollout::Schedule;
+
+/// The policy, or the uniform one for None.
+fn policy_or_uniform(policy: Option<Bound<'_, CompiledPolicy>>, world: &World) -> Arc<dyn AnyPolicy> {
+    let (n_actions, n_observations) = (world.inner.n_actions(), world.inner.n_observations());
+    policy.map_or_else(
+        || Arc::new(Uniform { n_actions, n_observations }) as _,
+        |policy| policy.get().inner.clone(),
+    )
+}
 
 /// Recorded episodes: (actions, observations, rewards, behavior_probs, offsets, terminated).
 #[pyfunction]
@@ -18,7 +31,7 @@ use crate::{with_policy, with_world};
 pub fn rollout<'py>(
     py: Python<'py>,
     world: &World,
-    policy: Option<Compiled<'py>>,
+    policy: Option<Bound<'py, CompiledPolicy>>,
     episodes: i64,
     horizon: i64,
     epsilon: f64,
@@ -35,12 +48,8 @@ pub fn rollout<'py>(
         seed,
         threads: thread_count(threads)?,
     };
-    let world = world.inner.as_ref();
-    let data = with_policy!(&policy, policy => {
-        job::long(py, progress.as_ref(), |ticker| {
-            with_world!(world, environment => episodes_of::rollout(environment, policy, &schedule, ticker))
-        })
-    })?;
+    let (policy, world) = (policy_or_uniform(policy, world), world.inner.as_ref());
+    let data = job::long(py, progress.as_ref(), |ticker| policy.rollout(world, &schedule, ticker))?;
     trajectories_to_python(py, data)
 }
 
@@ -53,7 +62,7 @@ type Scores<'py> = (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<i64>>);
 pub fn returns<'py>(
     py: Python<'py>,
     world: &World,
-    policy: Option<Compiled<'py>>,
+    policy: Option<Bound<'py, CompiledPolicy>>,
     episodes: i64,
     horizon: i64,
     discount: f64,
@@ -69,12 +78,9 @@ pub fn returns<'py>(
         seed,
         threads: thread_count(threads)?,
     };
-    let world = world.inner.as_ref();
-    let scores = with_policy!(&policy, policy => {
-        job::long(py, progress.as_ref(), |ticker| {
-            with_world!(world, environment => episodes_of::returns(environment, policy, &schedule, discount, ticker))
-        })
-    })?;
+    let (policy, world) = (policy_or_uniform(policy, world), world.inner.as_ref());
+    let scores =
+        job::long(py, progress.as_ref(), |ticker| policy.returns(world, &schedule, discount, ticker))?;
     let (returns, lengths): (Vec<f64>, Vec<i64>) = scores.into_iter().unzip();
     Ok((returns.into_pyarray(py), lengths.into_pyarray(py)))
 }

@@ -21,10 +21,9 @@ pub fn validate(py: Python<'_>, data: Arrays<'_>) -> PyResult<()> {
 pub fn take_episodes<'py>(
     py: Python<'py>,
     data: Arrays<'py>,
-    terminated: PyReadonlyArray1<'py, bool>,
     episodes: PyReadonlyArray1<'py, i64>,
 ) -> PyResult<Bound<'py, PyTuple>> {
-    let (view, terminated, episodes) = (data.view()?, terminated.as_slice()?, episodes.as_slice()?);
+    let (view, episodes) = (data.view()?, episodes.as_slice()?);
     let taken = job::quick(py, || {
         let mut taken = Trajectories::new();
         for &episode in episodes {
@@ -39,7 +38,7 @@ pub fn take_episodes<'py>(
             if let Some(probs) = view.behavior_probs {
                 taken.behavior_probs.extend_from_slice(&probs[range]);
             }
-            taken.end_episode(terminated[index]);
+            taken.end_episode(view.terminated[index]);
         }
         Ok(taken)
     })?;

@@ -10,7 +10,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::bindings::convert::count;
+use crate::bindings::convert::{below, count};
 use crate::bindings::job;
 use crate::domains::tabular::{Model, Rewards, Tabular};
 use crate::domains::{self, WorldState, gridworld, pocman, spocman, tiger};
@@ -156,17 +156,13 @@ impl Simulation {
         if self.terminated {
             return Err(PyValueError::new_err("the episode has ended; start another simulation"));
         }
-        let legal = usize::try_from(action).ok().filter(|&action| action < self.world.n_actions());
-        let Some(legal) = legal else {
-            let message = format!("action = {action}: choose 0 to {}", self.world.n_actions() - 1);
-            return Err(PyValueError::new_err(message));
-        };
-        let outcome = self.world.step(&mut self.state, legal, &mut self.world_rng);
+        let action = below("action", action, self.world.n_actions())?;
+        let outcome = self.world.step(&mut self.state, action, &mut self.world_rng);
         self.terminated = outcome.terminated;
         Ok((outcome.observation, outcome.reward, outcome.terminated))
     }
 
-    /// An action drawn from these probabilities with the episode's own luck for policies, as `rollout` would.
+    /// An action drawn from these probabilities with the episode's own random stream for policies, as `rollout` would.
     fn choose(&mut self, probs: PyReadonlyArray1<'_, f64>) -> PyResult<usize> {
         let probs = probs.as_slice()?;
         if probs.len() != self.world.n_actions() {

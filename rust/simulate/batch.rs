@@ -10,12 +10,10 @@ use crate::simulate::policy::Policy;
 /// How many episodes a thread takes at a time.
 const BLOCK: usize = 256;
 
-/// Memories and luck of `n` episodes that run side by side; each has luck of its own, so the actions do not
-/// depend on the number of threads.
+/// Memories and random streams of `n` episodes that run side by side; each has a stream of its own, so the actions
+/// do not depend on the number of threads.
 pub struct Batch<P: Policy> {
     policy: Arc<P>,
-    n_actions: usize,
-    n_observations: usize,
     memories: Vec<P::Memory>,
     rngs: Vec<Rng>,
 }
@@ -33,10 +31,10 @@ pub trait Episodes: Send {
 }
 
 impl<P: Policy> Batch<P> {
-    pub fn new(policy: Arc<P>, n_actions: usize, n_observations: usize, n: usize, seed: u64) -> Self {
+    pub fn new(policy: Arc<P>, n: usize, seed: u64) -> Self {
         let memories = vec![policy.start(); n];
         let rngs = (0..n as u64).map(|episode| Rng::stream(seed, episode)).collect();
-        Batch { policy, n_actions, n_observations, memories, rngs }
+        Batch { policy, memories, rngs }
     }
 
     fn check_length(&self, name: &'static str, length: usize) -> Result<()> {
@@ -58,16 +56,13 @@ fn check_below(name: &'static str, values: &[i64], limit: usize) -> Result<()> {
     }
 }
 
-impl<P: Policy + Send> Episodes for Batch<P>
-where
-    P::Memory: Sync,
-{
+impl<P: Policy> Episodes for Batch<P> {
     fn action_probs(&self, threads: usize) -> Result<Vec<f64>> {
-        let mut probs = vec![0.0; self.memories.len() * self.n_actions];
+        let mut probs = vec![0.0; self.memories.len() * self.policy.n_actions()];
         let blocks: Vec<_> =
-            self.memories.chunks(BLOCK).zip(probs.chunks_mut(BLOCK * self.n_actions)).collect();
+            self.memories.chunks(BLOCK).zip(probs.chunks_mut(BLOCK * self.policy.n_actions())).collect();
         for_each(threads, blocks, |(memories, probs)| {
-            for (memory, row) in memories.iter().zip(probs.chunks_mut(self.n_actions)) {
+            for (memory, row) in memories.iter().zip(probs.chunks_mut(self.policy.n_actions())) {
                 self.policy.action_probs(memory, row);
             }
         })?;
@@ -76,9 +71,9 @@ where
 
     fn act(&mut self, threads: usize) -> Result<Vec<i64>> {
         let mut actions = vec![0; self.memories.len()];
-        let (policy, n_actions) = (&self.policy, self.n_actions);
-        let luck = self.rngs.chunks_mut(BLOCK).zip(actions.chunks_mut(BLOCK));
-        let blocks: Vec<_> = self.memories.chunks(BLOCK).zip(luck).collect();
+        let (policy, n_actions) = (&self.policy, self.policy.n_actions());
+        let streams = self.rngs.chunks_mut(BLOCK).zip(actions.chunks_mut(BLOCK));
+        let blocks: Vec<_> = self.memories.chunks(BLOCK).zip(streams).collect();
         for_each(threads, blocks, |(memories, (rngs, actions))| {
             let mut probs = vec![0.0; n_actions];
             for ((memory, rng), action) in memories.iter().zip(rngs).zip(actions) {
@@ -91,8 +86,8 @@ where
     fn update(&mut self, actions: &[i64], observations: &[i64], threads: usize) -> Result<()> {
         self.check_length("actions", actions.len())?;
         self.check_length("observations", observations.len())?;
-        check_below("action", actions, self.n_actions)?;
-        check_below("observation", observations, self.n_observations)?;
+        check_below("action", actions, self.policy.n_actions())?;
+        check_below("observation", observations, self.policy.n_observations())?;
         let policy = &self.policy;
         let symbols = actions.chunks(BLOCK).zip(observations.chunks(BLOCK));
         let blocks: Vec<_> = self.memories.chunks_mut(BLOCK).zip(symbols).collect();

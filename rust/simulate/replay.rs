@@ -1,39 +1,88 @@
-//! What a policy would have done along episodes that somebody else played.
+//! Going along episodes that somebody else played.
 
 use crate::error::Result;
-use crate::parallel::{Ticker, map_blocks};
+use crate::parallel::{Ticker, fill_blocks};
 use crate::simulate::policy::Policy;
 use crate::trajectories::View;
 
-/// π(a | h) of every action before every step of the data: (steps, actions), row-major.
+/// Episodes a thread takes at a time.
+const BLOCK: usize = 64;
+
+/// One row of `width` numbers before every step, and after the last one too if `ends`, of what is remembered there.
 ///
-/// The policy remembers the logged actions and observations, not those that it would have chosen.
-pub fn action_probabilities<P: Policy>(
-    policy: &P,
+/// The memory takes in the logged actions and observations, not those that a policy would have chosen.
+#[allow(clippy::too_many_arguments)]
+fn along<M, T: Copy + Default + Send>(
     view: &View,
+    ends: bool,
+    block: usize,
+    width: usize,
     threads: usize,
     ticker: &Ticker,
-) -> Result<Vec<f64>> {
-    let block = if P::DELIBERATES { 1 } else { 64 };
-    let blocks = map_blocks(threads, view.n_episodes(), block, ticker, |episodes| {
-        let mut rows = Vec::new();
-        let mut probs = vec![0.0; view.n_actions];
+    start: impl Fn() -> M + Sync,
+    update: impl Fn(&mut M, usize, usize) + Sync,
+    write: impl Fn(&M, &mut [T]) -> Result<()> + Sync,
+) -> Result<Vec<T>> {
+    let place = |episode: usize| (view.offset(episode) + usize::from(ends) * episode) * width;
+    let mut out = vec![T::default(); place(view.n_episodes())];
+    fill_blocks(threads, view.n_episodes(), block, ticker, &mut out, place, |episodes, rows| {
+        let mut rows = rows.chunks_exact_mut(width);
         for episode in episodes {
-            let mut memory = policy.start();
+            let mut memory = start();
             let steps = view.episode(episode);
             let last = steps.end - 1;
             for step in steps {
-                if P::DELIBERATES {
-                    ticker.check()?;
-                }
-                policy.action_probs(&memory, &mut probs);
-                rows.extend_from_slice(&probs);
-                if step < last {
-                    policy.update(&mut memory, view.actions[step] as usize, view.observations[step] as usize);
+                write(&memory, rows.next().expect("a row per step"))?;
+                if ends || step < last {
+                    update(&mut memory, view.actions[step] as usize, view.observations[step] as usize);
                 }
             }
+            if ends {
+                write(&memory, rows.next().expect("a row per cut"))?;
+            }
         }
-        Ok(rows)
+        Ok(())
     })?;
-    Ok(blocks.concat())
+    Ok(out)
+}
+
+/// A row at every cut of every episode, from before its first step to after its last: (steps + episodes, width).
+pub fn at_cuts<M, T: Copy + Default + Send>(
+    view: &View,
+    width: usize,
+    threads: usize,
+    ticker: &Ticker,
+    start: impl Fn() -> M + Sync,
+    update: impl Fn(&mut M, usize, usize) + Sync,
+    write: impl Fn(&M, &mut [T]) + Sync,
+) -> Result<Vec<T>> {
+    let write = |memory: &M, row: &mut [T]| {
+        write(memory, row);
+        Ok(())
+    };
+    along(view, true, BLOCK, width, threads, ticker, start, update, write)
+}
+
+/// π(a | h), or what every action is worth, before every step of the data: (steps, actions).
+pub fn before_steps<P: Policy>(
+    policy: &P,
+    view: &View,
+    values: bool,
+    threads: usize,
+    ticker: &Ticker,
+) -> Result<Vec<f64>> {
+    let block = if P::DELIBERATES { 1 } else { BLOCK };
+    let update = |memory: &mut P::Memory, action, observation| policy.update(memory, action, observation);
+    let write = |memory: &P::Memory, row: &mut [f64]| {
+        if P::DELIBERATES {
+            ticker.check()?;
+        }
+        if values {
+            policy.q_values(memory, row)
+        } else {
+            policy.action_probs(memory, row)
+        }
+        Ok(())
+    };
+    along(view, false, block, view.n_actions, threads, ticker, || policy.start(), update, write)
 }

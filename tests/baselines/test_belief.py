@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from uqf.baselines.belief import LinearBeliefPolicy, expected_rewards
 
 import uqf
 from uqf.baselines import FIB, PBVI, QMDP, BeliefModel, BeliefPolicy, OneStepBelief
-from uqf.baselines.belief import LinearBeliefPolicy, expected_rewards
 
 
 @st.composite

@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given, settings
 from sklearn.base import clone
 from sklearn.ensemble import ExtraTreesRegressor, GradientBoostingRegressor
+from uqf.learn.along import returns_to_go
 
 import uqf
 from strategies import trajectories
 from uqf import _core
 from uqf.baselines import CPSR, PSR, TPSR, FittedQ, MemorylessQ, Window
 from uqf.baselines.regressors import flattened
-from uqf.learn.along import returns_to_go
 
 
 @pytest.fixture(scope="module")

@@ -5,12 +5,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
+from uqf.baselines.transitions import Transitions
+from uqf.learn.along import returns_to_go
 
 import uqf
 from strategies import trajectories
 from uqf.baselines import MemorylessQ, RandomPolicy
-from uqf.baselines.transitions import Transitions
-from uqf.learn.along import returns_to_go
 
 
 @pytest.fixture(scope="module")

@@ -6,12 +6,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
+from uqf.learn.hankel import exact_hankel
 
 import uqf
 from strategies import pomdps
 from uqf.baselines import CPSR, PSR, TPSR, BeliefModel
 from uqf.errors import NotFittedError
-from uqf.learn.hankel import exact_hankel
 from uqf.learn.spectral import spectral_wfa
 from words import some_words, words_up_to
 

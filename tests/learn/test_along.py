@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from uqf.learn.along import advantages, cut_before, goes_on, propensities, returns_to_go
 
 from strategies import trajectories
-from uqf.learn.along import advantages, cut_before, goes_on, propensities, returns_to_go
 from uqf.learn.contexts import retrace
 
 

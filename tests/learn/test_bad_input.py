@@ -4,10 +4,10 @@ from functools import partial
 
 import numpy as np
 import pytest
+from uqf.learn.state import Basis, Target
 
 import uqf
 from uqf import _core
-from uqf.learn.state import Basis, Target
 
 RETURN = partial(uqf.UQF, memory="spectral", target="return")
 LEARNERS = pytest.mark.parametrize("learner", [uqf.UQF.paper, RETURN], ids=["paper", "return"])

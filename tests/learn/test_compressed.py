@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
+from uqf.learn.hankel import exact_hankel
+from uqf.learn.state import Basis, Target, learn_state
 
 import uqf
 from uqf import _core, _reference
-from uqf.learn.hankel import exact_hankel
-from uqf.learn.state import Basis, Target, learn_state
 from words import words_up_to
 
 

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from uqf.learn.along import returns_to_go
 
 import uqf
 from strategies import trajectories
 from uqf import _core
-from uqf.learn.along import returns_to_go
 from uqf.learn.contexts import ContextLearner, ContextTree
 
 

@@ -9,11 +9,11 @@ import pytest
 import scipy.sparse
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from uqf.learn.state import Basis, Target, learn_state
 
 import uqf
 from strategies import trajectories
 from uqf import _core
-from uqf.learn.state import Basis, Target, learn_state
 
 PROJECTIONS = [None, "gaussian", "rademacher", "sparse", "hashed"]
 

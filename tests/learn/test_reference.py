@@ -7,11 +7,11 @@ import pytest
 import xxhash
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from uqf.learn.state import Basis, Target, learn_state
 
 import uqf
 from strategies import trajectories
 from uqf import _core, _reference
-from uqf.learn.state import Basis, Target, learn_state
 from words import words_up_to
 
 PROJECTIONS = [None, "gaussian", "rademacher", "sparse", "hashed"]

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
+from uqf.learn.along import propensities
 
 import uqf
-from uqf.learn.along import propensities
 from uqf.learn.gain import Baseline, gain, policy_gain
 
 

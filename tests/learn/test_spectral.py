@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
+from uqf.learn.hankel import exact_hankel
 
 import uqf
 from strategies import pomdps
-from uqf.learn.hankel import exact_hankel
 from uqf.learn.spectral import decompose, spectral_wfa
 from words import some_words, words_up_to
 

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from uqf.learn.decision import REMEDIES, SAFE_RADIUS
+from uqf.learn.state import Basis, Target, learn_state
 
 import uqf
 from strategies import pomdps
 from uqf import _core, _reference
-from uqf.learn.decision import REMEDIES, SAFE_RADIUS
-from uqf.learn.state import Basis, Target, learn_state
 from words import words_up_to
 
 

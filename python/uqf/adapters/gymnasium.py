@@ -12,9 +12,9 @@ from gymnasium.vector import AutoresetMode, SyncVectorEnv
 from numpy.typing import NDArray
 
 from uqf.adapters.spaces import coding
-from uqf.environments import Environment
+from uqf.data.trajectories import MAX_SYMBOLS, Trajectories
 from uqf.policies import chooser
-from uqf.trajectories import MOST_SYMBOLS, Trajectories
+from uqf.worlds.environments import Environment
 
 
 class GymnasiumEnv(gymnasium.Env[np.int64, np.int64]):
@@ -154,9 +154,9 @@ def from_gymnasium(
     actions = coding(gym_env.action_space, "action")
     observations = coding(gym_env.observation_space, "observation")
     n_observations = observations.n - (_opens_with_nothing(gym_env) and not include_first)
-    if actions.n * n_observations > MOST_SYMBOLS:
+    if actions.n * n_observations > MAX_SYMBOLS:
         raise ValueError(
-            f"{actions.n} actions and {n_observations} observations: at most {MOST_SYMBOLS} symbols; "
+            f"{actions.n} actions and {n_observations} observations: at most {MAX_SYMBOLS} symbols; "
             "group rare observations in a wrapper"
         )
     actor = _Uniform(actions.n) if policy is None else policy

@@ -8,8 +8,8 @@ import numpy as np
 from gymnasium import spaces
 
 from uqf.adapters.spaces import Coding, coding
+from uqf.data.trajectories import Trajectories
 from uqf.errors import FileFormatError
-from uqf.trajectories import Trajectories
 
 
 def _elements(stacked: Any, space: Any, length: int) -> list[Any]:

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from uqf.data.vocabulary import Vocabulary
 from uqf.policies import chooser
-from uqf.vocabulary import Vocabulary
 
 #: Memory of every episode, and the code of the action last chosen in it.
 State = tuple[tuple[Any, ...], tuple[int, ...]]

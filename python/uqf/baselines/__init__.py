@@ -24,8 +24,6 @@ A *model* is a `uqf.TabularPOMDP` (``env.tabular()`` or ``uqf.load_pomdp``). Pla
 A *simulator* is any environment of the package: ``POMCP(env)`` is a policy as it stands.
 """
 
-from uqf.baselines.belief import BeliefModel as BeliefModel
-from uqf.baselines.belief import BeliefPolicy as BeliefPolicy
 from uqf.baselines.cpsr import CPSR as CPSR
 from uqf.baselines.em import EM as EM
 from uqf.baselines.exact import ExactValueIteration as ExactValueIteration
@@ -42,3 +40,5 @@ from uqf.baselines.tpsr import TPSR as TPSR
 from uqf.baselines.value_iteration import OneStepBelief as OneStepBelief
 from uqf.baselines.value_iteration import ValueIteration as ValueIteration
 from uqf.baselines.window import Window as Window
+from uqf.plans import BeliefModel as BeliefModel
+from uqf.plans import PlanPolicy as PlanPolicy

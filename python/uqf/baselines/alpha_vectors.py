@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from uqf.baselines.belief import BeliefModel, BeliefPolicy, Floats
+from uqf.plans import BeliefModel, Floats
 
 #: Numbers in one block of successor beliefs; bounds the memory of a backup of many beliefs.
 BLOCK = 1 << 20
@@ -40,11 +40,6 @@ class AlphaVectors:
         """Values (...) of beliefs (..., S), which need not be normalised."""
         return np.asarray((beliefs @ self.vectors.T).max(axis=-1))
 
-    def q_values(self, model: BeliefModel, belief: Floats) -> Floats:
-        """Worth (A,) of each action when the best plan follows it."""
-        following = self.values(model.successors(belief)).sum(axis=-1)
-        return np.asarray(model.rewards @ belief + model.discount * following)
-
     def backup(self, model: BeliefModel, beliefs: Floats) -> AlphaVectors:
         """The best plans at `beliefs` (N, S): an action, then one of the present plans per observation."""
         size = max(1, BLOCK // (model.n_actions * model.n_observations * model.n_states))
@@ -74,25 +69,3 @@ class AlphaVectors:
         plans = cls.__new__(cls)
         plans.vectors, plans.actions = vectors, actions
         return plans
-
-
-class AlphaVectorPolicy(BeliefPolicy):
-    """Acts on the best plan for its belief.
-
-    With `lookahead` every action is tried for one step and the best plan follows. Without, it takes the first
-    action of the best plan: faster, and `q_values` is −inf for actions that begin no plan. Either way it
-    earns at least the value of the plans.
-    """
-
-    def __init__(self, model: BeliefModel, plans: AlphaVectors, *, lookahead: bool = True) -> None:
-        super().__init__(model)
-        self.plans = plans
-        self.lookahead = lookahead
-
-    def q_values(self, state: Any) -> Floats:
-        """What each action is worth, (A,), in this belief; a lower bound."""
-        if self.lookahead:
-            return self.plans.q_values(self.model, state)
-        values = np.full(self.n_actions, -np.inf)
-        np.maximum.at(values, self.plans.actions, self.plans.vectors @ state)
-        return values

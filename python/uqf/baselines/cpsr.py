@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from uqf.baselines.tpsr import TPSR
-from uqf.learn.state import Basis
+from uqf.learn.spectral.basis import Basis
 
 
 class CPSR(TPSR):

@@ -12,10 +12,11 @@ from sklearn.base import BaseEstimator
 
 from uqf import _core
 from uqf.baselines.psr import PSR
-from uqf.baselines.transitions import checked_data, checked_discount
-from uqf.environments import TabularPOMDP
-from uqf.learn.automata import WFA
-from uqf.trajectories import Trajectories
+from uqf.data.checks import probability
+from uqf.data.trajectories import Trajectories
+from uqf.learn.learner import checked_data
+from uqf.learn.spectral.wfa import WFA
+from uqf.worlds.environments import TabularPOMDP
 
 Floats = NDArray[np.float64]
 Progress = Callable[[int, float], object]
@@ -84,7 +85,7 @@ class EM(BaseEstimator):  # type: ignore[misc]
     def fit(self, data: Trajectories, y: None = None, *, progress: Progress | None = None) -> EM:
         """Learns from episodes; calls ``progress(round, log-likelihood per step)``. `y` is ignored."""
         checked_data(data)
-        discount = checked_discount("discount", self.discount)
+        discount = probability("discount", self.discount)
         for name in ("n_states", "iterations", "restarts"):
             if operator.index(getattr(self, name)) < 1:
                 raise ValueError(f"{name} = {getattr(self, name)}: give at least 1")

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import operator
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
-from uqf.baselines.alpha_vectors import AlphaVectorPolicy, AlphaVectors
-from uqf.baselines.belief import BeliefModel, BeliefPolicy, Floats, infinite_horizon_model, tabular_model
+from uqf.baselines.alpha_vectors import AlphaVectors
 from uqf.baselines.pbvi import PBVI
 from uqf.baselines.pruning import useful
-from uqf.environments import TabularPOMDP
 from uqf.errors import NumericalError
+from uqf.plans import BeliefModel, Floats, PlanPolicy, infinite_horizon_model, tabular_model
+from uqf.worlds.environments import TabularPOMDP
 
 
 class ExactValueIteration:
@@ -59,7 +59,11 @@ class ExactValueIteration:
         stages = [AlphaVectors(np.zeros((1, model.n_states)), np.zeros(1, np.int64))]
         for _ in range(horizon):
             stages.append(self._longer(model, stages[-1]))
-        self.policy_: BeliefPolicy = StagedPolicy(model, stages)
+        numbers = np.repeat(np.arange(1, horizon + 1), [len(plans.actions) for plans in stages[1:]])
+        vectors, actions = (
+            np.concatenate([getattr(plans, name) for plans in stages[1:]]) for name in ("vectors", "actions")
+        )
+        self.policy_ = PlanPolicy(model, vectors, actions, stages=numbers, lookahead=True)
         self.plans_ = stages[-1]
         self.stages_ = horizon
         self.lower_bound_ = self.upper_bound_ = float(self.plans_.values(model.start))
@@ -78,7 +82,7 @@ class ExactValueIteration:
             self.plans_, self.stages_ = longer, self.stages_ + 1
             if rise + fall <= self.tolerance:
                 break
-        self.policy_ = AlphaVectorPolicy(model, self.plans_)
+        self.policy_ = PlanPolicy(model, self.plans_.vectors, self.plans_.actions, lookahead=True)
         value = float(self.plans_.values(model.start))
         self.lower_bound_, self.upper_bound_ = value - fall, value + rise
         return self
@@ -111,28 +115,3 @@ class ExactValueIteration:
 def _rise(before: AlphaVectors, after: AlphaVectors) -> float:
     """At least the most by which the value of any belief rose: each later plan against its nearest before."""
     return max(0.0, *(float((plan - before.vectors).max(axis=1).min()) for plan in after.vectors))
-
-
-class StagedPolicy(BeliefPolicy):
-    """Optimal for a finite horizon; its memory is (belief, number of steps left)."""
-
-    def __init__(self, model: BeliefModel, stages: list[AlphaVectors]) -> None:
-        super().__init__(model)
-        self.stages = stages
-
-    def initial_state(self) -> Any:
-        """The start belief and the whole horizon."""
-        return self.model.start, len(self.stages) - 1
-
-    def update(self, state: Any, action: int, observation: int) -> Any:
-        """The next belief and one step less."""
-        belief, left = state
-        return self.model.update(belief, action, observation), max(left - 1, 0)
-
-    def q_values(self, state: Any) -> Floats:
-        """What each action is worth, (A,), over the steps left; zero when none is."""
-        belief, left = state
-        if left == 0:
-            return np.zeros(self.n_actions)
-        plans: AlphaVectors = self.stages[left - 1]
-        return plans.q_values(self.model, belief)

@@ -7,9 +7,9 @@ from typing import Self
 
 import numpy as np
 
-from uqf.baselines.belief import BeliefModel, Floats, LinearBeliefPolicy, infinite_horizon_model
 from uqf.baselines.value_iteration import backup, blind_values, observable_values
-from uqf.environments import TabularPOMDP
+from uqf.plans import BeliefModel, Floats, PlanPolicy, infinite_horizon_model
+from uqf.worlds.environments import TabularPOMDP
 
 
 def informed_backup(model: BeliefModel, table: Floats) -> Floats:
@@ -55,7 +55,7 @@ class FIB:
         """Computes the policy and the bounds of this model."""
         model = BeliefModel(infinite_horizon_model(pomdp, "FIB"))
         table = informed_values(model, self.tolerance, self.max_iterations)
-        self.policy_ = LinearBeliefPolicy(model, table)
+        self.policy_ = PlanPolicy(model, table, np.arange(model.n_actions))
         self.lower_bound_ = float((blind_values(model) @ model.start).max())
         self.upper_bound_ = float((table @ model.start).max())
         return self

@@ -8,21 +8,23 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 
 from uqf import _core
 from uqf.baselines import regressors
 from uqf.baselines.psr import PSR
-from uqf.baselines.transitions import Transitions, checked_data, checked_discount
 from uqf.baselines.window import Window
+from uqf.data.along import best_next, cut_before
+from uqf.data.checks import positive, probability
+from uqf.data.trajectories import Trajectories
+from uqf.learn.learner import Learner, checked_data
 from uqf.policies import AutomatonPolicy, ForestPolicy
-from uqf.trajectories import Trajectories
 
 Floats = NDArray[np.float64]
 Progress = Callable[[int], object]
 
 
-class FittedQ(BaseEstimator):  # type: ignore[misc]
+class FittedQ(Learner):
     """Repeats the regression of r + discount · max Q(next state, ·) on a fixed log, one regressor per action.
 
     Parameters
@@ -40,7 +42,7 @@ class FittedQ(BaseEstimator):  # type: ignore[misc]
     ridge : float
         Penalty of "linear", relative to the mean variance of a feature.
     bootstrap_truncated : bool
-        Whether the value of the last state counts where the recording stopped though the world had not ended.
+        Whether the value of the last state counts where an episode was truncated.
     temperature : float
         0 acts greedily.
 
@@ -87,35 +89,36 @@ class FittedQ(BaseEstimator):  # type: ignore[misc]
     def fit(self, data: Trajectories, y: None = None, *, progress: Progress | None = None) -> FittedQ:
         """Learns from episodes; calls ``progress(rounds done)`` after every round. `y` is ignored."""
         checked_data(data)
-        discount = checked_discount("discount", self.discount)
+        discount = probability("discount", self.discount)
         for name in ("iterations", "trees", "random_splits", "leaf"):
-            if operator.index(getattr(self, name)) < 1:
-                raise ValueError(f"{name} = {getattr(self, name)}: give at least 1")
+            positive(name, operator.index(getattr(self, name)))
         self.representation_, self.features_ = fitted_features(self.representation, data)
-        transitions = Transitions(data, bootstrap_truncated=self.bootstrap_truncated)
+        before = cut_before(data)
         # Features of all cuts are computed once: a cut is the end of one step and the beginning of the next.
         states = self.features_.along(data, threads=self.threads)
         steps = [np.flatnonzero(data.actions == action) for action in range(data.n_actions)]
         taken = [action for action, chosen in enumerate(steps) if len(chosen)]
-        regression = self._regression([states[transitions.before[steps[action]]] for action in taken])
+        regression = self._regression([states[before[steps[action]]] for action in taken])
         lowest, highest = value_range(data, discount)
         targets: Floats = data.rewards
         changes = []
         for iteration in range(self.iterations):
             if iteration > 0:
                 values = self.policy_.values(states, threads=self.threads).clip(lowest, highest)
-                previous, targets = targets, transitions.targets(values, discount)
+                previous = targets
+                targets = best_next(data, values, discount, truncated=self.bootstrap_truncated)
                 changes.append(float(np.sqrt(np.mean((targets - previous) ** 2))))
             fitted = regression([targets[steps[action]] for action in taken], iteration)
             forests = [regressors.linear(float(targets.min()), np.zeros(states.shape[1])) for _ in steps]
             for action, forest in zip(taken, fitted, strict=True):
                 forests[action] = forest
-            self.policy_: ForestPolicy = ForestPolicy(self.features_, forests, temperature=self.temperature)
+            joined = regressors.joined(forests)
+            self.policy_ = ForestPolicy(**self.features_.parts(), **joined, temperature=self.temperature)
             if progress is not None:
                 progress(iteration + 1)
         self.changes_ = np.array(changes)
-        self.n_features_in_ = data.n_symbols
-        return self
+        self.diagnostics_ = {"learner": "FittedQ", "iterations": self.iterations, "notes": []}
+        return self._keep_origin(data)
 
     def _regression(self, inputs: list[regressors.Features]) -> regressors.Regression:
         settings = regressors.TreeSettings(self.trees, self.random_splits, self.leaf, self.seed, self.threads)
@@ -144,7 +147,7 @@ def fitted_features(representation: Any, data: Trajectories) -> tuple[Any, _core
     if isinstance(representation, PSR):
         return representation, representation.features
     if isinstance(representation, AutomatonPolicy):
-        return representation, _core.Features.automaton(representation)
+        return representation, automaton_features(representation)
     learner = Window() if representation is None else representation
     if not callable(getattr(learner, "fit", None)):
         raise TypeError(
@@ -155,7 +158,13 @@ def fitted_features(representation: Any, data: Trajectories) -> tuple[Any, _core
     if isinstance(getattr(learner, "features_", None), _core.Features):
         return learner, learner.features_
     if isinstance(getattr(learner, "policy_", None), AutomatonPolicy):
-        return learner, _core.Features.automaton(learner.policy_)
+        return learner, automaton_features(learner.policy_)
     raise TypeError(
         f"representation is a {type(learner).__name__}, which learns neither features_ nor an AutomatonPolicy"
     )
+
+
+def automaton_features(policy: AutomatonPolicy) -> _core.Features:
+    """The state that an automaton policy acts on."""
+    sizes = {"n_actions": policy.n_actions, "n_observations": policy.n_observations}
+    return _core.Features(automaton=policy, **sizes)

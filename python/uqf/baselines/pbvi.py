@@ -9,12 +9,12 @@ from typing import Literal, Self
 
 import numpy as np
 
-from uqf.baselines.alpha_vectors import AlphaVectorPolicy, AlphaVectors
-from uqf.baselines.belief import BeliefModel, Floats, infinite_horizon_model
+from uqf.baselines.alpha_vectors import AlphaVectors
 from uqf.baselines.fib import informed_values
 from uqf.baselines.sawtooth import Sawtooth
 from uqf.baselines.value_iteration import blind_values
-from uqf.environments import TabularPOMDP
+from uqf.plans import BeliefModel, Floats, PlanPolicy, infinite_horizon_model
+from uqf.worlds.environments import TabularPOMDP
 
 #: Improvements below this part of the tolerance are not worth remembering.
 SLACK = 0.001
@@ -53,7 +53,7 @@ class PBVI:
     iterations : int
         Most trials or expansions.
     lookahead : bool
-        How `policy_` chooses; see `AlphaVectorPolicy`.
+        How `policy_` chooses; see `PlanPolicy`.
 
     Attributes after `solve`
     ------------------------
@@ -104,7 +104,8 @@ class PBVI:
                 break
         self.plans_ = search.plans
         self.points_ = np.array([point.belief for point in search.points.values()])
-        self.policy_ = AlphaVectorPolicy(model, search.plans, lookahead=self.lookahead)
+        plans = search.plans
+        self.policy_ = PlanPolicy(model, plans.vectors, plans.actions, lookahead=self.lookahead)
         self.lower_bound_ = search.lower
         self.upper_bound_ = search.upper
         self.seconds_ = time.perf_counter() - began

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal, Self
 
 from uqf import _core
-from uqf.environments import Environment
+from uqf.worlds.environments import Environment
 
 
 class POMCP(_core.Pomcp):
@@ -37,7 +37,7 @@ class POMCP(_core.Pomcp):
     Step by step: ``state = planner.initial_state()``, ``planner.action(state)``, ``planner.q_values(state)``,
     ``state = planner.update(state, action, observation)``. A state is immutable and holds a finished search:
     `update` is the expensive call. In a `rollout` the recorded behaviour probabilities are those *given* the
-    search (one without epsilon), not over its luck.
+    search (one without epsilon), not over its random numbers.
 
     When no particle explains what was seen, perturbed ones are tried, then those that come nearest are kept;
     if the episode should have ended in every particle, actions are uniform from there on.
@@ -84,9 +84,19 @@ class POMCP(_core.Pomcp):
     env: Environment
     parameters: dict[str, Any]
 
-    def __getnewargs_ex__(self) -> tuple[tuple[Environment], dict[str, Any]]:
-        return (self.env,), self.parameters
+    def with_temperature(self, temperature: float) -> Self:
+        """Itself for 0; a search acts greedily."""
+        if temperature != 0.0:
+            raise ValueError(f"temperature = {temperature}: a search acts greedily, give 0")
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _rebuilt, (self.env, self.parameters)
 
     def __repr__(self) -> str:
         given = ", ".join(f"{name}={value!r}" for name, value in self.parameters.items() if value is not None)
         return f"POMCP({self.env.name}, {given})"
+
+
+def _rebuilt(env: Environment, parameters: dict[str, Any]) -> POMCP:
+    return POMCP(env, **parameters)

@@ -10,8 +10,8 @@ from scipy.optimize import linprog
 from scipy.sparse import block_diag, csr_array, hstack, kron
 
 from uqf.baselines.alpha_vectors import undominated
-from uqf.baselines.belief import Floats
 from uqf.errors import NumericalError
+from uqf.plans import Floats
 
 #: A vector must exceed all others by this part of their spread; the solver's own tolerance is of this size.
 MARGIN = 1e-7

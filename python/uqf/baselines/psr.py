@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from uqf import _core
-from uqf.learn.automata import WFA
-from uqf.policies import AutomatonPolicy
-from uqf.trajectories import Trajectories
+from uqf.data.along import cut_before
+from uqf.data.trajectories import Trajectories
+from uqf.learn.spectral.wfa import WFA
+from uqf.policies import AutomatonPolicy, remembered
 
 Floats = NDArray[np.float64]
 
@@ -58,15 +59,23 @@ class PSR:
         """Number of entries of the state."""
         return self.wfa.rank
 
-    def policy(self, weights: Floats, *, temperature: float = 0.0) -> AutomatonPolicy:
-        """A compiled policy with values weights (A, k) · state, in units of whatever the weights predict."""
+    def policy(
+        self, weights: Floats, *, actions: NDArray[np.int64] | None = None, temperature: float = 0.0
+    ) -> AutomatonPolicy:
+        """A compiled policy with values weights (A, k) · state, in units of whatever the weights predict.
+
+        With `actions` (plans,) the weights are those of plans, and an action is worth the best plan that begins with
+        it.
+        """
         return AutomatonPolicy(
-            self.wfa.automaton,
+            symbols=self.wfa.symbols,
+            operators=self.wfa.seen_operators,
             n_actions=self.n_actions,
             n_observations=self.n_observations,
             start=self.wfa.alpha,
             anchor=self.anchor,
             weights=np.ascontiguousarray(weights),
+            actions=actions,
             normaliser=self.wfa.omega,
             temperature=temperature,
         )
@@ -74,18 +83,16 @@ class PSR:
     @property
     def features(self) -> _core.Features:
         """The state as features of histories, for `FittedQ`."""
-        return _core.Features.automaton(self.tracker)
+        sizes = {"n_actions": self.n_actions, "n_observations": self.n_observations}
+        return _core.Features(automaton=self.tracker, **sizes)
 
     def state(self, history: Sequence[tuple[int, int]] = ()) -> Floats:
         """Normalised state (k,) after a list of (action, observation)."""
-        memory = self.tracker.initial_state()
-        for action, observation in history:
-            memory = self.tracker.update(memory, action, observation)
-        return memory.vector
+        return self.tracker.vector(remembered(self.tracker, history))
 
     def states(self, data: Trajectories, *, threads: int | None = None) -> Floats:
         """Normalised states before every step of a data set: (n_steps, k)."""
-        return self.tracker.states_along(data, threads=threads)[0]
+        return self.tracker.states_along(data, threads=threads)[cut_before(data)]
 
     def joint_probs(self, states: ArrayLike, *, raw: bool = False) -> Floats:
         """P(a, o | h), (..., A, O), from states (..., k); clipped, they sum to 1: the episode goes on."""
@@ -113,12 +120,11 @@ class PSR:
         Action-conditioned by default: P(o₁…o_n | h, do a₁…a_n), the product of one-step predictions. With
         `joint` also the behaviour's actions are predicted.
         """
-        memory = self.tracker.initial_state()
-        for action, observation in history:
-            memory = self.tracker.update(memory, action, observation)
+        memory = remembered(self.tracker, history)
         probability = 1.0
         for action, observation in future:
-            table = self.joint_probs(memory.vector) if joint else self.observation_probs(memory.vector)
+            state = self.tracker.vector(memory)
+            table = self.joint_probs(state) if joint else self.observation_probs(state)
             probability *= float(table[action, observation])
             memory = self.tracker.update(memory, action, observation)
         return probability

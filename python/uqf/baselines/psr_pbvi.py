@@ -8,16 +8,16 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 
 from uqf.baselines.fitted_q import value_range
 from uqf.baselines.psr import PSR, Floats
 from uqf.baselines.tpsr import TPSR, linear_values
-from uqf.baselines.transitions import checked_data
-from uqf.trajectories import Trajectories
+from uqf.data.trajectories import Trajectories
+from uqf.learn.learner import Learner
 
 
-class PSRPBVI(BaseEstimator):  # type: ignore[misc]
+class PSRPBVI(Learner):
     """Two stages: learn what will be seen and what it pays, then plan on the states that the data reached.
 
     The model is a `PSR`; the reward of an action is a linear function of its state, by ridge regression.
@@ -42,7 +42,7 @@ class PSRPBVI(BaseEstimator):  # type: ignore[misc]
 
     Attributes
     ----------
-    policy_ : Python policy; acts by the best plan at the state
+    policy_ : acts by the best plan at the state
     psr_, rewards_ (A, k), vectors_ (V, k), actions_ (V,), points_ (N, k)
     values_ : (N,) value of each point; disbelieved_ : how many backups promised the impossible
     """
@@ -64,9 +64,7 @@ class PSRPBVI(BaseEstimator):  # type: ignore[misc]
         self.ridge = ridge
         self.seed = seed
 
-    def fit(self, data: Trajectories, y: None = None) -> PSRPBVI:
-        """Learns from episodes and plans; `y` is ignored (scikit-learn passes it)."""
-        checked_data(data)
+    def _learn(self, data: Trajectories, progress: Any) -> None:
         if not 0.0 <= self.discount < 1.0:
             raise ValueError(
                 f"discount = {self.discount}: planning for an endless future needs one in [0, 1)"
@@ -82,9 +80,7 @@ class PSRPBVI(BaseEstimator):  # type: ignore[misc]
         self.points_ = np.unique(states[np.sort(chosen)], axis=0)
         backups = Backups.of(self.psr_, self.rewards_, data, self.discount)
         self._plan(backups, *value_range(data, self.discount))
-        self.policy_ = PlanPolicy(self.psr_, self.vectors_, self.actions_)
-        self.n_features_in_ = data.n_symbols
-        return self
+        self.policy_ = self.psr_.policy(self.vectors_, actions=self.actions_)
 
     def _plan(self, backups: Backups, lowest: float, highest: float) -> None:
         """Begins with plans that earn the least possible for ever (ω is worth 1 at every state)."""
@@ -143,39 +139,3 @@ class Backups:
         np.add.at(plans, self.action_of, self.discount * chosen)
         firsts = np.einsum("akn,nk->na", plans, points).argmax(axis=1)
         return np.ascontiguousarray(plans[firsts, :, np.arange(len(points))]), firsts
-
-
-class PlanPolicy:
-    """Acts by the plan that promises most at the present state."""
-
-    def __init__(self, psr: PSR, vectors: Floats, actions: NDArray[np.int64]) -> None:
-        self.psr = psr
-        self.vectors = vectors
-        self.actions = actions
-        self.n_actions = psr.n_actions
-        self.n_observations = psr.n_observations
-
-    def initial_state(self) -> Any:
-        """Memory before the first step."""
-        return self.psr.tracker.initial_state()
-
-    def update(self, state: Any, action: int, observation: int) -> Any:
-        """Memory after one more step."""
-        return self.psr.tracker.update(state, action, observation)
-
-    def q_values(self, state: Any) -> Floats:
-        """The best plan's promise among those that begin with each action; −inf if none does."""
-        values = np.full(self.n_actions, -np.inf)
-        np.maximum.at(values, self.actions, self.vectors @ state.vector)
-        return values
-
-    def action_probs(self, state: Any) -> Floats:
-        """Equal shares for the best actions."""
-        values = self.q_values(state)
-        best = values == values.max()
-        return np.asarray(best / best.sum())
-
-    def action(self, state: Any, rng: np.random.Generator | None = None) -> int:
-        """A best action: drawn with `rng`, or the first without."""
-        best = np.flatnonzero(self.action_probs(state))
-        return int(best[0] if rng is None else rng.choice(best))

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Self
 
-from uqf.baselines.belief import BeliefModel, LinearBeliefPolicy, infinite_horizon_model
+import numpy as np
+
 from uqf.baselines.value_iteration import backup, blind_values, observable_values
-from uqf.environments import TabularPOMDP
+from uqf.plans import BeliefModel, PlanPolicy, infinite_horizon_model
+from uqf.worlds.environments import TabularPOMDP
 
 
 class QMDP:
@@ -20,7 +22,7 @@ class QMDP:
         """Computes the policy and the bounds of this model."""
         model = BeliefModel(infinite_horizon_model(pomdp, "QMDP"))
         table = backup(model, observable_values(model))
-        self.policy_ = LinearBeliefPolicy(model, table)
+        self.policy_ = PlanPolicy(model, table, np.arange(model.n_actions))
         self.lower_bound_ = float((blind_values(model) @ model.start).max())
         self.upper_bound_ = float((table @ model.start).max())
         return self

@@ -48,6 +48,20 @@ def linear(base: float, weights: Floats) -> Forest:
     return (base, np.ascontiguousarray(weights), nodes, nodes, none, nodes, nodes, none)
 
 
+def joined(forests: Sequence[Forest]) -> dict[str, Any]:
+    """Several forests as the arguments of a `ForestPolicy`."""
+    base, weights, *nodes = zip(*forests, strict=True)
+    names = ("roots", "feature", "threshold", "left", "right", "value")
+    arrays = {name: np.concatenate(part) for name, part in zip(names, nodes, strict=True)}
+    counts = {"trees": [len(one) for one in nodes[0]], "nodes": [len(one) for one in nodes[1]]}
+    return {
+        "base": np.array(base, np.float64),
+        "weights": np.stack(weights),
+        **{name: np.array(sizes, np.int64) for name, sizes in counts.items()},
+        **arrays,
+    }
+
+
 @dataclass(frozen=True)
 class TreeSettings:
     """Size of an ensemble: trees, features tried at a split, fewest samples of a leaf."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from uqf.baselines.belief import Floats
+from uqf.plans import Floats
 
 #: Pairs of belief and point compared at a time; bounds the memory.
 BLOCK = 1 << 20

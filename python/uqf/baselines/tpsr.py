@@ -9,12 +9,15 @@ from sklearn.base import BaseEstimator
 
 from uqf import _core
 from uqf.baselines.psr import PSR, Floats
-from uqf.baselines.transitions import checked_data, checked_discount
-from uqf.errors import NotFittedError
-from uqf.learn.along import returns_to_go
-from uqf.learn.state import Basis, Target, learn_state
+from uqf.data.along import returns_to_go
+from uqf.data.checks import probability
+from uqf.data.reader import Reader
+from uqf.data.trajectories import Trajectories
+from uqf.learn.learner import checked_data
+from uqf.learn.not_fitted import NotFittedError
+from uqf.learn.spectral.basis import Basis, Target
+from uqf.learn.uqf import learn_state
 from uqf.policies import AutomatonPolicy
-from uqf.trajectories import Trajectories
 
 
 class TPSR(BaseEstimator):  # type: ignore[misc]
@@ -23,7 +26,7 @@ class TPSR(BaseEstimator):  # type: ignore[misc]
     Parameters
     ----------
     rank : int, optional
-        Size of the state; every direction above rounding by default.
+        Size of the state; chosen from the spectrum by default, at most 50.
     discount : float in [0, 1]
         Of the returns that `policy_` predicts.
     occurrences, max_prefix, max_suffix, n_prefixes, n_suffixes : see `uqf.UQF`
@@ -85,10 +88,11 @@ class TPSR(BaseEstimator):  # type: ignore[misc]
     def fit(self, data: Trajectories, y: None = None) -> Self:
         """Learns from episodes; `y` is ignored (scikit-learn passes it)."""
         checked_data(data)
-        discount = checked_discount("discount", self.discount)
+        discount = probability("discount", self.discount)
         if not self.ridge >= 0.0:
             raise ValueError(f"ridge = {self.ridge}: give 0 or a positive number")
-        state = learn_state(data, self._basis(), [Target("probability")], self.rank, threads=self.threads)
+        reader = Reader(data, passes=2, threads=self.threads)
+        state, _ = learn_state(reader, self._basis(), Target("probability"), self.rank)
         self.wfa_ = state.wfa()
         self.singular_values_ = state.decomposition.spectrum
         self.psr_ = PSR(self.wfa_, data.n_actions, data.n_observations, anchor=state.anchor)
@@ -109,7 +113,7 @@ class TPSR(BaseEstimator):  # type: ignore[misc]
 
     def _fitted(self) -> PSR:
         if not hasattr(self, "psr_"):
-            raise NotFittedError(f"this {type(self).__name__} is not fitted yet: call fit(data) first")
+            raise NotFittedError.of(self)
         return self.psr_
 
     def __sklearn_is_fitted__(self) -> bool:

@@ -7,14 +7,8 @@ from typing import Self
 
 import numpy as np
 
-from uqf.baselines.belief import (
-    BeliefModel,
-    Floats,
-    LinearBeliefPolicy,
-    infinite_horizon_model,
-    tabular_model,
-)
-from uqf.environments import TabularPOMDP
+from uqf.plans import BeliefModel, Floats, PlanPolicy, infinite_horizon_model, tabular_model
+from uqf.worlds.environments import TabularPOMDP
 
 
 def backup(model: BeliefModel, values: Floats) -> Floats:
@@ -94,7 +88,7 @@ class OneStepBelief:
         model = BeliefModel(infinite_horizon_model(pomdp, "OneStepBelief"))
         uniform = np.full((model.n_actions, model.n_states), 1.0 / model.n_actions)
         table = backup(model, evaluate(model, uniform))
-        self.policy_ = LinearBeliefPolicy(model, table)
+        self.policy_ = PlanPolicy(model, table, np.arange(model.n_actions))
         self.lower_bound_ = float((table @ model.start).max())
         self.upper_bound_ = float(model.start @ observable_values(model))
         return self

@@ -7,8 +7,8 @@ from typing import Literal
 from sklearn.base import BaseEstimator
 
 from uqf import _core
-from uqf.baselines.transitions import checked_data
-from uqf.trajectories import Trajectories
+from uqf.data.trajectories import Trajectories
+from uqf.learn.learner import checked_data
 
 
 class Window(BaseEstimator):  # type: ignore[misc]
@@ -29,6 +29,10 @@ class Window(BaseEstimator):  # type: ignore[misc]
             raise ValueError(f"length = {self.length}: give at least one step")
         if self.encoding not in ("one-hot", "ordinal"):
             raise ValueError(f"encoding = {self.encoding!r}: choose 'one-hot' or 'ordinal'")
-        one_hot = self.encoding == "one-hot"
-        self.features_ = _core.Features.window(self.length, one_hot, data.n_actions, data.n_observations)
+        self.features_ = _core.Features(
+            length=self.length,
+            one_hot=self.encoding == "one-hot",
+            n_actions=data.n_actions,
+            n_observations=data.n_observations,
+        )
         return self

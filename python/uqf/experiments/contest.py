@@ -11,13 +11,13 @@ import numpy as np
 from sklearn.base import clone
 from threadpoolctl import threadpool_limits
 
-from uqf.environments import Environment
+from uqf.data.trajectories import Trajectories
 from uqf.errors import UQFError
 from uqf.evaluate import estimate_return
 from uqf.experiments.cells import Result
-from uqf.experiments.episode import play
+from uqf.frames import play
 from uqf.learn.selection import select
-from uqf.trajectories import Trajectories
+from uqf.worlds.environments import Environment
 
 #: Seeds of scoring: away from those of training data, which are small numbers.
 SCORING_SEEDS = 1_000_000

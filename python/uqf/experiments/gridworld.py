@@ -7,11 +7,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from uqf.baselines import CPSR, PBVI, TPSR, FittedQ, MemorylessQ, OneStepBelief, ValueIteration
-from uqf.environments import make
 from uqf.evaluate import rollout
 from uqf.experiments.cells import Cell, Result
 from uqf.experiments.contest import Contestant, replay, score, train
-from uqf.learn.estimator import UQF
+from uqf.learn.belief_q import BeliefQ
+from uqf.learn.uqf import UQF
+from uqf.worlds.environments import make
 
 EXPERIMENT = "gridworld"
 STARTS = ("near", "mid", "far")
@@ -25,9 +26,10 @@ REFERENCES = {
 }
 
 LABELS = {
-    "uqf": "UQF (ours)",
-    "uqf-spectral": "UQF (spectral)",
-    "uqf-paper": "UQF (paper)",
+    "belief-q": "BeliefQ",
+    "uqf": "UQF",
+    "uqf-returns": "UQF, returns",
+    "uqf-start": "UQF, words from the first step",
     "tpsr-fitted-q": "TPSR + fitted-Q",
     "cpsr-fitted-q": "CPSR + fitted-Q",
     "cpsr-soft": "CPSR + fitted-Q, soft",
@@ -46,12 +48,12 @@ class Size:
     trees: int
     planning: int
     folds: int = 2
-    #: Parameters of UQF (ours) that are cut short; where none is, it is the default learner, whatever that is.
+    #: Parameters of BeliefQ that are cut short.
     cut: dict[str, Any] = field(default_factory=dict)
 
 
 SIZES = {
-    "smallest": Size((40,), 1, 50, rounds=2, trees=2, planning=2, cut={"models": 1, "iterations": 2}),
+    "smallest": Size((40,), 1, 50, rounds=2, trees=2, planning=2, cut={"models": 1, "states": 4}),
     "demo": Size((50, 200), 2, 1_000, rounds=10, trees=30, planning=200),
     "full": Size(
         # 3,200 is left out: learners take time in proportion, and the largest sizes most of the hours.
@@ -66,10 +68,11 @@ SIZES = {
 
 
 def contestants(size: Size, discount: float) -> dict[str, Contestant]:
-    """The learners; all but "uqf", which chooses for itself, choose among four settings on the same folds.
+    """The learners; all but BeliefQ, which chooses for itself, choose among four settings on the same folds.
 
-    The settings are two sizes of the memory by two learning discounts. UQF as the paper has it counts words
-    from the first step, and the goal is far: its words must be long, so they are hashed rather than listed.
+    The settings are two sizes of the memory by two learning discounts. UQF counts words anywhere in an episode. Where
+    words are counted from the first step they must be long, since the goal is far, so they are hashed rather than
+    listed.
     Fitted-Q acts greedily, as published, and then walks in circles for ever where it mistakes the place. "Soft" draws
     its actions instead, and chooses among temperatures that were found by looking at its returns on other seeds.
     """
@@ -85,9 +88,10 @@ def contestants(size: Size, discount: float) -> dict[str, Contestant]:
     drawn = {"representation__rank": ranks, "temperature": (0.001, 0.002)}
     long_words: dict[str, Any] = {"prefix_dim": 300, "suffix_dim": 300, "max_prefix": 40, "max_suffix": 20}
     learners: dict[str, tuple[Any, ...]] = {
-        "uqf": (UQF(discount=discount, **size.cut),),
-        "uqf-spectral": (UQF(discount=discount, projection="hashed", window=3), own),
-        "uqf-paper": (UQF.paper(discount=discount, projection="hashed", **long_words), own),
+        "belief-q": (BeliefQ(discount, **size.cut),),
+        "uqf": (UQF(discount=discount, max_prefix=4, max_suffix=4), own),
+        "uqf-returns": (UQF(discount=discount, target="return", projection="hashed", window=3), own),
+        "uqf-start": (UQF(discount=discount, occurrences="start", projection="hashed", **long_words), own),
         "tpsr-fitted-q": (FittedQ(TPSR(n_prefixes=300, n_suffixes=300), **quick), below, final),
         "cpsr-fitted-q": (FittedQ(CPSR(), **quick), below, final),
         "cpsr-soft": (FittedQ(CPSR(), **quick | {"discount": 0.97}), drawn, final),
@@ -147,7 +151,7 @@ class GridWorld:
         result = trained.figures | score(
             env, trained.policy, episodes=cell.setting["scoring"], seed=cell.seed
         )
-        if cell.method == "uqf" and cell.seed == 0:
+        if cell.method == "belief-q" and cell.seed == 0:
             result["replay"] = replay(env, trained.policy, seed=cell.seed)
         return result
 

@@ -15,6 +15,9 @@ Curve = list[tuple[float, float, float]]
 #: Width and height of the figure of returns.
 SIZE = (1040.0, 340.0)
 
+#: Rows that are printed in bold.
+OURS = ("belief-q", "uqf", "uqf-returns", "uqf-start")
+
 LEARNERS = [method for method in gridworld.LABELS if method not in gridworld.REFERENCES]
 
 
@@ -146,7 +149,7 @@ def _table(rows: list[Row]) -> str:
             f"{place[0]:.3f} <small>± {place[1]:.3f}</small>" if place is not None else "—"
             for place in places
         ]
-        lines.append((label, cells, method.startswith("uqf")))
+        lines.append((label, cells, method in OURS))
     refused = sum(bool(row.result.get("refused")) for row in rows)
     note = (
         f"<p>Fits refused for lack of rewarded words, and scored as random play: {refused}.</p>"

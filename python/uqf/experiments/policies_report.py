@@ -16,7 +16,7 @@ from uqf.experiments.figures import Axis, Panel, drawing, legend
 SPECTRUM_STYLES = {
     "gridworld-near": "one-step-belief",
     "gridworld-mid": "tpsr-fitted-q",
-    "gridworld-far": "uqf",
+    "gridworld-far": "belief-q",
     "spocman": "cpsr-fitted-q",
 }
 
@@ -24,7 +24,7 @@ SPECTRUM_STYLES = {
 def spectra(grid: list[Row], pacman: list[Row]) -> str:
     """Singular values of the Hankel matrices of UQF, one curve per world."""
     panels = []
-    for index, (method, labels) in enumerate((("uqf-paper", gridworld.LABELS), ("uqf", gridworld.LABELS))):
+    for index, (method, labels) in enumerate((("uqf", gridworld.LABELS), ("uqf-returns", gridworld.LABELS))):
         found: dict[str, list[float]] = {}
         for row in grid + pacman:
             if row.cell.method == method and row.cell.seed == 0 and row.result.get("singular_values"):

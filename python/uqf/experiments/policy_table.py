@@ -1,4 +1,4 @@
-"""What the default learner reaches on every task, beside a memoryless table on the same data.
+"""What BeliefQ reaches on every task, beside a memoryless table on the same data.
 
 Run ``python -m uqf.experiments.policy_table TASK … [--seeds 10] [--first 0]``; every seed prints one line as it
 is finished, and every task a line with mean and standard error.
@@ -14,10 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from uqf.environments import Environment, make
 from uqf.evaluate import estimate_return, rollout
-from uqf.learn.estimator import UQF
-from uqf.plan.policy_iteration import policy_iteration
+from uqf.iteration import policy_iteration
+from uqf.learn.belief_q import BeliefQ
+from uqf.learn.context_q import ContextQ
+from uqf.learn.learner import Learner
+from uqf.worlds.environments import Environment, make
 
 #: Discounted return of chance and of the fully observable optimum, for normalised scores.
 RANDOM_AND_OPTIMUM = {
@@ -53,11 +55,13 @@ TASKS: dict[str, Task] = {
 }
 
 
-def learned_policy(task: Task, learner: UQF, env: Environment, seed: int) -> Any:
-    """The policy that `learner` comes to on this task."""
+def learned_policy(task: Task, learner: Learner, env: Environment, seed: int) -> Any:
+    """The policy that `learner` comes to on this task; policy iteration ends with it."""
     if task.rounds == 1:
         return learner.fit(rollout(env, episodes=task.episodes, seed=seed)).policy_
-    return policy_iteration(env, learner, iterations=task.rounds, episodes=task.episodes, seed=seed).policy
+    steps = learner if isinstance(learner, ContextQ) else ContextQ(env.discount)
+    amount = {"iterations": task.rounds, "episodes": task.episodes}
+    return policy_iteration(env, steps, final=learner, seed=seed, **amount).policy
 
 
 def score(env: Environment, policy: Any, seed: int) -> float:
@@ -71,9 +75,9 @@ def run(name: str, first: int, seeds: int) -> None:
     """One task, seed by seed."""
     task = TASKS[name]
     env = task.make()
-    learners: dict[str, Callable[[int], UQF]] = {
-        "UQF": lambda seed: UQF(discount=env.discount, seed=seed),
-        "memoryless": lambda seed: UQF(discount=env.discount, memory="contexts", depth=1, seed=seed),
+    learners: dict[str, Callable[[int], Learner]] = {
+        "BeliefQ": lambda seed: BeliefQ(env.discount, seed=seed),
+        "memoryless": lambda seed: ContextQ(env.discount, depth=1),
     }
     scores: dict[str, list[float]] = {method: [] for method in learners}
     seconds: dict[str, list[float]] = {method: [] for method in learners}

@@ -66,7 +66,7 @@ def _head(grid: list[Row], pacman: list[Row], size: str) -> str:
     ratios = time_ratios(list(lines.values()))
     tiles = []
     rival = longest_fitted_q(list(lines.values()))
-    for method in ("uqf-contexts", "uqf"):
+    for method in ("context-q", "belief-q"):
         label = spocman.LABELS[method]
         if label in ratios and rival:
             note = (
@@ -78,14 +78,14 @@ def _head(grid: list[Row], pacman: list[Row], size: str) -> str:
         tiles.append(
             (
                 f"{lines[best]['return']:+.0f}",
-                "return of UQF with policy iteration on S-PocMan; the paper: −92",
+                "return with policy iteration on S-PocMan; the paper: −92",
             )
         )
     far = gridworld_report.curves(grid, "far", "return")
-    if "uqf" in far:
-        episodes, mean, _ = far["uqf"][-1]
+    if "belief-q" in far:
+        episodes, mean, _ = far["belief-q"][-1]
         tiles.append(
-            (f"{mean:.2f}", f"return of UQF from the far start after {episodes:,.0f} random episodes")
+            (f"{mean:.2f}", f"return of BeliefQ from the far start after {episodes:,.0f} random episodes")
         )
     cards = "".join(
         f'<div class="tile"><b>{value}</b><span>{escape(note)}</span></div>' for value, note in tiles

@@ -11,13 +11,13 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from uqf.environments import make
+from uqf.data.reader import Reader
 from uqf.evaluate import rollout
-from uqf.learn.basis import Basis, Counting, Target
-from uqf.learn.passes import first_pass, plus, second_pass
-from uqf.learn.shards import Block
-from uqf.learn.statistics import Statistics
-from uqf.learn.statistics_file import save_statistics
+from uqf.learn.spectral.basis import Basis, Counting, Target
+from uqf.learn.spectral.passes import hankel_sums, operator_sums
+from uqf.learn.spectral.statistics import Statistics
+from uqf.learn.spectral.statistics_file import save_statistics
+from uqf.worlds.environments import make
 
 Result = TypeVar("Result")
 
@@ -32,10 +32,10 @@ def timed(work: Callable[..., Result], *arguments: Any) -> tuple[Result, float]:
 def days(world: str, episodes: int, number: int = 4) -> Iterator[dict[str, Any]]:
     """So many days of so many episodes, added one after the other; processor seconds of all threads."""
     basis, target, env = Basis(projection="hashed"), Target("return", 0.95), make(world)
-    total = Statistics.of(rollout(env, episodes=episodes), basis, target)
+    total = Statistics.of(Reader(rollout(env, episodes=episodes), passes=1), basis, target)
     for day in range(1, number):
         data = rollout(env, episodes=episodes, first=day * episodes, threads=1)
-        fresh, summing = timed(Statistics.of, data, basis, target)
+        fresh, summing = timed(Statistics.of, Reader(data, passes=1), basis, target)
         total, adding = timed(total.plus, fresh)
         _, learning = timed(total.state, 20)
         with tempfile.TemporaryDirectory() as folder:
@@ -56,15 +56,15 @@ def days(world: str, episodes: int, number: int = 4) -> Iterator[dict[str, Any]]
 def parcels(world: str, episodes: int, dim: int, rank: int) -> dict[str, Any]:
     """Size of the sums that a worker sends, and the time to add two of them."""
     basis = Basis(projection="hashed", prefix_dim=dim, suffix_dim=dim)
-    counting = Counting(basis, (Target("return", 0.95),), 1.0, None)
+    counting = Counting(basis, Target("return", 0.95), 1.0, None)
     rng = np.random.default_rng(0)
     maps = rng.normal(size=(dim, rank)), rng.normal(size=(dim, rank))
-    blocks = [Block(rollout(make(world), episodes=episodes, seed=seed), "block") for seed in (0, 1)]
+    blocks = [rollout(make(world), episodes=episodes, seed=seed) for seed in (0, 1)]
     found: dict[str, Any] = {"world": world, "dimension": dim, "rank": rank}
-    firsts = [first_pass(counting, False, 1, block) for block in blocks]
-    seconds = [second_pass(counting, *maps, 1, block) for block in blocks]
+    firsts: list[Any] = [hankel_sums(counting, 1, block) for block in blocks]
+    seconds: list[Any] = [operator_sums(counting, *maps, 1, block) for block in blocks]
     for name, pair in (("first pass", firsts), ("second pass", seconds)):
-        _, adding = timed(plus, *pair)
+        _, adding = timed(pair[0].plus, pair[1])
         found[f"{name} MB"] = round(len(pickle.dumps(pair[0])) / 1e6, 2)
         found[f"adding {name} ms"] = round(1e3 * adding, 1)
     return found

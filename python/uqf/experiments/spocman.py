@@ -8,26 +8,29 @@ from typing import Any
 import numpy as np
 
 from uqf.baselines import CPSR, POMCP, FittedQ, MemorylessQ
-from uqf.environments import Environment, make
 from uqf.evaluate import rollout
 from uqf.experiments.cells import Cell, Result
 from uqf.experiments.contest import Clock, Contestant, replay, score, train
-from uqf.learn.estimator import UQF
-from uqf.plan.policy_iteration import policy_iteration
+from uqf.iteration import policy_iteration
+from uqf.learn.belief_q import BeliefQ
+from uqf.learn.context_q import ContextQ
+from uqf.learn.uqf import UQF
 from uqf.policies import TablePolicy
+from uqf.worlds.environments import Environment, make
 
 EXPERIMENT = "spocman"
 
 LABELS = {
-    "uqf-contexts": "UQF (ours, contexts)",
-    "uqf": "UQF (ours, beliefs)",
-    "uqf-spectral": "UQF (spectral)",
-    "uqf-paper": "UQF (paper)",
+    "context-q": "ContextQ",
+    "belief-q": "BeliefQ",
+    "uqf": "UQF",
+    "uqf-returns": "UQF, returns",
+    "uqf-start": "UQF, words from the first step",
     "cpsr-fitted-q": "CPSR + fitted-Q",
     "memoryless": "memoryless",
     "random": "random",
     "wall-avoiding": "random, avoids walls",
-    "policy-iteration": "UQF, policy iteration",
+    "policy-iteration": "ContextQ, policy iteration",
     "pomcp": "POMCP (knows the simulator)",
 }
 
@@ -50,13 +53,13 @@ class Size:
     simulations: int
     searched: int
     folds: int = 2
-    #: Parameters of UQF (ours) that are cut short; where none is, it is the default learner, whatever that is.
+    #: Parameters of BeliefQ that are cut short.
     cut: dict[str, Any] = field(default_factory=dict)
 
 
 SIZES = {
     "smallest": Size(
-        30, 1, 1, 30, (1, 2), 2, turns=2, simulations=4, searched=2, cut={"models": 1, "iterations": 2}
+        30, 1, 1, 30, (1, 2), 2, turns=2, simulations=4, searched=2, cut={"models": 1, "states": 4}
     ),
     "demo": Size(500, 1, 1, 2_000, (10, 50), 30, turns=10, simulations=64, searched=50),
     "full": Size(
@@ -89,10 +92,11 @@ def contestants(size: Size, discount: float) -> dict[str, Contestant]:
     own = {"rank": ranks, "discount": discounts}
     below = {"representation__rank": ranks, "discount": discounts}
     learners: dict[str, tuple[Any, ...]] = {
-        "uqf-contexts": (UQF(discount=discount, memory="contexts"),),
-        "uqf": (UQF(discount=discount, **size.cut),),
-        "uqf-spectral": (UQF(discount=discount, projection="hashed", window=3), own),
-        "uqf-paper": (UQF.paper(discount=discount, projection="hashed", max_prefix=10), own),
+        "context-q": (ContextQ(discount),),
+        "belief-q": (BeliefQ(discount, **size.cut),),
+        "uqf": (UQF(discount=discount, max_prefix=1, max_suffix=1), own),
+        "uqf-returns": (UQF(discount=discount, target="return", projection="hashed", window=3), own),
+        "uqf-start": (UQF(discount=discount, occurrences="start", projection="hashed", max_prefix=10), own),
         "memoryless": (MemorylessQ(discount=discount), {"k": (1, 3), "discount": discounts}),
         "cpsr-fitted-q": (FittedQ(CPSR(), **quick), below, final),
     }
@@ -159,7 +163,7 @@ class SPocMan:
             data = rollout(env, episodes=cell.setting["episodes"], seed=cell.seed)
             trained = train(self.contestants[cell.method], data, folds=cell.setting["folds"], seed=cell.seed)
             figures = trained.figures | score(env, trained.policy, episodes=scoring, seed=cell.seed)
-            if cell.method == "uqf" and cell.seed == 0:
+            if cell.method == "belief-q" and cell.seed == 0:
                 figures["replay"] = replay(env, trained.policy, seed=cell.seed)
             return figures
         clock = Clock()
@@ -167,7 +171,7 @@ class SPocMan:
         if cell.method == "wall-avoiding":
             policy = wall_avoiding(env)
         if cell.method == "policy-iteration":
-            learner = UQF(discount=env.discount, memory="contexts")
+            learner = ContextQ(env.discount)
             settings = {"iterations": cell.setting["turns"], "episodes": cell.setting["episodes"]}
             policy = policy_iteration(env, learner, seed=cell.seed, **settings).policy
         if cell.method == "pomcp":

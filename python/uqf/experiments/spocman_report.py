@@ -9,6 +9,9 @@ from uqf.experiments.cells import Row
 from uqf.experiments.figures import Axis, Panel, drawing, spread, table
 from uqf.experiments.spocman_table import PAPER, longest_fitted_q, summary, time_ratios
 
+#: Rows that are printed in bold.
+OURS = {spocman.LABELS[method] for method in ("context-q", "belief-q", "uqf", "uqf-returns", "uqf-start")}
+
 
 def sections(rows: list[Row]) -> list[str]:
     """Markup of this part."""
@@ -22,7 +25,7 @@ def sections(rows: list[Row]) -> list[str]:
         seconds = "—" if line["seconds"] is None else f"{line['seconds']:,.3g}"
         ratio = f"{ratios[line['label']]:,.0f}×" if line["label"] in ratios else ""
         score = f"{line['return']:.1f} <small>± {line['stderr']:.1f}</small>"
-        cells.append((line["label"], [score, seconds, *paper, ratio], line["label"].startswith("UQF")))
+        cells.append((line["label"], [score, seconds, *paper, ratio], line["label"] in OURS))
     heads = ["method", "return", "seconds", "paper: return", "paper: seconds", "fitted-Q takes"]
     episodes = max(row.cell.setting.get("episodes", 0) for row in rows)
     return [

@@ -11,7 +11,7 @@ from uqf.experiments.spocman import LABELS
 
 #: What the paper reports: (return, seconds).
 PAPER = {
-    "UQF (paper)": (-92.0, 2.0),
+    "UQF": (-92.0, 2.0),
     "CPSR + fitted-Q, 10 rounds": (-200.0, 15.0),
     "CPSR + fitted-Q, 50 rounds": (-150.0, 60.0),
     "CPSR + fitted-Q, 100 rounds": (-109.0, 116.0),
@@ -64,12 +64,12 @@ def longest_fitted_q(lines: list[dict[str, Any]]) -> dict[str, Any] | None:
 
 
 def time_ratios(lines: list[dict[str, Any]], clock: str = "seconds") -> dict[str, float]:
-    """How many times longer the longest fitted-Q trained than each UQF.
+    """How many times longer the longest fitted-Q trained than each learner of ours.
 
     `clock` is "seconds", on the wall with all cores for whoever uses them, or "cpu_seconds", summed over cores.
     """
     rival = longest_fitted_q(lines)
-    ours = {LABELS[method] for method in ("uqf-contexts", "uqf", "uqf-spectral", "uqf-paper")}
+    ours = {LABELS[method] for method in ("context-q", "belief-q", "uqf", "uqf-returns", "uqf-start")}
     if rival is None or not rival[clock]:
         return {}
     return {

@@ -1,1 +1,1 @@
-"""From trajectories to an automaton: Hankel statistics → spectral step → automaton → estimator."""
+"""Learners: from episodes to a policy."""

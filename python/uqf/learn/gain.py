@@ -8,69 +8,78 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from uqf import _core
-from uqf.learn.along import propensities, returns_to_go
-from uqf.learn.contexts import ContextTree
-from uqf.trajectories import Trajectories
-
-FloatArray = NDArray[np.float64]
+from uqf.data.along import returns_to_go
+from uqf.data.checks import FloatArray
+from uqf.data.propensities import last_symbols, propensities
+from uqf.data.trajectories import Trajectories
+from uqf.policies import probs_along
 
 #: Longer horizons than this drown the gain of one step in the noise of the steps after it.
-MOST_DISCOUNT = 0.95
+MAX_DISCOUNT = 0.95
 
 
 @dataclass(frozen=True)
 class Gain:
-    """Mean and standard error, over episodes, of what is gained at the steps of an episode."""
+    """What is gained at the steps of an episode: `totals` (n_episodes,), in units of reward."""
 
-    mean: float
-    stderr: float
+    totals: FloatArray
+
+    @property
+    def mean(self) -> float:
+        """Mean over episodes."""
+        return float(self.totals.mean())
+
+    @property
+    def stderr(self) -> float:
+        """Standard error of the mean; 0 for a single episode."""
+        count = len(self.totals)
+        return float(self.totals.std(ddof=1) / np.sqrt(count)) if count > 1 else 0.0
 
     @property
     def evidence(self) -> float:
         """Mean in standard errors."""
-        return float(self.mean / self.stderr) if self.stderr > 0 else 0.0
+        return self.mean / self.stderr if self.stderr > 0 else 0.0
 
 
 @dataclass(frozen=True)
 class Baseline:
     """Mean return by last symbol: what the advantages of held-out steps are measured against."""
 
-    keys: NDArray[np.uint64]
+    symbols: NDArray[np.int64]
     values: FloatArray
+    average: float
     discount: float
 
     @classmethod
     def of(cls, data: Trajectories, discount: float) -> Baseline:
         """Learned from the episodes that the policies are learned from, not from those they are judged on."""
-        horizon = min(discount, MOST_DISCOUNT)
-        tree = ContextTree.of(data, 1)
-        _, values = tree.advantages(data, returns_to_go(data, horizon), (5.0, 5.0))
-        order = np.argsort(tree.keys)
-        return cls(tree.keys[order], np.concatenate([values[:1], values[1:][order]]), horizon)
+        horizon = min(discount, MAX_DISCOUNT)
+        returns = returns_to_go(data, horizon)
+        symbols, place = np.unique(last_symbols(data), return_inverse=True)
+        sums, counts = np.bincount(place, returns), np.bincount(place)
+        average = float(returns.mean())
+        return cls(symbols, (sums + average) / (counts + 1.0), average, horizon)
 
     def advantages(self, data: Trajectories) -> FloatArray:
         """Return of every step minus the baseline, (n_steps,)."""
-        keys = _core.context_keys(data, 1)[:, 0]
-        place = np.searchsorted(self.keys, keys)
-        known = self.keys[np.minimum(place, len(self.keys) - 1)] == keys
-        return returns_to_go(data, self.discount) - self.values[np.where(known, place + 1, 0)]
+        wanted = last_symbols(data)
+        place = np.minimum(np.searchsorted(self.symbols, wanted), len(self.symbols) - 1)
+        known = np.where(self.symbols[place] == wanted, self.values[place], self.average)
+        return returns_to_go(data, self.discount) - known
 
 
 def gain(probs: FloatArray, advantages: FloatArray, data: Trajectories) -> Gain:
-    """Σ_t (π(a_t|h_t) / b(a_t|h_t) − 1) A_t, averaged over episodes.
+    """Σ_t (π(a_t|h_t) / b(a_t|h_t) − 1) A_t of every episode.
 
     How much the logging policy would gain by taking, at one step at a time, the action of another policy whose
     probability of the logged action is `probs`. Whole-episode importance weights measure the true return but
     are all noise on long episodes; this is the first-order part of it.
     """
     gains = (probs / propensities(data) - 1.0) * advantages
-    totals = np.add.reduceat(gains, data.offsets[:-1])
-    spread = float(totals.std(ddof=1)) if len(totals) > 1 else 0.0
-    return Gain(float(totals.mean()), spread / np.sqrt(len(totals)))
+    return Gain(np.add.reduceat(gains, data.offsets[:-1]))
 
 
 def policy_gain(policy: Any, baseline: Baseline, data: Trajectories) -> Gain:
-    """The gain of a compiled policy on held-out episodes."""
-    probs = _core.action_probabilities(data, policy)[np.arange(data.n_steps), data.actions]
+    """The gain of a policy on held-out episodes."""
+    probs = probs_along(policy, data)[np.arange(data.n_steps), data.actions]
     return gain(probs, baseline.advantages(data), data)

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from uqf.baselines.cpsr import CPSR
 from uqf.baselines.tpsr import linear_values
 from uqf.batches import batch
+from uqf.data.trajectories import Trajectories
 from uqf.errors import NumericalError
 from uqf.policies import TablePolicy
-from uqf.trajectories import Trajectories
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -121,6 +121,6 @@ class CPSRSimulator:
 def _drawn(probs: FloatArray, rng: np.random.Generator) -> IntArray:
     """One entry per row of a table of distributions."""
     edges = probs.cumsum(1)
-    luck = rng.random((len(probs), 1)) * edges[:, -1:]
-    chosen: IntArray = np.minimum((edges <= luck).sum(1), probs.shape[1] - 1)
+    drawn = rng.random((len(probs), 1)) * edges[:, -1:]
+    chosen: IntArray = np.minimum((edges <= drawn).sum(1), probs.shape[1] - 1)
     return chosen

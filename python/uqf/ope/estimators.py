@@ -11,11 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
+from uqf.data.propensities import propensities
+from uqf.data.trajectories import Trajectories
 from uqf.ope.cpsr import CPSRSimulator, likeliest_rank
 from uqf.ope.ratios import Ratios, bootstrap
-from uqf.ope.replay import estimated_propensities, target_probs
 from uqf.ope.weights import Overlap, Weights, importance_weights, overlap
-from uqf.trajectories import Trajectories
+from uqf.policies import probs_along
 
 FloatArray = NDArray[np.float64]
 
@@ -76,11 +77,10 @@ class Replayed:
 
 def replayed(policy: Any, data: Trajectories, discount: float, model: ValueModel, seed: int) -> Replayed:
     """Logs with the probabilities and weights of a policy along them."""
-    probs = target_probs(policy, data)
-    known = data.behavior_probs is not None
-    behavior = data.behavior_probs if data.behavior_probs is not None else estimated_propensities(data)
-    weights = importance_weights(data, probs[np.arange(data.n_steps), data.actions], behavior)
-    return Replayed(policy, data, discount, probs, weights, "logged" if known else "estimated", model, seed)
+    probs = probs_along(policy, data)
+    weights = importance_weights(data, probs[np.arange(data.n_steps), data.actions], propensities(data))
+    source = "estimated" if data.behavior_probs is None else "logged"
+    return Replayed(policy, data, discount, probs, weights, source, model, seed)
 
 
 class Measured(NamedTuple):
@@ -178,10 +178,10 @@ def _model_value(logs: Replayed) -> ModelValue:
 def _cpsr_value(logs: Replayed) -> ModelValue:
     rank = likeliest_rank(logs.data, logs.seed)
 
-    def value(episodes: NDArray[np.int64], luck: int) -> float:
+    def value(episodes: NDArray[np.int64], stream: int) -> float:
         world = CPSRSimulator(rank, seed=logs.seed).fit(logs.data[episodes])
         returns = world.returns(
-            logs.policy, PLAYED, horizon=logs.weights.horizon, discount=logs.discount, seed=luck
+            logs.policy, PLAYED, horizon=logs.weights.horizon, discount=logs.discount, seed=stream
         )
         return float(returns.mean())
 
@@ -192,7 +192,7 @@ def _refitted(logs: Replayed, value: ModelValue, refits: int) -> tuple[float, Fl
     """A model's value, and its values when learned from resampled episodes."""
     count = len(logs.data)
     rng = np.random.default_rng([logs.seed, 2])
-    resampled = [value(rng.integers(count, size=count), luck) for luck in range(1, refits + 1)]
+    resampled = [value(rng.integers(count, size=count), stream) for stream in range(1, refits + 1)]
     return value(np.arange(count), 0), np.array(resampled)
 
 

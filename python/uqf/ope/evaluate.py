@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from uqf.data.trajectories import Trajectories
 from uqf.ope.estimates import ENOUGH_EPISODES, ENOUGH_INFORMATIVE, FAIR_MEAN_WEIGHT, Comparison, Estimate
 from uqf.ope.estimators import METHODS, MODELS, Replayed, ValueModel, measured, replayed
 from uqf.ope.last_symbol import LastSymbolModel
-from uqf.trajectories import Trajectories
 
 
 def _estimate(logs: Replayed, method: str | None, level: float, replicates: int) -> Estimate:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import pairwise
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from uqf.ope.replay import by_steps_to_go, last_symbols
-from uqf.trajectories import Trajectories
+from uqf.data.propensities import last_symbols
+from uqf.data.trajectories import Trajectories
 
 FloatArray = NDArray[np.float64]
 
@@ -38,7 +41,7 @@ class LastSymbolModel:
         counts = np.bincount(rows, minlength=size)
         goes_on = np.ones(data.n_steps, np.bool_)
         goes_on[data.offsets[1:] - 1] = False
-        # After the last step of a cut recording nothing is known: such steps tell of rewards only.
+        # After the last step of a truncated episode nothing is known: such steps tell of rewards only.
         informs = goes_on.copy()
         informs[data.offsets[1:][data.terminated] - 1] = True
         followed = np.maximum(np.bincount(rows, np.tile(informs, 2), minlength=size), 1.0)
@@ -71,3 +74,11 @@ class LastSymbolModel:
         backed = (self._rewards + self.discount * (self._next @ table)).reshape(-1, self.n_actions)
         drawn: FloatArray = self._trust * backed + (1.0 - self._trust) * backed[-1]
         return drawn.ravel()
+
+
+def by_steps_to_go(data: Trajectories, horizon: int) -> Iterator[NDArray[np.int64]]:
+    """The steps that have 1, 2, …, `horizon` steps to go until `horizon`: the last ones first."""
+    steps = np.arange(data.n_steps) - np.repeat(data.offsets[:-1], data.lengths)
+    order = np.argsort(-steps, kind="stable")
+    cuts = np.searchsorted(-steps[order], np.arange(-horizon + 1, 2))
+    return (order[first:last] for first, last in pairwise(cuts))

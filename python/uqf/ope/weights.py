@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from uqf.data.trajectories import Trajectories
 from uqf.ope.ratios import MOST_GROUPS
-from uqf.trajectories import Trajectories
 
 FloatArray = NDArray[np.float64]
 

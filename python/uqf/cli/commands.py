@@ -1,0 +1,285 @@
+"""The command line: ``uqf --help``."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import fields
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, TextColumn
+from rich.progress import Progress as Bar
+
+import uqf
+from uqf.cli import experiments
+from uqf.cli.summary import data_report, estimate_report, fit_report, policy_report
+from uqf.cli.tables import show
+from uqf.cli.terminal import INTERRUPTED, plain_table, progress_bar, stages, stoppable
+from uqf.cli.watch import as_record
+from uqf.cli.watch import show as show_episode
+from uqf.errors import UQFError
+from uqf.evaluate import estimate_return
+from uqf.frames import play
+from uqf.ope import METHODS
+from uqf.ope import evaluate as evaluate_off_policy
+from uqf.storage.tensors import begins_as_tensors
+from uqf.worlds.environments import Environment, environments, make
+from uqf.worlds.pomdp_file import load_pomdp
+
+app = typer.Typer(
+    help="""Policies for partially observed systems from logged episodes.
+
+    A log is a file of episodes: .parquet, .arrow, .csv or .jsonl, with columns action, observation, reward and, if a
+    row is one step, episode; behavior_prob and terminated are optional. A policy is a .safetensors file.
+
+    From a log to a policy: [bold]uqf inspect LOG[/bold], [bold]uqf fit LOG --out POLICY[/bold],
+    [bold]uqf evaluate POLICY --log OTHER_LOG[/bold]. To look at one: [bold]uqf watch POLICY --env NAME[/bold].
+
+    Every command that answers takes --json. Progress is shown on terminals only. Ctrl-C leaves no half-written file.
+
+    Exit codes: 0 done; 1 the files or the data do not allow it, with the reason; 2 wrong usage; 130 Ctrl-C.
+    """,
+    rich_markup_mode="rich",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+)
+
+experiments.register(app)
+
+Seed = Annotated[int, typer.Option(help="The same seed gives the same figures on every machine.", min=0)]
+Episodes = Annotated[int, typer.Option(help="Episodes per world.", min=2)]
+
+
+Columns = Annotated[
+    str | None,
+    typer.Option(help="Columns with other names, such as 'reward=gain,episode=user'.", metavar="ROLE=NAME,…"),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")]
+Discount = Annotated[float, typer.Option(help="Worth of a reward one step later.", min=0.0, max=1.0)]
+
+
+def main() -> None:
+    """Entry point of the ``uqf`` script; what the data forbid ends with a message, not with a traceback."""
+    try:
+        app()
+    except (UQFError, OSError, ValueError, ImportError) as error:
+        Console(stderr=True).print(f"uqf: {error}", style="red", markup=False, highlight=False)
+        raise SystemExit(1) from None
+    except KeyboardInterrupt:
+        raise SystemExit(INTERRUPTED) from None
+
+
+def _names() -> list[str]:
+    return environments()
+
+
+World = Annotated[
+    str | None,
+    typer.Option(
+        help="World to play in: a name that `uqf environments` lists, or a .pomdp file.",
+        autocompletion=_names,
+    ),
+]
+
+
+def _world(name: str) -> Environment:
+    return load_pomdp(name) if name.endswith(".pomdp") else make(name)
+
+
+def _log_columns(text: str | None) -> uqf.LogColumns:
+    """The columns of ``role=name,…``."""
+    pairs = [pair.partition("=") for pair in text.split(",")] if text else []
+    roles = [field.name for field in fields(uqf.LogColumns)]
+    for role, _, name in pairs:
+        if role not in roles or not name:
+            raise typer.BadParameter(
+                f"{role!r}: give pairs such as reward=gain; the roles are {', '.join(roles)}"
+            )
+    return uqf.LogColumns(**{role: name for role, _, name in pairs})
+
+
+@contextmanager
+def _progress_bar() -> Iterator[Callable[[uqf.Progress], object]]:
+    """A callback that shows on a terminal what a fit is doing and how long it will go on."""
+    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[left]}"))
+    with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("", left="")
+
+        def show(progress: uqf.Progress) -> None:
+            left = f"{progress.seconds_left:.0f} s left" if 0 < progress.done < progress.total else ""
+            bar.update(
+                task, description=progress.stage, completed=progress.done, total=progress.total, left=left
+            )
+
+        yield show
+
+
+@app.command()
+def fit(
+    log: Annotated[
+        Path, typer.Argument(help="Log of episodes: .parquet (or a folder of them), .arrow, .csv, .jsonl.")
+    ],
+    out: Annotated[Path, typer.Option(help="Where the policy goes, such as policy.safetensors.")],
+    discount: Discount = 0.99,
+    holdout: Annotated[
+        float, typer.Option(help="Share of the episodes that judge the learners.", min=0.01, max=0.9)
+    ] = 0.25,
+    rank: Annotated[
+        int | None,
+        typer.Option(help="For logs beyond memory: a spectral state of this rank, read in batches.", min=1),
+    ] = None,
+    columns: Columns = None,
+    seed: Seed = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Learns a policy from a log, as `uqf.fit` does, and writes it.
+
+    The learners are compared on held-out episodes, and the best one is taught again by all of them. The report says
+    what the data look like, what was chosen, what return to expect, and what to worry about. The policy is written
+    last and whole: an interrupted run leaves an older file as it was.
+
+    With --rank, a .parquet file or a folder of them is read twice, a batch at a time, by one spectral learner, and
+    nothing is held out.
+    """
+    errors, again = Console(stderr=True), f"{out} is as it was; the same command starts again."
+    if not out.absolute().parent.is_dir():
+        raise FileNotFoundError(f"{out}: there is no folder {out.absolute().parent} to write to")
+    with stoppable(errors, again):
+        if rank is not None:
+            with _progress_bar() as progress:
+                shards = uqf.Shards(log, columns=_log_columns(columns))
+                spectral = uqf.UQF(rank, discount, target="return", projection="hashed", seed=seed)
+                spectral.fit(shards, progress=progress).save(out)
+            show({"learned": spectral.diagnostics_} | ({"policy": str(out)} if as_json else {}), as_json)
+            return
+        with stages(errors) as bar:
+            bar.add_task(f"reading {log}")
+            data = uqf.read_log(log, columns=_log_columns(columns))
+        with _progress_bar() as progress:
+            learner = uqf.fit(data, discount=discount, holdout=holdout, seed=seed, progress=progress)
+        with stages(errors) as bar:
+            bar.add_task(f"evaluating on {len(learner.trial_.held_out):,} held-out episodes")
+            report = fit_report(learner, data, discount, seed)
+        learner.save(out)
+    show(report | ({"policy": str(out)} if as_json else {}), as_json)
+
+
+@app.command()
+def evaluate(
+    policy: Annotated[Path, typer.Argument(help="Policy file that `uqf fit` wrote.")],
+    env: World = None,
+    log: Annotated[Path | None, typer.Option(help="Log that another policy collected.")] = None,
+    episodes: Episodes = 20_000,
+    discount: Annotated[
+        float | None, typer.Option(help="By default the world's, or the one learned with.", min=0.0, max=1.0)
+    ] = None,
+    method: Annotated[
+        str | None, typer.Option(help=f"How to use the log: {', '.join(METHODS)}; chosen by default.")
+    ] = None,
+    columns: Columns = None,
+    seed: Seed = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Tells what a policy earns: by playing in a world, or from a log of another policy."""
+    if (env is None) == (log is None):
+        raise typer.BadParameter("give either --env NAME or --log LOG")
+    header, loaded = uqf.inspect_policy(policy), uqf.load(policy)
+    errors = Console(stderr=True)
+    with stoppable(errors, "Nothing was written; the same command starts again."):
+        if env is not None:
+            world = _world(env)
+            with progress_bar(errors) as bar:
+                task = bar.add_task("playing", total=episodes, note="")
+                score = estimate_return(
+                    world,
+                    loaded,
+                    episodes=episodes,
+                    discount=discount,
+                    seed=seed,
+                    progress=lambda done: bar.update(task, completed=done),
+                )
+            played = {"episodes": episodes, "return": score.mean, "standard error": score.stderr}
+            show({env: played | {"mean length": float(score.lengths.mean())}}, as_json)
+            return
+        weight = float(header.settings.get("discount", 1.0)) if discount is None else discount
+        with stages(errors) as bar:
+            bar.add_task(f"evaluating on {log}")
+            data = uqf.read_log(
+                Path(str(log)),
+                columns=_log_columns(columns),
+                vocabulary=header.vocabulary,
+                n_actions=header.n_actions,
+                n_observations=header.n_observations,
+            )
+            estimate = evaluate_off_policy(loaded, data, discount=weight, method=method, seed=seed)
+        show({"expect": estimate_report(estimate), "data": data_report(data, weight)}, as_json)
+
+
+@app.command()
+def watch(
+    policy: Annotated[
+        Path | None, typer.Argument(help="Policy file; without one, actions are uniformly random.")
+    ] = None,
+    env: World = None,
+    speed: Annotated[float, typer.Option(help="Steps a second.", min=0.1)] = 4.0,
+    seed: Seed = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Plays an episode in the terminal, with what the policy thinks every action is worth.
+
+    Where the output is no terminal the frames are printed one below the other, without waiting.
+    """
+    if env is None:
+        raise typer.BadParameter(f"give --env NAME, one of {', '.join(environments())}, or a .pomdp file")
+    world = _world(env)
+    loaded = None if policy is None else _fitting(uqf.load(policy), world)
+    frames = play(world, loaded, seed=seed)
+    if as_json:
+        typer.echo(json.dumps(as_record(frames, world.name, world.action_names)))
+        return
+    title = f"{policy.name if policy else 'chance'} on {world.name}"
+    with stoppable(Console(stderr=True), "The same command with the same --seed plays the same episode."):
+        show_episode(frames, title, world.action_names, speed, Console())
+
+
+def _fitting(policy: Any, world: Environment) -> Any:
+    """The policy, if it has as many actions and observations as the world."""
+    for name in ("n_actions", "n_observations"):
+        if getattr(policy, name) != getattr(world, name):
+            raise ValueError(
+                f"the policy has {name} = {getattr(policy, name)}, but {world.name} has {getattr(world, name)}"
+            )
+    return policy
+
+
+@app.command()
+def inspect(
+    path: Annotated[Path, typer.Argument(help="Policy, or a log.")],
+    columns: Columns = None,
+    discount: Discount = 1.0,
+    as_json: AsJson = False,
+) -> None:
+    """Shows what a policy file or a log holds."""
+    if path.suffix == ".safetensors" or begins_as_tensors(path):
+        show({"policy": policy_report(uqf.inspect_policy(path))}, as_json)
+    else:
+        show({"log": data_report(uqf.read_log(path, columns=_log_columns(columns)), discount)}, as_json)
+
+
+@app.command("environments")
+def list_environments(as_json: AsJson = False) -> None:
+    """Lists the worlds that can be made by name."""
+    worlds = [make(name) for name in environments()]
+    if as_json:
+        columns = ("n_actions", "n_observations", "horizon", "discount")
+        typer.echo(json.dumps({env.name: {name: getattr(env, name) for name in columns} for env in worlds}))
+        return
+    table = plain_table("Worlds", "name", "actions", "observations", "horizon", "discount")
+    for env in worlds:
+        figures = (env.n_actions, env.n_observations, env.horizon)
+        table.add_row(env.name, *map(str, figures), f"{env.discount:g}")
+    Console().print(table)

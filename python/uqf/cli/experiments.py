@@ -1,0 +1,146 @@
+"""``uqf demo`` and ``uqf reproduce``: experiments from the command line."""
+
+from __future__ import annotations
+
+import json
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+
+from uqf.cli.terminal import plain_table, progress_bar, stoppable
+from uqf.experiments import gridworld
+from uqf.experiments.cells import Cell, Row, Store, code
+from uqf.experiments.gridworld import GridWorld
+from uqf.experiments.gridworld_report import curves, table_lines, table_sizes
+from uqf.experiments.report import write_report
+from uqf.experiments.spocman import SPocMan
+from uqf.experiments.spocman_table import longest_fitted_q, summary, time_ratios
+
+
+class Name(StrEnum):
+    """Experiments of the paper."""
+
+    gridworld = "gridworld"
+    spocman = "spocman"
+
+
+class SizeName(StrEnum):
+    """How much of an experiment to run."""
+
+    smallest = "smallest"
+    demo = "demo"
+    full = "full"
+
+
+Out = Annotated[Path, typer.Option(help="Folder of finished cells and of the report.")]
+SizeOption = Annotated[
+    SizeName, typer.Option("--size", help="smallest: seconds; demo: minutes; full: hours.")
+]
+Json = Annotated[bool, typer.Option("--json", help="Print the tables as JSON and nothing else.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the commands to the program."""
+    app.command()(demo)
+    app.command()(reproduce)
+
+
+def demo(size: SizeOption = SizeName.demo, out: Out = Path("results"), as_json: Json = False) -> None:
+    """Reproduces a small version of both experiments of the paper and writes a report.
+
+    What is finished is kept: a second run only prints, and an interrupted one goes on where it stopped.
+    """
+    _run([Name.gridworld, Name.spocman], size, out, as_json, "uqf demo")
+
+
+def reproduce(
+    name: Annotated[Name, typer.Argument(help="gridworld: the paper's figure; spocman: the paper's table.")],
+    size: SizeOption = SizeName.demo,
+    full: Annotated[
+        bool, typer.Option("--full", help="The complete experiment, short for --size full.")
+    ] = False,
+    out: Out = Path("results"),
+    as_json: Json = False,
+) -> None:
+    """Reproduces an experiment of the paper and writes a report."""
+    chosen = SizeName.full if full else size
+    _run([name], chosen, out, as_json, f"uqf reproduce {name}")
+
+
+def _run(names: list[Name], size: SizeName, out: Path, as_json: bool, command: str) -> None:
+    console = Console(stderr=as_json)
+    tables: dict[str, Any] = {}
+    again = f"{command} --size {size} --out {out}"
+    with stoppable(console, f"Finished cells are kept; to go on where this stopped:\n  {again}"):
+        for name in names:
+            rows, ran = _finish(name, size, out, console)
+            console.print(f"{name}: {len(rows)} cells, {ran} run now, {len(rows) - ran} found finished")
+            older = sum(row.origin.get("code") != code() for row in rows)
+            if older:
+                path = Store(out, name).path
+                console.print(f"{older} of them were made by other code; remove {path} to run them again")
+            tables[name] = (_gridworld if name is Name.gridworld else _spocman)(rows, console)
+        report = write_report(out, size)
+    console.print(f"Report: {report}", soft_wrap=True)
+    if as_json:
+        typer.echo(json.dumps(tables | {"report": str(report)}))
+
+
+def _finish(name: Name, size: SizeName, out: Path, console: Console) -> tuple[list[Row], int]:
+    """All rows of an experiment, after running those that were missing; how many these were."""
+    experiment = GridWorld(size) if name is Name.gridworld else SPocMan(size)
+    cells, store = experiment.cells(), Store(out, name)
+    with progress_bar(console) as bar:
+        missing = store.missing(cells)
+        task = bar.add_task(str(name), total=len(missing), note="")
+
+        def progress(cell: Cell, done: bool) -> None:
+            if done:
+                bar.advance(task)
+            else:
+                episodes = f", {cell.setting['episodes']:,} episodes" if "episodes" in cell.setting else ""
+                bar.update(task, note=f"{cell.method} on {cell.setting['world']}{episodes}, seed {cell.seed}")
+
+        ran = store.run(missing, experiment.work, progress)
+    store.write_csv()
+    return store.finished(cells), ran
+
+
+def _gridworld(rows: list[Row], console: Console) -> list[dict[str, Any]]:
+    seconds = curves(rows, "", "seconds")
+    lines: list[dict[str, Any]] = []
+    for episodes in table_sizes(rows):
+        title = f"Grid world: return after {episodes:,} episodes"
+        table = plain_table(title, "method", *gridworld.STARTS, "seconds")
+        for method, places in table_lines(rows, episodes).items():
+            duration = next((value for n, value, _ in seconds.get(method, []) if n == episodes), None)
+            shown = (f"{mean:.2f} ± {error:.2f}" for mean, error in places.values())
+            table.add_row(gridworld.LABELS[method], *shown, "" if duration is None else f"{duration:.3g}")
+            figures = {start: {"return": mean, "stderr": error} for start, (mean, error) in places.items()}
+            lines.append(
+                {"method": gridworld.LABELS[method], "episodes": episodes, "seconds": duration, **figures}
+            )
+        console.print(table)
+    return lines
+
+
+def _spocman(rows: list[Row], console: Console) -> dict[str, Any]:
+    lines = summary(rows)
+    table = plain_table("S-PocMan", "method", "return", "± s.e.", "seconds", "paper", "paper: s")
+    for line in lines:
+        figures = (line["seconds"], line["paper_return"], line["paper_seconds"])
+        shown = ("" if figure is None else f"{figure:.3g}" for figure in figures)
+        table.add_row(line["label"], f"{line['return']:.1f}", f"{line['stderr']:.1f}", *shown)
+    console.print(table)
+    ratios, cpu_ratios = time_ratios(lines), time_ratios(lines, "cpu_seconds")
+    rival = longest_fitted_q(lines)
+    for label, ratio in ratios.items():
+        cpu = f" ({cpu_ratios[label]:,.1f} times the CPU time)" if label in cpu_ratios else ""
+        console.print(
+            f"{rival and rival['label']} trains {ratio:,.1f} times as long as {label}{cpu}", soft_wrap=True
+        )
+    console.print("The paper, with 400 rounds: 245 times")
+    return {"rows": lines, "time_ratios": ratios, "cpu_time_ratios": cpu_ratios}

@@ -1,0 +1,149 @@
+"""What a log looks like, what was learned from it, what to expect and what to worry about."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from uqf import ope
+from uqf.data.propensities import propensities
+from uqf.data.trajectories import Trajectories
+from uqf.data.vocabulary import Vocabulary
+from uqf.learn.learner import Learner
+from uqf.storage.policies import PolicyHeader
+
+Report = dict[str, Any]
+
+#: A symbol needs about this many occurrences before its operator is more than noise.
+FEW_OCCURRENCES = 10
+
+
+def data_report(data: Trajectories, discount: float = 1.0) -> Report:
+    """Figures that describe a data set."""
+    returns = data.returns(discount)
+    probs = propensities(data)
+    counts = np.bincount(data.symbols, minlength=data.n_symbols)
+    return {
+        "episodes": len(data),
+        "steps": data.n_steps,
+        "actions": data.n_actions,
+        "observations": data.n_observations,
+        "names": _names(data.vocabulary or Vocabulary()),
+        "shortest episode": int(data.lengths.min()),
+        "mean length": float(data.lengths.mean()),
+        "longest episode": int(data.lengths.max()),
+        "ended by the world": float(data.terminated.mean()),
+        "smallest reward": float(data.rewards.min()),
+        "largest reward": float(data.rewards.max()),
+        "discount": discount,
+        "mean return": float(returns.mean()),
+        "standard error": float(returns.std() / math.sqrt(len(data))),
+        "propensities": "estimated from the last symbol" if data.behavior_probs is None else "logged",
+        "smallest propensity": float(probs.min()),
+        "mean propensity": float(probs.mean()),
+        "symbols seen": int((counts > 0).sum()),
+        "symbols seen rarely": int(((counts > 0) & (counts < FEW_OCCURRENCES)).sum()),
+        "steps without reward": float((data.rewards == 0).mean()),
+    }
+
+
+def _names(vocabulary: Vocabulary) -> str:
+    """Which of the two have names; a code more stands for observations that the log does not contain."""
+    parts = []
+    if vocabulary.actions is not None:
+        parts.append(f"{len(vocabulary.actions)} actions")
+    if vocabulary.observations is not None:
+        parts.append(f"{len(vocabulary.observations)} observations and one code for unknown ones")
+    return ", ".join(parts) or "none, only numbers"
+
+
+def policy_report(header: PolicyHeader) -> Report:
+    """What a policy file says about itself."""
+    names = header.vocabulary
+    plain = {name: part for name, part in header.parts.items() if not isinstance(part, dict)}
+    return {
+        "kind": header.kind,
+        "actions": header.n_actions,
+        "observations": header.n_observations,
+        **{name: part for name, part in plain.items() if name not in ("n_actions", "n_observations")},
+        "action names": names and names.actions and ", ".join(names.actions[:10]),
+        "observation names": names and names.observations and ", ".join(names.observations[:10]),
+        "settings": header.settings,
+        "data fingerprint": header.data_fingerprint,
+        "written by uqf": header.package_version,
+        "format": header.format,
+    }
+
+
+def estimate_report(estimate: ope.Estimate) -> Report:
+    """Figures and verdict of an off-policy estimate."""
+    low, high = estimate.interval
+    return {
+        "expected return": estimate.mean,
+        "from": low,
+        "to": high,
+        "confidence": estimate.level,
+        "method": estimate.method,
+        "effective episodes": estimate.effective_sample_size,
+        "logged episodes": estimate.episodes,
+        "sufficient": estimate.sufficient,
+        "verdict": estimate.verdict,
+    }
+
+
+def worries(data: Trajectories, estimate: ope.Estimate, diagnostics: dict[str, Any]) -> list[str]:
+    """What a careful reader would ask about, most serious first."""
+    found = []
+    if not estimate.sufficient:
+        found.append(
+            f"The log cannot confirm the expected return: it is worth {estimate.worth} episodes of this policy. "
+            "Try the policy on a small share of the traffic first."
+        )
+    figures = data_report(data)
+    if figures["smallest reward"] == figures["largest reward"]:
+        found.append("Every reward is the same: there is nothing to learn from.")
+    unused = data.n_actions - len(np.unique(data.actions))
+    if unused:
+        found.append(f"{unused} of {data.n_actions} actions never occur: nothing is known about them.")
+    if data.behavior_probs is None:
+        found.append(
+            "The log has no propensities (column behavior_prob). They were estimated from the last symbol: "
+            f"{figures['smallest propensity']:.2g} at least, {figures['mean propensity']:.2g} on average. If the "
+            "behaviour looked further back, the estimate and all that rests on it are wrong."
+        )
+    if figures["symbols seen rarely"] > 0.5 * figures["symbols seen"]:
+        found.append(
+            f"{figures['symbols seen rarely']} of {figures['symbols seen']} symbols occur fewer than "
+            f"{FEW_OCCURRENCES} times: group rare observations."
+        )
+    if not data.terminated.any() and data.lengths.min() < data.lengths.max():
+        found.append(
+            "No episode is marked as ended by the world, though lengths differ: is `terminated` missing?"
+        )
+    return found + [str(note) for note in diagnostics.get("notes", [])]
+
+
+def fit_report(learner: Learner, data: Trajectories, discount: float, seed: int) -> Report:
+    """What `uqf.fit` made of the data, and what to expect of it.
+
+    The estimate is of the chosen learner's policy as it was before the held-out episodes taught it too: nothing that
+    it rests on was seen by the policy that it speaks of.
+    """
+    trial, unseen = learner.trial_, data[learner.trial_.held_out]
+    estimate = ope.evaluate(trial.policy, unseen, discount=discount, seed=seed)
+    return {
+        "data": data_report(data, discount),
+        "chosen": {name: value for name, value in learner.diagnostics_.items() if _is_plain(value)},
+        "candidates": learner.diagnostics_["chosen"],
+        "expect": estimate_report(estimate) | {"logged return": float(unseen.returns(discount).mean())},
+        "worry": worries(data, estimate, learner.diagnostics_),
+    }
+
+
+def _is_plain(value: Any) -> bool:
+    """Whether a value can be shown in a table and written as JSON."""
+    if isinstance(value, (list, tuple)):
+        return all(_is_plain(item) for item in value)
+    return isinstance(value, (str, int, float, bool)) or value is None

@@ -1,0 +1,68 @@
+"""Reports as tables in the terminal, or as JSON."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import typer
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+#: Headings of the parts of a report.
+TITLES = {
+    "data": "What the data look like",
+    "chosen": "What was chosen",
+    "candidates": "Who was compared",
+    "expect": "What to expect",
+    "worry": "What to worry about",
+}
+
+
+def show(report: dict[str, Any], as_json: bool) -> None:
+    """Prints nested figures: a table per part, a list per list, a verdict in full."""
+    if as_json:
+        typer.echo(json.dumps(report, indent=2))
+        return
+    console = Console()
+    for title, part in report.items():
+        heading = TITLES.get(title, title)
+        if isinstance(part, list):
+            console.print(heading, style="italic", highlight=False)
+            for line in part or ["nothing in particular"]:
+                console.print(f"  - {line}", highlight=False, markup=False)
+        else:
+            _show_part(console, heading, part)
+
+
+def _show_part(console: Console, title: str, part: dict[str, Any]) -> None:
+    """A table of the figures, the verdict if there is one, then the parts within."""
+    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, show_header=False)
+    table.add_column(no_wrap=True)
+    table.add_column(overflow="fold")
+    for name, value in part.items():
+        if not isinstance(value, dict) and name != "verdict" and value not in (None, [], ()):
+            # As it stands: names from a log may look like markup.
+            table.add_row(name.replace("_", " "), Text(_shown(value)))
+    console.print(table)
+    if "verdict" in part:
+        console.print(part["verdict"] + "\n", highlight=False, markup=False)
+    for name, value in part.items():
+        if isinstance(value, dict) and value:
+            _show_part(console, f"{title}: {name}", value)
+
+
+def _shown(value: Any) -> str:
+    match value:
+        case bool():
+            return "yes" if value else "no"
+        case float():
+            return f"{value:.4g}"
+        case int():
+            return f"{value:,}"
+        case list() | tuple():
+            return ", ".join(map(_shown, value))
+        case _:
+            return str(value)

@@ -1,0 +1,68 @@
+"""Sums along episodes: returns, residuals and their generalisations, for all episodes at once."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uqf.data.checks import FloatArray
+from uqf.data.trajectories import Trajectories
+
+#: Episodes abreast. With all of a large data set every step would be fetched from memory anew.
+ABREAST = 4096
+
+
+def discounted_backward(rows: NDArray[np.floating], offsets: NDArray[np.int64], factor: float) -> None:
+    """In place, within every episode: rows[t] += factor · rows[t + 1], from the last step to the first.
+
+    `rows` is (n_steps,) or (n_steps, width); the loop runs over time, many episodes abreast.
+    """
+    for episode in range(0, len(offsets) - 1, ABREAST):
+        part = offsets[episode : episode + ABREAST + 1]
+        first, last = part[:-1], part[1:]
+        for back in range(2, int((last - first).max()) + 1):
+            step = last - back
+            step = step[step >= first]
+            rows[step] += factor * rows[step + 1]
+
+
+def returns_to_go(data: Trajectories, discount: float) -> FloatArray:
+    """G_t = r_t + discount · G_{t+1} of every step, (n_steps,)."""
+    returns = data.rewards.copy()
+    discounted_backward(returns, data.offsets, discount)
+    return returns
+
+
+def cut_before(data: Trajectories) -> NDArray[np.int64]:
+    """The cut before every step, (n_steps,): an episode has one more cut than it has steps."""
+    return np.arange(data.n_steps) + np.repeat(np.arange(len(data)), data.lengths)
+
+
+def goes_on(data: Trajectories, *, truncated: bool = True) -> NDArray[np.bool_]:
+    """Whether what follows a step belongs into its target, (n_steps,).
+
+    False where the world ended the episode; where it was truncated, as `truncated` says.
+    """
+    on = np.ones(data.n_steps, np.bool_)
+    on[data.offsets[1:] - 1] = ~data.terminated & truncated
+    return on
+
+
+def best_next(
+    data: Trajectories, values: FloatArray, discount: float, *, truncated: bool = True
+) -> FloatArray:
+    """Targets of Q-learning, (n_steps,): reward + discount · max_a Q(next, a), from values (cuts, actions)."""
+    best = values.max(axis=1)[cut_before(data) + 1]
+    return np.asarray(data.rewards + discount * np.where(goes_on(data, truncated=truncated), best, 0.0))
+
+
+def advantages(data: Trajectories, values: FloatArray, discount: float, trace: float) -> FloatArray:
+    """Generalised advantage estimates: Σ (discount·trace)^i δ_{t+i}, with δ_t = r_t + discount V_{t+1} − V_t.
+
+    `values` holds V at every cut, (n_steps + n_episodes,): also after the last step of an episode, since a truncated
+    one still has a future.
+    """
+    before = cut_before(data)
+    residuals = data.rewards + discount * goes_on(data) * values[before + 1] - values[before]
+    discounted_backward(residuals, data.offsets, discount * trace)
+    return residuals

@@ -1,0 +1,56 @@
+"""Arguments that many functions take, checked once and named in the error."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+FloatArray = NDArray[np.float64]
+
+
+def integers(name: str, values: ArrayLike, dtype: type[np.signedinteger[Any]]) -> NDArray[Any]:
+    """A one-dimensional array of integers, contiguous and aligned."""
+    array = np.asarray(values)
+    if array.ndim != 1:
+        raise ValueError(f"{name} has shape {array.shape}: give a one-dimensional array")
+    if array.size and array.dtype.kind not in "iu":
+        raise TypeError(f"{name} has dtype {array.dtype}: give integers (encode names as 0, 1, 2, …)")
+    limits = np.iinfo(dtype)
+    if array.size and (array.max() > limits.max or array.min() < limits.min):
+        raise ValueError(f"{name} has entries beyond {dtype.__name__}: encode them as 0, 1, 2, …")
+    # Aligned as well: arrays that came over a network may begin anywhere in memory.
+    return np.require(array, dtype, ["C", "A"])
+
+
+def floats(name: str, values: ArrayLike) -> FloatArray:
+    """A one-dimensional array of floats, contiguous and aligned."""
+    try:
+        array = np.require(np.asarray(values), np.float64, ["C", "A"])
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"{name} cannot be read as numbers: {error}") from None
+    if array.ndim != 1:
+        raise ValueError(f"{name} has shape {array.shape}: give a one-dimensional array")
+    return array
+
+
+def frozen(array: NDArray[Any]) -> NDArray[Any]:
+    """A view that cannot be written to."""
+    view = array.view()
+    view.flags.writeable = False
+    return view
+
+
+def probability(name: str, given: float) -> float:
+    """A number in [0, 1]: a discount, an exploration rate, a share."""
+    if not 0.0 <= given <= 1.0:
+        raise ValueError(f"{name} = {given}: give a number in [0, 1]")
+    return float(given)
+
+
+def positive(name: str, given: int) -> int:
+    """A count of at least one."""
+    if given < 1:
+        raise ValueError(f"{name} = {given}: give at least 1")
+    return given

@@ -1,0 +1,1 @@
+"""Logs in files: Parquet, Arrow, CSV and JSON Lines as episodes."""

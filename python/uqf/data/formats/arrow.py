@@ -1,0 +1,86 @@
+"""Episodes from Arrow tables and files (also known as Feather, version 2), and from frames that speak Arrow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from uqf.data.concatenate import concatenate
+from uqf.data.formats.columns import LogColumns, layout_of, naming
+from uqf.data.formats.episodes import alphabet_of, trajectories_of, whole_episodes
+from uqf.data.trajectories import Trajectories
+from uqf.data.vocabulary import Vocabulary
+from uqf.errors import FileFormatError
+
+
+def read_table(
+    table: Any,
+    columns: LogColumns | None,
+    n_actions: int | None,
+    n_observations: int | None,
+    vocabulary: Vocabulary | None,
+) -> Trajectories:
+    """The episodes of an Arrow table."""
+    if table.num_rows == 0:
+        raise FileFormatError("the log holds no episode")
+    layout = layout_of(table.schema, columns or LogColumns())
+    table = table.select(layout.columns)
+    alphabet = alphabet_of([table], layout, n_actions, n_observations, vocabulary)
+    parts = [trajectories_of(part, layout, alphabet, row) for row, part in whole_episodes([table], layout)]
+    return concatenate(parts)
+
+
+def from_arrow(
+    frame: Any,
+    *,
+    columns: LogColumns | None = None,
+    n_actions: int | None = None,
+    n_observations: int | None = None,
+    vocabulary: Vocabulary | None = None,
+) -> Trajectories:
+    """Episodes of a polars or pandas frame, a pyarrow table, or anything with ``__arrow_c_stream__``.
+
+    Parameters
+    ----------
+    columns : LogColumns
+        Names of the columns, if they are not the usual ones; see there for the two layouts.
+    n_actions, n_observations : int
+        Sizes of the alphabets if actions and observations are numbers; by default the largest plus one.
+    vocabulary : Vocabulary
+        Names to use, such as those of a model; by default those that occur, sorted. It comes back as
+        ``data.vocabulary``.
+
+    Anything wrong raises `uqf.FileFormatError` with the column and the row, counted from 0.
+    """
+    if not isinstance(frame, pa.Table) and not hasattr(frame, "__arrow_c_stream__"):
+        raise TypeError(
+            f"frame is a {type(frame).__name__}: give a polars or pandas frame, or an Arrow table"
+        )
+    with naming(f"this {type(frame).__name__}"):
+        return read_table(pa.table(frame), columns, n_actions, n_observations, vocabulary)
+
+
+class ArrowSource:
+    """An Arrow file, read a record batch at a time."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def schema(self) -> Any:
+        """Columns and types."""
+        with self.path.open("rb") as file:
+            return pa.ipc.open_file(file).schema
+
+    def tables(self, rows: int, names: list[str]) -> Iterator[Any]:
+        """The named columns, at most `rows` rows at a time."""
+        with self.path.open("rb") as file:
+            reader = pa.ipc.open_file(file)
+            for index in range(reader.num_record_batches):
+                batch = reader.get_batch(index)
+                # Offsets are taken on trust by everything that follows: a damaged one would read foreign memory.
+                batch.validate(full=True)
+                for first in range(0, batch.num_rows, rows):
+                    yield pa.Table.from_batches([batch.slice(first, rows)]).select(names)

@@ -1,0 +1,101 @@
+"""Episodes in Parquet files."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from uqf.data.formats.columns import naming
+from uqf.data.trajectories import Trajectories
+from uqf.data.vocabulary import Vocabulary
+from uqf.errors import FileFormatError
+from uqf.files import whole_file
+
+#: Key of our own entry in the metadata of a file.
+KEY = b"uqf"
+
+#: Bytes of a column that are read ahead.
+BUFFER = 1 << 20
+
+#: Steps in a group of rows: a reader may have to hold one.
+GROUP_STEPS = 1 << 20
+
+
+def write_parquet(data: Trajectories, path: str | os.PathLike[str]) -> None:
+    """Writes one row per episode; the file appears whole or not at all. See `Trajectories.to_parquet`."""
+    offsets = pa.array(data.offsets.astype(np.int64))
+    steps = {"actions": data.actions, "observations": data.observations, "rewards": data.rewards}
+    if data.behavior_probs is not None:
+        steps["behavior_probs"] = data.behavior_probs
+    columns = {
+        name: pa.LargeListArray.from_arrays(offsets, pa.array(values)) for name, values in steps.items()
+    }
+    columns["terminated"] = pa.array(data.terminated)
+    names = data.vocabulary or Vocabulary()
+    metadata = {
+        "n_actions": data.n_actions,
+        "n_observations": data.n_observations,
+        "action_names": names.actions,
+        "observation_names": names.observations,
+    }
+    table = pa.table(columns).replace_schema_metadata({KEY: json.dumps(metadata).encode()})
+    with whole_file(path) as file:
+        rows = max(1, GROUP_STEPS * len(data) // data.n_steps)
+        pq.write_table(table, file, row_group_size=rows, write_page_checksum=True)
+
+
+def metadata_of(schema: Any) -> tuple[int | None, int | None, Vocabulary | None]:
+    """(n_actions, n_observations, vocabulary) of a file that `write_parquet` wrote; Nones for any other."""
+    text = (schema.metadata or {}).get(KEY)
+    if text is None:
+        return None, None, None
+    try:
+        metadata = json.loads(text)
+        actions, observations = (metadata[f"{role}_names"] for role in ("action", "observation"))
+        vocabulary = Vocabulary(actions and tuple(actions), observations and tuple(observations))
+        named = vocabulary != Vocabulary()
+        return int(metadata["n_actions"]), int(metadata["n_observations"]), vocabulary if named else None
+    except (ValueError, TypeError, KeyError) as error:
+        raise FileFormatError(f"the metadata of uqf are damaged: {error}") from None
+
+
+def files_of(path: Path) -> list[Path]:
+    """The file itself, or the Parquet files of a folder in the order of their names."""
+    if not path.is_dir():
+        return [path]
+    files = sorted(path.glob("*.parquet"))
+    if not files:
+        raise FileFormatError(f"{path}: the folder holds no .parquet file")
+    return files
+
+
+def tables_of(files: list[Path], rows: int, names: list[str]) -> Iterator[Any]:
+    """The named columns of all files, at most `rows` rows at a time; columns are not held whole either."""
+    for path in files:
+        with naming(path), path.open("rb") as file:
+            parquet = pq.ParquetFile(file, page_checksum_verification=True, buffer_size=BUFFER)
+            for batch in parquet.iter_batches(rows, columns=names):
+                yield pa.Table.from_batches([batch])
+
+
+class ParquetSource:
+    """A Parquet file, or all those of a folder as one log: an episode may go on in the next file."""
+
+    def __init__(self, path: Path) -> None:
+        self.files = files_of(path)
+
+    def schema(self) -> Any:
+        """Columns and types of the first file; the others must have them too."""
+        with naming(self.files[0]), self.files[0].open("rb") as file:
+            return pq.read_schema(file)
+
+    def tables(self, rows: int, names: list[str]) -> Iterator[Any]:
+        """The named columns, at most `rows` rows at a time."""
+        return tables_of(self.files, rows, names)

@@ -1,0 +1,179 @@
+"""A folder of Parquet files as shards, read a batch at a time."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+
+from uqf.data.formats.columns import Layout, LogColumns, naming
+from uqf.data.formats.episodes import Alphabet, alphabet_of, trajectories_of, whole_episodes
+from uqf.data.formats.parquet import files_of, tables_of
+from uqf.data.formats.recode import recoded
+from uqf.data.formats.survey import FileSurvey, survey
+from uqf.data.trajectories import Trajectories
+from uqf.data.vocabulary import Vocabulary
+from uqf.errors import FileFormatError
+
+#: Sizes and names that were asked for: n_actions, n_observations, vocabulary.
+Asked = tuple[int | None, int | None, Vocabulary | None]
+
+#: Steps in a batch: some tens of megabytes while it is read.
+BATCH_STEPS = 1 << 19
+
+
+@dataclass(frozen=True)
+class ParquetShard:
+    """One file."""
+
+    path: str
+    layout: Layout
+    alphabet: Alphabet
+    #: Names in the metadata, for the codes in the columns; None without metadata.
+    written: Vocabulary | None
+    asked: Asked
+    n_steps: int
+    batch_rows: int
+    hosts: tuple[str, ...]
+    changeable: bool = True
+
+    @property
+    def name(self) -> str:
+        """The path."""
+        return self.path
+
+    def batches(self) -> Iterator[Trajectories]:
+        """Whole episodes, about a batch of rows at a time."""
+        with naming(self.path):
+            tables = tables_of([Path(self.path)], self.batch_rows, self.layout.columns)
+            for row, table in whole_episodes(tables, self.layout):
+                if table.num_rows:
+                    data = trajectories_of(table, self.layout, self.alphabet, row)
+                    yield data if self.written is None else recoded(data, self.written, *self.asked)
+
+
+class Shards:
+    """Episodes in a folder of Parquet files, or in one file: one shard per file, in the order of their names.
+
+    Making it reads the footers of the files. Sizes and names that are neither given nor in the metadata are
+    read from the columns of actions and observations, unless the footers tell the largest numbers.
+
+    Parameters
+    ----------
+    columns, n_actions, n_observations, vocabulary : as in `uqf.from_arrow`
+    batch_steps : int
+        About so many steps are in memory at a time.
+
+    Every file holds whole episodes. Results depend, in their last digits, on how episodes are spread over files
+    and on `batch_steps`, but not on who reads them.
+    """
+
+    in_memory = False
+
+    def __init__(
+        self,
+        folder: str | os.PathLike[str],
+        *,
+        columns: LogColumns | None = None,
+        n_actions: int | None = None,
+        n_observations: int | None = None,
+        vocabulary: Vocabulary | None = None,
+        batch_steps: int = BATCH_STEPS,
+    ) -> None:
+        given = (n_actions, n_observations, vocabulary)
+        surveys = [survey(path, columns, *given) for path in files_of(Path(folder).absolute())]
+        self._keep(surveys, {}, given, batch_steps)
+
+    @classmethod
+    def of_surveys(
+        cls,
+        surveys: Sequence[FileSurvey],
+        hosts: Mapping[str, tuple[str, ...]],
+        given: Asked = (None, None, None),
+        batch_steps: int = BATCH_STEPS,
+    ) -> Shards:
+        """Files that others have looked at, and the machines on which each of them lies."""
+        made = cls.__new__(cls)
+        made._keep(surveys, hosts, given, batch_steps)
+        return made
+
+    def _keep(
+        self,
+        surveys: Sequence[FileSurvey],
+        hosts: Mapping[str, tuple[str, ...]],
+        given: Asked,
+        batch_steps: int,
+    ) -> None:
+        if batch_steps < 1:
+            raise ValueError(f"batch_steps = {batch_steps}: give at least 1")
+        alphabet, written = _agreed(surveys, *given)
+        n_actions, n_observations, vocabulary = (None, None, None) if written is None else given
+        names = vocabulary or written or alphabet.vocabulary or Vocabulary()
+        self.vocabulary = None if names == Vocabulary() else names
+        self.n_actions = names.n_actions or n_actions or alphabet.n_actions
+        self.n_observations = names.n_observations or n_observations or alphabet.n_observations
+        self.reward_size = max(one.reward_size for one in surveys)
+        self.shards = [
+            ParquetShard(
+                one.path,
+                one.layout,
+                alphabet,
+                written,
+                given,
+                one.steps,
+                max(1, batch_steps * one.rows // max(one.steps, 1)),
+                hosts.get(one.path, ()),
+            )
+            for one in surveys
+        ]
+
+    def __len__(self) -> int:
+        return len(self.shards)
+
+    def __getitem__(self, index: int) -> ParquetShard:
+        return self.shards[index]
+
+    def __repr__(self) -> str:
+        steps = sum(shard.n_steps for shard in self.shards)
+        return f"Shards({len(self)} files, {steps} steps, {self.n_actions} actions, {self.n_observations} observations)"
+
+
+def _agreed(
+    surveys: Sequence[FileSurvey],
+    n_actions: int | None,
+    n_observations: int | None,
+    vocabulary: Vocabulary | None,
+) -> tuple[Alphabet, Vocabulary | None]:
+    """The alphabet of all files together, and the names in their metadata; refuses files that do not fit.
+
+    The names are None where there are no metadata, and then what was asked for is in the alphabet.
+    """
+    first = surveys[0]
+    for before, one in pairwise(surveys):
+        if one.layout != first.layout or one.has_metadata != first.has_metadata:
+            raise FileFormatError(f"{one.path}: other columns or other metadata than in {first.path}")
+        if one.has_metadata and (one.alphabet != first.alphabet or one.vocabulary != first.vocabulary):
+            raise FileFormatError(f"{one.path}: other actions, observations or names than in {first.path}")
+        if one.ends is not None and before.ends is not None and one.ends[0] == before.ends[1]:
+            raise FileFormatError(
+                f"{one.path}: begins with episode {one.ends[0]!r}, with which {before.path} ends; every file must "
+                "hold whole episodes"
+            )
+    if first.has_metadata:
+        return first.alphabet, first.vocabulary or Vocabulary()
+    seen = [one.alphabet.vocabulary or Vocabulary() for one in surveys]
+    if vocabulary is None and any(names != Vocabulary() for names in seen):
+        vocabulary = Vocabulary(_union(n.actions for n in seen), _union(n.observations for n in seen))
+    known = vocabulary or Vocabulary()
+    sizes = (
+        n_actions or known.n_actions or max(one.alphabet.n_actions for one in surveys),
+        n_observations or known.n_observations or max(one.alphabet.n_observations for one in surveys),
+    )
+    return alphabet_of([], first.layout, *sizes, vocabulary), None
+
+
+def _union(listed: Iterator[tuple[str, ...] | None]) -> tuple[str, ...] | None:
+    names = [one for one in listed if one is not None]
+    return tuple(sorted(set().union(*names))) if names else None

@@ -1,0 +1,129 @@
+"""A first look at a Parquet file: what its footer tells, and only what that leaves open is read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from uqf.data.formats.columns import Layout, LogColumns, layout_of, naming
+from uqf.data.formats.episodes import Alphabet, alphabet_of
+from uqf.data.formats.parquet import metadata_of, tables_of
+from uqf.data.vocabulary import Vocabulary
+from uqf.errors import FileFormatError
+
+#: Rows that are looked at together where the footer does not help.
+ROWS = 10_000
+
+
+@dataclass(frozen=True)
+class FileSurvey:
+    """What must be known of a file before it is read."""
+
+    path: str
+    layout: Layout
+    rows: int
+    steps: int
+    reward_size: float
+    alphabet: Alphabet
+    has_metadata: bool
+    """Whether the file itself tells its alphabet."""
+    vocabulary: Vocabulary | None
+    """Names in the metadata."""
+    ends: tuple[Any, Any] | None
+    """First and last episode, if a row is one step."""
+
+
+def survey(
+    path: Path,
+    columns: LogColumns | None = None,
+    n_actions: int | None = None,
+    n_observations: int | None = None,
+    vocabulary: Vocabulary | None = None,
+) -> FileSurvey:
+    """Looks at one file; arguments as in `uqf.from_arrow`."""
+    with naming(path), path.open("rb") as file:
+        footer = pq.ParquetFile(file)
+        layout = layout_of(footer.schema_arrow, columns or LogColumns())
+        written_actions, written_observations, names = metadata_of(footer.schema_arrow)
+        if footer.metadata.num_rows == 0:
+            raise FileFormatError("the log holds no episode")
+        if written_actions is not None and written_observations is not None:
+            alphabet = Alphabet(written_actions, written_observations, None)
+        else:
+            alphabet = _alphabet(path, footer, layout, n_actions, n_observations, vocabulary)
+        return FileSurvey(
+            str(path),
+            layout,
+            footer.metadata.num_rows,
+            sum(chunk.num_values for chunk in _chunks(footer, layout.names["action"])),
+            _reward_size(path, footer, layout),
+            alphabet,
+            written_actions is not None,
+            names,
+            _ends(footer, layout),
+        )
+
+
+def _chunks(footer: Any, column: str) -> list[Any]:
+    """Metadata of one column in every group of rows; a list is stored under the name of its column."""
+    groups = [footer.metadata.row_group(index) for index in range(footer.metadata.num_row_groups)]
+    chunks = [group.column(place) for group in groups for place in range(group.num_columns)]
+    return [chunk for chunk in chunks if chunk.path_in_schema.split(".")[0] == column]
+
+
+def _range(footer: Any, column: str) -> tuple[Any, Any] | None:
+    """Smallest and largest value of a column, if the footer tells."""
+    found = [chunk.statistics for chunk in _chunks(footer, column)]
+    if not found or any(one is None or not one.has_min_max for one in found):
+        return None
+    return min(one.min for one in found), max(one.max for one in found)
+
+
+def _alphabet(
+    path: Path,
+    footer: Any,
+    layout: Layout,
+    n_actions: int | None,
+    n_observations: int | None,
+    vocabulary: Vocabulary | None,
+) -> Alphabet:
+    def told(role: str) -> int | None:
+        limits = _range(footer, layout.names[role])
+        return limits[1] + 1 if limits is not None and isinstance(limits[1], int) and limits[1] >= 0 else None
+
+    both = [layout.names["action"], layout.names["observation"]]
+    return alphabet_of(
+        tables_of([path], ROWS, both),
+        layout,
+        n_actions or (told("action") if vocabulary is None else None),
+        n_observations or (told("observation") if vocabulary is None else None),
+        vocabulary,
+    )
+
+
+def _reward_size(path: Path, footer: Any, layout: Layout) -> float:
+    limits = _range(footer, layout.names["reward"])
+    if limits is not None and all(isinstance(limit, (int, float)) for limit in limits):
+        return float(max(abs(limits[0]), abs(limits[1])))
+    largest = 0.0
+    for table in tables_of([path], ROWS, [layout.names["reward"]]):
+        values = table.column(0).combine_chunks()
+        values = values.flatten() if hasattr(values, "flatten") and not layout.per_step else values
+        size = pc.max(pc.abs(values.cast(pa.float64()))).as_py()
+        largest = max(largest, size or 0.0)
+    return largest
+
+
+def _ends(footer: Any, layout: Layout) -> tuple[Any, Any] | None:
+    if not layout.per_step:
+        return None
+    names = [layout.names["episode"]]
+    groups = footer.metadata.num_row_groups
+    first = footer.read_row_group(0, columns=names).column(0)
+    last = first if groups == 1 else footer.read_row_group(groups - 1, columns=names).column(0)
+    return first[0].as_py(), last[-1].as_py()

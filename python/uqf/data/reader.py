@@ -1,0 +1,95 @@
+"""Reading a data set, as often as an algorithm asks, on this machine or on many."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Protocol, Self, TypeVar
+
+import numpy as np
+
+from uqf.data.map_reduce import Tick, map_reduce
+from uqf.data.progress import Progress, Reporter
+from uqf.data.shards import Shard, source_of
+from uqf.data.trajectories import Trajectories
+from uqf.errors import FileFormatError
+
+
+class Additive(Protocol):
+    """What is summed over episodes."""
+
+    def plus(self, other: Self) -> Self:
+        """The sum of both; neither changes."""
+
+
+Sum = TypeVar("Sum", bound=Additive)
+
+
+class Reader:
+    """Sums over all episodes of a data set: `Trajectories`, `uqf.Shards`, a folder of Parquet files.
+
+    Shards are read a batch at a time, and nothing but the sums outlives a batch. Every pass must find the same
+    episodes: a file that changes in between is found out by its checksum. The bits of a sum depend on the shards,
+    not on `executor` nor on `threads`.
+    """
+
+    def __init__(
+        self,
+        data: Any,
+        *,
+        passes: int,
+        threads: int | None = None,
+        executor: Any = None,
+        progress: Callable[[Progress], object] | None = None,
+    ) -> None:
+        self.source = source_of(data)
+        self.n_steps = sum(self.source[index].n_steps for index in range(len(self.source)))
+        self.executor = executor
+        self.threads = 1 if threads is None and executor is not None else threads
+        self.reporter = Reporter(progress, passes * self.n_steps)
+        self._checksums: tuple[int, ...] = ()
+
+    def sum(self, stage: str, work: Callable[[Trajectories], Sum]) -> Sum:
+        """The sum of ``work(episodes)`` over all batches; `work` can be pickled."""
+        self.reporter.enter(stage, f"{len(self.source)} shards, {self.n_steps:,} steps")
+        found: Pass = map_reduce(
+            partial(_read, work), self.source, _plus, executor=self.executor, tick=self.reporter.add
+        )
+        for index, (before, now) in enumerate(zip(self._checksums, found.checksums, strict=False)):
+            if before != now:
+                raise FileFormatError(
+                    f"{self.source[index].name}: the file changed while it was being read; fit again when it is "
+                    "at rest"
+                )
+        self._checksums = found.checksums
+        total: Sum = found.total
+        return total
+
+
+@dataclass(frozen=True)
+class Pass:
+    """What one reading of some shards came to, and a checksum of every shard in their order."""
+
+    total: Any
+    checksums: tuple[int, ...]
+
+
+def _read(work: Callable[[Trajectories], Any], shard: Shard, tick: Tick | None = None) -> Pass:
+    total, checksum = None, 0
+    for batch in shard.batches():
+        if shard.changeable:
+            for array in (batch.offsets, batch.actions, batch.observations, batch.rewards):
+                checksum = zlib.crc32(np.ascontiguousarray(array).data, checksum)
+        part = work(batch)
+        total = part if total is None else total.plus(part)
+        if tick is not None:
+            tick(batch.n_steps)
+    if total is None:
+        raise FileFormatError(f"{shard.name}: the shard holds no episode")
+    return Pass(total, (checksum,))
+
+
+def _plus(one: Pass, other: Pass) -> Pass:
+    return Pass(one.total.plus(other.total), one.checksums + other.checksums)

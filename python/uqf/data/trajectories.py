@@ -1,0 +1,282 @@
+"""Episodes as flat arrays cut by offsets."""
+
+from __future__ import annotations
+
+import operator
+import os
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from uqf import _core
+from uqf.data.checks import FloatArray, floats, frozen, integers
+from uqf.data.vocabulary import Vocabulary
+
+MAX_SYMBOLS = 2**31 - 1
+
+
+class Episode(NamedTuple):
+    """One episode: read-only views of its steps."""
+
+    actions: NDArray[np.int32]
+    observations: NDArray[np.int32]
+    rewards: FloatArray
+    behavior_probs: FloatArray | None
+    terminated: bool
+
+    @property
+    def history(self) -> list[tuple[int, int]]:
+        """The episode as a list of (action, observation)."""
+        return list(zip(self.actions.tolist(), self.observations.tolist(), strict=True))
+
+
+class Trajectories:
+    """A data set of episodes (action, observation, reward), checked once when it is made.
+
+    Parameters
+    ----------
+    actions, observations : integers, shape (n_steps,)
+        Step t of an episode is the action taken and the observation that came back.
+    rewards : floats, shape (n_steps,)
+        The reward that arrived together with the observation.
+    offsets : integers, shape (n_episodes + 1,)
+        Episode i is steps ``offsets[i]:offsets[i + 1]``. Strictly increasing: there are no empty episodes.
+    n_actions, n_observations : int
+        Sizes of the alphabets; every entry lies below them.
+    behavior_probs : floats in (0, 1], shape (n_steps,), optional
+        Probability of the logged action under the policy that collected the data, *given the history*.
+    terminated : booleans, shape (n_episodes,), optional
+        Whether the world ended the episode (True) or it was truncated (False, the default).
+    vocabulary : Vocabulary, optional
+        Names of actions and observations, if the logs had names.
+
+    Arrays come out read-only. Slices share memory with the whole; index arrays copy. The object works as a
+    list of samples in scikit-learn (`KFold`, `train_test_split`, `GridSearchCV`).
+    """
+
+    __slots__ = ("actions", "observations", "rewards", "behavior_probs", "offsets", "terminated")  # noqa: RUF023
+    __slots__ += ("n_actions", "n_observations", "vocabulary")
+
+    actions: NDArray[np.int32]
+    observations: NDArray[np.int32]
+    rewards: FloatArray
+    offsets: NDArray[np.int64]
+    behavior_probs: FloatArray | None
+    terminated: NDArray[np.bool_]
+    n_actions: int
+    n_observations: int
+    vocabulary: Vocabulary | None
+
+    def __init__(
+        self,
+        actions: ArrayLike,
+        observations: ArrayLike,
+        rewards: ArrayLike,
+        offsets: ArrayLike,
+        *,
+        n_actions: int,
+        n_observations: int,
+        behavior_probs: ArrayLike | None = None,
+        terminated: ArrayLike | None = None,
+        vocabulary: Vocabulary | None = None,
+    ) -> None:
+        for name, size in (("n_actions", n_actions), ("n_observations", n_observations)):
+            if operator.index(size) < 1:
+                raise ValueError(f"{name} = {size}: give a positive number")
+        if n_actions * n_observations > MAX_SYMBOLS:
+            raise ValueError(
+                f"n_actions * n_observations = {n_actions * n_observations}: at most {MAX_SYMBOLS} symbols; "
+                "group rare observations first"
+            )
+        episode_offsets = integers("offsets", offsets, np.int64)
+        n_episodes = len(episode_offsets) - 1
+        if n_episodes == 0:
+            raise ValueError("the data set is empty: give at least one episode")
+        if terminated is None:
+            ended = np.zeros(max(n_episodes, 0), np.bool_)
+        else:
+            ended = np.ascontiguousarray(terminated, np.bool_)
+            if ended.shape != (n_episodes,):
+                raise ValueError(f"terminated has shape {ended.shape}: there are {n_episodes} episodes")
+        self._keep(
+            integers("actions", actions, np.int32),
+            integers("observations", observations, np.int32),
+            floats("rewards", rewards),
+            None if behavior_probs is None else floats("behavior_probs", behavior_probs),
+            episode_offsets,
+            ended,
+            operator.index(n_actions),
+            operator.index(n_observations),
+            vocabulary,
+        )
+        _core.validate(self)
+
+    def _keep(self, *parts: Any) -> None:
+        """The parts in the order of `__slots__`; arrays cannot be written to any longer."""
+        for name, part in zip(self.__slots__, parts, strict=True):
+            setattr(self, name, frozen(part) if isinstance(part, np.ndarray) else part)
+
+    @classmethod
+    def _trusted(cls, *parts: Any) -> Trajectories:
+        """Parts that the core made or that were cut out of checked ones."""
+        made = cls.__new__(cls)
+        made._keep(*parts)
+        return made
+
+    @classmethod
+    def from_episodes(
+        cls,
+        episodes: Sequence[tuple[ArrayLike, ...]],
+        *,
+        n_actions: int,
+        n_observations: int,
+        terminated: ArrayLike | None = None,
+    ) -> Trajectories:
+        """From a list of (actions, observations, rewards), perhaps with behavior_probs as a fourth part."""
+        if len(episodes) == 0:
+            raise ValueError("episodes is empty: give at least one episode")
+        lengths = []
+        for index, episode in enumerate(episodes):
+            sizes = {len(np.atleast_1d(np.asarray(part))) for part in episode}
+            if len(episode) not in (3, 4) or len(episode) != len(episodes[0]):
+                raise ValueError(
+                    f"episode {index} has {len(episode)} parts: every episode is (actions, observations, "
+                    "rewards), or every one has behavior_probs as a fourth part"
+                )
+            if len(sizes) != 1 or 0 in sizes:
+                raise ValueError(
+                    f"episode {index}: its parts have lengths {sorted(sizes)}, all must be equal and positive"
+                )
+            lengths.append(sizes.pop())
+        parts = [
+            np.concatenate([np.atleast_1d(np.asarray(part)) for part in same])
+            for same in zip(*episodes, strict=True)
+        ]
+        return cls(
+            *parts[:3],
+            np.concatenate([[0], np.cumsum(lengths)]),
+            n_actions=n_actions,
+            n_observations=n_observations,
+            behavior_probs=parts[3] if len(parts) == 4 else None,
+            terminated=terminated,
+        )
+
+    @property
+    def shape(self) -> tuple[int]:
+        """(number of episodes,)."""
+        return (len(self),)
+
+    @property
+    def n_steps(self) -> int:
+        """Number of steps of all episodes together."""
+        return len(self.actions)
+
+    @property
+    def n_symbols(self) -> int:
+        """Size of the alphabet of (action, observation) symbols."""
+        return self.n_actions * self.n_observations
+
+    @property
+    def symbols(self) -> NDArray[np.int32]:
+        """``action * n_observations + observation`` of every step."""
+        return frozen(self.actions * np.int32(self.n_observations) + self.observations)
+
+    @property
+    def lengths(self) -> NDArray[np.int64]:
+        """Number of steps of every episode."""
+        return np.diff(self.offsets)
+
+    def returns(self, discount: float = 1.0) -> FloatArray:
+        """Discounted return of every episode, the first reward undiscounted."""
+        within = np.arange(self.n_steps) - np.repeat(self.offsets[:-1], self.lengths)
+        totals: FloatArray = np.add.reduceat(self.rewards * float(discount) ** within, self.offsets[:-1])
+        return totals
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def __iter__(self) -> Iterator[Episode]:
+        return (self[index] for index in range(len(self)))
+
+    def __getitem__(self, index: Any) -> Any:
+        """An `Episode` for an integer; `Trajectories` for a slice, an index array or a boolean mask."""
+        if isinstance(index, tuple) and len(index) == 2 and index[1] is Ellipsis:
+            index = index[0]  # how scikit-learn 1.9 selects samples
+        if isinstance(index, (int, np.integer)):
+            return self._episode(int(index))
+        if isinstance(index, slice):
+            first, last, step = index.indices(len(self))
+            if step == 1 and first < last:
+                return self._contiguous(first, last)
+            return self._take(np.arange(first, last, step))
+        chosen = np.asarray(index)
+        if chosen.dtype == np.bool_:
+            if chosen.shape != self.shape:
+                raise IndexError(f"a mask of shape {chosen.shape} for {len(self)} episodes")
+            chosen = np.flatnonzero(chosen)
+        return self._take(integers("index", chosen, np.int64))
+
+    def _episode(self, index: int) -> Episode:
+        position = index + len(self) if index < 0 else index
+        if not 0 <= position < len(self):
+            raise IndexError(f"episode {index} of {len(self)}")
+        steps = slice(self.offsets[position], self.offsets[position + 1])
+        return Episode(*self._cut(steps), bool(self.terminated[position]))
+
+    def _cut(self, steps: slice) -> list[Any]:
+        """Actions, observations, rewards and behavior_probs of some steps."""
+        arrays = (self.actions, self.observations, self.rewards, self.behavior_probs)
+        return [None if array is None else array[steps] for array in arrays]
+
+    def _contiguous(self, first: int, last: int) -> Trajectories:
+        steps = slice(self.offsets[first], self.offsets[last])
+        offsets = self.offsets[first : last + 1] - self.offsets[first]
+        sizes = (self.n_actions, self.n_observations, self.vocabulary)
+        return self._trusted(*self._cut(steps), offsets, self.terminated[first:last], *sizes)
+
+    def _take(self, chosen: NDArray[np.int64]) -> Trajectories:
+        if len(chosen) == 0:
+            raise ValueError("the selection holds no episode; a data set needs at least one")
+        chosen = np.where(chosen < 0, chosen + len(self), chosen)
+        if chosen.min() < 0 or chosen.max() >= len(self):
+            raise IndexError(f"episode index out of range for {len(self)} episodes")
+        *steps, probs, offsets, ended = _core.take_episodes(self, chosen)
+        known = None if self.behavior_probs is None else probs
+        sizes = (self.n_actions, self.n_observations, self.vocabulary)
+        return self._trusted(*steps, known, offsets, ended, *sizes)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Trajectories):
+            return NotImplemented
+        pairs = ((getattr(self, name), getattr(other, name)) for name in self.__slots__)
+        return all(
+            np.array_equal(mine, theirs) if isinstance(mine, np.ndarray) else mine == theirs
+            for mine, theirs in pairs
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in self.__slots__}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__init__(**state)  # type: ignore[misc]
+
+    def to_parquet(self, path: str | os.PathLike[str]) -> None:
+        """Writes a Parquet file, one row per episode, that `uqf.read_parquet` reads back bit for bit.
+
+        Needs pyarrow: ``pip install 'uqf[io]'``.
+        """
+        try:
+            from uqf.data.formats.parquet import write_parquet
+        except ModuleNotFoundError as error:
+            raise ImportError(f"to_parquet needs {error.name}: pip install 'uqf[io]'") from error
+        write_parquet(self, path)
+
+    def __repr__(self) -> str:
+        return (
+            f"Trajectories({len(self)} episodes, {self.n_steps} steps, "
+            f"{self.n_actions} actions, {self.n_observations} observations)"
+        )

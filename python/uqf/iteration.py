@@ -1,0 +1,243 @@
+"""Policy iteration: play, learn, play better."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from uqf.data.checks import positive, probability
+from uqf.data.concatenate import concatenate
+from uqf.data.map_reduce import Tick, map_reduce
+from uqf.data.trajectories import Trajectories
+from uqf.evaluate import rollout
+from uqf.worlds.environments import Environment
+
+#: Temperature of the first and of the last step, in units of the spread of returns. A policy that commits
+#: itself early never finds out what it misses: starting from a sharp one costs half of the final return.
+FIRST_TEMPERATURE = 0.3
+LAST_TEMPERATURE = 0.1
+
+#: Streams of the rounds under one seed.
+ROUND_SEEDS = 1_000_003
+
+#: Episodes that a worker plays at a time. They are long enough to be worth the way, and do not change the result.
+BLOCK_EPISODES = 256
+
+
+@dataclass(frozen=True)
+class Round:
+    """One round: the return of the policy that was played, and what it took."""
+
+    number: int
+    kind: str
+    mean: float
+    stderr: float
+    epsilon: float
+    episodes: int
+    seconds: float
+
+
+@dataclass(frozen=True)
+class PolicyIteration:
+    """The policy found, what every round scored, and all that is needed to go on."""
+
+    policy: Any
+    rounds: list[Round]
+    current: Any = None
+    """The policy that the next round would play."""
+    data: list[Trajectories] = field(default_factory=list, repr=False)
+
+    @property
+    def best(self) -> float:
+        """The highest return of a round that was not random play."""
+        return max(r.mean for r in self.rounds if r.kind != "random" or len(self.rounds) == 1)
+
+
+def policy_iteration(
+    env: Environment,
+    learner: Any,
+    *,
+    iterations: int,
+    episodes: int,
+    epsilon: float | None = None,
+    decay: float = 2.0,
+    final: Any = None,
+    horizon: int | None = None,
+    seed: int = 0,
+    method: str = "improved",
+    patience: int | None = None,
+    resume: PolicyIteration | None = None,
+    threads: int | None = None,
+    executor: Any = None,
+    progress: Callable[[Round], object] | None = None,
+) -> PolicyIteration:
+    """Alternates between playing and learning, `iterations` rounds of `episodes` episodes.
+
+    method="improved": the first round plays at random. After each round `learner.improve(data, policy, temperature)`
+    makes the policy played better by that round's own episodes: old rounds live on in its values, so what was learned
+    to be bad is not tried again. Before the last round `final` is fitted to all episodes so far, and the last round's
+    episodes are shared between the two policies. The policy whose own episodes scored best is returned, so the
+    result is never worse than the first policy beyond noise.
+
+    method="paper": the paper's third algorithm. Every round plays ε-greedily and fits the learner anew to that round's
+    episodes alone; ε is divided by `decay` after every round; the last policy is returned, whatever it scored. There
+    is no first policy here, so ε begins at 1, as its footnote has it. Not monotone.
+
+    Parameters
+    ----------
+    learner : for "improved" one with `improve`, such as `uqf.ContextQ`; for "paper" any, such as `uqf.UQF`
+    epsilon : float
+        Share of uniform actions while playing: 0.02 for "improved"; for "paper" the ε of the first round, 1.
+    final : a learner, optional ("improved" only)
+        By default a clone of `learner`; ``uqf.BeliefQ(…)`` often makes more of the pooled episodes.
+    patience : int, optional ("improved" only)
+        Stop when so many rounds in a row brought nothing better.
+    resume : PolicyIteration, optional
+        Go on from an earlier result of the same method with as many rounds again.
+    executor : concurrent.futures.Executor or distributed.Client, optional
+        Where episodes are played, in blocks; every episode has its own random numbers, so the bits are the same.
+    progress : callable, optional
+        Called with every finished `Round`.
+    """
+    positive("iterations", iterations)
+    positive("episodes", episodes)
+    if method not in ("improved", "paper"):
+        raise ValueError(f"method = {method!r}: choose 'improved' or 'paper'")
+    usual = 0.02 if method == "improved" else 1.0
+    exploration = probability("epsilon", usual if epsilon is None else epsilon)
+    game = _Game(
+        env, episodes, horizon, seed, threads, executor, progress, list(resume.rounds) if resume else []
+    )
+    if method == "paper":
+        if not decay > 1.0:
+            raise ValueError(f"decay = {decay}: give a number above 1")
+        for name, given in (("patience", patience), ("final", final)):
+            if given is not None:
+                raise ValueError(
+                    f"{name} = {given!r}: method='paper' plays every round and returns the last policy"
+                )
+        return _as_written(game, learner, iterations, exploration, decay, resume)
+    if not callable(getattr(learner, "improve", None)):
+        raise TypeError(
+            f"learner is a {type(learner).__name__} without improve(): give uqf.ContextQ(…), perhaps with "
+            f"final={type(learner).__name__}(…), or use method='paper'"
+        )
+    return _improved(
+        game, learner, clone(learner) if final is None else final, iterations, exploration, patience, resume
+    )
+
+
+@dataclass
+class _Game:
+    """Plays rounds and keeps their scores."""
+
+    env: Environment
+    episodes: int
+    horizon: int | None
+    seed: int
+    threads: int | None
+    executor: Any
+    progress: Callable[[Round], object] | None
+    rounds: list[Round]
+
+    def play(self, policy: Any, epsilon: float, episodes: int, kind: str) -> Trajectories:
+        """One round; None plays uniformly."""
+        start, number = time.perf_counter(), len(self.rounds)
+        options = {
+            "horizon": self.horizon,
+            "epsilon": epsilon,
+            "seed": (self.seed * ROUND_SEEDS + number) % 2**64,
+        }
+        if self.executor is None:
+            data = rollout(self.env, policy, episodes=episodes, threads=self.threads, **options)
+        else:
+            firsts = range(0, episodes, BLOCK_EPISODES)
+            blocks = [(first, min(BLOCK_EPISODES, episodes - first)) for first in firsts]
+            work = partial(_play_block, self.env, policy, self.threads or 1, options)
+            data = map_reduce(work, blocks, _joined, executor=self.executor)
+        returns = data.returns(self.env.discount)
+        stderr = float(returns.std(ddof=1) / np.sqrt(episodes)) if episodes > 1 else float("inf")
+        played = Round(number, kind, float(returns.mean()), stderr, epsilon, episodes, 0.0)
+        self.rounds.append(replace(played, seconds=time.perf_counter() - start))
+        if self.progress is not None:
+            self.progress(self.rounds[-1])
+        return data
+
+
+def _play_block(
+    env: Environment,
+    policy: Any,
+    threads: int,
+    options: dict[str, Any],
+    block: tuple[int, int],
+    tick: Tick | None = None,
+) -> Trajectories:
+    first, episodes = block
+    return rollout(env, policy, first=first, episodes=episodes, threads=threads, **options)
+
+
+def _joined(one: Trajectories, other: Trajectories) -> Trajectories:
+    return concatenate([one, other])
+
+
+def _improved(
+    game: _Game,
+    learner: Any,
+    final: Any,
+    iterations: int,
+    epsilon: float,
+    patience: int | None,
+    resume: PolicyIteration | None,
+) -> PolicyIteration:
+    current, data, best = None, [], (-np.inf, None)
+    if resume is not None:
+        current, data, best = resume.current, list(resume.data), (resume.best, resume.policy)
+    before = len(game.rounds)
+    for turn in range(iterations):
+        judging = turn == iterations - 1 and turn > 0
+        share = game.episodes - game.episodes // 2 if judging else game.episodes
+        kind = "random" if current is None else "steps"
+        played = game.play(current, epsilon if current is not None else 0.0, share, kind)
+        if current is not None:
+            best = max(best, (game.rounds[-1].mean, current), key=lambda pair: pair[0])
+        if judging:
+            fitted = clone(final).fit(concatenate([*data, played])).policy_
+            game.play(fitted, 0.0, max(1, game.episodes // 2), "fit")
+            best = max(best, (game.rounds[-1].mean, fitted), key=lambda pair: pair[0])
+        data.append(played)
+        means = [r.mean for r in game.rounds[before:]]
+        if patience is not None and len(means) - 1 - int(np.argmax(means)) >= patience:
+            break
+        cooling = turn / max(1, iterations - 2)
+        temperature = FIRST_TEMPERATURE * (LAST_TEMPERATURE / FIRST_TEMPERATURE) ** min(cooling, 1.0)
+        current = learner.improve(played, current, temperature)
+    # A single round has played nothing but chance: what it learned is all there is.
+    policy = best[1] if best[1] is not None else clone(final).fit(data[-1]).policy_
+    return PolicyIteration(policy, game.rounds, current, data)
+
+
+def _as_written(
+    game: _Game, learner: Any, iterations: int, epsilon: float, decay: float, resume: PolicyIteration | None
+) -> PolicyIteration:
+    """The paper's third algorithm, line by line."""
+    policy = None if resume is None else resume.current
+    if resume is not None:
+        epsilon = resume.rounds[-1].epsilon / decay
+    for _ in range(iterations):
+        # 1. and 2. The policy becomes ε-greedy and plays.
+        played = game.play(policy, epsilon if policy is not None else 0.0, game.episodes, "paper")
+        if policy is None:
+            game.rounds[-1] = replace(game.rounds[-1], epsilon=epsilon)
+        # 3. A new policy is learned from these episodes, divided by the probabilities of the old one.
+        fresh = clone(learner)
+        if policy is not None and "behavior" in fresh.get_params():
+            fresh.set_params(behavior=(policy, epsilon))
+        # 4. It takes the place of the old one, with a smaller ε.
+        policy, epsilon = fresh.fit(played).policy_, epsilon / decay
+    return PolicyIteration(policy, game.rounds, policy)

@@ -1,0 +1,174 @@
+"""ContextQ: values by the last few symbols."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from uqf.data.along import cut_before, returns_to_go
+from uqf.data.checks import FloatArray, positive
+from uqf.data.progress import Progress
+from uqf.data.propensities import propensities
+from uqf.data.trajectories import Trajectories
+from uqf.learn.contexts import ContextTree
+from uqf.learn.discounts import learning_discounts
+from uqf.learn.gain import Baseline, policy_gain
+from uqf.learn.learner import Learner, checked_data, checked_temperature
+from uqf.policies import ContextPolicy, softmax
+
+#: A context of two symbols and more is kept when it was seen this often.
+MIN_COUNT = 2
+
+#: Pseudo-counts of the empty context for the last symbol, and of each shorter context for a longer one: learning from
+#: one fixed log, and as one step of policy iteration from the policy's own episodes.
+SHRINKAGE = (5.0, 300.0)
+STEP_SHRINKAGE = (5.0, 5.0)
+
+#: Temperature in units of the spread of returns.
+TEMPERATURE = 0.06
+
+#: Data with fewer episodes on either side are not split to choose a learning discount.
+MIN_EPISODES = 10
+
+
+class ContextQ(Learner):
+    """Learns by Monte Carlo what every action is worth after the last few symbols, and draws actions by it.
+
+    The fastest learner, and what policy iteration steps on. Longer contexts are shrunk towards shorter ones, so rare
+    ones do no harm.
+
+    Parameters
+    ----------
+    discount : float in [0, 1]
+        Of the returns that the policy shall maximise.
+    depth : int
+        Longest context, in symbols.
+    learning_discount : float, optional
+        Discount of the returns that are averaged, at most `discount`. By default the one whose policy gains most on
+        held-out episodes: short horizons have less noise, long ones less bias.
+    temperature : float, optional
+        0 acts greedily, more draws actions from softmax(q_values / temperature). By default in proportion to the
+        spread of the returns.
+    """
+
+    def __init__(
+        self,
+        discount: float = 0.99,
+        *,
+        depth: int = 3,
+        learning_discount: float | None = None,
+        temperature: float | None = None,
+    ) -> None:
+        self.discount = discount
+        self.depth = depth
+        self.learning_discount = learning_discount
+        self.temperature = temperature
+
+    def _learn(self, data: Trajectories, progress: Callable[[Progress], object] | None) -> None:
+        positive("depth", self.depth)
+        checked_temperature(self.temperature)
+        discounts = learning_discounts(self.discount, self.learning_discount)
+        gains = self._gains(data, discounts)
+        chosen = max(gains, key=gains.__getitem__) if gains else discounts[-1]
+        policy = fixed_log_policy(data, self.depth, chosen)
+        self.policy_ = policy if self.temperature is None else policy.with_temperature(self.temperature)
+        self.diagnostics_ = {
+            "learner": "ContextQ",
+            "episodes": len(data),
+            "steps": data.n_steps,
+            "contexts": len(policy.values),
+            "depth": self.depth,
+            "learning_discount": chosen,
+            "learning_discount_evidence": gains,
+            "temperature": self.policy_.temperature,
+            "notes": [],
+        }
+
+    def _gains(self, data: Trajectories, discounts: list[float]) -> dict[float, float]:
+        """By learning discount: what is gained on the second half of the episodes, a standard error taken off."""
+        half = len(data) // 2
+        if len(discounts) == 1 or half < MIN_EPISODES:
+            return {}
+        train, test = data[:half], data[half:]
+        baseline, gains = Baseline.of(train, self.discount), {}
+        for discount in discounts:
+            found = policy_gain(fixed_log_policy(train, self.depth, discount), baseline, test)
+            gains[discount] = found.mean - found.stderr
+        return gains
+
+    def improve(self, data: Trajectories, base: ContextPolicy | None, temperature: float) -> ContextPolicy:
+        """One step of policy iteration: the policy `base` (None: uniform) that collected `data`, improved.
+
+        The advantages of every action in every context are added to the values of `base`, in units of
+        `temperature` times the spread of the returns. The learner itself is not changed.
+        """
+        checked_data(data)
+        discount = learning_discounts(self.discount, self.learning_discount)[0]
+        tree = ContextTree.of(data, positive("depth", self.depth), min_count=MIN_COUNT)
+        targets = returns_to_go(data, discount)
+        advantage, _ = advantages(tree, data, targets, STEP_SHRINKAGE)
+        step = tree.policy(advantage, data, temperature * spread(targets))
+        return step if base is None else base.plus(step)
+
+
+def spread(targets: FloatArray) -> float:
+    """Standard deviation, never zero."""
+    return max(float(targets.std()), np.finfo(float).tiny)
+
+
+def fixed_log_policy(data: Trajectories, depth: int, discount: float) -> ContextPolicy:
+    """The softmax policy of Monte-Carlo advantages, after one Retrace sweep towards itself."""
+    tree = ContextTree.of(data, depth, min_count=MIN_COUNT)
+    targets = returns_to_go(data, discount)
+    temperature = TEMPERATURE * spread(targets)
+    advantage, value = advantages(tree, data, targets, SHRINKAGE)
+    probs, q = softmax(advantage, temperature), value[:, np.newaxis] + advantage
+    here = tree.at_cuts[cut_before(data)]
+    logged = (here, data.actions)
+    targets = retrace(data, discount, (probs * q).sum(axis=1)[here], q[logged], probs[logged])
+    advantage, _ = advantages(tree, data, targets, SHRINKAGE)
+    return tree.policy(advantage, data, temperature)
+
+
+def advantages(
+    tree: ContextTree, data: Trajectories, targets: FloatArray, shrinkage: tuple[float, float]
+) -> tuple[FloatArray, FloatArray]:
+    """(advantage (nodes, actions), value (nodes,)) of the targets: means, shrunk towards the shorter context.
+
+    `shrinkage` are the pseudo-counts of the empty context for the last symbol, and of each shorter context
+    for a longer one.
+    """
+    n_actions, size = data.n_actions, len(tree)
+    value, advantage = np.zeros(size), np.zeros((size, n_actions))
+    for level, (steps, nodes) in enumerate(tree.levels(data)):
+        cell = nodes * n_actions + data.actions[steps]
+        counts = np.bincount(cell, minlength=size * n_actions).reshape(size, -1)
+        sums = np.bincount(cell, targets[steps], size * n_actions).reshape(size, -1)
+        here = np.flatnonzero(counts.sum(axis=1))
+        above = tree.parents[here - 1] if level > 0 else here
+        counts, sums = counts[here], sums[here]
+        pseudo = shrinkage[min(level, 2) // 2]
+        inherits = float(level > 0)
+        value[here] = (sums.sum(axis=1) + inherits * value[above]) / (counts.sum(axis=1) + inherits)
+        centred = sums - counts * value[here, np.newaxis]
+        advantage[here] = (centred + inherits * pseudo * advantage[above]) / (counts + pseudo)
+    return advantage, value
+
+
+def retrace(
+    data: Trajectories, discount: float, v: FloatArray, q: FloatArray, probs: FloatArray
+) -> FloatArray:
+    """Returns towards another policy: y_t = r_t + γ (v_{t+1} + min(1, π/b) (y_{t+1} − q_{t+1})).
+
+    v, q, probs : value of the state, of the logged action, and the new policy's probability of it, at every step
+    """
+    traces = np.minimum(1.0, probs / propensities(data))
+    targets = data.rewards.copy()
+    first, last = data.offsets[:-1], data.offsets[1:]
+    for back in range(2, int((last - first).max()) + 1):
+        step = last - back
+        step = step[step >= first]
+        after = step + 1
+        targets[step] += discount * (v[after] + traces[after] * (targets[after] - q[after]))
+    return targets

@@ -1,0 +1,16 @@
+"""The error of a learner that is asked too early."""
+
+from __future__ import annotations
+
+import sklearn.exceptions
+
+from uqf.errors import UQFError
+
+
+class NotFittedError(UQFError, sklearn.exceptions.NotFittedError):  # type: ignore[misc]
+    """A learner was asked for results before `fit`; also scikit-learn's own error, for those who catch that."""
+
+    @classmethod
+    def of(cls, learner: object) -> NotFittedError:
+        """For this learner."""
+        return cls(f"this {type(learner).__name__} is not fitted yet: call fit(data) first")

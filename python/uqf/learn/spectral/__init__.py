@@ -1,0 +1,1 @@
+"""What the spectral learner alone needs: words, Hankel blocks, decomposition, automata."""

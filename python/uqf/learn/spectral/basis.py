@@ -1,0 +1,88 @@
+"""Which words index a Hankel matrix, and which function of histories it holds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from uqf import _core
+
+#: Lists of prefixes and suffixes; a word is a sequence of symbols.
+Words = tuple[Sequence[Sequence[int]], Sequence[Sequence[int]]]
+
+
+@dataclass(frozen=True)
+class Target:
+    """A function of histories: "reward", "return" (from there on, plus `offset`) or "probability"."""
+
+    name: str
+    discount: float = 1.0
+    offset: float = 0.0
+
+
+@dataclass(frozen=True)
+class Basis:
+    """Which words index the Hankel matrix, and how it is compressed.
+
+    occurrences : "start" (prefixes begin at the first step) or "anywhere"
+    max_prefix, max_suffix : longest words, in symbols
+    n_prefixes, n_suffixes : keep only so many of the most frequent; None keeps all
+    projection : None (exact), "gaussian", "rademacher", "sparse" or "hashed"
+    prefix_dim, suffix_dim : dimensions after projection
+    """
+
+    occurrences: str = "anywhere"
+    max_prefix: int = 3
+    max_suffix: int = 3
+    n_prefixes: int | None = None
+    n_suffixes: int | None = None
+    projection: str | None = None
+    prefix_dim: int = 200
+    suffix_dim: int = 200
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        for name in ("max_prefix", "max_suffix"):
+            if getattr(self, name) < 0:
+                raise ValueError(f"{name} = {getattr(self, name)}: give 0 or more symbols")
+        if not 0 <= self.seed < 2**63:
+            raise ValueError(f"seed = {self.seed}: give an integer from 0 to 2**63 - 1")
+        for name in ("n_prefixes", "n_suffixes"):
+            limit = getattr(self, name)
+            if limit is not None and limit < 1:
+                raise ValueError(
+                    f"{name} = {limit}: the basis would be empty; give at least 1, or None for all"
+                )
+
+
+@dataclass(frozen=True)
+class Counting:
+    """All that a worker must know to count episodes; unlike the core's own settings it can be sent around.
+
+    words : the words of the basis, the most frequent first; None if words are projected instead of listed
+    reward_size : the largest absolute reward, which fixes how finely sums are kept
+    """
+
+    basis: Basis
+    target: Target
+    reward_size: float
+    words: Words | None
+
+    def settings(self) -> _core.HankelSettings:
+        """The same for the core."""
+        basis, target = self.basis, self.target
+        size = 1.0 if target.name == "probability" else self.reward_size
+        what: dict[str, Any] = {
+            "occurrences": basis.occurrences,
+            "target": (target.name, float(target.discount), float(target.offset)),
+            "reward_size": max(size, abs(target.offset)),
+        }
+        if self.words is not None:
+            return _core.HankelSettings(words=self.words, **what)
+        return _core.HankelSettings(
+            max_prefix=basis.max_prefix,
+            max_suffix=basis.max_suffix,
+            projection=(str(basis.projection), basis.prefix_dim, basis.suffix_dim, basis.seed),
+            **what,
+        )

@@ -1,0 +1,140 @@
+"""Hankel blocks over explicit lists of words, and the automaton of a block."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+
+from uqf import _core
+from uqf.data.checks import FloatArray
+from uqf.data.trajectories import Trajectories
+from uqf.learn.spectral.decomposition import decompose
+from uqf.learn.spectral.wfa import WFA
+
+Word = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Hankel:
+    """A block H[u, v] = f(uv) and the blocks H_σ[u, v] = f(uσv) of every seen symbol.
+
+    Blocks are dense arrays or scipy sparse matrices, all of shape (len(prefixes), len(suffixes)).
+    """
+
+    block: Any
+    symbol_blocks: Mapping[int, Any]
+    prefixes: list[Word]
+    suffixes: list[Word]
+    n_symbols: int
+    #: f(v) for every suffix: row λ, from the start of the episodes also when prefixes may begin anywhere.
+    start: FloatArray
+    #: f(u) for every prefix: column λ.
+    column: FloatArray
+
+
+def _words(name: str, words: Iterable[Sequence[int]], n_symbols: int) -> list[Word]:
+    listed = [tuple(int(symbol) for symbol in word) for word in words]
+    for word in listed:
+        if any(not 0 <= symbol < n_symbols for symbol in word):
+            raise ValueError(f"{name} holds {word}: symbols go from 0 to {n_symbols - 1}")
+    return listed
+
+
+def hankel(
+    data: Trajectories,
+    *,
+    prefixes: Iterable[Sequence[int]],
+    suffixes: Iterable[Sequence[int]],
+    target: str = "reward",
+    occurrences: str = "start",
+    discount: float | None = None,
+    offset: float = 0.0,
+    sparse: bool = False,
+    threads: int | None = None,
+) -> Hankel:
+    """Empirical Hankel blocks of a data set, averaged over its episodes.
+
+    Parameters
+    ----------
+    prefixes, suffixes : lists of words
+        A word is a sequence of symbols ``action * n_observations + observation``; the empty word is ``()``.
+    target : "reward" (the reward a history ends with), "return" (the discounted return from that reward on;
+        `discount` must be given) or "probability"
+    occurrences : "start" counts prefixes at the first step only, "anywhere" at every step
+    offset : added to every return; see the documentation of the method
+    sparse : scipy sparse matrices instead of dense arrays
+    """
+    if target == "return" and discount is None:
+        raise ValueError("discount = None: the return target needs a discount in [0, 1]")
+    rows, columns = _words("prefixes", prefixes, data.n_symbols), _words("suffixes", suffixes, data.n_symbols)
+    settings = _core.HankelSettings(
+        occurrences=occurrences,
+        target=(target, 1.0 if discount is None else float(discount), float(offset)),
+        words=(rows, columns),
+        reward_size=float(np.abs(data.rewards).max(initial=abs(offset))),
+    )
+    sums = _core.HankelStatistics.accumulate(data, settings, by_symbol=True, threads=threads)
+    shape = (len(rows), len(columns))
+
+    def matrix(triplets: tuple[Any, Any, FloatArray]) -> Any:
+        where_row, where_column, values = triplets
+        made = scipy.sparse.csr_array((values / len(data), (where_row, where_column)), shape=shape)
+        return made if sparse else made.toarray()
+
+    return Hankel(
+        block=matrix(sums.block()),
+        symbol_blocks={symbol: matrix(sums.symbol_block(symbol)) for symbol in sums.symbols},
+        prefixes=rows,
+        suffixes=columns,
+        n_symbols=data.n_symbols,
+        start=sums.start() / len(data),
+        column=sums.column() / len(data),
+    )
+
+
+def exact_hankel(wfa: WFA, *, prefixes: Iterable[Sequence[int]], suffixes: Iterable[Sequence[int]]) -> Hankel:
+    """The blocks of the function that an automaton computes, for checking what data should converge to."""
+    rows, columns = _words("prefixes", prefixes, wfa.n_symbols), _words("suffixes", suffixes, wfa.n_symbols)
+    forward = np.stack([wfa.state(word) for word in rows])
+    backward = np.stack([_backward(wfa, word) for word in columns], axis=1)
+    blocks = {int(s): forward @ a @ backward for s, a in zip(wfa.symbols, wfa.seen_operators, strict=True)}
+    return Hankel(
+        block=forward @ backward,
+        symbol_blocks=blocks,
+        prefixes=rows,
+        suffixes=columns,
+        n_symbols=wfa.n_symbols,
+        start=wfa.alpha @ backward,
+        column=forward @ wfa.omega,
+    )
+
+
+def _backward(wfa: WFA, word: Word) -> FloatArray:
+    vector = wfa.omega
+    for symbol in reversed(word):
+        vector = wfa.operators[symbol] @ vector
+    return vector
+
+
+def spectral_wfa(hankel: Hankel, rank: int | None = None) -> WFA:
+    """The automaton of rank `rank` that best explains a Hankel block (exactly, if the block is exact).
+
+    Both bases must contain the empty word: its row and column are the automaton's ends.
+    """
+    for name, words in (("prefixes", hankel.prefixes), ("suffixes", hankel.suffixes)):
+        if () not in words:
+            raise ValueError(f"{name} lacks the empty word (): its row and column are the automaton's ends")
+    parts = decompose(hankel.block, rank)
+    symbols = sorted(hankel.symbol_blocks)
+    operators = [parts.prefix_map.T @ (hankel.symbol_blocks[symbol] @ parts.suffix_map) for symbol in symbols]
+    return WFA(
+        hankel.start @ parts.suffix_map,
+        np.stack(operators) if operators else np.zeros((0, parts.rank, parts.rank)),
+        parts.prefix_map.T @ hankel.column,
+        symbols=symbols,
+        n_symbols=hankel.n_symbols,
+    )

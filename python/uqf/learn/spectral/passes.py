@@ -1,0 +1,159 @@
+"""What is summed over episodes: words, Hankel blocks, operators. Every function can be pickled."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+from numpy.typing import NDArray
+
+from uqf import _core
+from uqf.data.checks import FloatArray
+from uqf.data.reader import Reader
+from uqf.data.shards import Blocks
+from uqf.data.trajectories import Trajectories
+from uqf.learn.spectral.basis import Basis, Counting, Words
+from uqf.learn.spectral.decomposition import FULL_SVD_SIZE
+from uqf.learn.spectral.tally import Tally, added
+
+Word = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class WordCounts:
+    """How often every prefix and every suffix occurs."""
+
+    prefixes: dict[Word, float]
+    suffixes: dict[Word, float]
+
+    def plus(self, other: WordCounts) -> WordCounts:
+        """The counts of both."""
+        return WordCounts(added(self.prefixes, other.prefixes), added(self.suffixes, other.suffixes))
+
+
+def count_words(basis: Basis, data: Trajectories) -> WordCounts:
+    """All words of up to so many symbols with their counts."""
+
+    def found(occurrences: str, longest: int) -> dict[Word, float]:
+        words, counts = _core.most_frequent(data, occurrences=occurrences, max_length=longest)
+        return dict(zip(map(tuple, words), map(float, counts), strict=True))
+
+    return WordCounts(found(basis.occurrences, basis.max_prefix), found("anywhere", basis.max_suffix))
+
+
+def ranked(counts: dict[Word, float], limit: int | None) -> list[Word]:
+    """The most frequent words first; ties go to the shorter, then to the smaller word, as in the core."""
+    return sorted(counts, key=lambda word: (-counts[word], len(word), word))[:limit]
+
+
+def listed_words(reader: Reader, basis: Basis) -> Words | None:
+    """The words of the basis, the most frequent first; None if words are projected instead of listed."""
+    if basis.projection is not None:
+        return None
+    if isinstance(reader.source, Blocks):
+        # In memory the core lists them by itself, without passing every word to Python.
+        data, limits = reader.source.data, (basis.n_prefixes, basis.n_suffixes)
+        kinds = ((basis.occurrences, basis.max_prefix), ("anywhere", basis.max_suffix))
+        prefixes, suffixes = (
+            _core.most_frequent(data, occurrences=where, max_length=longest, limit=limit)[0]
+            for (where, longest), limit in zip(kinds, limits, strict=True)
+        )
+        return prefixes, suffixes
+    counts = reader.sum("counting words", partial(count_words, basis))
+    return ranked(counts.prefixes, basis.n_prefixes), ranked(counts.suffixes, basis.n_suffixes)
+
+
+@dataclass(frozen=True)
+class HankelSums:
+    """C = Σ y φ(u) ⊗ φ(v), c_U = Σ y φ(u) and c_V = Σ y φ(v) over episodes, and whatever else is counted."""
+
+    sums: _core.HankelStatistics
+    tally: Tally
+
+    def plus(self, other: HankelSums) -> HankelSums:
+        """The sums of both."""
+        return HankelSums(self.sums.plus(other.sums), self.tally.plus(other.tally))
+
+    @property
+    def block(self) -> Any:
+        """C, averaged over episodes; sparse where it is large."""
+        return block_matrix(self.sums) / self.tally.episodes
+
+    @property
+    def column(self) -> FloatArray:
+        """c_U, column λ of the Hankel matrix, averaged over episodes."""
+        return np.asarray(self.sums.column() / self.tally.episodes)
+
+    @property
+    def start(self) -> FloatArray:
+        """c_V, row λ from the first step of the episodes, averaged over them."""
+        return np.asarray(self.sums.start() / self.tally.episodes)
+
+    @property
+    def average(self) -> FloatArray:
+        """Row λ averaged over every place of the episodes."""
+        return np.asarray(self.sums.average() / (self.tally.steps + self.tally.episodes))
+
+    @property
+    def coverage(self) -> tuple[float, float]:
+        """Shares of the prefixes and of the suffixes, as often as they occur, that the basis knows."""
+        (known, seen), (others_known, others_seen) = self.sums.coverage
+        return known / max(seen, 1), others_known / max(others_seen, 1)
+
+
+def hankel_sums(counting: Counting, threads: int | None, data: Trajectories) -> HankelSums:
+    """The first pass over some episodes."""
+    sums = _core.HankelStatistics.accumulate(data, counting.settings(), threads=threads)
+    return HankelSums(sums, Tally.of(data))
+
+
+def block_matrix(sums: _core.HankelStatistics) -> Any:
+    """The summed block, dense unless that would be large."""
+    rows, columns, values = sums.block()
+    made = scipy.sparse.csr_array((values, (rows, columns)), shape=sums.shape)
+    return made if min(sums.shape) > FULL_SVD_SIZE else made.toarray()
+
+
+@dataclass(frozen=True)
+class OperatorSums:
+    """Operators summed over episodes: symbols (seen,) in increasing order, operators (seen, rank, rank)."""
+
+    symbols: NDArray[np.int64]
+    operators: FloatArray
+
+    def plus(self, other: OperatorSums) -> OperatorSums:
+        """The sums of both."""
+        symbols = np.union1d(self.symbols, other.symbols)
+        operators = np.zeros((len(symbols), *self.operators.shape[1:]))
+        for one in (self, other):
+            operators[np.searchsorted(symbols, one.symbols)] += one.operators
+        return OperatorSums(symbols, operators)
+
+
+def operator_sums(
+    counting: Counting,
+    prefix_map: FloatArray,
+    suffix_map: FloatArray,
+    threads: int | None,
+    data: Trajectories,
+) -> OperatorSums:
+    """The second pass over some episodes: B_σ = Σ y (D⁻¹Uᵀφ(u)) ⊗ (Vᵀφ(v))."""
+    # Arrays that came over a network may begin anywhere in memory.
+    maps = (np.require(one, np.float64, ["C", "A"]) for one in (prefix_map, suffix_map))
+    return OperatorSums(*_core.sum_operators(data, counting.settings(), *maps, threads=threads))
+
+
+def reduced_blocks(
+    sums: _core.HankelStatistics, prefix_map: FloatArray, suffix_map: FloatArray
+) -> OperatorSums:
+    """The same operators from blocks that were kept by symbol, without another reading."""
+    symbols = np.array(sums.symbols, np.int64)
+    operators = np.zeros((len(symbols), prefix_map.shape[1], suffix_map.shape[1]))
+    for place, symbol in enumerate(symbols):
+        rows, columns, values = sums.symbol_block(int(symbol))
+        block = scipy.sparse.csr_array((values, (rows, columns)), shape=sums.shape)
+        operators[place] = prefix_map.T @ (block @ suffix_map)
+    return OperatorSums(symbols, operators)

@@ -1,0 +1,141 @@
+"""The state that a spectral learner remembers a history by, and the automaton on it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uqf.data.checks import FloatArray
+from uqf.errors import NumericalError, SpectralRadiusError
+from uqf.learn.spectral.decomposition import Decomposition, numerical_rank
+from uqf.learn.spectral.passes import HankelSums, OperatorSums
+from uqf.learn.spectral.wfa import WFA
+
+#: What to do when the sum over all futures diverges.
+REMEDIES = ("refuse", "horizon", "shrink", "lower-rank")
+
+#: Radius that "shrink" aims at.
+SAFE_RADIUS = 0.99
+
+
+@dataclass(frozen=True)
+class SpectralState:
+    """A state with an operator per seen symbol, and the read-out of what was learned.
+
+    alpha : (k,) state of the empty history; anchor : (k,) average state over all places of the data
+    symbols, operators : (seen,), (seen, k, k)
+    omega : (k,)
+    coverage : shares of the prefixes and suffixes of the data that the basis knows
+    """
+
+    alpha: FloatArray
+    anchor: FloatArray
+    symbols: NDArray[np.int64]
+    operators: FloatArray
+    omega: FloatArray
+    n_symbols: int
+    decomposition: Decomposition
+    numerical_rank: int
+    coverage: tuple[float, float]
+
+    @classmethod
+    def of(
+        cls,
+        first: HankelSums,
+        parts: Decomposition,
+        second: OperatorSums,
+        coverage: tuple[float, float] | None = None,
+    ) -> SpectralState:
+        """α = c_V V, ω = D⁻¹Uᵀ c_U, and the operators, from the sums of both passes.
+
+        α is estimated directly from row λ at the start of the episodes. The paper's e with eᵀΦᵀ = (1, 0, …) does not
+        exist when the projection is narrower than the basis.
+        """
+        return cls(
+            alpha=first.start @ parts.suffix_map,
+            anchor=first.average @ parts.suffix_map,
+            symbols=second.symbols,
+            operators=second.operators / first.tally.episodes,
+            omega=parts.prefix_map.T @ first.column,
+            n_symbols=first.tally.n_symbols,
+            decomposition=parts,
+            numerical_rank=numerical_rank(parts.spectrum, first.sums.shape),
+            coverage=first.coverage if coverage is None else coverage,
+        )
+
+    @property
+    def rank(self) -> int:
+        """Number of entries of the state."""
+        return len(self.alpha)
+
+    def wfa(self) -> WFA:
+        """The automaton of the function that was learned."""
+        return WFA(self.alpha, self.operators, self.omega, symbols=self.symbols, n_symbols=self.n_symbols)
+
+    def truncated(self, rank: int) -> SpectralState:
+        """The state of a lower rank: singular directions are nested, so no pass over the data is needed."""
+        if not 1 <= rank <= self.rank:
+            raise ValueError(f"rank = {rank}: this state has rank {self.rank}")
+        parts = self.decomposition
+        return replace(
+            self,
+            alpha=self.alpha[:rank],
+            anchor=self.anchor[:rank],
+            operators=np.ascontiguousarray(self.operators[:, :rank, :rank]),
+            omega=self.omega[:rank],
+            decomposition=Decomposition(
+                parts.left[:, :rank], parts.singular_values[:rank], parts.right[:, :rank], parts.spectrum
+            ),
+        )
+
+
+def checked_start(state: SpectralState, occurrences: str) -> tuple[FloatArray, list[str]]:
+    """(state to begin an episode with, notes). It is zero if no reward comes within a suffix of the first step.
+
+    Words that are counted anywhere tell as much from the average place. Words counted from the first step tell
+    nothing at all: every value would be zero, and every action as good as any other.
+    """
+    if state.alpha.any():
+        return state.alpha, []
+    if occurrences == "start":
+        raise NumericalError(
+            "no reward comes within `max_suffix` steps of the first one, so that every value would be zero: use a "
+            'larger `max_suffix`, occurrences="anywhere" or target="return"'
+        )
+    note = "no reward comes within `max_suffix` steps of the first one: episodes begin in the average state"
+    return state.anchor, [note]
+
+
+def value_automaton(
+    state: SpectralState, discount: float, horizon: int, remedy: str
+) -> tuple[WFA, WFA, list[str]]:
+    """The reward automaton B, the value automaton A = B.discounted(discount), notes on what had to be done.
+
+    Real data give spectral radii of one and more. The remedies: "refuse" raises; "horizon" sums only over
+    futures shorter than `horizon`; "shrink" lowers the discount until the radius is 0.99; "lower-rank" drops
+    singular directions until the radius is below one.
+    """
+    if remedy not in REMEDIES:
+        raise ValueError(f"on_divergence = {remedy!r}: choose one of {', '.join(REMEDIES)}")
+    rewards = state.wfa()
+    radius = rewards.spectral_radius(discount)
+    if radius < 1.0 or remedy == "refuse":
+        return rewards, rewards.discounted(discount), []
+    found = f"spectral radius {radius:.4g}"
+    if remedy == "horizon":
+        cut = f"{found}: futures cut at {horizon} steps"
+        return rewards, rewards.discounted(discount, horizon=horizon), [cut]
+    if remedy == "shrink":
+        lower = discount * SAFE_RADIUS / radius
+        note = f"{found}: learning discount lowered from {discount:g} to {lower:.4g}"
+        return rewards, rewards.discounted(lower), [note]
+    for rank in range(state.rank - 1, 0, -1):
+        smaller = state.truncated(rank).wfa()
+        if smaller.spectral_radius(discount) < 1.0:
+            note = f"{found}: rank lowered from {state.rank} to {rank}"
+            return smaller, smaller.discounted(discount), [note]
+    raise SpectralRadiusError(
+        radius, discount, "no lower rank helps; use on_divergence='horizon' or 'shrink'"
+    )

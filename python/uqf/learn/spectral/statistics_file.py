@@ -1,0 +1,191 @@
+"""Statistics of a spectral learner as files."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import asdict
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uqf import _core
+from uqf.data.vocabulary import Vocabulary
+from uqf.learn.spectral.basis import Basis, Target
+from uqf.learn.spectral.statistics import Statistics, WordRows
+from uqf.learn.spectral.tally import Counts, Tally
+from uqf.storage.tensors import Arrays, Header, naming_damage, read_tensors, write_tensors
+
+#: Raised by one whenever an older package could misread a file.
+FORMAT = 1
+
+#: Key of our header in the metadata of the safetensors file.
+KEY = "uqf-statistics"
+
+#: Limits that keep a hostile file from filling the memory.
+MAX_BYTES = 2**36
+MAX_SYMBOLS = 2**31 - 1
+
+#: Names and types of the tensors; those of words are there only when words are listed.
+TENSORS = {
+    "symbols": np.int64,
+    "symbol_counts": np.float64,
+    "choices": np.int64,
+    "choice_counts": np.float64,
+    "lengths": np.int64,
+    "length_counts": np.float64,
+    "block_keys": np.uint64,
+    "block_parts": np.float64,
+    "owners": np.int64,
+    "owner_offsets": np.int64,
+    "owner_keys": np.uint64,
+    "owner_parts": np.float64,
+    "column": np.float64,
+    "start": np.float64,
+    "average": np.float64,
+}
+WORDS = {"symbols": np.int64, "offsets": np.int64, "counts": np.float64}
+
+
+def save_statistics(statistics: Statistics, path: str | os.PathLike[str]) -> None:
+    """Writes statistics to a file that `load_statistics` reads back bit for bit; whole or not at all."""
+    state, tally = statistics.sums.__getstate__(), statistics.tally
+    owners = list(state["symbol_blocks"])
+    cells = [state["symbol_blocks"][owner] for owner in owners]
+    tensors = {
+        **_pairs("symbol", tally.symbols),
+        **_pairs("choice", tally.choices),
+        **_pairs("length", tally.lengths),
+        "block_keys": state["block"][0],
+        "block_parts": state["block"][1],
+        "owners": np.array(owners, np.int64),
+        "owner_offsets": np.cumsum([0, *(len(keys) for keys, _ in cells)]),
+        "owner_keys": np.concatenate([np.zeros(0, np.uint64), *(keys for keys, _ in cells)]),
+        "owner_parts": np.concatenate([np.zeros(0), *(parts for _, parts in cells)]),
+        **{name: state[name] for name in ("column", "start", "average")},
+        **_flat_words("prefix", statistics.prefixes),
+        **_flat_words("suffix", statistics.suffixes),
+    }
+    names = tally.vocabulary
+    header = {
+        "format": FORMAT,
+        "basis": asdict(statistics.basis),
+        "target": asdict(statistics.target),
+        "n_actions": tally.n_actions,
+        "n_observations": tally.n_observations,
+        "vocabulary": names and [names.actions, names.observations],
+        "shape": state["shape"],
+        "counts": state["counts"],
+        "coverage": state["coverage"],
+    }
+    write_tensors(path, KEY, header, tensors)
+
+
+def load_statistics(path: str | os.PathLike[str]) -> Statistics:
+    """The statistics of a file that `save_statistics` wrote; damage and lies raise `uqf.FileFormatError`."""
+    header, tensors = read_tensors(path, KEY, "statistics", FORMAT, MAX_BYTES)
+    with naming_damage(path, "statistics"):
+        return _put_together(header, tensors)
+
+
+def _put_together(header: Header, tensors: Arrays) -> Statistics:
+    basis, target = Basis(**header["basis"]), Target(**header["target"])
+    _check_tensors(tensors, basis.projection is None)
+    n_actions, n_observations = header["n_actions"], header["n_observations"]
+    for size in (n_actions, n_observations):
+        if not isinstance(size, int) or isinstance(size, bool) or size < 1:
+            raise ValueError(f"{size!r} actions or observations")
+    n_symbols = n_actions * n_observations
+    if n_symbols > MAX_SYMBOLS:
+        raise ValueError(f"{n_symbols} symbols, at most {MAX_SYMBOLS} are possible")
+    left, right = header["shape"]
+    # The core makes room for the whole shape, so the file must prove it first.
+    if (len(tensors["column"]), len(tensors["start"])) != (2 * left, 2 * right):
+        raise ValueError(f"shape {header['shape']} for {len(tensors['column'])} sums")
+    prefixes, suffixes = (_words(side, tensors, basis, n_symbols) for side in ("prefix", "suffix"))
+    listed = (len(prefixes), len(suffixes)) if prefixes is not None and suffixes is not None else None
+    expected = listed or (basis.prefix_dim, basis.suffix_dim)
+    if (left, right) != expected:
+        raise ValueError(f"shape {header['shape']} for a basis of {expected}")
+    symbols, choices, lengths = (_counts(name, tensors) for name in ("symbol", "choice", "length"))
+    if not lengths or min(lengths) < 1 or min(symbols) < 0 or max(symbols) >= n_symbols:
+        raise ValueError("symbols or lengths of episodes out of range")
+    if min(choices) < 0 or max(choices) >= (n_symbols + 1) * n_actions:
+        raise ValueError("choices out of range")
+    offsets, owners = tensors["owner_offsets"], tensors["owners"].tolist()
+    keys, parts = tensors["owner_keys"], tensors["owner_parts"]
+    if not set(owners) <= symbols.keys() or len(set(owners)) != len(owners):
+        raise ValueError("blocks of symbols that were never seen, or twice of one")
+    _check_offsets(offsets, len(owners), len(keys))
+    state = {
+        "shape": (left, right),
+        "by_symbol": True,
+        "counts": tuple(header["counts"]),
+        "coverage": tuple(map(tuple, header["coverage"])),
+        "block": (tensors["block_keys"], tensors["block_parts"]),
+        "symbol_blocks": {
+            owner: (keys[first:last], parts[2 * first : 2 * last])
+            for owner, first, last in zip(owners, offsets[:-1], offsets[1:], strict=True)
+        },
+        **{name: tensors[name] for name in ("column", "start", "average")},
+    }
+    names = header["vocabulary"]
+    vocabulary = names and Vocabulary(*(None if one is None else tuple(one) for one in names))
+    tally = Tally(n_actions, n_observations, vocabulary, symbols, choices, lengths)
+    return Statistics(basis, target, tally, _core.HankelStatistics.from_state(state), prefixes, suffixes)
+
+
+def _check_tensors(tensors: Arrays, listed: bool) -> None:
+    expected = dict(TENSORS)
+    if listed:
+        expected |= {f"{side}_{name}": kind for side in ("prefix", "suffix") for name, kind in WORDS.items()}
+    if tensors.keys() != expected.keys():
+        raise ValueError(f"tensors missing or unknown: {sorted(tensors.keys() ^ expected.keys())}")
+    for name, kind in expected.items():
+        if tensors[name].dtype != kind or tensors[name].ndim != 1:
+            raise ValueError(f"{name} has dtype {tensors[name].dtype} and shape {tensors[name].shape}")
+
+
+def _check_offsets(offsets: NDArray[np.int64], count: int, total: int) -> None:
+    if len(offsets) != count + 1 or offsets[0] != 0 or offsets[-1] != total or (np.diff(offsets) < 0).any():
+        raise ValueError("offsets do not cut what they should")
+
+
+def _pairs(name: str, counts: Counts) -> Arrays:
+    return {
+        f"{name}s": np.array(list(counts), np.int64),
+        f"{name}_counts": np.array(list(counts.values()), np.float64),
+    }
+
+
+def _counts(name: str, tensors: Arrays) -> Counts:
+    counts = dict(zip(tensors[f"{name}s"].tolist(), tensors[f"{name}_counts"].tolist(), strict=True))
+    if min(counts.values(), default=0.0) <= 0.0:
+        raise ValueError(f"counts of {name}s that are not positive")
+    return counts
+
+
+def _flat_words(side: str, words: WordRows | None) -> Arrays:
+    if words is None:
+        return {}
+    return {
+        f"{side}_symbols": np.array([symbol for word in words for symbol in word], np.int64),
+        f"{side}_offsets": np.cumsum([0, *map(len, words)]),
+        f"{side}_counts": np.array(list(words.values()), np.float64),
+    }
+
+
+def _words(side: str, tensors: Arrays, basis: Basis, n_symbols: int) -> WordRows | None:
+    if basis.projection is not None:
+        return None
+    symbols, offsets, counts = (tensors[f"{side}_{name}"] for name in WORDS)
+    _check_offsets(offsets, len(counts), len(symbols))
+    if symbols.size and (symbols.min() < 0 or symbols.max() >= n_symbols):
+        raise ValueError(f"a {side} with symbols out of range")
+    flat: Sequence[int] = symbols.tolist()
+    words = [tuple(flat[first:last]) for first, last in pairwise(offsets.tolist())]
+    found = dict(zip(words, counts.tolist(), strict=True))
+    if len(found) != len(words) or () not in found:
+        raise ValueError(f"a {side} is listed twice, or the empty word is not")
+    return found

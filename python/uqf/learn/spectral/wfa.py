@@ -1,0 +1,247 @@
+"""Weighted finite automata over (action, observation) symbols."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from uqf import _core
+from uqf.data.checks import FloatArray
+from uqf.errors import SpectralRadiusError
+from uqf.policies import AutomatonPolicy
+from uqf.worlds.environments import TabularPOMDP
+
+Word = Sequence[int]
+
+
+def _finite(name: str, values: ArrayLike, shape: tuple[int | None, ...]) -> FloatArray:
+    array = np.ascontiguousarray(values, np.float64)
+    fits = array.ndim == len(shape) and all(
+        want is None or have == want for have, want in zip(array.shape, shape, strict=True)
+    )
+    if not fits:
+        raise ValueError(
+            f"{name} has shape {array.shape}: expected {tuple('*' if n is None else n for n in shape)}"
+        )
+    if not np.isfinite(array).all():
+        raise ValueError(f"{name} holds NaN or infinity: weights must be finite")
+    return array
+
+
+class WFA:
+    """A weighted finite automaton: f(x₁…x_n) = αᵀ A_{x₁} … A_{x_n} ω.
+
+    Parameters
+    ----------
+    alpha : (k,)
+        State of the empty word.
+    operators : (n_symbols, k, k), or (len(symbols), k, k)
+        One matrix per symbol. With `symbols` given, only those have one and the others are zero: data show
+        few of the nominal symbols, and zeros need not be stored.
+    omega : (k,)
+        Read-out.
+    symbols, n_symbols : which symbols have an operator, and how many there are in all
+    """
+
+    def __init__(
+        self,
+        alpha: ArrayLike,
+        operators: ArrayLike,
+        omega: ArrayLike,
+        *,
+        symbols: ArrayLike | None = None,
+        n_symbols: int | None = None,
+    ) -> None:
+        self.alpha = _finite("alpha", alpha, (None,))
+        rank = len(self.alpha)
+        if rank == 0:
+            raise ValueError("alpha is empty: an automaton needs at least one state")
+        self.seen_operators = _finite("operators", operators, (None, rank, rank))
+        self.omega = _finite("omega", omega, (rank,))
+        count = len(self.seen_operators)
+        self.symbols = np.arange(count) if symbols is None else np.asarray(symbols, np.int64)
+        if self.symbols.shape != (count,):
+            raise ValueError(f"symbols has shape {self.symbols.shape}: there are {count} operators")
+        self.n_symbols = count if n_symbols is None else int(n_symbols)
+        self.automaton = _core.Automaton(self.symbols, self.seen_operators, self.n_symbols)
+
+    @property
+    def rank(self) -> int:
+        """Number of states k."""
+        return len(self.alpha)
+
+    @cached_property
+    def operators(self) -> FloatArray:
+        """All operators as one array (n_symbols, k, k), with zeros for symbols never seen."""
+        full = np.zeros((self.n_symbols, self.rank, self.rank))
+        full[self.symbols] = self.seen_operators
+        return full
+
+    def __call__(self, word: Word) -> float:
+        """Value of one word; the empty word is ``()``."""
+        return float(self.values([word])[0])
+
+    def values(self, words: Sequence[Word]) -> FloatArray:
+        """Value of every word, shape (len(words),)."""
+        lengths = [len(word) for word in words]
+        flat = np.concatenate(
+            [np.asarray(word, np.int64).reshape(-1) for word in words] or [np.zeros(0, np.int64)]
+        )
+        if flat.size and (flat.min() < 0 or flat.max() >= self.n_symbols):
+            raise ValueError(
+                f"words holds symbols from {flat.min()} to {flat.max()}: choose 0 to {self.n_symbols - 1}"
+            )
+        offsets = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
+        return self.automaton.values(self.alpha, self.omega, flat, offsets)
+
+    def state(self, word: Word) -> FloatArray:
+        """αᵀ A_word, unscaled: long words under- or overflow; policies rescale."""
+        state = self.alpha
+        for symbol in word:
+            state = self.automaton.step(state, int(symbol))
+        return state
+
+    def change_basis(self, matrix: ArrayLike) -> WFA:
+        """The same function from states multiplied by an invertible (k, k) matrix."""
+        change = _finite("matrix", matrix, (self.rank, self.rank))
+        inverse = np.linalg.inv(change)
+        return self._with(self.alpha @ change, inverse @ self.seen_operators @ change, inverse @ self.omega)
+
+    def spectral_radius(self, discount: float = 1.0) -> float:
+        """ρ(discount · Σ_σ A_σ): the sum over all futures converges only below one."""
+        return float(abs(discount) * np.abs(np.linalg.eigvals(self.seen_operators.sum(axis=0))).max())
+
+    def discounted(self, discount: float, *, horizon: int | None = None) -> WFA:
+        """The paper's theorem: if this computes g, the result computes Ṽ(h) = Σ_z discount^|z| g(hz).
+
+        Only ω changes, to (I − discount Σ A_σ)⁻¹ ω. If the spectral radius is not below one that sum diverges
+        and the call is refused. Ways out: a finite `horizon` (only futures of fewer than that many symbols
+        are summed), a smaller `discount`, or an automaton of lower rank.
+        """
+        if not 0.0 <= discount <= 1.0:
+            raise ValueError(f"discount = {discount}: give a number in [0, 1]")
+        step = discount * self.seen_operators.sum(axis=0)
+        if horizon is not None:
+            if horizon < 1:
+                raise ValueError(f"horizon = {horizon}: sum over at least one length")
+            omega = np.zeros(self.rank)
+            for _ in range(horizon):
+                omega = self.omega + step @ omega
+            return self._with(self.alpha, self.seen_operators, omega)
+        radius = self.spectral_radius(discount)
+        if not radius < 1.0:
+            remedy = "give a finite `horizon`, lower `discount`, or learn with a lower `rank`"
+            raise SpectralRadiusError(radius, discount, remedy)
+        omega = np.linalg.solve(np.eye(self.rank) - step, self.omega)
+        return self._with(self.alpha, self.seen_operators, omega)
+
+    def minimise(self, tolerance: float = 1e-10) -> WFA:
+        """The smallest automaton of the same function; its rank is the rank of the function's Hankel matrix.
+
+        States never reached, and differences that no word reveals, are projected out. `tolerance` is relative
+        to the largest direction found.
+        """
+        forward = _closure(self.alpha, self.seen_operators.transpose(0, 2, 1), tolerance)
+        alpha, omega = forward.T @ self.alpha, forward.T @ self.omega
+        operators = forward.T @ self.seen_operators @ forward
+        backward = _closure(omega, operators, tolerance)
+        return self._with(backward.T @ alpha, backward.T @ operators @ backward, backward.T @ omega)
+
+    def policy(
+        self, n_actions: int, n_observations: int, *, temperature: float = 0.0, window: int | None = None
+    ) -> AutomatonPolicy:
+        """Acts on Q̃(h, a) = Σ_o f(h a o), if this computes Ṽ and the data came from the uniform policy."""
+        if n_actions * n_observations != self.n_symbols:
+            raise ValueError(
+                f"n_actions * n_observations = {n_actions * n_observations}: "
+                f"the automaton has {self.n_symbols} symbols"
+            )
+        return AutomatonPolicy(
+            symbols=self.symbols,
+            operators=self.seen_operators,
+            n_actions=n_actions,
+            n_observations=n_observations,
+            start=self.alpha,
+            anchor=self.alpha,
+            weights=self.action_weights(n_actions, n_observations),
+            temperature=temperature,
+            window=window,
+        )
+
+    def action_weights(self, n_actions: int, n_observations: int) -> FloatArray:
+        """Σ_o A_{ao} ω for every action: (n_actions, k), so that Q̃(h, ·) = weights · state."""
+        weights = np.zeros((n_actions, self.rank))
+        np.add.at(weights, self.symbols // n_observations, self.seen_operators @ self.omega)
+        return weights
+
+    @classmethod
+    def from_pomdp(
+        cls, pomdp: TabularPOMDP, policy: ArrayLike | None = None, *, target: str = "reward"
+    ) -> WFA:
+        """The exact automaton of a POMDP under a state-level policy.
+
+        Parameters
+        ----------
+        policy : (n_states, n_actions), optional
+            Probability of each action in each state; uniform by default.
+        target : "reward" computes g(h) = E[r | h] P(h), with ``g(()) = 0``; "probability" computes P(h).
+
+        ``from_pomdp(pomdp, policy).discounted(discount)`` is the paper's automaton A of Ṽ. Since the reward
+        of a step may depend on the step and not only on the state reached, the reward automaton carries a
+        second copy of the states that holds the reward just received; `minimise` finds the true rank.
+        """
+        states, actions = pomdp.n_states, pomdp.n_actions
+        probs = (
+            np.full((states, actions), 1.0 / actions) if policy is None else np.asarray(policy, np.float64)
+        )
+        if probs.shape != (states, actions):
+            raise ValueError(f"policy has shape {probs.shape}: expected ({states}, {actions})")
+        if (probs < 0).any() or not np.allclose(probs.sum(axis=1), 1.0):
+            row = int(np.argmax(np.abs(probs.sum(axis=1) - 1.0) + (probs < 0).any(axis=1)))
+            raise ValueError(f"policy[{row}] = {probs[row].tolist()}: not a probability distribution")
+        playable = probs * ~pomdp.terminal[:, np.newaxis]
+        joint = np.einsum("sa,ast,ato->aost", playable, pomdp.transitions, pomdp.observations)
+        joint = joint.reshape(pomdp.n_symbols, states, states)
+        if target == "probability":
+            return cls(pomdp.start, joint, np.ones(states))
+        if target != "reward":
+            raise ValueError(f"target = {target!r}: choose 'reward' or 'probability'")
+        rewards = np.moveaxis(pomdp.rewards_by_outcome(), 3, 1).reshape(joint.shape)
+        operators = np.zeros((pomdp.n_symbols, 2 * states, 2 * states))
+        operators[:, :states, :states] = joint
+        operators[:, :states, states:] = joint * rewards
+        nothing, all_ones = np.zeros(states), np.ones(states)
+        return cls(np.concatenate([pomdp.start, nothing]), operators, np.concatenate([nothing, all_ones]))
+
+    def _with(self, alpha: FloatArray, operators: FloatArray, omega: FloatArray) -> WFA:
+        return WFA(alpha, operators, omega, symbols=self.symbols, n_symbols=self.n_symbols)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return (_rebuild, (self.alpha, self.seen_operators, self.omega, self.symbols, self.n_symbols))
+
+    def __repr__(self) -> str:
+        return f"WFA(rank {self.rank}, {len(self.symbols)} of {self.n_symbols} symbols seen)"
+
+
+def _rebuild(alpha, operators, omega, symbols, n_symbols) -> WFA:  # type: ignore[no-untyped-def]
+    return WFA(alpha, operators, omega, symbols=symbols, n_symbols=n_symbols)
+
+
+def _closure(start: FloatArray, operators: FloatArray, tolerance: float) -> FloatArray:
+    """Orthonormal columns spanning the smallest space that holds `start` and is mapped into itself."""
+    norm = np.linalg.norm(start)
+    basis = np.zeros((len(start), 0)) if norm == 0 else (start / norm)[:, np.newaxis]
+    frontier = basis
+    while frontier.shape[1]:
+        images = np.concatenate([operator @ frontier for operator in operators], axis=1)
+        # Twice is enough: the second projection removes what rounding left of the first.
+        for _ in range(2):
+            images = images - basis @ (basis.T @ images)
+        directions, sizes, _ = np.linalg.svd(images, full_matrices=False)
+        scale = max(1.0, np.abs(operators).sum(axis=(1, 2)).max(initial=0.0))
+        frontier = directions[:, sizes > tolerance * scale]
+        basis = np.concatenate([basis, frontier], axis=1)
+    return basis if basis.shape[1] else np.eye(len(start))[:, :1]

@@ -1,0 +1,236 @@
+"""UQF: the paper's method, from Hankel statistics to a policy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, Self
+
+from uqf.data.checks import FloatArray, probability
+from uqf.data.progress import LOG, Progress
+from uqf.data.reader import Reader
+from uqf.data.trajectories import Trajectories
+from uqf.learn.learner import checked_temperature
+from uqf.learn.spectral.basis import Basis, Counting, Target
+from uqf.learn.spectral.decomposition import MAX_RANK, decompose
+from uqf.learn.spectral.incremental import Incremental
+from uqf.learn.spectral.passes import hankel_sums, listed_words, operator_sums
+from uqf.learn.spectral.state import SpectralState, checked_start, value_automaton
+from uqf.learn.spectral.tally import Tally
+from uqf.learn.spectral.wfa import WFA
+from uqf.policies import AutomatonPolicy
+from uqf.storage.policies import Origin
+
+
+def learn_state(
+    reader: Reader, basis: Basis, target: Target, rank: int | None
+) -> tuple[SpectralState, Tally]:
+    """The paper's second algorithm up to the automaton; its first one if `basis` lists words instead of projecting.
+
+    1. C = Σ y φ(u) ⊗ φ(v) over all ways to read u, then v, in an episode; c_U = Σ y φ(u) and c_V = Σ y φ(v).
+    2. C ≈ U D Vᵀ with `rank` columns.
+    3. B_σ = Σ y (D⁻¹Uᵀ φ(u)) ⊗ (Vᵀ φ(v)) over the ways to read uσv; τ = D⁻¹Uᵀ c_U and β = c_V V.
+
+    Also tells what else was counted along the way. The last two steps of the algorithm are `q_function`.
+    """
+    words = listed_words(reader, basis)
+    counting = Counting(basis, target, reader.source.reward_size, words)
+    first = reader.sum("first pass", partial(hankel_sums, counting, reader.threads))
+    reader.reporter.enter("decomposition", f"{first.sums.shape} for rank {rank}")
+    parts = decompose(first.block, rank, choose=True, seed=basis.seed)
+    maps = (parts.prefix_map, parts.suffix_map)
+    second = reader.sum("second pass", partial(operator_sums, counting, *maps, reader.threads))
+    return SpectralState.of(first, parts, second), first.tally
+
+
+def q_function(
+    state: SpectralState, tally: Tally, target: Target, on_divergence: str
+) -> tuple[WFA, WFA, FloatArray, list[str]]:
+    """(B, A, weights (n_actions, rank), notes): from the automaton of g to that of Ṽ, and to Q̃.
+
+    4. ω = (I − γ Σ_σ B_σ)⁻¹ τ, the rest as it is: A computes Ṽ(h) = Σ_z γ^|z| g(hz).
+    5. Q̃(h, a) = Σ_o αᵀ A_h A_{ao} ω / Π(a | h); the division is left to the policy, which knows the history.
+    """
+    notes: list[str] = []
+    if target.name == "return":
+        rewards = values = state.wfa()
+    else:
+        rewards, values, notes = value_automaton(state, target.discount, tally.longest, on_divergence)
+    return rewards, values, values.action_weights(tally.n_actions, tally.n_observations), notes
+
+
+class UQF(Incremental):
+    """Learns a weighted automaton of reward-weighted histories by spectral methods and acts on its Q function.
+
+    Hankel statistics → singular value decomposition → automaton → one linear solve → argmax, after Li, Mazoure,
+    Precup and Rabusseau (2020). Words are counted anywhere in an episode; ``occurrences="start"`` is the literal
+    reading of the paper. Sums are additive: data beyond memory are read in shards, days are added and taken away.
+
+    Parameters
+    ----------
+    rank : int, optional
+        Size of the state. By default the smallest that keeps 99 % of the energy of the Hankel block, at most 50.
+    discount : float in [0, 1]
+        Of the returns that are learned.
+    target : "reward" or "return"
+        What a history is worth: the reward it ends with, summed over all futures by one linear solve (the paper's
+        way), or the discounted return from there on, learned directly.
+    occurrences : "anywhere" or "start"
+        Whether prefixes are counted at every step or only from the first one.
+    max_prefix, max_suffix, n_prefixes, n_suffixes, projection, prefix_dim, suffix_dim
+        The words that index the Hankel matrix and how it is compressed; see `uqf.learn.spectral.basis.Basis`.
+    offset : float
+        Added to every return (target "return" only). It never changes which action is best, but may condition the
+        state better.
+    window : int, optional
+        Act on the last so many symbols only; None remembers the whole episode.
+    temperature : float
+        0 acts greedily, more draws actions from softmax(q_values / temperature).
+    on_divergence : "refuse", "horizon", "shrink" or "lower-rank"
+        What to do if the sum over futures diverges (target "reward" only).
+    behavior : (AutomatonPolicy, epsilon), optional
+        The ε-greedy policy that collected the data, by whose probabilities values are divided. By default they are
+        divided by the frequencies of actions after the last symbol.
+    forgetting : float in (0, 1]
+        What the weight of all older data is multiplied by at every `partial_fit`.
+
+    Attributes
+    ----------
+    policy_, diagnostics_, n_features_in_
+    wfa_, value_wfa_ : the automata B of rewards (equal to A for target "return") and A of values
+    singular_values_ : of the Hankel block, as many as were computed
+    statistics_ : the sums that replace the data after `partial_fit`; `uqf.save_statistics` writes them to a file
+    """
+
+    def __init__(
+        self,
+        rank: int | None = None,
+        discount: float = 0.99,
+        *,
+        target: str = "reward",
+        occurrences: str = "anywhere",
+        max_prefix: int = 3,
+        max_suffix: int = 3,
+        n_prefixes: int | None = None,
+        n_suffixes: int | None = None,
+        projection: str | None = None,
+        prefix_dim: int = 200,
+        suffix_dim: int = 200,
+        offset: float = 0.0,
+        window: int | None = None,
+        temperature: float = 0.0,
+        on_divergence: str = "horizon",
+        behavior: tuple[AutomatonPolicy, float] | None = None,
+        forgetting: float = 1.0,
+        seed: int = 0,
+        threads: int | None = None,
+    ) -> None:
+        self.rank = rank
+        self.discount = discount
+        self.target = target
+        self.occurrences = occurrences
+        self.max_prefix = max_prefix
+        self.max_suffix = max_suffix
+        self.n_prefixes = n_prefixes
+        self.n_suffixes = n_suffixes
+        self.projection = projection
+        self.prefix_dim = prefix_dim
+        self.suffix_dim = suffix_dim
+        self.offset = offset
+        self.window = window
+        self.temperature = temperature
+        self.on_divergence = on_divergence
+        self.behavior = behavior
+        self.forgetting = forgetting
+        self.seed = seed
+        self.threads = threads
+
+    def fit(
+        self,
+        data: Any,
+        y: None = None,
+        *,
+        executor: Any = None,
+        progress: Callable[[Progress], object] | None = None,
+    ) -> Self:
+        """Learns from episodes; `y` is ignored (scikit-learn passes it).
+
+        Parameters
+        ----------
+        data : Trajectories, `uqf.Shards` or the path of a folder of Parquet files
+            Shards are read twice (three times if words are listed), a batch at a time.
+        executor : concurrent.futures.Executor or distributed.Client, optional
+            Where the shards are read. The result has the same bits with any executor or none.
+        progress : callable, optional
+            Called now and then with a `Progress`: the stage, how far it is, the time left.
+        """
+        for name in ("statistics_", "origin_", "baseline_"):
+            self.__dict__.pop(name, None)
+        reader = self._reader(data, 2, executor, progress)
+        self._decide(*learn_state(reader, self._basis(), self._target(), self.rank))
+        LOG.info("state of rank %d learned in %.1f s", self.wfa_.rank, reader.reporter.seconds)
+        self._data = data
+        return self._keep_origin(data) if isinstance(data, Trajectories) else self
+
+    def _reader(self, data: Any, passes: int, executor: Any, progress: Any) -> Reader:
+        """What reads the data; parameters are checked first."""
+        checked_temperature(self.temperature)
+        if self.target not in ("return", "reward"):
+            raise ValueError(f"target = {self.target!r}: choose 'return' or 'reward'")
+        if not 0.0 < self.forgetting <= 1.0:
+            raise ValueError(f"forgetting = {self.forgetting}: give a factor above 0 and up to 1")
+        return Reader(data, passes=passes, threads=self.threads, executor=executor, progress=progress)
+
+    def _basis(self) -> Basis:
+        names = ("occurrences", "max_prefix", "max_suffix", "n_prefixes", "n_suffixes", "projection")
+        names += ("prefix_dim", "suffix_dim", "seed")
+        return Basis(**{name: getattr(self, name) for name in names})
+
+    def _target(self) -> Target:
+        return Target(self.target, probability("discount", self.discount), self.offset)
+
+    def _decide(self, state: SpectralState, tally: Tally) -> None:
+        """From a learned state to a policy."""
+        start, notes = checked_start(state, self.occurrences)
+        self.wfa_, self.value_wfa_, weights, cuts = q_function(
+            state, tally, self._target(), self.on_divergence
+        )
+        rank = self.wfa_.rank
+        self.policy_ = AutomatonPolicy(
+            symbols=state.symbols,
+            operators=self.value_wfa_.seen_operators,
+            n_actions=tally.n_actions,
+            n_observations=tally.n_observations,
+            start=start[:rank],
+            anchor=state.anchor[:rank],
+            weights=weights,
+            propensities=None if self.behavior is not None else tally.propensities(state.symbols),
+            window=self.window,
+            temperature=self.temperature,
+            behavior=self.behavior,
+        )
+        self.singular_values_ = state.decomposition.spectrum
+        self.n_features_in_ = tally.n_symbols
+        self.origin_ = Origin(None, tally.vocabulary)
+        if self.rank is None:
+            notes.insert(0, f"rank {state.rank} chosen from the spectrum (at most {MAX_RANK})")
+        self.diagnostics_ = self._diagnostics(state, tally) | {"notes": notes + cuts}
+
+    def _diagnostics(self, state: SpectralState, tally: Tally) -> dict[str, Any]:
+        spectrum, kept = self.singular_values_, state.decomposition.singular_values
+        # Relative to the largest, whose square may overflow.
+        shares = (spectrum / spectrum[0]) ** 2
+        return {
+            "learner": "UQF",
+            "episodes": len(tally),
+            "steps": tally.n_steps,
+            "seen_symbols": len(state.symbols),
+            "unseen_symbols": tally.n_symbols - len(state.symbols),
+            "rank": self.wfa_.rank,
+            "numerical_rank": state.numerical_rank,
+            "spectral_radius": self.wfa_.spectral_radius(self.discount),
+            "condition": float(kept[0] / kept[-1]),
+            "covered_prefixes": state.coverage[0],
+            "covered_suffixes": state.coverage[1],
+            "dropped_energy": 1.0 - float(shares[: len(kept)].sum() / shares.sum()),
+        }

@@ -1,1 +1,0 @@
-"""Planning with a simulator at hand."""

@@ -1,0 +1,189 @@
+"""Acting on plans in a world whose model is known: the exact filter, and the best plan for its belief."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from uqf.errors import NumericalError
+from uqf.policies import ValuePolicy
+from uqf.worlds.environments import TabularPOMDP
+
+Floats = NDArray[np.float64]
+
+
+def tabular_model(pomdp: Any) -> TabularPOMDP:
+    """The argument of every `solve`, or an error that says what to give instead."""
+    if not isinstance(pomdp, TabularPOMDP):
+        raise TypeError(
+            f"pomdp is a {type(pomdp).__name__}: a planner needs the model; give a uqf.TabularPOMDP, "
+            "for example uqf.make('tiger').tabular()"
+        )
+    return pomdp
+
+
+def infinite_horizon_model(pomdp: Any, planner: str) -> TabularPOMDP:
+    """The model, if its discounted sum over an endless future is finite whatever one does."""
+    model = tabular_model(pomdp)
+    if model.discount >= 1.0:
+        raise ValueError(
+            f"discount = {model.discount:g}: {planner} plans for an endless future and needs a discount "
+            "below 1; lower it, or use ValueIteration(horizon=…) or ExactValueIteration(horizon=…)"
+        )
+    return model
+
+
+def expected_rewards(pomdp: TabularPOMDP) -> Floats:
+    """Mean immediate reward (A, S) of each action in each state; never larger in memory than `rewards`."""
+    if pomdp.rewards.ndim == 2:
+        return pomdp.rewards
+    if pomdp.rewards.ndim == 3:
+        return np.asarray(np.einsum("ast,ast->as", pomdp.transitions, pomdp.rewards))
+    outcomes = (pomdp.transitions, pomdp.observations, pomdp.rewards)
+    return np.asarray(np.einsum("ast,ato,asto->as", *outcomes, optimize=True))
+
+
+class BeliefModel:
+    """Arrays of a POMDP in the form that filtering and planning use.
+
+    A step that ends the episode leads nowhere: whoever must choose again knows that it did not happen, and
+    the value after it is 0. So `moves` has zero columns for terminal states, and rows may sum to less than 1.
+
+    Attributes
+    ----------
+    moves : (A, S, S)
+        Probability of going on, in s', after a in s.
+    sights : (A, S, O)
+        Probability of seeing o on arriving in s' by a.
+    rewards : (A, S)
+        Mean immediate reward.
+    start : (S,)
+    """
+
+    def __init__(self, pomdp: TabularPOMDP) -> None:
+        self.pomdp = tabular_model(pomdp)
+        self.moves: Floats = pomdp.transitions * ~pomdp.terminal
+        self.sights: Floats = pomdp.observations
+        self.rewards: Floats = expected_rewards(pomdp)
+        self.start: Floats = pomdp.start
+        self.discount = pomdp.discount
+        self.n_actions, self.n_states, self.n_observations = self.sights.shape
+        self._flat_moves = self.moves.transpose(1, 0, 2).reshape(self.n_states, -1)
+
+    def joint_operators(self) -> Floats:
+        """Probability (A, O, S, S) of seeing o and going on in s' after a in s: one matrix per symbol."""
+        return self.moves[:, np.newaxis] * self.sights.transpose(0, 2, 1)[:, :, np.newaxis]
+
+    def likelihood(self, beliefs: ArrayLike, action: int) -> Floats:
+        """Probability (..., O) of each observation and of going on, from beliefs (..., S)."""
+        return np.asarray((np.asarray(beliefs) @ self.moves[action]) @ self.sights[action])
+
+    def successors(self, beliefs: ArrayLike) -> Floats:
+        """Unnormalised next beliefs (..., A, O, S); each sums to the probability of its observation."""
+        arrivals = np.asarray(beliefs) @ self._flat_moves
+        by_action = arrivals.reshape(*arrivals.shape[:-1], self.n_actions, 1, self.n_states)
+        return np.asarray(by_action * self.sights.transpose(0, 2, 1))
+
+    def update(self, beliefs: ArrayLike, action: int, observation: int) -> Floats:
+        """Beliefs (..., S) after one more step that did not end the episode."""
+        joint = (np.asarray(beliefs) @ self.moves[action]) * self.sights[action, :, observation]
+        total = joint.sum(axis=-1, keepdims=True)
+        if not np.all(total > 0.0):
+            raise NumericalError(
+                f"observation {observation} after action {action} has probability 0 under {self.pomdp.name} "
+                "(or the step ended the episode): the model does not describe these data"
+            )
+        return np.asarray(joint / total)
+
+
+class PlanPolicy(ValuePolicy):
+    """Its memory is the exact belief over the states of a known model; it acts on the best plan for that belief.
+
+    A plan is worth a linear function of the belief and begins with an action. With `lookahead` every action is tried
+    for one step and the best plan follows; without, an action is worth the best of the plans that begin with it
+    (−inf if there is none). Trap: the belief is that of the *model*: in a world that does what the model calls
+    impossible, `update` raises `uqf.NumericalError`.
+
+    Parameters
+    ----------
+    model : BeliefModel or TabularPOMDP
+    vectors : (plans, states); actions : (plans,), the first action of each
+    stages : (plans,), optional
+        Number of steps that each plan is for. Only plans for the steps that are left count then, and the memory counts
+        them down from the largest; when none is left all actions are alike.
+    """
+
+    def __init__(
+        self,
+        model: BeliefModel | TabularPOMDP,
+        vectors: ArrayLike,
+        actions: ArrayLike,
+        *,
+        stages: ArrayLike | None = None,
+        lookahead: bool = False,
+        temperature: float = 0.0,
+    ) -> None:
+        self.model = model if isinstance(model, BeliefModel) else BeliefModel(model)
+        self.vectors, self.actions = np.asarray(vectors, np.float64), np.asarray(actions, np.int64)
+        self.stages = None if stages is None else np.asarray(stages, np.int64)
+        self.lookahead, self.temperature = bool(lookahead), float(temperature)
+        self.n_actions, self.n_observations = self.model.n_actions, self.model.n_observations
+        count = len(self.actions)
+        if self.vectors.shape != (count, self.model.n_states):
+            raise ValueError(
+                f"vectors has shape {self.vectors.shape}: expected {(count, self.model.n_states)}"
+            )
+        if count == 0 or self.actions.min() < 0 or self.actions.max() >= self.n_actions:
+            raise ValueError(f"actions: give at least one plan, with actions below {self.n_actions}")
+        if self.stages is not None and self.stages.shape != (count,):
+            raise ValueError(f"stages has shape {self.stages.shape}: there are {count} plans")
+
+    def initial_state(self) -> Any:
+        """The start belief (S,); with stages also the number of steps left."""
+        return self.model.start if self.stages is None else (self.model.start, int(self.stages.max()))
+
+    def update(self, state: Any, action: int, observation: int) -> Any:
+        """The belief after one more step."""
+        if self.stages is None:
+            return self.model.update(state, action, observation)
+        belief, left = state
+        return self.model.update(belief, action, observation), max(left - 1, 0)
+
+    def q_values(self, state: Any) -> Floats:
+        """What each action is worth, (A,), in this belief."""
+        belief, left = (state, None) if self.stages is None else state
+        if left == 0:
+            return np.zeros(self.n_actions)
+        if self.lookahead:
+            following = self.model.successors(belief) @ self._usable(left, 1).T
+            return np.asarray(self.model.rewards @ belief + self.model.discount * following.max(-1).sum(-1))
+        values = np.full(self.n_actions, -np.inf)
+        chosen = slice(None) if left is None else self.stages == left
+        np.maximum.at(values, self.actions[chosen], self.vectors[chosen] @ belief)
+        return values
+
+    def _usable(self, left: int | None, later: int) -> Floats:
+        """Plans for the steps that are left `later` steps from now; the end of all is worth nothing."""
+        if left is None or self.stages is None:
+            return self.vectors
+        return (
+            self.vectors[self.stages == left - later] if left > later else np.zeros((1, self.model.n_states))
+        )
+
+    def parts(self) -> dict[str, Any]:
+        """The arguments that make this policy again, the model as arrays."""
+        pomdp = self.model.pomdp
+        arrays = ("transitions", "observations", "rewards", "start", "terminal")
+        mine = {
+            name: getattr(self, name) for name in ("vectors", "actions", "stages", "lookahead", "temperature")
+        }
+        return {name: getattr(pomdp, name) for name in arrays} | {"discount": pomdp.discount} | mine
+
+    @classmethod
+    def from_parts(cls, **parts: Any) -> PlanPolicy:
+        """The policy of such parts."""
+        arrays = ("transitions", "observations", "rewards", "start", "discount", "terminal")
+        model = TabularPOMDP(**{name: parts.pop(name) for name in arrays})
+        return cls(model, parts.pop("vectors"), parts.pop("actions"), **parts)

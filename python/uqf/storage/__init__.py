@@ -1,0 +1,1 @@
+"""Policies and statistics as files: safetensors, never pickle."""

@@ -1,0 +1,221 @@
+"""Policies as files."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from uqf.data.trajectories import Trajectories
+from uqf.data.vocabulary import Vocabulary
+from uqf.plans import PlanPolicy
+from uqf.policies import AutomatonPolicy, BeliefPolicy, ContextPolicy, ForestPolicy, TablePolicy, aligned
+from uqf.storage.tensors import Arrays, Header, naming_damage, read_tensors, write_tensors
+
+#: Raised by one whenever an older package could misread a file.
+FORMAT = 1
+
+#: Key of our header in the metadata of the safetensors file.
+KEY = "uqf"
+
+#: Limits that keep a hostile file from filling the memory.
+MAX_BYTES = 2**32
+MAX_SYMBOLS = 2**24
+MAX_NAME = 1000
+MAX_NESTING = 100
+
+#: Kinds of policies by the name that stands in a file, and what makes one from its `parts()`.
+KINDS: dict[str, tuple[type, Callable[..., Any]]] = {
+    "automaton": (AutomatonPolicy, AutomatonPolicy),
+    "belief": (BeliefPolicy, BeliefPolicy),
+    "context": (ContextPolicy, ContextPolicy),
+    "forest": (ForestPolicy, ForestPolicy),
+    "plan": (PlanPolicy, PlanPolicy.from_parts),
+    "table": (TablePolicy, TablePolicy),
+}
+
+
+@dataclass(frozen=True)
+class PolicyHeader:
+    """What a policy file says about itself."""
+
+    kind: str
+    """One of `KINDS`."""
+    n_actions: int
+    n_observations: int
+    parts: dict[str, Any]
+    """The parts of the policy that are no arrays."""
+    vocabulary: Vocabulary | None = None
+    settings: dict[str, Any] = field(default_factory=dict)
+    """How the policy was learned: the learner and its parameters."""
+    data_fingerprint: str | None = None
+    """SHA-256 of the data that it was learned from; see `fingerprint`."""
+    package_version: str = ""
+    format: int = FORMAT
+
+
+@dataclass(frozen=True)
+class Origin:
+    """What is kept of the data that a policy was learned from."""
+
+    fingerprint: str | None
+    vocabulary: Vocabulary | None
+
+    @classmethod
+    def of(cls, data: Trajectories) -> Origin:
+        """Of a data set."""
+        return cls(fingerprint(data), data.vocabulary)
+
+
+def fingerprint(data: Trajectories) -> str:
+    """SHA-256 of everything in a data set; equal data sets have equal fingerprints."""
+    digest = hashlib.sha256(json.dumps([data.n_actions, data.n_observations]).encode())
+    for array in (data.actions, data.observations, data.rewards, data.offsets, data.terminated):
+        digest.update(np.ascontiguousarray(array).data)
+    if data.behavior_probs is not None:
+        digest.update(np.ascontiguousarray(data.behavior_probs).data)
+    return digest.hexdigest()
+
+
+def save(
+    policy: Any,
+    path: str | os.PathLike[str],
+    *,
+    vocabulary: Vocabulary | None = None,
+    settings: Mapping[str, Any] | None = None,
+    data: Trajectories | Origin | None = None,
+) -> None:
+    """Writes a policy; the file appears whole or not at all.
+
+    Parameters
+    ----------
+    vocabulary : Vocabulary, optional
+        Names of actions and observations; those of `data` by default.
+    settings : mapping, optional
+        How the policy was learned: numbers, strings, lists and mappings, as JSON knows them.
+    data : Trajectories or Origin, optional
+        The data it was learned from, of which the fingerprint is kept and nothing else.
+    """
+    # Slow to import, and only needed here.
+    from importlib.metadata import version
+
+    kind, scalars, tensors = _taken_apart(policy)
+    origin = Origin.of(data) if isinstance(data, Trajectories) else data
+    names = vocabulary if vocabulary is not None or origin is None else origin.vocabulary
+    header = PolicyHeader(
+        kind=kind,
+        n_actions=policy.n_actions,
+        n_observations=policy.n_observations,
+        parts=scalars,
+        vocabulary=names,
+        settings=dict(settings or {}),
+        data_fingerprint=None if origin is None else origin.fingerprint,
+        package_version=version("uqf"),
+    )
+    _check(header)
+    content = {name: getattr(header, name) for name in PolicyHeader.__dataclass_fields__}
+    content["vocabulary"] = names and {"actions": names.actions, "observations": names.observations}
+    write_tensors(path, KEY, content, tensors)
+
+
+def load(path: str | os.PathLike[str]) -> Any:
+    """The policy of a file that `save` wrote; `inspect_policy` tells the rest of what it holds.
+
+    A file that is cut short, damaged, hostile or from a newer version raises `uqf.FileFormatError`. Nothing
+    in it is executed, and it takes no more memory than a few times its size.
+    """
+    header, tensors = _read(path)
+    with naming_damage(path, "policy"):
+        policy = _put_together(header.kind, header.parts, tensors)
+        if (policy.n_actions, policy.n_observations) != (header.n_actions, header.n_observations):
+            raise ValueError(
+                f"the header promises {header.n_actions} actions, {header.n_observations} observations"
+            )
+        return policy
+
+
+def inspect_policy(path: str | os.PathLike[str]) -> PolicyHeader:
+    """The header of a policy file, checked as `load` checks it."""
+    return _read(path)[0]
+
+
+def _taken_apart(policy: Any) -> tuple[str, dict[str, Any], Arrays]:
+    """(kind, parts that are no arrays, arrays); the parts of a policy within are named "outer.inner"."""
+    kinds = [name for name, (kind, _) in KINDS.items() if isinstance(policy, kind)]
+    if not kinds:
+        raise TypeError(
+            f"policy is a {type(policy).__name__}: of these kinds files are made: {', '.join(KINDS)}"
+        )
+    scalars, arrays = {}, {}
+    for name, part in policy.parts().items():
+        within, epsilon = part if isinstance(part, tuple) else (part, None)
+        if hasattr(within, "parts"):
+            kind, inner, inner_arrays = _taken_apart(within)
+            scalars[name] = {"kind": kind, "epsilon": epsilon, "parts": inner}
+            arrays |= {f"{name}.{key}": array for key, array in inner_arrays.items()}
+        elif isinstance(part, np.ndarray):
+            arrays[name] = part
+        else:
+            scalars[name] = part
+    return kinds[0], scalars, arrays
+
+
+def _put_together(kind: str, scalars: dict[str, Any], arrays: Arrays, depth: int = 0) -> Any:
+    if depth > MAX_NESTING:
+        raise ValueError(f"policies within policies, more than {MAX_NESTING} deep")
+    parts: dict[str, Any] = {name: aligned(array) for name, array in arrays.items() if "." not in name}
+    for name, part in scalars.items():
+        if isinstance(part, dict):
+            within = {
+                key.removeprefix(f"{name}."): arrays[key] for key in arrays if key.startswith(f"{name}.")
+            }
+            policy = _put_together(part["kind"], part["parts"], within, depth + 1)
+            part = policy if part["epsilon"] is None else (policy, part["epsilon"])
+        parts[name] = part
+    return KINDS[kind][1](**parts)
+
+
+def _read(path: str | os.PathLike[str]) -> tuple[PolicyHeader, Arrays]:
+    content, tensors = read_tensors(path, KEY, "policy", FORMAT, MAX_BYTES)
+    with naming_damage(path, "policy"):
+        header = _header(content)
+        _check(header)
+        return header, tensors
+
+
+def _header(content: Header) -> PolicyHeader:
+    fields = {name: content[name] for name in PolicyHeader.__dataclass_fields__}
+    names = fields["vocabulary"]
+    if names is not None:
+        listed = (names["actions"], names["observations"])
+        fields["vocabulary"] = Vocabulary(*(None if one is None else tuple(one) for one in listed))
+    return PolicyHeader(**fields)
+
+
+def _check(header: PolicyHeader) -> None:
+    """Raises ValueError for anything that no policy of this package says of itself."""
+    if header.kind not in KINDS:
+        raise ValueError(f"kind {header.kind!r} is not one of {', '.join(KINDS)}")
+    if not isinstance(header.settings, dict) or not isinstance(header.parts, dict):
+        raise ValueError("settings or parts are no mapping")
+    for name in ("n_actions", "n_observations"):
+        size = getattr(header, name)
+        if not isinstance(size, int) or isinstance(size, bool) or size < 1:
+            raise ValueError(f"{name} = {size!r} is no positive number")
+    symbols = header.n_actions * header.n_observations
+    if symbols > MAX_SYMBOLS:
+        raise ValueError(f"{symbols} symbols, at most {MAX_SYMBOLS} fit a file")
+    names = header.vocabulary or Vocabulary()
+    for role, listed, codes in (
+        ("action", names.n_actions, header.n_actions),
+        ("observation", names.n_observations, header.n_observations),
+    ):
+        if listed is not None and listed != codes:
+            raise ValueError(f"the vocabulary makes {listed} {role} codes, the policy has {codes}")
+    if any(len(name) > MAX_NAME for name in (names.actions or ()) + (names.observations or ())):
+        raise ValueError(f"a name in the vocabulary is longer than {MAX_NAME} characters")

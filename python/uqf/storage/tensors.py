@@ -1,0 +1,113 @@
+"""Named arrays with a header in one file: safetensors, checked before anything in it is believed."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import safetensors.numpy
+from numpy.typing import NDArray
+from safetensors import SafetensorError
+
+from uqf.errors import FileFormatError
+from uqf.files import whole_file
+
+Arrays = dict[str, NDArray[Any]]
+Header = dict[str, Any]
+
+#: What a damaged or hostile header may raise on its way to a Python object.
+DAMAGE = (
+    SafetensorError,
+    LookupError,
+    TypeError,
+    ValueError,
+    AttributeError,
+    RecursionError,
+    OverflowError,
+)
+
+
+def write_tensors(path: str | os.PathLike[str], key: str, header: Header, tensors: Arrays) -> None:
+    """Writes the file whole or not at all; `header` holds what JSON knows, `format` among it."""
+    try:
+        # Through JSON and back, so that what is checked is what is written.
+        header = json.loads(json.dumps(header, allow_nan=False))
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"settings must hold only what JSON knows (no NaN): {error}") from None
+    header["checksum"] = _checksum(header, tensors)
+    with whole_file(path) as file:
+        file.write(safetensors.numpy.save(tensors, {key: json.dumps(header)}))
+
+
+def read_tensors(
+    path: str | os.PathLike[str], key: str, what: str, newest: int, max_bytes: int
+) -> tuple[Header, Arrays]:
+    """Header and arrays of a file that `write_tensors` wrote; anything else raises `uqf.FileFormatError`.
+
+    `what` names the content in messages, `newest` is the highest format that this package reads. Nothing in the file
+    is executed, and it takes no more memory than a few times its size.
+    """
+    path = Path(path)
+    size = path.stat().st_size
+    if size > max_bytes:
+        raise FileFormatError(f"{path}: {size} bytes, more than any {what} of this package has")
+    content = path.read_bytes()
+    with naming_damage(path, what):
+        # The length of the JSON header comes first; the rest is checked by the library, shapes against size.
+        length = int.from_bytes(content[:8], "little")
+        header = json.loads(json.loads(content[8 : 8 + length])["__metadata__"][key])
+        found = header["format"]
+        if isinstance(found, int) and found > newest:
+            raise FileFormatError(
+                f"{path}: format {found}; this package reads format {newest}: install a newer one"
+            )
+        tensors = safetensors.numpy.load(content)
+        if header.pop("checksum") != _checksum(header, tensors):
+            raise FileFormatError(f"{path}: the checksum does not match: the file is damaged")
+        if found != newest:
+            raise ValueError(f"format {found!r} is unknown")
+        for name, tensor in tensors.items():
+            if tensor.dtype.kind == "f" and not np.isfinite(tensor).all():
+                raise ValueError(f"{name} holds NaN or infinity")
+    return header, tensors
+
+
+class naming_damage:
+    """Turns whatever a damaged file provokes into a `FileFormatError` that names it."""
+
+    def __init__(self, path: str | os.PathLike[str], what: str) -> None:
+        self.path, self.what = path, what
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+        if isinstance(error, DAMAGE) and not isinstance(error, FileFormatError):
+            reason = f"{type(error).__name__}: {error}"[:300]
+            raise FileFormatError(
+                f"{self.path}: no {self.what} of uqf, or a damaged one ({reason})"
+            ) from error
+
+
+def begins_as_tensors(path: str | os.PathLike[str]) -> bool:
+    """Whether a file begins as these files do: the length of a JSON header, and that header."""
+    path = Path(path)
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        length, brace = int.from_bytes(file.read(8), "little"), file.read(1)
+    return brace == b"{" and length < path.stat().st_size
+
+
+def _checksum(header: Header, tensors: Arrays) -> str:
+    """SHA-256 of header and tensors: a flipped bit in a weight would otherwise pass for a weight."""
+    digest = hashlib.sha256(json.dumps(header, sort_keys=True).encode())
+    for name in sorted(tensors):
+        array = np.ascontiguousarray(tensors[name])
+        digest.update(f"{name} {array.dtype.str} {array.shape}".encode())
+        digest.update(array.data)
+    return digest.hexdigest()

@@ -1,0 +1,1 @@
+"""Simulated worlds, by name, from arrays and from files."""

@@ -1,0 +1,81 @@
+//! The last few symbols before every step, as a tree: a child reaches one symbol farther back than its parent.
+
+use rustc_hash::FxHashMap;
+
+use crate::trajectories::View;
+
+/// The contexts of a data set.
+pub struct Contexts {
+    /// Parent of nodes 1, 2, …, and the symbol by which each reaches farther back. Node 0 is the empty context.
+    pub edges: Vec<(u32, u32)>,
+    /// Node of the longest context at every cut, from before the first step of an episode to after its last.
+    pub at_cuts: Vec<u32>,
+}
+
+/// Contexts of up to `depth` symbols, the symbol `n_symbols` standing for the start of an episode. Those of two
+/// symbols and more must occur `min_count` times before a step; what follows the last step of an episode is looked
+/// up, not counted.
+pub fn tree(view: &View, depth: usize, min_count: u32) -> Contexts {
+    let cuts = view.n_steps() + view.n_episodes();
+    // The symbol that leads to every cut, and how many steps of its episode lie before it.
+    let (mut arriving, mut position) = (Vec::with_capacity(cuts), Vec::with_capacity(cuts));
+    for episode in 0..view.n_episodes() {
+        arriving.push((view.n_actions * view.n_observations) as u32);
+        arriving.extend(view.episode(episode).map(|step| view.symbol(step) as u32));
+        position.extend(0..=view.episode(episode).len() as u32);
+    }
+    let before_step = |cut: usize| position.get(cut + 1).is_some_and(|&steps| steps > 0);
+    let (mut edges, mut at_cuts) = (Vec::new(), vec![0; cuts]);
+    // Cuts whose context may be longer still.
+    let mut open: Vec<usize> = (0..cuts).collect();
+    for level in 0..depth {
+        open.retain(|&cut| position[cut] as usize >= level);
+        let mut counts: FxHashMap<(u32, u32), u32> = FxHashMap::default();
+        let mut found = Vec::new();
+        for &cut in open.iter().filter(|cut| before_step(**cut)) {
+            let edge = (at_cuts[cut], arriving[cut - level]);
+            *counts.entry(edge).or_insert_with(|| {
+                found.push(edge);
+                0
+            }) += 1;
+        }
+        let needed = if level == 0 { 1 } else { min_count };
+        found.retain(|edge| counts[edge] >= needed);
+        let nodes: FxHashMap<(u32, u32), u32> = found.iter().copied().zip(edges.len() as u32 + 1..).collect();
+        edges.extend(found);
+        open.retain(|&cut| match nodes.get(&(at_cuts[cut], arriving[cut - level])) {
+            Some(&node) => {
+                at_cuts[cut] = node;
+                true
+            }
+            None => false,
+        });
+    }
+    Contexts { edges, at_cuts }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn contexts_grow_backwards_and_rare_ones_are_left_out() {
+        let (observations, zeros, rewards) = ([0, 1, 0, 1, 1], [0; 5], [0.0; 5]);
+        let view = View {
+            actions: &zeros,
+            observations: &observations,
+            rewards: &rewards,
+            offsets: &[0, 4, 5],
+            behavior_probs: None,
+            terminated: &[],
+            n_actions: 1,
+            n_observations: 2,
+        };
+        let found = tree(&view, 2, 1);
+        // Start, 0 and 1 occur before a step; before them, the start, 0 or 1.
+        assert_eq!(found.edges, [(0, 2), (0, 0), (0, 1), (2, 2), (3, 0), (2, 1)]);
+        assert_eq!(found.at_cuts, [1, 4, 5, 6, 5, 1, 3]);
+        let found = tree(&view, 2, 2);
+        assert_eq!((found.edges.len(), found.at_cuts), (3, vec![1, 2, 3, 2, 3, 1, 3]));
+    }
+}

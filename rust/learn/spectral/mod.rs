@@ -1,0 +1,11 @@
+//! Two passes over the cuts of all episodes: a Hankel block, and the operators of its decomposition.
+
+pub mod double;
+pub mod words;
+pub mod projection;
+pub mod target;
+pub mod rows;
+pub mod cuts;
+pub mod hankel;
+pub mod product;
+pub mod operators;

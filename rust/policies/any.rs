@@ -1,0 +1,112 @@
+//! Any policy behind one interface, whatever its memory is.
+
+use std::any::Any;
+use std::sync::Arc;
+
+use crate::domains::World;
+use crate::error::{Error, Result};
+use crate::parallel::Ticker;
+use crate::simulate::batch::{Batch, Episodes};
+use crate::simulate::policy::Policy;
+use crate::simulate::replay;
+use crate::simulate::rollout::{self, Schedule};
+use crate::trajectories::{Trajectories, View};
+use crate::with_world;
+
+/// Memory of a policy whose kind is not known.
+pub type AnyMemory = Box<dyn Any + Send + Sync>;
+
+/// What can be done with every policy. Whole rollouts are dispatched, not steps, so that the inner loops are compiled
+/// for each policy and each world on its own.
+pub trait AnyPolicy: Send + Sync {
+    /// (actions, observations)
+    fn alphabet(&self) -> (usize, usize);
+    fn temperature(&self) -> f64;
+    fn describe(&self) -> String;
+    /// Whether a step may take long.
+    fn deliberates(&self) -> bool;
+    fn start(&self) -> AnyMemory;
+    /// The memory after one more step.
+    fn updated(&self, memory: &AnyMemory, action: usize, observation: usize) -> Result<AnyMemory>;
+    fn q_values(&self, memory: &AnyMemory) -> Result<Vec<f64>>;
+    fn action_probs(&self, memory: &AnyMemory) -> Result<Vec<f64>>;
+    fn batch(self: Arc<Self>, n: usize, seed: u64) -> Box<dyn Episodes>;
+    fn rollout(&self, world: &World, schedule: &Schedule, ticker: &Ticker) -> Result<Trajectories>;
+    fn returns(
+        &self,
+        world: &World,
+        schedule: &Schedule,
+        discount: f64,
+        ticker: &Ticker,
+    ) -> Result<Vec<(f64, i64)>>;
+    /// π(a | h), or what every action is worth, before every step of the data: (steps, actions).
+    fn before_steps(&self, view: &View, values: bool, threads: usize, ticker: &Ticker) -> Result<Vec<f64>>;
+}
+
+/// The memory, if it is one of this policy.
+fn own<'m, P: Policy>(policy: &P, memory: &'m AnyMemory) -> Result<&'m P::Memory> {
+    let own = memory.downcast_ref::<P::Memory>().filter(|memory| policy.knows(memory));
+    own.ok_or_else(|| Error::argument("state", "the memory of another policy", "begin with initial_state()"))
+}
+
+impl<P: Policy> AnyPolicy for P {
+    fn alphabet(&self) -> (usize, usize) {
+        (self.n_actions(), self.n_observations())
+    }
+
+    fn temperature(&self) -> f64 {
+        Policy::temperature(self)
+    }
+
+    fn describe(&self) -> String {
+        Policy::describe(self)
+    }
+
+    fn deliberates(&self) -> bool {
+        P::DELIBERATES
+    }
+
+    fn start(&self) -> AnyMemory {
+        Box::new(Policy::start(self))
+    }
+
+    fn updated(&self, memory: &AnyMemory, action: usize, observation: usize) -> Result<AnyMemory> {
+        let mut memory = own(self, memory)?.clone();
+        self.update(&mut memory, action, observation);
+        Ok(Box::new(memory))
+    }
+
+    fn q_values(&self, memory: &AnyMemory) -> Result<Vec<f64>> {
+        let mut values = vec![0.0; self.n_actions()];
+        Policy::q_values(self, own(self, memory)?, &mut values);
+        Ok(values)
+    }
+
+    fn action_probs(&self, memory: &AnyMemory) -> Result<Vec<f64>> {
+        let mut probs = vec![0.0; self.n_actions()];
+        Policy::action_probs(self, own(self, memory)?, &mut probs);
+        Ok(probs)
+    }
+
+    fn batch(self: Arc<Self>, n: usize, seed: u64) -> Box<dyn Episodes> {
+        Box::new(Batch::new(self, n, seed))
+    }
+
+    fn rollout(&self, world: &World, schedule: &Schedule, ticker: &Ticker) -> Result<Trajectories> {
+        with_world!(world, environment => rollout::rollout(environment, self, schedule, ticker))
+    }
+
+    fn returns(
+        &self,
+        world: &World,
+        schedule: &Schedule,
+        discount: f64,
+        ticker: &Ticker,
+    ) -> Result<Vec<(f64, i64)>> {
+        with_world!(world, environment => rollout::returns(environment, self, schedule, discount, ticker))
+    }
+
+    fn before_steps(&self, view: &View, values: bool, threads: usize, ticker: &Ticker) -> Result<Vec<f64>> {
+        replay::before_steps(self, view, values, threads, ticker)
+    }
+}

@@ -1,0 +1,310 @@
+//! Acting on the state of an automaton.
+
+use std::sync::Arc;
+
+use pulp::{Simd, WithSimd};
+
+use crate::error::{Error, Result};
+use crate::parallel::Ticker;
+use crate::policies::automaton::{Automaton, UNSEEN, dot};
+use crate::policies::{check_finite, check_sizes, check_temperature};
+use crate::simulate::policy::Policy;
+use crate::simulate::replay::at_cuts;
+use crate::trajectories::View;
+
+/// A probability of the state below this share of its size is noise: the state is given up.
+const VANISHING: f64 = 1e-9;
+
+/// The policy that collected the data, for dividing by Π(a | h) as the paper does.
+#[derive(Clone, Debug)]
+pub struct Behavior {
+    pub policy: Arc<AutomatonPolicy>,
+    pub epsilon: f64,
+}
+
+/// q(h, a) = the largest weights[v] · state(h) of the plans v that begin with action a, divided by the probability of
+/// a under the policy that collected the data, where that is given. The state is rescaled at every step by a
+/// *positive* number, so the order of actions never changes: to normaliser · state = 1 if there is a normaliser
+/// (q is then in units of reward), else to largest entry 1.
+#[derive(Clone, Debug)]
+pub struct AutomatonPolicy {
+    pub automaton: Arc<Automaton>,
+    pub n_actions: usize,
+    pub n_observations: usize,
+    /// State of the empty history.
+    pub start: Vec<f64>,
+    /// State of an unknown history: where windows begin, and where lost states are sent.
+    pub anchor: Vec<f64>,
+    /// Only the last so many symbols count, from the anchor; None for the whole history.
+    pub window: Option<usize>,
+    /// (plans, rank)
+    pub weights: Vec<f64>,
+    /// First action of every plan; empty if plan a is for action a.
+    pub actions: Vec<u32>,
+    /// Π(a | last symbol), (seen symbols + 2, actions): a row per operator, then the rows of an unseen symbol and of
+    /// the start. Empty if values are not divided.
+    pub propensities: Vec<f64>,
+    pub normaliser: Option<Vec<f64>>,
+    pub temperature: f64,
+    /// The whole policy that collected the data, where the last symbol does not say enough of it.
+    pub behavior: Option<Behavior>,
+}
+
+/// What the policy carries through an episode.
+#[derive(Clone, Debug)]
+pub struct Memory {
+    pub state: Vec<f64>,
+    /// Row of the propensities.
+    row: u32,
+    recent: Vec<u32>,
+    behavior: Option<Box<Memory>>,
+    /// Room for the next state: making it anew at every step would take a tenth of the time.
+    next: Vec<f64>,
+}
+
+impl AutomatonPolicy {
+    pub fn validate(&self) -> Result<()> {
+        let rank = self.automaton.rank();
+        let plans = if self.actions.is_empty() { self.n_actions } else { self.actions.len() };
+        let rows = if self.propensities.is_empty() { 0 } else { self.automaton.n_seen() + 2 };
+        check_sizes([
+            ("start", self.start.len(), rank),
+            ("anchor", self.anchor.len(), rank),
+            ("weights", self.weights.len(), plans.saturating_mul(rank)),
+            ("propensities", self.propensities.len(), rows.saturating_mul(self.n_actions)),
+            ("normaliser", self.normaliser.as_ref().map_or(rank, Vec::len), rank),
+            ("operators", self.automaton.n_symbols(), self.n_actions.saturating_mul(self.n_observations)),
+        ])?;
+        for (name, numbers) in [
+            ("start", &self.start),
+            ("anchor", &self.anchor),
+            ("weights", &self.weights),
+            ("propensities", &self.propensities),
+            ("normaliser", self.normaliser.as_ref().unwrap_or(&self.start)),
+        ] {
+            check_finite(name, numbers)?;
+        }
+        if let Some(p) = self.propensities.iter().find(|p| !(0.0 < **p && **p <= 1.0)) {
+            return Err(Error::argument("propensities", p, "give probabilities above 0"));
+        }
+        if let Some(action) = self.actions.iter().find(|action| **action as usize >= self.n_actions) {
+            return Err(Error::argument("actions", action, format!("there are {} actions", self.n_actions)));
+        }
+        check_temperature(self.temperature)?;
+        if self.window == Some(0) {
+            return Err(Error::argument(
+                "window",
+                0,
+                "give at least 1 symbol, or None for the whole history",
+            ));
+        }
+        if let Some(Behavior { policy, epsilon }) = &self.behavior {
+            if !(0.0..=1.0).contains(epsilon) {
+                return Err(Error::argument("behavior", epsilon, "its epsilon must be a probability"));
+            }
+            if (policy.n_actions, policy.n_observations) != (self.n_actions, self.n_observations) {
+                let given = format!("{} actions, {} observations", policy.n_actions, policy.n_observations);
+                let remedy = format!("expected {} and {}", self.n_actions, self.n_observations);
+                return Err(Error::argument("behavior", given, remedy));
+            }
+        }
+        Ok(())
+    }
+
+    /// Brings a state to its scale; false if it cannot be: zero, not finite, or without probability.
+    fn rescale(&self, state: &mut [f64]) -> bool {
+        self.automaton.arch().dispatch(Rescale { policy: self, state })
+    }
+
+    #[inline(always)]
+    fn rescale_in_lanes(&self, state: &mut [f64]) -> bool {
+        // Without early exits and in several lanes: these loops are as long as the product before them.
+        let mut lanes = [0.0f64; 8];
+        let (eights, rest) = state.as_chunks::<8>();
+        for eight in eights {
+            for (lane, x) in lanes.iter_mut().zip(eight) {
+                *lane = if x.abs() > *lane { x.abs() } else { *lane };
+            }
+        }
+        let largest = lanes.iter().chain(rest).fold(0.0f64, |largest, x| largest.max(x.abs()));
+        let nan = state.iter().fold(false, |nan, x| nan | x.is_nan());
+        if nan || !(largest > 0.0 && largest.is_finite()) {
+            return false;
+        }
+        let scale = match &self.normaliser {
+            None => largest,
+            Some(normaliser) => dot(state, normaliser),
+        };
+        if !(scale > VANISHING * largest && scale.is_finite()) {
+            return false;
+        }
+        state.iter_mut().for_each(|x| *x /= scale);
+        true
+    }
+
+    fn settled(&self, state: &[f64]) -> Vec<f64> {
+        let mut state = state.to_vec();
+        self.rescale(&mut state);
+        state
+    }
+
+    /// One more symbol. An unseen one keeps the state; a state that dies is replaced by the anchor after that
+    /// symbol, or by the anchor itself.
+    fn advance(&self, state: &mut Vec<f64>, next: &mut Vec<f64>, place: u32) {
+        if place == UNSEEN {
+            return;
+        }
+        self.automaton.step(state, place, next);
+        if !self.rescale(next) {
+            self.automaton.step(&self.anchor, place, next);
+            if !self.rescale(next) {
+                next.copy_from_slice(&self.anchor);
+                self.rescale(next);
+            }
+        }
+        std::mem::swap(state, next);
+    }
+}
+
+impl AutomatonPolicy {
+    /// The state at every cut of the data, also after the last step of an episode: (steps + episodes, rank).
+    pub fn states_along(&self, view: &View, threads: usize, ticker: &Ticker) -> Result<Vec<f64>> {
+        let update = |memory: &mut Memory, action, observation| self.update(memory, action, observation);
+        let write = |memory: &Memory, row: &mut [f64]| row.copy_from_slice(&memory.state);
+        at_cuts(view, self.automaton.rank(), threads, ticker, || self.start(), update, write)
+    }
+}
+
+/// `AutomatonPolicy::rescale` with the widest vectors that the processor has. A struct, because a closure is called
+/// through a shim of the compiler's own, which is built for the oldest processor.
+struct Rescale<'a> {
+    policy: &'a AutomatonPolicy,
+    state: &'a mut [f64],
+}
+
+impl WithSimd for Rescale<'_> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _simd: S) -> bool {
+        self.policy.rescale_in_lanes(self.state)
+    }
+}
+
+/// values[a] = weights[a] · state.
+struct Weigh<'a> {
+    state: &'a [f64],
+    weights: &'a [f64],
+    values: &'a mut [f64],
+}
+
+impl WithSimd for Weigh<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _simd: S) {
+        // All actions side by side, with strides, was measured: it takes twice as long.
+        for (value, weights) in self.values.iter_mut().zip(self.weights.chunks_exact(self.state.len())) {
+            *value = dot(self.state, weights);
+        }
+    }
+}
+
+impl Policy for AutomatonPolicy {
+    type Memory = Memory;
+
+    fn n_actions(&self) -> usize {
+        self.n_actions
+    }
+
+    fn n_observations(&self) -> usize {
+        self.n_observations
+    }
+
+    fn temperature(&self) -> f64 {
+        self.temperature
+    }
+
+    fn describe(&self) -> String {
+        let (rank, seen) = (self.automaton.rank(), self.automaton.n_seen());
+        let window = self.window.map_or(String::new(), |window| format!(", window {window}"));
+        format!("rank {rank}, {seen} of {} symbols seen{window}", self.automaton.n_symbols())
+    }
+
+    fn start(&self) -> Memory {
+        Memory {
+            state: self.settled(&self.start),
+            row: self.automaton.n_seen() as u32 + 1,
+            recent: Vec::new(),
+            behavior: self.behavior.as_ref().map(|behavior| Box::new(behavior.policy.start())),
+            next: vec![0.0; self.start.len()],
+        }
+    }
+
+    fn knows(&self, memory: &Memory) -> bool {
+        let seen = self.automaton.n_seen() as u32;
+        let nested = match (&self.behavior, &memory.behavior) {
+            (None, None) => true,
+            (Some(behavior), Some(inner)) => behavior.policy.knows(inner),
+            _ => false,
+        };
+        nested
+            && memory.state.len() == self.automaton.rank()
+            && memory.row <= seen + 1
+            && memory.recent.len() <= self.window.unwrap_or(0)
+            && memory.recent.iter().all(|&place| place == UNSEEN || place < seen)
+    }
+
+    fn q_values(&self, memory: &Memory, values: &mut [f64]) {
+        let arch = self.automaton.arch();
+        if self.actions.is_empty() {
+            arch.dispatch(Weigh { state: &memory.state, weights: &self.weights, values });
+        } else {
+            let mut plans = vec![0.0; self.actions.len()];
+            arch.dispatch(Weigh { state: &memory.state, weights: &self.weights, values: &mut plans });
+            values.fill(f64::NEG_INFINITY);
+            for (&action, &worth) in self.actions.iter().zip(&plans) {
+                values[action as usize] = values[action as usize].max(worth);
+            }
+        }
+        let row = memory.row as usize * self.n_actions;
+        if let Some(probs) = self.propensities.get(row..row + self.n_actions) {
+            values.iter_mut().zip(probs).for_each(|(value, p)| *value /= p);
+        }
+        if let (Some(behavior), Some(inner)) = (&self.behavior, &memory.behavior) {
+            let mut probs = vec![0.0; self.n_actions];
+            behavior.policy.action_probs(inner, &mut probs);
+            let uniform = behavior.epsilon / self.n_actions as f64;
+            for (value, p) in values.iter_mut().zip(&probs) {
+                let probability = (1.0 - behavior.epsilon) * p + uniform;
+                // An action that the behaviour never takes has no estimate; it is left as it is.
+                if probability > 0.0 {
+                    *value /= probability;
+                }
+            }
+        }
+    }
+
+    fn update(&self, memory: &mut Memory, action: usize, observation: usize) {
+        let place = self.automaton.place(action * self.n_observations + observation);
+        memory.row = if place == UNSEEN { self.automaton.n_seen() as u32 } else { place };
+        match self.window {
+            None => self.advance(&mut memory.state, &mut memory.next, place),
+            Some(window) => {
+                memory.recent.push(place);
+                // While the window still reaches the first step, the true start is known.
+                let whole = memory.recent.len() <= window;
+                if !whole {
+                    memory.recent.remove(0);
+                }
+                let Memory { state, next, recent, .. } = memory;
+                state.copy_from_slice(if whole { &self.start } else { &self.anchor });
+                self.rescale(state);
+                recent.iter().for_each(|&place| self.advance(state, next, place));
+            }
+        }
+        if let (Some(behavior), Some(inner)) = (&self.behavior, &mut memory.behavior) {
+            behavior.policy.update(inner, action, observation);
+        }
+    }
+}

@@ -1,0 +1,224 @@
+//! A policy that looks at the last few symbols, and at fewer where those were never seen together.
+
+use rustc_hash::FxHashMap;
+
+use crate::error::{Error, Result};
+use crate::policies::{check_finite, check_temperature};
+use crate::simulate::policy::Policy;
+
+/// Longer contexts than this hardly ever come back.
+pub const MAX_DEPTH: usize = 16;
+
+/// Values by context: a context is what a history ends with, the symbol `n_symbols` standing for the start of the
+/// episode. Contexts form a tree: node 0 is the empty context, and a child reaches one symbol farther back than its
+/// parent. The longest known context counts.
+#[derive(Clone, Debug)]
+pub struct ContextPolicy {
+    n_actions: usize,
+    n_observations: usize,
+    depth: usize,
+    children: FxHashMap<(u32, u32), u32>,
+    /// Parent of nodes 1, 2, …, and the symbol by which each reaches farther back.
+    edges: Vec<(u32, u32)>,
+    /// (nodes, actions)
+    values: Vec<f64>,
+    temperature: f64,
+}
+
+impl ContextPolicy {
+    /// `edges` has (parent, symbol) of every node but the first; parents come before their children.
+    pub fn new(
+        edges: Vec<(u32, u32)>,
+        values: Vec<f64>,
+        n_actions: usize,
+        n_observations: usize,
+        temperature: f64,
+    ) -> Result<Self> {
+        let nodes = edges.len() + 1;
+        if n_actions == 0 || n_observations == 0 || values.len() != nodes.saturating_mul(n_actions) {
+            let remedy = format!("expected {nodes} rows of {n_actions}, one for every context");
+            return Err(Error::argument("values", format!("{} entries", values.len()), remedy));
+        }
+        check_finite("values", &values)?;
+        check_temperature(temperature)?;
+        let mut depths = vec![0; nodes];
+        let mut children = FxHashMap::with_capacity_and_hasher(edges.len(), Default::default());
+        for (place, &(parent, symbol)) in edges.iter().enumerate() {
+            let node = place + 1;
+            if parent as usize >= node || symbol as usize > n_actions.saturating_mul(n_observations) {
+                let given = format!("node {node} is symbol {symbol} below node {parent}");
+                return Err(Error::argument("parents", given, "parents come first, symbols are in range"));
+            }
+            if children.insert((parent, symbol), node as u32).is_some() {
+                let given = format!("symbol {symbol} below node {parent}");
+                return Err(Error::argument("symbols", given, "every context only once"));
+            }
+            depths[node] = depths[parent as usize] + 1;
+        }
+        let depth = depths.into_iter().max().unwrap_or(0);
+        if depth > MAX_DEPTH {
+            return Err(Error::argument("parents", format!("depth {depth}"), format!("at most {MAX_DEPTH}")));
+        }
+        Ok(ContextPolicy { n_actions, n_observations, depth, children, edges, values, temperature })
+    }
+
+    pub fn edges(&self) -> &[(u32, u32)] {
+        &self.edges
+    }
+
+    /// (nodes, actions)
+    pub fn values(&self) -> &[f64] {
+        &self.values
+    }
+
+    fn row(&self, node: u32) -> &[f64] {
+        &self.values[node as usize * self.n_actions..(node as usize + 1) * self.n_actions]
+    }
+
+    /// The policy at temperature 1 on the sum of both values, each in units of its own temperature. It knows the
+    /// contexts of both; acting takes no longer however many sums there were.
+    pub fn plus(&self, other: &ContextPolicy) -> Result<ContextPolicy> {
+        if (self.n_actions, self.n_observations) != (other.n_actions, other.n_observations) {
+            let given = format!("{} actions, {} observations", other.n_actions, other.n_observations);
+            let remedy = format!("expected {} and {}", self.n_actions, self.n_observations);
+            return Err(Error::argument("other", given, remedy));
+        }
+        let (mut edges, mut children) = (self.edges.clone(), self.children.clone());
+        let mut places = vec![0];
+        for &(parent, symbol) in &other.edges {
+            let above = places[parent as usize];
+            places.push(*children.entry((above, symbol)).or_insert_with(|| {
+                edges.push((above, symbol));
+                edges.len() as u32
+            }));
+        }
+        let mut theirs = vec![None; edges.len() + 1];
+        places.iter().zip(0u32..).for_each(|(&node, own)| theirs[node as usize] = Some(own));
+        let scales =
+            [self, other].map(|policy| if policy.temperature > 0.0 { 1.0 / policy.temperature } else { 1.0 });
+        // The longest context of each policy that every context of the sum ends with.
+        let mut known = vec![(0, 0)];
+        let mut values = Vec::with_capacity((edges.len() + 1) * self.n_actions);
+        for node in 0..=edges.len() {
+            if node > 0 {
+                let above = known[edges[node - 1].0 as usize];
+                let mine = if node <= self.edges.len() { node as u32 } else { above.0 };
+                known.push((mine, theirs[node].unwrap_or(above.1)));
+            }
+            let rows = self.row(known[node].0).iter().zip(other.row(known[node].1));
+            values.extend(rows.map(|(x, y)| x * scales[0] + y * scales[1]));
+        }
+        ContextPolicy::new(edges, values, self.n_actions, self.n_observations, 1.0)
+    }
+}
+
+/// The last symbols, the newest last.
+#[derive(Clone, Debug)]
+pub struct Memory(Vec<u32>);
+
+impl Policy for ContextPolicy {
+    type Memory = Memory;
+
+    fn n_actions(&self) -> usize {
+        self.n_actions
+    }
+
+    fn n_observations(&self) -> usize {
+        self.n_observations
+    }
+
+    fn temperature(&self) -> f64 {
+        self.temperature
+    }
+
+    fn describe(&self) -> String {
+        format!("{} contexts of up to {} symbols", self.edges.len() + 1, self.depth)
+    }
+
+    fn start(&self) -> Memory {
+        let mut recent = Vec::with_capacity(self.depth + 1);
+        recent.push((self.n_actions * self.n_observations) as u32);
+        Memory(recent)
+    }
+
+    fn knows(&self, memory: &Memory) -> bool {
+        memory.0.len() <= self.depth.max(1)
+    }
+
+    fn q_values(&self, memory: &Memory, values: &mut [f64]) {
+        let mut node = 0;
+        for &symbol in memory.0.iter().rev() {
+            match self.children.get(&(node, symbol)) {
+                Some(&child) => node = child,
+                None => break,
+            }
+        }
+        values.copy_from_slice(self.row(node));
+    }
+
+    fn update(&self, memory: &mut Memory, action: usize, observation: usize) {
+        if memory.0.len() >= self.depth.max(1) {
+            memory.0.remove(0);
+        }
+        memory.0.push((action * self.n_observations + observation) as u32);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rng::Rng;
+
+    fn values_along(policy: &ContextPolicy, observations: &[usize]) -> Vec<f64> {
+        let (mut memory, mut value) = (policy.start(), [0.0]);
+        let mut read = |memory: &Memory| {
+            policy.q_values(memory, &mut value);
+            value[0]
+        };
+        let first = read(&memory);
+        let rest = observations.iter().map(|&observation| {
+            policy.update(&mut memory, 0, observation);
+            read(&memory)
+        });
+        std::iter::once(first).chain(rest).collect()
+    }
+
+    #[test]
+    fn the_longest_known_context_counts() {
+        // Contexts: none, the start, symbol 1, and symbol 1 after symbol 0.
+        let edges = vec![(0, 2), (0, 1), (2, 0)];
+        let policy = ContextPolicy::new(edges, vec![0.0, 1.0, 2.0, 3.0], 1, 2, 0.0).unwrap();
+        assert_eq!(values_along(&policy, &[0, 1, 1, 0]), [1.0, 0.0, 3.0, 2.0, 0.0]);
+    }
+
+    #[test]
+    fn a_sum_acts_on_the_sum_of_both_values() {
+        let mut rng = Rng::stream(0, 0);
+        for _ in 0..200 {
+            let mut random = |nodes: usize, temperature: f64| {
+                let mut edges = Vec::new();
+                while edges.len() < nodes {
+                    let edge = (rng.below(edges.len() + 1) as u32, rng.below(4) as u32);
+                    if !edges.contains(&edge) {
+                        edges.push(edge);
+                    }
+                }
+                let values = (0..=nodes).map(|_| rng.uniform()).collect();
+                ContextPolicy::new(edges, values, 1, 3, temperature)
+            };
+            let (Ok(one), Ok(two)) = (random(7, 0.5), random(9, 2.0)) else { continue };
+            let both = one.plus(&two).unwrap();
+            let history: Vec<usize> = (0..40).map(|_| rng.below(3)).collect();
+            let parts = values_along(&one, &history).into_iter().zip(values_along(&two, &history));
+            let sums: Vec<f64> = parts.map(|(x, y)| x * 2.0 + y * 0.5).collect();
+            assert_eq!(values_along(&both, &history), sums);
+        }
+    }
+
+    #[test]
+    fn trees_that_are_none_are_refused() {
+        for edges in [vec![(1, 0)], vec![(0, 9)], vec![(0, 1), (0, 1)]] {
+            assert!(ContextPolicy::new(edges, vec![0.0; 3], 1, 2, 0.0).is_err());
+        }
+    }
+}

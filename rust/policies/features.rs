@@ -1,0 +1,155 @@
+//! Feature vectors of histories: the state of an automaton, or a window of the last steps.
+
+use std::sync::Arc;
+
+use crate::error::{Error, Result};
+use crate::parallel::Ticker;
+use crate::policies::automaton_policy::{self, AutomatonPolicy};
+use crate::simulate::policy::Policy;
+use crate::simulate::replay::at_cuts;
+use crate::trajectories::View;
+
+/// Longer windows are slips of the finger, and would fill the memory.
+const MAX_WINDOW: usize = 10_000;
+
+/// The last `length` steps, the latest first.
+#[derive(Clone, Copy, Debug)]
+pub struct Window {
+    pub length: usize,
+    /// One indicator per action and per observation; otherwise their numbers, with −1 before the first step.
+    pub one_hot: bool,
+    pub n_actions: usize,
+    pub n_observations: usize,
+}
+
+#[derive(Clone, Debug)]
+pub enum Features {
+    /// The state that this policy would act on.
+    Automaton(Arc<AutomatonPolicy>),
+    Window(Window),
+}
+
+#[derive(Clone, Debug)]
+pub enum Memory {
+    Automaton(automaton_policy::Memory),
+    /// (action, observation), the latest last.
+    Window(Vec<(u32, u32)>),
+}
+
+impl Features {
+    pub fn n_actions(&self) -> usize {
+        match self {
+            Features::Automaton(policy) => policy.n_actions,
+            Features::Window(window) => window.n_actions,
+        }
+    }
+
+    pub fn n_observations(&self) -> usize {
+        match self {
+            Features::Automaton(policy) => policy.n_observations,
+            Features::Window(window) => window.n_observations,
+        }
+    }
+
+    /// Number of features.
+    pub fn dim(&self) -> usize {
+        match self {
+            Features::Automaton(policy) => policy.automaton.rank(),
+            Features::Window(w) if w.one_hot => w.length * (w.n_actions + w.n_observations),
+            Features::Window(w) => w.length * 2,
+        }
+    }
+
+    pub fn validate(&self) -> Result<()> {
+        match self {
+            Features::Window(window) if !(1..=MAX_WINDOW).contains(&window.length) => {
+                Err(Error::argument("length", window.length, format!("give 1 to {MAX_WINDOW} steps")))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    pub fn start(&self) -> Memory {
+        match self {
+            Features::Automaton(policy) => Memory::Automaton(policy.start()),
+            Features::Window(_) => Memory::Window(Vec::new()),
+        }
+    }
+
+    /// Whether a memory was made by features like these.
+    pub fn fits(&self, memory: &Memory) -> bool {
+        match (self, memory) {
+            (Features::Automaton(policy), Memory::Automaton(memory)) => policy.knows(memory),
+            (Features::Window(window), Memory::Window(recent)) => {
+                recent.len() <= window.length
+                    && recent.iter().all(|&(action, observation)| {
+                        (action as usize) < window.n_actions && (observation as usize) < window.n_observations
+                    })
+            }
+            _ => false,
+        }
+    }
+
+    pub fn update(&self, memory: &mut Memory, action: usize, observation: usize) {
+        match (self, memory) {
+            (Features::Automaton(policy), Memory::Automaton(memory)) => {
+                policy.update(memory, action, observation);
+            }
+            (Features::Window(window), Memory::Window(recent)) => {
+                recent.push((action as u32, observation as u32));
+                if recent.len() > window.length {
+                    recent.remove(0);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Writes the features of a memory into `x`, which has a place for each.
+    pub fn write(&self, memory: &Memory, x: &mut [f32]) {
+        match (self, memory) {
+            (_, Memory::Automaton(memory)) => {
+                x.iter_mut().zip(&memory.state).for_each(|(x, &entry)| *x = entry as f32);
+            }
+            (Features::Window(window), Memory::Window(recent)) if window.one_hot => {
+                x.fill(0.0);
+                let width = window.n_actions + window.n_observations;
+                for (place, &(action, observation)) in recent.iter().rev().enumerate() {
+                    x[place * width + action as usize] = 1.0;
+                    x[place * width + window.n_actions + observation as usize] = 1.0;
+                }
+            }
+            (_, Memory::Window(recent)) => {
+                x.fill(-1.0);
+                let numbers = recent.iter().rev().flat_map(|&(a, o)| [a as f32, o as f32]);
+                x.iter_mut().zip(numbers).for_each(|(x, number)| *x = number);
+            }
+        }
+    }
+
+    /// Features at every cut of every episode, before its first step up to after its last: (steps + episodes, dim).
+    pub fn along(&self, view: &View, threads: usize, ticker: &Ticker) -> Result<Vec<f32>> {
+        let update = |memory: &mut Memory, action, observation| self.update(memory, action, observation);
+        at_cuts(view, self.dim(), threads, ticker, || self.start(), update, |memory, x| self.write(memory, x))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn windows_show_the_latest_step_first() {
+        for (one_hot, expected) in
+            [(false, vec![0.0, 2.0, 1.0, 0.0]), (true, vec![1., 0., 0., 0., 1., 0., 1., 1., 0., 0.])]
+        {
+            let features = Features::Window(Window { length: 2, one_hot, n_actions: 2, n_observations: 3 });
+            let (mut memory, mut x) = (features.start(), vec![0.0; features.dim()]);
+            for (action, observation) in [(1, 1), (1, 0), (0, 2)] {
+                features.update(&mut memory, action, observation);
+            }
+            features.write(&memory, &mut x);
+            assert_eq!(x, expected);
+        }
+    }
+}

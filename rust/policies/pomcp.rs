@@ -1,0 +1,212 @@
+//! POMCP (Silver and Veness, 2010): online planning with a simulator, a particle filter and UCT.
+
+pub mod tree;
+pub mod search;
+mod particles;
+
+use std::sync::Arc;
+
+use crate::domains::{World, pocman, spocman};
+use crate::error::{Error, Result};
+use crate::rng::Rng;
+use crate::simulate::environment::Environment;
+use crate::simulate::planning::Planning;
+use crate::simulate::policy::Policy;
+use crate::with_world;
+pub use search::Rollouts;
+use search::{Planner, Search};
+
+/// Rewards whose weight is below this are not simulated.
+const NEGLIGIBLE: f64 = 0.01;
+
+/// Numbers above this are slips of the finger; nodes and edges are counted in 32 bits.
+const MAX_SIMULATIONS: usize = 100_000_000;
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Settings {
+    pub simulations: usize,
+    pub particles: usize,
+    pub rollouts: Rollouts,
+    pub discount: f64,
+    /// Length of an episode. Planning does not look beyond it; a longer episode counts anew.
+    pub horizon: usize,
+}
+
+impl Settings {
+    pub fn validate(&self, n_actions: usize) -> Result<()> {
+        let most = MAX_SIMULATIONS.min(u32::MAX as usize / n_actions - 1);
+        for (name, given) in [("simulations", self.simulations), ("particles", self.particles)] {
+            if given == 0 || given > most {
+                return Err(Error::argument(name, given, format!("give 1 to {most}")));
+            }
+        }
+        if !(0.0..=1.0).contains(&self.discount) {
+            return Err(Error::argument("discount", self.discount, "give a number in [0, 1]"));
+        }
+        if self.horizon == 0 {
+            return Err(Error::argument("horizon", self.horizon, "give at least one step"));
+        }
+        Ok(())
+    }
+
+    /// How many steps ahead to simulate after `elapsed` real ones.
+    fn depth(&self, elapsed: usize) -> usize {
+        let left = self.horizon - elapsed % self.horizon;
+        let audible = (NEGLIGIBLE.ln() / self.discount.ln()).ceil();
+        // A discount of 1 makes this −∞ or not a number, where every reward counts.
+        if audible >= 1.0 {
+            left.min(audible as usize)
+        } else if self.discount == 0.0 {
+            1
+        } else {
+            left
+        }
+    }
+}
+
+/// The planner as a policy. It thinks when it is told what happened, so its memory always holds a finished
+/// search and asking for an action costs nothing.
+pub struct Pomcp {
+    world: Arc<World>,
+    settings: Settings,
+    /// The constant of UCB1.
+    exploration: f64,
+    seed: u64,
+}
+
+/// Memory of one episode. A memory made with another world has particles that a planner cannot step.
+#[derive(Clone)]
+pub struct Memory {
+    world: Arc<World>,
+    search: AnySearch,
+}
+
+/// Which kind depends on the state of the world planned with.
+#[derive(Clone, Debug)]
+enum AnySearch {
+    Small(Search<usize>),
+    Pocman(Search<pocman::State>),
+    Spocman(Search<spocman::State>),
+}
+
+/// Evaluates `$body` with `$search` bound to the search inside a memory.
+macro_rules! with_search {
+    ($memory:expr, $search:ident => $body:expr) => {
+        match &$memory.search {
+            AnySearch::Small($search) => $body,
+            AnySearch::Pocman($search) => $body,
+            AnySearch::Spocman($search) => $body,
+        }
+    };
+}
+
+impl Memory {
+    pub fn n_particles(&self) -> usize {
+        with_search!(self, search => search.particles.len())
+    }
+
+    /// Steps simulated in tree and rollouts since the episode began.
+    pub fn simulated_steps(&self) -> u64 {
+        with_search!(self, search => search.simulated_steps)
+    }
+}
+
+impl Pomcp {
+    /// `exploration` is the range of the world's rewards unless given.
+    pub fn new(world: Arc<World>, settings: Settings, exploration: Option<f64>, seed: u64) -> Result<Self> {
+        settings.validate(world.n_actions())?;
+        let exploration = exploration.unwrap_or_else(|| with_world!(&*world, world => world.reward_range()));
+        if !(exploration.is_finite() && exploration >= 0.0) {
+            return Err(Error::argument("exploration", exploration, "give a number that is not negative"));
+        }
+        Ok(Pomcp { world, settings, exploration, seed })
+    }
+
+    pub fn exploration(&self) -> f64 {
+        self.exploration
+    }
+
+    fn planner<'a, E>(&'a self, environment: &'a E) -> Planner<'a, E> {
+        Planner { environment, settings: &self.settings, exploration: self.exploration }
+    }
+
+    fn start_from(&self, rng: Rng) -> Memory {
+        let search = match &*self.world {
+            World::Tiger(environment) => AnySearch::Small(self.planner(environment).start(rng)),
+            World::Gridworld(environment) => AnySearch::Small(self.planner(environment).start(rng)),
+            World::Tabular(environment) => AnySearch::Small(self.planner(environment).start(rng)),
+            World::Pocman(environment) => AnySearch::Pocman(self.planner(environment).start(rng)),
+            World::Spocman(environment) => AnySearch::Spocman(self.planner(environment).start(rng)),
+        };
+        Memory { world: self.world.clone(), search }
+    }
+}
+
+impl Policy for Pomcp {
+    type Memory = Memory;
+
+    const DELIBERATES: bool = true;
+
+    fn n_actions(&self) -> usize {
+        self.world.n_actions()
+    }
+
+    fn n_observations(&self) -> usize {
+        self.world.n_observations()
+    }
+
+    fn temperature(&self) -> f64 {
+        0.0
+    }
+
+    fn describe(&self) -> String {
+        format!("{} simulations a step", self.settings.simulations)
+    }
+
+    fn start(&self) -> Memory {
+        self.start_from(Rng::stream(self.seed, 0))
+    }
+
+    fn start_with(&self, mut rng: Rng) -> Memory {
+        self.start_from(Rng::stream(self.seed, rng.next_u64()))
+    }
+
+    fn knows(&self, memory: &Memory) -> bool {
+        Arc::ptr_eq(&self.world, &memory.world)
+    }
+
+    /// Mean simulated return after each action; −∞ for actions that were not tried.
+    fn q_values(&self, memory: &Memory, values: &mut [f64]) {
+        values.copy_from_slice(&with_search!(memory, search => search.values(values.len())));
+    }
+
+    /// All on the best action; all alike if no particle survived.
+    fn action_probs(&self, memory: &Memory, probs: &mut [f64]) {
+        match with_search!(memory, search => search.best_action()) {
+            Some(action) => {
+                probs.fill(0.0);
+                probs[action] = 1.0;
+            }
+            None => probs.fill(1.0 / probs.len() as f64),
+        }
+    }
+
+    fn update(&self, memory: &mut Memory, action: usize, observation: usize) {
+        macro_rules! updated {
+            ($kind:ident, $environment:expr, $search:expr) => {
+                AnySearch::$kind(self.planner($environment).update($search, action, observation))
+            };
+        }
+        memory.search = match (&*self.world, &memory.search) {
+            (World::Tiger(world), AnySearch::Small(search)) => updated!(Small, world, search),
+            (World::Gridworld(world), AnySearch::Small(search)) => updated!(Small, world, search),
+            (World::Tabular(world), AnySearch::Small(search)) => updated!(Small, world, search),
+            (World::Pocman(world), AnySearch::Pocman(search)) => updated!(Pocman, world, search),
+            (World::Spocman(world), AnySearch::Spocman(search)) => updated!(Spocman, world, search),
+            _ => unreachable!("a memory is used by the planner that made it"),
+        };
+    }
+}
+
+#[cfg(test)]
+mod tests;
