@@ -13,7 +13,6 @@ const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
 /// Reads the symbols and increments one counter for every (prefix, suffix) pair at every cut, in a table of
 /// (dim, dim) counters. Words find their rows and columns by one multiplication a symbol. No targets, no exact
 /// sums, no good hash: nobody can learn from it, but nothing that learns can be much faster.
-#[expect(clippy::needless_range_loop, reason = "the plain loops are faster")]
 fn count_pairs(
     symbols: &[u64],
     offsets: &[u64],

@@ -14,27 +14,22 @@ from typing_extensions import disjoint_base
 
 __all__ = [
     "Automaton",
-    "AutomatonMemory",
     "AutomatonPolicy",
+    "BeliefPolicy",
     "CloneModels",
-    "ContextMemory",
+    "CompiledPolicy",
     "ContextPolicy",
-    "FeatureMemory",
     "Features",
     "ForestPolicy",
     "HankelSettings",
     "HankelStatistics",
     "PolicyBatch",
+    "PolicyState",
     "Pomcp",
-    "PomcpState",
     "Simulation",
-    "SumMemory",
-    "SumPolicy",
     "TablePolicy",
     "World",
-    "action_probabilities",
-    "context_keys",
-    "count_pairs",
+    "context_tree",
     "expected_counts",
     "most_frequent",
     "project_words",
@@ -55,10 +50,6 @@ _Booleans: TypeAlias = NDArray[np.bool_]
 #: (actions, observations, rewards, behavior_probs, offsets, terminated)
 _Recorded: TypeAlias = tuple[_Integers, _Integers, _Floats, _Floats, _Offsets, _Booleans]
 
-_Compiled: TypeAlias = (
-    "TablePolicy | AutomatonPolicy | SumPolicy | ContextPolicy | ForestPolicy | Pomcp | None"
-)
-
 class _Data(Protocol):
     """What the core reads of a data set: `uqf.Trajectories`, or anything with the same arrays."""
 
@@ -67,6 +58,7 @@ class _Data(Protocol):
     rewards: _Floats
     offsets: _Offsets
     behavior_probs: _Floats | None
+    terminated: _Booleans
     n_actions: int
     n_observations: int
 
@@ -75,7 +67,7 @@ class _Data(Protocol):
 def validate(data: _Data) -> None:
     """Raises ValueError naming the first episode and step that cannot be."""
 
-def take_episodes(data: _Data, terminated: _Booleans, episodes: _Offsets) -> _Recorded:
+def take_episodes(data: _Data, episodes: _Offsets) -> _Recorded:
     """The arrays of the chosen episodes, copied in the order given.
 
     `behavior_probs` comes back empty if the data have none.
@@ -149,7 +141,7 @@ class Simulation:
         """(observation, reward, terminated); refused once the episode has ended."""
 
     def choose(self, probs: _Floats) -> int:
-        """An action drawn from these probabilities with the episode's own luck, as `rollout` would.
+        """An action drawn from these probabilities with the episode's own random stream, as `rollout` would.
 
         The probabilities must sum to one; that is not checked here.
         """
@@ -181,20 +173,14 @@ def most_frequent(
     `occurrences` is "start" (words that open an episode) or "anywhere".
     """
 
-def count_pairs(data: _Data, *, max_prefix: int, max_suffix: int, dim: int) -> NDArray[np.uint64]:
-    """The yardstick of accumulation, shape (dim, dim): one counter is incremented for every pair of words.
-
-    Nothing can be learned from it; `benches/` compares the time of learning with it.
-    """
-
 def project_words(words: Sequence[_Word], kind: str, dim: int, seed: int) -> _Floats:
     """φ of every word, shape (words, dim); `kind` is "gaussian", "rademacher", "sparse" or "hashed"."""
 
 @final
 class HankelSettings:
-    """What is counted: words, targets, projection.
+    """What is counted: words, target, projection.
 
-    Targets are (name, discount, offset). Lists of words, as (prefixes, suffixes), make exact blocks;
+    The target is (name, discount, offset). Lists of words, as (prefixes, suffixes), make exact blocks;
     ``projection = (kind, prefix_dim, suffix_dim, seed)`` makes compressed ones. Give one of the two.
     Sums are exact for terms of about `reward_size`; shards must share it.
     """
@@ -203,7 +189,7 @@ class HankelSettings:
         cls,
         *,
         occurrences: str,
-        targets: Sequence[tuple[str, float, float]],
+        target: tuple[str, float, float],
         words: tuple[Sequence[_Word], Sequence[_Word]] | None = None,
         max_prefix: int = 0,
         max_suffix: int = 0,
@@ -255,8 +241,8 @@ class HankelStatistics:
         """Number of steps summed."""
 
     @property
-    def shape(self) -> tuple[int, int, int]:
-        """(left_dim, right_dim, targets)"""
+    def shape(self) -> tuple[int, int]:
+        """(left_dim, right_dim)"""
 
     @property
     def coverage(self) -> tuple[tuple[int, int], tuple[int, int]]:
@@ -272,8 +258,8 @@ class HankelStatistics:
     def symbol_block(self, symbol: int) -> _Cells:
         """The block of one symbol, as `block`; KeyError if the symbol was not seen."""
 
-    def columns(self) -> _Floats:
-        """Column λ of every target, (left_dim, targets)."""
+    def column(self) -> _Floats:
+        """Column λ, (left_dim,)."""
 
     def start(self) -> _Floats:
         """Row λ at the first step of the episodes, (right_dim,)."""
@@ -329,14 +315,16 @@ class Automaton:
 # --- compiled policies -----------------------------------------------------------------------------------
 
 @final
-class TablePolicy:
-    """Action probabilities by last symbol.
+class PolicyState:
+    """What a policy remembers of an episode. It never changes: `update` makes a new one."""
 
-    ``probs[symbol, action]`` has one row per symbol ``action * n_observations + observation`` and a last row
-    for the start of an episode: shape (n_actions * n_observations + 1, n_actions).
+@disjoint_base
+class CompiledPolicy:
+    """A policy that is stepped without a call to Python; its kinds are the subclasses.
+
+    `parts()` of every kind are the arguments that make the same policy again.
     """
 
-    def __new__(cls, probs: _Floats, n_observations: int) -> TablePolicy: ...
     @property
     def n_actions(self) -> int:
         """Number of actions."""
@@ -346,304 +334,153 @@ class TablePolicy:
         """Number of observations."""
 
     @property
-    def probs(self) -> _Floats:
-        """Action probabilities by symbol, with a last row for the start; a copy."""
+    def temperature(self) -> float:
+        """0 acts greedily, ties by chance; otherwise actions are drawn from softmax(q_values / temperature)."""
+
+    def initial_state(self) -> PolicyState:
+        """The memory at the start of an episode."""
+
+    def update(self, state: PolicyState, action: int, observation: int) -> PolicyState:
+        """The memory after one more step; `state` itself does not change."""
+
+    def q_values(self, state: PolicyState) -> _Floats:
+        """Value of every action, (n_actions,); comparable across actions at one history."""
+
+    def action_probs(self, state: PolicyState) -> _Floats:
+        """Probability of every action, (n_actions,)."""
+
+    def action(self, state: PolicyState, rng: Any = None) -> int:
+        """An action: drawn with `rng` (anything with `random()`), or else with the policy's own random stream."""
+
+    def with_temperature(self, temperature: float) -> Self:
+        """The same values, acted on at another temperature."""
+
+    def greedy(self) -> Self:
+        """The same values, acted on greedily."""
 
     def batch(self, n: int, *, seed: int = 0) -> PolicyBatch:
         """The policy acting in `n` episodes at once."""
 
-    def initial_state(self) -> int:
-        """The state before the first step: the number of symbols."""
+    def probs_along(self, data: _Data, *, threads: int | None = None) -> _Floats:
+        """Probability of every action before every step of the data: (n_steps, n_actions)."""
 
-    def action_probs(self, state: int) -> list[float]:
-        """Probability of every action in a state."""
+    def q_values_along(self, data: _Data, *, threads: int | None = None) -> _Floats:
+        """Value of every action before every step of the data: (n_steps, n_actions)."""
 
-    def update(self, state: int, action: int, observation: int) -> int:
-        """The state after one more step: the symbol of `action` and `observation`."""
+    def __reduce__(self) -> tuple[Any, ...]: ...
 
 @final
-class AutomatonMemory:
-    """What an automaton policy remembers of an episode."""
+class TablePolicy(CompiledPolicy):
+    """Action probabilities by last symbol: `probs` has one row per symbol and a last one for the start.
 
+    The value of an action is the logarithm of its probability; temperature 1 acts by the table itself.
+    """
+
+    def __new__(cls, probs: _Floats, n_observations: int, *, temperature: float = 1.0) -> TablePolicy: ...
     @property
-    def vector(self) -> _Floats:
-        """The state vector, rescaled."""
+    def probs(self) -> _Floats:
+        """Action probabilities by symbol, with a last row for the start."""
+
+    def parts(self) -> dict[str, Any]:
+        """The arguments that make this policy again."""
 
 @final
-class AutomatonPolicy:
-    """Acts on the state of an automaton; see `uqf.learn` for how its parts are learned."""
+class AutomatonPolicy(CompiledPolicy):
+    """Acts on the state αᵀA_h of an automaton, which is rescaled at every step by a positive number.
+
+    symbols, operators : (seen,), (seen, rank, rank)
+    start, anchor : (rank,), states of the empty history and of an unknown one: where windows begin
+    weights : (n_actions, rank), or (plans, rank) with the first action of every plan in `actions` (plans,); an action
+        is worth the best plan that begins with it, −inf if none does
+    propensities : (seen + 2, n_actions), Π(a | last symbol), then for an unseen symbol and for the start; values are
+        divided by them
+    normaliser : (rank,), the state is scaled to normaliser · state = 1; without, to largest entry 1
+    window : only the last so many symbols count
+    behavior : (policy, epsilon), by whose probabilities values are divided
+    """
 
     def __new__(
         cls,
-        automaton: Automaton,
         *,
+        symbols: _Offsets,
+        operators: _Floats,
         n_actions: int,
         n_observations: int,
         start: _Floats,
         anchor: _Floats,
         weights: _Floats,
-        table: _Floats | None = None,
+        actions: _Offsets | None = None,
+        propensities: _Floats | None = None,
         normaliser: _Floats | None = None,
         window: int | None = None,
         temperature: float = 0.0,
         behavior: tuple[AutomatonPolicy, float] | None = None,
     ) -> AutomatonPolicy: ...
     @property
-    def n_actions(self) -> int:
-        """Number of actions."""
-
-    @property
-    def n_observations(self) -> int:
-        """Number of observations."""
-
-    @property
-    def temperature(self) -> float:
-        """0 acts greedily; otherwise actions are drawn from softmax(q_values / temperature)."""
-
-    @property
     def rank(self) -> int:
-        """Length of the state vector."""
-
-    @property
-    def symbols(self) -> _Offsets:
-        """Symbols that have an operator, in the order of `operators`."""
-
-    @property
-    def operators(self) -> _Floats:
-        """(seen symbols, rank, rank); this and the other arrays are copies."""
-
-    @property
-    def start(self) -> _Floats:
-        """State of the empty history, (rank,)."""
-
-    @property
-    def anchor(self) -> _Floats:
-        """State of an unknown history, (rank,)."""
+        """Entries of the state."""
 
     @property
     def weights(self) -> _Floats:
-        """(n_actions, rank)"""
+        """(plans, rank); one plan for every action unless `parts()` say otherwise."""
 
     @property
-    def table(self) -> _Floats | None:
-        """(seen symbols + 2, n_actions), or None."""
+    def operators(self) -> _Floats:
+        """(seen symbols, rank, rank)"""
 
-    @property
-    def normaliser(self) -> _Floats | None:
-        """What the state is scaled by, (rank,), or None."""
+    def vector(self, state: PolicyState) -> _Floats:
+        """The state vector of a memory, rescaled: (rank,)."""
 
-    @property
-    def window(self) -> int | None:
-        """Only the last so many symbols count; None for the whole history."""
+    def states_along(self, data: _Data, *, threads: int | None = None) -> _Floats:
+        """State vectors at every cut of a data set, also after the last step: (n_steps + n_episodes, rank)."""
 
-    @property
-    def has_behavior(self) -> bool:
-        """Whether values are divided by the probabilities of a behaviour policy."""
+    def parts(self) -> dict[str, Any]:
+        """The arguments that make this policy again."""
 
-    @property
-    def behavior(self) -> tuple[AutomatonPolicy, float] | None:
-        """(behaviour policy, epsilon) whose probabilities values are divided by, or None."""
+def context_tree(data: _Data, depth: int, min_count: int) -> tuple[_Offsets, _Offsets, _Offsets]:
+    """The contexts of up to `depth` symbols that occur before the steps of a data set.
 
-    def batch(self, n: int, *, seed: int = 0) -> PolicyBatch:
-        """The policy acting in `n` episodes at once."""
-
-    def greedy(self) -> AutomatonPolicy:
-        """The same values, acted on greedily."""
-
-    def with_temperature(self, temperature: float) -> AutomatonPolicy:
-        """The same values, acted on at another temperature."""
-
-    def initial_state(self) -> AutomatonMemory:
-        """The memory before the first step."""
-
-    def update(self, state: AutomatonMemory, action: int, observation: int) -> AutomatonMemory:
-        """The memory after one more step; `state` itself does not change."""
-
-    def q_values(self, state: AutomatonMemory) -> _Floats:
-        """Value of every action; comparable across actions at one history, not across histories."""
-
-    def action_probs(self, state: AutomatonMemory) -> _Floats:
-        """Probability of every action."""
-
-    def action(self, state: AutomatonMemory, rng: np.random.Generator | None = None) -> int:
-        """An action: drawn with `rng`, or else with the policy's own luck."""
-
-    def states_along(self, data: _Data, *, threads: int | None = None) -> tuple[_Floats, _Offsets]:
-        """What is remembered before every step: states (n_steps, rank), rows of the table (n_steps,)."""
+    (parents (nodes − 1,), symbols (nodes − 1,), and the node of the longest context at every cut (n_steps +
+    n_episodes,)). Node 0 is the empty context. One of two or more symbols must have occurred `min_count` times.
+    """
 
 @final
-class ContextMemory:
-    """The last symbols of an episode."""
+class ContextPolicy(CompiledPolicy):
+    """Values (nodes, n_actions) by the longest known context that a history ends with.
 
-    @property
-    def row(self) -> int:
-        """Row of the longest known context."""
-
-@disjoint_base
-class ContextPolicy:
-    """q-values by the longest known context that the history ends with.
-
-    `values` (contexts, actions); a context is a list of symbols, n_symbols standing for the start of the episode.
-    The empty context must be among them.
+    Contexts form a tree: node 0 is empty, and node i + 1 reaches one symbol farther back, ``symbols[i]``, than node
+    ``parents[i]``; the symbol n_symbols stands for the start of the episode.
     """
 
     def __new__(
         cls,
-        contexts: Sequence[Sequence[int]],
+        *,
+        parents: _Offsets,
+        symbols: _Offsets,
         values: _Floats,
         n_observations: int,
-        *,
         temperature: float = 0.0,
-    ) -> Self: ...
+    ) -> ContextPolicy: ...
     @property
-    def n_actions(self) -> int:
-        """Number of actions."""
+    def values(self) -> _Floats:
+        """(nodes, n_actions)"""
 
-    @property
-    def n_observations(self) -> int:
-        """Number of observations."""
+    def plus(self, other: ContextPolicy) -> ContextPolicy:
+        """Acts at temperature 1 on the sum of both values, each in units of its own temperature.
 
-    @property
-    def temperature(self) -> float:
-        """0 acts greedily; otherwise actions are drawn from softmax(q_values / temperature)."""
+        The contexts of both become one tree, so acting takes no longer however many policies were added.
+        """
 
-    def batch(self, n: int, *, seed: int = 0) -> PolicyBatch:
-        """The policy acting in `n` episodes at once."""
-
-    def greedy(self) -> ContextPolicy:
-        """The same values, acted on greedily."""
-
-    def with_temperature(self, temperature: float) -> ContextPolicy:
-        """The same values, acted on at another temperature."""
-
-    def initial_state(self) -> ContextMemory:
-        """Memory before the first step."""
-
-    def update(self, state: ContextMemory, action: int, observation: int) -> ContextMemory:
-        """Memory after one more step; `state` itself does not change."""
-
-    def q_values(self, state: ContextMemory) -> _Floats:
-        """Value of every action."""
-
-    def action_probs(self, state: ContextMemory) -> _Floats:
-        """Probability of every action."""
-
-    def action(self, state: ContextMemory, rng: np.random.Generator | None = None) -> int:
-        """An action: drawn with `rng` (anything with `random()`), or else with the policy's own luck."""
-
-@final
-class FeatureMemory:
-    """What is remembered of an episode for its features."""
-
-@final
-class Features:
-    """Feature vectors of histories."""
-
-    @staticmethod
-    def automaton(policy: AutomatonPolicy) -> Features:
-        """The state that an automaton policy acts on."""
-
-    @staticmethod
-    def window(length: int, one_hot: bool, n_actions: int, n_observations: int) -> Features:
-        """The last `length` steps, the latest first: indicators, or numbers with -1 before the first step."""
-
-    @property
-    def n_features(self) -> int:
-        """Length of a feature vector."""
-
-    @property
-    def n_actions(self) -> int:
-        """Number of actions."""
-
-    @property
-    def n_observations(self) -> int:
-        """Number of observations."""
-
-    def along(self, data: _Data, *, threads: int | None = None) -> NDArray[np.float32]:
-        """Features at every cut of every episode: (n_steps + n_episodes, n_features)."""
-
-#: (base, weights, roots, feature, threshold, left, right, value)
-_Forest: TypeAlias = tuple[float, _Floats, _Offsets, _Offsets, _Floats, _Offsets, _Offsets, _Floats]
-
-@final
-class ForestPolicy:
-    """Acts on one forest per action, over features of the history.
-
-    A forest is base + weights · x + the leaf of x in every tree. Trees are flattened one after another, children
-    after their parents; a negative feature marks a leaf.
-    """
-
-    def __new__(
-        cls, features: Features, forests: Sequence[_Forest], *, temperature: float = 0.0
-    ) -> ForestPolicy: ...
-    @property
-    def n_actions(self) -> int:
-        """Number of actions."""
-
-    @property
-    def n_observations(self) -> int:
-        """Number of observations."""
-
-    @property
-    def temperature(self) -> float:
-        """0 acts greedily; otherwise actions are drawn from softmax(q_values / temperature)."""
-
-    def batch(self, n: int, *, seed: int = 0) -> PolicyBatch:
-        """The policy acting in `n` episodes at once."""
-
-    def greedy(self) -> ForestPolicy:
-        """The same values, acted on greedily."""
-
-    def with_temperature(self, temperature: float) -> ForestPolicy:
-        """The same values, acted on at another temperature."""
-
-    def initial_state(self) -> FeatureMemory:
-        """Memory before the first step."""
-
-    def update(self, state: FeatureMemory, action: int, observation: int) -> FeatureMemory:
-        """Memory after one more step; `state` itself does not change."""
-
-    def q_values(self, state: FeatureMemory) -> _Floats:
-        """Value of every action."""
-
-    def action_probs(self, state: FeatureMemory) -> _Floats:
-        """Probability of every action."""
-
-    def action(self, state: FeatureMemory, rng: np.random.Generator | None = None) -> int:
-        """An action: drawn with `rng` (anything with `random()`), or else with the policy's own luck."""
-
-    def values(self, x: NDArray[np.float32], *, threads: int | None = None) -> _Floats:
-        """Values (rows, n_actions) of feature vectors (rows, n_features)."""
-
-@final
-class PolicyBatch:
-    """A policy acting in many episodes at once; made by ``policy.batch(n)``.
-
-    Every episode has luck of its own, so the actions do not depend on the number of threads. Calls from
-    several threads wait for each other.
-    """
-
-    def __len__(self) -> int: ...
-    def action_probs(self, *, threads: int | None = None) -> _Floats:
-        """Probability of every action in every episode, (n, n_actions)."""
-
-    def act(self, *, threads: int | None = None) -> _Offsets:
-        """An action for every episode, (n,)."""
-
-    def update(self, actions: _Offsets, observations: _Offsets, *, threads: int | None = None) -> None:
-        """Takes in the action and the observation of every episode, (n,) each."""
-
-    def reset(self, starts: _Booleans) -> None:
-        """Begins the episodes marked in `starts` (n,) anew."""
+    def parts(self) -> dict[str, Any]:
+        """The arguments that make this policy again."""
 
 @final
 class CloneModels:
-    """Cloned hidden Markov models trained on a data set."""
+    """Cloned hidden Markov models trained on a data set, as they move and pay in one of its tasks."""
 
     @staticmethod
     def train(
         data: _Data,
-        terminated: _Booleans,
         *,
         states: int,
         models: int,
@@ -654,7 +491,11 @@ class CloneModels:
         threads: int | None = None,
         progress: Callable[[int], object] | None = None,
     ) -> CloneModels:
-        """Baum-Welch from random starts; `states` are shared out among the observations."""
+        """Baum–Welch from random starts; `states` are shared out among the observations by their frequency.
+
+        At most so many `episodes` are used. `tasks` numbers the task of every episode from 0: each has rewards and ends
+        of its own. `progress` is called with the steps read so far; `work` tells how many there will be.
+        """
 
     @staticmethod
     def work(n_steps: int, n_episodes: int, *, models: int, iterations: int, episodes: int) -> int:
@@ -662,9 +503,6 @@ class CloneModels:
 
     def for_task(self, task: int) -> CloneModels:
         """The same models in another task."""
-
-    def score(self, data: _Data, terminated: _Booleans) -> list[float]:
-        """Mean log-likelihood of a step of other episodes, by model."""
 
     @property
     def n_features(self) -> int:
@@ -675,101 +513,126 @@ class CloneModels:
         """Mean log-likelihood of a step, by model."""
 
     def __len__(self) -> int: ...
+    def score(self, data: _Data) -> list[float]:
+        """Mean log-likelihood of a step of other episodes, by model."""
+
+    def iterated(self, data: _Data) -> CloneModels:
+        """Models after one plain iteration of Baum and Welch on these episodes."""
+
+    def expected_counts(
+        self, index: int, data: _Data
+    ) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.float32]]:
+        """What one model expects of these episodes: transitions (A, S, S), events (A, events, S), start (S,)."""
+
     def model(self, index: int) -> dict[str, Any]:
-        """The arrays of one model: start, transitions, ends, rewards, ranges of every observation's states."""
+        """The arrays of one model: start, transitions, events, ends, rewards, and ranges of states.
+
+        Event 2c + 1 is a reward up to `edges[c]` that ends the episode, 2c one that does not.
+        """
 
     def beliefs_along(self, data: _Data, *, threads: int | None = None) -> NDArray[np.float32]:
         """Beliefs at every cut of the data, also after the last step: (n_steps + n_episodes, n_features)."""
 
-def context_keys(data: _Data, depth: int) -> NDArray[np.uint64]:
-    """Keys of the contexts of length 1 … depth before every step: (n_steps, depth); 0 beyond the start."""
+    def filters(self) -> dict[str, Any]:
+        """What a `BeliefPolicy` steps these models with: states, starts, moves, ranges."""
 
 @final
-class SumMemory:
-    """What a sum policy remembers of an episode."""
+class BeliefPolicy(CompiledPolicy):
+    """Acts on bias + weights · beliefs of several cloned hidden Markov models.
 
-@final
-class SumPolicy:
-    """softmax of a sum of values: of context tables and of weights on beliefs."""
+    states : (models,), the states of each; starts : (features,)
+    moves : the (n_actions, states, states) of every model, flat: probability of going on and of the next state
+    ranges : (models, n_observations, 2), first and last + 1 of the states that show an observation
+    weights : (features, n_actions); bias : (n_actions,)
+    """
 
     def __new__(
         cls,
         *,
-        n_actions: int,
-        n_observations: int,
-        contexts: Sequence[tuple[NDArray[np.uint64], _Floats, int]],
-        beliefs: Sequence[tuple[CloneModels, _Floats, _Floats]],
-        temperature: float,
-    ) -> SumPolicy: ...
+        states: _Offsets,
+        starts: NDArray[np.float32],
+        moves: NDArray[np.float32],
+        ranges: _Offsets,
+        weights: _Floats,
+        bias: _Floats,
+        temperature: float = 0.0,
+    ) -> BeliefPolicy: ...
     @property
-    def n_actions(self) -> int:
-        """Number of actions."""
-
-    @property
-    def n_observations(self) -> int:
-        """Number of observations."""
-
-    @property
-    def temperature(self) -> float:
-        """0 acts greedily; otherwise actions are drawn from softmax(q_values / temperature)."""
-
-    def batch(self, n: int, *, seed: int = 0) -> PolicyBatch:
-        """The policy acting in `n` episodes at once."""
-
-    def greedy(self) -> SumPolicy:
-        """The same values, acted on greedily."""
-
-    def with_temperature(self, temperature: float) -> SumPolicy:
-        """The same values, acted on at another temperature."""
-
-    def plus(self, other: SumPolicy) -> SumPolicy:
-        """The sum of both values, each in units of its own temperature; acts at temperature 1."""
+    def weights(self) -> _Floats:
+        """(features, n_actions)"""
 
     def parts(self) -> dict[str, Any]:
-        """All that the policy is made of; `from_parts` makes it again."""
-
-    @staticmethod
-    def from_parts(
-        *,
-        n_actions: int,
-        n_observations: int,
-        contexts: Sequence[tuple[NDArray[np.uint64], _Floats, int]],
-        beliefs: Sequence[tuple[Any, _Floats, _Floats]],
-        temperature: float,
-    ) -> SumPolicy:
-        """The policy of such parts."""
-
-    def __reduce__(self) -> tuple[Any, tuple[dict[str, Any]]]: ...
-    def initial_state(self) -> SumMemory:
-        """Memory before the first step."""
-
-    def update(self, state: SumMemory, action: int, observation: int) -> SumMemory:
-        """Memory after one more step; `state` itself does not change."""
-
-    def q_values(self, state: SumMemory) -> _Floats:
-        """Value of every action."""
-
-    def action_probs(self, state: SumMemory) -> _Floats:
-        """Probability of every action."""
-
-    def action(self, state: SumMemory, rng: np.random.Generator | None = None) -> int:
-        """An action: drawn with `rng` (anything with `random()`), or else with the policy's own luck."""
+        """The arguments that make this policy again."""
 
 @final
-class PomcpState:
-    """Belief and finished search at one step of an episode; made and read by `Pomcp`."""
+class Features:
+    """Feature vectors of histories: the state of an automaton policy, or the last `length` steps, the latest first.
 
-    @property
-    def n_particles(self) -> int:
-        """Size of the particle belief; 0 once the episode should have ended in every particle."""
+    With `one_hot` a step has one indicator per action and per observation; otherwise their numbers, −1 before the
+    first step.
+    """
 
+    def __new__(
+        cls,
+        *,
+        automaton: AutomatonPolicy | None = None,
+        length: int = 0,
+        one_hot: bool = False,
+        n_actions: int,
+        n_observations: int,
+    ) -> Features: ...
     @property
-    def simulated_steps(self) -> int:
-        """Steps simulated since the episode began."""
+    def n_features(self) -> int:
+        """Entries of a vector."""
+
+    def along(self, data: _Data, *, threads: int | None = None) -> NDArray[np.float32]:
+        """Features at every cut of every episode: (n_steps + n_episodes, n_features)."""
+
+    def parts(self) -> dict[str, Any]:
+        """The arguments that make these features again."""
+
+@final
+class ForestPolicy(CompiledPolicy):
+    """Acts on one forest per action, over features of the history: base + weights · x + the leaves that x falls into.
+
+    The first arguments are those of `Features`.
+
+    base, weights : (n_actions,), (n_actions, n_features)
+    trees, nodes : (n_actions,), how many trees and nodes each forest has
+    roots, feature, threshold, left, right, value : those of all forests, one after the other; roots and children count
+        from the first node of their forest. A node goes left if x[feature] ≤ threshold; a negative feature marks a
+        leaf. Children come after their parents.
+    """
+
+    def __new__(
+        cls,
+        *,
+        automaton: AutomatonPolicy | None = None,
+        length: int = 0,
+        one_hot: bool = False,
+        n_actions: int,
+        n_observations: int,
+        base: _Floats,
+        weights: _Floats,
+        trees: _Offsets,
+        nodes: _Offsets,
+        roots: _Offsets,
+        feature: _Offsets,
+        threshold: _Floats,
+        left: _Offsets,
+        right: _Offsets,
+        value: _Floats,
+        temperature: float = 0.0,
+    ) -> ForestPolicy: ...
+    def values(self, x: NDArray[np.float32], *, threads: int | None = None) -> _Floats:
+        """Values (rows, n_actions) of feature vectors (rows, n_features)."""
+
+    def parts(self) -> dict[str, Any]:
+        """The arguments that make this policy again."""
 
 @disjoint_base
-class Pomcp:
-    """Online planning by particle filter and UCT; `uqf.baselines.POMCP` is the class to use."""
+class Pomcp(CompiledPolicy):
+    """Plans at every step; `uqf.baselines.POMCP` says how."""
 
     def __new__(
         cls,
@@ -784,36 +647,37 @@ class Pomcp:
         seed: int,
     ) -> Self: ...
     @property
-    def n_actions(self) -> int:
-        """Number of actions."""
-
-    @property
-    def n_observations(self) -> int:
-        """Number of observations."""
-
-    @property
     def exploration(self) -> float:
         """The constant of UCB1 in use."""
 
-    def initial_state(self) -> PomcpState:
-        """Belief and search at the start of an episode; always the same for the same seed."""
+    def n_particles(self, state: PolicyState) -> int:
+        """Size of the particle belief; 0 once the episode should have ended in every particle."""
 
-    def update(self, state: PomcpState, action: int, observation: int) -> PomcpState:
-        """Belief and search after one more step; `state` is left as it was."""
+    def simulated_steps(self, state: PolicyState) -> int:
+        """Steps simulated since the episode began."""
 
-    def action_probs(self, state: PomcpState) -> list[float]:
-        """One on the best action; all alike if the belief was lost."""
+@final
+class PolicyBatch:
+    """A policy acting in many episodes at once; made by ``policy.batch(n)``."""
 
-    def action(self, state: PomcpState, rng: object = None) -> int:
-        """The best action; the first if the belief was lost. Nothing is drawn from `rng`."""
+    def __len__(self) -> int: ...
+    def action_probs(self, *, threads: int | None = None) -> _Floats:
+        """Probability of every action in every episode: (n, n_actions)."""
 
-    def q_values(self, state: PomcpState) -> list[float]:
-        """Mean simulated return after each action; minus infinity for actions that were not tried."""
+    def act(self, *, threads: int | None = None) -> _Offsets:
+        """An action for every episode, (n,), each drawn with the random stream of its own episode."""
 
-# --- episodes of compiled policies -----------------------------------------------------------------------
+    def update(self, actions: _Offsets, observations: _Offsets, *, threads: int | None = None) -> None:
+        """Takes in the action and the observation of every episode, (n,) each."""
+
+    def reset(self, starts: _Booleans) -> None:
+        """Begins the episodes marked in `starts` (n,) anew."""
+
+# --- playing ---------------------------------------------------------------------------------------------
+
 def rollout(
     world: World,
-    policy: _Compiled,
+    policy: CompiledPolicy | None,
     *,
     episodes: int,
     horizon: int,
@@ -823,14 +687,11 @@ def rollout(
     threads: int | None = None,
     progress: Callable[[int], object] | None = None,
 ) -> _Recorded:
-    """Recorded episodes: (actions, observations, rewards, behavior_probs, offsets, terminated).
-
-    They have the luck of episodes `first`, `first` + 1, … of this seed.
-    """
+    """Episodes of a policy (None: uniform), recorded with the probability of every action taken."""
 
 def returns(
     world: World,
-    policy: _Compiled,
+    policy: CompiledPolicy | None,
     *,
     episodes: int,
     horizon: int,
@@ -839,10 +700,4 @@ def returns(
     threads: int | None = None,
     progress: Callable[[int], object] | None = None,
 ) -> tuple[_Floats, _Offsets]:
-    """(discounted returns, lengths), one entry per episode."""
-
-def action_probabilities(data: _Data, policy: _Compiled, *, threads: int | None = None) -> _Floats:
-    """Probability of every action before every step of logged episodes, (n_steps, n_actions).
-
-    The policy remembers the logged actions, not those that it would have chosen. None is the uniform policy.
-    """
+    """(discounted returns, lengths), one entry per episode; nothing else is kept."""

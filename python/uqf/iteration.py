@@ -149,7 +149,7 @@ class _Game:
     def play(self, policy: Any, epsilon: float, episodes: int, kind: str) -> Trajectories:
         """One round; None plays uniformly."""
         start, number = time.perf_counter(), len(self.rounds)
-        options = {
+        options: dict[str, Any] = {
             "horizon": self.horizon,
             "epsilon": epsilon,
             "seed": (self.seed * ROUND_SEEDS + number) % 2**64,

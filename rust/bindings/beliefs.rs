@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use numpy::{
-    IntoPyArray, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyReadonlyArray3,
-    PyUntypedArrayMethods,
+    IntoPyArray, PyArray1, PyArray2, PyArray3, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2,
+    PyReadonlyArray3, PyUntypedArrayMethods,
 };
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -27,7 +27,13 @@ pub struct CloneModels {
     beliefs: Arc<Beliefs>,
 }
 
+type Cube<'py> = Bound<'py, PyArray3<f32>>;
+
 impl CloneModels {
+    fn at(&self, index: usize) -> PyResult<&CloneModel> {
+        self.models.get(index).ok_or_else(|| PyValueError::new_err(format!("no model {index}")))
+    }
+
     fn in_task(models: Arc<Vec<CloneModel>>, tasks: Arc<Tasks>, task: usize) -> Self {
         let beliefs = Arc::new(Beliefs::new(&models, task));
         CloneModels { models, tasks, task, beliefs }
@@ -137,16 +143,51 @@ impl CloneModels {
         })
     }
 
-    /// The arrays of one model: start, transitions, ends, rewards, first and last state of every observation.
-    fn model<'py>(&self, py: Python<'py>, index: usize) -> PyResult<Bound<'py, PyDict>> {
-        let model =
-            self.models.get(index).ok_or_else(|| PyValueError::new_err(format!("no model {index}")))?;
+    /// Models after one plain iteration of Baum and Welch on these episodes.
+    fn iterated(&self, py: Python<'_>, data: Arrays<'_>) -> PyResult<Self> {
+        let view = data.view()?;
+        let models = job::long(py, None, |ticker| {
+            let tasks = self.tasks.applied(view.n_episodes(), self.task as u32);
+            self.models.iter().map(|model| model.iterated(&view, &tasks, ticker)).collect()
+        })?;
+        Ok(Self::in_task(Arc::new(models), self.tasks.clone(), self.task))
+    }
+
+    /// What one model expects of these episodes: (transitions (A, S, S), events (A, events, S), start (S,)).
+    fn expected_counts<'py>(
+        &self,
+        py: Python<'py>,
+        index: usize,
+        data: Arrays<'py>,
+    ) -> PyResult<(Cube<'py>, Cube<'py>, Bound<'py, PyArray1<f32>>)> {
+        let (model, view) = (self.at(index)?, data.view()?);
+        let counts = job::long(py, None, |ticker| {
+            model.expected_counts(&view, &self.tasks.applied(view.n_episodes(), self.task as u32), ticker)
+        })?;
         let (actions, states) = (model.n_actions, model.n_states);
+        let size = actions * model.n_events * states;
+        let events = counts.events[self.task * size..(self.task + 1) * size].to_vec();
+        Ok((
+            counts.transitions.into_pyarray(py).reshape([actions, states, states])?,
+            events.into_pyarray(py).reshape([actions, model.n_events, states])?,
+            counts.start.into_pyarray(py),
+        ))
+    }
+
+    /// The arrays of one model: start, transitions, events, ends, rewards, and first and last state of every
+    /// observation. Event 2c + 1 is a reward up to `edges[c]` that ends the episode, 2c one that does not.
+    fn model<'py>(&self, py: Python<'py>, index: usize) -> PyResult<Bound<'py, PyDict>> {
+        let model = self.at(index)?;
+        let (actions, states) = (model.n_actions, model.n_states);
+        let size = actions * model.n_events * states;
+        let events = model.events[self.task * size..(self.task + 1) * size].to_vec().into_pyarray(py);
         let by_state = |values: Vec<f32>| values.into_pyarray(py).reshape([actions, states]);
         let transitions = model.transitions.clone().into_pyarray(py);
         let arrays = PyDict::new(py);
         arrays.set_item("start", model.start.clone().into_pyarray(py))?;
         arrays.set_item("transitions", transitions.reshape([actions, states, states])?)?;
+        arrays.set_item("events", events.reshape([actions, model.n_events, states])?)?;
+        arrays.set_item("edges", self.tasks.classes(self.task).edges().to_vec())?;
         arrays.set_item("ends", by_state(model.ends(self.task))?)?;
         arrays.set_item("rewards", by_state(model.rewards(self.task, &self.tasks))?)?;
         arrays.set_item("ranges", model.ranges.clone())?;

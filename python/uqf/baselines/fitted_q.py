@@ -16,12 +16,12 @@ from uqf.baselines.psr import PSR
 from uqf.baselines.window import Window
 from uqf.data.along import best_next, cut_before
 from uqf.data.checks import positive, probability
+from uqf.data.progress import Progress, Reporter
 from uqf.data.trajectories import Trajectories
-from uqf.learn.learner import Learner, checked_data
+from uqf.learn.learner import Learner
 from uqf.policies import AutomatonPolicy, ForestPolicy
 
 Floats = NDArray[np.float64]
-Progress = Callable[[int], object]
 
 
 class FittedQ(Learner):
@@ -86,9 +86,7 @@ class FittedQ(Learner):
         self.seed = seed
         self.threads = threads
 
-    def fit(self, data: Trajectories, y: None = None, *, progress: Progress | None = None) -> FittedQ:
-        """Learns from episodes; calls ``progress(rounds done)`` after every round. `y` is ignored."""
-        checked_data(data)
+    def _learn(self, data: Trajectories, progress: Callable[[Progress], object] | None) -> None:
         discount = probability("discount", self.discount)
         for name in ("iterations", "trees", "random_splits", "leaf"):
             positive(name, operator.index(getattr(self, name)))
@@ -102,6 +100,8 @@ class FittedQ(Learner):
         lowest, highest = value_range(data, discount)
         targets: Floats = data.rewards
         changes = []
+        reporter = Reporter(progress, self.iterations)
+        reporter.enter("rounds", f"{self.iterations} of fitted-Q")
         for iteration in range(self.iterations):
             if iteration > 0:
                 values = self.policy_.values(states, threads=self.threads).clip(lowest, highest)
@@ -114,11 +114,9 @@ class FittedQ(Learner):
                 forests[action] = forest
             joined = regressors.joined(forests)
             self.policy_ = ForestPolicy(**self.features_.parts(), **joined, temperature=self.temperature)
-            if progress is not None:
-                progress(iteration + 1)
+            reporter.add(1)
         self.changes_ = np.array(changes)
         self.diagnostics_ = {"learner": "FittedQ", "iterations": self.iterations, "notes": []}
-        return self._keep_origin(data)
 
     def _regression(self, inputs: list[regressors.Features]) -> regressors.Regression:
         settings = regressors.TreeSettings(self.trees, self.random_splits, self.leaf, self.seed, self.threads)
@@ -166,5 +164,4 @@ def fitted_features(representation: Any, data: Trajectories) -> tuple[Any, _core
 
 def automaton_features(policy: AutomatonPolicy) -> _core.Features:
     """The state that an automaton policy acts on."""
-    sizes = {"n_actions": policy.n_actions, "n_observations": policy.n_observations}
-    return _core.Features(automaton=policy, **sizes)
+    return _core.Features(automaton=policy, n_actions=policy.n_actions, n_observations=policy.n_observations)

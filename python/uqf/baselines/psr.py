@@ -83,8 +83,9 @@ class PSR:
     @property
     def features(self) -> _core.Features:
         """The state as features of histories, for `FittedQ`."""
-        sizes = {"n_actions": self.n_actions, "n_observations": self.n_observations}
-        return _core.Features(automaton=self.tracker, **sizes)
+        return _core.Features(
+            automaton=self.tracker, n_actions=self.n_actions, n_observations=self.n_observations
+        )
 
     def state(self, history: Sequence[tuple[int, int]] = ()) -> Floats:
         """Normalised state (k,) after a list of (action, observation)."""

@@ -56,8 +56,17 @@ class Trajectories:
     list of samples in scikit-learn (`KFold`, `train_test_split`, `GridSearchCV`).
     """
 
-    __slots__ = ("actions", "observations", "rewards", "behavior_probs", "offsets", "terminated")  # noqa: RUF023
-    __slots__ += ("n_actions", "n_observations", "vocabulary")
+    __slots__ = (  # noqa: RUF023  (the order in which the core gives them)
+        "actions",
+        "observations",
+        "rewards",
+        "behavior_probs",
+        "offsets",
+        "terminated",
+        "n_actions",
+        "n_observations",
+        "vocabulary",
+    )
 
     actions: NDArray[np.int32]
     observations: NDArray[np.int32]
@@ -150,16 +159,18 @@ class Trajectories:
                     f"episode {index}: its parts have lengths {sorted(sizes)}, all must be equal and positive"
                 )
             lengths.append(sizes.pop())
-        parts = [
+        actions, observations, rewards, *probs = (
             np.concatenate([np.atleast_1d(np.asarray(part)) for part in same])
             for same in zip(*episodes, strict=True)
-        ]
+        )
         return cls(
-            *parts[:3],
+            actions,
+            observations,
+            rewards,
             np.concatenate([[0], np.cumsum(lengths)]),
             n_actions=n_actions,
             n_observations=n_observations,
-            behavior_probs=parts[3] if len(parts) == 4 else None,
+            behavior_probs=probs[0] if probs else None,
             terminated=terminated,
         )
 
@@ -225,10 +236,10 @@ class Trajectories:
         steps = slice(self.offsets[position], self.offsets[position + 1])
         return Episode(*self._cut(steps), bool(self.terminated[position]))
 
-    def _cut(self, steps: slice) -> list[Any]:
+    def _cut(self, steps: slice) -> tuple[Any, Any, Any, Any]:
         """Actions, observations, rewards and behavior_probs of some steps."""
-        arrays = (self.actions, self.observations, self.rewards, self.behavior_probs)
-        return [None if array is None else array[steps] for array in arrays]
+        probs = None if self.behavior_probs is None else self.behavior_probs[steps]
+        return self.actions[steps], self.observations[steps], self.rewards[steps], probs
 
     def _contiguous(self, first: int, last: int) -> Trajectories:
         steps = slice(self.offsets[first], self.offsets[last])

@@ -60,7 +60,7 @@ def learned_policy(task: Task, learner: Learner, env: Environment, seed: int) ->
     if task.rounds == 1:
         return learner.fit(rollout(env, episodes=task.episodes, seed=seed)).policy_
     steps = learner if isinstance(learner, ContextQ) else ContextQ(env.discount)
-    amount = {"iterations": task.rounds, "episodes": task.episodes}
+    amount: dict[str, Any] = {"iterations": task.rounds, "episodes": task.episodes}
     return policy_iteration(env, steps, final=learner, seed=seed, **amount).policy
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from uqf.baselines import CPSR, POMCP, FittedQ, MemorylessQ
+from uqf.data.progress import Progress
 from uqf.evaluate import rollout
 from uqf.experiments.cells import Cell, Result
 from uqf.experiments.contest import Clock, Contestant, replay, score, train
@@ -197,9 +198,9 @@ class SPocMan:
         def watch(learner: FittedQ) -> Any:
             clock = Clock()
 
-            def progress(done: int) -> None:
-                if done in rounds:
-                    kept[done] = (learner.policy_, clock.read())
+            def progress(told: Progress) -> None:
+                if told.done in rounds and told.done not in kept:
+                    kept[told.done] = (learner.policy_, clock.read())
 
             return progress
 

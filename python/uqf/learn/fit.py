@@ -67,7 +67,8 @@ def fit(
     probability("discount", discount)
     train, held_out = _split(data, holdout, seed)
     taught, judges = data[train], data[held_out]
-    began, tried = time.perf_counter(), []
+    tried: Tried = []
+    began = time.perf_counter()
     baseline = Baseline.of(taught, discount)
     for number, candidate in enumerate(CANDIDATES):
         if number > 0 and seconds is not None and time.perf_counter() - began > seconds:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import fields
 from functools import partial
 from typing import Any, Self
 
@@ -182,9 +183,7 @@ class UQF(Incremental):
         return Reader(data, passes=passes, threads=self.threads, executor=executor, progress=progress)
 
     def _basis(self) -> Basis:
-        names = ("occurrences", "max_prefix", "max_suffix", "n_prefixes", "n_suffixes", "projection")
-        names += ("prefix_dim", "suffix_dim", "seed")
-        return Basis(**{name: getattr(self, name) for name in names})
+        return Basis(**{field.name: getattr(self, field.name) for field in fields(Basis)})
 
     def _target(self) -> Target:
         return Target(self.target, probability("discount", self.discount), self.offset)

@@ -151,7 +151,8 @@ def _taken_apart(policy: Any) -> tuple[str, dict[str, Any], Arrays]:
         raise TypeError(
             f"policy is a {type(policy).__name__}: of these kinds files are made: {', '.join(KINDS)}"
         )
-    scalars, arrays = {}, {}
+    scalars: dict[str, Any] = {}
+    arrays: Arrays = {}
     for name, part in policy.parts().items():
         within, epsilon = part if isinstance(part, tuple) else (part, None)
         if hasattr(within, "parts"):

@@ -63,6 +63,11 @@ impl RewardClasses {
         2 * self.edges.len()
     }
 
+    /// Class c holds the rewards above edge c − 1 and up to edge c.
+    pub fn edges(&self) -> &[f64] {
+        &self.edges
+    }
+
     pub fn event(&self, reward: f64, ended: bool) -> usize {
         2 * self.class(reward) + usize::from(ended)
     }

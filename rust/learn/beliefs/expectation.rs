@@ -32,6 +32,11 @@ impl Sequence {
         self.actions.len()
     }
 
+    /// All episodes of a data set.
+    pub fn all(view: &View, tasks: &Tasks) -> Vec<Self> {
+        (0..view.n_episodes()).map(|episode| Sequence::of(view, tasks, episode)).collect()
+    }
+
     pub fn of(view: &View, tasks: &Tasks, episode: usize) -> Self {
         let (steps, terminated) = (view.episode(episode), view.terminated[episode]);
         let last = steps.end - 1;

@@ -217,9 +217,21 @@ impl CloneModel {
 
     /// Mean log-likelihood of a step in other data, of the tasks that the model was trained on.
     pub fn score(&self, view: &View, tasks: &Tasks, ticker: &Ticker) -> Result<f64> {
-        let episodes = 0..view.n_episodes();
-        let sequences: Vec<Sequence> = episodes.map(|e| Sequence::of(view, tasks, e)).collect();
-        self.log_likelihood_of(&sequences, ticker)
+        self.log_likelihood_of(&Sequence::all(view, tasks), ticker)
+    }
+
+    /// How often the model expects every transition, event and start to have occurred in other data.
+    pub fn expected_counts(&self, view: &View, tasks: &Tasks, ticker: &Ticker) -> Result<Expected> {
+        let mut expected = self.expectation(&Sequence::all(view, tasks), ticker)?;
+        expected.transitions.iter_mut().zip(&self.transitions).for_each(|(count, t)| *count *= t);
+        Ok(expected)
+    }
+
+    /// The model after one plain iteration on other data.
+    pub fn iterated(&self, view: &View, tasks: &Tasks, ticker: &Ticker) -> Result<Self> {
+        let law = tasks.law().into_iter().flat_map(|p| std::iter::repeat_n(p, self.n_states));
+        let expected = self.expectation(&Sequence::all(view, tasks), ticker)?;
+        Ok(self.maximisation(&expected, &law.collect::<Vec<f32>>()))
     }
 
     /// Probability that action a in state s ends the episode of a task: (actions, states).

@@ -55,7 +55,7 @@ def numerical_rank(spectrum: FloatArray, shape: tuple[int, ...]) -> int:
 def enough_rank(spectrum: FloatArray, energy: float) -> int:
     """The smallest rank that keeps `ENERGY` of a block's energy, at most `MAX_RANK`."""
     kept = np.cumsum((spectrum / np.sqrt(energy)) ** 2)
-    return int(min(np.searchsorted(kept, ENERGY) + 1, MAX_RANK, len(spectrum)))
+    return min(int(np.searchsorted(kept, ENERGY)) + 1, MAX_RANK, len(spectrum))
 
 
 def decompose(block: Any, rank: int | None, *, choose: bool = False, seed: int = 0) -> Decomposition:

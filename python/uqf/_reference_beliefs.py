@@ -1,0 +1,148 @@
+"""The method of `BeliefQ` in plain NumPy, equation by equation: the oracle of its tests and its best explanation.
+
+A cloned hidden Markov model has states that show one observation each; several states (clones) may show the same. In
+state s, action a brings an *event* (a class of rewards, and whether the episode ended) with probability
+``events[a, e, s]``; if the episode goes on, the next state is s' with probability ``transitions[a, s, s']``, and its
+observation is seen. Nothing here is fast. An episode is (actions, observations, events, ended).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+FloatArray = NDArray[np.float64]
+Episode = tuple[Sequence[int], Sequence[int], Sequence[int], bool]
+
+
+class Model(NamedTuple):
+    """start (S,), transitions (A, S, S), events (A, E, S), shows (S,): the observation of every state."""
+
+    start: FloatArray
+    transitions: FloatArray
+    events: FloatArray
+    shows: NDArray[np.int64]
+
+
+class Counts(NamedTuple):
+    """Expected counts in the shapes of a model, and the log-likelihood of the episodes."""
+
+    start: FloatArray
+    transitions: FloatArray
+    events: FloatArray
+    log_likelihood: float
+
+
+def beliefs(model: Model, actions: Sequence[int], observations: Sequence[int]) -> FloatArray:
+    """Bayes' rule at every cut of an episode that goes on, (T + 1, S); rewards are not looked at, as when acting.
+
+    That the episode goes on is evidence too: odd events are ends. What the model holds impossible makes the belief even
+    over the clones of what was seen.
+    """
+    belief = model.start
+    rows = [belief]
+    for action, observation in zip(actions, observations, strict=True):
+        goes_on = model.events[action, 0::2].sum(axis=0)
+        clones = model.shows == observation
+        joint = ((belief * goes_on) @ model.transitions[action]) * clones
+        belief = joint / joint.sum() if joint.sum() > 1e-12 else clones / clones.sum()
+        rows.append(belief)
+    return np.stack(rows)
+
+
+def expectation(model: Model, episodes: Sequence[Episode]) -> Counts:
+    """How often every start, transition and event is expected to have occurred, given all that was seen.
+
+    With the forward probabilities f_t(s) of what was seen before step t, and the backward probabilities b_t(s) of what
+    was seen from step t on, the share of a transition at step t is f_t(s) · events · transitions · b_{t+1}(s') over
+    the probability of the episode.
+    """
+    start, transitions, event_counts = (np.zeros_like(table) for table in model[:3])
+    log_likelihood = 0.0
+    for actions, observations, events, ended in episodes:
+        length = len(actions)
+        forward, backward = [model.start], [np.ones_like(model.start)]
+        moves = []
+        for t in range(length):
+            last = ended and t == length - 1
+            law = model.events[actions[t], events[t]]
+            arrives = (
+                np.eye(len(law)) if last else model.transitions[actions[t]] * (model.shows == observations[t])
+            )
+            moves.append(law[:, np.newaxis] * arrives)
+            forward.append(forward[-1] @ moves[-1])
+        for move in reversed(moves):
+            backward.insert(0, move @ backward[0])
+        likelihood = float(forward[-1].sum())
+        log_likelihood += float(np.log(likelihood))
+        start += forward[0] * backward[0] / likelihood
+        for t in range(length):
+            joint = forward[t][:, np.newaxis] * moves[t] * backward[t + 1] / likelihood
+            event_counts[actions[t], events[t]] += joint.sum(axis=1)
+            if not (ended and t == length - 1):
+                transitions[actions[t]] += joint
+    return Counts(start, transitions, event_counts, log_likelihood)
+
+
+def maximisation(
+    model: Model, counts: Counts, law: FloatArray, transition_prior: float = 0.5, event_prior: float = 1.0
+) -> Model:
+    """The model that makes the expected counts likeliest, with pseudo-counts.
+
+    A row of transitions has `transition_prior` of them, spread evenly; the events of a state have `event_prior`,
+    spread as the frequencies `law` (A, E) of all events.
+    """
+    transitions = counts.transitions + transition_prior / len(model.start)
+    # An action that was never taken has all events alike.
+    events = counts.events + event_prior * law[:, :, np.newaxis] + 1e-12
+    return Model(
+        counts.start / counts.start.sum(),
+        transitions / transitions.sum(axis=2, keepdims=True),
+        events / events.sum(axis=1, keepdims=True),
+        model.shows,
+    )
+
+
+def temporal_differences(
+    features: FloatArray, rewards: FloatArray, ended: bool, discount: float, trace: float
+) -> tuple[FloatArray, FloatArray]:
+    """(A, b) of one episode: the value weights w of the policy that played it solve (ridge + Σ A) w = Σ b.
+
+    `features` are those at all T + 1 cuts. Row t asks that x_t · w = Σ_i (γλ)^i (r_{t+i} + γ(1 − λ) x_{t+i+1} · w …):
+    with z_t = Σ_i (γλ)^i (x_{t+i} − γ x_{t+i+1}) and ρ_t = Σ_i (γλ)^i r_{t+i}, A = Σ x_t z_tᵀ and b = Σ x_t ρ_t.
+    """
+    length, width = len(rewards), features.shape[1]
+    left, right = np.zeros((width, width)), np.zeros(width)
+    for t in range(length):
+        difference, earned = np.zeros(width), 0.0
+        for i in range(t, length):
+            weight = (discount * trace) ** (i - t)
+            following = 0.0 if ended and i == length - 1 else 1.0
+            difference += weight * (features[i] - discount * following * features[i + 1])
+            earned += weight * rewards[i]
+        left += np.outer(features[t], difference)
+        right += features[t] * earned
+    return left, right
+
+
+def generalised_advantages(
+    values: FloatArray, rewards: FloatArray, ended: bool, discount: float, trace: float
+) -> FloatArray:
+    """Σ_i (γλ)^i δ_{t+i} of every step, with δ_t = r_t + γ V_{t+1} − V_t; `values` are those at all T + 1 cuts."""
+    length = len(rewards)
+    following = np.where(ended & (np.arange(length) == length - 1), 0.0, values[1:])
+    residuals = rewards + discount * following - values[:-1]
+    return np.array(
+        [sum((discount * trace) ** (i - t) * residuals[i] for i in range(t, length)) for t in range(length)]
+    )
+
+
+def ridge_advantages(
+    features: FloatArray, targets: FloatArray, weights: FloatArray, ridge: float
+) -> FloatArray:
+    """Weights of one action: the ridge regression of its targets on the features before its steps, each weighted."""
+    gram = features.T @ (weights[:, np.newaxis] * features) + ridge * np.eye(features.shape[1])
+    return np.asarray(np.linalg.solve(gram, features.T @ (weights * targets)))
