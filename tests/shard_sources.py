@@ -1,12 +1,39 @@
 """Sources of shards that tests can watch, slow down or break. In a module of its own, so that workers can import it."""
 
 import os
+import sys
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import uqf
+
+HASHED = {
+    "rank": 3,
+    "discount": 0.9,
+    "target": "return",
+    "projection": "hashed",
+    "prefix_dim": 20,
+    "suffix_dim": 20,
+}
+LISTED = {
+    "rank": 3,
+    "discount": 0.9,
+    "target": "return",
+    "max_prefix": 2,
+    "max_suffix": 2,
+    "n_prefixes": 20,
+}
+
+
+def bits(learner):
+    return (learner.wfa_.alpha.tobytes(), learner.wfa_.operators.tobytes(), learner.wfa_.omega.tobytes())
+
+
+def with_paths():
+    """The environment of a process that finds what this one finds."""
+    return os.environ | {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
 
 
 @dataclass(frozen=True)

@@ -143,6 +143,16 @@ def test_full_epsilon_is_the_uniform_policy():
     np.testing.assert_allclose(data.behavior_probs, 1 / 3, rtol=1e-12)
 
 
+@pytest.mark.parametrize(
+    "policy", [None, uqf.TablePolicy(np.full((7, 3), 1 / 3), 2)], ids=["uniform", "table"]
+)
+def test_rollouts_in_blocks_are_rollouts(policy):
+    env = uqf.make("tiger", horizon=9)
+    whole = uqf.rollout(env, policy, episodes=50, seed=3)
+    blocks = [uqf.rollout(env, policy, episodes=10, first=first, seed=3) for first in range(0, 50, 10)]
+    assert uqf.concatenate(blocks) == whole
+
+
 class Listens:
     """A policy with `action` alone: deterministic."""
 

@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 import uqf
-from uqf.cli import app
+from uqf.cli.commands import app
 
 
 def test_environments_are_listed_by_the_module_run_as_a_program():
@@ -25,7 +25,7 @@ def test_environments_for_machines():
 
 
 def test_completion_is_offered():
-    code = "import os; os.environ['_UQF_COMPLETE'] = 'complete_bash'; from uqf.cli import app; app(prog_name='uqf')"
+    code = "import os; os.environ['_UQF_COMPLETE'] = 'complete_bash'; from uqf.cli.commands import app; app(prog_name='uqf')"
     words = {"COMP_WORDS": "uqf watch --env grid", "COMP_CWORD": "3"}
     result = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, env=os.environ | words

@@ -5,7 +5,7 @@ import pytest
 from typer.testing import CliRunner
 
 import uqf
-from uqf.cli import app
+from uqf.cli.commands import app
 from uqf.experiments import Store, gridworld, spocman
 from uqf.experiments.cells import code
 from uqf.experiments.spocman_table import summary

@@ -14,7 +14,7 @@ from uqf.experiments.episode import play
 from uqf.watch import show
 
 import uqf
-from uqf.cli import app
+from uqf.cli.commands import app
 
 
 @pytest.fixture(scope="module")

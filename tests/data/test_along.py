@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from uqf.learn.along import advantages, cut_before, goes_on, propensities, returns_to_go
 
 from strategies import trajectories
-from uqf.learn.contexts import retrace
+from uqf.data.along import advantages, cut_before, goes_on, returns_to_go
+from uqf.data.propensities import propensities
+from uqf.learn.context_q import retrace
 
 
 @given(trajectories(), st.floats(0, 1))

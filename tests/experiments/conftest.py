@@ -1,7 +1,7 @@
 import pytest
 from typer.testing import CliRunner
 
-from uqf.cli import app
+from uqf.cli.commands import app
 
 
 @pytest.fixture(scope="session")

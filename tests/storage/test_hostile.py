@@ -14,11 +14,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
-
-import uqf
 from test_logs import STEPS
 from test_model_file import random_sum
 from test_pomdp_file import MAZE, TIGER
+
+import uqf
 from uqf import _core
 
 DAMAGE = Path(__file__).parent / "damage.py"

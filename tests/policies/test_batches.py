@@ -1,9 +1,6 @@
-"""Acting in production: batches of episodes, and the interface of Stable-Baselines3."""
+"""Acting in many episodes at once."""
 
-import subprocess
-import sys
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,11 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import uqf
-from test_model_file import policies
+from random_policies import InPython, policies
 from uqf import baselines
-from uqf.adapters.sb3 import Predictor
-
-EXAMPLES = Path(__file__).parent.parent / "examples"
 
 
 def some_steps(policy, n, steps, seed=0):
@@ -70,10 +64,10 @@ def learned():
     tiger = uqf.make("tiger")
     data = uqf.rollout(tiger, episodes=200, horizon=6, seed=0)
     learners = {
-        "beliefs": uqf.UQF(states=6, models=1, iterations=3),
-        "contexts": uqf.UQF(memory="contexts"),
+        "beliefs": uqf.BeliefQ(states=6, models=1),
+        "contexts": uqf.ContextQ(),
         "spectral": uqf.UQF(rank=3),
-        "paper": uqf.UQF.paper(rank=3),
+        "start": uqf.UQF(rank=3, occurrences="start"),
         "memoryless": baselines.MemorylessQ(),
         "fitted": baselines.FittedQ(baselines.Window(2), iterations=2),
         "tpsr": baselines.TPSR(rank=3),
@@ -89,19 +83,8 @@ def learned():
 
 
 KINDS = (
-    "beliefs contexts spectral paper memoryless fitted tpsr cpsr psr-pbvi qmdp random own".split()  # noqa: SIM905
+    "beliefs contexts spectral start memoryless fitted tpsr cpsr psr-pbvi qmdp random own".split()  # noqa: SIM905
 )
-
-
-class InPython:
-    """A user's own policy: only what the protocol demands."""
-
-    def __init__(self, policy):
-        self.initial_state, self.update, self.action_probs = (
-            policy.initial_state,
-            policy.update,
-            policy.action_probs,
-        )
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -132,7 +115,7 @@ def test_a_policy_of_unknown_size_needs_n_actions(learned):
 
 
 def episode_of(policy, seed):
-    """Actions of an episode, each drawn with luck of its own."""
+    """Actions of an episode, each drawn from a random stream of its own."""
     rng = np.random.default_rng(seed)
     state, actions = policy.initial_state(), []
     for _ in range(200):
@@ -176,39 +159,3 @@ def test_misuse_of_a_batch_is_named():
         batch.update(zeros, np.array([0, 2]))
     with pytest.raises(ValueError, match="array of length 3: there are 2 episodes"):
         batch.update(np.zeros(3, np.int64), zeros)
-
-
-def test_predict_gives_each_parallel_episode_its_own_memory():
-    # After (0, 0) action 1 is taken, after (1, 1) action 0, at the start action 0.
-    rule = np.array([1, 1, 1, 0, 0])
-    policy = uqf.TablePolicy(np.eye(2)[rule], 2)
-    predictor = Predictor(policy)
-    actions, state = predictor.predict(np.array([9, 9]))
-    assert actions.tolist() == [0, 0], "what reset shows is not looked at"
-    actions, state = predictor.predict(np.array([0, 0]), state, np.array([False, True]))
-    assert actions.tolist() == [1, 0]
-    actions, _ = predictor.predict(np.array([1, 0]), state, deterministic=True)
-    assert actions.tolist() == [0, 1]
-    single, state = predictor.predict(5)
-    assert single.shape == () and int(single) == 0
-    with pytest.raises(ValueError, match="2 observations, but state has 1 episodes"):
-        predictor.predict(np.array([0, 0]), state)
-
-
-def test_predict_speaks_names():
-    names = uqf.Vocabulary(("wait", "go"), ("red",))
-    policy = uqf.TablePolicy(np.eye(2)[[0, 1, 0, 1, 1]], 2)
-    predictor = Predictor(policy, vocabulary=names)
-    action, state = predictor.predict("red")
-    assert action == "go"
-    action, state = predictor.predict("red", state)
-    assert action == "wait"
-    action, _ = predictor.predict("violet", state)
-    assert action == "go", "an unknown observation has a code of its own"
-
-
-@pytest.mark.parametrize("example", sorted(EXAMPLES.glob("*.py")), ids=lambda path: path.name)
-def test_examples_run(tmp_path, example):
-    run = subprocess.run([sys.executable, str(example)], cwd=tmp_path, capture_output=True, text=True)
-    assert run.returncode == 0, run.stderr
-    assert "mean return" in run.stdout

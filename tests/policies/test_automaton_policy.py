@@ -1,105 +1,21 @@
-"""What goes wrong with a plain reading of the paper, one test each: every one fails without its handling."""
+"""Acting on the state of an automaton: scale, death, windows, division, ties."""
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from uqf.learn.decision import REMEDIES, SAFE_RADIUS
-from uqf.learn.state import Basis, Target, learn_state
 
 import uqf
 from strategies import pomdps
-from uqf import _core, _reference
-from words import words_up_to
+from uqf import _reference
+from uqf.data.reader import Reader
+from uqf.learn.spectral.basis import Basis, Target
+from uqf.learn.uqf import learn_state
+from uqf.policies import remembered
 
 
 def policy_of(wfa, n_actions=1, n_observations=None, **options):
     return wfa.policy(n_actions, n_observations or wfa.n_symbols // n_actions, **options)
-
-
-def remember(policy, history):
-    memory = policy.initial_state()
-    for action, observation in history:
-        memory = policy.update(memory, action, observation)
-    return memory
-
-
-# --- the start of the compressed automaton --------------------------------------------------------------
-
-
-@pytest.mark.parametrize("kind", ["gaussian", "rademacher", "sparse", "hashed"])
-def test_the_start_is_estimated_directly(kind):
-    """Rewards 2⁻ᵗ make a Hankel block of exactly rank 2; three dimensions then hold all of its 5 × 5."""
-    data = uqf.Trajectories.from_episodes(
-        [([0] * 12, [0] * 12, 0.5 ** np.arange(1, 13))], n_actions=1, n_observations=1
-    )
-    words = words_up_to(1, 4)
-    exact = np.array([0.0, *0.5 ** np.arange(1.0, 5.0)])
-    for seed in range(20):
-        projections = [_core.project_words(words, kind, 3, 2 * seed + side) for side in (0, 1)]
-        basis = Basis("start", 4, 4, projection=kind, prefix_dim=3, suffix_dim=3, seed=seed)
-        if min(np.linalg.matrix_rank(projection) for projection in projections) < 3:
-            continue  # hashed words may share too few buckets
-        if kind == "hashed" and np.abs(projections[0][1:] @ projections[0][0]).max() == 0:
-            continue  # λ has a bucket of its own: the one case where the paper's e exists
-        state = learn_state(data, basis, [Target("reward")], 2)
-        if state.decomposition.singular_values[-1] < 1e-3:
-            continue
-        np.testing.assert_allclose(state.wfa().values(words), exact, atol=1e-12)
-        parts = state.decomposition
-        paper = _reference.paper_start(parts.left, parts.singular_values, projections[0])
-        assert np.linalg.norm(paper - state.alpha) > 0.05 * np.linalg.norm(state.alpha)
-        return
-    pytest.fail("no seed gave a usable projection")
-
-
-# --- divergence -----------------------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def diverging():
-    """Few episodes and a high rank: the noise alone has a radius above one."""
-    return uqf.rollout(uqf.make("tiger", horizon=6), episodes=30, seed=0)
-
-
-def diverging_learner(remedy):
-    return uqf.UQF.paper(12, 0.95, max_prefix=2, max_suffix=2, on_divergence=remedy)
-
-
-def test_divergence_is_refused_with_the_radius(diverging):
-    with pytest.raises(uqf.SpectralRadiusError) as refused:
-        diverging_learner("refuse").fit(diverging)
-    assert refused.value.radius >= 1.0
-    assert f"{refused.value.radius:.6g}" in str(refused.value)
-
-
-@pytest.mark.parametrize("remedy", [remedy for remedy in REMEDIES if remedy != "refuse"])
-def test_every_remedy_of_divergence_gives_a_finite_policy_and_says_so(diverging, remedy):
-    learner = diverging_learner(remedy).fit(diverging)
-    reward, value = learner.wfa_, learner.value_wfa_
-    assert np.isfinite(learner.decision_function([[], [(0, 0)], [(0, 0)] * 50])).all()
-    assert "spectral radius" in learner.diagnostics_["notes"][0]
-    radius = learner.diagnostics_["spectral_radius"]
-    if remedy == "lower-rank":
-        assert radius < 1.0 and reward.rank < 12
-        np.testing.assert_array_equal(value.omega, reward.discounted(0.95).omega)
-        return
-    assert radius >= 1.0 and reward.rank == 12
-    step = 0.95 * reward.operators.sum(axis=0)
-    if remedy == "horizon":
-        powers = [np.linalg.matrix_power(step, n) @ reward.omega for n in range(6)]
-        np.testing.assert_allclose(value.omega, np.sum(powers, axis=0), rtol=1e-9)
-    else:
-        shrunk = np.eye(reward.rank) - step * SAFE_RADIUS / radius
-        np.testing.assert_allclose(shrunk @ value.omega, reward.omega, atol=1e-9 * np.abs(value.omega).max())
-
-
-def test_an_unknown_remedy_is_refused(diverging):
-    with pytest.raises(ValueError, match="on_divergence = 'pray'"):
-        diverging_learner("pray").fit(diverging)
-
-
-# --- the state ------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("scale", [1e-3, 1e3])
@@ -113,9 +29,10 @@ def test_states_keep_their_scale_for_ten_thousand_steps(scale):
     with np.errstate(over="ignore", invalid="ignore"):
         unscaled = uqf.WFA(alpha, scale * operators, omega).state([2 * a + o for a, o in history[:500]])
     assert not np.isfinite(unscaled).all() or not unscaled.any()
-    mine, theirs = remember(scaled, history), remember(plain, history)
-    assert np.abs(mine.vector).max() == pytest.approx(1.0)
-    np.testing.assert_allclose(mine.vector, theirs.vector, rtol=1e-9)
+    mine, theirs = remembered(scaled, history), remembered(plain, history)
+    vectors = scaled.vector(mine), plain.vector(theirs)
+    assert np.abs(vectors[0]).max() == pytest.approx(1.0)
+    np.testing.assert_allclose(*vectors, rtol=1e-9)
     np.testing.assert_array_equal(scaled.action_probs(mine), plain.action_probs(theirs))
 
 
@@ -124,7 +41,8 @@ def test_rescaling_never_flips_the_sign(seed):
     rng = np.random.default_rng(seed)
     wfa = uqf.WFA(-rng.random(3), rng.normal(size=(2, 3, 3)), rng.normal(size=3))
     word = rng.integers(2, size=12)
-    raw, kept = wfa.state(word), remember(policy_of(wfa), [(0, symbol) for symbol in word]).vector
+    policy = policy_of(wfa)
+    raw, kept = wfa.state(word), policy.vector(remembered(policy, [(0, symbol) for symbol in word]))
     assert raw @ kept > 0
     np.testing.assert_allclose(kept, raw / np.abs(raw).max(), atol=1e-9)
 
@@ -132,17 +50,17 @@ def test_rescaling_never_flips_the_sign(seed):
 def test_an_unseen_symbol_keeps_the_state():
     wfa = uqf.WFA([0.25, 1.0], [[[0.5, 0.5], [0.0, 1.0]]], [1.0, 0.0], symbols=[1], n_symbols=4)
     policy = policy_of(wfa, 2)
-    before = remember(policy, [(0, 1)])
+    before = remembered(policy, [(0, 1)])
     after = policy.update(before, 1, 0)
-    np.testing.assert_array_equal(after.vector, before.vector)
+    np.testing.assert_array_equal(policy.vector(after), policy.vector(before))
     np.testing.assert_array_equal(policy.q_values(after), policy.q_values(before))
     assert wfa((1, 2)) == 0.0
 
 
 def anchored_policy(operators, anchor, weights=((1.0, 0.0), (0.0, 1.0))):
-    automaton = _core.Automaton(np.arange(2), np.array(operators, float), 2)
-    return _core.AutomatonPolicy(
-        automaton,
+    return uqf.AutomatonPolicy(
+        symbols=np.arange(2),
+        operators=np.array(operators, float),
         n_actions=2,
         n_observations=1,
         start=np.array([1.0, 0.0]),
@@ -155,9 +73,9 @@ def test_a_state_that_dies_begins_again_at_the_anchor():
     kills_first = [[0.0, 0.0], [0.0, 2.0]]
     policy = anchored_policy([kills_first, np.zeros((2, 2))], anchor=[0.5, 0.25])
     after = policy.update(policy.initial_state(), 0, 0)
-    np.testing.assert_allclose(after.vector, [0.0, 1.0])  # the anchor after that symbol
+    np.testing.assert_allclose(policy.vector(after), [0.0, 1.0], err_msg="the anchor after that symbol")
     dead = policy.update(after, 1, 0)
-    np.testing.assert_allclose(dead.vector, [1.0, 0.5])  # the symbol kills the anchor too: the anchor itself
+    np.testing.assert_allclose(policy.vector(dead), [1.0, 0.5], err_msg="the anchor itself")
 
 
 @pytest.mark.parametrize("weights", [((1e308, 1e308), (1e308, -1e308)), ((1e308, 1e308), (-1e308, -1e308))])
@@ -169,61 +87,6 @@ def test_values_that_overflow_never_decide(weights):
         probs = each.action_probs(each.update(each.initial_state(), 0, 0))
         assert np.isfinite(probs).all() and probs.sum() == pytest.approx(1.0)
     np.testing.assert_array_equal(swap.action_probs(swap.update(swap.initial_state(), 0, 0)), [0.5, 0.5])
-
-
-# --- the offset -----------------------------------------------------------------------------------------
-
-
-@given(
-    pomdps(max_states=3, max_actions=2, max_observations=2), st.floats(0.5, 20.0), st.integers(0, 2**32 - 1)
-)
-def test_an_offset_on_the_return_moves_every_action_alike(pomdp, offset, seed):
-    """Exact blocks of Ṽ and of Ṽ + c·P: the learned values of actions differ by one number per history."""
-    values, chances = (
-        uqf.WFA.from_pomdp(pomdp).discounted(pomdp.discount),
-        uqf.WFA.from_pomdp(pomdp, target="probability"),
-    )
-    corner = np.zeros((pomdp.n_symbols, values.rank, chances.rank))
-    both = np.block([[values.operators, corner], [corner.transpose(0, 2, 1), chances.operators]])
-    shifted = uqf.WFA(
-        np.concatenate([values.alpha, chances.alpha]),
-        both,
-        np.concatenate([values.omega, offset * chances.omega]),
-    )
-    words = words_up_to(pomdp.n_symbols, 3 if pomdp.n_symbols < 4 else 2)
-    learned = []
-    for wfa in (values, shifted):
-        blocks = uqf.exact_hankel(wfa, prefixes=words, suffixes=words)
-        rank = wfa.minimise().rank
-        spectrum = np.linalg.svd(blocks.block, compute_uv=False)
-        if len(spectrum) < rank or spectrum[rank - 1] < 1e-4 * spectrum[0]:
-            return  # the words do not tell the states apart well enough
-        learned.append(uqf.spectral_wfa(blocks, rank))
-    actions = np.arange(pomdp.n_symbols) // pomdp.n_observations
-    for history in words_up_to(pomdp.n_symbols, 2):
-        after = [wfa.values([(*history, symbol) for symbol in range(pomdp.n_symbols)]) for wfa in learned]
-        plain, moved = (np.bincount(actions, weights=value) for value in after)
-        chance = chances.values([(*history, symbol) for symbol in range(pomdp.n_symbols)]).sum()
-        np.testing.assert_allclose(moved - plain, offset * chance / pomdp.n_actions, atol=1e-6)
-
-
-def test_an_offset_on_rewards_is_refused():
-    data = uqf.rollout(uqf.make("tiger", horizon=4), episodes=20)
-    with pytest.raises(ValueError, match="not invariant"):
-        uqf.UQF.paper(1, offset=1.0).fit(data)
-
-
-# --- starving, ties -------------------------------------------------------------------------------------
-
-
-def test_long_words_from_the_start_starve_and_short_ones_anywhere_do_not():
-    data = uqf.rollout(uqf.make("gridworld-far"), episodes=150, seed=3)
-    longest = 6
-    assert not any(episode.rewards[: 2 * longest].any() for episode in data)
-    with pytest.raises(uqf.NumericalError, match='occurrences="anywhere"'):
-        uqf.UQF.paper(4, max_prefix=longest, max_suffix=longest, n_suffixes=500).fit(data)
-    learner = uqf.UQF(4, memory="spectral", target="return", max_prefix=1, max_suffix=1).fit(data)
-    assert np.ptp(learner.decision_function([[]])) > 0
 
 
 def test_ties_are_broken_by_seeded_chance():
@@ -240,9 +103,6 @@ def test_ties_are_broken_by_seeded_chance():
     assert {policy.action(policy.initial_state(), rng) for _ in range(50)} == {0, 1, 2}
 
 
-# --- what must not matter, and what must agree ----------------------------------------------------------
-
-
 @given(pomdps(max_states=3), st.floats(1e-3, 1e3), st.integers(0, 2**32 - 1))
 def test_the_policy_does_not_depend_on_basis_and_positive_scale(pomdp, scale, seed):
     rng = np.random.default_rng(seed)
@@ -251,9 +111,9 @@ def test_the_policy_does_not_depend_on_basis_and_positive_scale(pomdp, scale, se
     other = wfa.change_basis(scale * change)
     mine, theirs = (each.policy(pomdp.n_actions, pomdp.n_observations) for each in (wfa, other))
     for episode in uqf.rollout(pomdp, episodes=3, seed=seed % 1000):
-        for length in range(len(episode)):
+        for length in range(len(episode.history)):
             history = episode.history[:length]
-            one, two = mine.q_values(remember(mine, history)), theirs.q_values(remember(theirs, history))
+            one, two = mine.q_values(remembered(mine, history)), theirs.q_values(remembered(theirs, history))
             if (size := np.abs(one).max()) > 1e-6:
                 np.testing.assert_allclose(two / np.abs(two).max(), one / size, atol=1e-6)
 
@@ -262,13 +122,15 @@ def test_the_policy_does_not_depend_on_basis_and_positive_scale(pomdp, scale, se
 def learned():
     """A state with its anchor, from data."""
     data = uqf.rollout(uqf.make("tiger", horizon=8), episodes=500, seed=7)
-    return learn_state(data, Basis(max_prefix=2, max_suffix=2), [Target("return", 0.9)], 3)
+    basis = Basis(max_prefix=2, max_suffix=2)
+    return learn_state(Reader(data, passes=2), basis, Target("return", 0.9), 3)[0]
 
 
 def windowed(state, window, temperature=0.0):
     wfa = state.wfa()
-    return _core.AutomatonPolicy(
-        wfa.automaton,
+    return uqf.AutomatonPolicy(
+        symbols=wfa.symbols,
+        operators=wfa.seen_operators,
         n_actions=3,
         n_observations=2,
         start=state.alpha,
@@ -284,9 +146,9 @@ def test_a_window_is_the_whole_history_while_it_reaches_the_start(learned, windo
     whole, limited = windowed(learned, None), windowed(learned, window)
     history = [(0, 1), (0, 1), (1, 0), (0, 0), (0, 1)]
     for length in range(len(history) + 1):
-        state = remember(limited, history[:length]).vector
+        state = limited.vector(remembered(limited, history[:length]))
         if length <= window:
-            np.testing.assert_array_equal(state, remember(whole, history[:length]).vector)
+            np.testing.assert_array_equal(state, whole.vector(remembered(whole, history[:length])))
         else:
             begin = learned.anchor
             for action, observation in history[length - window : length]:
@@ -302,11 +164,16 @@ def test_behavior_is_divided_out_as_the_paper_does_through_two_rounds():
     ]
 
     def policy_on(wfa, behavior):
-        weights = wfa.action_weights(3, 2)
-        return _core.AutomatonPolicy(
-            wfa.automaton, n_actions=3, n_observations=2, start=wfa.alpha, anchor=wfa.alpha, weights=weights,
+        return uqf.AutomatonPolicy(
+            symbols=wfa.symbols,
+            operators=wfa.seen_operators,
+            n_actions=3,
+            n_observations=2,
+            start=wfa.alpha,
+            anchor=wfa.alpha,
+            weights=wfa.action_weights(3, 2),
             behavior=behavior,
-        )  # fmt: skip
+        )
 
     first = policy_on(automata[0], None)
     second = policy_on(automata[1], (first, 0.5))
@@ -322,7 +189,7 @@ def test_behavior_is_divided_out_as_the_paper_does_through_two_rounds():
         one = _reference.unnormalised_q(*parts[0], np.ones(3), 2)
         two = _reference.unnormalised_q(*parts[1], greedy(one, 0.5), 2)
         three = _reference.unnormalised_q(*parts[2], greedy(two, 0.25), 2)
-        values = third.q_values(remember(third, history))
+        values = third.q_values(remembered(third, history))
         np.testing.assert_allclose(values / np.abs(values).max(), three / np.abs(three).max(), rtol=1e-9)
 
 

@@ -1,0 +1,171 @@
+"""Logs of every format give the episodes that were written, whole and in batches."""
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.feather
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import uqf
+from log_tables import STEPS, as_steps, sizes
+from strategies import trajectories
+
+
+@given(trajectories())
+def test_parquet_comes_back_bit_for_bit(tmp_path_factory, data):
+    path = tmp_path_factory.mktemp("logs") / "data.parquet"
+    data.to_parquet(path)
+    assert uqf.read_parquet(path) == data
+    assert uqf.concatenate(list(uqf.iter_log(path, 2))) == data
+    assert [len(batch) for batch in uqf.iter_log(path, 2)][:-1] == [2] * ((len(data) - 1) // 2)
+
+
+@given(trajectories())
+def test_one_row_per_step_gives_the_same_episodes(tmp_path_factory, data):
+    folder = tmp_path_factory.mktemp("logs")
+    table = as_steps(data)
+    assert uqf.from_arrow(table, **sizes(data)) == data
+    pq.write_table(table, folder / "steps.parquet", row_group_size=3)
+    assert uqf.read_log(folder / "steps.parquet", **sizes(data)) == data
+    # An episode that is cut by the end of a file goes on in the next one.
+    (folder / "many").mkdir()
+    for part in range(0, table.num_rows, 4):
+        pq.write_table(table.slice(part, 4), folder / "many" / f"{part:05}.parquet")
+    assert uqf.read_log(folder / "many", **sizes(data)) == data
+
+
+@given(trajectories())
+def test_text_gives_the_same_episodes(tmp_path_factory, data):
+    folder = tmp_path_factory.mktemp("logs")
+    rows = as_steps(data).to_pylist()
+    (folder / "steps.jsonl").write_text("\n".join(json.dumps(row) for row in rows))
+    lines = [",".join(rows[0])] + [",".join(str(value).lower() for value in row.values()) for row in rows]
+    (folder / "steps.csv").write_text("\n".join(lines))
+    episodes = [
+        {
+            "actions": e.actions.tolist(),
+            "observations": e.observations.tolist(),
+            "rewards": e.rewards.tolist(),
+        }
+        | ({} if e.behavior_probs is None else {"behavior_probs": e.behavior_probs.tolist()})
+        | {"terminated": e.terminated}
+        for e in data
+    ]
+    (folder / "episodes.jsonl").write_text("\n".join(map(json.dumps, episodes)))
+    for name in ("steps.jsonl", "steps.csv", "episodes.jsonl"):
+        assert uqf.read_log(folder / name, **sizes(data)) == data
+
+
+@given(trajectories(), st.integers(1, 5))
+def test_every_format_is_read_in_batches_of_the_size_asked_for(tmp_path_factory, data, size):
+    folder = tmp_path_factory.mktemp("logs")
+    table = as_steps(data)
+    pq.write_table(table, folder / "log.parquet")
+    pa.feather.write_feather(table, folder / "log.arrow", chunksize=4)
+    pa.csv.write_csv(table, folder / "log.csv")
+    (folder / "log.jsonl").write_text("\n".join(json.dumps(row) for row in table.to_pylist()))
+    for path in folder.iterdir():
+        batches = list(uqf.iter_log(path, size, **sizes(data)))
+        assert uqf.concatenate(batches) == data
+        assert [len(batch) for batch in batches[:-1]] == [size] * (len(batches) - 1)
+    with pytest.raises(ValueError, match="batch_episodes = 0"):
+        next(uqf.iter_log(folder / "log.csv", 0))
+
+
+#: Reads a log in batches and prints the steps it held and by how many bytes the process grew.
+READ_IN_BATCHES = """
+import resource, sys, uqf
+def peak():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+list(uqf.iter_log(sys.argv[1], 200))
+before = peak()
+print(sum(batch.n_steps for batch in uqf.iter_log(sys.argv[2], 200)), peak() - before)
+"""
+
+
+def long_log(path, episodes):
+    """Episodes of 100 steps."""
+    steps = np.arange(100) % 3, np.arange(100) % 7, np.arange(100) % 2
+    lists = {
+        name: values.tolist()
+        for name, values in zip(("actions", "observations", "rewards"), steps, strict=True)
+    }
+    rows = "".join("@,{},{},{}\n".format(*step) for step in zip(*steps, strict=True))
+    table = pa.table({name: [values] * 1000 for name, values in lists.items()})
+    match path.suffix:
+        case ".csv":
+            with path.open("w") as file:
+                file.write("episode,action,observation,reward\n")
+                # Ids that do not count up by one, so that every one must be remembered.
+                file.writelines(rows.replace("@", f"{7 * episode}") for episode in range(episodes))
+        case ".jsonl":
+            path.write_text((json.dumps(lists) + "\n") * episodes)
+        case ".parquet":
+            with pq.ParquetWriter(path, table.schema) as writer:
+                for _ in range(episodes // 1000):
+                    writer.write_table(table)
+        case ".arrow":
+            with pa.ipc.new_file(path, table.schema) as writer:
+                for _ in range(episodes // 1000):
+                    writer.write_table(table)
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".jsonl", ".parquet", ".arrow"])
+def test_memory_does_not_grow_with_the_log(tmp_path, suffix):
+    paths = [tmp_path / f"{size}{suffix}" for size in ("short", "long")]
+    for path, episodes in zip(paths, (1000, 20_000), strict=True):
+        long_log(path, episodes)
+    run = subprocess.run(
+        [sys.executable, "-c", READ_IN_BATCHES, *map(str, paths)], capture_output=True, text=True, check=True
+    )
+    steps, growth = map(int, run.stdout.split())
+    assert steps == 2_000_000
+    assert growth < 0.6 * steps * 24, "the arrays of the whole log alone would take more"
+
+
+def test_the_format_may_be_said(tmp_path):
+    pa.csv.write_csv(pa.table(STEPS), tmp_path / "log.txt")
+    assert uqf.read_log(tmp_path / "log.txt", format="csv") == uqf.from_arrow(pa.table(STEPS))
+    with pytest.raises(uqf.FileFormatError, match=r"suffix '.txt' is not one of .parquet"):
+        uqf.read_log(tmp_path / "log.txt")
+    with pytest.raises(uqf.FileFormatError, match="format = 'excel': choose arrow, csv"):
+        uqf.read_log(tmp_path / "log.txt", format="excel")
+
+
+class Frame:
+    """Anything that speaks Arrow, such as a polars or pandas frame."""
+
+    def __init__(self, table):
+        self.table = table
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        return self.table.__arrow_c_stream__(requested_schema)
+
+
+def test_frames_are_read_through_the_arrow_interface():
+    assert uqf.from_arrow(Frame(pa.table(STEPS))) == uqf.from_arrow(pa.table(STEPS))
+    coded = pa.table(STEPS | {"action": pa.array(STEPS["action"]).dictionary_encode()})
+    assert uqf.from_arrow(coded) == uqf.from_arrow(pa.table(STEPS))
+    with pytest.raises(TypeError, match="frame is a dict"):
+        uqf.from_arrow(STEPS)
+
+
+@pytest.mark.parametrize("library", ["polars", "pandas"])
+def test_frames_of_the_usual_libraries(library):
+    frame = pytest.importorskip(library).DataFrame(STEPS)
+    assert uqf.from_arrow(frame) == uqf.from_arrow(pa.table(STEPS))
+
+
+def test_columns_may_have_other_names():
+    table = pa.table(STEPS).rename_columns(["user", "item", "click", "gain", "p", "done"])
+    columns = uqf.LogColumns("user", "item", "click", "gain", "p", "done")
+    assert uqf.from_arrow(table, columns=columns) == uqf.from_arrow(pa.table(STEPS))
+    with pytest.raises(uqf.FileFormatError, match=r"no column 'item' for the action .*\(action=…\)"):
+        uqf.from_arrow(pa.table(STEPS), columns=uqf.LogColumns(action="item"))

@@ -1,0 +1,94 @@
+"""Values by the longest known context, and sums of them."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import uqf
+from random_policies import random_contexts
+from strategies import trajectories
+from uqf.data.along import cut_before
+from uqf.learn.contexts import ContextTree
+from uqf.policies import probs_along, remembered, softmax
+
+
+@given(trajectories(max_episodes=20), st.integers(1, 3))
+def test_the_longest_known_context_counts(data, depth):
+    tree = ContextTree.of(data, depth)
+    values = np.random.default_rng(0).normal(size=(len(tree), data.n_actions))
+    policy = tree.policy(values, data, temperature=0.5)
+    known = values[tree.at_cuts[cut_before(data)]]
+    np.testing.assert_array_equal(policy.q_values_along(data), known)
+    np.testing.assert_allclose(probs_along(policy, data), softmax(known, 0.5), atol=1e-12)
+
+
+@given(
+    st.tuples(st.integers(1, 3), st.integers(1, 3)),
+    st.lists(st.integers(0, 2**32 - 1), min_size=2, max_size=2),
+    st.lists(st.integers(0, 30), min_size=2, max_size=2),
+    st.lists(st.sampled_from([0.0, 0.25, 2.0]), min_size=2, max_size=2),
+    st.lists(st.tuples(st.integers(0, 99), st.integers(0, 99)), max_size=20),
+)
+def test_a_sum_has_the_sum_of_both_values_after_every_history(sizes, seeds, contexts, temperatures, numbers):
+    one, other = (
+        random_contexts(*sizes, seed, contexts=count, temperature=temperature)
+        for seed, count, temperature in zip(seeds, contexts, temperatures, strict=True)
+    )
+    both = one.plus(other)
+    assert both.temperature == 1.0
+    history = [(action % sizes[0], observation % sizes[1]) for action, observation in numbers]
+    for length in range(len(history) + 1):
+        expected = 0.0
+        for policy in (one, other):
+            values = policy.q_values(remembered(policy, history[:length]))
+            expected = expected + values / (policy.temperature or 1.0)
+        values = both.q_values(remembered(both, history[:length]))
+        np.testing.assert_allclose(values, expected, rtol=1e-12, atol=1e-12)
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(0, 2**32 - 1))
+def test_a_sum_knows_the_contexts_of_both_and_no_others(first, second):
+    one, other = random_contexts(2, 2, first), random_contexts(2, 2, second)
+
+    def words(policy):
+        """Every context as a tuple of symbols, the newest first."""
+        parts, found = policy.parts(), [()]
+        for parent, symbol in zip(parts["parents"].tolist(), parts["symbols"].tolist(), strict=True):
+            found.append((*found[parent], symbol))
+        return set(found)
+
+    assert words(one.plus(other)) == words(one) | words(other)
+    assert len(one.plus(one).values) == len(one.values)
+
+
+def test_policies_of_other_worlds_cannot_be_added():
+    with pytest.raises(ValueError, match="other = 3 actions, 2 observations: expected 2 and 2"):
+        random_contexts(2, 2).plus(random_contexts(3, 2))
+
+
+def contexts(parents, symbols, values):
+    return uqf.ContextPolicy(
+        parents=np.array(parents, np.int64),
+        symbols=np.array(symbols, np.int64),
+        values=np.array(values, float).reshape(-1, 1),
+        n_observations=2,
+    )
+
+
+@pytest.mark.parametrize(
+    ("parents", "symbols", "values", "message"),
+    [
+        ([1], [0], [0, 0], "parents come first"),
+        ([0], [3], [0, 0], "symbols are in range"),
+        ([0], [-1], [0, 0], "symbols"),
+        ([0, 0], [1, 1], [0, 0, 0], "every context only once"),
+        ([0], [1, 1], [0, 0], "1 parents and 2 symbols"),
+        ([0], [1], [0], "expected 2 rows of 1"),
+        ([0], [1], [0, np.nan], "values"),
+        (list(range(17)), [0] * 17, [0] * 18, "depth 17"),
+    ],
+)
+def test_trees_that_are_none_are_refused(parents, symbols, values, message):
+    with pytest.raises(ValueError, match=message):
+        contexts(parents, symbols, values)

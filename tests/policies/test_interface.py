@@ -1,0 +1,182 @@
+"""What every policy of the package offers, whatever its kind."""
+
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import given
+
+import uqf
+from random_policies import KINDS, InPython, behaviour, policies, some_episodes
+from uqf.plans import PlanPolicy
+from uqf.policies import CompiledPolicy, probs_along, remembered, softmax
+
+HISTORIES = ([], [(0, 1)], [(2, 0), (1, 1), (1, 0)], [(0, 0), (2, 1)] * 4)
+COMPILED = [kind for kind in KINDS if "plan" not in kind or "automaton" in kind]
+
+every_kind = pytest.mark.parametrize("kind", KINDS)
+every_compiled_kind = pytest.mark.parametrize("kind", COMPILED)
+
+
+@every_kind
+def test_every_kind_steps_chooses_and_values(kind):
+    policy = KINDS[kind]()
+    assert isinstance(policy, uqf.Policy)
+    assert isinstance(policy, CompiledPolicy) == (kind in COMPILED)
+    assert (policy.n_actions, policy.n_observations) == (3, 2)
+    for history in HISTORIES:
+        state = remembered(policy, history)
+        probs, values = policy.action_probs(state), policy.q_values(state)
+        assert probs.shape == values.shape == (3,)
+        assert (probs >= 0).all() and probs.sum() == pytest.approx(1.0)
+        assert probs[policy.action(state, np.random.default_rng(0))] > 0
+        assert probs[policy.action(state)] > 0
+
+
+@every_kind
+def test_probabilities_are_the_softmax_of_the_values_at_any_temperature(kind):
+    policy = KINDS[kind]()
+    for warm in (policy, policy.with_temperature(0.3), policy.with_temperature(2.0), policy.greedy()):
+        for history in HISTORIES:
+            values = policy.q_values(remembered(policy, history))
+            np.testing.assert_array_equal(warm.q_values(remembered(warm, history)), values)
+            expected = softmax(values, warm.temperature)
+            np.testing.assert_allclose(warm.action_probs(remembered(warm, history)), expected, atol=1e-12)
+
+
+@every_kind
+def test_a_greedy_policy_takes_the_best_action_and_says_so(kind):
+    policy = KINDS[kind]()
+    greedy = policy.greedy()
+    assert type(greedy) is type(policy)
+    assert (policy.temperature > 0.0, greedy.temperature) == (True, 0.0)
+    state = remembered(greedy, HISTORIES[1])
+    best = greedy.q_values(state).argmax()
+    np.testing.assert_array_equal(greedy.action_probs(state), np.eye(3)[best])
+    assert "greedy" in repr(greedy)
+    assert "greedy" not in repr(policy)
+
+
+@every_kind
+@pytest.mark.parametrize("temperature", [-1.0, float("nan"), float("inf")])
+def test_a_temperature_that_is_none_is_refused(kind, temperature):
+    with pytest.raises(ValueError, match="temperature = "):
+        KINDS[kind]().with_temperature(temperature)
+
+
+@every_kind
+def test_a_repr_names_kind_and_sizes(kind):
+    policy = KINDS[kind]()
+    assert repr(policy).startswith(f"{type(policy).__name__}(3 actions, 2 observations")
+
+
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [
+        ("table", "7 rows"),
+        ("context", "9 contexts of up to 3 symbols"),
+        ("belief", "models of 4, 2 states"),
+        ("automaton", "rank 3, 4 of 6 symbols seen, window 3"),
+        ("forest on a window", "6 trees over 10 features"),
+        ("forest on an automaton", "6 trees over 3 features"),
+    ],
+)
+def test_a_repr_tells_the_sizes_of_the_parts(kind, words):
+    assert words in repr(KINDS[kind]())
+
+
+@every_kind
+def test_every_kind_pickles(kind):
+    policy = KINDS[kind]()
+    copy = pickle.loads(pickle.dumps(policy))
+    assert type(copy) is type(policy)
+    assert repr(copy) == repr(policy)
+    np.testing.assert_array_equal(behaviour(copy), behaviour(policy))
+
+
+@every_kind
+def test_parts_make_the_policy_again(kind):
+    policy = KINDS[kind]()
+    made = PlanPolicy.from_parts if isinstance(policy, PlanPolicy) else type(policy)
+    np.testing.assert_array_equal(behaviour(made(**policy.parts())), behaviour(policy))
+
+
+@every_kind
+def test_updating_leaves_the_memory_as_it_was(kind):
+    policy = KINDS[kind]()
+    before = remembered(policy, HISTORIES[2])
+    values = policy.q_values(before)
+    policy.update(before, 0, 1)
+    np.testing.assert_array_equal(policy.q_values(before), values)
+
+
+@every_kind
+def test_actions_come_as_often_as_their_probabilities_say(kind):
+    policy = KINDS[kind]().with_temperature(1.0)
+    state, rng = policy.initial_state(), np.random.default_rng(0)
+    drawn = np.bincount([policy.action(state, rng) for _ in range(4000)], minlength=3) / 4000
+    probs = policy.action_probs(state)
+    assert (np.abs(drawn - probs) <= 5 * np.sqrt(probs * (1 - probs) / 4000)).all()
+
+
+@every_kind
+def test_along_episodes_are_the_values_and_probabilities_of_every_step(kind):
+    policy = KINDS[kind]()
+    data = some_episodes(policy)
+    probs, values = [], []
+    for episode in data:
+        for length in range(len(episode.history)):
+            state = remembered(policy, episode.history[:length])
+            probs.append(policy.action_probs(state))
+            values.append(policy.q_values(state))
+    np.testing.assert_allclose(probs_along(policy, data), probs, rtol=1e-12)
+    if isinstance(policy, CompiledPolicy):
+        np.testing.assert_allclose(policy.q_values_along(data), values, rtol=1e-12)
+        np.testing.assert_array_equal(policy.probs_along(data, threads=3), probs_along(policy, data))
+
+
+@given(policies())
+def test_the_core_replays_what_the_policy_says_step_by_step(policy):
+    data = some_episodes(policy)
+    np.testing.assert_allclose(probs_along(policy, data), probs_along(InPython(policy), data), rtol=1e-12)
+
+
+@every_compiled_kind
+@pytest.mark.parametrize("other", COMPILED)
+def test_memories_of_other_kinds_are_refused(kind, other):
+    policy, stranger = KINDS[kind](), KINDS[other]()
+    if type(policy) is type(stranger):
+        pytest.skip("automata with the same sizes have the same memories")
+    memory = stranger.initial_state()
+    for call in (
+        policy.q_values,
+        policy.action_probs,
+        policy.action,
+        lambda state: policy.update(state, 0, 0),
+    ):
+        with pytest.raises(ValueError, match="memory of another policy"):
+            call(memory)
+
+
+@every_kind
+@pytest.mark.parametrize(
+    ("step", "message"),
+    [
+        ((3, 0), "action = 3"),
+        ((-1, 0), "action = -1"),
+        ((0, 2), "observation = 2"),
+        ((0, -1), "observation = -1"),
+    ],
+)
+def test_steps_out_of_range_are_refused(kind, step, message):
+    policy = KINDS[kind]()
+    with pytest.raises(ValueError, match=message):
+        policy.update(policy.initial_state(), *step)
+
+
+@every_compiled_kind
+def test_data_of_another_world_are_refused(kind):
+    policy = KINDS[kind]()
+    data = uqf.rollout(uqf.make("gridworld-near"), episodes=2)
+    with pytest.raises(ValueError, match="policy has 3 actions and 2 observations, the data have 4 and 5"):
+        policy.probs_along(data)

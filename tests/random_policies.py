@@ -1,0 +1,209 @@
+"""Policies of every kind with random parts."""
+
+import numpy as np
+from hypothesis import strategies as st
+
+import uqf
+from uqf.plans import PlanPolicy
+from uqf.policies import ForestPolicy
+
+
+class InPython:
+    """A policy seen as a user's own: only what the protocol demands."""
+
+    def __init__(self, policy):
+        self.initial_state, self.update, self.action_probs = (
+            policy.initial_state,
+            policy.update,
+            policy.action_probs,
+        )
+
+
+def random_table(n_actions, n_observations, seed=0, softness=1.0):
+    probs = np.random.default_rng(seed).dirichlet(
+        np.full(n_actions, softness), n_actions * n_observations + 1
+    )
+    return uqf.TablePolicy(probs, n_observations)
+
+
+def random_automaton(n_actions, n_observations, seed=0, rank=3, seen=None, **options):
+    rng = np.random.default_rng(seed)
+    n_symbols = n_actions * n_observations
+    symbols = np.arange(n_symbols) if seen is None else rng.permutation(n_symbols)[:seen]
+    if options.pop("propensities", False):
+        options["propensities"] = rng.dirichlet(np.ones(n_actions), len(symbols) + 2)
+    if options.pop("normaliser", False):
+        options["normaliser"] = rng.normal(size=rank)
+    if plans := options.pop("plans", 0):
+        options["actions"] = rng.integers(n_actions, size=plans)
+    return uqf.AutomatonPolicy(
+        symbols=symbols,
+        operators=rng.normal(size=(len(symbols), rank, rank)),
+        n_actions=n_actions,
+        n_observations=n_observations,
+        start=rng.normal(size=rank),
+        anchor=rng.normal(size=rank),
+        weights=rng.normal(size=(plans or n_actions, rank)),
+        **({"temperature": 0.7} | options),
+    )
+
+
+def random_beliefs(n_actions, n_observations, seed=0, models=2, temperature=0.5):
+    """Values on the beliefs of models in which some observations have no states at all."""
+    rng = np.random.default_rng(seed)
+    parts = {"states": [], "starts": [], "moves": [], "ranges": []}
+    for _ in range(models):
+        clones = rng.integers(0, 3, n_observations) + (np.arange(n_observations) == 0)
+        ends = np.cumsum(clones)
+        states = int(ends[-1])
+        parts["states"].append(states)
+        parts["starts"].append(rng.dirichlet(np.ones(states)))
+        parts["moves"].append(0.9 * rng.dirichlet(np.ones(states), (n_actions, states)).ravel())
+        parts["ranges"].append(np.stack([ends - clones, ends], axis=1))
+    features = sum(parts["states"])
+    return uqf.BeliefPolicy(
+        states=np.array(parts["states"]),
+        starts=np.concatenate(parts["starts"]).astype(np.float32),
+        moves=np.concatenate(parts["moves"]).astype(np.float32),
+        ranges=np.stack(parts["ranges"]),
+        weights=rng.normal(size=(features, n_actions)),
+        bias=rng.normal(size=n_actions),
+        temperature=temperature,
+    )
+
+
+def random_contexts(n_actions, n_observations, seed=0, contexts=8, temperature=0.5):
+    """A tree of at most so many contexts, the empty one not counted."""
+    rng = np.random.default_rng(seed)
+    edges = []
+    for _ in range(contexts):
+        edge = (int(rng.integers(len(edges) + 1)), int(rng.integers(n_actions * n_observations + 1)))
+        if edge not in edges:
+            edges.append(edge)
+    parents, symbols = np.array(edges, np.int64).reshape(-1, 2).T
+    return uqf.ContextPolicy(
+        parents=np.ascontiguousarray(parents),
+        symbols=np.ascontiguousarray(symbols),
+        values=rng.normal(size=(len(edges) + 1, n_actions)),
+        n_observations=n_observations,
+        temperature=temperature,
+    )
+
+
+def random_forest(n_actions, n_observations, seed=0, length=2, one_hot=True, automaton=None, temperature=0.5):
+    """Two trees of one split for every action."""
+    rng = np.random.default_rng(seed)
+    width = length * (n_actions + n_observations if one_hot else 2)
+    features = width if automaton is None else automaton.rank
+    return ForestPolicy(
+        automaton=automaton,
+        length=length if automaton is None else 0,
+        one_hot=one_hot if automaton is None else False,
+        n_actions=n_actions,
+        n_observations=n_observations,
+        base=rng.normal(size=n_actions),
+        weights=rng.normal(size=(n_actions, features)),
+        trees=np.full(n_actions, 2),
+        nodes=np.full(n_actions, 6),
+        roots=np.tile([0, 3], n_actions),
+        feature=np.where(
+            np.tile([1, 0, 0, 1, 0, 0], n_actions), rng.integers(features, size=6 * n_actions), -1
+        ),
+        threshold=rng.normal(size=6 * n_actions),
+        left=np.tile([1, 0, 0, 4, 0, 0], n_actions),
+        right=np.tile([2, 0, 0, 5, 0, 0], n_actions),
+        value=rng.normal(size=6 * n_actions),
+        temperature=temperature,
+    )
+
+
+def random_plan(n_actions, n_observations, seed=0, stages=None, lookahead=False, temperature=0.5):
+    """Plans in a world where everything is possible; with `stages` some for every number of steps left."""
+    rng = np.random.default_rng(seed)
+    states = 3
+    pomdp = uqf.TabularPOMDP(
+        rng.dirichlet(np.ones(states), (n_actions, states)),
+        rng.dirichlet(np.ones(n_observations), (n_actions, states)),
+        rng.normal(size=(n_actions, states)),
+        rng.dirichlet(np.ones(states)),
+        0.9,
+    )
+    plans = n_actions * (stages or 1)
+    return PlanPolicy(
+        pomdp,
+        rng.normal(size=(plans, states)),
+        np.arange(plans) % n_actions,
+        stages=None if stages is None else 1 + np.arange(plans) // n_actions,
+        lookahead=lookahead,
+        temperature=temperature,
+    )
+
+
+#: One policy of every kind for 3 actions and 2 observations, by name.
+KINDS = {
+    "table": lambda: random_table(3, 2),
+    "context": lambda: random_contexts(3, 2),
+    "belief": lambda: random_beliefs(3, 2),
+    "automaton": lambda: random_automaton(3, 2, seen=4, propensities=True, window=3),
+    "automaton of plans": lambda: random_automaton(3, 2, plans=5, normaliser=True),
+    "automaton with behaviour": lambda: random_automaton(
+        3, 2, behavior=(random_automaton(3, 2, seed=1, behavior=(random_automaton(3, 2, seed=2), 0.5)), 0.25)
+    ),
+    "forest on a window": lambda: random_forest(3, 2),
+    "forest on an automaton": lambda: random_forest(3, 2, automaton=random_automaton(3, 2, seed=1)),
+    "plan": lambda: random_plan(3, 2),
+    "plan with lookahead": lambda: random_plan(3, 2, lookahead=True),
+    "staged plan": lambda: random_plan(3, 2, stages=4),
+    "staged plan with lookahead": lambda: random_plan(3, 2, stages=4, lookahead=True),
+}
+
+
+@st.composite
+def policies(draw):
+    """Compiled policies with random parts and sizes."""
+    n_actions, n_observations = draw(st.integers(1, 3)), draw(st.integers(1, 4))
+    sizes = (n_actions, n_observations, draw(st.integers(0, 2**32 - 1)))
+    temperature = draw(st.sampled_from([0.0, 0.5]))
+    kind = draw(st.sampled_from(["table", "context", "belief", "automaton", "window forest", "forest"]))
+    if kind == "table":
+        return random_table(*sizes)
+    if kind == "context":
+        return random_contexts(*sizes, contexts=draw(st.integers(0, 9)), temperature=temperature)
+    if kind == "belief":
+        return random_beliefs(*sizes, models=draw(st.integers(1, 2)), temperature=temperature)
+    if kind == "window forest":
+        one_hot = draw(st.booleans())
+        return random_forest(*sizes, length=draw(st.integers(1, 3)), one_hot=one_hot, temperature=temperature)
+    automaton = random_automaton(
+        *sizes,
+        rank=draw(st.integers(1, 4)),
+        seen=draw(st.integers(1, n_actions * n_observations)),
+        propensities=draw(st.booleans()),
+        normaliser=draw(st.booleans()),
+        plans=draw(st.sampled_from([0, 0, 4])),
+        window=draw(st.none() | st.integers(1, 3)),
+        temperature=temperature,
+    )
+    return (
+        automaton
+        if kind == "automaton"
+        else random_forest(*sizes, automaton=automaton, temperature=temperature)
+    )
+
+
+def some_episodes(policy, steps=40):
+    """Two episodes of any actions and observations, with a place for every step in `probs_along`."""
+    rng = np.random.default_rng(0)
+    return uqf.Trajectories(
+        rng.integers(policy.n_actions, size=steps),
+        rng.integers(policy.n_observations, size=steps),
+        np.zeros(steps),
+        [0, steps // 3, steps],
+        n_actions=policy.n_actions,
+        n_observations=policy.n_observations,
+    )
+
+
+def behaviour(policy):
+    """Action probabilities along fixed episodes: equal for equal policies."""
+    return uqf.policies.probs_along(policy, some_episodes(policy))
