@@ -3,11 +3,13 @@
 from functools import lru_cache
 
 import numpy as np
-from uqf.learn.state import Basis, Target, block_matrix
 
 import uqf
 from uqf import _core
-from uqf.learn.spectral import Decomposition, decompose
+from uqf.data.reader import Reader
+from uqf.learn.spectral.basis import Basis, Counting, Target
+from uqf.learn.spectral.decomposition import Decomposition, decompose
+from uqf.learn.spectral.passes import block_matrix, listed_words
 
 #: Hashed vectors of words of up to three symbols, as in the paper's compressed experiments.
 DIM, LONGEST, RANK = 200, 3, 40
@@ -29,8 +31,13 @@ def basis(projection: str | None = "hashed") -> Basis:
     )
 
 
+def settings(data: uqf.Trajectories, chosen: Basis) -> _core.HankelSettings:
+    words = listed_words(Reader(data, passes=1), chosen)
+    return Counting(chosen, TARGET, float(np.abs(data.rewards).max()), words).settings()
+
+
 def accumulated(data: uqf.Trajectories, projection: str | None = "hashed") -> _core.HankelStatistics:
-    return _core.HankelStatistics.accumulate(data, basis(projection).settings(data, [TARGET]), threads=1)
+    return _core.HankelStatistics.accumulate(data, settings(data, basis(projection)), threads=1)
 
 
 def decomposed(data: uqf.Trajectories, rank: int, projection: str | None = "hashed") -> Decomposition:
@@ -38,5 +45,5 @@ def decomposed(data: uqf.Trajectories, rank: int, projection: str | None = "hash
 
 
 def learner(**parameters) -> uqf.UQF:
-    settings = {"memory": "spectral", "target": "return", "projection": "hashed", "threads": 1}
-    return uqf.UQF(RANK, 0.95, **(settings | {"prefix_dim": DIM, "suffix_dim": DIM} | parameters))
+    usual = {"target": "return", "projection": "hashed", "prefix_dim": DIM, "suffix_dim": DIM, "threads": 1}
+    return uqf.UQF(RANK, 0.95, **(usual | parameters))

@@ -45,8 +45,13 @@ class NumpyPolicy:
     """The same automaton stepped by NumPy: one product, one rescaling, one product for the values."""
 
     def __init__(self, policy):
-        self.operators = dict(zip(policy.symbols.tolist(), policy.operators, strict=True))
-        self.start, self.weights, self.n_observations = policy.start, policy.weights, policy.n_observations
+        parts = policy.parts()
+        self.operators = dict(zip(parts["symbols"].tolist(), parts["operators"], strict=True))
+        self.start, self.weights, self.n_observations = (
+            parts["start"],
+            parts["weights"],
+            policy.n_observations,
+        )
 
     def initial_state(self):
         return self.start
@@ -87,16 +92,16 @@ def test_acting(benchmark, policy):
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("memory", ["beliefs", "contexts"])
-def test_acting_on_a_sum(benchmark, policy, memory):
-    data = spocman(30_000)
-    summed = uqf.UQF(memory=memory, iterations=5, threads=1).fit(data).policy_
+@pytest.mark.parametrize("name", ["beliefs", "contexts"])
+def test_acting_on_another_memory(benchmark, policy, name):
+    data = spocman(10_000)
+    other = (uqf.BeliefQ(threads=1) if name == "beliefs" else uqf.ContextQ()).fit(data).policy_
     steps = logged_steps()
     race(
         benchmark,
-        acting(summed, steps),
+        acting(other, steps),
         [Reference(f"automaton of rank {RANK}", acting(policy, steps), "self")],
-        stage="acting", case=f"{memory}, from Python", amount=CALLS, unit="steps", rounds=20,
+        stage="acting", case=f"{name}, from Python", amount=CALLS, unit="steps", rounds=20,
     )  # fmt: skip
 
 
@@ -104,7 +109,7 @@ def test_search(benchmark):
     """A decision of POMCP beside as many steps of the simulator alone."""
     world = uqf.make("pocman")
     planner = POMCP(world, simulations=1024)
-    steps = planner.initial_state().simulated_steps
+    steps = planner.simulated_steps(planner.initial_state())
     played = uqf.rollout(world, episodes=1_000, seed=1).n_steps
     reference = Reference(
         "the simulator alone",

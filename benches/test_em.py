@@ -54,7 +54,7 @@ def test_cloned_model(benchmark):
     race(
         benchmark,
         lambda: _core.CloneModels.train(
-            data, data.terminated, states=states, models=1, iterations=ROUNDS, episodes=len(data), seed=0, threads=1
+            data, states=states, models=1, iterations=ROUNDS, episodes=len(data), seed=0, threads=1
         ),
         [Reference("hmmlearn", hmmlearn_rounds(data, states))],
         stage="EM", case=f"cloned, {states} states", amount=ROUNDS * data.n_steps, unit="steps", rounds=3,

@@ -79,15 +79,15 @@ RIVALS = {
 }
 
 
-@pytest.mark.parametrize("memory", ["spectral", "contexts"])
-def test_fit_beside_other_learners(benchmark, memory):
+@pytest.mark.parametrize("name", ["UQF", "ContextQ"])
+def test_fit_beside_other_learners(benchmark, name):
     """About ten thousand steps. Fitted Q has only two of its rounds."""
     data = spocman(10_000)
-    mine = learner() if memory == "spectral" else uqf.UQF(memory="contexts", threads=1)
-    references = [Reference(name, lambda rival=rival: rival.fit(data)) for name, rival in RIVALS.items()]
+    mine = learner() if name == "UQF" else uqf.ContextQ(learning_discount=0.85)
+    references = [Reference(other, lambda rival=rival: rival.fit(data)) for other, rival in RIVALS.items()]
     race(
         benchmark,
         lambda: mine.fit(data),
         references,
-        stage="whole fit", case=f"{memory}, 10,000 steps", amount=data.n_steps, unit="steps", rounds=3,
+        stage="whole fit", case=f"{name}, 10,000 steps", amount=data.n_steps, unit="steps", rounds=3,
     )  # fmt: skip

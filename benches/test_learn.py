@@ -1,18 +1,20 @@
 """The stages of a spectral fit, each on a ladder of sizes: words, accumulation, decomposition, second pass."""
 
 from collections import Counter
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
 import pytest
 import scipy.sparse.linalg
-from experience import DIM, LONGEST, TARGET, accumulated, basis, decomposed, spocman
+from experience import DIM, LONGEST, accumulated, basis, decomposed, settings, spocman
 from race import Reference, race
 from sklearn.utils.extmath import randomized_svd
-from uqf.learn.state import block_matrix
+from yardstick import CountPairs
 
 from uqf import _core
-from uqf.learn.spectral import decompose
+from uqf.learn.spectral.decomposition import decompose
+from uqf.learn.spectral.passes import block_matrix
 
 
 def copying(array):
@@ -69,25 +71,22 @@ def sparse_rows(data, side):
 
 
 @pytest.mark.parametrize("steps", [10_000, 100_000, 1_000_000])
-def test_hashed_accumulation(benchmark, steps):
+def test_hashed_accumulation(benchmark, steps, tmp_path):
     data, sample = spocman(steps), spocman(10_000)
     left, right = sparse_rows(sample, 0), sparse_rows(sample, 1)
-    settings = basis().settings(data, [TARGET])
+    counted = settings(data, basis())
+    counters = CountPairs(data, tmp_path, max_prefix=LONGEST, max_suffix=LONGEST, dim=DIM)
     references = [
-        Reference(
-            "one counter a pair",
-            lambda: _core.count_pairs(data, max_prefix=LONGEST, max_suffix=LONGEST, dim=DIM),
-            "limit",
-            target=0.25,
-        ),
+        Reference("one counter a pair", lambda: counters.count()[0], "limit", target=0.25, clocked=True),
         Reference("scipy's sparse product", lambda: left.T @ right, scale=data.n_steps / sample.n_steps),
     ]
     race(
         benchmark,
-        lambda: _core.HankelStatistics.accumulate(data, settings, threads=1),
+        lambda: _core.HankelStatistics.accumulate(data, counted, threads=1),
         references,
         stage="accumulation", case=f"hashed, {steps:,} steps", amount=data.n_steps, unit="steps",
     )  # fmt: skip
+    counters.close()
 
 
 @pytest.mark.parametrize("projection", [None, "gaussian", "rademacher", "sparse"])
@@ -107,7 +106,7 @@ def test_accumulation(benchmark, projection):
 def test_second_pass(benchmark, rank):
     """All of the pass, hashing included, beside its matrix products alone: 2 rank² operations a step."""
     data = spocman(200_000)
-    settings, parts = basis().settings(data, [TARGET]), decomposed(data, rank)
+    counted, parts = settings(data, basis()), decomposed(data, rank)
     rows = 8192
     left, right = np.random.default_rng(0).standard_normal((2, rows, rank))
     target = 0.4 if rank >= 64 else None
@@ -116,7 +115,7 @@ def test_second_pass(benchmark, rank):
     ]
     race(
         benchmark,
-        lambda: _core.sum_operators(data, settings, parts.prefix_map, parts.suffix_map, threads=1),
+        lambda: _core.sum_operators(data, counted, parts.prefix_map, parts.suffix_map, threads=1),
         references,
         stage="second pass", case=f"rank {rank}", amount=data.n_steps, unit="steps",
     )  # fmt: skip
@@ -125,8 +124,8 @@ def test_second_pass(benchmark, rank):
 @pytest.mark.parametrize("projection", [None, "gaussian", "rademacher", "sparse"])
 def test_second_pass_of_other_kinds(benchmark, projection):
     data, rank = spocman(20_000), 40
-    hashed, hashed_parts = basis().settings(data, [TARGET]), decomposed(data, rank)
-    settings, parts = basis(projection).settings(data, [TARGET]), decomposed(data, rank, projection)
+    hashed, hashed_parts = settings(data, basis()), decomposed(data, rank)
+    counted, parts = settings(data, basis(projection)), decomposed(data, rank, projection)
     reference = Reference(
         "hashed",
         lambda: _core.sum_operators(
@@ -136,7 +135,7 @@ def test_second_pass_of_other_kinds(benchmark, projection):
     )
     race(
         benchmark,
-        lambda: _core.sum_operators(data, settings, parts.prefix_map, parts.suffix_map, threads=1),
+        lambda: _core.sum_operators(data, counted, parts.prefix_map, parts.suffix_map, threads=1),
         [reference],
         stage="second pass", case=projection or f"exact, {DIM} words", amount=data.n_steps, unit="steps", rounds=3,
     )  # fmt: skip
@@ -146,9 +145,8 @@ def test_second_pass_of_other_kinds(benchmark, projection):
 def test_decomposition(benchmark, size):
     """In full for small blocks, leading vectors only for large ones; the rivals compute as many."""
     data, rank = spocman(100_000), 40
-    settings = {"prefix_dim": size, "suffix_dim": size}
-    wide = basis().__class__(max_prefix=LONGEST, max_suffix=LONGEST, projection="hashed", **settings)
-    sums = _core.HankelStatistics.accumulate(data, wide.settings(data, [TARGET]), threads=1)
+    wide = replace(basis(), prefix_dim=size, suffix_dim=size)
+    sums = _core.HankelStatistics.accumulate(data, settings(data, wide), threads=1)
     block = block_matrix(sums) / len(data)
     references = [
         Reference("scipy's svds", lambda: scipy.sparse.linalg.svds(block, k=rank)),

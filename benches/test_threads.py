@@ -4,7 +4,7 @@ import os
 import time
 
 import pytest
-from experience import TARGET, basis, decomposed, learner, spocman
+from experience import basis, decomposed, learner, settings, spocman
 from race import Reference, race
 
 import uqf
@@ -20,20 +20,20 @@ STEPS = 400_000
 
 def stages():
     world, data = uqf.make("spocman"), spocman(STEPS)
-    settings = basis().settings(data, [TARGET])
+    counted = settings(data, basis())
     parts = decomposed(data, 64)
     maps = parts.prefix_map, parts.suffix_map
     policy = learner().fit(spocman(30_000)).policy_
     sample = spocman(100_000)
     return {
         "stepping": lambda threads: uqf.rollout(world, episodes=20_000, threads=threads),
-        "accumulation": lambda threads: _core.HankelStatistics.accumulate(data, settings, threads=threads),
-        "second pass": lambda threads: _core.sum_operators(data, settings, *maps, threads=threads),
+        "accumulation": lambda threads: _core.HankelStatistics.accumulate(data, counted, threads=threads),
+        "second pass": lambda threads: _core.sum_operators(data, counted, *maps, threads=threads),
         "rollouts": lambda threads: uqf.estimate_return(world, policy, episodes=15_000, threads=threads),
         "states along the data": lambda threads: policy.states_along(data, threads=threads),
         "EM": lambda threads: EM(10, iterations=3, threads=threads).fit(sample),
         "cloned models": lambda threads: _core.CloneModels.train(
-            sample, sample.terminated, states=60, models=2, iterations=6, episodes=2_000, seed=0, threads=threads
+            sample, states=60, models=2, iterations=6, episodes=2_000, seed=0, threads=threads
         ),
     }  # fmt: skip
 
