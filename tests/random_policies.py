@@ -26,6 +26,14 @@ def random_table(n_actions, n_observations, seed=0, softness=1.0):
     return uqf.TablePolicy(probs, n_observations)
 
 
+def softened(env, share, seed=1):
+    """A deterministic rule of the last symbol in `share` of the steps, else uniform."""
+    rule = np.random.default_rng(seed).integers(env.n_actions, size=env.n_symbols + 1)
+    return uqf.TablePolicy(
+        (1 - share) / env.n_actions + share * np.eye(env.n_actions)[rule], env.n_observations
+    )
+
+
 def random_automaton(n_actions, n_observations, seed=0, rank=3, seen=None, **options):
     rng = np.random.default_rng(seed)
     n_symbols = n_actions * n_observations

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from strategies import trajectories
-from uqf.data.along import advantages, cut_before, goes_on, returns_to_go
+from uqf.data.along import advantages, best_next, cut_before, goes_on, returns_to_go
 from uqf.data.propensities import propensities
 from uqf.learn.context_q import retrace
 
@@ -53,3 +53,19 @@ def test_retrace_towards_the_behaviour_itself_with_exact_values_is_a_fixed_point
     returns = returns_to_go(data, 0.9)
     again = retrace(data, 0.9, returns, returns, propensities(data))
     np.testing.assert_allclose(again, returns, atol=1e-10)
+
+
+@given(trajectories(), st.booleans())
+def test_targets_stop_where_the_world_ended(data, truncated):
+    rng = np.random.default_rng(0)
+    values = rng.normal(size=(data.n_steps + len(data), data.n_actions)) - 10.0
+    targets = best_next(data, values, 0.9, truncated=truncated)
+    cut = 0
+    for index, episode in enumerate(data):
+        for t, reward in enumerate(episode.rewards):
+            last = t == len(episode.rewards) - 1
+            on = not last or (truncated and not episode.terminated)
+            expected = reward + (0.9 * values[cut + 1].max() if on else 0.0)
+            assert targets[data.offsets[index] + t] == pytest.approx(expected)
+            cut += 1
+        cut += 1

@@ -53,6 +53,15 @@ def test_progress_rises_to_the_total_and_the_log_tells_the_stages(folder, data, 
     assert f"11 shards, {data.n_steps:,} steps" in caplog.text
 
 
+@pytest.mark.parametrize(("settings", "passes"), [(HASHED, 2), (LISTED, 3)])
+def test_progress_counts_every_reading_of_every_shard(folder, data, settings, passes):
+    told = []
+    uqf.UQF(**settings).fit(folder, progress=told.append)
+    assert {one.total for one in told} == {passes * data.n_steps}
+    assert next(one.done for one in told if one.stage == "second pass") == (passes - 1) * data.n_steps
+    assert told[-1].done == told[-1].total
+
+
 FOR_EVER = """
 import sys, pathlib, uqf
 from concurrent.futures import ThreadPoolExecutor

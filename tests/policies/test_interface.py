@@ -5,9 +5,21 @@ import pickle
 import numpy as np
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
 import uqf
-from random_policies import KINDS, InPython, behaviour, policies, some_episodes
+from random_policies import (
+    KINDS,
+    InPython,
+    behaviour,
+    random_automaton,
+    random_beliefs,
+    random_contexts,
+    random_forest,
+    random_table,
+    some_episodes,
+)
+from strategies import trajectories
 from uqf.plans import PlanPolicy
 from uqf.policies import CompiledPolicy, probs_along, remembered, softmax
 
@@ -135,10 +147,25 @@ def test_along_episodes_are_the_values_and_probabilities_of_every_step(kind):
         np.testing.assert_array_equal(policy.probs_along(data, threads=3), probs_along(policy, data))
 
 
-@given(policies())
-def test_the_core_replays_what_the_policy_says_step_by_step(policy):
-    data = some_episodes(policy)
-    np.testing.assert_allclose(probs_along(policy, data), probs_along(InPython(policy), data), rtol=1e-12)
+@given(
+    trajectories(),
+    st.integers(0, 99),
+    st.sampled_from([random_table, random_automaton, random_contexts, random_beliefs, random_forest]),
+)
+def test_the_core_replays_what_the_policy_says_step_by_step(data, seed, kind):
+    policy = kind(data.n_actions, data.n_observations, seed)
+    in_core = probs_along(policy, data)
+    assert in_core.shape == (data.n_steps, data.n_actions)
+    np.testing.assert_allclose(in_core, probs_along(InPython(policy), data), rtol=1e-12)
+    np.testing.assert_array_equal(in_core, policy.probs_along(data, threads=3))
+
+
+@every_compiled_kind
+def test_replay_finds_the_propensities_that_rollout_recorded(kind):
+    policy = KINDS[kind]()
+    data = uqf.rollout(uqf.make("tiger"), policy, episodes=500, seed=3)
+    probs = probs_along(policy, data)
+    np.testing.assert_array_equal(probs[np.arange(data.n_steps), data.actions], data.behavior_probs)
 
 
 @every_compiled_kind
