@@ -8,7 +8,6 @@ from hypothesis import given, settings
 import uqf
 from dynamic_programming import random_value
 from strategies import pomdps
-from uqf import _core
 
 VARIANTS = [
     ("tiger", {}),
@@ -265,77 +264,3 @@ def test_discount_lies_in_the_unit_interval(discount):
 def test_the_wrong_type_is_refused(arguments, message):
     with pytest.raises(TypeError, match=message):
         uqf.rollout(**({"env": uqf.make("tiger"), "episodes": 2} | arguments))
-
-
-@pytest.mark.parametrize(
-    ("probs", "n_observations"),
-    [
-        (np.full((6, 3), 1 / 3), 2),
-        (np.full((7, 3), 0.5), 2),
-        (np.full((7, 3), np.nan), 2),
-        (np.full((1, 2), 0.5), 2**63),
-        (np.ones((1, 1)), 0),
-        (np.zeros((1, 0)), 2),
-    ],
-)
-def test_bad_tables_are_refused(probs, n_observations):
-    with pytest.raises(ValueError, match="probs"):
-        uqf.TablePolicy(probs, n_observations)
-
-
-class Damaged:
-    """Arrays that never passed through the checks of `Trajectories`."""
-
-    def __init__(self, **changes):
-        self.actions = self.observations = np.zeros(2, np.int32)
-        self.rewards = np.zeros(2)
-        self.offsets = np.array([0, 1, 2])
-        self.behavior_probs = None
-        self.n_actions = self.n_observations = 1
-        self.__dict__.update(changes)
-
-
-ENDED = np.zeros(2, np.bool_)
-HOSTILE = {
-    "no offsets": lambda: _core.take_episodes(Damaged(offsets=np.array([], np.int64)), ENDED, np.array([0])),
-    "negative offsets": lambda: _core.take_episodes(
-        Damaged(offsets=np.array([-5, 1, 2])), ENDED, np.array([0])
-    ),
-    "falling offsets": lambda: _core.take_episodes(
-        Damaged(offsets=np.array([2, 1, 0])), ENDED, np.array([0])
-    ),
-    "short arrays": lambda: _core.take_episodes(Damaged(rewards=np.zeros(1)), ENDED, np.array([1])),
-    "short terminated": lambda: _core.take_episodes(Damaged(), ENDED[:0], np.array([1])),
-    "far episode": lambda: _core.take_episodes(Damaged(), ENDED, np.array([2**62])),
-    "negative episode": lambda: _core.take_episodes(Damaged(), ENDED, np.array([-1])),
-    "validate no offsets": lambda: _core.validate(Damaged(offsets=np.array([], np.int64))),
-    "validate strided": lambda: _core.validate(Damaged(rewards=np.zeros(4)[::2])),
-    "validate dtype": lambda: _core.validate(Damaged(rewards=np.zeros(2, np.float32))),
-    "validate nothing": lambda: _core.validate(None),
-    "foreign policy": lambda: _core.rollout(
-        _core.World.tiger(),
-        uqf.TablePolicy(np.ones((2, 1)), 1),
-        episodes=1000,
-        horizon=5,
-        epsilon=0.0,
-        seed=0,
-        threads=2,
-    ),
-    "policy without world": lambda: _core.rollout(None, None, episodes=1, horizon=1, epsilon=0.0, seed=0),
-    "huge seed": lambda: _core.World.tiger().simulation(2**70),
-    "negative episode number": lambda: _core.World.tiger().simulation(0, -1),
-    "short probabilities": lambda: _core.World.tiger().simulation(0).choose(np.ones(1)),
-    "table state": lambda: uqf.TablePolicy(np.ones((2, 1)), 1).action_probs(5),
-    "table negative state": lambda: uqf.TablePolicy(np.ones((2, 1)), 1).action_probs(-5),
-    "table update": lambda: uqf.TablePolicy(np.ones((2, 1)), 1).update(0, 2**63, 2**63),
-    "tabular shapes": lambda: _core.World.tabular(
-        np.ones((1, 1, 1)), np.ones((2, 3, 4)), np.ones(()), np.ones(0), np.ones(5, np.bool_), [], [], []
-    ),
-}
-
-
-@pytest.mark.parametrize("name", HOSTILE)
-def test_no_panic_crosses_into_python(name):
-    """A panic would surface as pyo3's PanicException, which is not an `Exception`."""
-    with pytest.raises((ValueError, TypeError, OverflowError, AttributeError, RuntimeError)):
-        HOSTILE[name]()

@@ -1,0 +1,77 @@
+"""The boundary of the core: whatever Python hands over, no panic comes back."""
+
+import numpy as np
+import pytest
+
+import uqf
+from random_policies import random_automaton, random_table
+from uqf import _core
+
+
+class Damaged:
+    """Arrays that never passed through the checks of `Trajectories`."""
+
+    def __init__(self, **changes):
+        self.actions = self.observations = np.zeros(2, np.int32)
+        self.rewards = np.zeros(2)
+        self.offsets = np.array([0, 1, 2])
+        self.behavior_probs = None
+        self.terminated = np.zeros(2, np.bool_)
+        self.n_actions = self.n_observations = 1
+        self.__dict__.update(changes)
+
+
+SMALL = uqf.TablePolicy(np.ones((2, 1)), 1)
+TIGER = uqf.make("tiger")
+
+
+HOSTILE = {
+    "no offsets": lambda: _core.take_episodes(Damaged(offsets=np.array([], np.int64)), np.array([0])),
+    "negative offsets": lambda: _core.take_episodes(Damaged(offsets=np.array([-5, 1, 2])), np.array([0])),
+    "falling offsets": lambda: _core.take_episodes(Damaged(offsets=np.array([2, 1, 0])), np.array([0])),
+    "short arrays": lambda: _core.take_episodes(Damaged(rewards=np.zeros(1)), np.array([1])),
+    "short terminated": lambda: _core.take_episodes(Damaged(terminated=np.zeros(0, bool)), np.array([1])),
+    "far episode": lambda: _core.take_episodes(Damaged(), np.array([2**62])),
+    "negative episode": lambda: _core.take_episodes(Damaged(), np.array([-1])),
+    "validate no offsets": lambda: _core.validate(Damaged(offsets=np.array([], np.int64))),
+    "validate strided": lambda: _core.validate(Damaged(rewards=np.zeros(4)[::2])),
+    "validate dtype": lambda: _core.validate(Damaged(rewards=np.zeros(2, np.float32))),
+    "validate nothing": lambda: _core.validate(None),
+    "foreign policy": lambda: _core.rollout(
+        _core.World.tiger(),
+        uqf.TablePolicy(np.ones((2, 1)), 1),
+        episodes=1000,
+        horizon=5,
+        epsilon=0.0,
+        seed=0,
+        threads=2,
+    ),
+    "policy without world": lambda: _core.rollout(None, None, episodes=1, horizon=1, epsilon=0.0, seed=0),
+    "huge seed": lambda: _core.World.tiger().simulation(2**70),
+    "negative episode number": lambda: _core.World.tiger().simulation(0, -1),
+    "short probabilities": lambda: _core.World.tiger().simulation(0).choose(np.ones(1)),
+    "number as a state": lambda: SMALL.action_probs(5),
+    "state of a larger table": lambda: SMALL.action_probs(random_table(3, 2).initial_state()),
+    "step of a larger table": lambda: SMALL.update(random_table(3, 2).initial_state(), 0, 0),
+    "huge step": lambda: SMALL.update(SMALL.initial_state(), 2**63, 2**63),
+    "negative step": lambda: SMALL.update(SMALL.initial_state(), -1, 0),
+    "data of another policy": lambda: random_automaton(1, 1).states_along(uqf.rollout(TIGER, episodes=3)),
+    "features of other data": lambda: _core.Features(length=1, n_actions=1, n_observations=1).along(
+        uqf.rollout(TIGER, episodes=3)
+    ),
+    "tabular shapes": lambda: _core.World.tabular(
+        np.ones((1, 1, 1)), np.ones((2, 3, 4)), np.ones(()), np.ones(0), np.ones(5, np.bool_), [], [], []
+    ),
+}
+
+
+def test_arrays_that_are_right_are_taken():
+    _core.validate(Damaged())
+    assert _core.take_episodes(Damaged(), np.array([1]))[4].tolist() == [0, 1]
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_no_panic_crosses_into_python(name):
+    """A panic would surface as pyo3's PanicException, which is not an `Exception`."""
+    with pytest.raises((ValueError, TypeError, OverflowError, AttributeError, RuntimeError)):
+        HOSTILE[name]()
