@@ -50,6 +50,9 @@ HOSTILE = {
     "huge seed": lambda: _core.World.tiger().simulation(2**70),
     "negative episode number": lambda: _core.World.tiger().simulation(0, -1),
     "short probabilities": lambda: _core.World.tiger().simulation(0).choose(np.ones(1)),
+    "automaton of a huge alphabet": lambda: uqf.AutomatonPolicy(
+        **(random_automaton(1, 1).parts() | {"n_observations": 2**62})
+    ),
     "number as a state": lambda: SMALL.action_probs(5),
     "state of a larger table": lambda: SMALL.action_probs(random_table(3, 2).initial_state()),
     "step of a larger table": lambda: SMALL.update(random_table(3, 2).initial_state(), 0, 0),
