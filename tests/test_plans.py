@@ -1,15 +1,18 @@
-"""The exact filter against brute force."""
+"""The exact filter against brute force, and acting on plans."""
 
 import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from uqf.baselines.belief import LinearBeliefPolicy, expected_rewards
 
 import uqf
-from uqf.baselines import FIB, PBVI, QMDP, BeliefModel, BeliefPolicy, OneStepBelief
+from mazes import cheese_maze, grid_4x3
+from uqf.baselines import FIB, PBVI, QMDP, OneStepBelief
+from uqf.plans import BeliefModel, PlanPolicy, expected_rewards
+
+TIGER = uqf.make("tiger").tabular()
 
 
 @st.composite
@@ -63,8 +66,7 @@ def test_filter_is_bayes(pomdp, numbers):
         assert mass * likelihood == pytest.approx(joint.sum(), abs=1e-12)
         operator = model.joint_operators()[action, observation]
         np.testing.assert_allclose(model.successors(belief)[action, observation], belief @ operator)
-        if joint.sum() < 1e-9:
-            return
+        assume(joint.sum() >= 1e-9)
         belief, mass = model.update(belief, action, observation), mass * likelihood
         np.testing.assert_allclose(belief, joint / joint.sum(), atol=1e-9)
 
@@ -91,21 +93,22 @@ def test_expected_rewards_are_means_over_outcomes(pomdp):
     )
 
 
-def test_the_filter_knows_that_the_episode_goes_on(grid_4x3):
-    model = BeliefModel(grid_4x3)
-    belief = model.update(grid_4x3.start, 3, int(model.likelihood(grid_4x3.start, 3).argmax()))
-    assert not belief[grid_4x3.terminal].any()
-    assert model.likelihood(grid_4x3.start, 3).sum() < 1.0
+def test_the_filter_knows_that_the_episode_goes_on():
+    grid = grid_4x3()
+    model = BeliefModel(grid)
+    belief = model.update(grid.start, 3, int(model.likelihood(grid.start, 3).argmax()))
+    assert not belief[grid.terminal].any()
+    assert model.likelihood(grid.start, 3).sum() < 1.0
 
 
-def test_an_impossible_observation_is_refused(cheese_maze):
-    model = BeliefModel(cheese_maze)
+def test_an_impossible_observation_is_refused():
+    model = BeliefModel(cheese_maze())
     with pytest.raises(uqf.NumericalError, match="observation 6 after action 0 has probability 0"):
         model.update(np.eye(11)[0], 0, 6)
 
 
-def test_ties_are_split_evenly(tiger):
-    policy = LinearBeliefPolicy(BeliefModel(tiger), np.array([[1.0, 1.0], [2.0, 0.0], [0.0, 1.9]]))
+def test_ties_are_split_evenly():
+    policy = PlanPolicy(TIGER, [[1.0, 1.0], [2.0, 0.0], [0.0, 1.9]], [0, 1, 2])
     state = policy.initial_state()
     assert isinstance(policy, uqf.Policy)
     np.testing.assert_array_equal(policy.action_probs(state), [0.5, 0.5, 0.0])
@@ -114,15 +117,61 @@ def test_ties_are_split_evenly(tiger):
     assert policy.action(policy.update(state, 0, 0)) in (0, 1)
 
 
-def test_a_base_policy_names_what_is_missing(tiger):
-    with pytest.raises(NotImplementedError, match="BeliefPolicy"):
-        BeliefPolicy(BeliefModel(tiger)).action(tiger.start)
+@settings(max_examples=50, deadline=None)
+@given(small_pomdps(), st.integers(0, 2**32 - 1))
+def test_an_action_is_worth_its_best_plan_or_the_best_one_after_a_step(pomdp, seed):
+    rng = np.random.default_rng(seed)
+    model, count = BeliefModel(pomdp), pomdp.n_actions + 2
+    vectors, actions = rng.normal(size=(count, pomdp.n_states)), rng.integers(pomdp.n_actions, size=count)
+    belief = rng.dirichlet(np.ones(pomdp.n_states))
+    direct = PlanPolicy(pomdp, vectors, actions).q_values(belief)
+    ahead = PlanPolicy(pomdp, vectors, actions, lookahead=True).q_values(belief)
+    for action in range(pomdp.n_actions):
+        plans = vectors[actions == action]
+        assert direct[action] == (plans @ belief).max(initial=-np.inf)
+        after = model.successors(belief)[action]
+        following = sum((vectors @ one).max() for one in after)
+        expected = model.rewards[action] @ belief + model.discount * following
+        assert ahead[action] == pytest.approx(expected, abs=1e-9)
+
+
+def test_staged_plans_count_the_steps_down_and_end_in_indifference():
+    vectors, actions, stages = np.eye(3, 2), [0, 1, 2], [2, 2, 1]
+    policy = PlanPolicy(TIGER, vectors, actions, stages=stages)
+    belief, left = policy.initial_state()
+    assert left == 2
+    np.testing.assert_array_equal(policy.q_values((belief, 2)), [0.5, 0.5, -np.inf])
+    after = policy.update((belief, 2), 0, 0)
+    assert after[1] == 1
+    np.testing.assert_array_equal(policy.q_values(after), [-np.inf, -np.inf, 0.0])
+    last = policy.update(policy.update(after, 0, 0), 0, 0)
+    assert last[1] == 0
+    np.testing.assert_array_equal(policy.action_probs(last), np.full(3, 1 / 3))
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"vectors": np.zeros((2, 3))}, r"vectors has shape \(2, 3\): expected \(2, 2\)"),
+        ({"vectors": [[0.0, np.nan], [0.0, 0.0]]}, "vectors"),
+        ({"actions": [0, 3]}, "actions below 3"),
+        ({"actions": [0, -1]}, "actions below 3"),
+        ({"vectors": np.zeros((0, 2)), "actions": []}, "at least one plan"),
+        ({"stages": [1]}, r"stages has shape \(1,\): there are 2 plans"),
+        ({"stages": [1, -1]}, "stages"),
+        ({"temperature": -1.0}, "temperature = -1"),
+        ({"temperature": float("nan")}, "temperature = nan"),
+    ],
+)
+def test_plans_that_are_none_are_refused(changes, message):
+    with pytest.raises(ValueError, match=message):
+        PlanPolicy(TIGER, **({"vectors": np.zeros((2, 2)), "actions": [0, 1]} | changes))
 
 
 @pytest.mark.parametrize("planner", [QMDP(), FIB(), PBVI(), OneStepBelief()])
-def test_planners_refuse_what_they_cannot_solve(planner, tiger):
+def test_planners_refuse_what_they_cannot_solve(planner):
     with pytest.raises(TypeError, match=r"pomdp is a NamedEnvironment.*tabular\(\)"):
         planner.solve(uqf.make("tiger"))
-    endless = uqf.TabularPOMDP(tiger.transitions, tiger.observations, tiger.rewards, tiger.start, 1.0)
+    endless = uqf.TabularPOMDP(TIGER.transitions, TIGER.observations, TIGER.rewards, TIGER.start, 1.0)
     with pytest.raises(ValueError, match=r"discount = 1.*horizon"):
         planner.solve(endless)

@@ -1,4 +1,4 @@
-"""Words to evaluate automata on."""
+"""Words to evaluate automata on, and the contexts that a policy knows."""
 
 import itertools
 
@@ -12,3 +12,11 @@ def some_words(n_symbols, length, rng, count=60):
     if sum(n_symbols**n for n in range(length + 1)) <= count:
         return words_up_to(n_symbols, length)
     return [()] + [tuple(rng.integers(n_symbols, size=rng.integers(1, length + 1))) for _ in range(count)]
+
+
+def context_words(policy):
+    """Every context of a `ContextPolicy` as a tuple of symbols in the order of time, by node."""
+    parts, words = policy.parts(), [()]
+    for parent, symbol in zip(parts["parents"].tolist(), parts["symbols"].tolist(), strict=True):
+        words.append((symbol, *words[parent]))
+    return words

@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given, settings
 from sklearn.base import clone
 from sklearn.ensemble import ExtraTreesRegressor, GradientBoostingRegressor
-from uqf.learn.along import returns_to_go
 
 import uqf
 from strategies import trajectories
-from uqf import _core
 from uqf.baselines import CPSR, PSR, TPSR, FittedQ, MemorylessQ, Window
-from uqf.baselines.regressors import flattened
+from uqf.baselines.regressors import flattened, joined
+from uqf.data.along import returns_to_go
+from uqf.policies import ForestPolicy
 
 
 @pytest.fixture(scope="module")
@@ -119,8 +119,7 @@ def test_compiled_trees_equal_scikit_learns(kind):
         model = GradientBoostingRegressor(n_estimators=20, random_state=0).fit(x, y)
         base = float(model.init_.constant_.ravel()[0])
         forest = flattened([tree.tree_ for tree in model.estimators_[:, 0]], 6, model.learning_rate, base)
-    features = _core.Features.window(1, True, 1, 5)
-    policy = uqf.policies.ForestPolicy(features, [forest])
+    policy = ForestPolicy(length=1, one_hot=True, n_actions=1, n_observations=5, **joined([forest]))
     fresh = rng.normal(size=(3000, 6)).astype(np.float32)
     for threads in (1, 3):
         np.testing.assert_allclose(
@@ -129,17 +128,21 @@ def test_compiled_trees_equal_scikit_learns(kind):
 
 
 def test_damaged_forests_and_foreign_states_are_refused():
-    features = _core.Features.window(1, False, 1, 2)
+    sizes = {"length": 1, "n_actions": 1, "n_observations": 2}
     zeros, ints = np.zeros(1), np.zeros(1, np.int64)
     for feature in (0, 7):
         circle = (0.0, np.zeros(2), ints, np.array([feature]), zeros, ints, ints, zeros)
         with pytest.raises(ValueError, match="forest = 1 nodes"):
-            uqf.policies.ForestPolicy(features, [circle])
+            ForestPolicy(**sizes, **joined([circle]))
     leaf = (0.0, np.zeros(2), ints, np.array([-2]), zeros, ints, ints, zeros)
-    policy = uqf.policies.ForestPolicy(features, [leaf])
-    other = uqf.policies.ForestPolicy(_core.Features.window(2, False, 1, 2), [(0.0, np.zeros(4), *leaf[2:])])
+    with pytest.raises(ValueError, match="forests = 2: expected one per action, 1"):
+        ForestPolicy(**sizes, **joined([leaf, leaf]))
+    with pytest.raises(ValueError, match="roots = 1: there are fewer entries"):
+        ForestPolicy(**sizes, **(joined([leaf]) | {"trees": np.array([2])}))
+    policy = ForestPolicy(**sizes, **joined([leaf]))
+    other = ForestPolicy(**(sizes | {"length": 2}), **joined([(0.0, np.zeros(4), *leaf[2:])]))
     longer = other.update(other.update(other.initial_state(), 0, 0), 0, 0)
-    with pytest.raises(ValueError, match="state belongs to another policy"):
+    with pytest.raises(ValueError, match="memory of another policy"):
         policy.q_values(longer)
 
 
@@ -157,11 +160,10 @@ def test_damaged_forests_and_foreign_states_are_refused():
 def test_every_representation_learns_the_near_grid(representation):
     env = uqf.make("gridworld-near")
     data = uqf.rollout(env, episodes=400, seed=4)
-    rounds = []
-    learner = FittedQ(representation, iterations=10, discount=0.99, trees=10).fit(
-        data, progress=rounds.append
-    )
-    assert rounds == list(range(1, 11))
+    told = []
+    learner = FittedQ(representation, iterations=10, discount=0.99, trees=10).fit(data, progress=told.append)
+    assert [one.done for one in told] == list(range(11))
+    assert {one.total for one in told} == {10}
     score = uqf.estimate_return(env, learner.policy_, episodes=300, seed=5)
     assert score.mean > uqf.estimate_return(env, None, episodes=300, seed=5).mean + 0.1
 

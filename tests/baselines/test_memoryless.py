@@ -5,12 +5,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
-from uqf.baselines.transitions import Transitions
-from uqf.learn.along import returns_to_go
 
 import uqf
 from strategies import trajectories
 from uqf.baselines import MemorylessQ, RandomPolicy
+from uqf.data.along import returns_to_go
+from words import context_words
 
 
 @pytest.fixture(scope="module")
@@ -46,9 +46,14 @@ def exact_q(pomdp, policy=None):
     return q
 
 
+def table_of(learner):
+    """What was learned, by context."""
+    return dict(zip(context_words(learner.policy_), learner.values_, strict=True))
+
+
 def learned_q(learner, pomdp):
     """Q (A, S) by the state seen last, read from the contexts (a, s) of both actions."""
-    rows = dict(zip(learner.contexts_, learner.values_, strict=True))
+    rows = table_of(learner)
     q = np.full((2, pomdp.n_states), np.nan)
     for context, values in rows.items():
         if len(context) == 1 and context[0] < pomdp.n_symbols:
@@ -100,7 +105,7 @@ def test_propensities_undo_a_behaviour_that_saw_more():
 @given(trajectories(), st.integers(0, 3), st.floats(0.0, 5.0))
 def test_the_table_is_the_shrunk_mean_of_its_contexts(data, k, shrinkage):
     learner = MemorylessQ(k, discount=0.9, shrinkage=shrinkage).fit(data)
-    table = dict(zip(learner.contexts_, learner.values_, strict=True))
+    table = table_of(learner)
     returns, symbols = returns_to_go(data, 0.9), data.symbols
     seen = {}
     for begin, end in zip(data.offsets[:-1], data.offsets[1:], strict=True):
@@ -118,7 +123,7 @@ def test_the_table_is_the_shrunk_mean_of_its_contexts(data, k, shrinkage):
 @given(trajectories(), st.integers(0, 3))
 def test_the_policy_follows_the_table(data, k):
     learner = MemorylessQ(k, discount=0.9, temperature=0.5).fit(data)
-    table = dict(zip(learner.contexts_, learner.values_, strict=True))
+    table = table_of(learner)
     policy = learner.policy_
     for episode in data:
         history, state = (data.n_symbols,), policy.initial_state()
@@ -131,34 +136,6 @@ def test_the_policy_follows_the_table(data, k):
             np.testing.assert_allclose(policy.action_probs(state), scaled / scaled.sum())
             state = policy.update(state, action, observation)
             history = (*history, action * data.n_observations + observation)
-
-
-@given(trajectories(), st.floats(0.0, 1.0))
-def test_returns_to_go_by_hand(data, discount):
-    expected = []
-    for episode in data:
-        total, backwards = 0.0, []
-        for reward in episode.rewards[::-1]:
-            total = reward + discount * total
-            backwards.append(total)
-        expected += backwards[::-1]
-    np.testing.assert_allclose(returns_to_go(data, discount), expected, atol=1e-12)
-
-
-@given(trajectories(), st.booleans())
-def test_targets_stop_where_the_world_ended(data, bootstrap):
-    rng = np.random.default_rng(0)
-    values = rng.normal(size=(data.n_steps + len(data), data.n_actions)) - 10.0
-    targets = Transitions(data, bootstrap_truncated=bootstrap).targets(values, 0.9)
-    cut = 0
-    for index, episode in enumerate(data):
-        for t, reward in enumerate(episode.rewards):
-            last = t == len(episode.rewards) - 1
-            goes_on = not last or (bootstrap and not episode.terminated)
-            expected = reward + (0.9 * values[cut + 1].max() if goes_on else 0.0)
-            assert targets[data.offsets[index] + t] == pytest.approx(expected)
-            cut += 1
-        cut += 1
 
 
 def test_compiled_and_stepped_play_agree():
@@ -207,10 +184,3 @@ def test_scikit_learn_conventions_and_misuse():
             bad.fit(unlogged)
     with pytest.raises(TypeError, match="data is a list"):
         MemorylessQ().fit([])
-
-
-def test_policy_iteration_takes_the_table_too():
-    env = uqf.make("spocman")
-    table = MemorylessQ(discount=env.discount, learning_discount=0.85)
-    found = uqf.policy_iteration(env, table, iterations=4, episodes=200, seed=0)
-    assert found.best > found.rounds[0].mean + 200

@@ -7,9 +7,10 @@ from hypothesis import strategies as st
 
 import uqf
 from uqf.baselines import FIB, PBVI, QMDP, BeliefModel, ExactValueIteration
-from uqf.baselines.alpha_vectors import AlphaVectorPolicy, undominated
+from uqf.baselines.alpha_vectors import undominated
 from uqf.baselines.fib import informed_values
 from uqf.baselines.sawtooth import Sawtooth
+from uqf.plans import PlanPolicy
 
 
 def test_tiger_is_bracketed(tiger):
@@ -31,7 +32,8 @@ def test_gap_closes_and_the_return_lies_inside(problem, request):
     assert solved.upper_bound_ - solved.lower_bound_ <= 0.01 < before.upper_bound_ - before.lower_bound_
     assert QMDP().solve(pomdp).upper_bound_ >= FIB().solve(pomdp).upper_bound_ - 1e-9
     assert FIB().solve(pomdp).upper_bound_ >= solved.upper_bound_ - 1e-6
-    policies = (solved.policy_, AlphaVectorPolicy(solved.policy_.model, solved.plans_, lookahead=False))
+    plans = PlanPolicy(pomdp, solved.plans_.vectors, solved.plans_.actions)
+    policies = (solved.policy_, plans)
     for policy in policies:
         score = uqf.estimate_return(pomdp, policy, episodes=200, horizon=120, seed=3)
         left_out = pomdp.discount**120 * np.abs(pomdp.rewards).max() / (1 - pomdp.discount)

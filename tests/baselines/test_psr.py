@@ -2,17 +2,15 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
-from uqf.learn.hankel import exact_hankel
 
 import uqf
 from strategies import pomdps
 from uqf.baselines import CPSR, PSR, TPSR, BeliefModel
-from uqf.errors import NotFittedError
-from uqf.learn.spectral import spectral_wfa
+from uqf.learn.spectral.hankel import exact_hankel, spectral_wfa
 from words import some_words, words_up_to
 
 
@@ -34,8 +32,7 @@ def test_from_the_exact_hankel_it_predicts_exactly(pomdp, seed):
     basis = some_words(pomdp.n_symbols, 2, rng, 60)
     blocks = exact_hankel(wfa, prefixes=basis, suffixes=basis)
     spectrum = np.linalg.svd(blocks.block, compute_uv=False)
-    if len(spectrum) < rank or spectrum[rank - 1] < 1e-4 * spectrum[0]:
-        return
+    assume(len(spectrum) >= rank and spectrum[rank - 1] >= 1e-4 * spectrum[0])
     learned = PSR(spectral_wfa(blocks, rank), pomdp.n_actions, pomdp.n_observations)
     exact = PSR(wfa, pomdp.n_actions, pomdp.n_observations)
     for word in some_words(pomdp.n_symbols, 4, rng, 30):
@@ -166,7 +163,7 @@ def test_the_rank_can_be_searched_for(noisy):
 def test_conventions_and_misuse(tiger):
     learner = CPSR(2, projection="sparse", suffix_dim=50)
     assert clone(learner).get_params() == learner.get_params()
-    with pytest.raises(NotFittedError, match="CPSR is not fitted"):
+    with pytest.raises(uqf.NotFittedError, match="CPSR is not fitted"):
         learner.score(None)
     with pytest.raises(TypeError, match="data is a NoneType"):
         TPSR().fit(None)

@@ -21,7 +21,7 @@ from random_policies import (
 )
 from strategies import trajectories
 from uqf.plans import PlanPolicy
-from uqf.policies import CompiledPolicy, probs_along, remembered, softmax
+from uqf.policies import CompiledPolicy, ValuePolicy, probs_along, remembered, softmax
 
 HISTORIES = ([], [(0, 1)], [(2, 0), (1, 1), (1, 0)], [(0, 0), (2, 1)] * 4)
 COMPILED = [kind for kind in KINDS if "plan" not in kind or "automaton" in kind]
@@ -207,3 +207,11 @@ def test_data_of_another_world_are_refused(kind):
     data = uqf.rollout(uqf.make("gridworld-near"), episodes=2)
     with pytest.raises(ValueError, match="policy has 3 actions and 2 observations, the data have 4 and 5"):
         policy.probs_along(data)
+
+
+def test_a_policy_in_python_without_values_says_what_is_missing():
+    class Silent(ValuePolicy):
+        n_actions, n_observations = 3, 2
+
+    with pytest.raises(TypeError, match="Silent does not say what actions are worth"):
+        Silent().action(None)

@@ -1,0 +1,57 @@
+"""Small mazes written by hand."""
+
+from functools import cache
+
+import numpy as np
+
+import uqf
+
+MOVES = ((-1, 0), (1, 0), (0, -1), (0, 1))  # up, down, left, right
+SIDEWAYS = ((2, 3), (2, 3), (0, 1), (0, 1))
+
+
+def _neighbours(rows):
+    """The free cells of a map, in reading order, and the cell that each move leads to from each of them."""
+    cells = [(r, c) for r, row in enumerate(rows) for c, mark in enumerate(row) if mark != "#"]
+    number = {cell: index for index, cell in enumerate(cells)}
+    target = np.array([[number.get((r + dr, c + dc), number[r, c]) for r, c in cells] for dr, dc in MOVES])
+    return cells, target
+
+
+@cache
+def grid_4x3():
+    """The 4x3 world of Parr and Russell (1995): one sees walls left and right only; both exits end it."""
+    rows = ["...+", ".#.-", "...."]
+    cells, target = _neighbours(rows)
+    states = np.arange(len(cells))
+    transitions = np.zeros((4, len(cells), len(cells)))
+    for action, (one, other) in enumerate(SIDEWAYS):
+        for move, prob in ((action, 0.8), (one, 0.1), (other, 0.1)):
+            np.add.at(transitions[action], (states, target[move]), prob)
+    observations = np.zeros((4, len(cells), 4))
+    observations[:, states, 2 * (target[2] == states) + (target[3] == states)] = 1.0
+    marks = [rows[r][c] for r, c in cells]
+    rewards = np.full(transitions.shape, -0.04)
+    rewards[:, :, marks.index("+")] = 1.0
+    rewards[:, :, marks.index("-")] = -1.0
+    terminal = np.array([mark in "+-" for mark in marks])
+    start = ~terminal / np.sum(~terminal)
+    return uqf.TabularPOMDP(transitions, observations, rewards, start, 0.95, terminal=terminal, name="4x3")
+
+
+@cache
+def cheese_maze():
+    """McCallum's (1993) maze: seven kinds of place in eleven; leaving the cheese leads anywhere, for ever."""
+    rows = [".....", ".#.#.", ".#.#."]
+    cells, target = _neighbours(rows)
+    states = np.arange(len(cells))
+    cheese = cells.index((2, 2))
+    elsewhere = (states != cheese) / (len(cells) - 1)
+    transitions = np.eye(len(cells))[target]
+    transitions[:, cheese] = elsewhere
+    walls = (target == states).T @ (1, 2, 4, 8)
+    walls[cheese] = 16
+    kinds = np.unique(walls)
+    observations = np.broadcast_to(walls[:, np.newaxis] == kinds, (4, len(cells), len(kinds)))
+    rewards = np.broadcast_to(states == cheese, (4, len(cells)))
+    return uqf.TabularPOMDP(transitions, observations, rewards, elsewhere, 0.95, name="cheese maze")
