@@ -1,94 +1,126 @@
-"""Contexts: what is known of the last few symbols."""
+"""ContextQ: what every action is worth after the last few symbols."""
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from uqf.learn.along import returns_to_go
+from hypothesis import assume, given
 
 import uqf
 from strategies import trajectories
-from uqf import _core
-from uqf.learn.contexts import ContextLearner, ContextTree
+from uqf.data.along import cut_before, returns_to_go
+from uqf.learn.context_q import advantages, fixed_log_policy
+from uqf.learn.contexts import ContextTree
 
 
-def words_before(data, depth):
-    """The last symbols before every step, the start counting as one, newest last."""
-    words = []
-    for episode in data:
-        symbols = (data.n_symbols, *(episode.actions * data.n_observations + episode.observations))
-        words += [symbols[max(0, t + 1 - depth) : t + 1] for t in range(len(symbols) - 1)]
-    return words
-
-
-@given(trajectories(), st.integers(1, 4))
-def test_keys_tell_contexts_apart_and_nothing_else(data, depth):
-    keys = _core.context_keys(data, depth)
-    for length in range(1, depth + 1):
-        words = words_before(data, length)
-        whole = [len(word) == length for word in words]
-        assert [key != 0 for key in keys[:, length - 1]] == whole
-        named = {word: key for word, key, full in zip(words, keys[:, length - 1], whole, strict=True) if full}
-        assert all(
-            named[word] == key
-            for word, key, full in zip(words, keys[:, length - 1], whole, strict=True)
-            if full
-        )
-        assert len(set(named.values())) == len(named)
+@pytest.fixture(scope="module")
+def tiger():
+    return uqf.rollout(uqf.make("tiger"), episodes=200, seed=0)
 
 
 @given(trajectories(max_episodes=20))
 def test_without_shrinkage_the_table_is_the_mean_return(data):
     tree = ContextTree.of(data, 1)
+    here = tree.at_cuts[cut_before(data)]
+    pairs = np.unique(here * data.n_actions + data.actions)
+    assume(len(pairs) == len(np.unique(here)) * data.n_actions)
     returns = returns_to_go(data, 0.9)
-    advantage, value = tree.advantages(data, returns, (0.0, 0.0)) if _all_tried(data, tree) else (None, None)
-    if advantage is None:
-        return
+    advantage, value = advantages(tree, data, returns, (0.0, 0.0))
     for node in range(1, len(tree)):
-        here = tree.deepest == node
+        inside = here == node
         # A context's value leans on the empty one with the weight of one step.
-        expected = (returns[here].sum() + value[0]) / (here.sum() + 1)
-        assert value[node] == pytest.approx(expected)
+        assert value[node] == pytest.approx((returns[inside].sum() + value[0]) / (inside.sum() + 1))
         for action in range(data.n_actions):
-            taken = here & (data.actions == action)
+            taken = inside & (data.actions == action)
             assert advantage[node, action] == pytest.approx(returns[taken].mean() - value[node])
 
 
-def _all_tried(data, tree):
-    pairs = np.unique(tree.deepest * data.n_actions + data.actions)
-    return len(pairs) == len(np.unique(tree.deepest)) * data.n_actions
+def test_a_rare_context_is_drawn_towards_the_shorter_one(tiger):
+    tree = ContextTree.of(tiger, 2)
+    returns = returns_to_go(tiger, 0.9)
+    plain, _ = advantages(tree, tiger, returns, (5.0, 0.0))
+    drawn, _ = advantages(tree, tiger, returns, (5.0, 1e9))
+    longer = np.flatnonzero(tree.lengths == 2)
+    above = tree.parents[longer - 1]
+    np.testing.assert_allclose(drawn[longer], drawn[above], atol=1e-4)
+    assert np.abs(plain[longer] - plain[above]).max() > 1.0
 
 
-@given(trajectories(max_episodes=20), st.integers(1, 3))
-def test_the_compiled_policy_finds_the_longest_known_context(data, depth):
-    tree = ContextTree.of(data, depth)
-    values = np.random.default_rng(0).normal(size=(len(tree), data.n_actions))
-    policy = tree.policy(values, data, temperature=0.5)
-    step = 0
-    for episode in data:
-        state = policy.initial_state()
-        for action, observation in episode.history:
-            np.testing.assert_allclose(policy.q_values(state), values[tree.deepest[step]])
-            state = policy.update(state, action, observation)
-            step += 1
-    powers = np.exp(values[tree.deepest] / 0.5)
-    probs = _core.action_probabilities(data, policy)
-    np.testing.assert_allclose(probs, powers / powers.sum(axis=1, keepdims=True), atol=1e-12)
+def test_values_obey_the_discount(tiger):
+    histories = [[], [(0, 0)], [(0, 1), (0, 1)]]
+    far, near = (uqf.ContextQ(discount).fit(tiger) for discount in (0.99, 0.2))
+    assert np.abs(far.decision_function(histories) - near.decision_function(histories)).max() > 1.0
+    assert near.diagnostics_["learning_discount"] == 0.2
+    assert far.diagnostics_["learning_discount"] in (0.85, 0.95, 0.99)
 
 
-def test_sums_of_policies_add_their_values_in_their_own_units():
-    data = uqf.rollout(uqf.make("tiger"), episodes=200, seed=0)
-    first, second = ContextLearner(depth=1).fit(data), ContextLearner(depth=2).step(data, 0.3)
-    both = first.plus(second)
-    assert both.temperature == 1.0
-    for policy in (first, second, both):
-        assert policy.greedy().temperature == 0.0
-    state = [policy.update(policy.initial_state(), 0, 1) for policy in (first, second, both)]
-    expected = first.q_values(state[0]) / first.temperature + second.q_values(state[1]) / second.temperature
-    np.testing.assert_allclose(both.q_values(state[2]), expected)
+def test_a_given_learning_discount_is_used(tiger):
+    learner = uqf.ContextQ(0.99, learning_discount=0.3, depth=2).fit(tiger)
+    np.testing.assert_array_equal(learner.policy_.values, fixed_log_policy(tiger, 2, 0.3).values)
+
+
+def test_the_learning_discount_with_the_best_evidence_is_chosen(tiger):
+    told = uqf.ContextQ(0.99).fit(tiger).diagnostics_
+    evidence = told["learning_discount_evidence"]
+    assert set(evidence) == {0.85, 0.95, 0.99}
+    assert evidence[told["learning_discount"]] == max(evidence.values())
+    few = uqf.ContextQ(0.9).fit(tiger[:10]).diagnostics_
+    assert (few["learning_discount"], few["learning_discount_evidence"]) == (0.9, {})
+
+
+def test_depth_and_temperature_are_obeyed(tiger):
+    shallow, deep = (uqf.ContextQ(depth=depth).fit(tiger) for depth in (1, 4))
+    assert "of up to 1 symbols" in repr(shallow.policy_)
+    assert "of up to 4 symbols" in repr(deep.policy_)
+    assert shallow.diagnostics_["contexts"] == len(shallow.policy_.values)
+    assert uqf.ContextQ(temperature=0.25).fit(tiger).policy_.temperature == 0.25
+    assert shallow.policy_.temperature == shallow.diagnostics_["temperature"] > 0.0
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"depth": 0}, "depth = 0"),
+        ({"depth": 17}, "depth = 17"),
+        ({"discount": 1.5}, "discount = 1.5"),
+        ({"learning_discount": -0.1}, "learning_discount = -0.1"),
+        ({"discount": 0.9, "learning_discount": 0.95}, "learning_discount = 0.95: above discount = 0.9"),
+        ({"temperature": -1.0}, "temperature = -1"),
+        ({"temperature": float("nan")}, "temperature = nan"),
+    ],
+)
+def test_bad_parameters_are_named(tiger, parameters, message):
+    with pytest.raises(ValueError, match=message):
+        uqf.ContextQ(**parameters).fit(tiger)
+
+
+def test_improving_adds_advantages_to_the_policy_that_played(tiger):
+    learner = uqf.ContextQ(0.95, depth=2)
+    first = learner.improve(tiger, None, 0.3)
+    played = uqf.rollout(uqf.make("tiger"), first, episodes=200, seed=1)
+    fresh = learner.improve(played, None, 0.2)
+    second = learner.improve(played, first, 0.2)
+    assert second.temperature == 1.0
+    expected = first.q_values_along(played) / first.temperature
+    expected += fresh.q_values_along(played) / fresh.temperature
+    np.testing.assert_allclose(second.q_values_along(played), expected, rtol=1e-9, atol=1e-12)
+    assert not hasattr(learner, "policy_"), "the learner itself is not changed"
+    with pytest.raises(TypeError, match="data is a list"):
+        learner.improve([], None, 0.3)
+
+
+def test_the_temperature_of_a_step_is_in_units_of_the_spread_of_returns(tiger):
+    learner = uqf.ContextQ(0.95, learning_discount=0.8)
+    step = learner.improve(tiger, None, 0.3)
+    assert step.temperature == pytest.approx(0.3 * returns_to_go(tiger, 0.8).std())
 
 
 def test_walls_are_learned_in_one_round():
     env = uqf.make("spocman")
-    policy = ContextLearner().fit(uqf.rollout(env, episodes=300, seed=1))
-    assert uqf.estimate_return(env, policy, episodes=500).mean > -120  # chance has −338
+    returns = [
+        uqf.estimate_return(
+            env,
+            uqf.ContextQ(env.discount).fit(uqf.rollout(env, episodes=300, seed=seed)).policy_,
+            episodes=500,
+        ).mean
+        for seed in range(4)
+    ]
+    assert np.mean(returns) > -120, "uniform play earns −338"
