@@ -1,0 +1,172 @@
+"""The front door: the learner that gains most on held-out episodes, refitted to all of them."""
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+import uqf
+from random_policies import behaviour
+from uqf.learn import fit as front_door
+from uqf.learn.gain import Baseline, policy_gain
+
+
+@pytest.fixture(scope="module")
+def data():
+    return uqf.rollout(uqf.make("tiger", horizon=6), episodes=120, seed=0)
+
+
+@pytest.fixture
+def small(monkeypatch):
+    """The same learners, quicker."""
+    candidates = [
+        lambda discount, seed: uqf.ContextQ(discount),
+        lambda discount, seed: uqf.BeliefQ(discount, states=4, models=1, seed=seed),
+    ]
+    monkeypatch.setattr(front_door, "CANDIDATES", candidates)
+    return candidates
+
+
+def changed(data, episodes):
+    """The same data with other rewards in these episodes."""
+    rewards = data.rewards.copy()
+    inside = np.isin(np.repeat(np.arange(len(data)), data.lengths), episodes)
+    rewards[inside] = np.random.default_rng(1).normal(scale=100.0, size=inside.sum())
+    return uqf.Trajectories(
+        data.actions,
+        data.observations,
+        rewards,
+        data.offsets,
+        n_actions=data.n_actions,
+        n_observations=data.n_observations,
+        behavior_probs=data.behavior_probs,
+        terminated=data.terminated,
+    )
+
+
+def test_the_learners_of_the_package_are_tried_the_quickest_first(data):
+    learner = uqf.fit(data, discount=0.95)
+    chosen = learner.diagnostics_["chosen"]
+    assert [row["learner"] for row in chosen["candidates"]] == ["ContextQ", "BeliefQ"]
+    assert type(learner).__name__ == chosen["learner"]
+    assert learner.discount == 0.95
+
+
+def test_the_choice_is_the_largest_gain_on_held_out_episodes_and_says_why(data, small):
+    learner = uqf.fit(data, discount=0.9, holdout=0.3, seed=3)
+    chosen, held_out = learner.diagnostics_["chosen"], learner.trial_.held_out
+    assert len(held_out) == 36
+    taught = data[np.setdiff1d(np.arange(len(data)), held_out)]
+    baseline = Baseline.of(taught, 0.9)
+    for candidate, row in zip(small, chosen["candidates"], strict=True):
+        policy = candidate(0.9, 3).fit(taught).policy_
+        gain = policy_gain(policy, baseline, data[held_out])
+        assert (row["gain"], row["stderr"]) == (gain.mean, gain.stderr)
+    best = max(chosen["candidates"], key=lambda row: row["gain"])
+    assert type(learner).__name__ == chosen["learner"] == best["learner"]
+    assert chosen["why"].startswith(
+        f"{best['learner']} gains most on 36 held-out episodes: {best['gain']:.4g}"
+    )
+
+
+@pytest.mark.parametrize("better", ["ContextQ", "BeliefQ"])
+def test_either_learner_can_win(data, small, better, monkeypatch):
+    gains = {"ContextQ": 1.0, "BeliefQ": 1.0} | {better: 2.0}
+
+    def judged(policy, baseline, judges):
+        name = "ContextQ" if isinstance(policy, uqf.ContextPolicy) else "BeliefQ"
+        return front_door.Gain(np.full(len(judges), gains[name]))
+
+    monkeypatch.setattr(front_door, "policy_gain", judged)
+    assert type(uqf.fit(data)).__name__ == better
+
+
+def test_held_out_episodes_teach_the_trial_nothing(data, small):
+    learner = uqf.fit(data, discount=0.9, seed=1)
+    held_out = learner.trial_.held_out
+    assert len(set(held_out.tolist())) == len(held_out) == 30
+    taught = data[np.setdiff1d(np.arange(len(data)), held_out)]
+    alone = clone(learner).fit(taught).policy_
+    np.testing.assert_array_equal(behaviour(learner.trial_.policy), behaviour(alone))
+    other = clone(learner).fit(changed(data, held_out)[np.setdiff1d(np.arange(len(data)), held_out)]).policy_
+    np.testing.assert_array_equal(behaviour(learner.trial_.policy), behaviour(other))
+
+
+def test_the_policy_is_taught_by_all_episodes(data, small):
+    learner = uqf.fit(data, discount=0.9)
+    alone = clone(learner).fit(data)
+    np.testing.assert_array_equal(behaviour(learner.policy_), behaviour(alone.policy_))
+    assert learner.diagnostics_["episodes"] == len(data)
+    assert np.abs(behaviour(learner.policy_) - behaviour(learner.trial_.policy)).max() > 0.0
+
+
+def test_the_seed_fixes_everything(data, small):
+    one, again, other = (uqf.fit(data, seed=seed) for seed in (5, 5, 6))
+    np.testing.assert_array_equal(one.trial_.held_out, again.trial_.held_out)
+    assert one.diagnostics_["chosen"] == again.diagnostics_["chosen"]
+    assert one.trial_.held_out.tolist() != other.trial_.held_out.tolist()
+
+
+def test_without_time_only_the_first_learner_is_tried(data, small):
+    learner = uqf.fit(data, seconds=0.0)
+    assert type(learner) is uqf.ContextQ
+    assert len(learner.diagnostics_["chosen"]["candidates"]) == 1
+    assert len(uqf.fit(data, seconds=1e6).diagnostics_["chosen"]["candidates"]) == 2
+
+
+def test_progress_names_the_learner_and_whether_it_is_a_trial(data, small):
+    told = []
+    del small[0]
+    uqf.fit(data, progress=told.append)
+    assert (told[0].stage, told[-1].stage) == ("BeliefQ, trial: choosing", "BeliefQ: values")
+
+
+def test_a_learner_that_the_data_refuse_is_told_and_not_taken(data, small):
+    small.append(lambda discount, seed: uqf.UQF(10_000, discount))
+    learner = uqf.fit(data)
+    assert type(learner) is not uqf.UQF
+    refused = learner.diagnostics_["chosen"]["candidates"][-1]
+    assert refused["learner"] == "UQF"
+    assert "rank 10000 exceeds" in refused["problem"]
+
+
+def test_every_learner_refused_is_an_error(data, small):
+    small[:] = [lambda discount, seed: uqf.UQF(10_000, discount)]
+    with pytest.raises(uqf.UQFError, match="every learner was refused; the first said: rank 10000 exceeds"):
+        uqf.fit(data)
+
+
+def test_a_learner_that_registers_takes_part(data, small):
+    small[:] = [lambda discount, seed: uqf.UQF(3, discount)]
+    assert type(uqf.fit(data)) is uqf.UQF
+
+
+@pytest.mark.parametrize("holdout", [0.0, 1.0, -0.1, 1.5, float("nan")])
+def test_a_share_that_is_none_is_refused(data, holdout):
+    with pytest.raises(ValueError, match=f"holdout = {holdout}: give a share above 0 and below 1"):
+        uqf.fit(data, holdout=holdout)
+
+
+def test_too_few_episodes_are_refused(data):
+    with pytest.raises(ValueError, match="1 episodes are too few: 1 would be held out to judge"):
+        uqf.fit(data[:1])
+    with pytest.raises(ValueError, match="3 episodes are too few: 3 would be held out"):
+        uqf.fit(data[:3], holdout=0.9)
+
+
+@pytest.mark.parametrize("discount", [-0.1, 1.1, float("nan")])
+def test_a_discount_that_is_none_is_refused(data, discount):
+    with pytest.raises(ValueError, match="discount = "):
+        uqf.fit(data, discount=discount)
+
+
+def test_other_data_are_refused():
+    with pytest.raises(TypeError, match="data is a list"):
+        uqf.fit([1, 2])
+
+
+def test_what_was_chosen_can_be_saved_and_evaluated(data, small, tmp_path):
+    learner = uqf.fit(data, discount=0.9)
+    learner.save(tmp_path / "policy")
+    np.testing.assert_array_equal(behaviour(uqf.load(tmp_path / "policy")), behaviour(learner.policy_))
+    estimate = uqf.ope.evaluate(learner.trial_.policy, data[learner.trial_.held_out], discount=0.9)
+    assert estimate.episodes == 30
