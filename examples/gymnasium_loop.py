@@ -4,8 +4,8 @@ import uqf
 from uqf.adapters.sb3 import Predictor
 
 world = uqf.make("tiger")
-logs = uqf.rollout(world, episodes=100, seed=0)
-uqf.save(uqf.UQF(discount=0.95).fit(logs).policy_, "policy.safetensors", data=logs)
+logs = uqf.rollout(world, episodes=200, seed=0)
+uqf.fit(logs, discount=world.discount).save("policy.safetensors")
 
 env = uqf.gymnasium_env(world)
 predictor = Predictor(uqf.load("policy.safetensors"))
