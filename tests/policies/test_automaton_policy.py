@@ -232,3 +232,42 @@ def test_compiled_policy_acts_as_its_twin(learned, window, temperature):
     np.testing.assert_array_equal(one.observations, two.observations)
     np.testing.assert_allclose(one.behavior_probs, two.behavior_probs, atol=1e-9)
     assert len(set(one.actions)) > 1
+
+
+@pytest.fixture(scope="module")
+def tiger():
+    return uqf.rollout(uqf.make("tiger", horizon=5), episodes=100, seed=0)
+
+
+def test_memories_of_other_automata_are_refused(tiger):
+    small, large = (uqf.UQF(rank).fit(tiger).policy_ for rank in (2, 3))
+    windowed = uqf.UQF(2, window=2).fit(tiger).policy_
+    nested = uqf.UQF(2, behavior=(small, 0.5)).fit(tiger).policy_
+    two_steps = windowed.update(windowed.update(windowed.initial_state(), 0, 0), 0, 1)
+    for policy, memory in (
+        (small, large.initial_state()),
+        (small, two_steps),
+        (nested, small.initial_state()),
+    ):
+        for call in (
+            policy.q_values,
+            policy.action_probs,
+            policy.action,
+            lambda m, p=policy: p.update(m, 0, 0),
+        ):
+            with pytest.raises(ValueError, match="memory of another policy"):
+                call(memory)
+    for action, observation, message in ((3, 0, "action = 3"), (0, -1, "observation = -1")):
+        with pytest.raises(ValueError, match=message):
+            small.update(small.initial_state(), action, observation)
+    np.testing.assert_array_equal(
+        small.with_temperature(1.0).q_values(small.initial_state()), small.q_values(small.initial_state())
+    )
+
+
+def test_behavior_must_fit(tiger):
+    policy = uqf.UQF(2).fit(tiger).policy_
+    other = uqf.WFA([1.0], np.ones((2, 1, 1)), [1.0]).policy(2, 1)
+    for behavior in ((policy, 1.5), (policy, float("nan")), (other, 0.5)):
+        with pytest.raises(ValueError, match="behavior = "):
+            uqf.UQF(2, behavior=behavior).fit(tiger)

@@ -4,13 +4,18 @@ from functools import partial
 
 import numpy as np
 import pytest
-from uqf.learn.state import Basis, Target
 
 import uqf
+from counting import counted
 from uqf import _core
+from uqf.learn.spectral.basis import Basis, Target
+from uqf.policies import remembered
 
-RETURN = partial(uqf.UQF, memory="spectral", target="return")
-LEARNERS = pytest.mark.parametrize("learner", [uqf.UQF.paper, RETURN], ids=["paper", "return"])
+LEARNERS = pytest.mark.parametrize(
+    "learner",
+    [partial(uqf.UQF, occurrences="start"), uqf.UQF, partial(uqf.UQF, target="return")],
+    ids=["start", "anywhere", "return"],
+)
 
 
 def episodes(*given, n_actions=3, n_observations=2):
@@ -27,10 +32,7 @@ def assert_sane(learner):
     policy = learner.policy_
     for history in ([], [(0, 0)], [(policy.n_actions - 1, policy.n_observations - 1)] * 3, [(0, 0)] * 300):
         assert np.isfinite(learner.decision_function([history])).all()
-        state = policy.initial_state()
-        for action, observation in history:
-            state = policy.update(state, action, observation)
-        probs = policy.action_probs(state)
+        probs = policy.action_probs(remembered(policy, history))
         assert (probs >= 0).all() and probs.sum() == pytest.approx(1.0)
     assert not any(np.isnan(value) for value in learner.diagnostics_.values() if isinstance(value, float))
 
@@ -55,7 +57,8 @@ def assert_sane(learner):
         ({"occurrences": "middle"}, ValueError, "occurrences = middle"),
         ({"window": 0}, ValueError, "window = 0"),
         ({"temperature": -1.0}, ValueError, "temperature = -1"),
-        ({"memory": "elephant"}, ValueError, "memory = 'elephant'"),
+        ({"forgetting": 0.0}, ValueError, "forgetting = 0"),
+        ({"threads": 0}, ValueError, "threads = 0"),
         ({"target": "profit"}, ValueError, "target = 'profit'"),
     ],
 )
@@ -66,7 +69,7 @@ def test_bad_parameters(data, learner, parameters, kind, message):
 
 def test_fit_wants_trajectories():
     with pytest.raises(TypeError, match="list"):
-        uqf.UQF.paper(1).fit([([0], [0], [1.0])])
+        uqf.UQF(1).fit([([0], [0], [1.0])])
 
 
 @LEARNERS
@@ -98,8 +101,11 @@ def test_one_symbol_only(learner):
 @LEARNERS
 def test_unseen_symbols_keep_the_last_state(learner):
     fitted = learner(2).fit(episodes(([0, 1, 0], [0, 0, 0], [1.0, 2.0, 1.0]), ([1, 0], [0, 0], [1.0, 3.0])))
-    before, after = fitted.decision_function([[(0, 0)], [(0, 0), (2, 1), (0, 1)]])
-    np.testing.assert_array_equal(before, after)
+    policy, parts = fitted.policy_, fitted.policy_.parts()
+    before, after = (remembered(policy, history) for history in ([(0, 0)], [(0, 0), (2, 1), (0, 1)]))
+    np.testing.assert_array_equal(policy.vector(after), policy.vector(before))
+    seen, unseen = parts["propensities"][parts["symbols"].tolist().index(0)], parts["propensities"][-2]
+    np.testing.assert_allclose(policy.q_values(after) * unseen, policy.q_values(before) * seen)
     assert fitted.diagnostics_["unseen_symbols"] == 4
     with pytest.raises(ValueError, match="observation = 2"):
         fitted.predict([[(0, 2)]])
@@ -137,53 +143,9 @@ def test_words_longer_than_every_episode_change_nothing(data, learner, projectio
     np.testing.assert_array_equal(longer.wfa_.operators, fits.wfa_.operators)
 
 
-# --- the parts below the estimator ----------------------------------------------------------------------
-
-
-def test_memories_of_other_policies_are_refused(data):
-    small, large = (uqf.UQF.paper(rank).fit(data).policy_ for rank in (2, 3))
-    windowed = uqf.UQF.paper(2, window=2).fit(data).policy_
-    nested = uqf.UQF.paper(2, behavior=(small, 0.5)).fit(data).policy_
-    two_steps = windowed.update(windowed.update(windowed.initial_state(), 0, 0), 0, 1)
-    for policy, memory in (
-        (small, large.initial_state()),
-        (small, two_steps),
-        (nested, small.initial_state()),
-    ):
-        for call in (
-            policy.q_values,
-            policy.action_probs,
-            policy.action,
-            lambda m, p=policy: p.update(m, 0, 0),
-        ):
-            with pytest.raises(ValueError, match="memory of another policy"):
-                call(memory)
-    for action, observation, message in ((3, 0, "action = 3"), (0, -1, "observation = -1")):
-        with pytest.raises(ValueError, match=message):
-            small.update(small.initial_state(), action, observation)
-    np.testing.assert_array_equal(
-        small.with_temperature(1.0).q_values(small.initial_state()), small.q_values(small.initial_state())
-    )
-
-
-def test_symbols_out_of_range_are_refused():
-    wfa = uqf.WFA([1.0], np.ones((2, 1, 1)), [1.0])
-    for symbol in (2, -1):
-        with pytest.raises(ValueError, match=f"symbol = {symbol}: choose 0 to 1"):
-            wfa.state((0, symbol))
-
-
-def test_behavior_must_fit(data):
-    policy = uqf.UQF.paper(2).fit(data).policy_
-    other = uqf.WFA([1.0], np.ones((2, 1, 1)), [1.0]).policy(2, 1)
-    for behavior in ((policy, 1.5), (policy, float("nan")), (other, 0.5)):
-        with pytest.raises(ValueError, match="behavior = "):
-            uqf.UQF.paper(2, behavior=behavior).fit(data)
-
-
 def test_seeds_that_cannot_be_doubled_are_refused_by_the_core(data):
-    arguments = {"occurrences": "start", "targets": [("reward", 1.0, 0.0)], "max_prefix": 1, "max_suffix": 1}
+    arguments = {"occurrences": "start", "target": ("reward", 1.0, 0.0), "max_prefix": 1, "max_suffix": 1}
     with pytest.raises(ValueError, match="below 2"):
         _core.HankelSettings(**arguments, projection=("hashed", 3, 3, 2**63))
-    largest = Basis(projection="hashed", seed=2**63 - 1).settings(data, [Target("reward")])
+    largest = counted(data, Basis(projection="hashed", seed=2**63 - 1), Target("reward"))
     assert largest.shape == (200, 200)

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from uqf.learn.decision import REMEDIES, SAFE_RADIUS
 
 import uqf
+from uqf.learn.spectral.state import REMEDIES, SAFE_RADIUS
 
 
 @pytest.fixture(scope="module")
@@ -14,7 +14,7 @@ def diverging():
 
 
 def diverging_learner(remedy):
-    return uqf.UQF.paper(12, 0.95, max_prefix=2, max_suffix=2, on_divergence=remedy)
+    return uqf.UQF(12, 0.95, occurrences="start", max_prefix=2, max_suffix=2, on_divergence=remedy)
 
 
 def test_divergence_is_refused_with_the_radius(diverging):

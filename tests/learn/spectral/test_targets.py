@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import uqf
@@ -32,8 +32,8 @@ def test_an_offset_on_the_return_moves_every_action_alike(pomdp, offset, seed):
         blocks = uqf.exact_hankel(wfa, prefixes=words, suffixes=words)
         rank = wfa.minimise().rank
         spectrum = np.linalg.svd(blocks.block, compute_uv=False)
-        if len(spectrum) < rank or spectrum[rank - 1] < 1e-4 * spectrum[0]:
-            return  # the words do not tell the states apart well enough
+        # Otherwise the words do not tell the states apart well enough.
+        assume(len(spectrum) >= rank and spectrum[rank - 1] >= 1e-4 * spectrum[0])
         learned.append(uqf.spectral_wfa(blocks, rank))
     actions = np.arange(pomdp.n_symbols) // pomdp.n_observations
     for history in words_up_to(pomdp.n_symbols, 2):
@@ -46,7 +46,7 @@ def test_an_offset_on_the_return_moves_every_action_alike(pomdp, offset, seed):
 def test_an_offset_on_rewards_is_refused():
     data = uqf.rollout(uqf.make("tiger", horizon=4), episodes=20)
     with pytest.raises(ValueError, match="not invariant"):
-        uqf.UQF.paper(1, offset=1.0).fit(data)
+        uqf.UQF(1, offset=1.0).fit(data)
 
 
 def test_long_words_from_the_start_starve_and_short_ones_anywhere_do_not():
@@ -54,6 +54,6 @@ def test_long_words_from_the_start_starve_and_short_ones_anywhere_do_not():
     longest = 6
     assert not any(episode.rewards[: 2 * longest].any() for episode in data)
     with pytest.raises(uqf.NumericalError, match='occurrences="anywhere"'):
-        uqf.UQF.paper(4, max_prefix=longest, max_suffix=longest, n_suffixes=500).fit(data)
-    learner = uqf.UQF(4, memory="spectral", target="return", max_prefix=1, max_suffix=1).fit(data)
+        uqf.UQF(4, occurrences="start", max_prefix=longest, max_suffix=longest, n_suffixes=500).fit(data)
+    learner = uqf.UQF(4, target="return", max_prefix=1, max_suffix=1).fit(data)
     assert np.ptp(learner.decision_function([[]])) > 0

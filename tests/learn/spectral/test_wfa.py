@@ -142,3 +142,10 @@ def test_bad_calls():
         uqf.WFA.from_pomdp(uqf.make("tiger").tabular(), target="rewards")
     with pytest.raises(ValueError, match=r"policy\[1\]"):
         uqf.WFA.from_pomdp(uqf.make("tiger").tabular(), [[1, 0, 0], [1, 1, 0]])
+
+
+def test_symbols_out_of_range_are_refused():
+    wfa = uqf.WFA([1.0], np.ones((2, 1, 1)), [1.0])
+    for symbol in (2, -1):
+        with pytest.raises(ValueError, match=f"symbol = {symbol}: choose 0 to 1"):
+            wfa.state((0, symbol))

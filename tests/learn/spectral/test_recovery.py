@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
-from hypothesis import event, given
+from hypothesis import assume, given
 from hypothesis import strategies as st
-from uqf.learn.hankel import exact_hankel
 
 import uqf
 from strategies import pomdps
-from uqf.learn.spectral import decompose, spectral_wfa
+from uqf.learn.spectral.decomposition import ENERGY, MAX_RANK, decompose
+from uqf.learn.spectral.hankel import exact_hankel, spectral_wfa
 from words import some_words, words_up_to
 
 
@@ -31,16 +31,11 @@ def test_exact_blocks_give_the_exact_automaton(pomdp, seed):
     rank = wfa.minimise().rank
     basis = complete_basis(pomdp, rank)
     blocks = exact_hankel(wfa, prefixes=basis, suffixes=basis)
-    if not well_conditioned(blocks.block, rank):
-        event("ill-conditioned")
-        return
+    assume(well_conditioned(blocks.block, rank))
     learned = spectral_wfa(blocks, rank)
     words = some_words(pomdp.n_symbols, 6, np.random.default_rng(seed), 200)
     np.testing.assert_allclose(learned.values(words), wfa.values(words), atol=1e-8)
-    if learned.spectral_radius(pomdp.discount) > 0.999:
-        event("radius")
-        return
-    event("compared")
+    assume(learned.spectral_radius(pomdp.discount) <= 0.999)
     exact, found = wfa.discounted(pomdp.discount), learned.discounted(pomdp.discount)
     np.testing.assert_allclose(found.values(words), exact.values(words), atol=1e-8 / (1 - pomdp.discount))
     for history in some_words(pomdp.n_symbols, 3, np.random.default_rng(seed), 20):
@@ -155,3 +150,24 @@ def test_large_blocks_use_the_leading_vectors_only():
     whole = np.linalg.svd(block, compute_uv=False)
     np.testing.assert_allclose(few.singular_values, whole[:4], rtol=1e-8)
     np.testing.assert_array_equal(few.left, decompose(block, 4).left)
+
+
+def test_a_chosen_rank_is_the_smallest_that_keeps_the_energy():
+    rng = np.random.default_rng(0)
+    spectrum = 0.5 ** np.arange(20)
+    left, right = (np.linalg.qr(rng.normal(size=(40, 20)))[0] for _ in range(2))
+    block = (left * spectrum) @ right.T
+    chosen = decompose(block, None, choose=True).rank
+    shares = np.cumsum(spectrum**2) / (spectrum**2).sum()
+    assert shares[chosen - 2] < ENERGY <= shares[chosen - 1]
+    assert decompose(block, None).rank == 20
+    for scale in (1e-200, 1e200):
+        assert decompose(scale * block, None, choose=True).rank == chosen
+
+
+def test_a_chosen_rank_is_bounded_where_everything_is_noise():
+    noise = np.random.default_rng(0).normal(size=(300, 200))
+    assert decompose(noise, None, choose=True).rank == MAX_RANK
+    assert decompose(noise, None).rank == 200
+    large = np.random.default_rng(0).normal(size=(1100, 900))
+    assert decompose(large, None, choose=True).rank == MAX_RANK

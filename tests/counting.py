@@ -1,0 +1,17 @@
+"""Hankel statistics and spectral states of a data set in memory."""
+
+from uqf.data.reader import Reader
+from uqf.learn.spectral.basis import Counting
+from uqf.learn.spectral.passes import listed_words
+from uqf.learn.uqf import learn_state
+
+
+def counted(data, basis, target):
+    """What the core is told to count."""
+    reader = Reader(data, passes=1)
+    return Counting(basis, target, reader.source.reward_size, listed_words(reader, basis)).settings()
+
+
+def learned_state(data, basis, target, rank, threads=None):
+    """The state that a fit learns."""
+    return learn_state(Reader(data, passes=2, threads=threads), basis, target, rank)[0]
