@@ -1,23 +1,24 @@
 """Policy iteration: rounds, the best of them, and going on."""
 
+import time
+
 import numpy as np
 import pytest
 
 import uqf
-
-SMALL = {"memory": "contexts", "depth": 2}
+from uqf.baselines import MemorylessQ
+from words import context_words
 
 
 @pytest.fixture(scope="module")
 def result():
     env = uqf.make("spocman")
-    return env, uqf.policy_iteration(
-        env, uqf.UQF(discount=env.discount, **SMALL), iterations=5, episodes=200, seed=1
-    )
+    learner = uqf.ContextQ(env.discount, depth=2)
+    return env, learner, uqf.policy_iteration(env, learner, iterations=5, episodes=200, seed=1)
 
 
 def test_rounds_are_recorded_and_the_best_is_returned(result):
-    env, found = result
+    env, _, found = result
     assert [r.kind for r in found.rounds] == ["random", "steps", "steps", "steps", "steps", "fit"]
     assert sum(r.episodes for r in found.rounds) == 5 * 200
     assert found.best == max(r.mean for r in found.rounds[1:])
@@ -27,44 +28,99 @@ def test_rounds_are_recorded_and_the_best_is_returned(result):
 
 
 def test_same_seed_same_rounds(result):
-    env, found = result
-    again = uqf.policy_iteration(
-        env, uqf.UQF(discount=env.discount, **SMALL), iterations=5, episodes=200, seed=1, threads=1
-    )
+    env, learner, found = result
+    again = uqf.policy_iteration(env, learner, iterations=5, episodes=200, seed=1, threads=1)
     assert [r.mean for r in again.rounds] == [r.mean for r in found.rounds]
 
 
 def test_going_on_never_loses_the_best(result):
-    env, found = result
-    more = uqf.policy_iteration(
-        env, uqf.UQF(discount=env.discount, **SMALL), iterations=2, episodes=100, seed=1, resume=found
-    )
+    env, learner, found = result
+    more = uqf.policy_iteration(env, learner, iterations=2, episodes=100, seed=1, resume=found)
     assert len(more.rounds) > len(found.rounds)
+    assert more.rounds[: len(found.rounds)] == found.rounds
     assert more.best >= found.best
+
+
+def test_the_learner_that_was_given_stays_as_it_is(result):
+    _, learner, _ = result
+    assert not hasattr(learner, "policy_")
+
+
+def test_contexts_of_all_rounds_are_one_tree_so_that_acting_takes_no_longer(result):
+    _, learner, found = result
+    known = set()
+    for round_data in found.data:
+        known.update(context_words(learner.improve(round_data, None, 0.1)))
+    assert set(context_words(found.current)) <= known
+    assert len(found.current.values) == len(set(context_words(found.current)))
+
+
+def test_acting_does_not_slow_down_with_the_rounds():
+    env = uqf.make("tiger")
+    learner = uqf.ContextQ(0.95, depth=2)
+    few, many = (
+        uqf.policy_iteration(env, learner, iterations=rounds, episodes=50, seed=0).current
+        for rounds in (3, 40)
+    )
+    symbols = env.n_symbols + 1
+    assert len(many.values) <= 1 + symbols + symbols * env.n_symbols
+
+    def seconds(policy):
+        taken = []
+        for _ in range(5):
+            began = time.perf_counter()
+            uqf.estimate_return(env, policy, episodes=5000, threads=1)
+            taken.append(time.perf_counter() - began)
+        return min(taken)
+
+    assert seconds(many) < 3 * seconds(few)
 
 
 def test_patience_stops_a_search_that_brings_nothing():
     env = uqf.make("tiger", horizon=2)
-    found = uqf.policy_iteration(env, uqf.UQF(**SMALL), iterations=50, episodes=20, patience=3, seed=0)
+    found = uqf.policy_iteration(env, uqf.ContextQ(depth=2), iterations=50, episodes=20, patience=3, seed=0)
     assert len(found.rounds) < 50
 
 
 def test_one_round_is_a_fit():
     env = uqf.make("spocman")
-    found = uqf.policy_iteration(env, uqf.UQF(**SMALL), iterations=1, episodes=100, seed=2)
+    found = uqf.policy_iteration(env, uqf.ContextQ(depth=2), iterations=1, episodes=100, seed=2)
     assert len(found.rounds) == 1
     assert uqf.estimate_return(env, found.policy, episodes=200).mean > found.rounds[0].mean
 
 
-def test_as_the_paper_writes_it():
-    env = uqf.make("gridworld-near")
-    learner = uqf.UQF.paper(rank=6, discount=0.95, max_prefix=10, max_suffix=10)
+def test_another_learner_may_make_the_last_fit():
+    env = uqf.make("tiger", horizon=8)
+    final = uqf.BeliefQ(0.95, states=4, models=1)
+    found = uqf.policy_iteration(env, uqf.ContextQ(0.95), final=final, iterations=3, episodes=100, seed=0)
+    assert found.rounds[-1].kind == "fit"
+    assert not hasattr(final, "policy_")
+    assert isinstance(found.policy, (uqf.BeliefPolicy, uqf.ContextPolicy))
+    fits = [
+        uqf.policy_iteration(
+            env, uqf.ContextQ(0.95), final=final, iterations=1, episodes=100, seed=seed
+        ).policy
+        for seed in range(2)
+    ]
+    assert all(isinstance(policy, uqf.BeliefPolicy) for policy in fits)
+
+
+def test_every_finished_round_is_told():
+    told = []
     found = uqf.policy_iteration(
-        env, learner, iterations=3, episodes=300, epsilon=0.3, method="paper", seed=0
+        uqf.make("tiger"), uqf.ContextQ(), iterations=3, episodes=20, progress=told.append
     )
-    np.testing.assert_allclose([r.epsilon for r in found.rounds], [0.0, 0.3, 0.15])
-    assert found.rounds[1].mean > found.rounds[0].mean
-    assert uqf.estimate_return(env, found.policy, episodes=300).mean > 0.4
+    assert told == found.rounds
+
+
+@pytest.mark.parametrize(
+    "learner",
+    [uqf.BeliefQ(), uqf.UQF(3), MemorylessQ(), object()],
+    ids=lambda learner: type(learner).__name__,
+)
+def test_learners_that_cannot_improve_are_refused_by_name(learner):
+    with pytest.raises(TypeError, match=f"learner is a {type(learner).__name__} without improve"):
+        uqf.policy_iteration(uqf.make("tiger"), learner, iterations=2, episodes=5)
 
 
 @pytest.mark.parametrize(
@@ -75,15 +131,60 @@ def test_as_the_paper_writes_it():
         ({"epsilon": 2.0}, "epsilon = 2.0"),
         ({"method": "magic"}, "method = 'magic'"),
         ({"method": "paper", "decay": 1.0}, "decay = 1.0"),
+        ({"method": "paper", "patience": 3}, "patience = 3"),
+        ({"method": "paper", "final": uqf.ContextQ()}, "final = "),
     ],
 )
-def test_bad_calls(arguments, message):
+def test_bad_calls_are_refused_by_name(arguments, message):
     with pytest.raises(ValueError, match=message):
         uqf.policy_iteration(
-            uqf.make("tiger"), uqf.UQF(**SMALL), **({"iterations": 1, "episodes": 5} | arguments)
+            uqf.make("tiger"), uqf.ContextQ(depth=2), **({"iterations": 1, "episodes": 5} | arguments)
         )
 
 
-def test_learners_without_steps_need_the_papers_way():
-    with pytest.raises(TypeError, match="without step"):
-        uqf.policy_iteration(uqf.make("tiger"), object(), iterations=2, episodes=5)
+def as_the_paper_has_it(learner=None, **options):
+    env = uqf.make("gridworld-near")
+    settings = {"iterations": 3, "episodes": 300, "method": "paper", "seed": 0}
+    return env, uqf.policy_iteration(env, learner or uqf.UQF(6, 0.95), **(settings | options))
+
+
+def test_epsilon_begins_at_one_and_is_divided_after_every_round():
+    _, found = as_the_paper_has_it(decay=4.0)
+    np.testing.assert_allclose([r.epsilon for r in found.rounds], [1.0, 0.25, 0.0625])
+    _, other = as_the_paper_has_it(epsilon=0.3)
+    np.testing.assert_allclose([r.epsilon for r in other.rounds], [0.3, 0.15, 0.075])
+
+
+def test_the_last_policy_is_returned_whatever_it_scored():
+    returns = []
+    for seed in range(6):
+        env, found = as_the_paper_has_it(seed=seed)
+        assert found.policy is found.current
+        assert [r.kind for r in found.rounds] == ["paper"] * 3
+        returns.append(uqf.estimate_return(env, found.policy, episodes=300).mean)
+    assert np.mean(returns) > 0.4, "uniform play earns 0.23"
+
+
+def test_the_literal_reading_of_the_paper_earns_more_from_round_to_round():
+    learner = uqf.UQF(6, 0.95, occurrences="start", max_prefix=10, max_suffix=10)
+    rounds = [as_the_paper_has_it(learner, seed=seed)[1].rounds for seed in range(3)]
+    first, last = (np.mean([listed[place].mean for listed in rounds]) for place in (0, -1))
+    assert last > first + 0.1
+
+
+def test_values_are_divided_by_the_probabilities_of_the_policy_that_played():
+    _, found = as_the_paper_has_it(iterations=3, decay=2.0)
+    behavior, epsilon = found.policy.parts()["behavior"]
+    assert epsilon == 0.25
+    earlier, before = behavior.parts()["behavior"]
+    assert before == 0.5
+    assert earlier.parts()["behavior"] is None
+    assert earlier.parts()["propensities"] is not None
+
+
+def test_going_on_is_what_a_longer_run_does():
+    _, whole = as_the_paper_has_it(iterations=4)
+    _, half = as_the_paper_has_it(iterations=2)
+    _, more = as_the_paper_has_it(iterations=2, resume=half)
+    assert [(r.mean, r.epsilon) for r in more.rounds] == [(r.mean, r.epsilon) for r in whole.rounds]
+    np.testing.assert_array_equal(more.policy.weights, whole.policy.weights)
