@@ -1,7 +1,8 @@
-"""Hypothesis profiles; `strategies` beside this file generates POMDPs and episodes."""
+"""Hypothesis profiles, and results of both experiments; `strategies` beside this file generates POMDPs and episodes."""
 
 import os
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 settings.register_profile(
@@ -9,3 +10,16 @@ settings.register_profile(
 )
 settings.register_profile("thorough", parent=settings.get_profile("default"), max_examples=500)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
+
+
+@pytest.fixture(scope="session")
+def finished(tmp_path_factory):
+    """A folder in which both experiments ran at their smallest, and what the program said."""
+    from typer.testing import CliRunner
+
+    from uqf.cli.commands import app
+
+    folder = tmp_path_factory.mktemp("results")
+    run = CliRunner().invoke(app, ["demo", "--size", "smallest", "--out", str(folder)])
+    assert run.exit_code == 0, run.output
+    return folder, run.output

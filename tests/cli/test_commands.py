@@ -4,10 +4,12 @@ import subprocess
 import sys
 
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner
 
 import uqf
+from log_tables import as_steps
 from uqf.cli.commands import app
 
 
@@ -25,7 +27,10 @@ def test_environments_for_machines():
 
 
 def test_completion_is_offered():
-    code = "import os; os.environ['_UQF_COMPLETE'] = 'complete_bash'; from uqf.cli.commands import app; app(prog_name='uqf')"
+    code = (
+        "import os; os.environ['_UQF_COMPLETE'] = 'complete_bash'\n"
+        "from uqf.cli.commands import app; app(prog_name='uqf')"
+    )
     words = {"COMP_WORDS": "uqf watch --env grid", "COMP_CWORD": "3"}
     result = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, env=os.environ | words
@@ -41,7 +46,7 @@ def test_bad_options_are_refused():
 @pytest.fixture(scope="module")
 def log(tmp_path_factory):
     path = tmp_path_factory.mktemp("logs") / "tiger.parquet"
-    uqf.rollout(uqf.make("tiger"), episodes=2000, horizon=5, seed=0).to_parquet(path)
+    uqf.rollout(uqf.make("tiger"), episodes=600, horizon=5, seed=0).to_parquet(path)
     return path
 
 
@@ -54,9 +59,11 @@ def as_json(*arguments):
 def test_from_a_log_to_a_policy_and_what_it_earns(tmp_path, log):
     out = tmp_path / "policy.safetensors"
     report = as_json("fit", log, "--out", out, "--discount", "0.9")
-    assert report["data"]["episodes"] == 2000
-    assert report["chosen"]["episodes"] == 1500, "a quarter is held out"
-    assert report["expect"]["logged episodes"] == 500
+    assert report["data"]["episodes"] == 600
+    assert report["chosen"]["episodes"] == 600, "what was chosen is taught by all"
+    assert report["expect"]["logged episodes"] == 150, "a quarter is held out to judge"
+    assert report["chosen"]["learner"] == report["candidates"]["learner"]
+    assert report["candidates"]["why"].startswith(report["candidates"]["learner"])
     assert report["expect"]["verdict"]
     header = as_json("inspect", out)["policy"]
     assert header["settings"]["discount"] == 0.9
@@ -86,7 +93,7 @@ def test_a_log_with_names_keeps_them(tmp_path):
     assert 0.2 < report["data"]["smallest propensity"] < report["data"]["mean propensity"] < 0.8
     assert f"{report['data']['smallest propensity']:.2g} at least" in worry, "the estimate is reported"
     assert report["data"]["names"] == "2 actions, 2 observations and one code for unknown ones"
-    assert uqf.inspect_model(out).vocabulary == uqf.Vocabulary(("open", "wait"), ("green", "red"))
+    assert uqf.inspect_policy(out).vocabulary == uqf.Vocabulary(("open", "wait"), ("green", "red"))
     assert as_json("inspect", log)["log"]["episodes"] == 60
     assert as_json("evaluate", out, "--log", log)["expect"]["logged episodes"] == 60
 
@@ -155,12 +162,12 @@ def test_interrupted_fitting_leaves_the_old_policy_and_nothing_else(tmp_path, lo
     out = tmp_path / "policy.safetensors"
     out.write_text("old")
     code = (
-        "import os, signal, sys; import uqf.cli, uqf.files\n"
+        "import os, signal, sys; import uqf.cli.commands, uqf.files\n"
         # Shells let their background jobs ignore Ctrl-C.
         "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "os.fsync = lambda handle: os.kill(os.getpid(), signal.SIGINT)\n"
         f"sys.argv = ['uqf', 'fit', {str(log)!r}, '--out', {str(out)!r}]\n"
-        "uqf.cli.main()"
+        "uqf.cli.commands.main()"
     )
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert result.returncode == 130
@@ -178,5 +185,38 @@ def test_a_folder_beyond_memory_is_fitted_in_batches(tmp_path):
     report = as_json("fit", folder, "--out", tmp_path / "policy.safetensors", "--rank", 3)
     assert (report["learned"]["episodes"], report["learned"]["rank"]) == (400, 3)
     learned = uqf.load(tmp_path / "policy.safetensors")
-    expected = uqf.UQF(3, projection="hashed").fit(data).policy_
+    expected = uqf.UQF(3, target="return", projection="hashed").fit(data).policy_
     np.testing.assert_allclose(learned.operators, expected.operators, rtol=1e-10, atol=1e-12)
+
+
+def test_a_folder_beyond_memory_may_have_other_columns(tmp_path):
+    data = uqf.rollout(uqf.make("tiger"), episodes=100, horizon=5, seed=0)
+    table = as_steps(data).rename_columns(["user", "item", "click", "gain", "done", "p"])
+    pq.write_table(table, tmp_path / "log.parquet")
+    names = "episode=user,action=item,observation=click,reward=gain,terminated=done,behavior_prob=p"
+    out = tmp_path / "policy.safetensors"
+    report = as_json("fit", tmp_path / "log.parquet", "--out", out, "--rank", 3, "--columns", names)
+    assert report["learned"]["steps"] == data.n_steps
+    expected = uqf.UQF(3, target="return", projection="hashed").fit(data).policy_
+    np.testing.assert_allclose(uqf.load(out).operators, expected.operators, rtol=1e-10, atol=1e-12)
+    with pytest.raises(uqf.FileFormatError, match="no column"):
+        CliRunner().invoke(
+            app,
+            ["fit", str(tmp_path / "log.parquet"), "--out", str(out), "--rank", "3"],
+            catch_exceptions=False,
+        )
+
+
+@pytest.mark.parametrize("seed", [0, 5])
+def test_the_command_writes_the_policy_that_the_function_learns(tmp_path, seed):
+    log, out = tmp_path / "log.parquet", tmp_path / "policy.safetensors"
+    data = uqf.rollout(uqf.make("tiger"), episodes=100, horizon=5, seed=1)
+    data.to_parquet(log)
+    as_json("fit", log, "--out", out, "--discount", "0.9", "--holdout", "0.3", "--seed", seed)
+    learner = uqf.fit(data, discount=0.9, holdout=0.3, seed=seed)
+    written, expected = uqf.load(out).parts(), learner.policy_.parts()
+    assert written.keys() == expected.keys()
+    for name, part in expected.items():
+        np.testing.assert_array_equal(written[name], part, err_msg=name)
+    learner.save(tmp_path / "other.safetensors")
+    assert uqf.inspect_policy(tmp_path / "other.safetensors") == uqf.inspect_policy(out)

@@ -10,18 +10,18 @@ import numpy as np
 import pytest
 from rich.console import Console
 from typer.testing import CliRunner
-from uqf.experiments.episode import play
-from uqf.watch import show
 
 import uqf
 from uqf.cli.commands import app
+from uqf.cli.watch import show
+from uqf.frames import play
 
 
 @pytest.fixture(scope="module")
 def policy(tmp_path_factory):
     path = tmp_path_factory.mktemp("policies") / "spocman.safetensors"
     data = uqf.rollout(uqf.make("spocman"), episodes=20, seed=0)
-    uqf.UQF(memory="contexts").fit(data).save(path)
+    uqf.ContextQ().fit(data).save(path)
     return path
 
 
