@@ -14,16 +14,18 @@ PYTHON = ROOT / "python" / "uqf"
 
 #: A Python module may import only from layers above its own, and from its own.
 LAYERS = [
-    {"_core", "errors", "_reference", "files", "vocabulary"},
-    {"trajectories", "environments", "policies", "batches", "sum_policy_tensors"},
-    {"pomdp_file", "model_file", "model_header", "evaluate"},
+    {"_core", "errors", "files", "_reference", "_reference_beliefs"},
+    {"data"},
+    {"policies", "worlds"},
+    {"plans", "batches", "evaluate", "frames"},
+    {"storage"},
     {"learn"},
-    {"plan"},
+    {"iteration"},
     {"baselines"},
     {"ope"},
-    {"experiments", "terminal"},
+    {"experiments"},
     {"adapters"},
-    {"cli", "log_report", "report_tables", "watch", "__main__"},
+    {"cli", "__main__"},
 ]
 
 crate_modules = re.findall(r"^(?:pub )?mod (\w+);", (RUST / "lib.rs").read_text(), re.MULTILINE)
@@ -64,26 +66,40 @@ def layer_of(name):
     return layer
 
 
-def imported_modules(path):
-    """First component below `uqf` of everything that a file imports from the package."""
-    for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.Import):
+def named_by(node):
+    """Everything of the package that a node of the syntax tree imports, by statement or by string."""
+    match node:
+        case ast.Import():
             names = [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, f"{path}: write imports in full"
+        case ast.ImportFrom():
+            assert node.level == 0, "write imports in full"
             names = [f"{node.module}.{alias.name}" for alias in node.names]
-        else:
-            continue
-        yield from (name.split(".")[1] for name in names if name.startswith("uqf."))
+        case ast.Call(
+            func=ast.Name(id=name) | ast.Attribute(attr=name), args=[ast.Constant(value=str(module)), *_]
+        ):
+            names = [module] if name in ("import_module", "__import__") else []
+        case _:
+            names = []
+    return [name for name in names if name == "uqf" or name.startswith("uqf.")]
+
+
+def imported_modules(path):
+    """First component below `uqf` of everything that a file imports from the package; "" is the package itself."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        yield from ((*name.split("."), "")[1] for name in named_by(node))
 
 
 def python_files():
     return [path for path in sorted(PYTHON.rglob("*.py")) if path != PYTHON / "__init__.py"]
 
 
+def own_name(path):
+    return path.relative_to(PYTHON).parts[0].removesuffix(".py")
+
+
 @pytest.mark.parametrize("path", python_files(), ids=lambda path: str(path.relative_to(PYTHON)))
 def test_a_python_module_imports_only_from_its_own_layer_and_above(path):
-    own = path.relative_to(PYTHON).parts[0].removesuffix(".py")
+    own = own_name(path)
     for name in imported_modules(path):
         known = any(name in names for names in LAYERS)
         if known:
@@ -93,14 +109,74 @@ def test_a_python_module_imports_only_from_its_own_layer_and_above(path):
             assert layer_of(own) >= layer_of("experiments"), f"{own} imports uqf.{name}"
 
 
+def test_every_module_has_its_layer():
+    found = {own_name(path) for path in python_files()} | {"_core"}
+    assert found == set().union(*LAYERS)
+    assert sum(map(len, LAYERS)) == len(found), "no module is in two layers"
+
+
+@pytest.mark.parametrize(
+    ("code", "names"),
+    [
+        ("import uqf", ["uqf"]),
+        ("import uqf.learn.fit, numpy", ["uqf.learn.fit"]),
+        ("from uqf.data import along", ["uqf.data.along"]),
+        ("def f():\n    from uqf.cli import watch", ["uqf.cli.watch"]),
+        ("import_module('uqf.cli.commands')", ["uqf.cli.commands"]),
+        ("importlib.import_module('uqf.ope')", ["uqf.ope"]),
+        ("__import__('uqf.learn')", ["uqf.learn"]),
+        ("import_module(name); import_module('numpy'); print('uqf.learn')", []),
+    ],
+)
+def test_imports_are_seen_however_they_are_written(code, names):
+    assert [name for node in ast.walk(ast.parse(code)) for name in named_by(node)] == names
+
+
+def without_cycle(graph):
+    """Takes out what needs nothing that is left, until nothing changes; what remains is in a cycle or above one."""
+    while free := {name for name, needs in graph.items() if not needs & graph.keys() - {name}}:
+        graph = {name: needs for name, needs in graph.items() if name not in free}
+    return graph
+
+
 def test_python_modules_have_no_import_cycle():
     graph = {}
     for path in python_files():
-        own = path.relative_to(PYTHON).parts[0].removesuffix(".py")
-        graph.setdefault(own, set()).update(set(imported_modules(path)) - {own})
-    while free := {name for name, needs in graph.items() if not needs & graph.keys()}:
-        graph = {name: needs for name, needs in graph.items() if name not in free}
-    assert not graph, f"these modules need each other: {sorted(graph)}"
+        graph.setdefault(own_name(path), set()).update(imported_modules(path))
+    assert not without_cycle(graph), f"these modules need each other: {sorted(without_cycle(graph))}"
+
+
+def loaded_with(body):
+    """Nodes that run when a module is imported: those in functions wait, those for type checkers never run."""
+    for node in body:
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            continue
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            continue
+        yield node
+        yield from loaded_with(ast.iter_child_nodes(node))
+
+
+def test_files_have_no_cycle_among_what_is_loaded_with_them():
+    paths = {
+        ".".join(("uqf", *path.relative_to(PYTHON).with_suffix("").parts)): path for path in python_files()
+    }
+    files = {name.removesuffix(".__init__"): path for name, path in paths.items()}
+
+    def file_of(name):
+        """The file that an imported name lies in."""
+        return name if name in files else name.rpartition(".")[0]
+
+    graph = {
+        name: {
+            file_of(imported)
+            for node in loaded_with(ast.parse(path.read_text()).body)
+            for imported in named_by(node)
+        }
+        for name, path in files.items()
+    }
+    assert any(name.startswith("uqf.data.formats.") for name in graph)
+    assert not without_cycle(graph), f"these files need each other: {sorted(without_cycle(graph))}"
 
 
 def test_importing_the_package_is_light():
@@ -120,12 +196,11 @@ def test_names_on_request_are_listed_and_unknown_ones_refused():
 
 
 def test_names_on_request_are_the_real_ones():
-    import uqf.learn.estimator
-
     import uqf
+    import uqf.learn.uqf
     import uqf.ope as ope
 
-    assert uqf.UQF is uqf.learn.estimator.UQF
+    assert uqf.UQF is uqf.learn.uqf.UQF
     assert uqf.ope is ope
     assert uqf.baselines.TPSR.__module__ == "uqf.baselines.tpsr"
     for name in set(uqf._ON_REQUEST) - {"from_minari"}:  # Minari is not among the tests' packages

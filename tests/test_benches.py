@@ -3,24 +3,8 @@
 import json
 
 import check
-import numpy as np
 import pytest
 import table
-
-import uqf
-from uqf import _core
-
-
-def test_the_yardstick_counts_every_pair_once():
-    data = uqf.rollout(uqf.make("tiger"), episodes=20, horizon=9, seed=1)
-    counts = _core.count_pairs(data, max_prefix=3, max_suffix=2, dim=7)
-    pairs = sum(
-        (min(cut, 3) + 1) * (min(length - cut, 2) + 1)
-        for length in np.diff(data.offsets).tolist()
-        for cut in range(length + 1)
-    )
-    assert counts.shape == (7, 7)
-    assert counts.sum() == pairs
 
 
 def run_of(*benchmarks):
