@@ -9,6 +9,7 @@ from sklearn.base import clone
 from sklearn.ensemble import ExtraTreesRegressor, GradientBoostingRegressor
 
 import uqf
+from random_policies import InPython
 from strategies import trajectories
 from uqf.baselines import CPSR, PSR, TPSR, FittedQ, MemorylessQ, Window
 from uqf.baselines.regressors import flattened, joined
@@ -147,32 +148,37 @@ def test_damaged_forests_and_foreign_states_are_refused():
 
 
 @pytest.mark.parametrize(
-    "representation",
+    ("representation", "episodes", "iterations"),
     [
-        None,
-        Window(2, "ordinal"),
-        TPSR(6),
-        CPSR(6, prefix_dim=300, suffix_dim=300),
-        uqf.UQF(6, 0.99, projection="hashed"),
+        (None, 400, 8),
+        (Window(2, "ordinal"), 400, 8),
+        (TPSR(6), 600, 10),
+        (CPSR(6, prefix_dim=300, suffix_dim=300), 600, 10),
+        (uqf.UQF(6, 0.99, projection="hashed", prefix_dim=50, suffix_dim=50), 400, 8),
     ],
     ids=["none", "window", "tpsr", "cpsr", "uqf"],
 )
-def test_every_representation_learns_the_near_grid(representation):
+def test_every_representation_learns_the_near_grid(representation, episodes, iterations):
     env = uqf.make("gridworld-near")
-    data = uqf.rollout(env, episodes=400, seed=4)
+    learner = FittedQ(representation, iterations=iterations, discount=0.99, trees=5)
+    returns = []
+    for seed in range(6):
+        policy = learner.fit(uqf.rollout(env, episodes=episodes, seed=seed)).policy_
+        returns.append(uqf.estimate_return(env, policy, episodes=300, seed=5).mean)
+    assert np.mean(returns) > uqf.estimate_return(env, None, episodes=300, seed=5).mean + 0.1
+
+
+@pytest.mark.parametrize("representation", [Window(2, "ordinal"), TPSR(3)], ids=["window", "tpsr"])
+def test_the_compiled_policy_plays_as_its_steps_do(representation):
+    env = uqf.make("gridworld-near")
     told = []
-    learner = FittedQ(representation, iterations=10, discount=0.99, trees=10).fit(data, progress=told.append)
-    assert [one.done for one in told] == list(range(11))
-    assert {one.total for one in told} == {10}
-    score = uqf.estimate_return(env, learner.policy_, episodes=300, seed=5)
-    assert score.mean > uqf.estimate_return(env, None, episodes=300, seed=5).mean + 0.1
-
-    class Stepped:
-        initial_state, update = learner.policy_.initial_state, learner.policy_.update
-        action_probs = learner.policy_.action_probs
-
-    compiled = uqf.rollout(env, learner.policy_, episodes=5, seed=6)
-    assert compiled == uqf.rollout(env, Stepped(), episodes=5, seed=6)
+    learner = FittedQ(representation, iterations=3, trees=2)
+    policy = learner.fit(uqf.rollout(env, episodes=50, seed=4), progress=told.append).policy_
+    assert [one.done for one in told] == list(range(4))
+    assert {one.total for one in told} == {3}
+    assert uqf.rollout(env, policy, episodes=5, seed=6) == uqf.rollout(
+        env, InPython(policy), episodes=5, seed=6
+    )
 
 
 def test_a_model_or_a_policy_may_be_the_representation(tiger):

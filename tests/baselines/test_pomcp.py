@@ -38,9 +38,9 @@ def one_step_worlds(draw):
     rng = np.random.default_rng(draw(st.integers(0, 2**32)))
     rewards = rng.normal(scale=draw(st.sampled_from([0.1, 100.0])), size=(actions, states))
     transitions = rng.dirichlet(np.ones(states), size=(actions, states))
-    sights = rng.dirichlet(np.ones(observations), size=(actions, states))
+    shown = rng.dirichlet(np.ones(observations), size=(actions, states))
     start = np.eye(states)[draw(st.integers(0, states - 1))]
-    return uqf.TabularPOMDP(transitions, sights, rewards, start, 0.9, horizon=1)
+    return uqf.TabularPOMDP(transitions, shown, rewards, start, 0.9, horizon=1)
 
 
 @settings(max_examples=30, deadline=None)

@@ -81,9 +81,9 @@ def noisy():
     """Three places in a ring, seen through noise; actions move one way or the other, mostly."""
     ring = np.roll(np.eye(3), 1, axis=1)
     moves = np.stack([0.8 * ring + 0.2 * np.eye(3), 0.8 * ring.T + 0.2 * np.eye(3)])
-    sights = np.broadcast_to(0.7 * np.eye(3) + 0.1, (2, 3, 3))
+    shown = np.broadcast_to(0.7 * np.eye(3) + 0.1, (2, 3, 3))
     rewards = np.broadcast_to([0.0, 0.0, 1.0], (2, 3))
-    return uqf.TabularPOMDP(moves, sights, rewards, np.array([1.0, 0.0, 0.0]), 0.9, horizon=20)
+    return uqf.TabularPOMDP(moves, shown, rewards, np.array([1.0, 0.0, 0.0]), 0.9, horizon=20)
 
 
 def test_likelihood_approaches_the_true_models(noisy):
@@ -148,9 +148,11 @@ def test_unseen_symbols_keep_the_state_and_dead_ones_restart():
 @pytest.mark.parametrize("learner", [TPSR(6), CPSR(6, projection="hashed", prefix_dim=400, suffix_dim=400)])
 def test_the_linear_policy_beats_chance(learner):
     env = uqf.make("gridworld-near")
-    policy = learner.fit(uqf.rollout(env, episodes=2000, seed=0)).policy_
-    score = uqf.estimate_return(env, policy, episodes=1000, seed=1)
-    assert score.mean > uqf.estimate_return(env, None, episodes=1000, seed=1).mean + 0.1
+    returns = []
+    for seed in range(12):
+        policy = learner.fit(uqf.rollout(env, episodes=2000, seed=seed)).policy_
+        returns.append(uqf.estimate_return(env, policy, episodes=1000, seed=1).mean)
+    assert np.mean(returns) > uqf.estimate_return(env, None, episodes=1000, seed=1).mean + 0.1
 
 
 def test_the_rank_can_be_searched_for(noisy):

@@ -89,7 +89,7 @@ def test_spocman(ghosts, uniform, uniform_length, avoiding, avoiding_length):
 
 
 @pytest.mark.parametrize("maze", ["full", "mini", "micro"])
-def test_at_most_288_sights_and_death(maze):
+def test_at_most_288_observations_and_death(maze):
     data = uqf.rollout(uqf.make("pocman", maze=maze), episodes=5000, seed=9)
     assert len(np.unique(data.observations)) <= 289
     died = data.rewards[data.offsets[1:] - 1] <= -101

@@ -110,19 +110,17 @@ def test_the_start_is_estimated_directly(kind):
     )
     words = words_up_to(1, 4)
     exact = np.array([0.0, *0.5 ** np.arange(1.0, 5.0)])
+    distances = []
     for seed in range(20):
         projections = [_core.project_words(words, kind, 3, 2 * seed + side) for side in (0, 1)]
-        basis = Basis("start", 4, 4, projection=kind, prefix_dim=3, suffix_dim=3, seed=seed)
         if min(np.linalg.matrix_rank(projection) for projection in projections) < 3:
             continue  # hashed words may share too few buckets
-        if kind == "hashed" and np.abs(projections[0][1:] @ projections[0][0]).max() == 0:
-            continue  # λ has a bucket of its own: the one case where the paper's e exists
-        state = learned_state(data, basis, Target("reward"), 2)
-        if state.decomposition.singular_values[-1] < 1e-3:
+        basis = Basis("start", 4, 4, projection=kind, prefix_dim=3, suffix_dim=3, seed=seed)
+        state = learned_state(data, basis, Target("reward"), None)
+        if state.rank != 2 or state.decomposition.singular_values[-1] < 1e-3:
             continue
         np.testing.assert_allclose(state.wfa().values(words), exact, atol=1e-12)
         parts = state.decomposition
         paper = _reference.paper_start(parts.left, parts.singular_values, projections[0])
-        assert np.linalg.norm(paper - state.alpha) > 0.05 * np.linalg.norm(state.alpha)
-        return
-    pytest.fail("no seed gave a usable projection")
+        distances.append(np.linalg.norm(paper - state.alpha) / np.linalg.norm(state.alpha))
+    assert np.median(distances) > 0.05
