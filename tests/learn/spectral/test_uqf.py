@@ -64,7 +64,7 @@ def ring(steps, size=23, seed=0):
     """Episodes of 50 steps of one action in which a walker shows where it is, and is paid at one place."""
     rng = np.random.default_rng(seed)
     episodes = steps // 50
-    places = (rng.integers(size, size=(episodes, 1)) + rng.integers(-1, 2, (episodes, 50)).cumsum(1)) % size
+    places = (rng.integers(size, size=(episodes, 1)) + rng.integers(-4, 5, (episodes, 50)).cumsum(1)) % size
     return uqf.Trajectories(
         np.zeros(steps, np.int64),
         places.ravel(),
@@ -83,7 +83,7 @@ def test_a_rank_is_chosen_quickly_among_many_symbols_and_told():
     assert time.perf_counter() - began < 20.0
     rank = learner.diagnostics_["rank"]
     assert 1 <= rank <= MAX_RANK == 50
-    assert learner.diagnostics_["numerical_rank"] >= rank
+    assert len(learner.singular_values_) <= MAX_RANK + 20, "only the leading directions are computed"
     assert learner.diagnostics_["notes"][0] == f"rank {rank} chosen from the spectrum (at most 50)"
 
 
