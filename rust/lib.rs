@@ -6,6 +6,7 @@ pub mod error;
 pub mod rng;
 pub mod parallel;
 pub mod trajectories;
+pub mod along;
 pub mod simulate;
 pub mod domains;
 pub mod formats;

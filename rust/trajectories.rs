@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use xxhash_rust::xxh3::Xxh3;
+
 use crate::error::{Error, Result};
 use crate::parallel::for_each;
 
@@ -151,6 +153,18 @@ impl<'a> View<'a> {
     /// Steps of all episodes before this one.
     pub fn offset(&self, episode: usize) -> usize {
         (self.offsets[episode] - self.offsets[0]) as usize
+    }
+
+    /// XXH3-64 of an episode's actions, observations, rewards and end.
+    pub fn hash(&self, episode: usize, seed: u64) -> u64 {
+        let mut hasher = Xxh3::with_seed(seed);
+        for step in self.episode(episode) {
+            hasher.update(&self.actions[step].to_le_bytes());
+            hasher.update(&self.observations[step].to_le_bytes());
+            hasher.update(&self.rewards[step].to_le_bytes());
+        }
+        hasher.update(&[u8::from(self.terminated[episode])]);
+        hasher.digest()
     }
 
     #[inline]

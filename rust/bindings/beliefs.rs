@@ -1,24 +1,124 @@
-//! Cloned hidden Markov models: training, beliefs, and policies on them.
+//! Cloned hidden Markov models: how they are laid out, started, trained, and what they believe.
 
 use std::sync::Arc;
 
 use numpy::{
     IntoPyArray, PyArray1, PyArray2, PyArray3, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2,
-    PyReadonlyArray3, PyUntypedArrayMethods,
+    PyUntypedArrayMethods,
 };
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::bindings::convert::{Arrays, count, small, threads as thread_count};
-use crate::bindings::job;
-use crate::bindings::policy::CompiledPolicy;
+use crate::bindings::belief_policy::filter_parts;
+use crate::bindings::convert::{Arrays, count, threads as thread_count};
+use crate::bindings::{beliefs_state, job};
+use crate::error::Result;
+use crate::learn::beliefs::CloneModel;
 use crate::learn::beliefs::events::Tasks;
-use crate::learn::beliefs::{self, CloneModel, Training};
+use crate::learn::beliefs::layout::Layout;
+use crate::learn::beliefs::training::{self, Schedule};
 use crate::parts;
-use crate::policies::belief::{self, Beliefs};
+use crate::policies::belief::Beliefs;
+use crate::rng::Rng;
 
-/// Cloned hidden Markov models trained on a data set, as they move and pay in one of its tasks.
+/// How many states the models of a data set have and how they are shared out, and what its rewards look like.
+#[pyclass(frozen, module = "uqf._core")]
+pub struct CloneLayout {
+    layout: Arc<Layout>,
+    tasks: Arc<Tasks>,
+}
+
+/// The task of every episode; all of one task by default.
+fn of_episode(tasks: Option<PyReadonlyArray1<'_, u32>>, episodes: usize) -> PyResult<Vec<u32>> {
+    let listed = tasks.map_or(Ok(vec![0; episodes]), |tasks| tasks.as_slice().map(<[u32]>::to_vec))?;
+    if listed.len() == episodes {
+        return Ok(listed);
+    }
+    let message = format!("tasks has {} entries: there are {episodes} episodes", listed.len());
+    Err(PyValueError::new_err(message))
+}
+
+#[pymethods]
+impl CloneLayout {
+    /// About `states` states, shared out among the observations by their frequency. `tasks` numbers the task of every
+    /// episode from 0: each has rewards and ends of its own.
+    #[new]
+    #[pyo3(signature = (data, *, states, tasks=None))]
+    fn new(
+        py: Python<'_>,
+        data: Arrays<'_>,
+        states: i64,
+        tasks: Option<PyReadonlyArray1<'_, u32>>,
+    ) -> PyResult<Self> {
+        let view = data.view()?;
+        let (states, tasks) = (count("states", states)?, of_episode(tasks, view.n_episodes())?);
+        job::quick(py, || {
+            let tasks = Arc::new(Tasks::of(&view, tasks)?);
+            let layout = Arc::new(Layout::of(&view, states, tasks.n_events(), tasks.count()));
+            Ok(CloneLayout { layout, tasks })
+        })
+    }
+
+    #[getter]
+    fn n_states(&self) -> usize {
+        self.layout.n_states
+    }
+
+    /// First and last + 1 of the clones of every observation: (n_observations, 2).
+    #[getter]
+    fn ranges<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<i64>>> {
+        let flat: Vec<i64> =
+            self.layout.ranges.iter().flat_map(|&(low, high)| [i64::from(low), i64::from(high)]).collect();
+        flat.into_pyarray(py).reshape([self.layout.ranges.len(), 2])
+    }
+
+    /// Which transition matrix every action has, (n_actions,).
+    #[getter]
+    fn kinds<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<i64>> {
+        self.layout.kinds.iter().map(|&kind| i64::from(kind)).collect::<Vec<_>>().into_pyarray(py)
+    }
+
+    /// (observations, actions) that are too rare to be learned about alone and share clones or transitions.
+    #[getter]
+    fn shared(&self) -> (usize, usize) {
+        self.layout.shared
+    }
+
+    /// One model from every row of `labels` (models, n_steps), the clone guessed for every step of the data.
+    #[pyo3(signature = (data, labels, *, seed, tasks=None))]
+    fn started(
+        &self,
+        py: Python<'_>,
+        data: Arrays<'_>,
+        labels: PyReadonlyArray2<'_, u32>,
+        seed: u64,
+        tasks: Option<PyReadonlyArray1<'_, u32>>,
+    ) -> PyResult<CloneModels> {
+        let (view, rows) = (data.view()?, labels.shape()[0]);
+        let (labels, tasks) = (labels.as_slice()?, of_episode(tasks, view.n_episodes())?);
+        let models = job::quick(py, || {
+            let tasks = self.tasks.applied(tasks);
+            let row = |number: usize| &labels[number * view.n_steps()..(number + 1) * view.n_steps()];
+            let stream = |number: usize| Rng::stream(seed, number as u64);
+            let numbers = 0..rows;
+            numbers
+                .map(|i| CloneModel::started(&view, &tasks, &self.layout, row(i), &mut stream(i)))
+                .collect::<Result<Vec<_>>>()
+        })?;
+        if models.is_empty() {
+            return Err(PyValueError::new_err("labels has no row: give one for every model"));
+        }
+        Ok(CloneModels::in_task(Arc::new(models), self.tasks.clone(), 0))
+    }
+
+    /// About how many steps `CloneModels.trained` reads for one model of this layout, of data with so many steps.
+    fn work(&self, n_steps: usize, explore: usize, settle: usize) -> usize {
+        training::work(self.layout.n_states, n_steps, explore, settle)
+    }
+}
+
+/// Cloned hidden Markov models of one layout, as they move and pay in one of their tasks.
 #[pyclass(frozen, module = "uqf._core")]
 pub struct CloneModels {
     models: Arc<Vec<CloneModel>>,
@@ -38,75 +138,50 @@ impl CloneModels {
         let beliefs = Arc::new(Beliefs::new(&models, task));
         CloneModels { models, tasks, task, beliefs }
     }
-}
 
-fn training_of(
-    states: i64,
-    models: i64,
-    iterations: i64,
-    episodes: i64,
-    seed: u64,
-    threads: Option<i64>,
-) -> PyResult<Training> {
-    Ok(Training {
-        states: count("states", states)?,
-        models: count("models", models)?,
-        iterations: count("iterations", iterations)?,
-        episodes: count("episodes", episodes)?,
-        seed,
-        threads: thread_count(threads)?,
-    })
+    /// All episodes of a data set as episodes of this task.
+    fn as_task(&self, episodes: usize) -> Tasks {
+        self.tasks.applied(vec![self.task as u32; episodes])
+    }
+
+    /// The part of a table (tasks, kinds, events, states) that belongs to this task.
+    fn own_events<'py>(&self, py: Python<'py>, model: &CloneModel, table: &[f32]) -> PyResult<Cube<'py>> {
+        let Layout { n_kinds, n_events, n_states, .. } = *model.layout;
+        let size = n_kinds * n_events * n_states;
+        let own = table[self.task * size..(self.task + 1) * size].to_vec();
+        own.into_pyarray(py).reshape([n_kinds, n_events, n_states])
+    }
 }
 
 #[pymethods]
 impl CloneModels {
-    /// Baum–Welch from random starts; `states` are shared out among the observations.
-    #[staticmethod]
-    #[pyo3(signature = (data, *, states, models, iterations, episodes, seed, tasks=None, threads=None, progress=None))]
+    /// The models after `explore` iterations on a minibatch each, `settle` iterations that average them, and a polish
+    /// of small models. `progress` is called with the steps read so far.
+    #[pyo3(signature = (data, *, explore, settle, seed, tasks=None, threads=None, progress=None))]
     #[allow(clippy::too_many_arguments)]
-    fn train(
+    fn trained(
+        &self,
         py: Python<'_>,
         data: Arrays<'_>,
-        states: i64,
-        models: i64,
-        iterations: i64,
-        episodes: i64,
+        explore: i64,
+        settle: i64,
         seed: u64,
         tasks: Option<PyReadonlyArray1<'_, u32>>,
         threads: Option<i64>,
         progress: Option<Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
         let view = data.view()?;
-        let of_episode = match &tasks {
-            Some(tasks) => tasks.as_slice()?.to_vec(),
-            None => vec![0; view.n_episodes()],
+        let schedule = Schedule {
+            explore: count("explore", explore)?,
+            settle: count("settle", settle)?,
+            seed,
+            threads: thread_count(threads)?,
         };
-        if of_episode.len() != view.n_episodes() {
-            let message =
-                format!("tasks has {} entries: there are {} episodes", of_episode.len(), view.n_episodes());
-            return Err(PyValueError::new_err(message));
-        }
-        let training = training_of(states, models, iterations, episodes, seed, threads)?;
-        let (models, tasks) = job::long(py, progress.as_ref(), |ticker| {
-            let tasks = Tasks::of(&view, of_episode)?;
-            let models = beliefs::train(&view, &tasks, &training, ticker)?;
-            Ok((models, tasks))
+        let tasks = of_episode(tasks, view.n_episodes())?;
+        let models = job::long(py, progress.as_ref(), |ticker| {
+            training::train(&self.models, &view, &self.tasks.applied(tasks), &schedule, ticker)
         })?;
-        Ok(Self::in_task(Arc::new(models), Arc::new(tasks), 0))
-    }
-
-    /// About how many steps `train` will read, and tell its `progress` when it is done.
-    #[staticmethod]
-    #[pyo3(signature = (n_steps, n_episodes, *, models, iterations, episodes))]
-    fn work(
-        n_steps: usize,
-        n_episodes: usize,
-        models: i64,
-        iterations: i64,
-        episodes: i64,
-    ) -> PyResult<usize> {
-        let training = training_of(1, models, iterations, episodes, 0, Some(1))?;
-        Ok(training.work(n_steps, n_episodes))
+        Ok(Self::in_task(Arc::new(models), self.tasks.clone(), self.task))
     }
 
     /// The same models in another task.
@@ -118,28 +193,50 @@ impl CloneModels {
         Ok(Self::in_task(self.models.clone(), self.tasks.clone(), task))
     }
 
+    /// The models from one number up to another.
+    fn cut(&self, first: usize, last: usize) -> PyResult<Self> {
+        let models = self.models.get(first..last.min(self.models.len())).unwrap_or_default().to_vec();
+        if models.is_empty() {
+            return Err(PyValueError::new_err(format!("no model from {first} to {last}")));
+        }
+        Ok(Self::in_task(Arc::new(models), self.tasks.clone(), self.task))
+    }
+
+    /// These models and others of the same layout.
+    fn plus(&self, other: &CloneModels) -> PyResult<Self> {
+        if self.models[0].layout != other.models[0].layout {
+            return Err(PyValueError::new_err("the models have different layouts"));
+        }
+        let models = self.models.iter().chain(other.models.iter()).cloned().collect();
+        Ok(Self::in_task(Arc::new(models), self.tasks.clone(), self.task))
+    }
+
     /// Entries of the feature vector: the states of all models.
     #[getter]
     fn n_features(&self) -> usize {
         self.beliefs.n_features()
     }
 
-    /// Mean log-likelihood of a step, by model.
-    #[getter]
-    fn log_likelihoods(&self) -> Vec<f64> {
-        self.models.iter().map(|model| model.log_likelihood).collect()
-    }
-
     fn __len__(&self) -> usize {
         self.models.len()
     }
 
-    /// Mean log-likelihood of a step of other episodes, by model.
-    fn score(&self, py: Python<'_>, data: Arrays<'_>) -> PyResult<Vec<f64>> {
+    /// Mean log-likelihood of a step of these episodes, by model.
+    #[pyo3(signature = (data, *, tasks=None))]
+    fn score(
+        &self,
+        py: Python<'_>,
+        data: Arrays<'_>,
+        tasks: Option<PyReadonlyArray1<'_, u32>>,
+    ) -> PyResult<Vec<f64>> {
         let view = data.view()?;
+        let tasks = match tasks {
+            Some(_) => self.tasks.applied(of_episode(tasks, view.n_episodes())?),
+            None => self.as_task(view.n_episodes()),
+        };
         job::long(py, None, |ticker| {
-            let tasks = self.tasks.applied(view.n_episodes(), self.task as u32);
-            self.models.iter().map(|model| model.score(&view, &tasks, ticker)).collect()
+            let episodes = self.models[0].lockstep(&view, &tasks);
+            self.models.iter().map(|model| model.log_likelihood_of(&episodes, ticker)).collect()
         })
     }
 
@@ -147,13 +244,14 @@ impl CloneModels {
     fn iterated(&self, py: Python<'_>, data: Arrays<'_>) -> PyResult<Self> {
         let view = data.view()?;
         let models = job::long(py, None, |ticker| {
-            let tasks = self.tasks.applied(view.n_episodes(), self.task as u32);
-            self.models.iter().map(|model| model.iterated(&view, &tasks, ticker)).collect()
+            let tasks = self.as_task(view.n_episodes());
+            let episodes = self.models[0].lockstep(&view, &tasks);
+            self.models.iter().map(|model| model.iterated(&episodes, &tasks, ticker)).collect()
         })?;
         Ok(Self::in_task(Arc::new(models), self.tasks.clone(), self.task))
     }
 
-    /// What one model expects of these episodes: (transitions (A, S, S), events (A, events, S), start (S,)).
+    /// What one model expects of these episodes: transitions (kinds, S, S), events (kinds, events, S), start (S,).
     fn expected_counts<'py>(
         &self,
         py: Python<'py>,
@@ -162,14 +260,12 @@ impl CloneModels {
     ) -> PyResult<(Cube<'py>, Cube<'py>, Bound<'py, PyArray1<f32>>)> {
         let (model, view) = (self.at(index)?, data.view()?);
         let counts = job::long(py, None, |ticker| {
-            model.expected_counts(&view, &self.tasks.applied(view.n_episodes(), self.task as u32), ticker)
+            model.expected_counts(&model.lockstep(&view, &self.as_task(view.n_episodes())), ticker)
         })?;
-        let (actions, states) = (model.n_actions, model.n_states);
-        let size = actions * model.n_events * states;
-        let events = counts.events[self.task * size..(self.task + 1) * size].to_vec();
+        let Layout { n_kinds, n_states, .. } = *model.layout;
         Ok((
-            counts.transitions.into_pyarray(py).reshape([actions, states, states])?,
-            events.into_pyarray(py).reshape([actions, model.n_events, states])?,
+            counts.transitions.into_pyarray(py).reshape([n_kinds, n_states, n_states])?,
+            self.own_events(py, model, &counts.events)?,
             counts.start.into_pyarray(py),
         ))
     }
@@ -178,118 +274,39 @@ impl CloneModels {
     /// observation. Event 2c + 1 is a reward up to `edges[c]` that ends the episode, 2c one that does not.
     fn model<'py>(&self, py: Python<'py>, index: usize) -> PyResult<Bound<'py, PyDict>> {
         let model = self.at(index)?;
-        let (actions, states) = (model.n_actions, model.n_states);
-        let size = actions * model.n_events * states;
-        let events = model.events[self.task * size..(self.task + 1) * size].to_vec().into_pyarray(py);
-        let by_state = |values: Vec<f32>| values.into_pyarray(py).reshape([actions, states]);
+        let Layout { n_kinds, n_states, .. } = *model.layout;
+        let by_state = |values: Vec<f32>| values.into_pyarray(py).reshape([n_kinds, n_states]);
         let transitions = model.transitions.clone().into_pyarray(py);
-        let arrays = PyDict::new(py);
-        arrays.set_item("start", model.start.clone().into_pyarray(py))?;
-        arrays.set_item("transitions", transitions.reshape([actions, states, states])?)?;
-        arrays.set_item("events", events.reshape([actions, model.n_events, states])?)?;
-        arrays.set_item("edges", self.tasks.classes(self.task).edges().to_vec())?;
-        arrays.set_item("ends", by_state(model.ends(self.task))?)?;
-        arrays.set_item("rewards", by_state(model.rewards(self.task, &self.tasks))?)?;
-        arrays.set_item("ranges", model.ranges.clone())?;
-        Ok(arrays)
+        parts!(py, {
+            "start": model.start.clone().into_pyarray(py),
+            "transitions": transitions.reshape([n_kinds, n_states, n_states])?,
+            "events": self.own_events(py, model, &model.events)?,
+            "edges": self.tasks.classes(self.task).edges().to_vec(),
+            "ends": by_state(model.ends(self.task))?,
+            "rewards": by_state(model.rewards(self.task, &self.tasks))?,
+            "ranges": model.layout.ranges.clone(),
+        })
     }
 
-    /// Beliefs at every cut of the data, also after the last step: (n_steps + n_episodes, n_features).
-    #[pyo3(signature = (data, *, threads=None))]
-    fn beliefs_along<'py>(
-        &self,
-        py: Python<'py>,
-        data: Arrays<'py>,
-        threads: Option<i64>,
-    ) -> PyResult<Bound<'py, PyArray2<f32>>> {
-        let (view, threads, beliefs) = (data.view()?, thread_count(threads)?, self.beliefs.as_ref());
-        let rows = job::long(py, None, |ticker| beliefs.along(&view, threads, ticker))?;
-        rows.into_pyarray(py).reshape([view.n_steps() + view.n_episodes(), beliefs.n_features()])
+    fn __getstate__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let state = beliefs_state::to_state(py, &self.models, &self.tasks)?;
+        state.set_item("task", self.task)?;
+        Ok(state)
     }
 
-    /// What a `BeliefPolicy` steps these models with: states, starts, moves, ranges.
+    #[staticmethod]
+    fn from_state(state: &Bound<'_, PyDict>) -> PyResult<Self> {
+        let (models, tasks) = beliefs_state::from_state(state)?;
+        let task = state.get_item("task")?.map_or(Ok(0), |task| task.extract())?;
+        Ok(Self::in_task(Arc::new(models), Arc::new(tasks), task))
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyDict>,))> {
+        Ok((slf.get_type().getattr("from_state")?, (slf.get().__getstate__(slf.py())?,)))
+    }
+
+    /// What a `BeliefPolicy` steps these models with: states, starts, moves, ranges, kinds.
     fn filters<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         filter_parts(py, &self.beliefs)
-    }
-}
-
-/// Models one after the other: states (models,), starts, moves, and the range of states of every observation.
-fn filter_parts<'py>(py: Python<'py>, beliefs: &Beliefs) -> PyResult<Bound<'py, PyDict>> {
-    let filters = beliefs.filters();
-    let joined =
-        |part: fn(&belief::Filter) -> &Vec<f32>| filters.iter().flat_map(part).copied().collect::<Vec<_>>();
-    let states: Vec<i64> = filters.iter().map(|filter| filter.n_states as i64).collect();
-    let ranges = filters.iter().flat_map(|filter| &filter.ranges);
-    let ranges: Vec<i64> = ranges.flat_map(|&(low, high)| [i64::from(low), i64::from(high)]).collect();
-    let shape = [filters.len(), ranges.len() / (2 * filters.len()).max(1), 2];
-    parts!(py, {
-        "states": states.into_pyarray(py),
-        "starts": joined(|filter| &filter.start).into_pyarray(py),
-        "moves": joined(|filter| &filter.moves).into_pyarray(py),
-        "ranges": ranges.into_pyarray(py).reshape(shape)?,
-    })
-}
-
-/// Acts on bias + weights · beliefs of several cloned hidden Markov models.
-///
-/// states : (models,), the states of each; starts : (features,), float32; moves : the (n_actions, states, states) of
-/// every model, flat, float32; ranges : (models, n_observations, 2), first and last + 1 of the states that show an
-/// observation; weights : (features, n_actions); bias : (n_actions,).
-#[pyclass(frozen, extends = CompiledPolicy, module = "uqf._core")]
-pub struct BeliefPolicy {
-    inner: Arc<belief::BeliefPolicy>,
-}
-
-#[pymethods]
-impl BeliefPolicy {
-    #[new]
-    #[pyo3(signature = (*, states, starts, moves, ranges, weights, bias, temperature=0.0))]
-    #[allow(clippy::too_many_arguments)]
-    fn new(
-        py: Python<'_>,
-        states: PyReadonlyArray1<'_, i64>,
-        starts: PyReadonlyArray1<'_, f32>,
-        moves: PyReadonlyArray1<'_, f32>,
-        ranges: PyReadonlyArray3<'_, i64>,
-        weights: PyReadonlyArray2<'_, f64>,
-        bias: PyReadonlyArray1<'_, f64>,
-        temperature: f64,
-    ) -> PyResult<PyClassInitializer<Self>> {
-        let (n_actions, n_observations) = (bias.len(), ranges.shape()[1]);
-        let flat = small("ranges", ranges.as_slice()?)?;
-        let beliefs = Beliefs::cut(
-            states.as_slice()?,
-            starts.as_slice()?,
-            moves.as_slice()?,
-            &flat,
-            n_actions,
-            n_observations,
-        );
-        let made = beliefs.and_then(|beliefs| {
-            let weights = weights.as_slice().map(<[f64]>::to_vec).unwrap_or_default();
-            let bias = bias.as_slice().map(<[f64]>::to_vec).unwrap_or_default();
-            let beliefs = Arc::new(beliefs);
-            let policy =
-                belief::BeliefPolicy { n_actions, n_observations, beliefs, weights, bias, temperature };
-            policy.validate().map(|()| policy)
-        });
-        let inner = Arc::new(made.map_err(|error| job::to_python(py, error))?);
-        Ok(CompiledPolicy::of(inner.clone(), BeliefPolicy { inner }))
-    }
-
-    /// (features, n_actions)
-    #[getter]
-    fn weights<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        let shape = [self.inner.beliefs.n_features(), self.inner.n_actions];
-        self.inner.weights.clone().into_pyarray(py).reshape(shape)
-    }
-
-    /// The arguments that make this policy again.
-    fn parts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let parts = filter_parts(py, &self.inner.beliefs)?;
-        parts.set_item("weights", self.weights(py)?)?;
-        parts.set_item("bias", self.inner.bias.clone().into_pyarray(py))?;
-        parts.set_item("temperature", self.inner.temperature)?;
-        Ok(parts)
     }
 }

@@ -1,10 +1,13 @@
 //! The whole boundary with Python: borrow, call, convert. No logic lives here.
 
+mod along;
 mod automaton;
 mod automaton_policy;
 mod batch;
 mod baum_welch;
+mod belief_policy;
 mod beliefs;
+mod beliefs_state;
 mod context;
 mod convert;
 mod forest;
@@ -26,6 +29,8 @@ use pyo3::prelude::*;
 #[pymodule(gil_used = false)]
 mod _core {
     #[pymodule_export]
+    use super::along::discounted_sums;
+    #[pymodule_export]
     use super::automaton::Automaton;
     #[pymodule_export]
     use super::automaton_policy::AutomatonPolicy;
@@ -34,7 +39,9 @@ mod _core {
     #[pymodule_export]
     use super::baum_welch::expected_counts;
     #[pymodule_export]
-    use super::beliefs::{BeliefPolicy, CloneModels};
+    use super::belief_policy::BeliefPolicy;
+    #[pymodule_export]
+    use super::beliefs::{CloneLayout, CloneModels};
     #[pymodule_export]
     use super::context::{ContextPolicy, context_tree};
     #[pymodule_export]
@@ -54,7 +61,7 @@ mod _core {
     #[pymodule_export]
     use super::table::TablePolicy;
     #[pymodule_export]
-    use super::trajectories::{take_episodes, validate};
+    use super::trajectories::{episode_hashes, take_episodes, validate};
     #[pymodule_export]
     use super::words::{most_frequent, project_words};
     #[pymodule_export]

@@ -1,6 +1,6 @@
 //! Checking and selecting episodes.
 
-use numpy::PyReadonlyArray1;
+use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
@@ -14,6 +14,19 @@ use crate::trajectories::Trajectories;
 pub fn validate(py: Python<'_>, data: Arrays<'_>) -> PyResult<()> {
     let view = data.view()?;
     job::quick(py, || view.validate())
+}
+
+/// A hash of every episode's content with a seed, (n_episodes,): the same wherever and beside whichever others it lies.
+#[pyfunction]
+pub fn episode_hashes<'py>(
+    py: Python<'py>,
+    data: Arrays<'py>,
+    seed: u64,
+) -> PyResult<Bound<'py, PyArray1<u64>>> {
+    let view = data.view()?;
+    let hashes =
+        job::quick(py, || Ok((0..view.n_episodes()).map(|i| view.hash(i, seed)).collect::<Vec<u64>>()))?;
+    Ok(hashes.into_pyarray(py))
 }
 
 /// The arrays of the chosen episodes, copied in the order given.

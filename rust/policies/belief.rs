@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use crate::error::{Error, Result};
-use crate::learn::beliefs::CloneModel;
+use crate::learn::beliefs::layout::Layout;
+use crate::learn::beliefs::{CloneModel, along};
 use crate::parallel::Ticker;
 use crate::policies::{check_finite, check_sizes, check_temperature};
 use crate::simulate::policy::Policy;
-use crate::simulate::replay::at_cuts;
 use crate::trajectories::View;
 
 /// One model, ready to be stepped.
@@ -17,20 +17,45 @@ pub struct Filter {
     /// First and last + 1 of the states that show an observation.
     pub ranges: Vec<(u32, u32)>,
     pub start: Vec<f32>,
-    /// (actions, states, states): probability of going on and of the next state.
+    /// (kinds of actions, states, states): probability of going on and of the next state.
     pub moves: Vec<f32>,
 }
 
 impl Filter {
-    pub fn validate(&self, n_actions: usize, n_observations: usize) -> Result<()> {
+    /// The same transitions as a model to which all events are alike.
+    fn as_model(&self, kinds: &[u32]) -> CloneModel {
+        let n_kinds = self.moves.len() / (self.n_states * self.n_states);
+        let layout = Layout {
+            n_states: self.n_states,
+            ranges: self.ranges.clone(),
+            kinds: kinds.to_vec(),
+            n_kinds,
+            n_events: 2,
+            n_tasks: 1,
+            shared: (0, 0),
+        };
+        CloneModel {
+            events: vec![1.0; n_kinds * layout.n_events * self.n_states],
+            layout: Arc::new(layout),
+            start: self.start.clone(),
+            transitions: self.moves.clone(),
+            log_likelihood: 0.0,
+        }
+    }
+
+    fn validate(&self, n_kinds: usize, n_observations: usize) -> Result<()> {
         let states = self.n_states;
         check_sizes([
             ("starts", self.start.len(), states.max(1)),
-            ("moves", self.moves.len(), n_actions.saturating_mul(states).saturating_mul(states)),
+            ("moves", self.moves.len(), n_kinds.saturating_mul(states).saturating_mul(states)),
             ("ranges", self.ranges.len(), n_observations),
         ])?;
-        if self.ranges.iter().any(|&(low, high)| low > high || high as usize > states) {
-            return Err(Error::argument("ranges", "beyond the states", format!("there are {states} states")));
+        if self.ranges.iter().any(|&(low, high)| low >= high || high as usize > states) {
+            return Err(Error::argument(
+                "ranges",
+                "empty or beyond the states",
+                format!("there are {states} states"),
+            ));
         }
         if self.start.iter().chain(&self.moves).any(|p| !(0.0..=1.001).contains(p)) {
             return Err(Error::argument("moves", "not probabilities", "give numbers in [0, 1]"));
@@ -43,6 +68,8 @@ impl Filter {
 #[derive(Clone, Debug)]
 pub struct Beliefs {
     filters: Vec<Filter>,
+    /// Which of the transition matrices an action has.
+    kinds: Vec<u32>,
     n_features: usize,
 }
 
@@ -57,23 +84,24 @@ impl Beliefs {
     /// The models as they move in one of the tasks that they were trained on.
     pub fn new(models: &[CloneModel], task: usize) -> Self {
         let filter = |model: &CloneModel| {
-            let mut moves = model.transitions.clone();
-            for (row, end) in moves.chunks_exact_mut(model.n_states).zip(model.ends(task)) {
-                row.iter_mut().for_each(|t| *t *= 1.0 - end);
+            let (layout, mut moves) = (&model.layout, model.transitions.clone());
+            for (row, goes_on) in moves.chunks_exact_mut(layout.n_states).zip(model.goes_on(task)) {
+                row.iter_mut().for_each(|t| *t *= goes_on);
             }
             Filter {
-                n_states: model.n_states,
-                ranges: model.ranges.clone(),
+                n_states: layout.n_states,
+                ranges: layout.ranges.clone(),
                 start: model.start.clone(),
                 moves,
             }
         };
-        Self::of(models.iter().map(filter).collect())
+        let kinds = models.first().map_or(Vec::new(), |model| model.layout.kinds.clone());
+        Self::of(models.iter().map(filter).collect(), kinds)
     }
 
-    pub fn of(filters: Vec<Filter>) -> Self {
+    fn of(filters: Vec<Filter>, kinds: Vec<u32>) -> Self {
         let n_features = filters.iter().map(|filter| filter.n_states).sum();
-        Beliefs { filters, n_features }
+        Beliefs { filters, kinds, n_features }
     }
 
     /// Models whose arrays lie one after the other: states (models), starts, moves, and (models, observations, 2) ranges.
@@ -82,7 +110,7 @@ impl Beliefs {
         mut starts: &[f32],
         mut moves: &[f32],
         ranges: &[u32],
-        n_actions: usize,
+        kinds: Vec<u32>,
         n_observations: usize,
     ) -> Result<Self> {
         check_sizes([(
@@ -90,10 +118,11 @@ impl Beliefs {
             ranges.len(),
             states.len().saturating_mul(n_observations).saturating_mul(2),
         )])?;
+        let n_kinds = kinds.iter().max().map_or(0, |&kind| kind as usize + 1);
         let mut filters = Vec::with_capacity(states.len());
         for (place, &states) in states.iter().enumerate() {
             let n_states = usize::try_from(states).unwrap_or(0);
-            let cells = n_actions.saturating_mul(n_states).saturating_mul(n_states);
+            let cells = n_kinds.saturating_mul(n_states).saturating_mul(n_states);
             if n_states == 0 || n_states > starts.len() || cells > moves.len() {
                 let given = format!("{} starts and {} moves are left", starts.len(), moves.len());
                 return Err(Error::argument(
@@ -106,10 +135,16 @@ impl Beliefs {
             (starts, moves) = (&starts[n_states..], &moves[cells..]);
             let shown = &ranges[2 * place * n_observations..2 * (place + 1) * n_observations];
             let ranges = shown.chunks_exact(2).map(|pair| (pair[0], pair[1])).collect();
-            filters.push(Filter { n_states, ranges, start, moves: moved });
+            let filter = Filter { n_states, ranges, start, moves: moved };
+            filter.validate(n_kinds, n_observations)?;
+            filters.push(filter);
         }
         check_sizes([("starts", starts.len(), 0), ("moves", moves.len(), 0)])?;
-        Ok(Self::of(filters))
+        Ok(Self::of(filters, kinds))
+    }
+
+    pub fn kinds(&self) -> &[u32] {
+        &self.kinds
     }
 
     pub fn filters(&self) -> &[Filter] {
@@ -118,6 +153,14 @@ impl Beliefs {
 
     pub fn n_features(&self) -> usize {
         self.n_features
+    }
+
+    /// [1, beliefs] at every cut of the data, also after the last step of an episode:
+    /// (steps + episodes, 1 + features).
+    pub fn along(&self, view: &View, threads: usize, ticker: &Ticker) -> Result<Vec<f32>> {
+        let models: Vec<CloneModel> =
+            self.filters.iter().map(|filter| filter.as_model(&self.kinds)).collect();
+        along(&models, view, threads, ticker)
     }
 
     pub fn start(&self) -> Memory {
@@ -132,15 +175,16 @@ impl Beliefs {
     }
 
     /// Bayes' rule. An observation that a model holds impossible makes its belief even over the clones of that
-    /// observation; one that was never seen in training is passed over, and only the move counts.
+    /// observation. One of which nothing is known has all states for clones, and only the transition counts.
     pub fn update(&self, belief: &mut Memory, action: usize, observation: usize) {
         let mut next = vec![0.0f32; self.n_features];
         let mut from = 0;
         for (filter, support) in self.filters.iter().zip(&mut belief.supports) {
             let states = filter.n_states;
-            let (low, high) = filter.ranges.get(observation).copied().unwrap_or((0, 0));
-            let (low, high) = if high > low { (low as usize, high as usize) } else { (0, states) };
-            let moves = &filter.moves[action * states * states..(action + 1) * states * states];
+            let (low, high) = filter.ranges[observation];
+            let (low, high) = (low as usize, high as usize);
+            let kind = self.kinds[action] as usize;
+            let moves = &filter.moves[kind * states * states..(kind + 1) * states * states];
             let target = &mut next[from + low..from + high];
             for s in support.0 as usize - from..support.1 as usize - from {
                 let weight = belief.values[from + s];
@@ -158,13 +202,6 @@ impl Beliefs {
         }
         belief.values = next;
     }
-
-    /// Beliefs at every cut of the data, also after the last step of an episode: (steps + episodes, features).
-    pub fn along(&self, view: &View, threads: usize, ticker: &Ticker) -> Result<Vec<f32>> {
-        let update = |memory: &mut Memory, action, observation| self.update(memory, action, observation);
-        let write = |memory: &Memory, row: &mut [f32]| row.copy_from_slice(&memory.values);
-        at_cuts(view, self.n_features, threads, ticker, || self.start(), update, write)
-    }
 }
 
 /// q(h, a) = bias[a] + Σ_s weights[s, a] · belief(h)[s].
@@ -181,10 +218,8 @@ pub struct BeliefPolicy {
 
 impl BeliefPolicy {
     pub fn validate(&self) -> Result<()> {
-        for filter in self.beliefs.filters() {
-            filter.validate(self.n_actions, self.n_observations)?;
-        }
         check_sizes([
+            ("kinds", self.beliefs.kinds().len(), self.n_actions),
             ("states", self.beliefs.n_features(), self.beliefs.n_features().max(1)),
             ("weights", self.weights.len(), self.beliefs.n_features().saturating_mul(self.n_actions)),
             ("bias", self.bias.len(), self.n_actions.max(1)),

@@ -5,25 +5,27 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from uqf import _core
 from uqf.data.checks import FloatArray
 from uqf.data.trajectories import Trajectories
-
-#: Episodes abreast. With all of a large data set every step would be fetched from memory anew.
-ABREAST = 4096
 
 
 def discounted_backward(rows: NDArray[np.floating], offsets: NDArray[np.int64], factor: float) -> None:
     """In place, within every episode: rows[t] += factor · rows[t + 1], from the last step to the first.
 
-    `rows` is (n_steps,) or (n_steps, width); the loop runs over time, many episodes abreast.
+    `rows` is (n_steps,) or (n_steps, width), contiguous.
     """
-    for episode in range(0, len(offsets) - 1, ABREAST):
-        part = offsets[episode : episode + ABREAST + 1]
-        first, last = part[:-1], part[1:]
-        for back in range(2, int((last - first).max()) + 1):
-            step = last - back
-            step = step[step >= first]
-            rows[step] += factor * rows[step + 1]
+    _core.discounted_sums(rows, offsets, factor)
+
+
+def discounted_forward(rows: NDArray[np.floating], offsets: NDArray[np.int64], factor: float) -> None:
+    """In place, within every episode: rows[t] += factor · rows[t − 1], from the first step to the last."""
+    _core.discounted_sums(rows, offsets, factor, forward=True)
+
+
+def time_within(data: Trajectories) -> NDArray[np.int64]:
+    """Number of every step within its episode, from 0."""
+    return np.arange(data.n_steps) - np.repeat(data.offsets[:-1], data.lengths)
 
 
 def returns_to_go(data: Trajectories, discount: float) -> FloatArray:

@@ -25,6 +25,14 @@ def last_symbols(data: Trajectories) -> NDArray[np.int64]:
     return symbols
 
 
+def last_observations(data: Trajectories) -> NDArray[np.int64]:
+    """The observation before every step; `n_observations` before the first of an episode."""
+    seen = np.empty(data.n_steps, np.int64)
+    seen[1:] = data.observations[:-1]
+    seen[data.offsets[:-1]] = data.n_observations
+    return seen
+
+
 def shrunk_frequencies(counts: FloatArray, overall: FloatArray) -> FloatArray:
     """Share of every action (rows, actions) from counts of the same shape, drawn towards `overall` (actions,)."""
     return np.asarray((counts + PRIOR_STEPS * overall) / (counts.sum(axis=1, keepdims=True) + PRIOR_STEPS))
@@ -37,8 +45,10 @@ def propensities(data: Trajectories) -> FloatArray:
 
 def estimated_propensities(data: Trajectories) -> FloatArray:
     """Probability of every logged action, as if the behaviour had looked at the last symbol only."""
-    seen, symbol = np.unique(last_symbols(data), return_inverse=True)
-    cells = symbol * data.n_actions + data.actions
-    counts = np.bincount(cells, minlength=len(seen) * data.n_actions).reshape(len(seen), -1)
-    probs = shrunk_frequencies(counts.astype(np.float64), counts.sum(axis=0) / data.n_steps)
-    return np.asarray(probs.ravel()[cells])
+    # By pairs that occur, not by a table of all: symbols and actions may be many.
+    _, symbol, after = np.unique(last_symbols(data), return_inverse=True, return_counts=True)
+    _, pair, taken = np.unique(
+        symbol * data.n_actions + data.actions, return_inverse=True, return_counts=True
+    )
+    overall = np.bincount(data.actions, minlength=data.n_actions)[data.actions] / data.n_steps
+    return np.asarray((taken[pair] + PRIOR_STEPS * overall) / (after[symbol] + PRIOR_STEPS))

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import clone
 
 from uqf import _core
@@ -15,8 +15,18 @@ from uqf.data.along import advantages, cut_before
 from uqf.data.checks import positive
 from uqf.data.progress import Progress, Reporter
 from uqf.data.trajectories import Trajectories
-from uqf.learn.advantages import Features, learn_values, trace
-from uqf.learn.clones import CloneTraining, with_all_episodes
+from uqf.data.reader import Reader
+from uqf.learn.advantages import (
+    Grams,
+    Moments,
+    ValueSums,
+    advantage_sums,
+    learned_value,
+    solved_advantages,
+    trace,
+)
+from uqf.learn.belief_memory import BeliefMemory
+from uqf.learn.clones import FINAL_SETTLE, MAX_COMPARED, STEPS_PER_SETTLING, CloneTrainer, drawn_sample
 from uqf.learn.discounts import learning_discounts
 from uqf.learn.gain import gain
 from uqf.learn.learner import Learner, checked_data, checked_temperature
@@ -25,22 +35,24 @@ from uqf.policies import BeliefPolicy, softmax
 #: Data with fewer episodes on either side are not split to choose a size or a learning discount.
 MIN_EPISODES = 10
 
+#: Numbers on which learning discounts are compared at most, on either side, and steps that the value rests on at most.
+GAIN_CELLS = 8_000_000
+VALUE_STEPS = 150_000
+
 #: Temperature in units of the standard error of the learned values.
 TEMPERATURE = 0.6
-
-#: Beliefs are multiplied by this before the ridge regressions, whose penalty it divides by ten.
-SCALE = float(np.sqrt(10.0))
 
 
 @dataclass(frozen=True)
 class Choice:
     """What was chosen on held-out episodes, and the evidence: {} where nothing was to choose or too few episodes.
 
+    models : how many there are, by number of states
     likelihoods : mean log-likelihood of a step by number of states, expected of models trained on all episodes
     gains : significance of the improvement by learning discount
     """
 
-    states: int
+    models: dict[int, int]
     learning_discount: float
     likelihoods: dict[int, float]
     gains: dict[float, float]
@@ -59,8 +71,8 @@ class BeliefQ(Learner):
     discount : float in [0, 1]
         Of the returns that the policy shall maximise.
     states : int
-        Hidden states of a model. A quarter and a fifteenth are tried as well, and the size that makes held-out
-        episodes likeliest is taken: simple worlds are learned better by small models.
+        Hidden states of the largest models. A quarter and a fifteenth are tried as well; simple worlds are learned
+        better by small models. See `uqf.learn.clones` for how the sizes are chosen on held-out episodes.
     models : int
         Number of models whose beliefs stand side by side.
     learning_discount : float, optional
@@ -122,103 +134,92 @@ class BeliefQ(Learner):
     ) -> None:
         """One belief state for all tasks, and a policy for each learner."""
         checked_temperature(self.temperature)
-        training = CloneTraining(
-            positive("states", self.states), self.seed, self.threads, Reporter(progress, 0)
-        )
-        training.reporter.total = self._work(training, tasks)
-        choices = self._choose(training, tasks)
-        states, models = choices[0].states, positive("models", self.models)
-        training.reporter.total = training.reporter.done + training.steps(tasks, states, models)
-        training.reporter.enter("training", f"{models} models of {states} states")
-        shared = training.train(tasks, states, models)
-        training.reporter.enter("values", f"of {len(tasks)} tasks" if len(tasks) > 1 else "of every action")
-        for number, (learner, data, choice) in enumerate(zip(learners, tasks, choices, strict=True)):
-            trained = shared.for_task(number)
-            learner.policy_ = learner._policy(trained, data, choice.learning_discount)
-            learner.diagnostics_ = learner._diagnostics(trained, data, choice)
-
-    def _choose(self, training: CloneTraining, tasks: list[Trajectories]) -> list[Choice]:
-        """Size and learning discount of every task: half of the episodes train, the other half judges."""
         discounts = learning_discounts(self.discount, self.learning_discount)
-        if min(map(len, tasks)) < 2 * MIN_EPISODES:
-            return [Choice(self.states, discounts[-1], {}, {}) for _ in tasks]
-        train = [data[: len(data) // 2] for data in tasks]
-        test = [data[len(data) // 2 :] for data in tasks]
-        likelihoods, trained = {}, {}
-        for states in training.sizes(tasks):
-            training.reporter.enter("choosing", f"{states} states on half of the episodes")
-            trained[states] = models = training.train(train, states, min(2, self.models))
-            scores = [models.for_task(number).score(data) for number, data in enumerate(test)]
-            likelihoods[states] = with_all_episodes(
-                float(np.mean(models.log_likelihoods)), float(np.mean(scores))
-            )
-        states = max(likelihoods, key=likelihoods.__getitem__)
+        positive("models", self.models)
+        sample = drawn_sample(tasks, self.seed)
+        reporter = Reporter(progress, 0)
+        trainer = CloneTrainer(sample, positive("states", self.states), self.seed, self.threads, reporter)
+        families, choices = self._models(trainer, discounts)
+        reporter.enter("values", f"of {len(tasks)} tasks" if len(tasks) > 1 else "of every action")
+        for number, (learner, data, choice) in enumerate(zip(learners, tasks, choices, strict=True)):
+            own = [models.for_task(number) for models in families]
+            learner.policy_ = learner._policy(own, sample.first(VALUE_STEPS).of_task(number), data, choice.learning_discount)
+            learner.diagnostics_ = learner._diagnostics(data, choice, trainer)
+
+    def _models(
+        self, trainer: CloneTrainer, discounts: list[float]
+    ) -> tuple[list[_core.CloneModels], list[Choice]]:
+        """Models by size, and what was chosen for every task on the half of the episodes that did not train."""
+        sample, n_tasks = trainer.sample, int(trainer.sample.tasks.max()) + 1
+        settle = max(FINAL_SETTLE, sample.data.n_steps // STEPS_PER_SETTLING)
+        if min(np.bincount(sample.tasks)) < 2 * MIN_EPISODES:
+            layout = trainer.layouts[-1]
+            models = trainer.fresh(sample, layout, range(trainer.n_models(self.models, layout)), settle)
+            choice = Choice({layout.n_states: len(models)}, discounts[-1], {}, {})
+            return [models], [choice] * n_tasks
+        train, test = (half.first(MAX_COMPARED) for half in sample.halves)
+        sizes, likelihoods, halves = trainer.compare(train, test, min(2, self.models))
+        families = trainer.finished(sizes, halves, self.models, settle)
+        numbers = {trainer.layouts[size].n_states: len(models) for size, models in zip(sizes, families, strict=True)}
+        width = 1 + sum(halves[size].n_features for size in sizes)
+        few = [half.first(GAIN_CELLS // width) for half in (train, test)]
         choices = []
-        for number in range(len(tasks)):
-            models = trained[states].for_task(number)
-            gains = self._gains(models, train[number], test[number], discounts)
-            choices.append(Choice(states, max(gains, key=gains.__getitem__), likelihoods, gains))
-        return choices
+        for task in range(n_tasks):
+            known = [halves[size].for_task(task) for size in sizes]
+            gains = self._gains(known, few[0].of_task(task), few[1].of_task(task), discounts)
+            choices.append(Choice(numbers, max(gains, key=gains.__getitem__), likelihoods, gains))
+        return families, choices
 
     def _gains(
-        self, models: _core.CloneModels, train: Trajectories, test: Trajectories, discounts: list[float]
+        self,
+        families: list[_core.CloneModels],
+        train: Trajectories,
+        test: Trajectories,
+        discounts: list[float],
     ) -> dict[float, float]:
         """By learning discount: what its policy gains on the test episodes, in standard errors."""
-        features = belief_features(models, self.threads)
-        rows, before, gains = features.along(test), cut_before(test), {}
-        for discount in discounts:
-            learned = learn_values(features, train, discount)
-            probs = softmax(rows[before] @ learned.advantages, TEMPERATURE * learned.noise)
-            targets = advantages(test, rows @ learned.value, discount, trace(len(train)))
+        memory, decay, gains = BeliefMemory(families, train.n_actions), trace(len(train)), {}
+        rows, before = memory.rows(test, self.threads), cut_before(test)
+        taught = memory.rows(train, self.threads)
+        grams = Grams.of(memory, taught, train)
+        values = [ValueSums.of(taught, train, discount).value() for discount in discounts]
+        pairs = list(zip(values, discounts, strict=True))
+        moments = [Moments.of(taught, train, value, discount, decay) for value, discount in pairs]
+        learned = solved_advantages(memory, grams, moments)
+        for (value, discount), (weights, noise) in zip(pairs, learned, strict=True):
+            probs = softmax(rows[before] @ weights, TEMPERATURE * noise)
+            targets = advantages(test, rows @ value, discount, decay)
             gains[discount] = gain(probs[np.arange(test.n_steps), test.actions], targets, test).evidence
         return gains
 
     def _policy(
-        self, models: _core.CloneModels, data: Trajectories, learning_discount: float
+        self,
+        families: list[_core.CloneModels],
+        sample: Trajectories,
+        data: Trajectories,
+        learning_discount: float,
     ) -> BeliefPolicy:
         """The softmax policy of the advantages that are linear in the beliefs of the models."""
-        learned = learn_values(belief_features(models, self.threads), data, learning_discount)
-        usual = TEMPERATURE * learned.noise
-        return BeliefPolicy(
-            **models.filters(),
-            weights=np.ascontiguousarray(SCALE * learned.advantages[1:]),
-            bias=np.ascontiguousarray(learned.advantages[0]),
-            temperature=usual if self.temperature is None else self.temperature,
-        )
+        memory = BeliefMemory(families, data.n_actions)
+        value = learned_value(memory, sample, learning_discount, self.threads)
+        reader = Reader(data, passes=1, threads=self.threads)
+        work = partial(advantage_sums, memory, value, learning_discount, trace(len(data)), self.threads)
+        sums = reader.sum("advantages", work)
+        ((weights, noise),) = solved_advantages(memory, sums.grams, [sums.moments])
+        return memory.policy(weights, TEMPERATURE * noise if self.temperature is None else self.temperature)
 
-    def _diagnostics(self, models: _core.CloneModels, data: Trajectories, choice: Choice) -> dict[str, Any]:
+    def _diagnostics(self, data: Trajectories, choice: Choice, trainer: CloneTrainer) -> dict[str, Any]:
+        observations, actions = trainer.layouts[-1].shared
         return {
             "learner": "BeliefQ",
             "episodes": len(data),
             "steps": data.n_steps,
-            "models": len(models),
-            "log_likelihoods": models.log_likelihoods,
-            "states": choice.states,
+            "models": choice.models,
             "states_evidence": choice.likelihoods,
             "learning_discount": choice.learning_discount,
             "learning_discount_evidence": choice.gains,
+            "rare_observations": observations,
+            "rare_actions": actions,
             "temperature": self.policy_.temperature,
             "notes": [],
         }
-
-    def _work(self, training: CloneTraining, tasks: list[Trajectories]) -> int:
-        """Steps that a fit reads while it trains, which takes most of its time."""
-        chosen = training.steps(tasks, self.states, self.models)
-        if min(map(len, tasks)) < 2 * MIN_EPISODES:
-            return chosen
-        halves = [data[: len(data) // 2] for data in tasks]
-        tried = (training.steps(halves, states, min(2, self.models)) for states in training.sizes(tasks))
-        return chosen + sum(tried)
-
-
-def belief_features(models: _core.CloneModels, threads: int | None) -> Features:
-    """[1, √10 · beliefs] at every cut."""
-
-    def along(data: Trajectories) -> NDArray[np.float32]:
-        beliefs = models.beliefs_along(data, threads=threads)
-        rows = np.empty((len(beliefs), 1 + beliefs.shape[1]), np.float32)
-        rows[:, 0] = 1.0
-        np.multiply(beliefs, np.float32(SCALE), out=rows[:, 1:])
-        return rows
-
-    return Features(1 + models.n_features, along)

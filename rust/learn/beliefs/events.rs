@@ -1,6 +1,7 @@
 //! What a step shows beside its observation: a class of rewards, and whether the episode ended.
 
 use crate::error::{Error, Result};
+use crate::learn::beliefs::layout::Layout;
 use crate::trajectories::View;
 
 /// Rewards with more distinct values than this are put into classes of equal frequency.
@@ -12,8 +13,6 @@ pub struct RewardClasses {
     /// Class c holds the rewards above `edges[c - 1]` and up to `edges[c]`.
     edges: Vec<f64>,
     means: Vec<f64>,
-    /// Frequency of every event by action: (actions, events).
-    law: Vec<f32>,
 }
 
 impl RewardClasses {
@@ -27,7 +26,7 @@ impl RewardClasses {
             edges = (1..=MAX_CLASSES).map(|c| sorted[c * sorted.len() / MAX_CLASSES - 1]).collect();
             edges.dedup();
         }
-        let mut classes = RewardClasses { means: vec![0.0; edges.len()], edges, law: Vec::new() };
+        let mut classes = RewardClasses { means: vec![0.0; edges.len()], edges };
         let mut counts = vec![0.0; classes.means.len()];
         for step in steps() {
             let class = classes.class(view.rewards[step]);
@@ -35,24 +34,20 @@ impl RewardClasses {
             counts[class] += 1.0;
         }
         classes.means.iter_mut().zip(&counts).for_each(|(mean, count)| *mean /= f64::max(*count, 1.0));
-        classes.law = classes.count_events(view, episodes);
         classes
     }
 
-    fn count_events(&self, view: &View, episodes: &[usize]) -> Vec<f32> {
-        let mut law = vec![0.0f32; view.n_actions * self.n_events()];
+    /// How often every event occurred: (actions, events).
+    fn counts(&self, view: &View, episodes: &[usize]) -> Vec<f32> {
+        let mut counts = vec![0.0f32; view.n_actions * self.n_events()];
         for &episode in episodes {
             let steps = view.episode(episode);
             for step in steps.clone() {
                 let event = self.event(view.rewards[step], view.terminated[episode] && step + 1 == steps.end);
-                law[view.actions[step] as usize * self.n_events() + event] += 1.0;
+                counts[view.actions[step] as usize * self.n_events() + event] += 1.0;
             }
         }
-        for row in law.chunks_exact_mut(self.n_events()) {
-            let total = row.iter().sum::<f32>().max(1.0);
-            row.iter_mut().for_each(|count| *count /= total);
-        }
-        law
+        counts
     }
 
     fn class(&self, reward: f64) -> usize {
@@ -63,9 +58,18 @@ impl RewardClasses {
         2 * self.edges.len()
     }
 
+    /// At least one edge and as many means.
+    pub fn new(edges: Vec<f64>, means: Vec<f64>) -> Self {
+        RewardClasses { edges, means }
+    }
+
     /// Class c holds the rewards above edge c − 1 and up to edge c.
     pub fn edges(&self) -> &[f64] {
         &self.edges
+    }
+
+    pub fn means(&self) -> &[f64] {
+        &self.means
     }
 
     pub fn event(&self, reward: f64, ended: bool) -> usize {
@@ -75,10 +79,6 @@ impl RewardClasses {
     pub fn mean_reward(&self, event: usize) -> f32 {
         self.means[event / 2] as f32
     }
-
-    pub fn law(&self) -> &[f32] {
-        &self.law
-    }
 }
 
 /// The tasks that episodes belong to: each has its own rewards and ends, in one world.
@@ -86,7 +86,8 @@ impl RewardClasses {
 pub struct Tasks {
     of_episode: Vec<u32>,
     classes: Vec<RewardClasses>,
-    n_actions: usize,
+    /// How often every event occurred: (tasks, actions, events of the task).
+    counts: Vec<Vec<f32>>,
 }
 
 impl Tasks {
@@ -101,13 +102,32 @@ impl Tasks {
         if let Some(missing) = episodes.iter().position(Vec::is_empty) {
             return Err(too_sparse(missing as u32));
         }
-        let classes = episodes.iter().map(|group| RewardClasses::of(view, group)).collect();
-        Ok(Tasks { of_episode, classes, n_actions: view.n_actions })
+        let classes: Vec<RewardClasses> =
+            episodes.iter().map(|group| RewardClasses::of(view, group)).collect();
+        let counts =
+            classes.iter().zip(&episodes).map(|(classes, group)| classes.counts(view, group)).collect();
+        Ok(Tasks { of_episode, classes, counts })
     }
 
-    /// All episodes of other data, of one of these tasks.
-    pub fn applied(&self, n_episodes: usize, task: u32) -> Self {
-        Tasks { of_episode: vec![task; n_episodes], ..self.clone() }
+    /// One task for all episodes of any data, to which all rewards are alike.
+    pub fn indifferent() -> Self {
+        let classes = RewardClasses { edges: vec![f64::INFINITY], means: vec![0.0] };
+        Tasks { of_episode: Vec::new(), classes: vec![classes], counts: vec![Vec::new()] }
+    }
+
+    /// Tasks of which the rewards are known, but no episode.
+    pub fn from_parts(classes: Vec<RewardClasses>, counts: Vec<Vec<f32>>) -> Self {
+        Tasks { of_episode: Vec::new(), classes, counts }
+    }
+
+    /// How often every event occurred: (tasks, actions, events of the task).
+    pub fn counts(&self) -> &[Vec<f32>] {
+        &self.counts
+    }
+
+    /// The episodes of other data, each of one of these tasks.
+    pub fn applied(&self, of_episode: Vec<u32>) -> Self {
+        Tasks { of_episode, ..self.clone() }
     }
 
     pub fn count(&self) -> usize {
@@ -115,7 +135,7 @@ impl Tasks {
     }
 
     pub fn of_episode(&self, episode: usize) -> usize {
-        self.of_episode[episode] as usize
+        self.of_episode.get(episode).map_or(0, |&task| task as usize)
     }
 
     pub fn classes(&self, task: usize) -> &RewardClasses {
@@ -127,14 +147,20 @@ impl Tasks {
         self.classes.iter().map(RewardClasses::n_events).max().unwrap_or(0)
     }
 
-    /// Frequency of every event: (tasks, actions, events); 0 for the events that a task does not have.
-    pub fn law(&self) -> Vec<f32> {
-        let mut law = Vec::with_capacity(self.count() * self.n_actions * self.n_events());
-        for classes in &self.classes {
-            for row in classes.law().chunks_exact(classes.n_events()) {
-                law.extend_from_slice(row);
-                law.resize(law.len() + self.n_events() - row.len(), 0.0);
+    /// Frequency of every event by kind of action: (tasks, kinds, events); 0 for the events that a task does not have.
+    pub fn law(&self, layout: &Layout) -> Vec<f32> {
+        let (kinds, events) = (layout.n_kinds, layout.n_events);
+        let mut law = vec![0.0; self.count() * kinds * events];
+        for (task, counts) in self.counts.iter().enumerate() {
+            let own = self.classes[task].n_events();
+            for (action, row) in counts.chunks_exact(own).enumerate() {
+                let place = (task * kinds + layout.kinds[action] as usize) * events;
+                law[place..place + own].iter_mut().zip(row).for_each(|(sum, count)| *sum += count);
             }
+        }
+        for row in law.chunks_exact_mut(events) {
+            let total = row.iter().sum::<f32>().max(1.0);
+            row.iter_mut().for_each(|count| *count /= total);
         }
         law
     }
@@ -170,7 +196,7 @@ mod tests {
         assert_eq!(many.n_events(), 2 * MAX_CLASSES);
         assert_eq!(many.event(0.0, false), 0);
         assert_eq!(many.event(1e9, true), 2 * MAX_CLASSES - 1);
-        assert!((many.law().iter().sum::<f32>() - 1.0).abs() < 1e-5);
+        assert_eq!(many.counts(&view, &[0]).iter().sum::<f32>(), 100.0);
         let few: Vec<f64> = rewards.iter().map(|r| (r / 50.0).floor()).collect();
         view.rewards = &few;
         let classes = RewardClasses::of(&view, &[0]);

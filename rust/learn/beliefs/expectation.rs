@@ -1,15 +1,17 @@
-//! The expectation step of cloned hidden Markov models: forward and backward along every episode.
+//! Passes of a model over episodes: forward for beliefs and likelihood, backward for expected counts.
 
 use pulp::{Arch, Simd, WithSimd};
 
-use super::lanes::{Block, PAD, add_product, combine};
+use super::lockstep::{Group, Lockstep, Moment};
+use super::tiles::{Block, PAD, add_product, combine, dot, padded, total};
 use super::{CloneModel, TINY};
 use crate::error::Result;
-use crate::learn::beliefs::events::Tasks;
 use crate::parallel::Ticker;
-use crate::trajectories::View;
 
-/// Sums of one expectation step.
+/// A belief that a model gives less than this is impossible.
+const IMPOSSIBLE: f32 = 1e-12;
+
+/// Sums of one expectation step. Counts of transitions lack the factor T, which all terms of an entry share.
 pub struct Expected {
     pub transitions: Vec<f32>,
     pub events: Vec<f32>,
@@ -18,49 +20,113 @@ pub struct Expected {
     pub log_likelihood: f64,
 }
 
-/// One episode as the models see it.
-pub struct Sequence {
-    actions: Vec<u32>,
-    observations: Vec<u32>,
-    events: Vec<u32>,
-    terminated: bool,
-    task: usize,
+/// Where beliefs go: cut number c to the columns from `column` on of row c of `rows`.
+pub struct BeliefRows<'a> {
+    pub rows: &'a mut [f32],
+    pub width: usize,
+    pub column: usize,
 }
 
-impl Sequence {
-    pub fn n_steps(&self) -> usize {
-        self.actions.len()
+/// What a pass is for.
+enum Purpose<'a> {
+    Likelihood,
+    Counts(&'a mut Expected),
+    Beliefs(BeliefRows<'a>),
+}
+
+impl CloneModel {
+    /// How often every transition, event and start is expected to have occurred, given all that was seen.
+    pub fn expectation(&self, episodes: &Lockstep, ticker: &Ticker) -> Result<Expected> {
+        let mut sums = Expected {
+            transitions: vec![0.0; self.transitions.len()],
+            events: vec![0.0; self.events.len()],
+            start: vec![0.0; self.layout.n_states],
+            log_likelihood: 0.0,
+        };
+        sums.log_likelihood = self.pass(episodes, Purpose::Counts(&mut sums), ticker)?;
+        Ok(sums)
     }
 
-    /// All episodes of a data set.
-    pub fn all(view: &View, tasks: &Tasks) -> Vec<Self> {
-        (0..view.n_episodes()).map(|episode| Sequence::of(view, tasks, episode)).collect()
+    /// Mean log-likelihood of a step.
+    pub fn log_likelihood_of(&self, episodes: &Lockstep, ticker: &Ticker) -> Result<f64> {
+        self.pass(episodes, Purpose::Likelihood, ticker)
     }
 
-    pub fn of(view: &View, tasks: &Tasks, episode: usize) -> Self {
-        let (steps, terminated) = (view.episode(episode), view.terminated[episode]);
-        let last = steps.end - 1;
-        let task = tasks.of_episode(episode);
-        let event =
-            |step: usize| tasks.classes(task).event(view.rewards[step], terminated && step == last) as u32;
-        Sequence {
-            actions: view.actions[steps.clone()].iter().map(|&a| a as u32).collect(),
-            observations: view.observations[steps.clone()].iter().map(|&o| o as u32).collect(),
-            events: steps.map(event).collect(),
-            terminated,
-            task,
+    /// Writes the beliefs at every cut; where a belief is zero nothing is written. Also those after an end.
+    pub fn beliefs(&self, episodes: &Lockstep, rows: BeliefRows, ticker: &Ticker) -> Result<()> {
+        self.pass(episodes, Purpose::Beliefs(rows), ticker).map(|_| ())
+    }
+
+    fn pass(&self, episodes: &Lockstep, purpose: Purpose, ticker: &Ticker) -> Result<f64> {
+        let rooms = Rooms::new(self, episodes);
+        Arch::new().dispatch(Pass { model: self, episodes, purpose, rooms, ticker })
+    }
+
+    /// T_a, padded: (kinds, states left, states arrived in).
+    fn padded(&self) -> Vec<f32> {
+        let mut from = self.transitions.clone();
+        from.resize(from.len() + PAD, 0.0);
+        from
+    }
+
+    /// T_aᵀ, padded: (kinds, states arrived in, states left).
+    fn transposed(&self) -> Vec<f32> {
+        let states = self.layout.n_states;
+        let mut into = vec![0.0; self.transitions.len() + PAD];
+        let blocks = self.transitions.chunks_exact(states * states);
+        for (block, from) in into.chunks_exact_mut(states * states).zip(blocks) {
+            for (s, row) in from.chunks_exact(states).enumerate() {
+                row.iter().enumerate().for_each(|(j, t)| block[j * states + s] = *t);
+            }
+        }
+        into
+    }
+}
+
+/// Room for the beliefs of a batch. The first moment has beliefs over all states, the others over the clones of one
+/// observation.
+struct Rooms {
+    /// Length of a row after the first moment, and at the first one.
+    narrow: usize,
+    wide: usize,
+    /// Belief times the law of its event, kept for the way back: of the first moment, and of the others.
+    first: Vec<f32>,
+    weighted: Vec<f32>,
+    /// Beliefs before a moment, and room for those after it.
+    alive: Vec<f32>,
+    next: Vec<f32>,
+    /// Backward probabilities, and room for those one step earlier.
+    ahead: Vec<f32>,
+    earlier: Vec<f32>,
+    through: Vec<f32>,
+}
+
+impl Rooms {
+    fn new(model: &CloneModel, episodes: &Lockstep) -> Self {
+        let (narrow, wide) = (padded(episodes.widest), padded(model.layout.n_states));
+        let room = |rows: usize, stride: usize| vec![0.0; rows * stride + PAD];
+        let abreast = episodes.max_abreast;
+        Rooms {
+            narrow,
+            wide,
+            first: room(abreast, wide),
+            weighted: room(episodes.max_rows, narrow),
+            alive: room(abreast, narrow),
+            next: room(abreast, narrow),
+            ahead: room(abreast, narrow),
+            earlier: room(abreast, narrow),
+            through: room(abreast, wide),
         }
     }
 }
 
-/// A pass over sequences with the widest vectors that the processor has. A struct, because a closure is called through
-/// a shim of the compiler's own, which is built, with all that is inlined into it, for the oldest processor.
+/// A struct rather than a closure: those are called through a shim that the compiler builds for the oldest processor.
 struct Pass<'a> {
     model: &'a CloneModel,
-    sequences: &'a [Sequence],
+    episodes: &'a Lockstep,
+    purpose: Purpose<'a>,
+    rooms: Rooms,
     ticker: &'a Ticker,
-    /// What is expected is added here; without it the pass is for the likelihood alone.
-    sums: Option<&'a mut Expected>,
 }
 
 impl WithSimd for Pass<'_> {
@@ -68,190 +134,192 @@ impl WithSimd for Pass<'_> {
     type Output = Result<f64>;
 
     #[inline(always)]
-    fn with_simd<S: Simd>(mut self, _simd: S) -> Result<f64> {
-        let (model, states) = (self.model, self.model.n_states);
-        let (mut alive, mut weighted) = (Vec::new(), Vec::new());
-        let (mut ahead, mut through) = (vec![0.0f32; states], vec![0.0f32; states]);
-        let from = model.padded();
-        let into = if self.sums.is_some() { model.transposed() } else { Vec::new() };
-        let (mut log_likelihood, mut steps) = (0.0, 0);
-        for episode in self.sequences {
+    fn with_simd<S: Simd>(mut self, simd: S) -> Result<f64> {
+        let from = self.model.padded();
+        let into = if let Purpose::Counts(_) = self.purpose { self.model.transposed() } else { Vec::new() };
+        let mut likelihood = Likelihood::default();
+        for batch in &self.episodes.batches {
             self.ticker.check()?;
-            steps += episode.n_steps();
-            log_likelihood += model.forward(episode, &from, &mut alive, &mut weighted);
-            if let Some(sums) = &mut self.sums {
-                model.backward(episode, &into, &mut weighted, &mut ahead, &mut through, sums);
-                self.ticker.advance(episode.n_steps());
+            for (time, moment) in batch.iter().enumerate() {
+                self.forward(simd, time, moment, &from, &mut likelihood);
+            }
+            if let Purpose::Counts(_) = self.purpose {
+                for (time, moment) in batch.iter().enumerate().rev() {
+                    self.backward(simd, time, moment, &into);
+                }
+                self.ticker.advance(batch.iter().map(|moment| moment.events.len()).sum());
             }
         }
-        Ok(log_likelihood / steps as f64)
+        Ok(likelihood.log() / self.episodes.n_steps as f64)
     }
 }
 
-impl CloneModel {
-    fn range(&self, observation: u32) -> (usize, usize) {
-        let (low, high) = self.ranges[observation as usize];
-        (low as usize, high as usize)
-    }
-
-    pub fn expectation(&self, sequences: &[Sequence], ticker: &Ticker) -> Result<Expected> {
-        let mut sums = Expected {
-            transitions: vec![0.0; self.transitions.len() + PAD],
-            events: vec![0.0; self.events.len()],
-            start: vec![0.0; self.n_states],
-            log_likelihood: 0.0,
-        };
-        let pass = Pass { model: self, sequences, ticker, sums: Some(&mut sums) };
-        sums.log_likelihood = Arch::new().dispatch(pass)?;
-        sums.transitions.truncate(self.transitions.len());
-        Ok(sums)
-    }
-
-    /// T_a, padded: (actions, states left, states arrived in).
-    fn padded(&self) -> Vec<f32> {
-        let mut from = self.transitions.clone();
-        from.resize(from.len() + PAD, 0.0);
-        from
-    }
-
-    /// T_aᵀ, padded: (actions, states arrived in, states left).
-    fn transposed(&self) -> Vec<f32> {
-        let states = self.n_states;
-        let mut into = vec![0.0; self.transitions.len() + PAD];
-        for (block, from) in
-            into.chunks_exact_mut(states * states).zip(self.transitions.chunks_exact(states * states))
-        {
-            for (s, row) in from.chunks_exact(states).enumerate() {
-                row.iter().enumerate().for_each(|(j, t)| block[j * states + s] = *t);
-            }
-        }
-        into
-    }
-
-    /// Mean log-likelihood of a step.
-    pub fn log_likelihood_of(&self, sequences: &[Sequence], ticker: &Ticker) -> Result<f64> {
-        Arch::new().dispatch(Pass { model: self, sequences, ticker, sums: None })
-    }
-
-    /// States that the agent may be in before step t.
-    fn support(&self, episode: &Sequence, step: usize) -> (usize, usize) {
-        if step == 0 { (0, self.n_states) } else { self.range(episode.observations[step - 1]) }
-    }
-
-    fn ended(episode: &Sequence, step: usize) -> bool {
-        episode.terminated && step + 1 == episode.actions.len()
-    }
-
-    /// `weighted[t]` = belief before step t times the probability of its event. Returns the log-likelihood.
+impl Pass<'_> {
+    /// Beliefs after a moment, from those before it.
     #[inline(always)]
-    fn forward(
-        &self,
-        episode: &Sequence,
+    fn forward<S: Simd>(
+        &mut self,
+        simd: S,
+        time: usize,
+        moment: &Moment,
         from: &[f32],
-        alive: &mut Vec<f32>,
-        weighted: &mut Vec<f32>,
-    ) -> f64 {
-        let (states, length) = (self.n_states, episode.actions.len());
-        alive.clear();
-        alive.resize((length + 1) * states, 0.0);
-        weighted.clear();
-        weighted.resize(length * states, 0.0);
-        alive[..states].copy_from_slice(&self.start);
-        let mut log_likelihood = 0.0;
-        for step in 0..length {
-            let (low, high) = self.support(episode, step);
-            let law = self.event_row(episode, step);
-            let now = &mut weighted[step * states..(step + 1) * states];
-            let before = &alive[step * states + low..step * states + high];
-            for ((entry, belief), p) in now[low..high].iter_mut().zip(before).zip(&law[low..high]) {
-                *entry = belief * p;
-            }
-            if Self::ended(episode, step) {
-                log_likelihood += f64::from(now[low..high].iter().sum::<f32>() + TINY).ln();
-                break;
-            }
-            let (first, last) = self.range(episode.observations[step]);
-            let next = &mut alive[(step + 1) * states + first..(step + 1) * states + last];
-            combine(&now[low..high], self.block(from, episode, step, (low, first)), next);
-            let total = next.iter().sum::<f32>() + TINY;
-            log_likelihood += f64::from(total).ln();
-            next.iter_mut().for_each(|entry| *entry /= total);
-        }
-        log_likelihood
-    }
-
-    /// Adds the expected counts of one episode; uses `weighted` up.
-    #[inline(always)]
-    fn backward(
-        &self,
-        episode: &Sequence,
-        into: &[f32],
-        weighted: &mut [f32],
-        ahead: &mut [f32],
-        through: &mut [f32],
-        sums: &mut Expected,
+        likelihood: &mut Likelihood,
     ) {
-        let states = self.n_states;
-        ahead.fill(1.0);
-        for step in (0..episode.actions.len()).rev() {
-            let (low, high) = self.support(episode, step);
-            let now = &mut weighted[step * states..(step + 1) * states];
-            let ended = Self::ended(episode, step);
-            let (first, last) = self.range(episode.observations[step]);
-            if ended {
-                through[low..high].fill(1.0);
+        let (model, states) = (self.model, self.model.layout.n_states);
+        let Rooms { narrow, wide, first, weighted, alive, next, .. } = &mut self.rooms;
+        let (store, stride) = if time == 0 {
+            (&mut first[..], *wide)
+        } else {
+            (&mut weighted[moment.base * *narrow..], *narrow)
+        };
+        let acting = matches!(self.purpose, Purpose::Beliefs(_));
+        for group in &moment.groups {
+            let (low, size) = (group.from.0, group.from.1 - group.from.0);
+            for place in group.first..group.first + group.count {
+                let law = &model.events[moment.events[place] as usize * states + low..][..size];
+                let belief = if time == 0 {
+                    &model.start[..]
+                } else {
+                    &alive[moment.before[place] as usize * *narrow..][..size]
+                };
+                let now = &mut store[place * stride..][..size];
+                for ((entry, belief), p) in now.iter_mut().zip(belief).zip(law) {
+                    *entry = belief * p;
+                }
+                if let Purpose::Beliefs(rows) = &mut self.purpose {
+                    rows.row(moment.cuts[place], low, size).copy_from_slice(belief);
+                }
+                if group.ended && !acting {
+                    likelihood.times(total(simd, now) + TINY);
+                }
+            }
+            if group.ended && !acting {
+                continue;
+            }
+            let width = group.to.1 - group.to.0;
+            let weights = Block { matrix: &*store, stride, place: group.first * stride };
+            let block = Block { matrix: from, stride: states, place: block_place(group, states) };
+            let mut out = Block { matrix: &mut next[..], stride: *narrow, place: group.first * *narrow };
+            combine(simd, weights, block, &mut out, (group.count, size, width));
+            for place in group.first..group.first + group.count {
+                let row = &mut next[place * *narrow..][..width];
+                let sum = total(simd, row) + TINY;
+                likelihood.times(sum);
+                // What a model holds impossible makes the belief even over the clones of what was seen.
+                if sum < IMPOSSIBLE && (acting || sum <= 2.0 * TINY) {
+                    row.fill(1.0 / width as f32);
+                } else {
+                    row.iter_mut().for_each(|entry| *entry /= sum);
+                }
+                if let Purpose::Beliefs(rows) = &mut self.purpose {
+                    rows.row(moment.cuts[place] + 1, group.to.0, width).copy_from_slice(row);
+                }
+            }
+        }
+        std::mem::swap(alive, next);
+    }
+
+    /// Expected counts of a moment, and the backward probabilities before it from those after it.
+    #[inline(always)]
+    fn backward<S: Simd>(&mut self, simd: S, time: usize, moment: &Moment, into: &[f32]) {
+        let (model, states) = (self.model, self.model.layout.n_states);
+        let Purpose::Counts(sums) = &mut self.purpose else { return };
+        let Rooms { narrow, wide, first, weighted, ahead, earlier, through, .. } = &mut self.rooms;
+        let (store, stride) = if time == 0 {
+            (&mut first[..], *wide)
+        } else {
+            (&mut weighted[moment.base * *narrow..], *narrow)
+        };
+        for &place in &moment.last {
+            ahead[place as usize * *narrow..][..*narrow].fill(1.0);
+        }
+        for group in &moment.groups {
+            let (low, size) = (group.from.0, group.from.1 - group.from.0);
+            let (high, width) = (group.to.0, group.to.1 - group.to.0);
+            let places = group.first..group.first + group.count;
+            if group.ended {
+                places.clone().for_each(|place| through[place * *wide..][..size].fill(1.0));
             } else {
-                let columns = self.block(into, episode, step, (first, low));
-                combine(&ahead[first..last], columns, &mut through[low..high]);
+                let weights = Block { matrix: &ahead[..], stride: *narrow, place: group.first * *narrow };
+                let place = (group.kind * states + high) * states + low;
+                let block = Block { matrix: into, stride: states, place };
+                let mut out = Block { matrix: &mut through[..], stride: *wide, place: group.first * *wide };
+                combine(simd, weights, block, &mut out, (group.count, width, size));
             }
-            let mut total = TINY;
-            for s in low..high {
-                total += now[s] * through[s];
+            for place in places {
+                let through = &mut through[place * *wide..][..size];
+                let now = &mut store[place * stride..][..size];
+                let scale = 1.0 / (dot(simd, now, through) + TINY);
+                let event = moment.events[place] as usize * states + low;
+                let (counts, law) = (&mut sums.events[event..][..size], &model.events[event..][..size]);
+                for (((weight, through), count), p) in
+                    now.iter_mut().zip(through.iter_mut()).zip(counts).zip(law)
+                {
+                    *weight *= scale;
+                    *count += *weight * *through;
+                    *through *= p;
+                }
+                if time == 0 {
+                    let scale = 1.0 / (dot(simd, &model.start, through) + TINY);
+                    for ((sum, p), b) in sums.start.iter_mut().zip(&model.start).zip(through.iter()) {
+                        *sum += p * b * scale;
+                    }
+                } else {
+                    let scale = size as f32 / (total(simd, through) + TINY);
+                    let row = &mut earlier[moment.before[place] as usize * *narrow..][..size];
+                    row.iter_mut().zip(through.iter()).for_each(|(entry, b)| *entry = b * scale);
+                }
             }
-            let event = self.event_place(episode, step);
-            for s in low..high {
-                sums.events[event + s] += now[s] * through[s] / total;
+            if !group.ended {
+                let weights = Block { matrix: &*store, stride, place: group.first * stride };
+                let values = Block { matrix: &ahead[..], stride: *narrow, place: group.first * *narrow };
+                let counts = &mut sums.transitions[..];
+                let mut block = Block { matrix: counts, stride: states, place: block_place(group, states) };
+                add_product(simd, weights, values, &mut block, (size, group.count, width));
             }
-            if !ended {
-                now[low..high].iter_mut().for_each(|weight| *weight /= total);
-                let counts = self.block(&mut sums.transitions[..], episode, step, (low, first));
-                add_product(&now[low..high], &ahead[first..last], counts);
-            }
-            let law = self.event_row(episode, step);
-            let mut size = TINY;
-            for s in low..high {
-                ahead[s] = law[s] * through[s];
-                size += ahead[s];
-            }
-            let scale = (high - low) as f32 / size;
-            ahead[low..high].iter_mut().for_each(|b| *b *= scale);
         }
-        let total = self.start.iter().zip(&*ahead).map(|(p, b)| p * b).sum::<f32>() + TINY;
-        for ((sum, p), b) in sums.start.iter_mut().zip(&self.start).zip(&*ahead) {
-            *sum += p * b / total;
+        std::mem::swap(ahead, earlier);
+    }
+}
+
+/// Where the block of a group begins in the transitions.
+#[inline(always)]
+fn block_place(group: &Group, states: usize) -> usize {
+    (group.kind * states + group.from.0) * states + group.to.0
+}
+
+impl BeliefRows<'_> {
+    #[inline(always)]
+    fn row(&mut self, cut: u32, low: usize, size: usize) -> &mut [f32] {
+        &mut self.rows[cut as usize * self.width + self.column + low..][..size]
+    }
+}
+
+/// A product of many probabilities; one logarithm serves eight of them.
+struct Likelihood {
+    log: f64,
+    product: f64,
+    factors: u32,
+}
+
+impl Default for Likelihood {
+    fn default() -> Self {
+        Likelihood { log: 0.0, product: 1.0, factors: 0 }
+    }
+}
+
+impl Likelihood {
+    #[inline(always)]
+    fn times(&mut self, probability: f32) {
+        self.product *= f64::from(probability);
+        self.factors += 1;
+        if self.factors == 8 {
+            self.log += self.product.ln();
+            (self.product, self.factors) = (1.0, 0);
         }
     }
 
-    /// The block of the matrix of the action taken that begins at this row and column.
-    fn block<M>(
-        &self,
-        matrix: M,
-        episode: &Sequence,
-        step: usize,
-        (row, column): (usize, usize),
-    ) -> Block<M> {
-        let states = self.n_states;
-        let place = (episode.actions[step] as usize * states + row) * states + column;
-        Block { matrix, stride: states, place }
-    }
-
-    fn event_place(&self, episode: &Sequence, step: usize) -> usize {
-        let law = episode.task * self.n_actions + episode.actions[step] as usize;
-        (law * self.n_events + episode.events[step] as usize) * self.n_states
-    }
-
-    fn event_row(&self, episode: &Sequence, step: usize) -> &[f32] {
-        let place = self.event_place(episode, step);
-        &self.events[place..place + self.n_states]
+    fn log(&self) -> f64 {
+        self.log + self.product.ln()
     }
 }

@@ -1,0 +1,36 @@
+"""Work on parts of a data set by several threads, with results in order and linear algebra on one thread each."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from typing import Any, TypeVar
+
+from threadpoolctl import ThreadpoolController
+
+Part = TypeVar("Part")
+Result = TypeVar("Result")
+
+
+@cache
+def _controller() -> Any:
+    """What controls the threads of BLAS; looking for it takes milliseconds."""
+    return ThreadpoolController()
+
+
+def in_order(
+    work: Callable[[Part], Result], parts: Iterable[Part], threads: int | None
+) -> Iterator[Result]:
+    """``work(part)`` of every part, in their order, on `threads` threads (None: all cores).
+
+    BLAS splitting every product once more would be slower, and its sums would depend on the number of threads.
+    """
+    count = threads or os.cpu_count() or 1
+    with _controller().limit(limits=1, user_api="blas"):
+        if count == 1:
+            yield from map(work, parts)
+            return
+        with ThreadPoolExecutor(count) as pool:
+            yield from pool.map(work, parts)

@@ -1,0 +1,89 @@
+//! Cloned hidden Markov models as plain arrays and back: how they are sent to other machines.
+
+use std::sync::Arc;
+
+use numpy::{IntoPyArray, PyReadonlyArray1};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::learn::beliefs::CloneModel;
+use crate::learn::beliefs::events::{RewardClasses, Tasks};
+use crate::learn::beliefs::layout::Layout;
+use crate::parts;
+
+/// The models as plain arrays.
+pub fn to_state<'py>(py: Python<'py>, models: &[CloneModel], tasks: &Tasks) -> PyResult<Bound<'py, PyDict>> {
+    let layout = &models[0].layout;
+    let listed = |tables: fn(&CloneModel) -> &Vec<f32>| {
+        models.iter().map(|model| tables(model).clone().into_pyarray(py)).collect::<Vec<_>>()
+    };
+    let classes = (0..tasks.count()).map(|task| tasks.classes(task));
+    parts!(py, {
+        "sizes": (layout.n_states, layout.n_kinds, layout.n_events, layout.n_tasks),
+        "ranges": layout.ranges.clone(),
+        "kinds": layout.kinds.clone(),
+        "shared": layout.shared,
+        "starts": listed(|model| &model.start),
+        "transitions": listed(|model| &model.transitions),
+        "events": listed(|model| &model.events),
+        "log_likelihoods": models.iter().map(|model| model.log_likelihood).collect::<Vec<_>>(),
+        "classes": classes.map(|one| (one.edges().to_vec(), one.means().to_vec())).collect::<Vec<_>>(),
+        "counts": tasks.counts().to_vec(),
+    })
+}
+
+/// The models of such arrays; refused where sizes do not fit.
+pub fn from_state(state: &Bound<'_, PyDict>) -> PyResult<(Vec<CloneModel>, Tasks)> {
+    let field = |name: &str| {
+        state.get_item(name)?.ok_or_else(|| PyValueError::new_err(format!("models without {name}")))
+    };
+    let (n_states, n_kinds, n_events, n_tasks) = field("sizes")?.extract()?;
+    let layout = Arc::new(Layout {
+        n_states,
+        ranges: field("ranges")?.extract()?,
+        kinds: field("kinds")?.extract()?,
+        n_kinds,
+        n_events,
+        n_tasks,
+        shared: field("shared")?.extract()?,
+    });
+    let tables = |name: &str, size: usize| -> PyResult<Vec<Vec<f32>>> {
+        let listed: Vec<Bound<'_, PyAny>> = field(name)?.extract()?;
+        let mut found = Vec::new();
+        for array in listed {
+            // Arrays that came over a network may begin anywhere in memory; those are copied.
+            let aligned = array
+                .py()
+                .import("numpy")?
+                .call_method1("require", (&array, array.py().None(), ["C", "A"]))?;
+            let table: PyReadonlyArray1<'_, f32> = aligned.extract()?;
+            if table.as_slice()?.len() != size {
+                return Err(PyValueError::new_err(format!("{name}: a table does not have {size} entries")));
+            }
+            found.push(table.as_slice()?.to_vec());
+        }
+        Ok(found)
+    };
+    let starts = tables("starts", n_states)?;
+    let transitions = tables("transitions", n_kinds * n_states * n_states)?;
+    let events = tables("events", n_tasks * n_kinds * n_events * n_states)?;
+    let likelihoods: Vec<f64> = field("log_likelihoods")?.extract()?;
+    let counts = [transitions.len(), events.len(), likelihoods.len()];
+    if starts.is_empty() || counts.iter().any(|&count| count != starts.len()) {
+        return Err(PyValueError::new_err("models: as many of each table are needed, at least one"));
+    }
+    let parts = starts.into_iter().zip(transitions).zip(events).zip(likelihoods);
+    let models = parts
+        .map(|(((start, transitions), events), log_likelihood)| CloneModel {
+            layout: layout.clone(),
+            start,
+            transitions,
+            events,
+            log_likelihood,
+        })
+        .collect();
+    let classes: Vec<(Vec<f64>, Vec<f64>)> = field("classes")?.extract()?;
+    let classes = classes.into_iter().map(|(edges, means)| RewardClasses::new(edges, means)).collect();
+    Ok((models, Tasks::from_parts(classes, field("counts")?.extract()?)))
+}

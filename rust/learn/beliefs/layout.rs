@@ -1,0 +1,112 @@
+//! How the states of a model are shared out: which observations have clones of their own, and which actions a
+//! transition matrix.
+
+use std::cmp::Reverse;
+
+use crate::trajectories::View;
+
+/// An observation seen less often than this shares its clones with the other rare ones, and a rare action its
+/// transitions: there is nothing to learn about them one by one.
+const MIN_COUNT: usize = 5;
+
+/// At most so many observations have clones of their own, and all transition matrices have at most so many cells.
+const MAX_CODES: usize = 400;
+const MAX_CELLS: usize = 1 << 22;
+
+/// The sizes of a model and what its numbers mean.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Layout {
+    pub n_states: usize,
+    /// Clones of an observation: first and last + 1 of its states. All states if nothing is known of it.
+    pub ranges: Vec<(u32, u32)>,
+    /// Which transition matrix an action has.
+    pub kinds: Vec<u32>,
+    pub n_kinds: usize,
+    pub n_events: usize,
+    pub n_tasks: usize,
+    /// Observations and actions that share what they have with others.
+    pub shared: (usize, usize),
+}
+
+/// Numbers those that were seen often 0, 1, 2, … and all that were seen seldom with one more; None for what was never
+/// seen. Tells how many there are and how many share the last one.
+fn grouped(counts: &[usize], max_own: usize) -> (Vec<Option<u32>>, usize, usize) {
+    let mut order: Vec<usize> = (0..counts.len()).filter(|&i| counts[i] > 0).collect();
+    order.sort_by_key(|&i| Reverse(counts[i]));
+    let often = order.iter().take_while(|&&i| counts[i] >= MIN_COUNT).count().min(max_own);
+    // A single rare one might as well have its own.
+    let own = if order.len() - often <= 1 && order.len() <= max_own { order.len() } else { often };
+    let mut is_own = vec![false; counts.len()];
+    order[..own].iter().for_each(|&i| is_own[i] = true);
+    let mut next = 0;
+    let mut numbers: Vec<Option<u32>> = vec![None; counts.len()];
+    for (number, own) in numbers.iter_mut().zip(&is_own) {
+        if *own {
+            *number = Some(next);
+            next += 1;
+        }
+    }
+    let shared = order.len() - own;
+    if shared > 0 {
+        // What was never seen is as rare as what was hardly seen.
+        numbers.iter_mut().filter(|number| number.is_none()).for_each(|number| *number = Some(next));
+        next += 1;
+    }
+    (numbers, next as usize, shared)
+}
+
+impl Layout {
+    /// About `states` states for this data, shared out among the observations by their frequency, at least one each.
+    pub fn of(view: &View, states: usize, n_events: usize, n_tasks: usize) -> Self {
+        let (mut seen, mut taken) = (vec![0; view.n_observations], vec![0; view.n_actions]);
+        view.observations.iter().for_each(|&o| seen[o as usize] += 1);
+        view.actions.iter().for_each(|&a| taken[a as usize] += 1);
+        let (codes, n_codes, shared_codes) = grouped(&seen, MAX_CODES);
+        let mut counts = vec![0; n_codes];
+        codes.iter().zip(&seen).for_each(|(code, count)| {
+            if let Some(code) = code {
+                counts[*code as usize] += count;
+            }
+        });
+        let mut ends = Vec::with_capacity(n_codes);
+        let mut from = 0u32;
+        for &count in &counts {
+            let share = (states as f64 * count as f64 / view.n_steps() as f64).round() as u32;
+            ends.push((from, from + share.max(1)));
+            from += share.max(1);
+        }
+        let n_states = from as usize;
+        let max_kinds = (MAX_CELLS / (n_states * n_states)).max(2) - 1;
+        let (kinds, n_kinds, shared_kinds) = grouped(&taken, max_kinds);
+        Layout {
+            n_states,
+            ranges: codes.iter().map(|code| code.map_or((0, from), |code| ends[code as usize])).collect(),
+            // An action that was never taken moves like the first; nothing is known of it.
+            kinds: kinds.iter().map(|kind| kind.unwrap_or(0)).collect(),
+            n_kinds,
+            n_events,
+            n_tasks,
+            shared: (shared_codes, shared_kinds),
+        }
+    }
+
+    pub fn range(&self, observation: usize) -> (usize, usize) {
+        let (low, high) = self.ranges[observation];
+        (low as usize, high as usize)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rare_ones_share_and_order_is_kept() {
+        let (numbers, count, shared) = grouped(&[7, 1, 0, 9, 2], 10);
+        assert_eq!(numbers, [Some(0), Some(2), Some(2), Some(1), Some(2)]);
+        assert_eq!((count, shared), (3, 2));
+        assert_eq!(grouped(&[7, 1, 0, 9], 10).0, [Some(0), Some(1), None, Some(2)]);
+        let (numbers, count, shared) = grouped(&[7, 8, 6, 9], 2);
+        assert_eq!((numbers, count, shared), (vec![Some(2), Some(0), Some(2), Some(1)], 3, 2));
+    }
+}

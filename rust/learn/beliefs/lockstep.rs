@@ -1,0 +1,133 @@
+//! Episodes abreast: at every time the steps of a batch of episodes, sorted by what they share.
+//!
+//! Steps with the same action, last and next observation need the same block of the same matrix. Together they are one
+//! small matrix product.
+
+use std::ops::Range;
+
+use crate::learn::beliefs::events::Tasks;
+use crate::learn::beliefs::layout::Layout;
+use crate::trajectories::View;
+
+/// Episodes of a batch: enough that groups are worth a product, few enough that their beliefs stay in the cache.
+const ABREAST: usize = 128;
+
+/// Steps at the same time of a batch that share a block, at positions `first..first + count`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Group {
+    pub first: usize,
+    pub count: usize,
+    pub kind: usize,
+    /// Clones that the agent may be in before the step, and after it.
+    pub from: (usize, usize),
+    pub to: (usize, usize),
+    /// Whether the world ends the episodes here.
+    pub ended: bool,
+}
+
+/// All steps of a batch at one time.
+pub struct Moment {
+    pub groups: Vec<Group>,
+    /// By position: the row of the law of events, the position one step earlier, and the cut before the step.
+    pub events: Vec<u32>,
+    pub before: Vec<u32>,
+    pub cuts: Vec<u32>,
+    /// Positions of the episodes whose last step this is.
+    pub last: Vec<u32>,
+    /// Rows of earlier moments, but for the first.
+    pub base: usize,
+}
+
+/// Some episodes of a data set, ready for passes of a model with this layout.
+pub struct Lockstep {
+    pub batches: Vec<Vec<Moment>>,
+    pub n_steps: usize,
+    /// The most rows that a batch needs, the first moment not counted.
+    pub max_rows: usize,
+    pub max_abreast: usize,
+    /// The most clones that an observation of these episodes has.
+    pub widest: usize,
+}
+
+impl Lockstep {
+    /// `episodes` in any order; cuts are counted from the first cut of episode `first`.
+    pub fn new(view: &View, tasks: &Tasks, layout: &Layout, episodes: &[usize], first: usize) -> Self {
+        let length = |episode: usize| view.episode(episode).len();
+        let mut sorted = episodes.to_vec();
+        sorted.sort_by_key(|&episode| std::cmp::Reverse(length(episode)));
+        let batches: Vec<Vec<Moment>> =
+            sorted.chunks(ABREAST).map(|part| batch(view, tasks, layout, part, first)).collect();
+        let groups = || batches.iter().flatten().flat_map(|moment| &moment.groups);
+        Lockstep {
+            widest: groups().map(|group| group.to.1 - group.to.0).max().unwrap_or(1),
+            n_steps: episodes.iter().map(|&episode| length(episode)).sum(),
+            max_rows: batches.iter().map(|moments| rows(moments)).max().unwrap_or(0),
+            max_abreast: episodes.len().min(ABREAST),
+            batches,
+        }
+    }
+
+    /// All episodes of a range.
+    pub fn of_range(view: &View, tasks: &Tasks, layout: &Layout, episodes: Range<usize>) -> Self {
+        let first = episodes.start;
+        Self::new(view, tasks, layout, &episodes.collect::<Vec<_>>(), first)
+    }
+}
+
+fn rows(moments: &[Moment]) -> usize {
+    moments.last().map_or(0, |moment| moment.base + if moments.len() > 1 { moment.events.len() } else { 0 })
+}
+
+/// Episodes of one batch, the longest first: those that go on at a time are the first ones.
+fn batch(view: &View, tasks: &Tasks, layout: &Layout, episodes: &[usize], first: usize) -> Vec<Moment> {
+    let steps: Vec<Range<usize>> = episodes.iter().map(|&episode| view.episode(episode)).collect();
+    let mut position = vec![0u32; episodes.len()];
+    let (mut moments, mut base) = (Vec::<Moment>::new(), 0);
+    for time in 0..steps[0].len() {
+        let live = steps.partition_point(|steps| steps.len() > time);
+        let mut order: Vec<(Group, usize)> = Vec::with_capacity(live);
+        for (member, steps) in steps[..live].iter().enumerate() {
+            let step = steps.start + time;
+            let ended = view.terminated[episodes[member]] && time + 1 == steps.len();
+            let from = match time {
+                0 => (0, layout.n_states),
+                _ => layout.range(view.observations[step - 1] as usize),
+            };
+            let kind = layout.kinds[view.actions[step] as usize] as usize;
+            let to = layout.range(view.observations[step] as usize);
+            order.push((Group { first: 0, count: 0, kind, from, to, ended }, member));
+        }
+        order
+            .sort_unstable_by_key(|(group, member)| (group.ended, group.kind, group.from, group.to, *member));
+        let mut moment = Moment {
+            groups: Vec::new(),
+            events: Vec::with_capacity(live),
+            before: Vec::with_capacity(live),
+            cuts: Vec::with_capacity(live),
+            last: Vec::new(),
+            base,
+        };
+        let old = position.clone();
+        for (place, &(shared, member)) in order.iter().enumerate() {
+            let (episode, step) = (episodes[member], steps[member].start + time);
+            match moment.groups.last_mut() {
+                Some(group) if Group { first: 0, count: 0, ..*group } == shared => group.count += 1,
+                _ => moment.groups.push(Group { first: place, count: 1, ..shared }),
+            }
+            let task = tasks.of_episode(episode);
+            let event = tasks.classes(task).event(view.rewards[step], shared.ended);
+            moment.events.push(((task * layout.n_kinds + shared.kind) * layout.n_events + event) as u32);
+            moment.before.push(old[member]);
+            moment.cuts.push((view.offset(episode) - view.offset(first) + episode - first + time) as u32);
+            if time + 1 == steps[member].len() {
+                moment.last.push(place as u32);
+            }
+            position[member] = place as u32;
+        }
+        if time > 0 {
+            base += live;
+        }
+        moments.push(moment);
+    }
+    moments
+}
