@@ -1,8 +1,9 @@
 //! Episodes as flat arrays cut by offsets: storage, validation, selection.
 
+use std::collections::HashMap;
 use std::ops::Range;
 
-use xxhash_rust::xxh3::Xxh3;
+use xxhash_rust::xxh3::{Xxh3, xxh3_64_with_seed};
 
 use crate::error::{Error, Result};
 use crate::parallel::for_each;
@@ -156,7 +157,7 @@ impl<'a> View<'a> {
     }
 
     /// XXH3-64 of an episode's actions, observations, rewards and end.
-    pub fn hash(&self, episode: usize, seed: u64) -> u64 {
+    fn hash(&self, episode: usize, seed: u64) -> u64 {
         let mut hasher = Xxh3::with_seed(seed);
         for step in self.episode(episode) {
             hasher.update(&self.actions[step].to_le_bytes());
@@ -165,6 +166,23 @@ impl<'a> View<'a> {
         }
         hasher.update(&[u8::from(self.terminated[episode])]);
         hasher.digest()
+    }
+
+    /// By which episodes are drawn: those with the lowest numbers first.
+    ///
+    /// A hash of the content, so that it does not matter where an episode lies. Copies of an episode must not all be
+    /// drawn or none of them: from the second on they are hashed with their number and with all the data.
+    pub fn priorities(&self, seed: u64) -> Vec<u64> {
+        let hashes: Vec<u64> = (0..self.n_episodes()).map(|episode| self.hash(episode, seed)).collect();
+        let mut all = Xxh3::with_seed(seed);
+        hashes.iter().for_each(|hash| all.update(&hash.to_le_bytes()));
+        let (salt, mut copies) = (all.digest(), HashMap::<u64, u64>::new());
+        let priority = |&hash: &u64| {
+            let copy = copies.entry(hash).or_insert(0);
+            *copy += 1;
+            if *copy == 1 { hash } else { xxh3_64_with_seed(&copy.to_le_bytes(), hash ^ salt) }
+        };
+        hashes.iter().map(priority).collect()
     }
 
     #[inline]

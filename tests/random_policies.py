@@ -59,20 +59,21 @@ def random_automaton(n_actions, n_observations, seed=0, rank=3, seen=None, **opt
 def random_beliefs(n_actions, n_observations, seed=0, models=2, temperature=0.5):
     """Values on the beliefs of models in which some observations have no states at all."""
     rng = np.random.default_rng(seed)
-    parts = {"states": [], "starts": [], "moves": [], "ranges": []}
+    parts = {"states": [], "starts": [], "transitions": [], "ranges": []}
     for _ in range(models):
         clones = rng.integers(0, 3, n_observations) + (np.arange(n_observations) == 0)
         ends = np.cumsum(clones)
         states = int(ends[-1])
         parts["states"].append(states)
         parts["starts"].append(rng.dirichlet(np.ones(states)))
-        parts["moves"].append(0.9 * rng.dirichlet(np.ones(states), (n_actions, states)).ravel())
+        parts["transitions"].append(0.9 * rng.dirichlet(np.ones(states), (n_actions, states)).ravel())
         parts["ranges"].append(np.stack([ends - clones, ends], axis=1))
     features = sum(parts["states"])
     return uqf.BeliefPolicy(
         states=np.array(parts["states"]),
         starts=np.concatenate(parts["starts"]).astype(np.float32),
-        moves=np.concatenate(parts["moves"]).astype(np.float32),
+        transitions=np.concatenate(parts["transitions"]).astype(np.float32),
+        kinds=np.arange(n_actions),
         ranges=np.stack(parts["ranges"]),
         weights=rng.normal(size=(features, n_actions)),
         bias=rng.normal(size=n_actions),

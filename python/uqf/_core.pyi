@@ -16,6 +16,7 @@ __all__ = [
     "Automaton",
     "AutomatonPolicy",
     "BeliefPolicy",
+    "CloneLayout",
     "CloneModels",
     "CompiledPolicy",
     "ContextPolicy",
@@ -30,6 +31,8 @@ __all__ = [
     "TablePolicy",
     "World",
     "context_tree",
+    "discounted_sums",
+    "episode_priorities",
     "expected_counts",
     "most_frequent",
     "project_words",
@@ -66,6 +69,17 @@ class _Data(Protocol):
 
 def validate(data: _Data) -> None:
     """Raises ValueError naming the first episode and step that cannot be."""
+
+def episode_priorities(data: _Data, seed: int) -> NDArray[np.uint64]:
+    """A random number of every episode, (n_episodes,), which depends on its content and on the seed.
+
+    It does not depend on where the episode lies. Copies of an episode have different numbers.
+    """
+
+def discounted_sums(
+    rows: NDArray[np.floating[Any]], offsets: _Offsets, factor: float, *, forward: bool = False
+) -> None:
+    """In place, within every episode: rows[t] += factor · rows[t + 1], or rows[t − 1] with `forward`."""
 
 def take_episodes(data: _Data, episodes: _Offsets) -> _Recorded:
     """The arrays of the chosen episodes, copied in the order given.
@@ -475,46 +489,83 @@ class ContextPolicy(CompiledPolicy):
         """The arguments that make this policy again."""
 
 @final
-class CloneModels:
-    """Cloned hidden Markov models trained on a data set, as they move and pay in one of its tasks."""
+class CloneLayout:
+    """How many states the models of a data set have and how they are shared out, and what its rewards look like.
 
-    @staticmethod
-    def train(
+    About `states` states, shared out among the observations by their frequency. `tasks` numbers the task of every
+    episode from 0: each has rewards and ends of its own.
+    """
+
+    def __new__(cls, data: _Data, *, states: int, tasks: NDArray[np.uint32] | None = None) -> CloneLayout: ...
+    @property
+    def n_states(self) -> int: ...
+    @property
+    def ranges(self) -> _Offsets:
+        """First and last + 1 of the clones of every observation: (n_observations, 2)."""
+
+    @property
+    def kinds(self) -> _Offsets:
+        """Which transition matrix every action has, (n_actions,)."""
+
+    @property
+    def shared(self) -> tuple[int, int]:
+        """(observations, actions) that are too rare to be learned about alone and share clones or transitions."""
+
+    def started(
+        self,
+        data: _Data,
+        labels: NDArray[np.uint32],
+        *,
+        first: int,
+        seed: int,
+        tasks: NDArray[np.uint32] | None = None,
+    ) -> CloneModels:
+        """One model from every row of `labels` (models, n_steps), the clone guessed for every step of the data.
+
+        Models are numbered from `first` on.
+        """
+
+    def work(self, n_steps: int, explore: int, settle: int) -> int:
+        """About how many steps `CloneModels.trained` reads for one model, of data with so many steps."""
+
+@final
+class CloneModels:
+    """Cloned hidden Markov models of one layout, as they move and pay in one of their tasks."""
+
+    def trained(
+        self,
         data: _Data,
         *,
-        states: int,
-        models: int,
-        iterations: int,
-        episodes: int,
+        explore: int,
+        settle: int,
+        first: int,
         seed: int,
         tasks: NDArray[np.uint32] | None = None,
         threads: int | None = None,
         progress: Callable[[int], object] | None = None,
     ) -> CloneModels:
-        """Baum–Welch from random starts; `states` are shared out among the observations by their frequency.
+        """The models after `explore` iterations on a minibatch each and `settle` iterations that average them.
 
-        At most so many `episodes` are used. `tasks` numbers the task of every episode from 0: each has rewards and ends
-        of its own. `progress` is called with the steps read so far; `work` tells how many there will be.
+        Small models are polished as well. `first` is the number of the first model; `progress` is called with the
+        steps read so far.
         """
-
-    @staticmethod
-    def work(n_steps: int, n_episodes: int, *, models: int, iterations: int, episodes: int) -> int:
-        """About how many steps `train` will read, and tell its `progress` when it is done."""
 
     def for_task(self, task: int) -> CloneModels:
         """The same models in another task."""
+
+    def cut(self, first: int, last: int) -> CloneModels:
+        """The models from one number up to another."""
+
+    def plus(self, other: CloneModels) -> CloneModels:
+        """These models and others of the same layout."""
 
     @property
     def n_features(self) -> int:
         """Entries of the feature vector: the states of all models."""
 
-    @property
-    def log_likelihoods(self) -> list[float]:
-        """Mean log-likelihood of a step, by model."""
-
     def __len__(self) -> int: ...
-    def score(self, data: _Data) -> list[float]:
-        """Mean log-likelihood of a step of other episodes, by model."""
+    def score(self, data: _Data, *, tasks: NDArray[np.uint32] | None = None) -> list[float]:
+        """Mean log-likelihood of a step of these episodes, by model."""
 
     def iterated(self, data: _Data) -> CloneModels:
         """Models after one plain iteration of Baum and Welch on these episodes."""
@@ -522,7 +573,7 @@ class CloneModels:
     def expected_counts(
         self, index: int, data: _Data
     ) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.float32]]:
-        """What one model expects of these episodes: transitions (A, S, S), events (A, events, S), start (S,)."""
+        """Expected by one model: transitions (kinds, S, S), events (kinds, events, S), start (S,)."""
 
     def model(self, index: int) -> dict[str, Any]:
         """The arrays of one model: start, transitions, events, ends, rewards, and ranges of states.
@@ -530,19 +581,21 @@ class CloneModels:
         Event 2c + 1 is a reward up to `edges[c]` that ends the episode, 2c one that does not.
         """
 
-    def beliefs_along(self, data: _Data, *, threads: int | None = None) -> NDArray[np.float32]:
-        """Beliefs at every cut of the data, also after the last step: (n_steps + n_episodes, n_features)."""
-
     def filters(self) -> dict[str, Any]:
-        """What a `BeliefPolicy` steps these models with: states, starts, moves, ranges."""
+        """What a `BeliefPolicy` steps these models with: states, starts, transitions, ranges, kinds."""
+
+    @staticmethod
+    def from_state(state: dict[str, Any]) -> CloneModels:
+        """The models of a pickle."""
 
 @final
 class BeliefPolicy(CompiledPolicy):
     """Acts on bias + weights · beliefs of several cloned hidden Markov models.
 
     states : (models,), the states of each; starts : (features,)
-    moves : the (n_actions, states, states) of every model, flat: probability of going on and of the next state
+    transitions : the (kinds, states, states) of every model, flat: probability of going on and of the next state
     ranges : (models, n_observations, 2), first and last + 1 of the states that show an observation
+    kinds : (n_actions,), which transition matrix an action has
     weights : (features, n_actions); bias : (n_actions,)
     """
 
@@ -551,8 +604,9 @@ class BeliefPolicy(CompiledPolicy):
         *,
         states: _Offsets,
         starts: NDArray[np.float32],
-        moves: NDArray[np.float32],
+        transitions: NDArray[np.float32],
         ranges: _Offsets,
+        kinds: _Offsets,
         weights: _Floats,
         bias: _Floats,
         temperature: float = 0.0,
@@ -560,6 +614,9 @@ class BeliefPolicy(CompiledPolicy):
     @property
     def weights(self) -> _Floats:
         """(features, n_actions)"""
+
+    def beliefs_along(self, data: _Data, *, threads: int | None = None) -> NDArray[np.float32]:
+        """[1, beliefs] at every cut of the data, also after the last step: (n_steps + n_episodes, 1 + features)."""
 
     def parts(self) -> dict[str, Any]:
         """The arguments that make this policy again."""

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from uqf.errors import NumericalError
-from uqf.policies import ValuePolicy
+from uqf.policies import ValuePolicy, checked_temperature
 from uqf.worlds.environments import TabularPOMDP
 
 Floats = NDArray[np.float64]
@@ -49,13 +49,13 @@ class BeliefModel:
     """Arrays of a POMDP in the form that filtering and planning use.
 
     A step that ends the episode leads nowhere: whoever must choose again knows that it did not happen, and
-    the value after it is 0. So `moves` has zero columns for terminal states, and rows may sum to less than 1.
+    the value after it is 0. So `transitions` has zero columns for terminal states, and rows may sum to less than 1.
 
     Attributes
     ----------
-    moves : (A, S, S)
+    transitions : (A, S, S)
         Probability of going on, in s', after a in s.
-    sights : (A, S, O)
+    observations : (A, S, O)
         Probability of seeing o on arriving in s' by a.
     rewards : (A, S)
         Mean immediate reward.
@@ -64,31 +64,31 @@ class BeliefModel:
 
     def __init__(self, pomdp: TabularPOMDP) -> None:
         self.pomdp = tabular_model(pomdp)
-        self.moves: Floats = pomdp.transitions * ~pomdp.terminal
-        self.sights: Floats = pomdp.observations
+        self.transitions: Floats = pomdp.transitions * ~pomdp.terminal
+        self.observations: Floats = pomdp.observations
         self.rewards: Floats = expected_rewards(pomdp)
         self.start: Floats = pomdp.start
         self.discount = pomdp.discount
-        self.n_actions, self.n_states, self.n_observations = self.sights.shape
-        self._flat_moves = self.moves.transpose(1, 0, 2).reshape(self.n_states, -1)
+        self.n_actions, self.n_states, self.n_observations = self.observations.shape
+        self._flat_transitions = self.transitions.transpose(1, 0, 2).reshape(self.n_states, -1)
 
     def joint_operators(self) -> Floats:
         """Probability (A, O, S, S) of seeing o and going on in s' after a in s: one matrix per symbol."""
-        return self.moves[:, np.newaxis] * self.sights.transpose(0, 2, 1)[:, :, np.newaxis]
+        return self.transitions[:, np.newaxis] * self.observations.transpose(0, 2, 1)[:, :, np.newaxis]
 
     def likelihood(self, beliefs: ArrayLike, action: int) -> Floats:
         """Probability (..., O) of each observation and of going on, from beliefs (..., S)."""
-        return np.asarray((np.asarray(beliefs) @ self.moves[action]) @ self.sights[action])
+        return np.asarray((np.asarray(beliefs) @ self.transitions[action]) @ self.observations[action])
 
     def successors(self, beliefs: ArrayLike) -> Floats:
         """Unnormalised next beliefs (..., A, O, S); each sums to the probability of its observation."""
-        arrivals = np.asarray(beliefs) @ self._flat_moves
+        arrivals = np.asarray(beliefs) @ self._flat_transitions
         by_action = arrivals.reshape(*arrivals.shape[:-1], self.n_actions, 1, self.n_states)
-        return np.asarray(by_action * self.sights.transpose(0, 2, 1))
+        return np.asarray(by_action * self.observations.transpose(0, 2, 1))
 
     def update(self, beliefs: ArrayLike, action: int, observation: int) -> Floats:
         """Beliefs (..., S) after one more step that did not end the episode."""
-        joint = (np.asarray(beliefs) @ self.moves[action]) * self.sights[action, :, observation]
+        joint = (np.asarray(beliefs) @ self.transitions[action]) * self.observations[action, :, observation]
         total = joint.sum(axis=-1, keepdims=True)
         if not np.all(total > 0.0):
             raise NumericalError(
@@ -128,17 +128,21 @@ class PlanPolicy(ValuePolicy):
         self.model = model if isinstance(model, BeliefModel) else BeliefModel(model)
         self.vectors, self.actions = np.asarray(vectors, np.float64), np.asarray(actions, np.int64)
         self.stages = None if stages is None else np.asarray(stages, np.int64)
-        self.lookahead, self.temperature = bool(lookahead), float(temperature)
+        self.lookahead, self.temperature = bool(lookahead), checked_temperature(temperature)
         self.n_actions, self.n_observations = self.model.n_actions, self.model.n_observations
         count = len(self.actions)
         if self.vectors.shape != (count, self.model.n_states):
             raise ValueError(
                 f"vectors has shape {self.vectors.shape}: expected {(count, self.model.n_states)}"
             )
+        if not np.isfinite(self.vectors).all():
+            raise ValueError("vectors: every entry must be a finite number")
         if count == 0 or self.actions.min() < 0 or self.actions.max() >= self.n_actions:
             raise ValueError(f"actions: give at least one plan, with actions below {self.n_actions}")
-        if self.stages is not None and self.stages.shape != (count,):
-            raise ValueError(f"stages has shape {self.stages.shape}: there are {count} plans")
+        if self.stages is not None and (self.stages.shape != (count,) or self.stages.min() < 1):
+            raise ValueError(
+                f"stages has shape {self.stages.shape}: give a number of steps for each of {count} plans"
+            )
 
     def initial_state(self) -> Any:
         """The start belief (S,); with stages also the number of steps left."""
@@ -146,6 +150,12 @@ class PlanPolicy(ValuePolicy):
 
     def update(self, state: Any, action: int, observation: int) -> Any:
         """The belief after one more step."""
+        for name, code, codes in (
+            ("action", action, self.n_actions),
+            ("observation", observation, self.n_observations),
+        ):
+            if not 0 <= code < codes:
+                raise ValueError(f"{name} = {code}: choose 0 to {codes - 1}")
         if self.stages is None:
             return self.model.update(state, action, observation)
         belief, left = state

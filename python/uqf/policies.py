@@ -65,10 +65,8 @@ class ValuePolicy:
 
     def with_temperature(self, temperature: float) -> Self:
         """The same values, acted on at another temperature."""
-        if not 0.0 <= temperature < np.inf:
-            raise ValueError(f"temperature = {temperature}: give 0 (greedy) or a positive number")
         other = copy.copy(self)
-        other.temperature = float(temperature)
+        other.temperature = checked_temperature(temperature)
         return other
 
     def greedy(self) -> Self:
@@ -78,6 +76,13 @@ class ValuePolicy:
     def __repr__(self) -> str:
         acts = "greedy" if self.temperature == 0.0 else f"temperature {self.temperature:.4g}"
         return f"{type(self).__name__}({self.n_actions} actions, {self.n_observations} observations, {acts})"
+
+
+def checked_temperature(temperature: float) -> float:
+    """A temperature, or an error that shows it."""
+    if not 0.0 <= temperature < np.inf:
+        raise ValueError(f"temperature = {temperature}: give 0 (greedy) or a positive number")
+    return float(temperature)
 
 
 def softmax(values: FloatArray, temperature: float = 1.0) -> FloatArray:

@@ -16,7 +16,7 @@ use crate::bindings::policy::CompiledPolicy;
 use crate::parts;
 use crate::policies::belief::{self, Beliefs};
 
-/// Models one after the other: states (models,), starts, moves, and the range of states of every observation.
+/// Models one after the other: states (models,), starts, transitions, and the range of states of every observation.
 pub fn filter_parts<'py>(py: Python<'py>, beliefs: &Beliefs) -> PyResult<Bound<'py, PyDict>> {
     let filters = beliefs.filters();
     let joined =
@@ -28,7 +28,7 @@ pub fn filter_parts<'py>(py: Python<'py>, beliefs: &Beliefs) -> PyResult<Bound<'
     parts!(py, {
         "states": states.into_pyarray(py),
         "starts": joined(|filter| &filter.start).into_pyarray(py),
-        "moves": joined(|filter| &filter.moves).into_pyarray(py),
+        "transitions": joined(|filter| &filter.transitions).into_pyarray(py),
         "ranges": ranges.into_pyarray(py).reshape(shape)?,
         "kinds": beliefs.kinds().iter().map(|&kind| i64::from(kind)).collect::<Vec<_>>().into_pyarray(py),
     })
@@ -36,7 +36,7 @@ pub fn filter_parts<'py>(py: Python<'py>, beliefs: &Beliefs) -> PyResult<Bound<'
 
 /// Acts on bias + weights · beliefs of several cloned hidden Markov models.
 ///
-/// states : (models,), the states of each; starts : (features,), float32; moves : the (kinds, states, states) of
+/// states : (models,), the states of each; starts : (features,), float32; transitions : the (kinds, states, states) of
 /// every model, flat, float32; ranges : (models, n_observations, 2), first and last + 1 of the states that show an
 /// observation; kinds : (n_actions,), which transition matrix an action has; weights : (features, n_actions); bias :
 /// (n_actions,).
@@ -48,13 +48,13 @@ pub struct BeliefPolicy {
 #[pymethods]
 impl BeliefPolicy {
     #[new]
-    #[pyo3(signature = (*, states, starts, moves, ranges, kinds, weights, bias, temperature=0.0))]
+    #[pyo3(signature = (*, states, starts, transitions, ranges, kinds, weights, bias, temperature=0.0))]
     #[allow(clippy::too_many_arguments)]
     fn new(
         py: Python<'_>,
         states: PyReadonlyArray1<'_, i64>,
         starts: PyReadonlyArray1<'_, f32>,
-        moves: PyReadonlyArray1<'_, f32>,
+        transitions: PyReadonlyArray1<'_, f32>,
         ranges: PyReadonlyArray3<'_, i64>,
         kinds: PyReadonlyArray1<'_, i64>,
         weights: PyReadonlyArray2<'_, f64>,
@@ -63,8 +63,8 @@ impl BeliefPolicy {
     ) -> PyResult<PyClassInitializer<Self>> {
         let (n_actions, n_observations) = (bias.len(), ranges.shape()[1]);
         let (flat, kinds) = (small("ranges", ranges.as_slice()?)?, small("kinds", kinds.as_slice()?)?);
-        let (starts, moves) = (starts.as_slice()?, moves.as_slice()?);
-        let beliefs = Beliefs::cut(states.as_slice()?, starts, moves, &flat, kinds, n_observations);
+        let (starts, transitions) = (starts.as_slice()?, transitions.as_slice()?);
+        let beliefs = Beliefs::cut(states.as_slice()?, starts, transitions, &flat, kinds, n_observations);
         let made = beliefs.and_then(|beliefs| {
             let weights = weights.as_slice().map(<[f64]>::to_vec).unwrap_or_default();
             let bias = bias.as_slice().map(<[f64]>::to_vec).unwrap_or_default();

@@ -8,6 +8,7 @@ mod baum_welch;
 mod belief_policy;
 mod beliefs;
 mod beliefs_state;
+mod clone_layout;
 mod context;
 mod convert;
 mod forest;
@@ -41,7 +42,9 @@ mod _core {
     #[pymodule_export]
     use super::belief_policy::BeliefPolicy;
     #[pymodule_export]
-    use super::beliefs::{CloneLayout, CloneModels};
+    use super::beliefs::CloneModels;
+    #[pymodule_export]
+    use super::clone_layout::CloneLayout;
     #[pymodule_export]
     use super::context::{ContextPolicy, context_tree};
     #[pymodule_export]
@@ -61,7 +64,7 @@ mod _core {
     #[pymodule_export]
     use super::table::TablePolicy;
     #[pymodule_export]
-    use super::trajectories::{episode_hashes, take_episodes, validate};
+    use super::trajectories::{episode_priorities, take_episodes, validate};
     #[pymodule_export]
     use super::words::{most_frequent, project_words};
     #[pymodule_export]

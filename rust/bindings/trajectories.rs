@@ -16,17 +16,17 @@ pub fn validate(py: Python<'_>, data: Arrays<'_>) -> PyResult<()> {
     job::quick(py, || view.validate())
 }
 
-/// A hash of every episode's content with a seed, (n_episodes,): the same wherever and beside whichever others it lies.
+/// A random number of every episode, (n_episodes,), which depends on its content and on the seed, not on where it lies.
+/// Copies of an episode have different numbers.
 #[pyfunction]
-pub fn episode_hashes<'py>(
+pub fn episode_priorities<'py>(
     py: Python<'py>,
     data: Arrays<'py>,
     seed: u64,
 ) -> PyResult<Bound<'py, PyArray1<u64>>> {
     let view = data.view()?;
-    let hashes =
-        job::quick(py, || Ok((0..view.n_episodes()).map(|i| view.hash(i, seed)).collect::<Vec<u64>>()))?;
-    Ok(hashes.into_pyarray(py))
+    let priorities = job::quick(py, || Ok(view.priorities(seed)))?;
+    Ok(priorities.into_pyarray(py))
 }
 
 /// The arrays of the chosen episodes, copied in the order given.

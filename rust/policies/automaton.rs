@@ -28,6 +28,13 @@ impl Automaton {
             let place = format!("entry of symbol {} is {}", symbols[index / (rank * rank)], operators[index]);
             return Err(Error::argument("operators", place, "weights must be finite"));
         }
+        if n_symbols >= UNSEEN as usize {
+            return Err(Error::argument(
+                "n_observations",
+                format!("{n_symbols} symbols"),
+                "too many for an automaton",
+            ));
+        }
         let mut places = vec![UNSEEN; n_symbols];
         for (place, &symbol) in symbols.iter().enumerate() {
             let entry = usize::try_from(symbol).ok().and_then(|symbol| places.get_mut(symbol));

@@ -18,13 +18,13 @@ pub struct Filter {
     pub ranges: Vec<(u32, u32)>,
     pub start: Vec<f32>,
     /// (kinds of actions, states, states): probability of going on and of the next state.
-    pub moves: Vec<f32>,
+    pub transitions: Vec<f32>,
 }
 
 impl Filter {
     /// The same transitions as a model to which all events are alike.
     fn as_model(&self, kinds: &[u32]) -> CloneModel {
-        let n_kinds = self.moves.len() / (self.n_states * self.n_states);
+        let n_kinds = self.transitions.len() / (self.n_states * self.n_states);
         let layout = Layout {
             n_states: self.n_states,
             ranges: self.ranges.clone(),
@@ -38,7 +38,7 @@ impl Filter {
             events: vec![1.0; n_kinds * layout.n_events * self.n_states],
             layout: Arc::new(layout),
             start: self.start.clone(),
-            transitions: self.moves.clone(),
+            transitions: self.transitions.clone(),
             log_likelihood: 0.0,
         }
     }
@@ -47,7 +47,7 @@ impl Filter {
         let states = self.n_states;
         check_sizes([
             ("starts", self.start.len(), states.max(1)),
-            ("moves", self.moves.len(), n_kinds.saturating_mul(states).saturating_mul(states)),
+            ("transitions", self.transitions.len(), n_kinds.saturating_mul(states).saturating_mul(states)),
             ("ranges", self.ranges.len(), n_observations),
         ])?;
         if self.ranges.iter().any(|&(low, high)| low >= high || high as usize > states) {
@@ -57,8 +57,8 @@ impl Filter {
                 format!("there are {states} states"),
             ));
         }
-        if self.start.iter().chain(&self.moves).any(|p| !(0.0..=1.001).contains(p)) {
-            return Err(Error::argument("moves", "not probabilities", "give numbers in [0, 1]"));
+        if self.start.iter().chain(&self.transitions).any(|p| !(0.0..=1.001).contains(p)) {
+            return Err(Error::argument("transitions", "not probabilities", "give numbers in [0, 1]"));
         }
         Ok(())
     }
@@ -84,15 +84,15 @@ impl Beliefs {
     /// The models as they move in one of the tasks that they were trained on.
     pub fn new(models: &[CloneModel], task: usize) -> Self {
         let filter = |model: &CloneModel| {
-            let (layout, mut moves) = (&model.layout, model.transitions.clone());
-            for (row, goes_on) in moves.chunks_exact_mut(layout.n_states).zip(model.goes_on(task)) {
+            let (layout, mut transitions) = (&model.layout, model.transitions.clone());
+            for (row, goes_on) in transitions.chunks_exact_mut(layout.n_states).zip(model.goes_on(task)) {
                 row.iter_mut().for_each(|t| *t *= goes_on);
             }
             Filter {
                 n_states: layout.n_states,
                 ranges: layout.ranges.clone(),
                 start: model.start.clone(),
-                moves,
+                transitions,
             }
         };
         let kinds = models.first().map_or(Vec::new(), |model| model.layout.kinds.clone());
@@ -104,11 +104,11 @@ impl Beliefs {
         Beliefs { filters, kinds, n_features }
     }
 
-    /// Models whose arrays lie one after the other: states (models), starts, moves, and (models, observations, 2) ranges.
+    /// Models whose arrays lie one after the other: states (models), starts, transitions, and (models, observations, 2) ranges.
     pub fn cut(
         states: &[i64],
         mut starts: &[f32],
-        mut moves: &[f32],
+        mut transitions: &[f32],
         ranges: &[u32],
         kinds: Vec<u32>,
         n_observations: usize,
@@ -123,23 +123,23 @@ impl Beliefs {
         for (place, &states) in states.iter().enumerate() {
             let n_states = usize::try_from(states).unwrap_or(0);
             let cells = n_kinds.saturating_mul(n_states).saturating_mul(n_states);
-            if n_states == 0 || n_states > starts.len() || cells > moves.len() {
-                let given = format!("{} starts and {} moves are left", starts.len(), moves.len());
+            if n_states == 0 || n_states > starts.len() || cells > transitions.len() {
+                let given = format!("{} starts and {} transitions are left", starts.len(), transitions.len());
                 return Err(Error::argument(
                     "states",
                     given,
                     format!("a model of {states} states needs more"),
                 ));
             }
-            let (start, moved) = (starts[..n_states].to_vec(), moves[..cells].to_vec());
-            (starts, moves) = (&starts[n_states..], &moves[cells..]);
+            let (start, moved) = (starts[..n_states].to_vec(), transitions[..cells].to_vec());
+            (starts, transitions) = (&starts[n_states..], &transitions[cells..]);
             let shown = &ranges[2 * place * n_observations..2 * (place + 1) * n_observations];
             let ranges = shown.chunks_exact(2).map(|pair| (pair[0], pair[1])).collect();
-            let filter = Filter { n_states, ranges, start, moves: moved };
+            let filter = Filter { n_states, ranges, start, transitions: moved };
             filter.validate(n_kinds, n_observations)?;
             filters.push(filter);
         }
-        check_sizes([("starts", starts.len(), 0), ("moves", moves.len(), 0)])?;
+        check_sizes([("starts", starts.len(), 0), ("transitions", transitions.len(), 0)])?;
         Ok(Self::of(filters, kinds))
     }
 
@@ -184,11 +184,11 @@ impl Beliefs {
             let (low, high) = filter.ranges[observation];
             let (low, high) = (low as usize, high as usize);
             let kind = self.kinds[action] as usize;
-            let moves = &filter.moves[kind * states * states..(kind + 1) * states * states];
+            let transitions = &filter.transitions[kind * states * states..(kind + 1) * states * states];
             let target = &mut next[from + low..from + high];
             for s in support.0 as usize - from..support.1 as usize - from {
                 let weight = belief.values[from + s];
-                let row = &moves[s * states + low..s * states + high];
+                let row = &transitions[s * states + low..s * states + high];
                 target.iter_mut().zip(row).for_each(|(entry, t)| *entry += weight * t);
             }
             let total: f32 = target.iter().sum();

@@ -49,8 +49,8 @@ class AlphaVectors:
 
     def _backup(self, model: BeliefModel, beliefs: Floats) -> tuple[Floats, NDArray[np.int64]]:
         best = (model.successors(beliefs) @ self.vectors.T).argmax(axis=-1)  # (N, A, O)
-        following = np.einsum("ato,naot->nat", model.sights, self.vectors[best])
-        plans = model.rewards + model.discount * (model.moves @ following[..., np.newaxis])[..., 0]
+        following = np.einsum("ato,naot->nat", model.observations, self.vectors[best])
+        plans = model.rewards + model.discount * (model.transitions @ following[..., np.newaxis])[..., 0]
         actions = np.einsum("nas,ns->na", plans, beliefs).argmax(axis=1)
         return plans[np.arange(len(beliefs)), actions], actions
 

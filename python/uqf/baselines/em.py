@@ -15,6 +15,7 @@ from uqf.baselines.psr import PSR
 from uqf.data.checks import probability
 from uqf.data.trajectories import Trajectories
 from uqf.learn.learner import checked_data
+from uqf.learn.not_fitted import NotFittedError
 from uqf.learn.spectral.wfa import WFA
 from uqf.worlds.environments import TabularPOMDP
 
@@ -106,17 +107,19 @@ class EM(BaseEstimator):  # type: ignore[misc]
 
     def score(self, data: Trajectories, y: None = None) -> float:
         """Mean log-likelihood of an observation given history and action, for scikit-learn's searches."""
+        if not hasattr(self, "psr_"):
+            raise NotFittedError.of(self)
         return self.psr_.log_likelihood(data)
 
     def _random(self, data: Trajectories, rng: np.random.Generator) -> Tables:
         actions, states = data.n_actions, self.n_states
-        sights = rng.dirichlet(
+        shown = rng.dirichlet(
             np.ones(data.n_observations), (1 if self.shared_observations else actions, states)
         )
         return Tables(
             rng.dirichlet(np.ones(states)),
             rng.dirichlet(np.ones(states), (actions, states)),
-            np.ascontiguousarray(np.broadcast_to(sights, (actions, states, data.n_observations))),
+            np.ascontiguousarray(np.broadcast_to(shown, (actions, states, data.n_observations))),
         )
 
     def _climb(

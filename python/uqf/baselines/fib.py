@@ -14,8 +14,8 @@ from uqf.worlds.environments import TabularPOMDP
 
 def informed_backup(model: BeliefModel, table: Floats) -> Floats:
     """R + γ Σ_o max_a' Σ_s' P(s', o | s, a) table[a', s'], (A, S)."""
-    seen = model.sights[..., np.newaxis] * table.T[:, np.newaxis]  # (A, S', O, A')
-    worth = model.moves @ seen.reshape(model.n_actions, model.n_states, -1)
+    seen = model.observations[..., np.newaxis] * table.T[:, np.newaxis]  # (A, S', O, A')
+    worth = model.transitions @ seen.reshape(model.n_actions, model.n_states, -1)
     best = worth.reshape(*worth.shape[:2], model.n_observations, -1).max(axis=-1)
     return np.asarray(model.rewards + model.discount * best.sum(axis=-1))
 

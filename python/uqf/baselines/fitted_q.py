@@ -101,7 +101,7 @@ class FittedQ(Learner):
         targets: Floats = data.rewards
         changes = []
         reporter = Reporter(progress, self.iterations)
-        reporter.enter("rounds", f"{self.iterations} of fitted-Q")
+        reporter.enter("rounds", f"{self.iterations} of fitted-Q", self.iterations)
         for iteration in range(self.iterations):
             if iteration > 0:
                 values = self.policy_.values(states, threads=self.threads).clip(lowest, highest)
@@ -114,7 +114,7 @@ class FittedQ(Learner):
                 forests[action] = forest
             joined = regressors.joined(forests)
             self.policy_ = ForestPolicy(**self.features_.parts(), **joined, temperature=self.temperature)
-            reporter.add(1)
+            reporter.reach((iteration + 1) / self.iterations)
         self.changes_ = np.array(changes)
         self.diagnostics_ = {"learner": "FittedQ", "iterations": self.iterations, "notes": []}
 

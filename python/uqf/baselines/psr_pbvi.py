@@ -42,7 +42,7 @@ class PSRPBVI(Learner):
 
     Attributes
     ----------
-    policy_ : acts by the best plan at the state
+    policy_, diagnostics_ : acts by the best plan at the state
     psr_, rewards_ (A, k), vectors_ (V, k), actions_ (V,), points_ (N, k)
     values_ : (N,) value of each point; disbelieved_ : how many backups promised the impossible
     """
@@ -81,6 +81,13 @@ class PSRPBVI(Learner):
         backups = Backups.of(self.psr_, self.rewards_, data, self.discount)
         self._plan(backups, *value_range(data, self.discount))
         self.policy_ = self.psr_.policy(self.vectors_, actions=self.actions_)
+        self.diagnostics_ = {
+            "learner": "PSRPBVI",
+            "rank": self.psr_.rank,
+            "points": len(self.points_),
+            "disbelieved": self.disbelieved_,
+            "notes": [],
+        }
 
     def _plan(self, backups: Backups, lowest: float, highest: float) -> None:
         """Begins with plans that earn the least possible for ever (ω is worth 1 at every state)."""

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
 from uqf import _core
 from uqf.baselines.psr import PSR, Floats
@@ -13,14 +12,13 @@ from uqf.data.along import returns_to_go
 from uqf.data.checks import probability
 from uqf.data.reader import Reader
 from uqf.data.trajectories import Trajectories
-from uqf.learn.learner import checked_data
-from uqf.learn.not_fitted import NotFittedError
+from uqf.learn.learner import Learner
 from uqf.learn.spectral.basis import Basis, Target
 from uqf.learn.uqf import learn_state
 from uqf.policies import AutomatonPolicy
 
 
-class TPSR(BaseEstimator):  # type: ignore[misc]
+class TPSR(Learner):
     """Learns what will be seen, not what it is worth; on the same statistics as UQF.
 
     Parameters
@@ -85,13 +83,11 @@ class TPSR(BaseEstimator):  # type: ignore[misc]
             seed=self.seed,
         )
 
-    def fit(self, data: Trajectories, y: None = None) -> Self:
-        """Learns from episodes; `y` is ignored (scikit-learn passes it)."""
-        checked_data(data)
+    def _learn(self, data: Trajectories, progress: Any) -> None:
         discount = probability("discount", self.discount)
         if not self.ridge >= 0.0:
             raise ValueError(f"ridge = {self.ridge}: give 0 or a positive number")
-        reader = Reader(data, passes=2, threads=self.threads)
+        reader = Reader(data, work=lambda steps: 2 * steps, threads=self.threads, progress=progress)
         state, _ = learn_state(reader, self._basis(), Target("probability"), self.rank)
         self.wfa_ = state.wfa()
         self.singular_values_ = state.decomposition.spectrum
@@ -99,26 +95,20 @@ class TPSR(BaseEstimator):  # type: ignore[misc]
         states = self.psr_.states(data, threads=self.threads)
         weights = linear_values(self.psr_, states, data, returns_to_go(data, discount), self.ridge)
         self.policy_: AutomatonPolicy = self.psr_.policy(weights, temperature=self.temperature)
-        self.n_features_in_ = data.n_symbols
-        return self
+        self.diagnostics_ = {"learner": type(self).__name__, "rank": state.rank, "notes": []}
 
     @property
     def features_(self) -> _core.Features:
         """The state as features of histories, for `FittedQ`."""
-        return self._fitted().features
+        return self._model().features
 
     def score(self, data: Trajectories, y: None = None) -> float:
         """Mean log-likelihood of an observation given history and action, for scikit-learn's searches."""
-        return self._fitted().log_likelihood(data)
+        return self._model().log_likelihood(data)
 
-    def _fitted(self) -> PSR:
-        if not hasattr(self, "psr_"):
-            raise NotFittedError.of(self)
+    def _model(self) -> PSR:
+        self._fitted()
         return self.psr_
-
-    def __sklearn_is_fitted__(self) -> bool:
-        """Whether `fit` was called."""
-        return hasattr(self, "psr_")
 
 
 def linear_values(psr: PSR, states: Floats, data: Trajectories, targets: Floats, ridge: float) -> Floats:

@@ -13,19 +13,19 @@ from uqf.worlds.environments import TabularPOMDP
 
 def backup(model: BeliefModel, values: Floats) -> Floats:
     """Worth (A, S) of each action when `values` (S,) follow it."""
-    return model.rewards + model.discount * (model.moves @ values)
+    return model.rewards + model.discount * (model.transitions @ values)
 
 
 def evaluate(model: BeliefModel, choice: Floats) -> Floats:
     """Exact endless values (S,) of choosing actions by `choice` (A, S), probabilities per state."""
-    moves = np.einsum("as,ast->st", choice, model.moves)
+    transitions = np.einsum("as,ast->st", choice, model.transitions)
     rewards = np.einsum("as,as->s", choice, model.rewards)
-    return np.linalg.solve(np.eye(model.n_states) - model.discount * moves, rewards)
+    return np.linalg.solve(np.eye(model.n_states) - model.discount * transitions, rewards)
 
 
 def blind_values(model: BeliefModel) -> Floats:
     """Exact values (A, S) of repeating one action for ever: what needs no observation is a lower bound."""
-    systems = np.eye(model.n_states) - model.discount * model.moves
+    systems = np.eye(model.n_states) - model.discount * model.transitions
     return np.asarray(np.linalg.solve(systems, model.rewards[..., np.newaxis])[..., 0], np.float64)
 
 

@@ -131,7 +131,7 @@ def fit_report(learner: Learner, data: Trajectories, discount: float, seed: int)
     The estimate is of the chosen learner's policy as it was before the held-out episodes taught it too: nothing that
     it rests on was seen by the policy that it speaks of.
     """
-    trial, unseen = learner.trial_, data[learner.trial_.held_out]
+    trial, unseen = learner.trial_, learner.trial_.held_out
     estimate = ope.evaluate(trial.policy, unseen, discount=discount, seed=seed)
     return {
         "data": data_report(data, discount),

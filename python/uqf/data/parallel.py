@@ -20,15 +20,18 @@ def _controller() -> Any:
     return ThreadpoolController()
 
 
-def in_order(
-    work: Callable[[Part], Result], parts: Iterable[Part], threads: int | None
-) -> Iterator[Result]:
+def single_blas() -> Any:
+    """A context in which linear algebra uses one thread, so that its bits do not depend on their number."""
+    return _controller().limit(limits=1, user_api="blas")
+
+
+def in_order(work: Callable[[Part], Result], parts: Iterable[Part], threads: int | None) -> Iterator[Result]:
     """``work(part)`` of every part, in their order, on `threads` threads (None: all cores).
 
     BLAS splitting every product once more would be slower, and its sums would depend on the number of threads.
     """
     count = threads or os.cpu_count() or 1
-    with _controller().limit(limits=1, user_api="blas"):
+    with single_blas():
         if count == 1:
             yield from map(work, parts)
             return

@@ -19,9 +19,9 @@ class Progress:
     stage: str
     """What is being done, such as "first pass"."""
     done: int
-    """Steps read so far, over all stages."""
+    """Work done so far, over all stages: the steps that were read, weighted by what a step costs in each stage."""
     total: int
-    """Steps to be read over all stages."""
+    """Work of all stages; an estimate where it depends on what is found."""
     seconds: float
     """Since the fit began."""
 
@@ -31,30 +31,55 @@ class Progress:
         return self.seconds * (self.total - self.done) / self.done if self.done else float("inf")
 
 
-class Reporter:
-    """Counts steps over the stages of a fit and tells a callback, if there is one."""
+Callback = Callable[[Progress], object]
 
-    def __init__(self, callback: Callable[[Progress], object] | None, total: int) -> None:
-        self.callback, self.total = callback, total
-        self.done, self.begin, self.stage = 0, time.perf_counter(), ""
+
+class Reporter:
+    """Adds up work over the stages of a fit and tells a callback, if there is one.
+
+    What is told never falls and never passes the total, however wrong the estimates of single stages were.
+    """
+
+    def __init__(self, callback: Callback | None, total: float) -> None:
+        self.callback, self.total = callback, max(1, round(total))
+        self.began, self.stage = time.perf_counter(), ""
+        self.done, self._first, self._last, self._scale = 0.0, 0.0, 0.0, 1.0
 
     @property
     def seconds(self) -> float:
         """Since the fit began."""
-        return time.perf_counter() - self.begin
+        return time.perf_counter() - self.began
 
-    def enter(self, stage: str, detail: str) -> None:
-        """The next stage begins."""
-        self.stage = stage
+    def enter(self, stage: str, detail: str, work: float = 0.0) -> None:
+        """The next stage begins, of so much work; whatever the stage before it had left is done."""
+        self.stage, self._first, self._last = stage, self._last, self._last + work * self._scale
         LOG.info("%s: %s (%.1f s so far)", stage, detail, self.seconds)
-        self.add(0)
+        self.reach(0.0)
 
-    def add(self, steps: int) -> None:
-        """So many more steps were read."""
-        self.reach(self.done + steps)
+    def expect(self, work: float) -> None:
+        """By a better estimate so much work is still to come: what is left of the total is shared out anew."""
+        self._scale = max(self.total - self._last, 0.0) / max(work, 1.0)
 
-    def reach(self, done: int) -> None:
-        """So many steps were read in all; estimates that turn out too high are not taken back."""
-        self.done = max(self.done, min(done, self.total))
+    def reach(self, share: float) -> None:
+        """Tells that this share of the stage is done."""
+        reached = self._first + min(max(share, 0.0), 1.0) * (self._last - self._first)
+        self._tell(min(max(self.done, reached), self.total))
+
+    def within(self, stage: str, work: float) -> Callback:
+        """Enters a stage whose progress is told by a fit of its own, to this callback."""
+        self.enter(stage, "begins", work)
+
+        def told(progress: Progress) -> None:
+            self.stage = f"{stage}: {progress.stage}"
+            self.reach(progress.done / progress.total)
+
+        return told
+
+    def finish(self) -> None:
+        """All is done."""
+        self._tell(self.total)
+
+    def _tell(self, done: float) -> None:
+        self.done = done
         if self.callback is not None:
-            self.callback(Progress(self.stage, self.done, self.total, self.seconds))
+            self.callback(Progress(self.stage, int(done), self.total, self.seconds))

@@ -7,6 +7,8 @@ looked further back these are wrong, and so is whatever rests on them.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -40,15 +42,44 @@ def shrunk_frequencies(counts: FloatArray, overall: FloatArray) -> FloatArray:
 
 def propensities(data: Trajectories) -> FloatArray:
     """Probability of every logged action, (n_steps,): as logged, or else estimated from the last symbol."""
-    return estimated_propensities(data) if data.behavior_probs is None else data.behavior_probs
+    return ActionShares.of(data).along(data) if data.behavior_probs is None else data.behavior_probs
 
 
-def estimated_propensities(data: Trajectories) -> FloatArray:
-    """Probability of every logged action, as if the behaviour had looked at the last symbol only."""
-    # By pairs that occur, not by a table of all: symbols and actions may be many.
-    _, symbol, after = np.unique(last_symbols(data), return_inverse=True, return_counts=True)
-    _, pair, taken = np.unique(
-        symbol * data.n_actions + data.actions, return_inverse=True, return_counts=True
-    )
-    overall = np.bincount(data.actions, minlength=data.n_actions)[data.actions] / data.n_steps
-    return np.asarray((taken[pair] + PRIOR_STEPS * overall) / (after[symbol] + PRIOR_STEPS))
+@dataclass(frozen=True)
+class ActionShares:
+    """How often every action followed every symbol; additive, so that it can be estimated from shards.
+
+    choices : ``last_symbol * n_actions + action`` of all that occurred, in increasing order; counts : of each
+    """
+
+    n_actions: int
+    choices: NDArray[np.int64]
+    counts: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, data: Trajectories) -> ActionShares:
+        """Of some episodes."""
+        # By pairs that occur, not by a table of all: symbols and actions may be many.
+        return cls(data.n_actions, *np.unique(_choices(data), return_counts=True))
+
+    def plus(self, other: ActionShares) -> ActionShares:
+        """Of both."""
+        choices, place = np.unique(np.concatenate([self.choices, other.choices]), return_inverse=True)
+        counts = np.zeros(len(choices), np.int64)
+        np.add.at(counts, place, np.concatenate([self.counts, other.counts]))
+        return ActionShares(self.n_actions, choices, counts)
+
+    def along(self, data: Trajectories) -> FloatArray:
+        """Probability of every logged action, (n_steps,), as if the behaviour had looked at the last symbol only.
+
+        The episodes must be among those that were counted.
+        """
+        _, symbol = np.unique(self.choices // self.n_actions, return_inverse=True)
+        after = np.bincount(symbol, self.counts)[symbol]
+        overall = np.bincount(self.choices % self.n_actions, self.counts, self.n_actions) / self.counts.sum()
+        shares = (self.counts + PRIOR_STEPS * overall[self.choices % self.n_actions]) / (after + PRIOR_STEPS)
+        return np.asarray(shares[np.searchsorted(self.choices, _choices(data))])
+
+
+def _choices(data: Trajectories) -> NDArray[np.int64]:
+    return np.asarray(last_symbols(data) * data.n_actions + data.actions)

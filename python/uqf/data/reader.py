@@ -11,7 +11,7 @@ from typing import Any, Protocol, Self, TypeVar
 import numpy as np
 
 from uqf.data.map_reduce import Tick, map_reduce
-from uqf.data.progress import Progress, Reporter
+from uqf.data.progress import Callback, Reporter
 from uqf.data.shards import Shard, source_of
 from uqf.data.trajectories import Trajectories
 from uqf.errors import FileFormatError
@@ -32,31 +32,36 @@ class Reader:
 
     Shards are read a batch at a time, and nothing but the sums outlives a batch. Every pass must find the same
     episodes: a file that changes in between is found out by its checksum. The bits of a sum depend on the shards,
-    not on `executor` nor on `threads`.
+    not on `executor` nor on `threads`. `work` tells how much there is to do in all, given the number of steps.
     """
 
     def __init__(
         self,
         data: Any,
         *,
-        passes: int,
+        work: Callable[[int], float],
         threads: int | None = None,
         executor: Any = None,
-        progress: Callable[[Progress], object] | None = None,
+        progress: Callback | None = None,
     ) -> None:
         self.source = source_of(data)
         self.n_steps = sum(self.source[index].n_steps for index in range(len(self.source)))
         self.executor = executor
         self.threads = 1 if threads is None and executor is not None else threads
-        self.reporter = Reporter(progress, passes * self.n_steps)
+        self.reporter = Reporter(progress, work(self.n_steps))
         self._checksums: tuple[int, ...] = ()
 
-    def sum(self, stage: str, work: Callable[[Trajectories], Sum]) -> Sum:
-        """The sum of ``work(episodes)`` over all batches; `work` can be pickled."""
-        self.reporter.enter(stage, f"{len(self.source)} shards, {self.n_steps:,} steps")
-        found: Pass = map_reduce(
-            partial(_read, work), self.source, _plus, executor=self.executor, tick=self.reporter.add
-        )
+    def sum(self, stage: str, work: Callable[[Trajectories], Sum], cost: float = 1.0) -> Sum:
+        """The sum of ``work(episodes)`` over all batches; `work` can be pickled, `cost` is that of a step."""
+        self.reporter.enter(stage, f"{len(self.source)} shards, {self.n_steps:,} steps", cost * self.n_steps)
+        read = 0
+
+        def tick(steps: int) -> None:
+            nonlocal read
+            read += steps
+            self.reporter.reach(read / self.n_steps)
+
+        found: Pass = map_reduce(partial(_read, work), self.source, _plus, executor=self.executor, tick=tick)
         for index, (before, now) in enumerate(zip(self._checksums, found.checksums, strict=False)):
             if before != now:
                 raise FileFormatError(

@@ -32,10 +32,10 @@ def timed(work: Callable[..., Result], *arguments: Any) -> tuple[Result, float]:
 def days(world: str, episodes: int, number: int = 4) -> Iterator[dict[str, Any]]:
     """So many days of so many episodes, added one after the other; processor seconds of all threads."""
     basis, target, env = Basis(projection="hashed"), Target("return", 0.95), make(world)
-    total = Statistics.of(Reader(rollout(env, episodes=episodes), passes=1), basis, target)
+    total = Statistics.of(Reader(rollout(env, episodes=episodes), work=float), basis, target)
     for day in range(1, number):
         data = rollout(env, episodes=episodes, first=day * episodes, threads=1)
-        fresh, summing = timed(Statistics.of, Reader(data, passes=1), basis, target)
+        fresh, summing = timed(Statistics.of, Reader(data, work=float), basis, target)
         total, adding = timed(total.plus, fresh)
         _, learning = timed(total.state, 20)
         with tempfile.TemporaryDirectory() as folder:

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import pairwise
 from typing import Any, Protocol
 
@@ -21,7 +20,7 @@ import scipy.linalg
 import scipy.sparse
 from numpy.typing import NDArray
 
-from uqf.data.along import advantages, cut_before, discounted_backward, goes_on
+from uqf.data.along import advantages, cut_before, discounted_backward
 from uqf.data.checks import FloatArray
 from uqf.data.parallel import in_order
 from uqf.data.propensities import propensities
@@ -94,7 +93,9 @@ class ValueSums:
         before = cut_before(data)
         here, ahead = rows[before], rows[before + 1]
         last = data.offsets[1:] - 1
-        ahead[last] *= np.where(data.terminated, 0.0, 1.0 / (1.0 - VALUE_TRACE))[:, np.newaxis].astype(np.float32)
+        ahead[last] *= np.where(data.terminated, 0.0, 1.0 / (1.0 - VALUE_TRACE))[:, np.newaxis].astype(
+            np.float32
+        )
         rewards = data.rewards.astype(np.float32)
         discounted_backward(ahead, data.offsets, discount * VALUE_TRACE)
         discounted_backward(rewards, data.offsets, discount * VALUE_TRACE)
@@ -136,10 +137,13 @@ class Grams:
         width_of = widths[groups[order[begins]]] if len(order) else begins
         for width in np.unique(width_of):
             same = np.flatnonzero(width_of == width)
-            for cell, gram in zip(same, _products(memory, chosen, groups[order], begins, counts, same, width), strict=True):
+            for cell, gram in zip(
+                same, _products(memory, chosen, groups[order], begins, counts, same, width), strict=True
+            ):
                 step = order[begins[cell]]
                 blocks[int(data.actions[step])][int(groups[step])] = gram
-        return cls(blocks, np.bincount(data.actions[first], weights[first], data.n_actions))
+        starts = np.bincount(data.actions[first], weights[first], data.n_actions)
+        return cls(blocks, np.asarray(starts, np.float64))
 
     def plus(self, other: Grams) -> Grams:
         """The sums of both."""
@@ -236,7 +240,9 @@ def solved_advantages(
     # The variance of a prediction is that of a target times xᵀ (ridge + gram)⁻¹ x, averaged over all x.
     spreads = [np.trace(scipy.linalg.cho_solve(factor, total)) / total[0, 0] for _, _, factor in common]
     noises = (np.sqrt(one.squares / one.steps * np.mean(spreads)) for one in moments)
-    return [(own, float(max(noise, np.finfo(float).tiny))) for own, noise in zip(weights, noises, strict=True)]
+    return [
+        (own, float(max(noise, np.finfo(float).tiny))) for own, noise in zip(weights, noises, strict=True)
+    ]
 
 
 def learned_value(memory: Memory, data: Trajectories, discount: float, threads: int | None) -> FloatArray:
@@ -249,20 +255,24 @@ def learned_value(memory: Memory, data: Trajectories, discount: float, threads: 
     return total.value()
 
 
-def advantage_sums(
-    memory: Memory, value: FloatArray, discount: float, decay: float, threads: int | None, data: Trajectories
-) -> AdvantageSums:
-    """What some episodes add to the regression of advantages."""
-    work = partial(_advantage_part, memory, value, discount, decay)
-    total: AdvantageSums = over_parts(work, memory, threads, data)
-    return total
+@dataclass(frozen=True)
+class Regression:
+    """The regression of advantages on a memory, given the value; it can be pickled."""
 
+    memory: Memory
+    value: FloatArray
+    discount: float
+    decay: float
 
-def _advantage_part(
-    memory: Memory, value: FloatArray, discount: float, decay: float, data: Trajectories
-) -> AdvantageSums:
-    rows = memory.rows(data, 1)
-    return AdvantageSums(Grams.of(memory, rows, data), Moments.of(rows, data, value, discount, decay))
+    def sums(self, data: Trajectories, threads: int | None) -> AdvantageSums:
+        """What some episodes add."""
+        total: AdvantageSums = over_parts(self._part, self.memory, threads, data)
+        return total
+
+    def _part(self, data: Trajectories) -> AdvantageSums:
+        rows = self.memory.rows(data, 1)
+        moments = Moments.of(rows, data, self.value, self.discount, self.decay)
+        return AdvantageSums(Grams.of(self.memory, rows, data), moments)
 
 
 def over_parts(

@@ -24,7 +24,9 @@ class BeliefMemory:
 
     def __init__(self, families: Sequence[_core.CloneModels], n_actions: int) -> None:
         parts = [models.filters() for models in families]
-        joined = {name: np.concatenate([part[name] for part in parts]) for name in parts[0] if name != "kinds"}
+        joined = {
+            name: np.concatenate([part[name] for part in parts]) for name in parts[0] if name != "kinds"
+        }
         self.parts: dict[str, Any] = joined | {"kinds": parts[0]["kinds"]}
         features = int(self.parts["states"].sum())
         self.filters = self.policy(np.zeros((1 + features, n_actions)), 0.0)
@@ -51,7 +53,9 @@ class BeliefMemory:
         """The columns of the clones of an observation in all models, with the constant."""
         starts = np.cumsum([1, *self.parts["states"][:-1]])
         return [
-            np.concatenate([[0], *(np.arange(*pair) + start for start, pair in zip(starts, ranges, strict=True))])
+            np.concatenate(
+                [[0], *(np.arange(*pair) + start for start, pair in zip(starts, ranges, strict=True))]
+            )
             for ranges in self._ranges[0]
         ]
 

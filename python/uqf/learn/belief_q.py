@@ -2,60 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-import numpy as np
 from sklearn.base import clone
 
 from uqf import _core
-from uqf.data.along import advantages, cut_before
 from uqf.data.checks import positive
-from uqf.data.progress import Progress, Reporter
-from uqf.data.trajectories import Trajectories
+from uqf.data.overview import COST, Overview
+from uqf.data.parallel import single_blas
+from uqf.data.progress import Callback
 from uqf.data.reader import Reader
-from uqf.learn.advantages import (
-    Grams,
-    Moments,
-    ValueSums,
-    advantage_sums,
-    learned_value,
-    solved_advantages,
-    trace,
-)
+from uqf.data.trajectories import Trajectories
+from uqf.learn.advantages import AdvantageSums, Regression, learned_value, solved_advantages, trace
+from uqf.learn.belief_choice import TEMPERATURE, Choice, chosen_models
 from uqf.learn.belief_memory import BeliefMemory
-from uqf.learn.clones import FINAL_SETTLE, MAX_COMPARED, STEPS_PER_SETTLING, CloneTrainer, drawn_sample
+from uqf.learn.clones import MAX_STEPS, CloneTrainer, Codes, Sample, training_work
 from uqf.learn.discounts import learning_discounts
-from uqf.learn.gain import gain
-from uqf.learn.learner import Learner, checked_data, checked_temperature
-from uqf.policies import BeliefPolicy, softmax
+from uqf.learn.learner import Learner, checked_temperature
+from uqf.policies import BeliefPolicy
 
-#: Data with fewer episodes on either side are not split to choose a size or a learning discount.
-MIN_EPISODES = 10
-
-#: Numbers on which learning discounts are compared at most, on either side, and steps that the value rests on at most.
-GAIN_CELLS = 8_000_000
+#: The value rests on so many steps at most.
 VALUE_STEPS = 150_000
 
-#: Temperature in units of the standard error of the learned values.
-TEMPERATURE = 0.6
+#: What a step costs in the regressions, in nanoseconds.
+ADVANTAGE_COST = 1500.0
 
 
 @dataclass(frozen=True)
-class Choice:
-    """What was chosen on held-out episodes, and the evidence: {} where nothing was to choose or too few episodes.
+class Kept:
+    """What a learner that goes on with more episodes keeps."""
 
-    models : how many there are, by number of states
-    likelihoods : mean log-likelihood of a step by number of states, expected of models trained on all episodes
-    gains : significance of the improvement by learning discount
-    """
-
-    models: dict[int, int]
-    learning_discount: float
-    likelihoods: dict[int, float]
-    gains: dict[float, float]
+    families: list[_core.CloneModels]
+    codes: Codes
+    choice: Choice
 
 
 class BeliefQ(Learner):
@@ -102,6 +84,34 @@ class BeliefQ(Learner):
         self.seed = seed
         self.threads = threads
 
+    def fit(
+        self, data: Any, y: None = None, *, executor: Any = None, progress: Callback | None = None
+    ) -> BeliefQ:
+        """Learns from episodes; `y` is ignored (scikit-learn passes it).
+
+        Parameters
+        ----------
+        data : Trajectories, `uqf.Shards` or the path of a folder of Parquet files
+            Shards are read twice, a batch at a time. Models are trained on a bounded sample of the episodes, drawn by
+            a hash of their content; advantages are learned from all of them.
+        executor : concurrent.futures.Executor or distributed.Client, optional
+            Where shards are read and models are trained. The result has the same bits with any executor or none.
+        progress : callable, optional
+            Called now and then with a `uqf.Progress`: the stage, how far it is, the time left.
+        """
+        return self._fit(data, None, executor, progress)
+
+    def refit(self, data: Any, *, executor: Any = None, progress: Callback | None = None) -> BeliefQ:
+        """A new learner taught by more episodes, with what this one chose: its models go on with their training."""
+        learner: BeliefQ = clone(self)
+        return learner._fit(data, self._kept if self._fitted() else None, executor, progress)
+
+    def _fit(self, data: Any, kept: Kept | None, executor: Any, progress: Callback | None) -> BeliefQ:
+        reader = Reader(data, work=self.work, threads=self.threads, executor=executor, progress=progress)
+        with single_blas():
+            (overview,) = self._learn_tasks([self], [reader], kept)
+        return self._keep_origin(data if isinstance(data, Trajectories) else overview)
+
     def fit_tasks(self, tasks: Sequence[Trajectories]) -> list[BeliefQ]:
         """Learns several tasks of one world together; returns a fitted learner for each, in the same order.
 
@@ -120,100 +130,70 @@ class BeliefQ(Learner):
                 f"tasks of {sorted(sizes)} actions and observations: all must have the same, being of one world"
             )
         learners: list[BeliefQ] = [clone(self) for _ in tasks]
-        self._learn_tasks(learners, list(tasks), None)
+        readers = [Reader(data, work=self.work, threads=self.threads) for data in tasks]
+        with single_blas():
+            self._learn_tasks(learners, readers, None)
         return [learner._keep_origin(data) for learner, data in zip(learners, tasks, strict=True)]
 
-    def _learn(self, data: Trajectories, progress: Callable[[Progress], object] | None) -> None:
-        self._learn_tasks([self], [checked_data(data)], progress)
-
     def _learn_tasks(
-        self,
-        learners: list[BeliefQ],
-        tasks: list[Trajectories],
-        progress: Callable[[Progress], object] | None,
-    ) -> None:
+        self, learners: list[BeliefQ], readers: list[Reader], kept: Kept | None
+    ) -> list[Overview]:
         """One belief state for all tasks, and a policy for each learner."""
         checked_temperature(self.temperature)
         discounts = learning_discounts(self.discount, self.learning_discount)
         positive("models", self.models)
-        sample = drawn_sample(tasks, self.seed)
-        reporter = Reporter(progress, 0)
-        trainer = CloneTrainer(sample, positive("states", self.states), self.seed, self.threads, reporter)
-        families, choices = self._models(trainer, discounts)
-        reporter.enter("values", f"of {len(tasks)} tasks" if len(tasks) > 1 else "of every action")
-        for number, (learner, data, choice) in enumerate(zip(learners, tasks, choices, strict=True)):
-            own = [models.for_task(number) for models in families]
-            learner.policy_ = learner._policy(own, sample.first(VALUE_STEPS).of_task(number), data, choice.learning_discount)
-            learner.diagnostics_ = learner._diagnostics(data, choice, trainer)
+        positive("states", self.states)
+        reporter, executor = readers[0].reporter, readers[0].executor
+        overviews = [Overview.read(reader, MAX_STEPS // len(readers), self.seed) for reader in readers]
+        parts = [overview.known(overview.sample) for overview in overviews]
+        sample = Sample.of(parts, [overview.priorities for overview in overviews])
+        trainer = CloneTrainer(sample, self.states, self.seed, self.threads, executor, reporter)
+        costs = [trainer.step_cost(layout) for layout in trainer.layouts]
+        reporter.expect(self.work(readers[0].n_steps, costs) - COST * readers[0].n_steps)
+        if kept is None:
+            families, choices = chosen_models(trainer, self.models, discounts)
+        else:
+            families, choices = trainer.carried_on(kept.families, kept.codes), [kept.choice]
+        for number, (learner, reader, overview, choice) in enumerate(
+            zip(learners, readers, overviews, choices, strict=True)
+        ):
+            memory = BeliefMemory([models.for_task(number) for models in families], reader.source.n_actions)
+            few = sample.first(VALUE_STEPS).of_task(number)
+            learner.policy_ = learner._policy(memory, few, reader, overview, choice.learning_discount)
+            learner.diagnostics_ = learner._diagnostics(overview, choice, trainer)
+            learner._kept = Kept(families, trainer.codes, choice)
+        reporter.finish()
+        return overviews
 
-    def _models(
-        self, trainer: CloneTrainer, discounts: list[float]
-    ) -> tuple[list[_core.CloneModels], list[Choice]]:
-        """Models by size, and what was chosen for every task on the half of the episodes that did not train."""
-        sample, n_tasks = trainer.sample, int(trainer.sample.tasks.max()) + 1
-        settle = max(FINAL_SETTLE, sample.data.n_steps // STEPS_PER_SETTLING)
-        if min(np.bincount(sample.tasks)) < 2 * MIN_EPISODES:
-            layout = trainer.layouts[-1]
-            models = trainer.fresh(sample, layout, range(trainer.n_models(self.models, layout)), settle)
-            choice = Choice({layout.n_states: len(models)}, discounts[-1], {}, {})
-            return [models], [choice] * n_tasks
-        train, test = (half.first(MAX_COMPARED) for half in sample.halves)
-        sizes, likelihoods, halves = trainer.compare(train, test, min(2, self.models))
-        families = trainer.finished(sizes, halves, self.models, settle)
-        numbers = {trainer.layouts[size].n_states: len(models) for size, models in zip(sizes, families, strict=True)}
-        width = 1 + sum(halves[size].n_features for size in sizes)
-        few = [half.first(GAIN_CELLS // width) for half in (train, test)]
-        choices = []
-        for task in range(n_tasks):
-            known = [halves[size].for_task(task) for size in sizes]
-            gains = self._gains(known, few[0].of_task(task), few[1].of_task(task), discounts)
-            choices.append(Choice(numbers, max(gains, key=gains.__getitem__), likelihoods, gains))
-        return families, choices
-
-    def _gains(
-        self,
-        families: list[_core.CloneModels],
-        train: Trajectories,
-        test: Trajectories,
-        discounts: list[float],
-    ) -> dict[float, float]:
-        """By learning discount: what its policy gains on the test episodes, in standard errors."""
-        memory, decay, gains = BeliefMemory(families, train.n_actions), trace(len(train)), {}
-        rows, before = memory.rows(test, self.threads), cut_before(test)
-        taught = memory.rows(train, self.threads)
-        grams = Grams.of(memory, taught, train)
-        values = [ValueSums.of(taught, train, discount).value() for discount in discounts]
-        pairs = list(zip(values, discounts, strict=True))
-        moments = [Moments.of(taught, train, value, discount, decay) for value, discount in pairs]
-        learned = solved_advantages(memory, grams, moments)
-        for (value, discount), (weights, noise) in zip(pairs, learned, strict=True):
-            probs = softmax(rows[before] @ weights, TEMPERATURE * noise)
-            targets = advantages(test, rows @ value, discount, decay)
-            gains[discount] = gain(probs[np.arange(test.n_steps), test.actions], targets, test).evidence
-        return gains
+    def work(self, steps: int, costs: Sequence[float] = (120.0, 220.0, 550.0)) -> float:
+        """About how many nanoseconds so many steps take, by the cost of a step at every size; measured."""
+        regressions = ADVANTAGE_COST * (steps + min(steps, VALUE_STEPS))
+        return COST * steps + training_work(steps, self.models, costs) + regressions
 
     def _policy(
         self,
-        families: list[_core.CloneModels],
+        memory: BeliefMemory,
         sample: Trajectories,
-        data: Trajectories,
+        reader: Reader,
+        overview: Overview,
         learning_discount: float,
     ) -> BeliefPolicy:
         """The softmax policy of the advantages that are linear in the beliefs of the models."""
-        memory = BeliefMemory(families, data.n_actions)
+        reader.reporter.enter("values", f"{sample.n_steps:,} steps", ADVANTAGE_COST * sample.n_steps)
         value = learned_value(memory, sample, learning_discount, self.threads)
-        reader = Reader(data, passes=1, threads=self.threads)
-        work = partial(advantage_sums, memory, value, learning_discount, trace(len(data)), self.threads)
-        sums = reader.sum("advantages", work)
+        regression = Regression(memory, value, learning_discount, trace(overview.episodes))
+        work = partial(_advantage_sums, regression, overview.without_sample(), self.threads)
+        sums = reader.sum("advantages", work, ADVANTAGE_COST)
         ((weights, noise),) = solved_advantages(memory, sums.grams, [sums.moments])
         return memory.policy(weights, TEMPERATURE * noise if self.temperature is None else self.temperature)
 
-    def _diagnostics(self, data: Trajectories, choice: Choice, trainer: CloneTrainer) -> dict[str, Any]:
+    def _diagnostics(self, overview: Overview, choice: Choice, trainer: CloneTrainer) -> dict[str, Any]:
         observations, actions = trainer.layouts[-1].shared
         return {
             "learner": "BeliefQ",
-            "episodes": len(data),
-            "steps": data.n_steps,
+            "episodes": overview.episodes,
+            "steps": overview.steps,
+            "steps_for_models": trainer.sample.data.n_steps,
             "models": choice.models,
             "states_evidence": choice.likelihoods,
             "learning_discount": choice.learning_discount,
@@ -223,3 +203,10 @@ class BeliefQ(Learner):
             "temperature": self.policy_.temperature,
             "notes": [],
         }
+
+
+def _advantage_sums(
+    regression: Regression, overview: Overview, threads: int | None, data: Trajectories
+) -> AdvantageSums:
+    """What some episodes add to the regression of advantages."""
+    return regression.sums(overview.known(data), threads)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from uqf import _core
 from uqf.data.concatenate import concatenate
+from uqf.data.map_reduce import map_reduce
 from uqf.data.progress import Reporter
 from uqf.data.trajectories import Trajectories
 from uqf.learn.moments import embedding, guessed_clones
@@ -28,6 +31,9 @@ SETTLE = 16
 FINAL_SETTLE = 20
 STEPS_PER_SETTLING = 10_000
 
+#: Steps of a minibatch, as the core has it.
+BATCH_STEPS = 10_000
+
 #: Steps on which sizes are compared at most, on either side.
 MAX_COMPARED = 150_000
 
@@ -39,12 +45,24 @@ MIN_EVIDENCE = 2.0
 MAX_FEATURES = 320
 
 
+#: ("action" or "observation", code) of all that occurs in some episodes.
+Codes = frozenset[tuple[str, int]]
+
+
 @dataclass(frozen=True)
 class Sample:
     """Episodes to train on, in an order that is as good as random, and the task of each."""
 
     data: Trajectories
     tasks: NDArray[np.uint32]
+
+    @classmethod
+    def of(cls, parts: Sequence[Trajectories], priorities: Sequence[NDArray[np.uint64]]) -> Sample:
+        """The episodes of every task, mixed by their priorities."""
+        numbers = np.repeat(np.arange(len(parts), dtype=np.uint32), [len(part) for part in parts])
+        order = np.argsort(np.concatenate(priorities), kind="stable")
+        data = parts[0] if len(parts) == 1 else concatenate(parts)
+        return cls(data[order], numbers[order])
 
     @property
     def halves(self) -> tuple[Sample, Sample]:
@@ -64,26 +82,49 @@ class Sample:
         return self[: max(1, int(np.searchsorted(self.data.offsets, steps, side="right")) - 1)]
 
 
-def drawn_sample(tasks: list[Trajectories], seed: int) -> Sample:
-    """At most `MAX_STEPS` steps of all tasks: the episodes whose hashes are lowest, in the order of their hashes.
+@dataclass(frozen=True)
+class Training:
+    """How models are trained on a sample; it can be pickled."""
 
-    So the sample depends on the set of episodes and on the seed, not on their order nor on where they lie.
-    """
-    data = tasks[0] if len(tasks) == 1 else concatenate(tasks)
-    order = np.argsort(_core.episode_hashes(data, seed), kind="stable")
-    count = int(np.searchsorted(np.cumsum(data.lengths[order]), MAX_STEPS, side="right"))
-    chosen = order[: max(count, 1)]
-    numbers = np.repeat(np.arange(len(tasks), dtype=np.uint32), [len(task) for task in tasks])
-    return Sample(data[chosen], numbers[chosen])
+    sample: Sample
+    explore: int
+    settle: int
+    seed: int
+
+    def __call__(
+        self,
+        task: tuple[int, _core.CloneModels],
+        tick: Callable[[int], object] | None = None,
+        threads: int | None = 1,
+    ) -> _core.CloneModels:
+        """Trains models, numbered from the first number on."""
+        first, models = task
+        return models.trained(
+            self.sample.data,
+            explore=self.explore,
+            settle=self.settle,
+            first=first,
+            seed=self.seed,
+            tasks=self.sample.tasks,
+            threads=threads,
+            progress=tick,
+        )
 
 
 class CloneTrainer:
-    """Trains models of one or several tasks and chooses their size by the likelihood of held-out episodes."""
+    """Trains models of one or several tasks and chooses their size by the likelihood of held-out episodes.
 
-    def __init__(self, sample: Sample, states: int, seed: int, threads: int | None, reporter: Reporter) -> None:
-        self.sample, self.seed, self.threads, self.reporter = sample, seed, threads, reporter
+    With an executor, every model is trained by a worker of its own; the models are the same.
+    """
+
+    def __init__(
+        self, sample: Sample, states: int, seed: int, threads: int | None, executor: Any, reporter: Reporter
+    ) -> None:
+        self.sample, self.seed, self.threads = sample, seed, threads
+        self.executor, self.reporter, self.stage = executor, reporter, "training"
         layouts = [
-            _core.CloneLayout(sample.data, states=max(1, states // part), tasks=sample.tasks) for part in FRACTIONS
+            _core.CloneLayout(sample.data, states=max(1, states // part), tasks=sample.tasks)
+            for part in FRACTIONS
         ]
         #: By increasing size; a smaller one that hardly differs is left out.
         self.layouts = [layouts[-1]]
@@ -92,11 +133,18 @@ class CloneTrainer:
                 self.layouts.insert(0, layout)
         self._embedded: dict[int, NDArray[np.float32]] = {}
 
+    def step_cost(self, layout: _core.CloneLayout) -> float:
+        """About how many nanoseconds a step costs in training; measured."""
+        clones = np.diff(layout.ranges, axis=1)[self.sample.data.observations]
+        return 90.0 + 13.0 * float(clones.mean())
+
     def n_models(self, wanted: int, layout: _core.CloneLayout) -> int:
         """As many models as wanted, unless they are large."""
         return min(wanted, max(1, MAX_FEATURES // layout.n_states))
 
-    def fresh(self, sample: Sample, layout: _core.CloneLayout, numbers: range, settle: int) -> _core.CloneModels:
+    def fresh(
+        self, sample: Sample, layout: _core.CloneLayout, numbers: range, settle: int
+    ) -> _core.CloneModels:
         """New models, numbered for their random streams."""
         guess = sample.first(GUESS_STEPS)
         if id(sample) not in self._embedded:
@@ -104,34 +152,23 @@ class CloneTrainer:
         rows = self._embedded[id(sample)]
         streams = [np.random.default_rng([self.seed, number]) for number in numbers]
         labels = np.stack([guessed_clones(guess.data, layout, rows, rng) for rng in streams])
-        started = layout.started(guess.data, labels, seed=self.seed + numbers.start, tasks=guess.tasks)
-        return self._trained(started, sample, layout, EXPLORE, settle)
+        started = layout.started(guess.data, labels, first=numbers.start, seed=self.seed, tasks=guess.tasks)
+        return self._trained(started, Training(sample, EXPLORE, settle, self.seed), layout, numbers.start)
 
-    def go_on(self, models: _core.CloneModels, sample: Sample, layout: _core.CloneLayout, settle: int) -> _core.CloneModels:
+    def go_on(self, models: _core.CloneModels, layout: _core.CloneLayout) -> _core.CloneModels:
         """Models that know some of the episodes already."""
-        return self._trained(models, sample, layout, GO_ON, settle)
+        return self._trained(models, Training(self.sample, GO_ON, self.settle, self.seed), layout, 0)
 
     def _trained(
-        self, models: _core.CloneModels, sample: Sample, layout: _core.CloneLayout, explore: int, settle: int
+        self, models: _core.CloneModels, training: Training, layout: _core.CloneLayout, first: int
     ) -> _core.CloneModels:
-        before = self.reporter.done
-        weight = layout.n_states / self.layouts[-1].n_states
-        trained = models.trained(
-            sample.data,
-            explore=explore,
-            settle=settle,
-            seed=self.seed,
-            tasks=sample.tasks,
-            threads=self.threads,
-            progress=lambda done: self.reporter.reach(before + int(weight * done)),
-        )
-        self.reporter.reach(before + self.work(sample, layout, len(models), explore, settle))
-        return trained
-
-    def work(self, sample: Sample, layout: _core.CloneLayout, models: int, explore: int, settle: int) -> int:
-        """Steps that such a training reads, in units of those of the largest model."""
-        steps = models * layout.work(sample.data.n_steps, explore, settle)
-        return int(layout.n_states / self.layouts[-1].n_states * steps)
+        read = len(models) * layout.work(training.sample.data.n_steps, training.explore, training.settle)
+        work = read * self.step_cost(layout)
+        self.reporter.enter(self.stage, f"{len(models)} models of {layout.n_states} states", work)
+        if self.executor is None:
+            return training((first, models), lambda done: self.reporter.reach(done / read), self.threads)
+        alone = [(first + number, models.cut(number, number + 1)) for number in range(len(models))]
+        return map_reduce(training, alone, _core.CloneModels.plus, executor=self.executor)
 
     def compare(
         self, train: Sample, test: Sample, models: int
@@ -139,14 +176,13 @@ class CloneTrainer:
         """(layouts chosen, log-likelihood of a held-out step by size, models of every size).
 
         The likelihoods are those to be expected of models trained on all episodes. A size is adequate if no larger one
-        is likelier by two standard errors. If even the smallest is, that is the world. Otherwise the next larger size is
-        taken as well: regressions on beliefs suffer less from states that are too many than the likelihood does.
+        is likelier by two standard errors. If even the smallest is, that is the world. Otherwise the next larger size
+        is taken as well: regressions on beliefs suffer less from states that are too many than the likelihood does.
         """
         groups = [part for part in np.array_split(np.arange(len(test.data)), GROUPS) if len(part)]
         weights = np.array([test.data[part].n_steps for part in groups])
-        trained, found, likelihoods = [], [], {}
+        trained, found, likelihoods, self.stage = [], [], {}, "choosing"
         for layout in self.layouts:
-            self.reporter.enter("choosing", f"{layout.n_states} states on half of the episodes")
             fitted = self.fresh(train, layout, range(models), SETTLE)
             trained.append(fitted)
             if len(self.layouts) > 1:
@@ -163,20 +199,51 @@ class CloneTrainer:
         hedged = 0 < adequate < len(self.layouts) - 1
         return [adequate, adequate + 1] if hedged else [adequate], likelihoods, trained
 
+    @property
+    def settle(self) -> int:
+        """Iterations of the averages at the end."""
+        return max(FINAL_SETTLE, self.sample.data.n_steps // STEPS_PER_SETTLING)
+
     def finished(
-        self, sizes: list[int], halves: list[_core.CloneModels], wanted: int, settle: int
+        self, sizes: list[int], halves: list[_core.CloneModels], wanted: int
     ) -> list[_core.CloneModels]:
         """Models of the chosen sizes: those of half of the episodes go on with all of them, new ones join."""
-        families = []
+        families, self.stage = [], "training"
         for size in sizes:
             layout = self.layouts[size]
             count = max(1, self.n_models(wanted, layout) // len(sizes))
-            self.reporter.enter("training", f"{count} models of {layout.n_states} states")
-            models = self.go_on(halves[size].cut(0, count), self.sample, layout, settle)
+            models = self.go_on(halves[size].cut(0, count), layout)
             if count > len(models):
-                models = models.plus(self.fresh(self.sample, layout, range(len(models), count), settle))
+                models = models.plus(self.fresh(self.sample, layout, range(len(models), count), self.settle))
             families.append(models)
         return families
+
+    def carried_on(self, families: list[_core.CloneModels], codes: Codes) -> list[_core.CloneModels]:
+        """Models of other episodes go on with these, or are trained anew where those lacked `codes` of these."""
+        found = []
+        for models in families:
+            states = models.n_features // len(models)
+            layout = min(self.layouts, key=lambda one: abs(one.n_states - states))
+            if self.codes <= codes:
+                found.append(self.go_on(models, layout))
+            else:
+                found.append(self.fresh(self.sample, layout, range(len(models)), self.settle))
+        return found
+
+    @property
+    def codes(self) -> Codes:
+        """Actions and observations that occur."""
+        data = self.sample.data
+        listed = (("action", data.actions), ("observation", data.observations))
+        return frozenset((kind, int(code)) for kind, codes in listed for code in np.unique(codes))
+
+
+def training_work(steps: int, models: int, costs: Sequence[float]) -> float:
+    """About how many nanoseconds training takes on so many steps, if a step costs so much at every size."""
+    drawn = min(steps, MAX_STEPS)
+    choosing = (EXPLORE + SETTLE) * min(drawn / 2, BATCH_STEPS) + min(drawn, 2 * MAX_COMPARED)
+    training = (EXPLORE + FINAL_SETTLE) * min(drawn, BATCH_STEPS)
+    return min(2, models) * choosing * sum(costs) + models * training * costs[-1]
 
 
 def with_all_episodes(

@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 
 from uqf.data.checks import FloatArray
-from uqf.data.progress import Progress
+from uqf.data.overview import Overview
+from uqf.data.progress import Callback
+from uqf.data.reader import Reader
 from uqf.data.trajectories import Trajectories
 from uqf.learn.gain import Baseline, policy_gain
 from uqf.learn.not_fitted import NotFittedError
 from uqf.policies import CompiledPolicy, remembered
 from uqf.storage.policies import Origin, save
+
+#: Of shards so many steps are learned from, by learners that need all their data at once.
+MAX_STEPS = 2_000_000
 
 History = Sequence[tuple[int, int]]
 
@@ -36,24 +41,51 @@ class Learner(BaseEstimator):  # type: ignore[misc]
     discount: float
 
     def fit(
-        self, data: Trajectories, y: None = None, *, progress: Callable[[Progress], object] | None = None
+        self, data: Any, y: None = None, *, executor: Any = None, progress: Callback | None = None
     ) -> Self:
         """Learns from episodes; `y` is ignored (scikit-learn passes it).
 
-        `progress` is called now and then with a `uqf.Progress`: the stage, how far it is, the time left.
+        Parameters
+        ----------
+        data : Trajectories, `uqf.Shards` or the path of a folder of Parquet files
+            Of shards a bounded sample of the episodes is learned from, drawn by a hash of their content.
+        executor : concurrent.futures.Executor or distributed.Client, optional
+            Where shards are read. The result has the same bits with any executor or none.
+        progress : callable, optional
+            Called now and then with a `uqf.Progress`: the stage, how far it is, the time left.
         """
-        self._learn(checked_data(data), progress)
-        return self._keep_origin(data)
+        if isinstance(data, Trajectories):
+            self._learn(data, progress)
+            return self._keep_origin(data)
+        reader = Reader(data, work=self.work, executor=executor, progress=progress)
+        overview = Overview.read(reader, MAX_STEPS, seed=0)
+        self._learn(overview.sample, reader.reporter.within("learning", self.work(overview.sample.n_steps)))
+        if not overview.whole:
+            self.diagnostics_["notes"].append(
+                f"learned from {len(overview.sample):,} of {overview.episodes:,} episodes, drawn by their hash"
+            )
+        return self._keep_origin(overview)
 
-    def _learn(self, data: Trajectories, progress: Callable[[Progress], object] | None) -> None:
+    def refit(self, data: Any, *, executor: Any = None, progress: Callback | None = None) -> Self:
+        """A new learner like this one, taught by other episodes; it may keep what this one chose."""
+        self._fitted()
+        learner: Self = clone(self)
+        return learner.fit(data, executor=executor, progress=progress)
+
+    def _learn(self, data: Trajectories, progress: Callback | None) -> None:
         """Sets `policy_` and `diagnostics_`."""
         raise TypeError(f"{type(self).__name__} does not learn: use one of the learners of uqf")
 
-    def _keep_origin(self, data: Trajectories) -> Self:
-        """What scoring and saving need to know of the data."""
-        self.baseline_ = Baseline.of(data, self.discount)
-        self.n_features_in_ = data.n_symbols
-        self.origin_ = Origin.of(data)
+    def work(self, steps: int) -> float:
+        """About how many nanoseconds learning from so many steps takes, for showing progress."""
+        return 1000.0 * steps
+
+    def _keep_origin(self, data: Trajectories | Overview) -> Self:
+        """What scoring and saving need to know of the data; a sample has no fingerprint of all."""
+        known = data if isinstance(data, Trajectories) else data.sample
+        self.baseline_ = Baseline.of(known, self.discount)
+        self.n_features_in_ = known.n_symbols
+        self.origin_ = Origin.of(known) if known is data else Origin(None, known.vocabulary)
         return self
 
     def decision_function(self, histories: Trajectories | Sequence[History]) -> FloatArray:

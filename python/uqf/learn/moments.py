@@ -96,7 +96,7 @@ def guessed_clones(
 ) -> NDArray[np.uint32]:
     """A clone of what was seen for every step, (n_steps,), by clusters within each observation."""
     low, high = layout.ranges[data.observations].T
-    labels = low.astype(np.uint32)
+    labels: NDArray[np.uint32] = low.astype(np.uint32)
     for first in np.unique(low):
         steps = np.flatnonzero(low == first)
         clones = int(high[steps[0]] - first)

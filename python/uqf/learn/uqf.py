@@ -165,13 +165,15 @@ class UQF(Incremental):
         progress : callable, optional
             Called now and then with a `Progress`: the stage, how far it is, the time left.
         """
-        for name in ("statistics_", "origin_", "baseline_"):
-            self.__dict__.pop(name, None)
-        reader = self._reader(data, 2, executor, progress)
+        in_memory = isinstance(data, Trajectories)
+        passes = 2 if in_memory or self.projection is not None else 3
+        reader = self._reader(data, passes, executor, progress)
         self._decide(*learn_state(reader, self._basis(), self._target(), self.rank))
+        for name in ("statistics_", "refusal_", "baseline_"):
+            self.__dict__.pop(name, None)
         LOG.info("state of rank %d learned in %.1f s", self.wfa_.rank, reader.reporter.seconds)
         self._data = data
-        return self._keep_origin(data) if isinstance(data, Trajectories) else self
+        return self._keep_origin(data) if in_memory else self
 
     def _reader(self, data: Any, passes: int, executor: Any, progress: Any) -> Reader:
         """What reads the data; parameters are checked first."""
@@ -180,7 +182,13 @@ class UQF(Incremental):
             raise ValueError(f"target = {self.target!r}: choose 'return' or 'reward'")
         if not 0.0 < self.forgetting <= 1.0:
             raise ValueError(f"forgetting = {self.forgetting}: give a factor above 0 and up to 1")
-        return Reader(data, passes=passes, threads=self.threads, executor=executor, progress=progress)
+        return Reader(
+            data,
+            work=lambda steps: passes * steps,
+            threads=self.threads,
+            executor=executor,
+            progress=progress,
+        )
 
     def _basis(self) -> Basis:
         return Basis(**{field.name: getattr(self, field.name) for field in fields(Basis)})

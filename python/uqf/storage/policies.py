@@ -131,7 +131,7 @@ def load(path: str | os.PathLike[str]) -> Any:
     """
     header, tensors = _read(path)
     with naming_damage(path, "policy"):
-        policy = _put_together(header.kind, header.parts, tensors)
+        policy = _put_together(header, header.kind, header.parts, tensors)
         if (policy.n_actions, policy.n_observations) != (header.n_actions, header.n_observations):
             raise ValueError(
                 f"the header promises {header.n_actions} actions, {header.n_observations} observations"
@@ -166,16 +166,22 @@ def _taken_apart(policy: Any) -> tuple[str, dict[str, Any], Arrays]:
     return kinds[0], scalars, arrays
 
 
-def _put_together(kind: str, scalars: dict[str, Any], arrays: Arrays, depth: int = 0) -> Any:
+def _put_together(
+    header: PolicyHeader, kind: str, scalars: dict[str, Any], arrays: Arrays, depth: int = 0
+) -> Any:
     if depth > MAX_NESTING:
         raise ValueError(f"policies within policies, more than {MAX_NESTING} deep")
+    for name in ("n_actions", "n_observations"):
+        # Policies take memory for their alphabet, and only that of the header was checked.
+        if scalars.get(name, getattr(header, name)) != getattr(header, name):
+            raise ValueError(f"{name} = {scalars[name]!r}, {getattr(header, name)} in the header")
     parts: dict[str, Any] = {name: aligned(array) for name, array in arrays.items() if "." not in name}
     for name, part in scalars.items():
         if isinstance(part, dict):
             within = {
                 key.removeprefix(f"{name}."): arrays[key] for key in arrays if key.startswith(f"{name}.")
             }
-            policy = _put_together(part["kind"], part["parts"], within, depth + 1)
+            policy = _put_together(header, part["kind"], part["parts"], within, depth + 1)
             part = policy if part["epsilon"] is None else (policy, part["epsilon"])
         parts[name] = part
     return KINDS[kind][1](**parts)

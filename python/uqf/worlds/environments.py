@@ -116,30 +116,30 @@ class TabularPOMDP(Environment):
         observation_names: Sequence[str] = (),
         state_names: Sequence[str] = (),
     ) -> None:
-        moves = _array("transitions", transitions, (3,), "(actions, states, states)")
-        sights = _array("observations", observations, (3,), "(actions, states, observations)")
+        moved = _array("transitions", transitions, (3,), "(actions, states, states)")
+        shown = _array("observations", observations, (3,), "(actions, states, observations)")
         payoffs = _array("rewards", rewards, (2, 3, 4), "(A, S), (A, S, S) or (A, S, S, O)")
         first = _array("start", start, (1,), "(states,)")
-        if moves.shape[1] != moves.shape[2]:
+        if moved.shape[1] != moved.shape[2]:
             raise ValueError(
-                f"transitions has shape {moves.shape}: the last two lengths are the number of states"
+                f"transitions has shape {moved.shape}: the last two lengths are the number of states"
             )
-        if sights.shape[:2] != moves.shape[:2]:
+        if shown.shape[:2] != moved.shape[:2]:
             raise ValueError(
-                f"observations has shape {sights.shape}: transitions {moves.shape} says "
-                f"{moves.shape[0]} actions and {moves.shape[1]} states"
+                f"observations has shape {shown.shape}: transitions {moved.shape} says "
+                f"{moved.shape[0]} actions and {moved.shape[1]} states"
             )
-        full = (*moves.shape, sights.shape[2])
+        full = (*moved.shape, shown.shape[2])
         if payoffs.shape != full[: payoffs.ndim]:
             raise ValueError(f"rewards has shape {payoffs.shape}: expected {full[: payoffs.ndim]}")
         ends = (
-            np.zeros(moves.shape[1], np.bool_)
+            np.zeros(moved.shape[1], np.bool_)
             if terminal is None
             else np.ascontiguousarray(terminal, np.bool_)
         )
         world = _core.World.tabular(
-            moves,
-            sights,
+            moved,
+            shown,
             payoffs,
             first,
             ends,

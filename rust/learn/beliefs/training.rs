@@ -34,6 +34,8 @@ const MEMORY: usize = 8;
 pub struct Schedule {
     pub explore: usize,
     pub settle: usize,
+    /// Number of the first model: each sees the minibatches in an order of its own.
+    pub first: usize,
     pub seed: u64,
     pub threads: usize,
 }
@@ -66,7 +68,7 @@ pub fn train(
         ticker,
     };
     map_blocks(schedule.threads, models.len(), 1, &Ticker::default(), |which| {
-        let (model, at) = (&models[which.start], 31 * which.start);
+        let (model, at) = (&models[which.start], 31 * (schedule.first + which.start));
         let explored = trainer.explore(model.clone(), schedule.explore, at)?;
         let settled = trainer.settle(explored, schedule.settle, at + schedule.explore)?;
         trainer.polished(settled)

@@ -1,0 +1,81 @@
+"""What one reading tells of a data set of any size: how much there is, and episodes that stand for all."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import partial, reduce
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uqf import _core
+from uqf.data.concatenate import concatenate
+from uqf.data.propensities import ActionShares
+from uqf.data.reader import Reader
+from uqf.data.trajectories import Trajectories
+
+#: What a step costs in units of `Reporter`, about nanoseconds.
+COST = 40.0
+
+
+@dataclass(frozen=True)
+class Overview:
+    """How much there is, a bounded sample of episodes, and what actions usually follow a symbol.
+
+    The sample holds the episodes with the lowest priorities, in that order. Priorities are hashes of the content: the
+    sample is the same however the episodes are spread over files and workers, and its order is as good as random.
+    """
+
+    episodes: int
+    steps: int
+    sample: Trajectories
+    priorities: NDArray[np.uint64]
+    max_steps: int
+    shares: ActionShares | None
+    """None if the log says how probable the actions were."""
+
+    @classmethod
+    def read(cls, reader: Reader, max_steps: int, seed: int) -> Overview:
+        """Of all data, with a sample of about so many steps at most."""
+        return reader.sum("reading", partial(overview, max_steps, seed), COST)
+
+    @property
+    def whole(self) -> bool:
+        """Whether every episode is in the sample."""
+        return len(self.sample) == self.episodes
+
+    def without_sample(self) -> Overview:
+        """What workers need of it."""
+        return replace(self, sample=self.sample[:1], priorities=self.priorities[:1])
+
+    def plus(self, other: Overview) -> Overview:
+        """Of both."""
+        shares = [one.shares for one in (self, other) if one.shares is not None]
+        both = replace(
+            self,
+            episodes=self.episodes + other.episodes,
+            steps=self.steps + other.steps,
+            sample=concatenate([self.sample, other.sample]),
+            priorities=np.concatenate([self.priorities, other.priorities]),
+            shares=reduce(ActionShares.plus, shares) if shares else None,
+        )
+        return both._cut()
+
+    def _cut(self) -> Overview:
+        order = np.argsort(self.priorities, kind="stable")
+        ends = np.cumsum(self.sample.lengths[order])
+        chosen = order[: max(1, int(np.searchsorted(ends, self.max_steps, side="right")))]
+        return replace(self, sample=self.sample[chosen], priorities=self.priorities[chosen])
+
+    def known(self, data: Trajectories) -> Trajectories:
+        """The episodes with a probability for every logged action, estimated from all data where none was logged."""
+        if self.shares is None or data.behavior_probs is not None:
+            return data
+        return Trajectories(**data.__getstate__() | {"behavior_probs": self.shares.along(data)})
+
+
+def overview(max_steps: int, seed: int, data: Trajectories) -> Overview:
+    """Of some episodes in memory."""
+    priorities = _core.episode_priorities(data, seed)
+    shares = ActionShares.of(data) if data.behavior_probs is None else None
+    return Overview(len(data), data.n_steps, data, priorities, max_steps, shares)._cut()

@@ -1,0 +1,89 @@
+"""What `BeliefQ` chooses on held-out episodes: the sizes of its models and the learning discount."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from uqf import _core
+from uqf.data.along import advantages, cut_before
+from uqf.data.trajectories import Trajectories
+from uqf.learn.advantages import Grams, Moments, ValueSums, solved_advantages, trace
+from uqf.learn.belief_memory import BeliefMemory
+from uqf.learn.clones import MAX_COMPARED, CloneTrainer
+from uqf.learn.gain import gain
+from uqf.policies import softmax
+
+#: Data with fewer episodes on either side are not split to choose a size or a learning discount.
+MIN_EPISODES = 10
+
+#: Numbers on which learning discounts are compared at most, on either side.
+GAIN_CELLS = 8_000_000
+
+#: Temperature in units of the standard error of the learned values.
+TEMPERATURE = 0.6
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What was chosen on held-out episodes, and the evidence: {} where nothing was to choose or too few episodes.
+
+    models : how many there are, by number of states
+    likelihoods : mean log-likelihood of a step by number of states, expected of models trained on all episodes
+    gains : significance of the improvement by learning discount
+    """
+
+    models: dict[int, int]
+    learning_discount: float
+    likelihoods: dict[int, float]
+    gains: dict[float, float]
+
+
+def chosen_models(
+    trainer: CloneTrainer, wanted: int, discounts: list[float]
+) -> tuple[list[_core.CloneModels], list[Choice]]:
+    """Models by size, and what was chosen for every task on the half of the episodes that did not train."""
+    sample, n_tasks = trainer.sample, int(trainer.sample.tasks.max()) + 1
+    if min(np.bincount(sample.tasks)) < 2 * MIN_EPISODES:
+        layout = trainer.layouts[-1]
+        models = trainer.fresh(sample, layout, range(trainer.n_models(wanted, layout)), trainer.settle)
+        choice = Choice({layout.n_states: len(models)}, discounts[-1], {}, {})
+        return [models], [choice] * n_tasks
+    train, test = (half.first(MAX_COMPARED) for half in sample.halves)
+    sizes, likelihoods, halves = trainer.compare(train, test, min(2, wanted))
+    families = trainer.finished(sizes, halves, wanted)
+    counts = {
+        trainer.layouts[size].n_states: len(models) for size, models in zip(sizes, families, strict=True)
+    }
+    width = 1 + sum(halves[size].n_features for size in sizes)
+    few = [half.first(GAIN_CELLS // width) for half in (train, test)]
+    choices = []
+    for task in range(n_tasks):
+        memory = BeliefMemory([halves[size].for_task(task) for size in sizes], sample.data.n_actions)
+        gains = _gains(memory, few[0].of_task(task), few[1].of_task(task), discounts, trainer.threads)
+        choices.append(Choice(counts, max(gains, key=gains.__getitem__), likelihoods, gains))
+    return families, choices
+
+
+def _gains(
+    memory: BeliefMemory,
+    train: Trajectories,
+    test: Trajectories,
+    discounts: list[float],
+    threads: int | None,
+) -> dict[float, float]:
+    """By learning discount: what its policy gains on the test episodes, in standard errors."""
+    rows, before, decay = memory.rows(test, threads), cut_before(test), trace(len(train))
+    taught = memory.rows(train, threads)
+    grams = Grams.of(memory, taught, train)
+    values = [ValueSums.of(taught, train, discount).value() for discount in discounts]
+    pairs = list(zip(values, discounts, strict=True))
+    moments = [Moments.of(taught, train, value, discount, decay) for value, discount in pairs]
+    learned = solved_advantages(memory, grams, moments)
+    gains = {}
+    for (value, discount), (weights, noise) in zip(pairs, learned, strict=True):
+        probs = softmax(rows[before] @ weights, TEMPERATURE * noise)
+        targets = advantages(test, rows @ value, discount, decay)
+        gains[discount] = gain(probs[np.arange(test.n_steps), test.actions], targets, test).evidence
+    return gains

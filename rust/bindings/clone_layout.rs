@@ -1,0 +1,118 @@
+//! How cloned hidden Markov models are laid out and started.
+
+use std::sync::Arc;
+
+use numpy::{
+    IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2,
+    PyUntypedArrayMethods,
+};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+use crate::bindings::beliefs::CloneModels;
+use crate::bindings::convert::{Arrays, count};
+use crate::bindings::job;
+use crate::error::Result;
+use crate::learn::beliefs::CloneModel;
+use crate::learn::beliefs::events::Tasks;
+use crate::learn::beliefs::layout::Layout;
+use crate::learn::beliefs::training;
+use crate::rng::Rng;
+
+/// How many states the models of a data set have and how they are shared out, and what its rewards look like.
+#[pyclass(frozen, module = "uqf._core")]
+pub struct CloneLayout {
+    layout: Arc<Layout>,
+    tasks: Arc<Tasks>,
+}
+
+/// The task of every episode; all of one task by default.
+pub fn of_episode(tasks: Option<PyReadonlyArray1<'_, u32>>, episodes: usize) -> PyResult<Vec<u32>> {
+    let listed = tasks.map_or(Ok(vec![0; episodes]), |tasks| tasks.as_slice().map(<[u32]>::to_vec))?;
+    if listed.len() == episodes {
+        return Ok(listed);
+    }
+    let message = format!("tasks has {} entries: there are {episodes} episodes", listed.len());
+    Err(PyValueError::new_err(message))
+}
+
+#[pymethods]
+impl CloneLayout {
+    /// About `states` states, shared out among the observations by their frequency. `tasks` numbers the task of every
+    /// episode from 0: each has rewards and ends of its own.
+    #[new]
+    #[pyo3(signature = (data, *, states, tasks=None))]
+    fn new(
+        py: Python<'_>,
+        data: Arrays<'_>,
+        states: i64,
+        tasks: Option<PyReadonlyArray1<'_, u32>>,
+    ) -> PyResult<Self> {
+        let view = data.view()?;
+        let (states, tasks) = (count("states", states)?, of_episode(tasks, view.n_episodes())?);
+        job::quick(py, || {
+            let tasks = Arc::new(Tasks::of(&view, tasks)?);
+            let layout = Arc::new(Layout::of(&view, states, tasks.n_events(), tasks.count()));
+            Ok(CloneLayout { layout, tasks })
+        })
+    }
+
+    #[getter]
+    fn n_states(&self) -> usize {
+        self.layout.n_states
+    }
+
+    /// First and last + 1 of the clones of every observation: (n_observations, 2).
+    #[getter]
+    fn ranges<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<i64>>> {
+        let flat: Vec<i64> =
+            self.layout.ranges.iter().flat_map(|&(low, high)| [i64::from(low), i64::from(high)]).collect();
+        flat.into_pyarray(py).reshape([self.layout.ranges.len(), 2])
+    }
+
+    /// Which transition matrix every action has, (n_actions,).
+    #[getter]
+    fn kinds<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<i64>> {
+        self.layout.kinds.iter().map(|&kind| i64::from(kind)).collect::<Vec<_>>().into_pyarray(py)
+    }
+
+    /// (observations, actions) that are too rare to be learned about alone and share clones or transitions.
+    #[getter]
+    fn shared(&self) -> (usize, usize) {
+        self.layout.shared
+    }
+
+    /// One model from every row of `labels` (models, n_steps), the clone guessed for every step of the data. Models are
+    /// numbered from `first` on.
+    #[pyo3(signature = (data, labels, *, first, seed, tasks=None))]
+    fn started(
+        &self,
+        py: Python<'_>,
+        data: Arrays<'_>,
+        labels: PyReadonlyArray2<'_, u32>,
+        first: u64,
+        seed: u64,
+        tasks: Option<PyReadonlyArray1<'_, u32>>,
+    ) -> PyResult<CloneModels> {
+        let (view, rows) = (data.view()?, labels.shape()[0]);
+        let (labels, tasks) = (labels.as_slice()?, of_episode(tasks, view.n_episodes())?);
+        let models = job::quick(py, || {
+            let tasks = self.tasks.applied(tasks);
+            let row = |number: usize| &labels[number * view.n_steps()..(number + 1) * view.n_steps()];
+            let stream = |number: usize| Rng::stream(seed, first + number as u64);
+            let numbers = 0..rows;
+            numbers
+                .map(|i| CloneModel::started(&view, &tasks, &self.layout, row(i), &mut stream(i)))
+                .collect::<Result<Vec<_>>>()
+        })?;
+        if models.is_empty() {
+            return Err(PyValueError::new_err("labels has no row: give one for every model"));
+        }
+        Ok(CloneModels::in_task(Arc::new(models), self.tasks.clone(), 0))
+    }
+
+    /// About how many steps `CloneModels.trained` reads for one model of this layout, of data with so many steps.
+    fn work(&self, n_steps: usize, explore: usize, settle: usize) -> usize {
+        training::work(self.layout.n_states, n_steps, explore, settle)
+    }
+}
