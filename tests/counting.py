@@ -8,10 +8,10 @@ from uqf.learn.uqf import learn_state
 
 def counted(data, basis, target):
     """What the core is told to count."""
-    reader = Reader(data, passes=1)
+    reader = Reader(data, work=float)
     return Counting(basis, target, reader.source.reward_size, listed_words(reader, basis)).settings()
 
 
 def learned_state(data, basis, target, rank, threads=None):
     """The state that a fit learns."""
-    return learn_state(Reader(data, passes=2, threads=threads), basis, target, rank)[0]
+    return learn_state(Reader(data, work=float, threads=threads), basis, target, rank)[0]

@@ -57,8 +57,12 @@ def random_automaton(n_actions, n_observations, seed=0, rank=3, seen=None, **opt
 
 
 def random_beliefs(n_actions, n_observations, seed=0, models=2, temperature=0.5):
-    """Values on the beliefs of models in which some observations have no states at all."""
+    """Values on the beliefs of models to which some observations tell nothing and some actions are alike."""
     rng = np.random.default_rng(seed)
+    kinds = np.unique(
+        np.random.default_rng([seed, 1]).integers(n_actions, size=n_actions), return_inverse=True
+    )[1]
+    n_kinds = kinds.max() + 1
     parts = {"states": [], "starts": [], "transitions": [], "ranges": []}
     for _ in range(models):
         clones = rng.integers(0, 3, n_observations) + (np.arange(n_observations) == 0)
@@ -66,14 +70,16 @@ def random_beliefs(n_actions, n_observations, seed=0, models=2, temperature=0.5)
         states = int(ends[-1])
         parts["states"].append(states)
         parts["starts"].append(rng.dirichlet(np.ones(states)))
-        parts["transitions"].append(0.9 * rng.dirichlet(np.ones(states), (n_actions, states)).ravel())
-        parts["ranges"].append(np.stack([ends - clones, ends], axis=1))
+        parts["transitions"].append(0.9 * rng.dirichlet(np.ones(states), (n_kinds, states)).ravel())
+        shown = np.stack([ends - clones, ends], axis=1)
+        shown[clones == 0] = 0, states
+        parts["ranges"].append(shown)
     features = sum(parts["states"])
     return uqf.BeliefPolicy(
         states=np.array(parts["states"]),
         starts=np.concatenate(parts["starts"]).astype(np.float32),
         transitions=np.concatenate(parts["transitions"]).astype(np.float32),
-        kinds=np.arange(n_actions),
+        kinds=kinds,
         ranges=np.stack(parts["ranges"]),
         weights=rng.normal(size=(features, n_actions)),
         bias=rng.normal(size=n_actions),

@@ -128,7 +128,7 @@ def test_an_action_is_worth_its_best_plan_or_the_best_one_after_a_step(pomdp, se
     ahead = PlanPolicy(pomdp, vectors, actions, lookahead=True).q_values(belief)
     for action in range(pomdp.n_actions):
         plans = vectors[actions == action]
-        assert direct[action] == (plans @ belief).max(initial=-np.inf)
+        assert direct[action] == pytest.approx((plans @ belief).max(initial=-np.inf), rel=1e-12)
         after = model.successors(belief)[action]
         following = sum((vectors @ one).max() for one in after)
         expected = model.rewards[action] @ belief + model.discount * following
@@ -157,7 +157,7 @@ def test_staged_plans_count_the_steps_down_and_end_in_indifference():
         ({"actions": [0, 3]}, "actions below 3"),
         ({"actions": [0, -1]}, "actions below 3"),
         ({"vectors": np.zeros((0, 2)), "actions": []}, "at least one plan"),
-        ({"stages": [1]}, r"stages has shape \(1,\): there are 2 plans"),
+        ({"stages": [1]}, r"stages has shape \(1,\): give a number of steps for each of 2 plans"),
         ({"stages": [1, -1]}, "stages"),
         ({"temperature": -1.0}, "temperature = -1"),
         ({"temperature": float("nan")}, "temperature = nan"),

@@ -88,7 +88,7 @@ def test_a_repr_names_kind_and_sizes(kind):
     [
         ("table", "7 rows"),
         ("context", "9 contexts of up to 3 symbols"),
-        ("belief", "models of 4, 2 states"),
+        ("belief", "models of 4, 3 states"),
         ("automaton", "rank 3, 4 of 6 symbols seen, window 3"),
         ("forest on a window", "6 trees over 10 features"),
         ("forest on an automaton", "6 trees over 3 features"),

@@ -97,9 +97,19 @@ FORGERIES = {
     "one too many": ({"tensors": {"code": np.zeros(1)}}, "unexpected keyword argument 'code'"),
     "unknown part": ({"parts": {"code": 1}}, "unexpected keyword argument 'code'"),
     "huge alphabet": ({"n_observations": 2**62}, "symbols, at most"),
-    "another alphabet": ({"n_observations": 3}, "the header promises 3 actions, 3 observations"),
-    "table of another alphabet": ({"parts": {"n_observations": 2**62}}, "expected .* rows"),
-    "contexts of another alphabet": ({"which": "context", "parts": {"n_observations": 2**62}}, "promises"),
+    "another alphabet": ({"n_observations": 3}, "n_observations = 2, 3 in the header"),
+    "table of another alphabet": (
+        {"parts": {"n_observations": 2**62}},
+        f"n_observations = {2**62}, 2 in the header",
+    ),
+    "contexts of another alphabet": (
+        {"which": "context", "parts": {"n_observations": 2**62}},
+        f"n_observations = {2**62}, 2 in the header",
+    ),
+    "beliefs of another alphabet": (
+        {"which": "belief", "n_observations": 3},
+        "the header promises 3 actions, 3 observations",
+    ),
     "no actions": ({"n_actions": 0}, "n_actions = 0 is no positive number"),
     "true actions": ({"n_actions": True}, "n_actions = True is no positive number"),
     "settings of another shape": ({"settings": [1]}, "settings or parts are no mapping"),
