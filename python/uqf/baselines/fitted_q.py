@@ -100,7 +100,7 @@ class FittedQ(Learner):
         lowest, highest = value_range(data, discount)
         targets: Floats = data.rewards
         changes = []
-        reporter = Reporter(progress, self.iterations)
+        reporter = Reporter(progress, self.iterations, unit=1.0)
         reporter.enter("rounds", f"{self.iterations} of fitted-Q", self.iterations)
         for iteration in range(self.iterations):
             if iteration > 0:

@@ -130,7 +130,7 @@ def fit(
     ] = 0.25,
     rank: Annotated[
         int | None,
-        typer.Option(help="For logs beyond memory: a spectral state of this rank, read in batches.", min=1),
+        typer.Option(help="No comparison: the paper's spectral learner of this rank (Parquet only).", min=1),
     ] = None,
     columns: Columns = None,
     seed: Seed = 0,
@@ -142,8 +142,8 @@ def fit(
     what the data look like, what was chosen, what return to expect, and what to worry about. The policy is written
     last and whole: an interrupted run leaves an older file as it was.
 
-    With --rank, a .parquet file or a folder of them is read twice, a batch at a time, by one spectral learner, and
-    nothing is held out.
+    A folder of .parquet files may be larger than memory: it is read a batch at a time, and learners are compared on a
+    sample of its episodes. With --rank nothing is compared and nothing is held out.
     """
     errors, again = Console(stderr=True), f"{out} is as it was; the same command starts again."
     if not out.absolute().parent.is_dir():
@@ -158,12 +158,13 @@ def fit(
             return
         with stages(errors) as bar:
             bar.add_task(f"reading {log}")
-            data = uqf.read_log(log, columns=_log_columns(columns))
+            read: Callable[..., Any] = uqf.Shards if log.is_dir() else uqf.read_log
+            data = read(log, columns=_log_columns(columns))
         with _progress_bar() as progress:
             learner = uqf.fit(data, discount=discount, holdout=holdout, seed=seed, progress=progress)
         with stages(errors) as bar:
             bar.add_task(f"evaluating on {len(learner.trial_.held_out):,} held-out episodes")
-            report = fit_report(learner, data, discount, seed)
+            report = fit_report(learner, discount, seed)
         learner.save(out)
     show(report | ({"policy": str(out)} if as_json else {}), as_json)
 

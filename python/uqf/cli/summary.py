@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from uqf import ope
+from uqf.data.concatenate import concatenate
 from uqf.data.propensities import propensities
 from uqf.data.trajectories import Trajectories
 from uqf.data.vocabulary import Vocabulary
@@ -125,21 +126,36 @@ def worries(data: Trajectories, estimate: ope.Estimate, diagnostics: dict[str, A
     return found + [str(note) for note in diagnostics.get("notes", [])]
 
 
-def fit_report(learner: Learner, data: Trajectories, discount: float, seed: int) -> Report:
+def fit_report(learner: Learner, discount: float, seed: int) -> Report:
     """What `uqf.fit` made of the data, and what to expect of it.
 
-    The estimate is of the chosen learner's policy as it was before the held-out episodes taught it too: nothing that
-    it rests on was seen by the policy that it speaks of.
+    The estimate is of the chosen learner's policy as it was before the held-out episodes taught it too. They taught
+    that policy nothing, but they chose the learner: with few episodes the estimate is a little too high.
     """
     trial, unseen = learner.trial_, learner.trial_.held_out
+    data = concatenate([trial.taught, unseen])
     estimate = ope.evaluate(trial.policy, unseen, discount=discount, seed=seed)
+    told, chosen = learner.diagnostics_, learner.diagnostics_["chosen"]
+    figures = data_report(data, discount)
+    if told["episodes"] > len(data):
+        figures = {"all episodes": told["episodes"], "all steps": told["steps"]} | figures
     return {
-        "data": data_report(data, discount),
-        "chosen": {name: value for name, value in learner.diagnostics_.items() if _is_plain(value)},
-        "candidates": learner.diagnostics_["chosen"],
+        "data": figures,
+        "chosen": {name: value for name, value in told.items() if _is_plain(value)},
+        "candidates": {
+            "why": chosen["why"],
+            **{name: _judged(found) for name, found in chosen["candidates"].items()},
+        },
         "expect": estimate_report(estimate) | {"logged return": float(unseen.returns(discount).mean())},
         "worry": worries(data, estimate, learner.diagnostics_),
     }
+
+
+def _judged(found: dict[str, Any]) -> str:
+    """One of the candidates in a line."""
+    if "problem" in found:
+        return f"refused: {found['problem']}"
+    return f"{found['gain']:.4g} ± {found['stderr']:.2g} better than the log, changing one step of an episode at a time"
 
 
 def _is_plain(value: Any) -> bool:

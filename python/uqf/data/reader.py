@@ -32,7 +32,8 @@ class Reader:
 
     Shards are read a batch at a time, and nothing but the sums outlives a batch. Every pass must find the same
     episodes: a file that changes in between is found out by its checksum. The bits of a sum depend on the shards,
-    not on `executor` nor on `threads`. `work` tells how much there is to do in all, given the number of steps.
+    not on `executor` nor on `threads`. `work` tells how much there is to do in
+    all, given the number of steps, and `unit` how many seconds a unit of it takes by experience.
     """
 
     def __init__(
@@ -43,12 +44,13 @@ class Reader:
         threads: int | None = None,
         executor: Any = None,
         progress: Callback | None = None,
+        unit: float = 1e-9,
     ) -> None:
         self.source = source_of(data)
         self.n_steps = sum(self.source[index].n_steps for index in range(len(self.source)))
         self.executor = executor
         self.threads = 1 if threads is None and executor is not None else threads
-        self.reporter = Reporter(progress, work(self.n_steps))
+        self.reporter = Reporter(progress, work(self.n_steps), unit)
         self._checksums: tuple[int, ...] = ()
 
     def sum(self, stage: str, work: Callable[[Trajectories], Sum], cost: float = 1.0) -> Sum:

@@ -27,7 +27,7 @@ from uqf.data.propensities import propensities
 from uqf.data.trajectories import Trajectories
 
 #: Numbers of a feature matrix that are held at once.
-PART_CELLS = 4_000_000
+PART_CELLS = 1_500_000
 
 #: λ of the regression for the value. Penalties are pseudo-counts: of the value (the constant has none), and of the
 #: advantages, for the constant and for every other feature.

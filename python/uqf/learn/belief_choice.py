@@ -6,12 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from uqf import _core
 from uqf.data.along import advantages, cut_before
 from uqf.data.trajectories import Trajectories
 from uqf.learn.advantages import Grams, Moments, ValueSums, solved_advantages, trace
 from uqf.learn.belief_memory import BeliefMemory
-from uqf.learn.clones import MAX_COMPARED, CloneTrainer
+from uqf.learn.clones import MAX_COMPARED, CloneTrainer, Plan
 from uqf.learn.gain import gain
 from uqf.policies import softmax
 
@@ -19,7 +18,7 @@ from uqf.policies import softmax
 MIN_EPISODES = 10
 
 #: Numbers on which learning discounts are compared at most, on either side.
-GAIN_CELLS = 8_000_000
+GAIN_CELLS = 4_000_000
 
 #: Temperature in units of the standard error of the learned values.
 TEMPERATURE = 0.6
@@ -40,22 +39,21 @@ class Choice:
     gains: dict[float, float]
 
 
-def chosen_models(
-    trainer: CloneTrainer, wanted: int, discounts: list[float]
-) -> tuple[list[_core.CloneModels], list[Choice]]:
-    """Models by size, and what was chosen for every task on the half of the episodes that did not train."""
+def choose(trainer: CloneTrainer, wanted: int, discounts: list[float]) -> tuple[list[Plan], list[Choice]]:
+    """Models to be trained, and what was chosen for every task on the half of the episodes that did not train."""
     sample, n_tasks = trainer.sample, int(trainer.sample.tasks.max()) + 1
     if min(np.bincount(sample.tasks)) < 2 * MIN_EPISODES:
         layout = trainer.layouts[-1]
-        models = trainer.fresh(sample, layout, range(trainer.n_models(wanted, layout)), trainer.settle)
-        choice = Choice({layout.n_states: len(models)}, discounts[-1], {}, {})
-        return [models], [choice] * n_tasks
+        plan = Plan(layout, trainer.n_models(wanted, layout), None)
+        return [plan], [Choice({layout.n_states: plan.models}, discounts[-1], {}, {})] * n_tasks
     train, test = (half.first(MAX_COMPARED) for half in sample.halves)
     sizes, likelihoods, halves = trainer.compare(train, test, min(2, wanted))
-    families = trainer.finished(sizes, halves, wanted)
-    counts = {
-        trainer.layouts[size].n_states: len(models) for size, models in zip(sizes, families, strict=True)
-    }
+    plans = []
+    for size in sizes:
+        layout = trainer.layouts[size]
+        count = max(1, trainer.n_models(wanted, layout) // len(sizes))
+        plans.append(Plan(layout, count, halves[size].cut(0, count)))
+    counts = {plan.layout.n_states: plan.models for plan in plans}
     width = 1 + sum(halves[size].n_features for size in sizes)
     few = [half.first(GAIN_CELLS // width) for half in (train, test)]
     choices = []
@@ -63,7 +61,7 @@ def chosen_models(
         memory = BeliefMemory([halves[size].for_task(task) for size in sizes], sample.data.n_actions)
         gains = _gains(memory, few[0].of_task(task), few[1].of_task(task), discounts, trainer.threads)
         choices.append(Choice(counts, max(gains, key=gains.__getitem__), likelihoods, gains))
-    return families, choices
+    return plans, choices
 
 
 def _gains(

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+import numpy as np
 from sklearn.base import clone
 
 from uqf import _core
@@ -17,18 +18,15 @@ from uqf.data.progress import Callback
 from uqf.data.reader import Reader
 from uqf.data.trajectories import Trajectories
 from uqf.learn.advantages import AdvantageSums, Regression, learned_value, solved_advantages, trace
-from uqf.learn.belief_choice import TEMPERATURE, Choice, chosen_models
+from uqf.learn.belief_choice import TEMPERATURE, Choice, choose
 from uqf.learn.belief_memory import BeliefMemory
-from uqf.learn.clones import MAX_STEPS, CloneTrainer, Codes, Sample, training_work
+from uqf.learn.clones import MAX_STEPS, CloneTrainer, Codes, Sample, refit_work, training_work
 from uqf.learn.discounts import learning_discounts
 from uqf.learn.learner import Learner, checked_temperature
 from uqf.policies import BeliefPolicy
 
 #: The value rests on so many steps at most.
 VALUE_STEPS = 150_000
-
-#: What a step costs in the regressions, in nanoseconds.
-ADVANTAGE_COST = 1500.0
 
 
 @dataclass(frozen=True)
@@ -38,6 +36,8 @@ class Kept:
     families: list[_core.CloneModels]
     codes: Codes
     choice: Choice
+    clones: float
+    """How many clones of all models what is seen has, on average."""
 
 
 class BeliefQ(Learner):
@@ -103,14 +103,16 @@ class BeliefQ(Learner):
 
     def refit(self, data: Any, *, executor: Any = None, progress: Callback | None = None) -> BeliefQ:
         """A new learner taught by more episodes, with what this one chose: its models go on with their training."""
+        self._fitted()
         learner: BeliefQ = clone(self)
-        return learner._fit(data, self._kept if self._fitted() else None, executor, progress)
+        return learner._fit(data, self._kept, executor, progress)
 
     def _fit(self, data: Any, kept: Kept | None, executor: Any, progress: Callback | None) -> BeliefQ:
-        reader = Reader(data, work=self.work, threads=self.threads, executor=executor, progress=progress)
+        work = partial(self.work, kept=kept)
+        reader = Reader(data, work=work, threads=self.threads, executor=executor, progress=progress)
         with single_blas():
             (overview,) = self._learn_tasks([self], [reader], kept)
-        return self._keep_origin(data if isinstance(data, Trajectories) else overview)
+        return self._keep_origin(data, overview.sample)
 
     def fit_tasks(self, tasks: Sequence[Trajectories]) -> list[BeliefQ]:
         """Learns several tasks of one world together; returns a fitted learner for each, in the same order.
@@ -133,7 +135,7 @@ class BeliefQ(Learner):
         readers = [Reader(data, work=self.work, threads=self.threads) for data in tasks]
         with single_blas():
             self._learn_tasks(learners, readers, None)
-        return [learner._keep_origin(data) for learner, data in zip(learners, tasks, strict=True)]
+        return [learner._keep_origin(data, data) for learner, data in zip(learners, tasks, strict=True)]
 
     def _learn_tasks(
         self, learners: list[BeliefQ], readers: list[Reader], kept: Kept | None
@@ -148,27 +150,44 @@ class BeliefQ(Learner):
         parts = [overview.known(overview.sample) for overview in overviews]
         sample = Sample.of(parts, [overview.priorities for overview in overviews])
         trainer = CloneTrainer(sample, self.states, self.seed, self.threads, executor, reporter)
-        costs = [trainer.step_cost(layout) for layout in trainer.layouts]
-        reporter.expect(self.work(readers[0].n_steps, costs) - COST * readers[0].n_steps)
         if kept is None:
-            families, choices = chosen_models(trainer, self.models, discounts)
+            clones = [trainer.clones(layout) for layout in trainer.layouts]
+            reporter.expect(self.work(readers[0].n_steps, clones=clones) - COST * readers[0].n_steps)
+            plans, choices = choose(trainer, self.models, discounts)
         else:
-            families, choices = trainer.carried_on(kept.families, kept.codes), [kept.choice]
+            plans, choices = trainer.carried_on(kept.families, kept.codes), [kept.choice]
+        training, together = trainer.planned_work(plans)
+        reporter.expect(training + regression_work(readers[0].n_steps, together))
+        families = trainer.finished(plans)
         for number, (learner, reader, overview, choice) in enumerate(
             zip(learners, readers, overviews, choices, strict=True)
         ):
             memory = BeliefMemory([models.for_task(number) for models in families], reader.source.n_actions)
             few = sample.first(VALUE_STEPS).of_task(number)
-            learner.policy_ = learner._policy(memory, few, reader, overview, choice.learning_discount)
+            learner.policy_ = learner._policy(
+                memory, few, reader, overview, choice.learning_discount, together
+            )
             learner.diagnostics_ = learner._diagnostics(overview, choice, trainer)
-            learner._kept = Kept(families, trainer.codes, choice)
+            learner._kept = Kept(families, trainer.codes, choice, together)
         reporter.finish()
         return overviews
 
-    def work(self, steps: int, costs: Sequence[float] = (120.0, 220.0, 550.0)) -> float:
-        """About how many nanoseconds so many steps take, by the cost of a step at every size; measured."""
-        regressions = ADVANTAGE_COST * (steps + min(steps, VALUE_STEPS))
-        return COST * steps + training_work(steps, self.models, costs) + regressions
+    def work(self, steps: int, kept: Kept | None = None, clones: Sequence[float] = (2.0, 9.0, 35.0)) -> float:
+        """About how many nanoseconds so many steps take, if what is seen has so many clones at every size.
+
+        Given what was kept of an earlier fit, what `refit` takes.
+        """
+        if kept is None:
+            # Whether small or large models will be chosen is not known: something between.
+            between = float(np.sqrt(clones[0] * clones[-1]))
+            training, together = training_work(steps, self.models, clones, between), self.models * between
+        else:
+            training, together = refit_work(steps, self.models, kept.clones), kept.clones
+        return COST * steps + training + regression_work(steps, together)
+
+    def refit_work(self, steps: int) -> float:
+        """About how many nanoseconds `refit` takes."""
+        return self.work(steps, self._kept)
 
     def _policy(
         self,
@@ -177,13 +196,15 @@ class BeliefQ(Learner):
         reader: Reader,
         overview: Overview,
         learning_discount: float,
+        clones: float,
     ) -> BeliefPolicy:
         """The softmax policy of the advantages that are linear in the beliefs of the models."""
-        reader.reporter.enter("values", f"{sample.n_steps:,} steps", ADVANTAGE_COST * sample.n_steps)
+        cost = regression_cost(clones)
+        reader.reporter.enter("values", f"{sample.n_steps:,} steps", cost * sample.n_steps)
         value = learned_value(memory, sample, learning_discount, self.threads)
         regression = Regression(memory, value, learning_discount, trace(overview.episodes))
         work = partial(_advantage_sums, regression, overview.without_sample(), self.threads)
-        sums = reader.sum("advantages", work, ADVANTAGE_COST)
+        sums = reader.sum("advantages", work, cost)
         ((weights, noise),) = solved_advantages(memory, sums.grams, [sums.moments])
         return memory.policy(weights, TEMPERATURE * noise if self.temperature is None else self.temperature)
 
@@ -203,6 +224,16 @@ class BeliefQ(Learner):
             "temperature": self.policy_.temperature,
             "notes": [],
         }
+
+
+def regression_cost(clones: float) -> float:
+    """About how many nanoseconds a step costs in regressions, if what is seen has so many clones; measured."""
+    return 600.0 + 0.085 * clones**2
+
+
+def regression_work(steps: int, clones: float) -> float:
+    """About how many nanoseconds values and advantages take."""
+    return regression_cost(clones) * (steps + min(steps, VALUE_STEPS))
 
 
 def _advantage_sums(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -83,6 +84,28 @@ class Sample:
 
 
 @dataclass(frozen=True)
+class Start:
+    """Where the training on a sample begins: its first steps, embedded by their past and future."""
+
+    sample: Sample
+    guess: Sample
+    rows: NDArray[np.float32]
+
+    @classmethod
+    def of(cls, sample: Sample, layout: _core.CloneLayout) -> Start:
+        """With what the layout calls alike."""
+        guess = sample.first(GUESS_STEPS)
+        return cls(sample, guess, embedding(guess.data, layout))
+
+    def models(self, layout: _core.CloneLayout, numbers: range, seed: int) -> _core.CloneModels:
+        """New models, numbered for their random streams."""
+        streams = [np.random.default_rng([seed, number]) for number in numbers]
+        guess = self.guess
+        labels = np.stack([guessed_clones(guess.data, layout, self.rows, rng) for rng in streams])
+        return layout.started(guess.data, labels, first=numbers.start, seed=seed, tasks=guess.tasks)
+
+
+@dataclass(frozen=True)
 class Training:
     """How models are trained on a sample; it can be pickled."""
 
@@ -111,6 +134,15 @@ class Training:
         )
 
 
+@dataclass(frozen=True)
+class Plan:
+    """Models that shall be trained: their layout, how many, and those that have begun on some of the episodes."""
+
+    layout: _core.CloneLayout
+    models: int
+    begun: _core.CloneModels | None
+
+
 class CloneTrainer:
     """Trains models of one or several tasks and chooses their size by the likelihood of held-out episodes.
 
@@ -131,29 +163,21 @@ class CloneTrainer:
         for layout in layouts[-2::-1]:
             if 2 * layout.n_states <= self.layouts[0].n_states:
                 self.layouts.insert(0, layout)
-        self._embedded: dict[int, NDArray[np.float32]] = {}
 
-    def step_cost(self, layout: _core.CloneLayout) -> float:
-        """About how many nanoseconds a step costs in training; measured."""
-        clones = np.diff(layout.ranges, axis=1)[self.sample.data.observations]
-        return 90.0 + 13.0 * float(clones.mean())
+    def clones(self, layout: _core.CloneLayout) -> float:
+        """How many clones what is seen has, on average over the steps: what a step costs depends on it."""
+        return float(np.diff(layout.ranges, axis=1)[self.sample.data.observations].mean())
 
     def n_models(self, wanted: int, layout: _core.CloneLayout) -> int:
         """As many models as wanted, unless they are large."""
         return min(wanted, max(1, MAX_FEATURES // layout.n_states))
 
     def fresh(
-        self, sample: Sample, layout: _core.CloneLayout, numbers: range, settle: int
+        self, start: Start, layout: _core.CloneLayout, numbers: range, settle: int
     ) -> _core.CloneModels:
         """New models, numbered for their random streams."""
-        guess = sample.first(GUESS_STEPS)
-        if id(sample) not in self._embedded:
-            self._embedded[id(sample)] = embedding(guess.data, self.layouts[-1])
-        rows = self._embedded[id(sample)]
-        streams = [np.random.default_rng([self.seed, number]) for number in numbers]
-        labels = np.stack([guessed_clones(guess.data, layout, rows, rng) for rng in streams])
-        started = layout.started(guess.data, labels, first=numbers.start, seed=self.seed, tasks=guess.tasks)
-        return self._trained(started, Training(sample, EXPLORE, settle, self.seed), layout, numbers.start)
+        training = Training(start.sample, EXPLORE, settle, self.seed)
+        return self._trained(start.models(layout, numbers, self.seed), training, layout, numbers.start)
 
     def go_on(self, models: _core.CloneModels, layout: _core.CloneLayout) -> _core.CloneModels:
         """Models that know some of the episodes already."""
@@ -163,7 +187,7 @@ class CloneTrainer:
         self, models: _core.CloneModels, training: Training, layout: _core.CloneLayout, first: int
     ) -> _core.CloneModels:
         read = len(models) * layout.work(training.sample.data.n_steps, training.explore, training.settle)
-        work = read * self.step_cost(layout)
+        work = read * training_cost(self.clones(layout))
         self.reporter.enter(self.stage, f"{len(models)} models of {layout.n_states} states", work)
         if self.executor is None:
             return training((first, models), lambda done: self.reporter.reach(done / read), self.threads)
@@ -182,8 +206,9 @@ class CloneTrainer:
         groups = [part for part in np.array_split(np.arange(len(test.data)), GROUPS) if len(part)]
         weights = np.array([test.data[part].n_steps for part in groups])
         trained, found, likelihoods, self.stage = [], [], {}, "choosing"
+        start = Start.of(train, self.layouts[-1])
         for layout in self.layouts:
-            fitted = self.fresh(train, layout, range(models), SETTLE)
+            fitted = self.fresh(start, layout, range(models), SETTLE)
             trained.append(fitted)
             if len(self.layouts) > 1:
                 judged = [np.mean(fitted.score(test.data[part], tasks=test.tasks[part])) for part in groups]
@@ -204,31 +229,38 @@ class CloneTrainer:
         """Iterations of the averages at the end."""
         return max(FINAL_SETTLE, self.sample.data.n_steps // STEPS_PER_SETTLING)
 
-    def finished(
-        self, sizes: list[int], halves: list[_core.CloneModels], wanted: int
-    ) -> list[_core.CloneModels]:
-        """Models of the chosen sizes: those of half of the episodes go on with all of them, new ones join."""
+    def finished(self, plans: Sequence[Plan]) -> list[_core.CloneModels]:
+        """Models of every plan: those that know some of the episodes go on with all of them, new ones join."""
         families, self.stage = [], "training"
-        for size in sizes:
-            layout = self.layouts[size]
-            count = max(1, self.n_models(wanted, layout) // len(sizes))
-            models = self.go_on(halves[size].cut(0, count), layout)
-            if count > len(models):
-                models = models.plus(self.fresh(self.sample, layout, range(len(models), count), self.settle))
-            families.append(models)
+        for plan in plans:
+            have, found = len(plan.begun or ()), []
+            if plan.begun is not None:
+                found.append(self.go_on(plan.begun, plan.layout))
+            if plan.models > have:
+                start, numbers = Start.of(self.sample, self.layouts[-1]), range(have, plan.models)
+                found.append(self.fresh(start, plan.layout, numbers, self.settle))
+            families.append(reduce(_core.CloneModels.plus, found))
         return families
 
-    def carried_on(self, families: list[_core.CloneModels], codes: Codes) -> list[_core.CloneModels]:
-        """Models of other episodes go on with these, or are trained anew where those lacked `codes` of these."""
-        found = []
+    def carried_on(self, families: list[_core.CloneModels], codes: Codes) -> list[Plan]:
+        """Models of other episodes shall go on with these, unless those lacked some `codes` of these."""
+        plans = []
         for models in families:
             states = models.n_features // len(models)
             layout = min(self.layouts, key=lambda one: abs(one.n_states - states))
-            if self.codes <= codes:
-                found.append(self.go_on(models, layout))
-            else:
-                found.append(self.fresh(self.sample, layout, range(len(models)), self.settle))
-        return found
+            plans.append(Plan(layout, len(models), models if self.codes <= codes else None))
+        return plans
+
+    def planned_work(self, plans: Sequence[Plan]) -> tuple[float, float]:
+        """About how many nanoseconds the training takes, and how many clones of all models what is seen has."""
+        work = clones = 0.0
+        for plan in plans:
+            here, new = self.clones(plan.layout), plan.models - len(plan.begun or ())
+            clones += plan.models * here
+            for models, explore in ((new, EXPLORE), (plan.models - new, GO_ON)):
+                read = plan.layout.work(self.sample.data.n_steps, explore, self.settle)
+                work += models * read * training_cost(here)
+        return work, clones
 
     @property
     def codes(self) -> Codes:
@@ -238,12 +270,24 @@ class CloneTrainer:
         return frozenset((kind, int(code)) for kind, codes in listed for code in np.unique(codes))
 
 
-def training_work(steps: int, models: int, costs: Sequence[float]) -> float:
-    """About how many nanoseconds training takes on so many steps, if a step costs so much at every size."""
-    drawn = min(steps, MAX_STEPS)
+def training_cost(clones: float) -> float:
+    """About how many nanoseconds a step costs in training, if what is seen has so many clones; measured."""
+    return 90.0 + 13.0 * clones
+
+
+def training_work(steps: int, models: int, clones: Sequence[float], chosen: float) -> float:
+    """About how many nanoseconds choosing and training take, by the clones at every size and at the chosen one."""
+    drawn, costs = min(steps, MAX_STEPS), [training_cost(one) for one in clones]
     choosing = (EXPLORE + SETTLE) * min(drawn / 2, BATCH_STEPS) + min(drawn, 2 * MAX_COMPARED)
     training = (EXPLORE + FINAL_SETTLE) * min(drawn, BATCH_STEPS)
-    return min(2, models) * choosing * sum(costs) + models * training * costs[-1]
+    return min(2, models) * choosing * sum(costs) + models * training * training_cost(chosen)
+
+
+def refit_work(steps: int, models: int, clones: float) -> float:
+    """About how many nanoseconds models take to go on with so many steps, if what is seen has so many clones in all."""
+    drawn = min(steps, MAX_STEPS)
+    iterations = GO_ON + max(FINAL_SETTLE, drawn // STEPS_PER_SETTLING)
+    return iterations * min(drawn, BATCH_STEPS) * (models * training_cost(0.0) + training_cost(clones))
 
 
 def with_all_episodes(

@@ -33,6 +33,8 @@ class Trial:
     """What the choice rests on: the policy of the chosen learner, taught without the held-out episodes."""
 
     policy: Any
+    taught: Trajectories
+    """The episodes that taught it."""
     held_out: Trajectories
     """The episodes that it was judged on; they taught it nothing."""
 
@@ -92,9 +94,10 @@ def fit(
         except UQFError as problem:
             tried.append((learner, str(problem)))
     best, gain = _best(tried)
-    told = reporter.within(type(best).__name__, best.work(reader.n_steps))
+    reporter.expect(best.refit_work(reader.n_steps))
+    told = reporter.within(type(best).__name__, best.refit_work(reader.n_steps))
     chosen = best.refit(data, executor=executor, progress=told)
-    chosen.trial_ = Trial(best.policy_, judges)
+    chosen.trial_ = Trial(best.policy_, taught, judges)
     chosen.diagnostics_["chosen"] = _told(best, gain, tried, len(judges))
     reporter.finish()
     return chosen
@@ -125,12 +128,12 @@ def _best(tried: Tried) -> tuple[Learner, Gain]:
 
 def _told(best: Learner, gain: Gain, tried: Tried, held_out: int) -> dict[str, Any]:
     """The choice, its evidence and the runners-up."""
-    candidates = [
-        {"learner": type(learner).__name__, "problem": found}
+    candidates = {
+        type(learner).__name__: {"problem": found}
         if isinstance(found, str)
-        else {"learner": type(learner).__name__, "gain": found.mean, "stderr": found.stderr}
+        else {"gain": found.mean, "stderr": found.stderr}
         for learner, found in tried
-    ]
+    }
     why = (
         f"{type(best).__name__} gains most on {held_out:,} held-out episodes: {gain.mean:.4g} ± {gain.stderr:.2g} an "
         "episode, one step at a time"

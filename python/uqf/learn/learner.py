@@ -56,7 +56,7 @@ class Learner(BaseEstimator):  # type: ignore[misc]
         """
         if isinstance(data, Trajectories):
             self._learn(data, progress)
-            return self._keep_origin(data)
+            return self._keep_origin(data, data)
         reader = Reader(data, work=self.work, executor=executor, progress=progress)
         overview = Overview.read(reader, MAX_STEPS, seed=0)
         self._learn(overview.sample, reader.reporter.within("learning", self.work(overview.sample.n_steps)))
@@ -64,13 +64,17 @@ class Learner(BaseEstimator):  # type: ignore[misc]
             self.diagnostics_["notes"].append(
                 f"learned from {len(overview.sample):,} of {overview.episodes:,} episodes, drawn by their hash"
             )
-        return self._keep_origin(overview)
+        return self._keep_origin(data, overview.sample)
 
     def refit(self, data: Any, *, executor: Any = None, progress: Callback | None = None) -> Self:
         """A new learner like this one, taught by other episodes; it may keep what this one chose."""
         self._fitted()
         learner: Self = clone(self)
         return learner.fit(data, executor=executor, progress=progress)
+
+    def refit_work(self, steps: int) -> float:
+        """About how many nanoseconds `refit` takes."""
+        return self.work(steps)
 
     def _learn(self, data: Trajectories, progress: Callback | None) -> None:
         """Sets `policy_` and `diagnostics_`."""
@@ -80,12 +84,11 @@ class Learner(BaseEstimator):  # type: ignore[misc]
         """About how many nanoseconds learning from so many steps takes, for showing progress."""
         return 1000.0 * steps
 
-    def _keep_origin(self, data: Trajectories | Overview) -> Self:
-        """What scoring and saving need to know of the data; a sample has no fingerprint of all."""
-        known = data if isinstance(data, Trajectories) else data.sample
-        self.baseline_ = Baseline.of(known, self.discount)
-        self.n_features_in_ = known.n_symbols
-        self.origin_ = Origin.of(known) if known is data else Origin(None, known.vocabulary)
+    def _keep_origin(self, data: Any, sample: Trajectories) -> Self:
+        """What scoring and saving need to know of the data, of which a sample is in memory."""
+        self.baseline_ = Baseline.of(sample, self.discount)
+        self.n_features_in_ = sample.n_symbols
+        self.origin_ = Origin.of(data) if isinstance(data, Trajectories) else Origin(None, sample.vocabulary)
         return self
 
     def decision_function(self, histories: Trajectories | Sequence[History]) -> FloatArray:

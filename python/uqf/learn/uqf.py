@@ -173,7 +173,7 @@ class UQF(Incremental):
             self.__dict__.pop(name, None)
         LOG.info("state of rank %d learned in %.1f s", self.wfa_.rank, reader.reporter.seconds)
         self._data = data
-        return self._keep_origin(data) if in_memory else self
+        return self._keep_origin(data, data) if in_memory else self
 
     def _reader(self, data: Any, passes: int, executor: Any, progress: Any) -> Reader:
         """What reads the data; parameters are checked first."""
@@ -188,6 +188,7 @@ class UQF(Incremental):
             threads=self.threads,
             executor=executor,
             progress=progress,
+            unit=3e-7,
         )
 
     def _basis(self) -> Basis:

@@ -58,7 +58,7 @@ class Incremental(Learner):
             faded = before if self.forgetting == 1.0 else before.faded(self.forgetting)
             added = faded.plus(added)
         self._learn_from(added)
-        return self._keep_origin(data) if isinstance(data, Trajectories) else self
+        return self._keep_origin(data, data) if isinstance(data, Trajectories) else self
 
     def merge(self, other: Incremental | Statistics | str | os.PathLike[str]) -> Self:
         """Adds what another learner, statistics or a file of statistics know; neither has faded before."""
