@@ -6,49 +6,38 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import uqf
+from clone_models import iterated, recoded, reference_episodes, reference_model, started
 from strategies import trajectories
 from uqf import _core
 from uqf import _reference_beliefs as reference
 from uqf.data.propensities import propensities
-from uqf.learn.advantages import RIDGE, VALUE_RIDGE, VALUE_TRACE, learn_values, trace
-from uqf.learn.belief_q import belief_features
-
-
-def trained(data, states=5, iterations=3, seed=0):
-    return _core.CloneModels.train(
-        data, states=states, models=1, iterations=iterations, episodes=10**6, seed=seed, threads=1
-    )
-
-
-def model_of(models):
-    arrays = models.model(0)
-    shows = np.empty(len(arrays["start"]), np.int64)
-    for observation, (low, high) in enumerate(arrays["ranges"]):
-        shows[low:high] = observation
-    tables = (np.asarray(arrays[name], np.float64) for name in ("start", "transitions", "events"))
-    return reference.Model(*tables, shows), np.array(arrays["edges"])
-
-
-def episodes_of(data, edges):
-    for episode in data:
-        classes = np.minimum(np.searchsorted(edges, episode.rewards), len(edges) - 1)
-        events = 2 * classes
-        events[-1] += episode.terminated
-        yield episode.actions, episode.observations, events, episode.terminated
+from uqf.learn.advantages import (
+    CONSTANT_RIDGE,
+    RIDGE,
+    VALUE_RIDGE,
+    VALUE_TRACE,
+    Regression,
+    ValueSums,
+    learned_value,
+    solved_advantages,
+    trace,
+)
+from uqf.learn.belief_memory import BeliefMemory
 
 
 def law_of(data, edges):
     law = np.zeros((data.n_actions, 2 * len(edges)))
-    for actions, _, events, _ in episodes_of(data, edges):
+    for actions, _, events, _ in reference_episodes(data, edges):
         np.add.at(law, (actions, events), 1.0)
     return law / np.maximum(law.sum(axis=1, keepdims=True), 1.0)
 
 
 @given(trajectories(), st.integers(0, 100))
 def test_expected_counts_are_those_of_the_reference(data, seed):
-    models = trained(data, seed=seed)
-    model, edges = model_of(models)
-    counts = reference.expectation(model, list(episodes_of(data, edges)))
+    layout = _core.CloneLayout(data, states=5)
+    models = iterated(data, layout=layout, seed=seed)
+    model, edges = reference_model(models, data, layout)
+    counts = reference.expectation(model, list(reference_episodes(recoded(data, layout), edges)))
     transitions, events, start = models.expected_counts(0, data)
     np.testing.assert_allclose(transitions, counts.transitions, atol=1e-4)
     np.testing.assert_allclose(events, counts.events, atol=1e-4)
@@ -58,70 +47,103 @@ def test_expected_counts_are_those_of_the_reference(data, seed):
 
 @given(trajectories(), st.integers(0, 100))
 def test_an_iteration_is_that_of_the_reference(data, seed):
-    models = trained(data, seed=seed)
-    model, edges = model_of(models)
-    counts = reference.expectation(model, list(episodes_of(data, edges)))
-    expected = reference.maximisation(model, counts, law_of(data, edges))
-    found, _ = model_of(models.iterated(data))
+    layout = _core.CloneLayout(data, states=5)
+    models = iterated(data, layout=layout, seed=seed)
+    model, edges = reference_model(models, data, layout)
+    seen = recoded(data, layout)
+    counts = reference.expectation(model, list(reference_episodes(seen, edges)))
+    expected = reference.maximisation(model, counts, law_of(seen, edges))
+    found, _ = reference_model(models.iterated(data), data, layout)
     for mine, theirs in zip(found[:3], expected[:3], strict=True):
         np.testing.assert_allclose(mine, theirs, atol=2e-4)
 
 
 def test_the_likelihood_rises_with_plain_iterations():
     data = uqf.rollout(uqf.make("gridworld-mid"), episodes=40, seed=1)
-    models = trained(data, states=12, iterations=0)
+    models = started(data, states=12)
     scores = [models.score(data)[0]]
     for _ in range(15):
         models = models.iterated(data)
         scores.append(models.score(data)[0])
     # Pseudo-counts bend the likelihood by a little.
     assert np.diff(scores).min() > -1e-3
-    assert scores[-1] > scores[0] + 0.05
+    assert scores[-1] > scores[0] + 0.02
 
 
 @given(trajectories(), st.integers(0, 100))
 def test_beliefs_are_those_of_the_reference(data, seed):
     # Where the world nearly always ends, what is left of a belief in single precision is rounding.
     assume(not data.terminated.any())
-    models = trained(data, seed=seed)
-    model, _ = model_of(models)
-    expected = [reference.beliefs(model, episode.actions, episode.observations) for episode in data]
-    np.testing.assert_allclose(models.beliefs_along(data), np.concatenate(expected), atol=1e-4)
+    layout = _core.CloneLayout(data, states=5)
+    models = iterated(data, layout=layout, seed=seed, models=2)
+    rows = BeliefMemory([models], data.n_actions).rows(data, 1)
+    expected = []
+    for index in range(2):
+        model, _ = reference_model(models, data, layout, index)
+        parts = [reference.beliefs(model, e.actions, e.observations) for e in recoded(data, layout)]
+        expected.append(np.concatenate(parts))
+    np.testing.assert_array_equal(rows[:, 0], 1.0)
+    np.testing.assert_allclose(rows[:, 1:], np.concatenate(expected, axis=1), atol=1e-4)
+
+
+def episodes_with_rows(rows, data):
+    cuts = data.offsets + np.arange(len(data) + 1)
+    return [(episode, rows[cuts[index] : cuts[index + 1]]) for index, episode in enumerate(data)]
+
+
+def two_sizes(data):
+    """Beliefs of models of two layouts side by side."""
+    return BeliefMemory([iterated(data, states=2), iterated(data, states=6, models=2)], data.n_actions)
 
 
 @given(trajectories(), st.floats(0.0, 1.0))
-def test_values_and_advantages_are_those_of_the_reference(data, discount):
-    assume(len(data) > 1)
-    models = trained(data)
-    features = belief_features(models, 1)
-    rows = features.along(data).astype(np.float64)
-    cuts = data.offsets + np.arange(len(data) + 1)
-    left, right = VALUE_RIDGE * np.eye(features.width), np.zeros(features.width)
-    left[0, 0] = 1e-6
-    for index, episode in enumerate(data):
-        part = rows[cuts[index] : cuts[index + 1]]
+def test_values_are_those_of_the_reference(data, discount):
+    memory = two_sizes(data)
+    rows = memory.rows(data, 1).astype(np.float64)
+    left, right = np.zeros((memory.width, memory.width)), np.zeros(memory.width)
+    for episode, part in episodes_with_rows(rows, data):
         added = reference.temporal_differences(
             part, episode.rewards, episode.terminated, discount, VALUE_TRACE
         )
         left, right = left + added[0], right + added[1]
-    learned = learn_values(features, data, discount)
-    value = np.linalg.solve(left, right)
-    np.testing.assert_allclose(
-        rows @ learned.value, rows @ value, atol=1e-3 * max(1.0, np.abs(rows @ value).max())
-    )
+    sums = ValueSums.of(memory.rows(data, 1), data, discount)
+    np.testing.assert_allclose(sums.left, left, atol=1e-5 * data.n_steps)
+    np.testing.assert_allclose(sums.right, right, atol=1e-5 * data.n_steps * np.abs(data.rewards).max())
+    penalty = np.full(memory.width, VALUE_RIDGE)
+    penalty[0] = 1e-6
+    value = rows @ np.linalg.solve(left + np.diag(penalty), right)
+    learned = rows @ learned_value(memory, data, discount, 1)
+    np.testing.assert_allclose(learned, value, atol=1e-3 * max(1.0, np.abs(value).max()))
+
+
+@given(trajectories(), st.floats(0.0, 1.0))
+def test_advantages_are_those_of_the_reference(data, discount):
+    memory = two_sizes(data)
+    rows = memory.rows(data, 1).astype(np.float64)
+    value = np.random.default_rng(0).normal(size=memory.width)
     targets, before = [], []
-    for index, episode in enumerate(data):
-        part = rows[cuts[index] : cuts[index + 1]]
-        found = reference.generalised_advantages(
-            part @ learned.value, episode.rewards, episode.terminated, discount, trace(len(data))
+    for episode, part in episodes_with_rows(rows, data):
+        targets.append(
+            reference.generalised_advantages(
+                part @ value, episode.rewards, episode.terminated, discount, trace(len(data))
+            )
         )
-        targets.append(found)
         before.append(part[:-1])
     targets, before = np.concatenate(targets), np.concatenate(before)
     weights = 1.0 / (data.n_actions * propensities(data))
+    penalty = np.full(memory.width, RIDGE)
+    penalty[0] = CONSTANT_RIDGE
+    sums = Regression(memory, value, discount, trace(len(data))).sums(data, 1)
+    ((found, noise),) = solved_advantages(memory, sums.grams, [sums.moments])
+    spreads = []
+    everything = before.T @ (weights[:, np.newaxis] * before)
     for action in range(data.n_actions):
         taken = data.actions == action
-        expected = reference.ridge_advantages(before[taken], targets[taken], weights[taken], RIDGE)
-        np.testing.assert_allclose(
-            learned.advantages[:, action], expected, atol=1e-4 * max(1.0, np.abs(targets).max())
-        )
+        expected = reference.ridge_advantages(before[taken], targets[taken], weights[taken], penalty)
+        size = max(1.0, np.abs(weights[taken] * targets[taken]).sum()) if taken.any() else 1.0
+        np.testing.assert_allclose(found[:, action], expected, atol=1e-5 * size)
+        if taken.any():
+            gram = before[taken].T @ (weights[taken, np.newaxis] * before[taken]) + np.diag(penalty)
+            spreads.append(np.trace(np.linalg.solve(gram, everything)) / everything[0, 0])
+    expected = np.sqrt((targets**2).mean() * np.mean(spreads))
+    assert noise == pytest.approx(expected, rel=1e-3, abs=1e-12)

@@ -1,0 +1,55 @@
+"""Cloned hidden Markov models of small data sets, and the same in plain NumPy."""
+
+import numpy as np
+
+import uqf
+from uqf import _core
+from uqf import _reference_beliefs as reference
+
+
+def started(data, states=5, seed=0, models=1, layout=None):
+    """Models whose training has not begun: the clone of every step is guessed at random."""
+    layout = _core.CloneLayout(data, states=states) if layout is None else layout
+    low, high = layout.ranges[data.observations].T
+    labels = np.random.default_rng(seed).integers(low, high, size=(models, data.n_steps))
+    return layout.started(data, labels.astype(np.uint32), first=0, seed=seed)
+
+
+def iterated(data, iterations=3, **settings):
+    """Models after some plain iterations."""
+    models = started(data, **settings)
+    for _ in range(iterations):
+        models = models.iterated(data)
+    return models
+
+
+def recoded(data, layout):
+    """The same episodes as models see them: one name for actions and observations that share all they have."""
+    firsts = np.unique(layout.ranges[np.unique(data.observations), 0])
+    return uqf.Trajectories(
+        layout.kinds[data.actions],
+        np.searchsorted(firsts, layout.ranges[data.observations, 0]),
+        data.rewards,
+        data.offsets,
+        n_actions=int(layout.kinds.max()) + 1,
+        n_observations=len(firsts),
+        behavior_probs=data.behavior_probs,
+        terminated=data.terminated,
+    )
+
+
+def reference_model(models, data, layout, index=0):
+    """(the model for recoded data, upper edges of its classes of rewards)."""
+    arrays = models.model(index)
+    firsts = np.unique(layout.ranges[np.unique(data.observations), 0])
+    shows = np.searchsorted(firsts, np.arange(len(arrays["start"])), side="right") - 1
+    tables = (np.asarray(arrays[name], np.float64) for name in ("start", "transitions", "events"))
+    return reference.Model(*tables, shows), np.array(arrays["edges"])
+
+
+def reference_episodes(data, edges):
+    """(actions, observations, events, ended) of every episode."""
+    for episode in data:
+        events = 2 * np.minimum(np.searchsorted(edges, episode.rewards), len(edges) - 1)
+        events[-1] += episode.terminated
+        yield episode.actions, episode.observations, events, episode.terminated
