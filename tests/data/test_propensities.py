@@ -8,7 +8,7 @@ import uqf
 from random_policies import random_table
 from strategies import trajectories
 from uqf import ope
-from uqf.data.propensities import PRIOR_STEPS, estimated_propensities, propensities
+from uqf.data.propensities import PRIOR_STEPS, ActionShares, propensities
 from uqf.learn.gain import gain
 from uqf.ope.estimators import replayed
 from uqf.ope.last_symbol import LastSymbolModel
@@ -27,6 +27,10 @@ def with_probs(data, probs):
         behavior_probs=probs,
         terminated=data.terminated,
     )
+
+
+def estimated_propensities(data):
+    return ActionShares.of(data).along(data)
 
 
 @given(trajectories())

@@ -205,7 +205,7 @@ CHANGES = {
     },
     uqf.BeliefQ: {
         "discount": ({}, 0.9, 0.3),
-        "states": ({}, 2, 4),
+        "states": ({}, 2, 3),
         "models": ({}, 1, 2),
         "learning_discount": ({}, 0.3, 0.9),
         "temperature": ({}, None, 0.5),
