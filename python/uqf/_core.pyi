@@ -451,11 +451,14 @@ class AutomatonPolicy(CompiledPolicy):
     def parts(self) -> dict[str, Any]:
         """The arguments that make this policy again."""
 
-def context_tree(data: _Data, depth: int, min_count: int) -> tuple[_Offsets, _Offsets, _Offsets]:
+def context_tree(
+    data: _Data, depth: int, min_count: int, max_nodes: int
+) -> tuple[_Offsets, _Offsets, _Offsets]:
     """The contexts of up to `depth` symbols that occur before the steps of a data set.
 
     (parents (nodes − 1,), symbols (nodes − 1,), and the node of the longest context at every cut (n_steps +
-    n_episodes,)). Node 0 is the empty context. One of two or more symbols must have occurred `min_count` times.
+    n_episodes,)). Node 0 is the empty context. One of two or more symbols must have occurred `min_count` times. Of
+    more than `max_nodes` the commonest are kept, short ones first.
     """
 
 @final

@@ -22,6 +22,9 @@ FloatArray = NDArray[np.float64]
 #: Values this close to the best, relative to the largest (or to 1), count as ties.
 TIE = 1e-10
 
+#: Numbers that are held at once.
+MAX_CELLS = 2_000_000
+
 
 @runtime_checkable
 class Policy(Protocol):
@@ -126,6 +129,17 @@ def chooser(policy: Any, n_actions: int) -> Callable[[Any, np.random.Generator],
         one_hot = np.eye(n_actions)
         return lambda state, rng: one_hot[checked_action(policy.action(state, rng), n_actions)]
     raise TypeError(f"policy is a {type(policy).__name__} without action_probs() or action(); see uqf.Policy")
+
+
+def logged_probs(policy: Any, data: Trajectories) -> FloatArray:
+    """π(a | h) of every logged action, (n_steps,)."""
+    # In parts: probabilities of all actions may not fit into memory.
+    episodes = max(1, len(data) * MAX_CELLS // (data.n_steps * data.n_actions))
+    found = []
+    for first in range(0, len(data), episodes):
+        part = data[first : first + episodes]
+        found.append(probs_along(policy, part)[np.arange(part.n_steps), part.actions])
+    return np.concatenate(found)
 
 
 def remembered(policy: Any, history: Any) -> Any:

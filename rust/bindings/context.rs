@@ -27,19 +27,21 @@ type Tree<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i64>>, Bound<'p
 
 /// The contexts of up to `depth` symbols that occur before the steps of a data set: (parents (nodes − 1,), symbols
 /// (nodes − 1,), and the node of the longest context at every cut (n_steps + n_episodes,)). Node 0 is the empty
-/// context. One of two or more symbols must have occurred `min_count` times.
+/// context. One of two or more symbols must have occurred `min_count` times. Of more than `max_nodes` the commonest are
+/// kept, short ones first.
 #[pyfunction]
 pub fn context_tree<'py>(
     py: Python<'py>,
     data: Arrays<'py>,
     depth: usize,
     min_count: u32,
+    max_nodes: usize,
 ) -> PyResult<Tree<'py>> {
     if depth > MAX_DEPTH {
         return Err(PyValueError::new_err(format!("depth = {depth}: give 0 to {MAX_DEPTH} symbols")));
     }
     let view = data.view()?;
-    let tree = job::quick(py, || Ok(contexts::tree(&view, depth, min_count)))?;
+    let tree = job::quick(py, || Ok(contexts::tree(&view, depth, min_count, max_nodes)))?;
     let (parents, symbols): (Vec<u32>, Vec<u32>) = tree.edges.into_iter().unzip();
     Ok((
         to_python(py, parents.into_iter()),

@@ -1,5 +1,7 @@
 //! The last few symbols before every step, as a tree: a child reaches one symbol farther back than its parent.
 
+use std::cmp::Reverse;
+
 use rustc_hash::FxHashMap;
 
 use crate::trajectories::View;
@@ -14,8 +16,9 @@ pub struct Contexts {
 
 /// Contexts of up to `depth` symbols, the symbol `n_symbols` standing for the start of an episode. Those of two
 /// symbols and more must occur `min_count` times before a step; what follows the last step of an episode is looked
-/// up, not counted.
-pub fn tree(view: &View, depth: usize, min_count: u32) -> Contexts {
+/// up, not counted. There are at most `max_nodes` nodes: where there would be more, the commonest are kept, short ones
+/// first.
+pub fn tree(view: &View, depth: usize, min_count: u32, max_nodes: usize) -> Contexts {
     let cuts = view.n_steps() + view.n_episodes();
     // The symbol that leads to every cut, and how many steps of its episode lie before it.
     let (mut arriving, mut position) = (Vec::with_capacity(cuts), Vec::with_capacity(cuts));
@@ -41,6 +44,11 @@ pub fn tree(view: &View, depth: usize, min_count: u32) -> Contexts {
         }
         let needed = if level == 0 { 1 } else { min_count };
         found.retain(|edge| counts[edge] >= needed);
+        let room = max_nodes.saturating_sub(edges.len() + 1);
+        if found.len() > room {
+            found.sort_by_key(|edge| Reverse(counts[edge]));
+            found.truncate(room);
+        }
         let nodes: FxHashMap<(u32, u32), u32> = found.iter().copied().zip(edges.len() as u32 + 1..).collect();
         edges.extend(found);
         open.retain(|&cut| match nodes.get(&(at_cuts[cut], arriving[cut - level])) {
@@ -71,11 +79,13 @@ mod tests {
             n_actions: 1,
             n_observations: 2,
         };
-        let found = tree(&view, 2, 1);
+        let found = tree(&view, 2, 1, 100);
         // Start, 0 and 1 occur before a step; before them, the start, 0 or 1.
         assert_eq!(found.edges, [(0, 2), (0, 0), (0, 1), (2, 2), (3, 0), (2, 1)]);
         assert_eq!(found.at_cuts, [1, 4, 5, 6, 5, 1, 3]);
-        let found = tree(&view, 2, 2);
+        let found = tree(&view, 2, 2, 100);
         assert_eq!((found.edges.len(), found.at_cuts), (3, vec![1, 2, 3, 2, 3, 1, 3]));
+        let found = tree(&view, 2, 1, 3);
+        assert_eq!((found.edges, found.at_cuts), (vec![(0, 2), (0, 0)], vec![1, 2, 0, 2, 0, 1, 0]));
     }
 }

@@ -55,7 +55,7 @@ def choose(trainer: CloneTrainer, wanted: int, discounts: list[float]) -> tuple[
         plans.append(Plan(layout, count, halves[size].cut(0, count)))
     counts = {plan.layout.n_states: plan.models for plan in plans}
     width = 1 + sum(halves[size].n_features for size in sizes)
-    few = [half.first(GAIN_CELLS // width) for half in (train, test)]
+    few = [half.first(GAIN_CELLS // max(width, sample.data.n_actions)) for half in (train, test)]
     choices = []
     for task in range(n_tasks):
         memory = BeliefMemory([halves[size].for_task(task) for size in sizes], sample.data.n_actions)

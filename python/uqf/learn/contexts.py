@@ -14,6 +14,9 @@ from uqf.data.checks import FloatArray
 from uqf.data.trajectories import Trajectories
 from uqf.policies import ContextPolicy
 
+#: Numbers that a table over contexts and actions has at most.
+MAX_CELLS = 2_000_000
+
 IntArray = NDArray[np.int64]
 
 
@@ -34,8 +37,13 @@ class ContextTree:
 
     @classmethod
     def of(cls, data: Trajectories, depth: int, *, min_count: int = 1) -> ContextTree:
-        """The tree of a data set; contexts of two symbols and more must have occurred `min_count` times."""
-        parents, symbols, at_cuts = _core.context_tree(data, depth, min_count)
+        """The tree of a data set; contexts of two symbols and more must have occurred `min_count` times.
+
+        Where tables over all of them would be too large, the commonest are kept, short ones first.
+        """
+        parents, symbols, at_cuts = _core.context_tree(
+            data, depth, min_count, max(1, MAX_CELLS // data.n_actions)
+        )
         lengths = np.zeros(len(parents) + 1, np.int64)
         for level in range(1, depth + 1):
             # So far lengths count up to level − 1: a parent that has reached it has children that go farther.

@@ -12,7 +12,7 @@ from uqf.data.along import returns_to_go
 from uqf.data.checks import FloatArray
 from uqf.data.propensities import last_symbols, propensities
 from uqf.data.trajectories import Trajectories
-from uqf.policies import probs_along
+from uqf.policies import logged_probs
 
 #: Longer horizons than this drown the gain of one step in the noise of the steps after it.
 MAX_DISCOUNT = 0.95
@@ -81,5 +81,4 @@ def gain(probs: FloatArray, advantages: FloatArray, data: Trajectories) -> Gain:
 
 def policy_gain(policy: Any, baseline: Baseline, data: Trajectories) -> Gain:
     """The gain of a policy on held-out episodes."""
-    probs = probs_along(policy, data)[np.arange(data.n_steps), data.actions]
-    return gain(probs, baseline.advantages(data), data)
+    return gain(logged_probs(policy, data), baseline.advantages(data), data)
