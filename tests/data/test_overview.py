@@ -5,7 +5,7 @@ from functools import reduce
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import uqf
@@ -45,6 +45,7 @@ def spread(draw):
     return data, parts
 
 
+@settings(max_examples=300)
 @given(spread(), st.integers(0, 60), st.integers(0, 2**64 - 1), st.booleans())
 def test_the_sample_does_not_depend_on_how_episodes_are_spread(pair, max_steps, seed, from_the_left):
     data, parts = pair
@@ -104,6 +105,23 @@ def test_copies_of_an_episode_have_different_priorities():
 
 
 @pytest.fixture(scope="module")
+def data():
+    """Episodes of different lengths, of which no two are the same."""
+    rng = np.random.default_rng(4)
+    offsets = np.concatenate([[0], np.cumsum(rng.integers(1, 20, size=440))])
+    return uqf.Trajectories(
+        rng.integers(3, size=offsets[-1]),
+        rng.integers(2, size=offsets[-1]),
+        rng.normal(size=offsets[-1]),
+        offsets,
+        n_actions=3,
+        n_observations=2,
+        behavior_probs=1.0 - rng.random(offsets[-1]),
+        terminated=rng.random(440) < 0.5,
+    )
+
+
+@pytest.fixture(scope="module")
 def folders(data, tmp_path_factory):
     """The same episodes in one file, in eleven, and in seven of another order."""
     folder = tmp_path_factory.mktemp("spread")
@@ -115,9 +133,8 @@ def folders(data, tmp_path_factory):
     return [folder / name for name in ("one", "eleven", "seven")]
 
 
-@pytest.mark.parametrize("max_steps", [1, 500, 10**6])
+@pytest.mark.parametrize("max_steps", [1, 100, 500, 1500, 10**6])
 def test_the_sample_of_a_folder_is_that_of_memory(data, folders, max_steps):
-    assert len({str(episode) for episode in data}) == len(data), "no two episodes are the same"
     whole = read(data, max_steps)
     assert whole.sample.n_steps <= max(max_steps, whole.sample.lengths[0])
     with ThreadPoolExecutor(2) as pool:
