@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 
 from uqf.data.checks import FloatArray
-from uqf.data.overview import Overview
+from uqf.data.overview import COST, Overview
 from uqf.data.progress import Callback
 from uqf.data.reader import Reader
 from uqf.data.trajectories import Trajectories
@@ -57,13 +57,18 @@ class Learner(BaseEstimator):  # type: ignore[misc]
         if isinstance(data, Trajectories):
             self._learn(data, progress)
             return self._keep_origin(data, data)
-        reader = Reader(data, work=self.work, executor=executor, progress=progress)
+
+        def work(steps: int) -> float:
+            return COST * steps + self.work(min(steps, MAX_STEPS))
+
+        reader = Reader(data, work=work, executor=executor, progress=progress)
         overview = Overview.read(reader, MAX_STEPS, seed=0)
         self._learn(overview.sample, reader.reporter.within("learning", self.work(overview.sample.n_steps)))
         if not overview.whole:
             self.diagnostics_["notes"].append(
                 f"learned from {len(overview.sample):,} of {overview.episodes:,} episodes, drawn by their hash"
             )
+        reader.reporter.finish()
         return self._keep_origin(data, overview.sample)
 
     def refit(self, data: Any, *, executor: Any = None, progress: Callback | None = None) -> Self:
