@@ -73,6 +73,8 @@ def fit(
     the policy that was judged and the episodes that judged it, for `uqf.ope.evaluate`.
     """
     probability("discount", discount)
+    if not 0.0 < holdout < 1.0:
+        raise ValueError(f"holdout = {holdout}: give a share above 0 and below 1")
     learners = [candidate(discount, seed) for candidate in CANDIDATES]
 
     def work(steps: int) -> float:
@@ -105,8 +107,6 @@ def fit(
 
 def _split(sample: Trajectories, holdout: float) -> tuple[Trajectories, Trajectories]:
     """(episodes that teach, episodes that judge); the sample has them in an order that is as good as random."""
-    if not 0.0 < holdout < 1.0:
-        raise ValueError(f"holdout = {holdout}: give a share above 0 and below 1")
     held = max(1, round(holdout * len(sample)))
     if held >= len(sample):
         raise ValueError(
