@@ -101,16 +101,17 @@ def test_a_killed_worker_loses_nothing(data, tmp_path, stage, report):
         distributed.LocalCluster(2, threads_per_worker=1, processes=True, dashboard_address=None) as cluster,
         distributed.Client(cluster) as client,
     ):
-        pids = client.run(os.getpid)
+        victim = next(iter(client.run(os.getpid).values()))
 
         def kill(progress):
             # The first report of a stage comes when it begins, the second when eight shards have been read.
             stages.append(progress.stage)
             if stages.count(stage) == report and progress.stage == stage:
-                os.kill(next(iter(pids.values())), signal.SIGKILL)
+                os.kill(victim, signal.SIGKILL)
 
         found = uqf.BeliefQ(**SMALL).fit(slow, executor=client, progress=kill)
-        assert set(pids.values()) != set(client.run(os.getpid).values()), "a worker was replaced"
+        # The scheduler may still believe in the dead worker; only those alive answer.
+        assert victim not in client.run(os.getpid, on_error="ignore").values()
     assert_same(found, alone)
 
 
