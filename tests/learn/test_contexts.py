@@ -71,4 +71,4 @@ def test_levels_are_the_contexts_of_one_length_before_every_step_that_has_one(da
 def test_too_deep_a_tree_is_refused():
     data = uqf.rollout(uqf.make("tiger"), episodes=2)
     with pytest.raises(ValueError, match="depth = 17: give 0 to 16 symbols"):
-        _core.context_tree(data, 17, 1)
+        _core.context_tree(data, 17, 1, 100)
