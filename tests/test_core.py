@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import uqf
-from random_policies import random_automaton, random_table
+from random_policies import KINDS, random_automaton, random_table
 from uqf import _core
 
 
@@ -62,6 +62,9 @@ HOSTILE = {
     "features of other data": lambda: _core.Features(length=1, n_actions=1, n_observations=1).along(
         uqf.rollout(TIGER, episodes=3)
     ),
+    "sums of a number": lambda: _core.discounted_sums(np.array(5.0), np.array([0]), 0.9),
+    "sums of rows without entries": lambda: _core.discounted_sums(np.zeros((3, 0)), np.array([0, 3]), 0.9),
+    "sums of columns": lambda: _core.discounted_sums(np.zeros((2, 3)).T, np.array([0, 3]), 0.9),
     "tabular shapes": lambda: _core.World.tabular(
         np.ones((1, 1, 1)), np.ones((2, 3, 4)), np.ones(()), np.ones(0), np.ones(5, np.bool_), [], [], []
     ),
@@ -78,3 +81,34 @@ def test_no_panic_crosses_into_python(name):
     """A panic would surface as pyo3's PanicException, which is not an `Exception`."""
     with pytest.raises((ValueError, TypeError, OverflowError, AttributeError, RuntimeError)):
         HOSTILE[name]()
+
+
+COMPILED = [kind for kind, make in KINDS.items() if isinstance(make(), _core.CompiledPolicy)]
+
+
+@pytest.mark.parametrize("kind", COMPILED)
+def test_arrays_mean_the_same_however_they_lie_in_memory(kind):
+    """A transposed array lies column by column; read entry by entry it would be another one."""
+    parts = KINDS[kind]().parts()
+    lying = {
+        name: np.asfortranarray(part) if isinstance(part, np.ndarray) else part
+        for name, part in parts.items()
+    }
+    again = type(KINDS[kind]())(**lying).parts()
+    for name, part in parts.items():
+        if isinstance(part, np.ndarray):
+            np.testing.assert_array_equal(again[name], part)
+
+
+def test_worlds_mean_the_same_however_their_arrays_lie_in_memory():
+    tiger = TIGER.tabular()
+    arrays = (tiger.transitions, tiger.observations, tiger.rewards, tiger.start, tiger.terminal)
+    plain, turned = (
+        _core.World.tabular(*map(order, arrays), [], [], [])
+        for order in (np.ascontiguousarray, np.asfortranarray)
+    )
+    played = (
+        _core.rollout(world, None, episodes=20, horizon=9, epsilon=1.0, seed=0) for world in (plain, turned)
+    )
+    for one, other in zip(*played, strict=True):
+        np.testing.assert_array_equal(one, other)

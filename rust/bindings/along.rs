@@ -13,12 +13,20 @@ pub enum Rows<'py> {
     Single(PyReadwriteArrayDyn<'py, f32>),
 }
 
-fn width_of(shape: &[usize], offsets: &[i64]) -> PyResult<usize> {
-    let rows = shape.first().copied().unwrap_or(0);
+fn width_of(shape: &[usize], by_rows: bool, offsets: &[i64]) -> PyResult<usize> {
+    let (rows, width) = match *shape {
+        [rows] => (rows, 1),
+        [rows, width] if width > 0 && by_rows => (rows, width),
+        _ => {
+            let message =
+                format!("rows has shape {shape:?}: give (n_steps,), or (n_steps, width) row by row");
+            return Err(PyValueError::new_err(message));
+        }
+    };
     if offsets.last().copied() != Some(rows as i64) || offsets[0] != 0 || !offsets.is_sorted() {
         return Err(PyValueError::new_err(format!("offsets do not cut {rows} rows into episodes")));
     }
-    Ok(shape[1..].iter().product::<usize>().max(1))
+    Ok(width)
 }
 
 /// In place, within every episode: rows[t] += factor · rows[t + 1], from the last step to the first; with `forward`
@@ -35,13 +43,13 @@ pub fn discounted_sums(
     let offsets = offsets.as_slice()?;
     match rows {
         Rows::Double(mut rows) => {
-            let width = width_of(rows.shape(), offsets)?;
+            let width = width_of(rows.shape(), rows.is_c_contiguous(), offsets)?;
             let run = if forward { along::discounted_forward } else { along::discounted_backward };
             let rows = rows.as_slice_mut()?;
             py.detach(|| run(rows, width, offsets, factor));
         }
         Rows::Single(mut rows) => {
-            let width = width_of(rows.shape(), offsets)?;
+            let width = width_of(rows.shape(), rows.is_c_contiguous(), offsets)?;
             let run = if forward { along::discounted_forward } else { along::discounted_backward };
             let rows = rows.as_slice_mut()?;
             py.detach(|| run(rows, width, offsets, factor as f32));

@@ -4,7 +4,7 @@ use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArray3, PyUntyped
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-use crate::bindings::convert::below;
+use crate::bindings::convert::{below, in_rows};
 use crate::bindings::job;
 use crate::policies::automaton;
 
@@ -24,7 +24,7 @@ impl Automaton {
         operators: PyReadonlyArray3<'_, f64>,
         n_symbols: usize,
     ) -> PyResult<Self> {
-        let (rank, operators) = (operators.shape()[1], operators.as_slice()?.to_vec());
+        let (rank, operators) = (operators.shape()[1], in_rows(&operators)?.into_owned());
         let made = automaton::Automaton::new(rank, n_symbols, symbols.as_slice()?, operators);
         made.map(|inner| Automaton { inner }).map_err(|error| job::to_python(py, error))
     }

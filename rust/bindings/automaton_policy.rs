@@ -1,5 +1,6 @@
 //! Policies that act on the state of an automaton.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use numpy::{
@@ -10,7 +11,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::bindings::convert::{Arrays, small, threads as thread_count};
+use crate::bindings::convert::{Arrays, in_rows, small, threads as thread_count};
 use crate::bindings::job;
 use crate::bindings::policy::{CompiledPolicy, PolicyState};
 use crate::parts;
@@ -31,7 +32,7 @@ pub struct AutomatonPolicy {
 }
 
 fn numbers(array: Option<PyReadonlyArray2<'_, f64>>) -> PyResult<Vec<f64>> {
-    Ok(array.map(|array| array.as_slice().map(<[f64]>::to_vec)).transpose()?.unwrap_or_default())
+    Ok(array.map(|array| in_rows(&array).map(Cow::into_owned)).transpose()?.unwrap_or_default())
 }
 
 #[pymethods]
@@ -57,14 +58,15 @@ impl AutomatonPolicy {
         behavior: Option<(Bound<'_, AutomatonPolicy>, f64)>,
     ) -> PyResult<PyClassInitializer<Self>> {
         let (rank, n_symbols) = (operators.shape()[1], n_actions.saturating_mul(n_observations));
-        let automaton = Automaton::new(rank, n_symbols, symbols.as_slice()?, operators.as_slice()?.to_vec());
+        let automaton =
+            Automaton::new(rank, n_symbols, symbols.as_slice()?, in_rows(&operators)?.into_owned());
         let inner = automaton_policy::AutomatonPolicy {
             automaton: Arc::new(automaton.map_err(|error| job::to_python(py, error))?),
             n_actions,
             n_observations,
             start: start.as_slice()?.to_vec(),
             anchor: anchor.as_slice()?.to_vec(),
-            weights: weights.as_slice()?.to_vec(),
+            weights: in_rows(&weights)?.into_owned(),
             actions: actions.map(|list| small("actions", list.as_slice()?)).transpose()?.unwrap_or_default(),
             propensities: numbers(propensities)?,
             normaliser: normaliser.map(|vector| vector.as_slice().map(<[f64]>::to_vec)).transpose()?,

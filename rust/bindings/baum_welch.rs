@@ -6,7 +6,7 @@ use numpy::{
 };
 use pyo3::prelude::*;
 
-use crate::bindings::convert::{Arrays, threads as thread_count};
+use crate::bindings::convert::{Arrays, in_rows, threads as thread_count};
 use crate::bindings::job;
 use crate::learn::beliefs::baum_welch::{self, Model};
 
@@ -25,11 +25,12 @@ pub fn expected_counts<'py>(
     threads: Option<i64>,
 ) -> PyResult<Counts<'py>> {
     let (view, threads) = (data.view()?, thread_count(threads)?);
+    let (transitions, observations) = (in_rows(&transitions)?, in_rows(&observations)?);
     let model = Model {
         n_states: start.len(),
         start: start.as_slice()?,
-        transitions: transitions.as_slice()?,
-        observations: observations.as_slice()?,
+        transitions: &transitions,
+        observations: &observations,
     };
     let found = job::long(py, None, |ticker| baum_welch::expected_counts(&view, &model, threads, ticker))?;
     let (actions, states) = (view.n_actions, model.n_states);

@@ -10,7 +10,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::bindings::convert::{Arrays, small, threads as thread_count};
+use crate::bindings::convert::{Arrays, in_rows, small, threads as thread_count};
 use crate::bindings::job;
 use crate::bindings::policy::CompiledPolicy;
 use crate::parts;
@@ -62,11 +62,11 @@ impl BeliefPolicy {
         temperature: f64,
     ) -> PyResult<PyClassInitializer<Self>> {
         let (n_actions, n_observations) = (bias.len(), ranges.shape()[1]);
-        let (flat, kinds) = (small("ranges", ranges.as_slice()?)?, small("kinds", kinds.as_slice()?)?);
+        let (flat, kinds) = (small("ranges", &in_rows(&ranges)?)?, small("kinds", kinds.as_slice()?)?);
         let (starts, transitions) = (starts.as_slice()?, transitions.as_slice()?);
         let beliefs = Beliefs::cut(states.as_slice()?, starts, transitions, &flat, kinds, n_observations);
+        let weights = in_rows(&weights)?.into_owned();
         let made = beliefs.and_then(|beliefs| {
-            let weights = weights.as_slice().map(<[f64]>::to_vec).unwrap_or_default();
             let bias = bias.as_slice().map(<[f64]>::to_vec).unwrap_or_default();
             let beliefs = Arc::new(beliefs);
             let policy =

@@ -48,6 +48,11 @@ pub fn from_state(state: &Bound<'_, PyDict>) -> PyResult<(Vec<CloneModel>, Tasks
         n_tasks,
         shared: field("shared")?.extract()?,
     });
+    let kinds = layout.kinds.iter().all(|&kind| (kind as usize) < n_kinds);
+    let ranges = layout.ranges.iter().all(|&(low, high)| low <= high && high as usize <= n_states);
+    if !kinds || !ranges {
+        return Err(PyValueError::new_err("models: kinds or ranges go beyond their tables"));
+    }
     let tables = |name: &str, size: usize| -> PyResult<Vec<Vec<f32>>> {
         let listed: Vec<Bound<'_, PyAny>> = field(name)?.extract()?;
         let mut found = Vec::new();
@@ -84,6 +89,12 @@ pub fn from_state(state: &Bound<'_, PyDict>) -> PyResult<(Vec<CloneModel>, Tasks
         })
         .collect();
     let classes: Vec<(Vec<f64>, Vec<f64>)> = field("classes")?.extract()?;
+    let fit = |(edges, means): &(Vec<f64>, Vec<f64>)| {
+        !edges.is_empty() && edges.len() == means.len() && 2 * edges.len() <= n_events
+    };
+    if classes.len() != n_tasks || !classes.iter().all(fit) {
+        return Err(PyValueError::new_err("models: the classes of rewards do not fit the events"));
+    }
     let classes = classes.into_iter().map(|(edges, means)| RewardClasses::new(edges, means)).collect();
     Ok((models, Tasks::from_parts(classes, field("counts")?.extract()?)))
 }

@@ -10,7 +10,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::bindings::beliefs::CloneModels;
-use crate::bindings::convert::{Arrays, count};
+use crate::bindings::convert::{Arrays, count, in_rows};
 use crate::bindings::job;
 use crate::error::Result;
 use crate::learn::beliefs::CloneModel;
@@ -125,7 +125,7 @@ impl CloneLayout {
             let message = format!("labels has {columns} columns: there are {} steps", view.n_steps());
             return Err(PyValueError::new_err(message));
         }
-        let (labels, tasks) = (labels.as_slice()?, readable(&view, &self.layout, tasks, &self.tasks)?);
+        let (labels, tasks) = (in_rows(&labels)?, readable(&view, &self.layout, tasks, &self.tasks)?);
         let models = job::quick(py, || {
             let row = |number: usize| &labels[number * view.n_steps()..(number + 1) * view.n_steps()];
             let stream = |number: usize| Rng::stream(seed, first + number as u64);

@@ -10,7 +10,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::bindings::convert::{Arrays, small};
+use crate::bindings::convert::{Arrays, in_rows, small};
 use crate::bindings::job;
 use crate::bindings::policy::CompiledPolicy;
 use crate::error::Result;
@@ -84,7 +84,7 @@ impl ContextPolicy {
                 symbols.len()
             )));
         }
-        let (n_actions, values) = (values.shape()[1], values.as_slice()?.to_vec());
+        let (n_actions, values) = (values.shape()[1], in_rows(&values)?.into_owned());
         let edges = parents.into_iter().zip(symbols).collect();
         wrap(py, context::ContextPolicy::new(edges, values, n_actions, n_observations, temperature))
     }

@@ -1,6 +1,9 @@
 //! Arrays and numbers on their way in and out.
 
-use numpy::{IntoPyArray, PyReadonlyArray1};
+use std::borrow::Cow;
+
+use numpy::ndarray::Dimension;
+use numpy::{Element, IntoPyArray, PyReadonlyArray, PyReadonlyArray1, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
@@ -54,6 +57,20 @@ pub fn trajectories_to_python(py: Python<'_>, data: Trajectories) -> PyResult<Bo
         data.terminated.into_pyarray(py),
     )
         .into_pyobject(py)
+}
+
+/// The entries of an array row by row. `as_slice` would take one that lies in memory column by column, such as a
+/// transposed one, in that order.
+pub fn in_rows<'a, T, D>(array: &'a PyReadonlyArray<'_, T, D>) -> PyResult<Cow<'a, [T]>>
+where
+    T: Element + Copy,
+    D: Dimension,
+{
+    if array.is_c_contiguous() {
+        Ok(Cow::Borrowed(array.as_slice()?))
+    } else {
+        Ok(Cow::Owned(array.as_array().iter().copied().collect()))
+    }
 }
 
 /// A count that Python may have given as a negative or absurd number.

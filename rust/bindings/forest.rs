@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::bindings::automaton_policy::AutomatonPolicy;
-use crate::bindings::convert::{Arrays, threads as thread_count};
+use crate::bindings::convert::{Arrays, in_rows, threads as thread_count};
 use crate::bindings::job;
 use crate::bindings::policy::CompiledPolicy;
 use crate::parts;
@@ -141,7 +141,7 @@ impl ForestPolicy {
         let features = features_of(py, automaton, length, one_hot, n_actions, n_observations)?;
         let made = Trees {
             base: base.as_slice()?,
-            weights: weights.as_slice()?,
+            weights: &in_rows(&weights)?,
             trees: trees.as_slice()?,
             nodes: nodes.as_slice()?,
             roots: roots.as_slice()?,
@@ -172,8 +172,8 @@ impl ForestPolicy {
             let wanted = self.inner.features.dim();
             return Err(PyValueError::new_err(format!("x has {n_features} columns: expected {wanted}")));
         }
-        let (x, threads) = (x.as_slice()?, thread_count(threads)?);
-        let run = |ticker: &_| forest::evaluate_all(&self.inner.forests, x, n_features, threads, ticker);
+        let (x, threads) = (in_rows(&x)?, thread_count(threads)?);
+        let run = |ticker: &_| forest::evaluate_all(&self.inner.forests, &x, n_features, threads, ticker);
         job::long(py, None, run)?.into_pyarray(py).reshape([rows, self.inner.forests.len()])
     }
 

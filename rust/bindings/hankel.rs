@@ -6,7 +6,7 @@ use pyo3::exceptions::{PyKeyError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::bindings::convert::{Arrays, threads as thread_count};
+use crate::bindings::convert::{Arrays, in_rows, threads as thread_count};
 use crate::bindings::hankel_settings::HankelSettings;
 use crate::bindings::{hankel_state, job};
 use crate::learn::spectral::double::Double;
@@ -162,7 +162,8 @@ pub fn sum_operators<'py>(
     progress: Option<Bound<'py, PyAny>>,
 ) -> PyResult<SeenOperators<'py>> {
     let rank = left_map.shape()[1];
-    let maps = ReducedMaps { rank, left: left_map.as_slice()?, right: right_map.as_slice()? };
+    let (left, right) = (in_rows(&left_map)?, in_rows(&right_map)?);
+    let maps = ReducedMaps { rank, left: &left, right: &right };
     let (view, threads, settings) = (data.view()?, thread_count(threads)?, &settings.inner);
     let run = |ticker: &_| operators::operators(&view, settings, &maps, threads, ticker);
     let found = job::long(py, progress.as_ref(), run)?;

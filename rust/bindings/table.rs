@@ -6,6 +6,7 @@ use numpy::{IntoPyArray, PyArray2, PyArrayMethods, PyReadonlyArray2, PyUntypedAr
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
+use crate::bindings::convert::in_rows;
 use crate::bindings::job;
 use crate::bindings::policy::CompiledPolicy;
 use crate::parts;
@@ -30,7 +31,7 @@ impl TablePolicy {
         n_observations: usize,
         temperature: f64,
     ) -> PyResult<PyClassInitializer<Self>> {
-        let (n_actions, probs) = (probs.shape()[1], probs.as_slice()?.to_vec());
+        let (n_actions, probs) = (probs.shape()[1], in_rows(&probs)?.into_owned());
         let made = table::TablePolicy::new(probs, n_actions, n_observations, temperature);
         let inner = Arc::new(made.map_err(|error| job::to_python(py, error))?);
         Ok(CompiledPolicy::of(inner.clone(), TablePolicy { inner }))

@@ -10,7 +10,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::bindings::convert::{below, count};
+use crate::bindings::convert::{below, count, in_rows};
 use crate::bindings::job;
 use crate::domains::tabular::{Model, Rewards, Tabular};
 use crate::domains::{self, WorldState, gridworld, pocman, spocman, tiger};
@@ -70,10 +70,10 @@ impl World {
             n_actions: transitions.shape()[0],
             n_states: transitions.shape()[1],
             n_observations: observations.shape()[2],
-            transitions: transitions.as_slice()?.to_vec(),
-            observations: observations.as_slice()?.to_vec(),
+            transitions: in_rows(&transitions)?.into_owned(),
+            observations: in_rows(&observations)?.into_owned(),
             rewards: Rewards {
-                values: rewards.as_slice()?.to_vec(),
+                values: in_rows(&rewards)?.into_owned(),
                 by_next_state: rewards.ndim() >= 3,
                 by_observation: rewards.ndim() >= 4,
             },

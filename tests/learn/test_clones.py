@@ -250,3 +250,36 @@ def test_tasks_that_were_not_laid_out_are_refused(models, ring_data, name):
         READINGS[name](models, ring_data, tasks=tasks)
     with pytest.raises(ValueError, match="task = 1: choose 0 to 0"):
         _core.CloneModels.from_state(models.__getstate__() | {"task": 1})
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        {"kinds": [9, 9]},
+        {"ranges": [(0, 99)] * 3},
+        {"ranges": [(3, 1)] * 3},
+        {"classes": []},
+        {"classes": [([], [])]},
+        {"classes": [([1.0], [1.0, 2.0])]},
+    ],
+    ids=str,
+)
+def test_damaged_models_are_refused(models, damage):
+    with pytest.raises(ValueError, match=r"models: |task = 0"):
+        _core.CloneModels.from_state(models.__getstate__() | damage)
+
+
+def test_a_task_with_fewer_rewards_than_another_has_means_of_its_own(ring_data):
+    """The first task pays -1 to 1 in five classes, the second always 3."""
+    rewards = np.where(
+        np.arange(ring_data.n_steps) < ring_data.offsets[200], np.arange(ring_data.n_steps) % 5 / 2 - 1, 3
+    )
+    data = uqf.Trajectories(**ring_data.__getstate__() | {"rewards": rewards})
+    tasks = np.arange(len(data), dtype=np.uint32) // 200
+    layout = _core.CloneLayout(data, states=6, tasks=tasks)
+    labels = layout.ranges[data.observations, :1].T.astype(np.uint32)
+    both = layout.started(data, labels, first=0, seed=0, tasks=tasks)
+    many, one = (both.for_task(task).model(0) for task in range(2))
+    assert (len(many["edges"]), len(one["edges"])) == (5, 1)
+    assert many["rewards"].min() > -1.0 and many["rewards"].max() < 1.0
+    np.testing.assert_allclose(one["rewards"], 3.0, rtol=1e-4)

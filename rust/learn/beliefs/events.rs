@@ -76,8 +76,9 @@ impl RewardClasses {
         2 * self.class(reward) + usize::from(ended)
     }
 
+    /// 0 for an event that only other tasks have.
     pub fn mean_reward(&self, event: usize) -> f32 {
-        self.means[event / 2] as f32
+        self.means.get(event / 2).map_or(0.0, |&mean| mean as f32)
     }
 }
 
