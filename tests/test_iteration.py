@@ -165,6 +165,7 @@ def test_the_last_policy_is_returned_whatever_it_scored():
     assert np.mean(returns) > 0.4, "uniform play earns 0.23"
 
 
+@pytest.mark.slow
 def test_the_literal_reading_of_the_paper_earns_more_from_round_to_round():
     learner = uqf.UQF(6, 0.95, occurrences="start", max_prefix=10, max_suffix=10)
     rounds = [as_the_paper_has_it(learner, seed=seed)[1].rounds for seed in range(3)]

@@ -152,9 +152,14 @@ def test_damaged_forests_and_foreign_states_are_refused():
     [
         (None, 400, 8),
         (Window(2, "ordinal"), 400, 8),
-        (TPSR(6), 600, 10),
-        (CPSR(6, prefix_dim=300, suffix_dim=300), 600, 10),
-        (uqf.UQF(6, 0.99, projection="hashed", prefix_dim=50, suffix_dim=50), 400, 8),
+        pytest.param(TPSR(6), 600, 10, marks=pytest.mark.slow),
+        pytest.param(CPSR(6, prefix_dim=300, suffix_dim=300), 600, 10, marks=pytest.mark.slow),
+        pytest.param(
+            uqf.UQF(6, 0.99, projection="hashed", prefix_dim=50, suffix_dim=50),
+            400,
+            8,
+            marks=pytest.mark.slow,
+        ),
     ],
     ids=["none", "window", "tpsr", "cpsr", "uqf"],
 )

@@ -145,6 +145,7 @@ def test_unseen_symbols_keep_the_state_and_dead_ones_restart():
     np.testing.assert_allclose(dead.state([(0, 0)]), [0.5, 0.5])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("learner", [TPSR(6), CPSR(6, projection="hashed", prefix_dim=400, suffix_dim=400)])
 def test_the_linear_policy_beats_chance(learner):
     env = uqf.make("gridworld-near")

@@ -26,7 +26,7 @@ def any_array(draw, length):
     return draw(arrays.arrays(kind, shape))
 
 
-@settings(max_examples=300)
+@settings(max_examples=100)
 @given(st.data())
 def test_any_arrays_are_valid_trajectories_or_refused(data):
     length = data.draw(st.integers(0, 6))

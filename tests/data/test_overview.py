@@ -45,7 +45,7 @@ def spread(draw):
     return data, parts
 
 
-@settings(max_examples=300)
+@settings(max_examples=100)
 @given(spread(), st.integers(0, 60), st.integers(0, 2**64 - 1), st.booleans())
 def test_the_sample_does_not_depend_on_how_episodes_are_spread(pair, max_steps, seed, from_the_left):
     data, parts = pair

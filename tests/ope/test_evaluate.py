@@ -123,7 +123,7 @@ def test_in_a_world_without_chance_the_right_values_leave_no_noise():
 
 def test_two_policies_are_told_apart_or_not():
     env = uqf.make("gridworld-near")
-    data = uqf.rollout(env, episodes=2000, horizon=15, seed=0)
+    data = uqf.rollout(env, episodes=600, horizon=15, seed=0)
     one, other = softened(env, 0.05), softened(env, 0.05, seed=2)
     same = ope.compare(one, one, data, discount=0.95)
     assert same.difference == same.stderr == 0.0

@@ -47,7 +47,7 @@ def pomdps(draw: st.DrawFn) -> uqf.TabularPOMDP:
     )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(pomdps())
 def test_what_is_written_is_read_exactly(pomdp: uqf.TabularPOMDP) -> None:
     text = uqf.dumps_pomdp(pomdp)
