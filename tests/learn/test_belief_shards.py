@@ -89,7 +89,10 @@ def test_dask_gives_the_same_bits(folder, alone, workers, threads):
         assert_same(uqf.BeliefQ(**SMALL).fit(shards, executor=client), alone["BeliefQ"])
 
 
-@pytest.mark.parametrize(("stage", "report"), [("reading", 2), ("training", 1), ("advantages", 2)])
+@pytest.mark.parametrize(
+    ("stage", "report"),
+    [("reading", 2), ("training", 1), pytest.param("advantages", 2, marks=pytest.mark.slow)],
+)
 def test_a_killed_worker_loses_nothing(data, tmp_path, stage, report):
     """A real process is killed while it reads or trains; the other one does its work, to the same bits."""
     parts = [data[40 * n : 40 * (n + 1)] for n in range(11)]
