@@ -8,8 +8,8 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::bindings::belief_policy::filter_parts;
-use crate::bindings::clone_layout::of_episode;
-use crate::bindings::convert::{Arrays, count, threads as thread_count};
+use crate::bindings::clone_layout::readable;
+use crate::bindings::convert::{Arrays, below, count, threads as thread_count};
 use crate::bindings::{beliefs_state, job};
 use crate::learn::beliefs::CloneModel;
 use crate::learn::beliefs::events::Tasks;
@@ -17,6 +17,7 @@ use crate::learn::beliefs::layout::Layout;
 use crate::learn::beliefs::training::{self, Schedule};
 use crate::parts;
 use crate::policies::belief::Beliefs;
+use crate::trajectories::View;
 
 /// Cloned hidden Markov models of one layout, as they move and pay in one of their tasks.
 #[pyclass(frozen, module = "uqf._core")]
@@ -40,8 +41,13 @@ impl CloneModels {
     }
 
     /// All episodes of a data set as episodes of this task.
-    fn as_task(&self, episodes: usize) -> Tasks {
-        self.tasks.applied(vec![self.task as u32; episodes])
+    fn as_task(&self, view: &View<'_>) -> PyResult<Tasks> {
+        readable(view, self.layout(), None, &self.tasks)?;
+        Ok(self.tasks.applied(vec![self.task as u32; view.n_episodes()]))
+    }
+
+    fn layout(&self) -> &Layout {
+        &self.models[0].layout
     }
 
     /// The part of a table (tasks, kinds, events, states) that belongs to this task.
@@ -79,9 +85,9 @@ impl CloneModels {
             seed,
             threads: thread_count(threads)?,
         };
-        let tasks = of_episode(tasks, view.n_episodes())?;
+        let tasks = readable(&view, self.layout(), tasks, &self.tasks)?;
         let models = job::long(py, progress.as_ref(), |ticker| {
-            training::train(&self.models, &view, &self.tasks.applied(tasks), &schedule, ticker)
+            training::train(&self.models, &view, &tasks, &schedule, ticker)
         })?;
         Ok(Self::in_task(Arc::new(models), self.tasks.clone(), self.task))
     }
@@ -106,7 +112,7 @@ impl CloneModels {
 
     /// These models and others of the same layout.
     fn plus(&self, other: &CloneModels) -> PyResult<Self> {
-        if self.models[0].layout != other.models[0].layout {
+        if self.layout() != other.layout() {
             return Err(PyValueError::new_err("the models have different layouts"));
         }
         let models = self.models.iter().chain(other.models.iter()).cloned().collect();
@@ -133,8 +139,8 @@ impl CloneModels {
     ) -> PyResult<Vec<f64>> {
         let view = data.view()?;
         let tasks = match tasks {
-            Some(_) => self.tasks.applied(of_episode(tasks, view.n_episodes())?),
-            None => self.as_task(view.n_episodes()),
+            Some(_) => readable(&view, self.layout(), tasks, &self.tasks)?,
+            None => self.as_task(&view)?,
         };
         job::long(py, None, |ticker| {
             let episodes = self.models[0].lockstep(&view, &tasks);
@@ -145,8 +151,8 @@ impl CloneModels {
     /// Models after one plain iteration of Baum and Welch on these episodes.
     fn iterated(&self, py: Python<'_>, data: Arrays<'_>) -> PyResult<Self> {
         let view = data.view()?;
+        let tasks = self.as_task(&view)?;
         let models = job::long(py, None, |ticker| {
-            let tasks = self.as_task(view.n_episodes());
             let episodes = self.models[0].lockstep(&view, &tasks);
             self.models.iter().map(|model| model.iterated(&episodes, &tasks, ticker)).collect()
         })?;
@@ -161,9 +167,9 @@ impl CloneModels {
         data: Arrays<'py>,
     ) -> PyResult<(Cube<'py>, Cube<'py>, Bound<'py, PyArray1<f32>>)> {
         let (model, view) = (self.at(index)?, data.view()?);
-        let counts = job::long(py, None, |ticker| {
-            model.expected_counts(&model.lockstep(&view, &self.as_task(view.n_episodes())), ticker)
-        })?;
+        let tasks = self.as_task(&view)?;
+        let counts =
+            job::long(py, None, |ticker| model.expected_counts(&model.lockstep(&view, &tasks), ticker))?;
         let Layout { n_kinds, n_states, .. } = *model.layout;
         Ok((
             counts.transitions.into_pyarray(py).reshape([n_kinds, n_states, n_states])?,
@@ -200,6 +206,7 @@ impl CloneModels {
     fn from_state(state: &Bound<'_, PyDict>) -> PyResult<Self> {
         let (models, tasks) = beliefs_state::from_state(state)?;
         let task = state.get_item("task")?.map_or(Ok(0), |task| task.extract())?;
+        let task = below("task", task, tasks.count())?;
         Ok(Self::in_task(Arc::new(models), Arc::new(tasks), task))
     }
 

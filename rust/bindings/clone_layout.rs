@@ -18,6 +18,7 @@ use crate::learn::beliefs::events::Tasks;
 use crate::learn::beliefs::layout::Layout;
 use crate::learn::beliefs::training;
 use crate::rng::Rng;
+use crate::trajectories::View;
 
 /// How many states the models of a data set have and how they are shared out, and what its rewards look like.
 #[pyclass(frozen, module = "uqf._core")]
@@ -34,6 +35,27 @@ pub fn of_episode(tasks: Option<PyReadonlyArray1<'_, u32>>, episodes: usize) -> 
     }
     let message = format!("tasks has {} entries: there are {episodes} episodes", listed.len());
     Err(PyValueError::new_err(message))
+}
+
+/// The tasks of episodes that models of this layout can read.
+pub fn readable(
+    view: &View<'_>,
+    layout: &Layout,
+    tasks: Option<PyReadonlyArray1<'_, u32>>,
+    known: &Tasks,
+) -> PyResult<Tasks> {
+    let (given, laid_out) =
+        ((view.n_actions, view.n_observations), (layout.kinds.len(), layout.ranges.len()));
+    if given != laid_out {
+        let message = format!("data has (actions, observations) {given:?}: the models have {laid_out:?}");
+        return Err(PyValueError::new_err(message));
+    }
+    let tasks = of_episode(tasks, view.n_episodes())?;
+    let count = known.count();
+    match tasks.iter().find(|&&task| task as usize >= count) {
+        Some(task) => Err(PyValueError::new_err(format!("tasks holds {task}: choose 0 to {}", count - 1))),
+        None => Ok(known.applied(tasks)),
+    }
 }
 
 #[pymethods]
@@ -94,10 +116,17 @@ impl CloneLayout {
         seed: u64,
         tasks: Option<PyReadonlyArray1<'_, u32>>,
     ) -> PyResult<CloneModels> {
-        let (view, rows) = (data.view()?, labels.shape()[0]);
-        let (labels, tasks) = (labels.as_slice()?, of_episode(tasks, view.n_episodes())?);
+        let (view, shape) = (data.view()?, labels.shape());
+        let (rows, columns) = (shape[0], shape[1]);
+        if rows == 0 {
+            return Err(PyValueError::new_err("labels has no row: give one for every model"));
+        }
+        if columns != view.n_steps() {
+            let message = format!("labels has {columns} columns: there are {} steps", view.n_steps());
+            return Err(PyValueError::new_err(message));
+        }
+        let (labels, tasks) = (labels.as_slice()?, readable(&view, &self.layout, tasks, &self.tasks)?);
         let models = job::quick(py, || {
-            let tasks = self.tasks.applied(tasks);
             let row = |number: usize| &labels[number * view.n_steps()..(number + 1) * view.n_steps()];
             let stream = |number: usize| Rng::stream(seed, first + number as u64);
             let numbers = 0..rows;
@@ -105,9 +134,6 @@ impl CloneLayout {
                 .map(|i| CloneModel::started(&view, &tasks, &self.layout, row(i), &mut stream(i)))
                 .collect::<Result<Vec<_>>>()
         })?;
-        if models.is_empty() {
-            return Err(PyValueError::new_err("labels has no row: give one for every model"));
-        }
         Ok(CloneModels::in_task(Arc::new(models), self.tasks.clone(), 0))
     }
 

@@ -214,8 +214,39 @@ def test_tasks_that_are_none_are_refused(models, ring_data):
 def test_labels_that_do_not_fit_the_steps_are_refused(ring_data):
     layout = _core.CloneLayout(ring_data, states=4)
     labels = np.zeros((1, ring_data.n_steps), np.uint32)
-    for wrong in (labels[:, 1:].copy(), labels + np.uint32(layout.n_states)):
-        with pytest.raises(ValueError, match="labels"):
+    for wrong in (labels[:, 1:].copy(), np.zeros((1, ring_data.n_steps + 1), np.uint32)):
+        expected = f"labels has {wrong.shape[1]} columns: there are {ring_data.n_steps} steps"
+        with pytest.raises(ValueError, match=expected):
             layout.started(ring_data, wrong, first=0, seed=0)
+    with pytest.raises(ValueError, match="labels.*give one of 4 states"):
+        layout.started(ring_data, labels + np.uint32(layout.n_states), first=0, seed=0)
     with pytest.raises(ValueError, match="labels has no row"):
         layout.started(ring_data, labels[:0], first=0, seed=0)
+
+
+READINGS = {
+    "trained": lambda models, data, **tasks: models.trained(data, **SCHEDULE, **tasks),
+    "score": lambda models, data, **tasks: models.score(data, **tasks),
+    "iterated": lambda models, data: models.iterated(data),
+    "expected_counts": lambda models, data: models.expected_counts(0, data),
+}
+
+
+@pytest.mark.parametrize("name", READINGS)
+def test_data_with_other_names_are_refused(models, ring_data, name):
+    """More actions or observations than were laid out would be read beyond the end of tables."""
+    for size in ("n_actions", "n_observations"):
+        wider = uqf.Trajectories(**ring_data.__getstate__() | {size: 9})
+        with pytest.raises(ValueError, match="data has .*9.*: the models have"):
+            READINGS[name](models, wider)
+        with pytest.raises(ValueError, match="data has .*9.*: the models have"):
+            started(wider, layout=_core.CloneLayout(ring_data, states=4))
+
+
+@pytest.mark.parametrize("name", ["trained", "score"])
+def test_tasks_that_were_not_laid_out_are_refused(models, ring_data, name):
+    tasks = np.arange(len(ring_data), dtype=np.uint32) // 399
+    with pytest.raises(ValueError, match="tasks holds 1: choose 0 to 0"):
+        READINGS[name](models, ring_data, tasks=tasks)
+    with pytest.raises(ValueError, match="task = 1: choose 0 to 0"):
+        _core.CloneModels.from_state(models.__getstate__() | {"task": 1})

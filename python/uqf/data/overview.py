@@ -24,12 +24,15 @@ class Overview:
 
     The sample holds the episodes with the lowest priorities, in that order. Priorities are hashes of the content: the
     sample is the same however the episodes are spread over files and workers, and its order is as good as random.
+    Only which of several copies of one episode are drawn may depend on how they are spread.
     """
 
     episodes: int
     steps: int
     sample: Trajectories
     priorities: NDArray[np.uint64]
+    limit: int
+    """The lowest priority that was left out: no episode beyond it is in the sample, even if it is short and would fit."""
     max_steps: int
     shares: ActionShares | None
     """None if the log says how probable the actions were."""
@@ -57,15 +60,18 @@ class Overview:
             steps=self.steps + other.steps,
             sample=concatenate([self.sample, other.sample]),
             priorities=np.concatenate([self.priorities, other.priorities]),
+            limit=min(self.limit, other.limit),
             shares=reduce(ActionShares.plus, shares) if shares else None,
         )
         return both._cut()
 
     def _cut(self) -> Overview:
         order = np.argsort(self.priorities, kind="stable")
-        ends = np.cumsum(self.sample.lengths[order])
-        chosen = order[: max(1, int(np.searchsorted(ends, self.max_steps, side="right")))]
-        return replace(self, sample=self.sample[chosen], priorities=self.priorities[chosen])
+        priorities, ends = self.priorities[order], np.cumsum(self.sample.lengths[order])
+        fits = int(np.searchsorted(ends, self.max_steps, side="right"))
+        count = max(1, min(fits, int(np.searchsorted(priorities, np.uint64(self.limit), side="right"))))
+        limit = min([self.limit, *priorities[count : count + 1].tolist()])
+        return replace(self, sample=self.sample[order[:count]], priorities=priorities[:count], limit=limit)
 
     def known(self, data: Trajectories) -> Trajectories:
         """The episodes with a probability for every logged action, estimated from all data where none was logged."""
@@ -78,4 +84,4 @@ def overview(max_steps: int, seed: int, data: Trajectories) -> Overview:
     """Of some episodes in memory."""
     priorities = _core.episode_priorities(data, seed)
     shares = ActionShares.of(data) if data.behavior_probs is None else None
-    return Overview(len(data), data.n_steps, data, priorities, max_steps, shares)._cut()
+    return Overview(len(data), data.n_steps, data, priorities, 2**64 - 1, max_steps, shares)._cut()
