@@ -5,6 +5,7 @@
 pub mod error;
 pub mod rng;
 pub mod parallel;
+pub mod recorded;
 pub mod trajectories;
 pub mod along;
 pub mod simulate;

@@ -1,4 +1,4 @@
-//! Episodes as flat arrays cut by offsets: storage, validation, selection.
+//! Episodes as flat arrays cut by offsets: what learning reads.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -6,7 +6,6 @@ use std::ops::Range;
 use xxhash_rust::xxh3::{Xxh3, xxh3_64_with_seed};
 
 use crate::error::{Error, Result};
-use crate::parallel::for_each;
 
 /// Symbol of an action and the observation that followed it; defined here and nowhere else.
 #[inline]
@@ -14,113 +13,10 @@ pub fn symbol(action: i32, observation: i32, n_observations: usize) -> usize {
     action as usize * n_observations + observation as usize
 }
 
-/// Episodes that were recorded here. Step arrays share one length; episode `i` is `offsets[i]..offsets[i + 1]`.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Trajectories {
-    pub actions: Vec<i32>,
-    pub observations: Vec<i32>,
-    pub rewards: Vec<f64>,
-    pub behavior_probs: Vec<f64>,
-    pub offsets: Vec<i64>,
-    pub terminated: Vec<bool>,
-}
-
-impl Trajectories {
-    pub fn new() -> Self {
-        Trajectories { offsets: vec![0], ..Default::default() }
-    }
-
-    pub fn reserve(&mut self, episodes: usize, steps: usize) {
-        self.actions.reserve(steps);
-        self.observations.reserve(steps);
-        self.rewards.reserve(steps);
-        self.behavior_probs.reserve(steps);
-        self.offsets.reserve(episodes);
-        self.terminated.reserve(episodes);
-    }
-
-    #[inline]
-    pub fn push_step(&mut self, action: usize, observation: usize, reward: f64, behavior_prob: f64) {
-        self.actions.push(action as i32);
-        self.observations.push(observation as i32);
-        self.rewards.push(reward);
-        self.behavior_probs.push(behavior_prob);
-    }
-
-    pub fn end_episode(&mut self, terminated: bool) {
-        self.offsets.push(self.actions.len() as i64);
-        self.terminated.push(terminated);
-    }
-
-    /// All blocks, one after the other; copied in parallel, so that joining does not undo the gain of more threads.
-    pub fn concatenate(threads: usize, mut blocks: Vec<Trajectories>) -> Result<Trajectories> {
-        if blocks.len() == 1 {
-            return Ok(blocks.remove(0));
-        }
-        let steps = blocks.iter().map(|block| block.actions.len()).sum();
-        let episodes = blocks.iter().map(|block| block.terminated.len()).sum();
-        let mut all = Trajectories {
-            actions: vec![0; steps],
-            observations: vec![0; steps],
-            rewards: vec![0.0; steps],
-            behavior_probs: vec![0.0; steps],
-            offsets: vec![0; episodes + 1],
-            terminated: vec![false; episodes],
-        };
-        let (mut actions, mut observations) = (&mut all.actions[..], &mut all.observations[..]);
-        let (mut rewards, mut probs) = (&mut all.rewards[..], &mut all.behavior_probs[..]);
-        let (mut offsets, mut terminated) = (&mut all.offsets[1..], &mut all.terminated[..]);
-        let mut base = 0;
-        let mut places = Vec::with_capacity(blocks.len());
-        for block in blocks {
-            let (steps, episodes) = (block.actions.len(), block.terminated.len());
-            places.push(Place {
-                actions: cut(&mut actions, steps),
-                observations: cut(&mut observations, steps),
-                rewards: cut(&mut rewards, steps),
-                behavior_probs: cut(&mut probs, steps),
-                offsets: cut(&mut offsets, episodes),
-                terminated: cut(&mut terminated, episodes),
-                base,
-                block,
-            });
-            base += steps as i64;
-        }
-        for_each(threads, places, Place::fill)?;
-        Ok(all)
-    }
-}
-
-/// A block and the stretch of the whole that it goes to.
-struct Place<'a> {
-    block: Trajectories,
-    base: i64,
-    actions: &'a mut [i32],
-    observations: &'a mut [i32],
-    rewards: &'a mut [f64],
-    behavior_probs: &'a mut [f64],
-    offsets: &'a mut [i64],
-    terminated: &'a mut [bool],
-}
-
-impl Place<'_> {
-    fn fill(self) {
-        self.actions.copy_from_slice(&self.block.actions);
-        self.observations.copy_from_slice(&self.block.observations);
-        self.rewards.copy_from_slice(&self.block.rewards);
-        self.behavior_probs.copy_from_slice(&self.block.behavior_probs);
-        self.terminated.copy_from_slice(&self.block.terminated);
-        for (place, offset) in self.offsets.iter_mut().zip(&self.block.offsets[1..]) {
-            *place = offset + self.base;
-        }
-    }
-}
-
-/// Takes the first `length` entries off `rest`.
-fn cut<'a, T>(rest: &mut &'a mut [T], length: usize) -> &'a mut [T] {
-    let (first, others) = std::mem::take(rest).split_at_mut(length);
-    *rest = others;
-    first
+/// What stands for the start of an episode that shows nothing before its first action. The symbols of what others show
+/// first are those of the action `n_actions`.
+pub fn start_symbol(n_actions: usize, n_observations: usize) -> usize {
+    n_actions.saturating_add(1).saturating_mul(n_observations)
 }
 
 /// Borrowed episodes: what learning reads. The arrays belong to the caller and are not copied.
@@ -133,11 +29,19 @@ pub struct View<'a> {
     pub behavior_probs: Option<&'a [f64]>,
     /// Whether the world ended an episode, one for each.
     pub terminated: &'a [bool],
+    /// What was shown before the first action, one for each episode, where anything was.
+    pub first_observations: Option<&'a [i32]>,
     pub n_actions: usize,
     pub n_observations: usize,
 }
 
 impl<'a> View<'a> {
+    /// What an episode showed before its first action.
+    #[inline]
+    pub fn first(&self, episode: usize) -> Option<usize> {
+        self.first_observations.map(|first| first[episode] as usize)
+    }
+
     pub fn n_episodes(&self) -> usize {
         self.offsets.len() - 1
     }
@@ -156,9 +60,12 @@ impl<'a> View<'a> {
         (self.offsets[episode] - self.offsets[0]) as usize
     }
 
-    /// XXH3-64 of an episode's actions, observations, rewards and end.
+    /// XXH3-64 of what an episode showed first, of its actions, observations, rewards and end.
     fn hash(&self, episode: usize, seed: u64) -> u64 {
         let mut hasher = Xxh3::with_seed(seed);
+        if let Some(first) = self.first(episode) {
+            hasher.update(&(first as u64).to_le_bytes());
+        }
         for step in self.episode(episode) {
             hasher.update(&self.actions[step].to_le_bytes());
             hasher.update(&self.observations[step].to_le_bytes());
@@ -205,6 +112,20 @@ impl<'a> View<'a> {
                     self.n_steps()
                 );
                 return Err(Error::argument(name, format!("array of length {length}"), remedy));
+            }
+        }
+        if let Some(first) = self.first_observations {
+            if first.len() != self.n_episodes() {
+                let remedy = format!("there are {} episodes", self.n_episodes());
+                return Err(Error::argument(
+                    "first_observations",
+                    format!("array of length {}", first.len()),
+                    remedy,
+                ));
+            }
+            if let Some(bad) = first.iter().find(|&&o| o < 0 || o as usize >= self.n_observations) {
+                let remedy = format!("choose 0 to {}", self.n_observations - 1);
+                return Err(Error::argument("first_observations", bad, remedy));
             }
         }
         for episode in 0..self.n_episodes() {
@@ -279,6 +200,7 @@ mod tests {
             offsets,
             behavior_probs: None,
             terminated: &[],
+            first_observations: None,
             n_actions: 2,
             n_observations: 2,
         }
@@ -297,23 +219,6 @@ mod tests {
         assert!(view(&[0, 1], &[0.0; 2], &[0, 2]).validate().is_ok());
         for offsets in [&[0, 0, 2][..], &[0, 1], &[1, 2], &[], &[0, 3]] {
             assert!(matches!(view(&[0, 1], &[0.0; 2], offsets).validate(), Err(Error::Offsets { .. })));
-        }
-    }
-
-    #[test]
-    fn blocks_join_alike_for_any_number_of_threads() {
-        let block = |actions: &[i32]| {
-            let mut block = Trajectories::new();
-            for &action in actions {
-                block.push_step(action as usize, 1, f64::from(action), 0.5);
-                block.end_episode(action == 1);
-            }
-            block
-        };
-        for threads in [1, 3] {
-            let joined =
-                Trajectories::concatenate(threads, vec![block(&[0, 1]), block(&[2]), block(&[1, 0])]);
-            assert_eq!(joined.unwrap(), block(&[0, 1, 2, 1, 0]));
         }
     }
 }

@@ -27,6 +27,8 @@ def as_steps(data, **changes):
     }
     if data.behavior_probs is not None:
         columns["behavior_prob"] = data.behavior_probs
+    if data.first_observations is not None:
+        columns["first_observation"] = np.repeat(data.first_observations, data.lengths)
     return pa.table(columns | changes)
 
 

@@ -55,11 +55,12 @@ def trajectories(
     max_actions: int = 3,
     max_observations: int = 3,
 ) -> uqf.Trajectories:
-    """A random data set, with or without behaviour probabilities."""
+    """A random data set, with or without behaviour probabilities and first observations."""
     lengths = draw(st.lists(st.integers(1, max_length), min_size=1, max_size=max_episodes), label="lengths")
     n_actions = draw(st.integers(1, max_actions), label="actions")
     n_observations = draw(st.integers(1, max_observations), label="observations")
     known = draw(st.booleans(), label="behavior_probs")
+    opens = draw(st.booleans(), label="first_observations")
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1), label="seed"))
     steps = sum(lengths)
     return uqf.Trajectories(
@@ -71,4 +72,5 @@ def trajectories(
         n_observations=n_observations,
         behavior_probs=1.0 - rng.random(steps) if known else None,
         terminated=rng.random(len(lengths)) < 0.5,
+        first_observations=rng.integers(n_observations, size=len(lengths)) if opens else None,
     )

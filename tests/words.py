@@ -20,3 +20,9 @@ def context_words(policy):
     for parent, symbol in zip(parts["parents"].tolist(), parts["symbols"].tolist(), strict=True):
         words.append((symbol, *words[parent]))
     return words
+
+
+def first_symbol(data, episode):
+    """The symbol before the first step: of what the episode showed first, or of a start that showed nothing."""
+    shown = data.n_observations if episode.first_observation is None else episode.first_observation
+    return data.n_symbols + shown

@@ -351,8 +351,8 @@ class CompiledPolicy:
     def temperature(self) -> float:
         """0 acts greedily, ties by chance; otherwise actions are drawn from softmax(q_values / temperature)."""
 
-    def initial_state(self) -> PolicyState:
-        """The memory at the start of an episode."""
+    def initial_state(self, first: int | None = None) -> PolicyState:
+        """The memory at the start of an episode; `first` is what it shows before the first action, if anything."""
 
     def update(self, state: PolicyState, action: int, observation: int) -> PolicyState:
         """The memory after one more step; `state` itself does not change."""
@@ -600,6 +600,7 @@ class BeliefPolicy(CompiledPolicy):
     ranges : (models, n_observations, 2), first and last + 1 of the states that show an observation
     kinds : (n_actions,), which transition matrix an action has
     weights : (features, n_actions); bias : (n_actions,)
+    opens : whether the models know what an episode shows before its first action
     """
 
     def __new__(
@@ -612,6 +613,7 @@ class BeliefPolicy(CompiledPolicy):
         kinds: _Offsets,
         weights: _Floats,
         bias: _Floats,
+        opens: bool = False,
         temperature: float = 0.0,
     ) -> BeliefPolicy: ...
     @property
@@ -730,8 +732,8 @@ class PolicyBatch:
     def update(self, actions: _Offsets, observations: _Offsets, *, threads: int | None = None) -> None:
         """Takes in the action and the observation of every episode, (n,) each."""
 
-    def reset(self, starts: _Booleans) -> None:
-        """Begins the episodes marked in `starts` (n,) anew."""
+    def reset(self, starts: _Booleans, first: _Offsets | None = None) -> None:
+        """Begins the episodes marked in `starts` (n,) anew; `first` (n,) is what they show before an action."""
 
 # --- playing ---------------------------------------------------------------------------------------------
 

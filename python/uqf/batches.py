@@ -7,7 +7,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uqf.policies import checked_action, chooser
+from uqf.policies import checked_action, chooser, started
 
 
 class Batch(Protocol):
@@ -25,8 +25,8 @@ class Batch(Protocol):
     def update(self, actions: Any, observations: Any) -> None:
         """Takes in the action and the observation of every episode, (n,) each."""
 
-    def reset(self, starts: Any) -> None:
-        """Begins the episodes marked in `starts` (n,) anew."""
+    def reset(self, starts: Any, first: Any = None) -> None:
+        """Begins the episodes marked in `starts` (n,) anew; `first` (n,) is what they show before an action."""
 
 
 class PythonBatch:
@@ -50,7 +50,7 @@ class PythonBatch:
         )
 
     def act(self) -> NDArray[np.int64]:
-        """An action for every episode, (n,), each drawn with the luck of its own episode."""
+        """An action for every episode, (n,), each drawn with the random numbers of its own episode."""
         rows = zip(self.action_probs(), self._rngs, strict=True)
         return np.array([rng.choice(self._n_actions, p=probs) for probs, rng in rows], np.int64)
 
@@ -62,10 +62,12 @@ class PythonBatch:
         steps = zip(self._memories, taken, seen, strict=True)
         self._memories = [self._policy.update(memory, action, shown) for memory, action, shown in steps]
 
-    def reset(self, starts: ArrayLike) -> None:
-        """Begins the episodes marked in `starts` (n,) anew."""
-        pairs = zip(self._memories, self._listed("starts", starts), strict=True)
-        self._memories = [self._policy.initial_state() if new else memory for memory, new in pairs]
+    def reset(self, starts: ArrayLike, first: ArrayLike | None = None) -> None:
+        """Begins the episodes marked in `starts` (n,) anew; `first` (n,) is what they show before an action."""
+        shown = [None] * len(self) if first is None else self._listed("first", first)
+        marked = self._listed("starts", starts)
+        for episode in np.flatnonzero(marked):
+            self._memories[episode] = started(self._policy, shown[episode])
 
     def _listed(self, name: str, values: ArrayLike) -> list[Any]:
         listed: list[Any] = np.asarray(values).tolist()

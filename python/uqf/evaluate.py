@@ -100,7 +100,7 @@ def rollout(
         arrays = _core.rollout(
             env.world, policy, epsilon=float(epsilon), threads=threads, progress=progress, **schedule
         )
-        return Trajectories._trusted(*arrays, env.n_actions, env.n_observations, None)
+        return Trajectories._trusted(*arrays, env.n_actions, env.n_observations, None, None)
     steps = list(_play(env, policy, epsilon=epsilon, progress=progress, **schedule))
     lengths = np.bincount([step.episode - first for step in steps])
     ends = np.cumsum(lengths)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import inspect
 from collections.abc import Callable
 from typing import Any, Protocol, Self, runtime_checkable
 
@@ -36,7 +37,11 @@ class Policy(Protocol):
     """
 
     def initial_state(self) -> Any:
-        """Memory at the start of an episode."""
+        """Memory at the start of an episode.
+
+        With a parameter `first` (None by default) it is told the observation that some worlds show before the first
+        action, as the `reset` of Gymnasium does; without, it does not see it.
+        """
 
     def update(self, state: Any, action: int, observation: int) -> Any:
         """Memory after one more step; must not change `state` in place."""
@@ -142,9 +147,18 @@ def logged_probs(policy: Any, data: Trajectories) -> FloatArray:
     return np.concatenate(found)
 
 
-def remembered(policy: Any, history: Any) -> Any:
-    """The memory of a policy after a history, a list of (action, observation)."""
-    state = policy.initial_state()
+def started(policy: Any, first: int | None = None) -> Any:
+    """The memory of a policy at the start of an episode that showed `first`, or nothing, before the first action."""
+    if first is None:
+        return policy.initial_state()
+    if isinstance(policy, CompiledPolicy) or "first" in inspect.signature(policy.initial_state).parameters:
+        return policy.initial_state(first=first)
+    return policy.initial_state()
+
+
+def remembered(policy: Any, history: Any, first: int | None = None) -> Any:
+    """The memory of a policy after a history, a list of (action, observation), and what was shown before it."""
+    state = started(policy, first)
     for action, observation in history:
         state = policy.update(state, action, observation)
     return state
@@ -164,7 +178,7 @@ def probs_along(policy: Any, data: Trajectories) -> FloatArray:
     rng = np.random.default_rng(0)
     rows = []
     for episode in data:
-        state, history = policy.initial_state(), episode.history
+        state, history = started(policy, episode.first_observation), episode.history
         for step, (action, observation) in enumerate(history, start=1):
             rows.append(choose(state, rng))
             if step < len(history):

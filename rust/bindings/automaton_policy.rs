@@ -18,10 +18,12 @@ use crate::parts;
 use crate::policies::automaton::Automaton;
 use crate::policies::automaton_policy::{self, Behavior, Memory};
 use crate::simulate::policy::Policy;
+use crate::trajectories::start_symbol;
 
 /// Acts on the state αᵀA_h of an automaton, which is rescaled at every step by a positive number.
 ///
-/// symbols, operators : (seen,), (seen, rank, rank); start, anchor : (rank,), states of the empty and of an unknown
+/// symbols, operators : (seen,), (seen, rank, rank), where the symbol n_actions · n_observations + o is that of o shown
+/// before the first action; start, anchor : (rank,), states of the empty and of an unknown
 /// history; weights : (n_actions, rank), or (plans, rank) with the first action of every plan in `actions`;
 /// propensities : (seen + 2, n_actions), Π(a | last symbol), for an unseen symbol and for the start, by which values are
 /// divided; normaliser : (rank,), what the state is scaled by; window : only the last so many symbols count;
@@ -57,9 +59,9 @@ impl AutomatonPolicy {
         temperature: f64,
         behavior: Option<(Bound<'_, AutomatonPolicy>, f64)>,
     ) -> PyResult<PyClassInitializer<Self>> {
-        let (rank, n_symbols) = (operators.shape()[1], n_actions.saturating_mul(n_observations));
-        let automaton =
-            Automaton::new(rank, n_symbols, symbols.as_slice()?, in_rows(&operators)?.into_owned());
+        let (rank, n_symbols) = (operators.shape()[1], start_symbol(n_actions, n_observations));
+        let operators = in_rows(&operators)?.into_owned();
+        let automaton = Automaton::new(rank, n_symbols, symbols.as_slice()?, operators);
         let inner = automaton_policy::AutomatonPolicy {
             automaton: Arc::new(automaton.map_err(|error| job::to_python(py, error))?),
             n_actions,

@@ -74,9 +74,16 @@ impl PolicyBatch {
         job::quick(py, || self.locked().update(actions, observations, threads))
     }
 
-    /// Begins the episodes marked in `starts` (n,) anew.
-    fn reset(&self, py: Python<'_>, starts: PyReadonlyArray1<'_, bool>) -> PyResult<()> {
+    /// Begins the episodes marked in `starts` (n,) anew; `first` (n,) is what they show before the first action.
+    #[pyo3(signature = (starts, first=None))]
+    fn reset(
+        &self,
+        py: Python<'_>,
+        starts: PyReadonlyArray1<'_, bool>,
+        first: Option<PyReadonlyArray1<'_, i64>>,
+    ) -> PyResult<()> {
         let starts = starts.as_slice()?;
-        job::quick(py, || self.locked().reset(starts))
+        let first = first.as_ref().map(|first| first.as_slice()).transpose()?;
+        job::quick(py, || self.locked().reset(starts, first))
     }
 }

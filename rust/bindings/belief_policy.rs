@@ -30,6 +30,7 @@ pub fn filter_parts<'py>(py: Python<'py>, beliefs: &Beliefs) -> PyResult<Bound<'
         "starts": joined(|filter| &filter.start).into_pyarray(py),
         "transitions": joined(|filter| &filter.transitions).into_pyarray(py),
         "ranges": ranges.into_pyarray(py).reshape(shape)?,
+        "opens": beliefs.opens(),
         "kinds": beliefs.kinds().iter().map(|&kind| i64::from(kind)).collect::<Vec<_>>().into_pyarray(py),
     })
 }
@@ -39,7 +40,7 @@ pub fn filter_parts<'py>(py: Python<'py>, beliefs: &Beliefs) -> PyResult<Bound<'
 /// states : (models,), the states of each; starts : (features,), float32; transitions : the (kinds, states, states) of
 /// every model, flat, float32; ranges : (models, n_observations, 2), first and last + 1 of the states that show an
 /// observation; kinds : (n_actions,), which transition matrix an action has; weights : (features, n_actions); bias :
-/// (n_actions,).
+/// (n_actions,); opens : whether the models know what an episode shows before its first action.
 #[pyclass(frozen, extends = CompiledPolicy, module = "uqf._core")]
 pub struct BeliefPolicy {
     inner: Arc<belief::BeliefPolicy>,
@@ -48,7 +49,7 @@ pub struct BeliefPolicy {
 #[pymethods]
 impl BeliefPolicy {
     #[new]
-    #[pyo3(signature = (*, states, starts, transitions, ranges, kinds, weights, bias, temperature=0.0))]
+    #[pyo3(signature = (*, states, starts, transitions, ranges, kinds, weights, bias, opens=false, temperature=0.0))]
     #[allow(clippy::too_many_arguments)]
     fn new(
         py: Python<'_>,
@@ -59,12 +60,14 @@ impl BeliefPolicy {
         kinds: PyReadonlyArray1<'_, i64>,
         weights: PyReadonlyArray2<'_, f64>,
         bias: PyReadonlyArray1<'_, f64>,
+        opens: bool,
         temperature: f64,
     ) -> PyResult<PyClassInitializer<Self>> {
         let (n_actions, n_observations) = (bias.len(), ranges.shape()[1]);
         let (flat, kinds) = (small("ranges", &in_rows(&ranges)?)?, small("kinds", kinds.as_slice()?)?);
         let (starts, transitions) = (starts.as_slice()?, transitions.as_slice()?);
-        let beliefs = Beliefs::cut(states.as_slice()?, starts, transitions, &flat, kinds, n_observations);
+        let beliefs =
+            Beliefs::cut(states.as_slice()?, starts, transitions, &flat, kinds, opens, n_observations);
         let weights = in_rows(&weights)?.into_owned();
         let made = beliefs.and_then(|beliefs| {
             let bias = bias.as_slice().map(<[f64]>::to_vec).unwrap_or_default();

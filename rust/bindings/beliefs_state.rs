@@ -24,6 +24,7 @@ pub fn to_state<'py>(py: Python<'py>, models: &[CloneModel], tasks: &Tasks) -> P
         "ranges": layout.ranges.clone(),
         "kinds": layout.kinds.clone(),
         "shared": layout.shared,
+        "opens": layout.opens,
         "starts": listed(|model| &model.start),
         "transitions": listed(|model| &model.transitions),
         "events": listed(|model| &model.events),
@@ -47,6 +48,7 @@ pub fn from_state(state: &Bound<'_, PyDict>) -> PyResult<(Vec<CloneModel>, Tasks
         n_events,
         n_tasks,
         shared: field("shared")?.extract()?,
+        opens: field("opens")?.extract()?,
     });
     let kinds = layout.kinds.iter().all(|&kind| (kind as usize) < n_kinds);
     let ranges = layout.ranges.iter().all(|&(low, high)| low <= high && high as usize <= n_states);

@@ -51,8 +51,8 @@ pub fn context_tree<'py>(
 }
 
 /// Values (nodes, actions) by the longest known context that a history ends with. Contexts form a tree: node 0 is
-/// empty, and node i + 1 reaches one symbol farther back, `symbols[i]`, than node `parents[i]`; the symbol n_symbols
-/// stands for the start of the episode.
+/// empty, and node i + 1 reaches one symbol farther back, `symbols[i]`, than node `parents[i]`; the symbols
+/// after those of steps are what episodes showed before their first action, and the last one that nothing was shown.
 #[pyclass(frozen, extends = CompiledPolicy, module = "uqf._core")]
 pub struct ContextPolicy {
     inner: Arc<context::ContextPolicy>,

@@ -8,7 +8,8 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
-use crate::trajectories::{Trajectories, View};
+use crate::recorded::Trajectories;
+use crate::trajectories::View;
 
 /// The arrays of a data set, borrowed from Python for the length of a call.
 #[derive(FromPyObject)]
@@ -25,6 +26,8 @@ pub struct Arrays<'py> {
     behavior_probs: Option<PyReadonlyArray1<'py, f64>>,
     #[pyo3(attribute("terminated"))]
     terminated: PyReadonlyArray1<'py, bool>,
+    #[pyo3(attribute("first_observations"))]
+    first_observations: Option<PyReadonlyArray1<'py, i32>>,
     #[pyo3(attribute("n_actions"))]
     n_actions: usize,
     #[pyo3(attribute("n_observations"))]
@@ -40,6 +43,7 @@ impl Arrays<'_> {
             offsets: self.offsets.as_slice()?,
             behavior_probs: self.behavior_probs.as_ref().map(|probs| probs.as_slice()).transpose()?,
             terminated: self.terminated.as_slice()?,
+            first_observations: self.first_observations.as_ref().map(|first| first.as_slice()).transpose()?,
             n_actions: self.n_actions,
             n_observations: self.n_observations,
         })

@@ -93,12 +93,15 @@ impl CompiledPolicy {
         self.inner.temperature()
     }
 
-    /// The memory at the start of an episode.
-    fn initial_state(&self, py: Python<'_>) -> PyResult<PolicyState> {
+    /// The memory at the start of an episode; `first` is what it shows before the first action, if anything.
+    #[pyo3(signature = (first=None))]
+    fn initial_state(&self, py: Python<'_>, first: Option<i64>) -> PyResult<PolicyState> {
+        let observations = self.inner.alphabet().1;
+        let first = first.map(|first| below("first", first, observations)).transpose()?;
         let memory = if self.inner.deliberates() {
-            job::quick(py, || Ok(self.inner.start()))?
+            job::quick(py, || Ok(self.inner.start(first)))?
         } else {
-            self.inner.start()
+            self.inner.start(first)
         };
         Ok(PolicyState { memory })
     }

@@ -7,7 +7,7 @@ use pyo3::types::PyTuple;
 use crate::bindings::convert::{Arrays, trajectories_to_python};
 use crate::bindings::job;
 use crate::error::Error;
-use crate::trajectories::Trajectories;
+use crate::recorded::Trajectories;
 
 /// Raises ValueError naming the first episode and step that cannot be.
 #[pyfunction]

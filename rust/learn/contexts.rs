@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 
 use rustc_hash::FxHashMap;
 
-use crate::trajectories::View;
+use crate::trajectories::{View, start_symbol, symbol};
 
 /// The contexts of a data set.
 pub struct Contexts {
@@ -14,7 +14,7 @@ pub struct Contexts {
     pub at_cuts: Vec<u32>,
 }
 
-/// Contexts of up to `depth` symbols, the symbol `n_symbols` standing for the start of an episode. Those of two
+/// Contexts of up to `depth` symbols, the first of an episode being its start or what it showed first. Those of two
 /// symbols and more must occur `min_count` times before a step; what follows the last step of an episode is looked
 /// up, not counted. There are at most `max_nodes` nodes: where there would be more, the commonest are kept, short ones
 /// first.
@@ -23,7 +23,11 @@ pub fn tree(view: &View, depth: usize, min_count: u32, max_nodes: usize) -> Cont
     // The symbol that leads to every cut, and how many steps of its episode lie before it.
     let (mut arriving, mut position) = (Vec::with_capacity(cuts), Vec::with_capacity(cuts));
     for episode in 0..view.n_episodes() {
-        arriving.push((view.n_actions * view.n_observations) as u32);
+        let start = match view.first(episode) {
+            Some(first) => symbol(view.n_actions as i32, first as i32, view.n_observations),
+            None => start_symbol(view.n_actions, view.n_observations),
+        };
+        arriving.push(start as u32);
         arriving.extend(view.episode(episode).map(|step| view.symbol(step) as u32));
         position.extend(0..=view.episode(episode).len() as u32);
     }
@@ -76,16 +80,17 @@ mod tests {
             offsets: &[0, 4, 5],
             behavior_probs: None,
             terminated: &[],
+            first_observations: None,
             n_actions: 1,
             n_observations: 2,
         };
         let found = tree(&view, 2, 1, 100);
         // Start, 0 and 1 occur before a step; before them, the start, 0 or 1.
-        assert_eq!(found.edges, [(0, 2), (0, 0), (0, 1), (2, 2), (3, 0), (2, 1)]);
+        assert_eq!(found.edges, [(0, 4), (0, 0), (0, 1), (2, 4), (3, 0), (2, 1)]);
         assert_eq!(found.at_cuts, [1, 4, 5, 6, 5, 1, 3]);
         let found = tree(&view, 2, 2, 100);
         assert_eq!((found.edges.len(), found.at_cuts), (3, vec![1, 2, 3, 2, 3, 1, 3]));
         let found = tree(&view, 2, 1, 3);
-        assert_eq!((found.edges, found.at_cuts), (vec![(0, 2), (0, 0)], vec![1, 2, 0, 2, 0, 1, 0]));
+        assert_eq!((found.edges, found.at_cuts), (vec![(0, 4), (0, 0)], vec![1, 2, 0, 2, 0, 1, 0]));
     }
 }

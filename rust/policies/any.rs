@@ -6,11 +6,12 @@ use std::sync::Arc;
 use crate::domains::World;
 use crate::error::{Error, Result};
 use crate::parallel::Ticker;
+use crate::recorded::Trajectories;
 use crate::simulate::batch::{Batch, Episodes};
 use crate::simulate::policy::Policy;
 use crate::simulate::replay;
 use crate::simulate::rollout::{self, Schedule};
-use crate::trajectories::{Trajectories, View};
+use crate::trajectories::View;
 use crate::with_world;
 
 /// Memory of a policy whose kind is not known.
@@ -25,7 +26,8 @@ pub trait AnyPolicy: Send + Sync {
     fn describe(&self) -> String;
     /// Whether a step may take long.
     fn deliberates(&self) -> bool;
-    fn start(&self) -> AnyMemory;
+    /// The memory at the start of an episode, which may show an observation before the first action.
+    fn start(&self, first: Option<usize>) -> AnyMemory;
     /// The memory after one more step.
     fn updated(&self, memory: &AnyMemory, action: usize, observation: usize) -> Result<AnyMemory>;
     fn q_values(&self, memory: &AnyMemory) -> Result<Vec<f64>>;
@@ -66,8 +68,12 @@ impl<P: Policy> AnyPolicy for P {
         P::DELIBERATES
     }
 
-    fn start(&self) -> AnyMemory {
-        Box::new(Policy::start(self))
+    fn start(&self, first: Option<usize>) -> AnyMemory {
+        let mut memory = Policy::start(self);
+        if let Some(first) = first {
+            self.update(&mut memory, self.n_actions(), first);
+        }
+        Box::new(memory)
     }
 
     fn updated(&self, memory: &AnyMemory, action: usize, observation: usize) -> Result<AnyMemory> {

@@ -10,7 +10,7 @@ use crate::policies::automaton::{Automaton, UNSEEN, dot};
 use crate::policies::{check_finite, check_sizes, check_temperature};
 use crate::simulate::policy::Policy;
 use crate::simulate::replay::at_cuts;
-use crate::trajectories::View;
+use crate::trajectories::{View, start_symbol};
 
 /// A probability of the state below this share of its size is noise: the state is given up.
 const VANISHING: f64 = 1e-9;
@@ -73,7 +73,7 @@ impl AutomatonPolicy {
             ("weights", self.weights.len(), plans.saturating_mul(rank)),
             ("propensities", self.propensities.len(), rows.saturating_mul(self.n_actions)),
             ("normaliser", self.normaliser.as_ref().map_or(rank, Vec::len), rank),
-            ("operators", self.automaton.n_symbols(), self.n_actions.saturating_mul(self.n_observations)),
+            ("operators", self.automaton.n_symbols(), start_symbol(self.n_actions, self.n_observations)),
         ])?;
         for (name, numbers) in [
             ("start", &self.start),
@@ -208,7 +208,7 @@ impl Policy for AutomatonPolicy {
     fn describe(&self) -> String {
         let (rank, seen) = (self.automaton.rank(), self.automaton.n_seen());
         let window = self.window.map_or(String::new(), |window| format!(", window {window}"));
-        format!("rank {rank}, {seen} of {} symbols seen{window}", self.automaton.n_symbols())
+        format!("rank {rank}, {seen} of {} symbols seen{window}", self.n_actions * self.n_observations)
     }
 
     fn start(&self) -> Memory {
@@ -266,6 +266,10 @@ impl Policy for AutomatonPolicy {
 
     fn update(&self, memory: &mut Memory, action: usize, observation: usize) {
         let place = self.automaton.place(action * self.n_observations + observation);
+        // What is shown before the first action counts only where the automaton knows it.
+        if action == self.n_actions && place == UNSEEN {
+            return;
+        }
         memory.row = if place == UNSEEN { self.automaton.n_seen() as u32 } else { place };
         match self.window {
             None => self.advance(&mut memory.state, &mut memory.next, place),

@@ -23,7 +23,7 @@ pub struct Filter {
 
 impl Filter {
     /// The same transitions as a model to which all events are alike.
-    fn as_model(&self, kinds: &[u32]) -> CloneModel {
+    fn as_model(&self, kinds: &[u32], opens: bool) -> CloneModel {
         let n_kinds = self.transitions.len() / (self.n_states * self.n_states);
         let layout = Layout {
             n_states: self.n_states,
@@ -32,6 +32,7 @@ impl Filter {
             n_kinds,
             n_events: 2,
             n_tasks: 1,
+            opens,
             shared: (0, 0),
         };
         CloneModel {
@@ -70,6 +71,8 @@ pub struct Beliefs {
     filters: Vec<Filter>,
     /// Which of the transition matrices an action has.
     kinds: Vec<u32>,
+    /// Whether the models know what an episode shows before its first action; otherwise it is not looked at.
+    opens: bool,
     n_features: usize,
 }
 
@@ -96,12 +99,13 @@ impl Beliefs {
             }
         };
         let kinds = models.first().map_or(Vec::new(), |model| model.layout.kinds.clone());
-        Self::of(models.iter().map(filter).collect(), kinds)
+        let opens = models.first().is_some_and(|model| model.layout.opens);
+        Self::of(models.iter().map(filter).collect(), kinds, opens)
     }
 
-    fn of(filters: Vec<Filter>, kinds: Vec<u32>) -> Self {
+    fn of(filters: Vec<Filter>, kinds: Vec<u32>, opens: bool) -> Self {
         let n_features = filters.iter().map(|filter| filter.n_states).sum();
-        Beliefs { filters, kinds, n_features }
+        Beliefs { filters, kinds, opens, n_features }
     }
 
     /// Models whose arrays lie one after the other: states (models), starts, transitions, and (models, observations, 2) ranges.
@@ -111,6 +115,7 @@ impl Beliefs {
         mut transitions: &[f32],
         ranges: &[u32],
         kinds: Vec<u32>,
+        opens: bool,
         n_observations: usize,
     ) -> Result<Self> {
         check_sizes([(
@@ -140,11 +145,15 @@ impl Beliefs {
             filters.push(filter);
         }
         check_sizes([("starts", starts.len(), 0), ("transitions", transitions.len(), 0)])?;
-        Ok(Self::of(filters, kinds))
+        Ok(Self::of(filters, kinds, opens))
     }
 
     pub fn kinds(&self) -> &[u32] {
         &self.kinds
+    }
+
+    pub fn opens(&self) -> bool {
+        self.opens
     }
 
     pub fn filters(&self) -> &[Filter] {
@@ -159,7 +168,7 @@ impl Beliefs {
     /// (steps + episodes, 1 + features).
     pub fn along(&self, view: &View, threads: usize, ticker: &Ticker) -> Result<Vec<f32>> {
         let models: Vec<CloneModel> =
-            self.filters.iter().map(|filter| filter.as_model(&self.kinds)).collect();
+            self.filters.iter().map(|filter| filter.as_model(&self.kinds, self.opens)).collect();
         along(&models, view, threads, ticker)
     }
 
@@ -177,19 +186,27 @@ impl Beliefs {
     /// Bayes' rule. An observation that a model holds impossible makes its belief even over the clones of that
     /// observation. One of which nothing is known has all states for clones, and only the transition counts.
     pub fn update(&self, belief: &mut Memory, action: usize, observation: usize) {
+        if action == self.kinds.len() && !self.opens {
+            return;
+        }
         let mut next = vec![0.0f32; self.n_features];
         let mut from = 0;
         for (filter, support) in self.filters.iter().zip(&mut belief.supports) {
             let states = filter.n_states;
             let (low, high) = filter.ranges[observation];
             let (low, high) = (low as usize, high as usize);
-            let kind = self.kinds[action] as usize;
-            let transitions = &filter.transitions[kind * states * states..(kind + 1) * states * states];
             let target = &mut next[from + low..from + high];
-            for s in support.0 as usize - from..support.1 as usize - from {
-                let weight = belief.values[from + s];
-                let row = &transitions[s * states + low..s * states + high];
-                target.iter_mut().zip(row).for_each(|(entry, t)| *entry += weight * t);
+            match self.kinds.get(action) {
+                None => target.copy_from_slice(&belief.values[from + low..from + high]),
+                Some(&kind) => {
+                    let transitions =
+                        &filter.transitions[kind as usize * states * states..][..states * states];
+                    for s in support.0 as usize - from..support.1 as usize - from {
+                        let weight = belief.values[from + s];
+                        let row = &transitions[s * states + low..s * states + high];
+                        target.iter_mut().zip(row).for_each(|(entry, t)| *entry += weight * t);
+                    }
+                }
             }
             let total: f32 = target.iter().sum();
             if total > 1e-12 {

@@ -5,12 +5,13 @@ use rustc_hash::FxHashMap;
 use crate::error::{Error, Result};
 use crate::policies::{check_finite, check_temperature};
 use crate::simulate::policy::Policy;
+use crate::trajectories::start_symbol;
 
 /// Longer contexts than this hardly ever come back.
 pub const MAX_DEPTH: usize = 16;
 
-/// Values by context: a context is what a history ends with, the symbol `n_symbols` standing for the start of the
-/// episode. Contexts form a tree: node 0 is the empty context, and a child reaches one symbol farther back than its
+/// Values by context: a context is what a history ends with. The symbol after all those of steps and of first
+/// observations stands for the start of an episode that shows nothing first. Contexts form a tree: node 0 is the empty context, and a child reaches one symbol farther back than its
 /// parent. The longest known context counts.
 #[derive(Clone, Debug)]
 pub struct ContextPolicy {
@@ -18,6 +19,8 @@ pub struct ContextPolicy {
     n_observations: usize,
     depth: usize,
     children: FxHashMap<(u32, u32), u32>,
+    /// Whether any context begins with what an episode showed before its first action.
+    opens: bool,
     /// Parent of nodes 1, 2, …, and the symbol by which each reaches farther back.
     edges: Vec<(u32, u32)>,
     /// (nodes, actions)
@@ -45,7 +48,7 @@ impl ContextPolicy {
         let mut children = FxHashMap::with_capacity_and_hasher(edges.len(), Default::default());
         for (place, &(parent, symbol)) in edges.iter().enumerate() {
             let node = place + 1;
-            if parent as usize >= node || symbol as usize > n_actions.saturating_mul(n_observations) {
+            if parent as usize >= node || symbol as usize > start_symbol(n_actions, n_observations) {
                 let given = format!("node {node} is symbol {symbol} below node {parent}");
                 return Err(Error::argument("parents", given, "parents come first, symbols are in range"));
             }
@@ -59,7 +62,9 @@ impl ContextPolicy {
         if depth > MAX_DEPTH {
             return Err(Error::argument("parents", format!("depth {depth}"), format!("at most {MAX_DEPTH}")));
         }
-        Ok(ContextPolicy { n_actions, n_observations, depth, children, edges, values, temperature })
+        let openings = n_actions * n_observations..start_symbol(n_actions, n_observations);
+        let opens = edges.iter().any(|edge| openings.contains(&(edge.1 as usize)));
+        Ok(ContextPolicy { n_actions, n_observations, depth, children, opens, edges, values, temperature })
     }
 
     pub fn edges(&self) -> &[(u32, u32)] {
@@ -137,7 +142,7 @@ impl Policy for ContextPolicy {
 
     fn start(&self) -> Memory {
         let mut recent = Vec::with_capacity(self.depth + 1);
-        recent.push((self.n_actions * self.n_observations) as u32);
+        recent.push(start_symbol(self.n_actions, self.n_observations) as u32);
         Memory(recent)
     }
 
@@ -157,7 +162,12 @@ impl Policy for ContextPolicy {
     }
 
     fn update(&self, memory: &mut Memory, action: usize, observation: usize) {
-        if memory.0.len() >= self.depth.max(1) {
+        if action == self.n_actions {
+            if !self.opens {
+                return;
+            }
+            memory.0.clear();
+        } else if memory.0.len() >= self.depth.max(1) {
             memory.0.remove(0);
         }
         memory.0.push((action * self.n_observations + observation) as u32);
@@ -186,7 +196,7 @@ mod tests {
     #[test]
     fn the_longest_known_context_counts() {
         // Contexts: none, the start, symbol 1, and symbol 1 after symbol 0.
-        let edges = vec![(0, 2), (0, 1), (2, 0)];
+        let edges = vec![(0, 4), (0, 1), (2, 0)];
         let policy = ContextPolicy::new(edges, vec![0.0, 1.0, 2.0, 3.0], 1, 2, 0.0).unwrap();
         assert_eq!(values_along(&policy, &[0, 1, 1, 0]), [1.0, 0.0, 3.0, 2.0, 0.0]);
     }

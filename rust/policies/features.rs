@@ -83,7 +83,8 @@ impl Features {
             (Features::Window(window), Memory::Window(recent)) => {
                 recent.len() <= window.length
                     && recent.iter().all(|&(action, observation)| {
-                        (action as usize) < window.n_actions && (observation as usize) < window.n_observations
+                        (action as usize) <= window.n_actions
+                            && (observation as usize) < window.n_observations
                     })
             }
             _ => false,
@@ -115,13 +116,16 @@ impl Features {
                 x.fill(0.0);
                 let width = window.n_actions + window.n_observations;
                 for (place, &(action, observation)) in recent.iter().rev().enumerate() {
-                    x[place * width + action as usize] = 1.0;
+                    if (action as usize) < window.n_actions {
+                        x[place * width + action as usize] = 1.0;
+                    }
                     x[place * width + window.n_actions + observation as usize] = 1.0;
                 }
             }
             (_, Memory::Window(recent)) => {
                 x.fill(-1.0);
-                let numbers = recent.iter().rev().flat_map(|&(a, o)| [a as f32, o as f32]);
+                let taken = |a: u32| if (a as usize) < self.n_actions() { a as f32 } else { -1.0 };
+                let numbers = recent.iter().rev().flat_map(|&(a, o)| [taken(a), o as f32]);
                 x.iter_mut().zip(numbers).for_each(|(x, number)| *x = number);
             }
         }

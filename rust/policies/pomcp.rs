@@ -192,6 +192,10 @@ impl Policy for Pomcp {
     }
 
     fn update(&self, memory: &mut Memory, action: usize, observation: usize) {
+        // The worlds that are planned in show nothing before the first action.
+        if action == self.n_actions() {
+            return;
+        }
         macro_rules! updated {
             ($kind:ident, $environment:expr, $search:expr) => {
                 AnySearch::$kind(self.planner($environment).update($search, action, observation))

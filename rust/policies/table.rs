@@ -86,6 +86,7 @@ impl Policy for TablePolicy {
 
     #[inline]
     fn update(&self, row: &mut usize, action: usize, observation: usize) {
-        *row = action * self.n_observations + observation;
+        // What is shown before the first action is not looked at: the last row is for every start.
+        *row = (action * self.n_observations + observation).min(self.start());
     }
 }

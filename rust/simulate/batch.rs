@@ -26,8 +26,8 @@ pub trait Episodes: Send {
     fn act(&mut self, threads: usize) -> Result<Vec<i64>>;
     /// Takes in what happened in every episode.
     fn update(&mut self, actions: &[i64], observations: &[i64], threads: usize) -> Result<()>;
-    /// Begins the marked episodes anew.
-    fn reset(&mut self, starts: &[bool]) -> Result<()>;
+    /// Begins the marked episodes anew, with what they show before the first action if they show anything.
+    fn reset(&mut self, starts: &[bool], first: Option<&[i64]>) -> Result<()>;
 }
 
 impl<P: Policy> Batch<P> {
@@ -98,11 +98,19 @@ impl<P: Policy> Episodes for Batch<P> {
         })
     }
 
-    fn reset(&mut self, starts: &[bool]) -> Result<()> {
+    fn reset(&mut self, starts: &[bool], first: Option<&[i64]>) -> Result<()> {
         self.check_length("starts", starts.len())?;
+        if let Some(first) = first {
+            self.check_length("first", first.len())?;
+            check_below("first", first, self.policy.n_observations())?;
+        }
         let start = self.policy.start();
-        for (memory, _) in self.memories.iter_mut().zip(starts).filter(|(_, begins)| **begins) {
+        for (episode, memory) in self.memories.iter_mut().enumerate().filter(|(episode, _)| starts[*episode])
+        {
             memory.clone_from(&start);
+            if let Some(first) = first {
+                self.policy.update(memory, self.policy.n_actions(), first[episode] as usize);
+            }
         }
         Ok(())
     }

@@ -33,7 +33,7 @@ pub trait Policy: Send + Sync + 'static {
     /// Value of every action; `values` has one place per action and is overwritten.
     fn q_values(&self, memory: &Self::Memory, values: &mut [f64]);
 
-    /// Takes in what happened.
+    /// Takes in what happened. The action `n_actions` stands for nobody's: its observation was shown before the first.
     fn update(&self, memory: &mut Self::Memory, action: usize, observation: usize);
 
     /// Probability of every action; `probs` has one place per action and is overwritten.

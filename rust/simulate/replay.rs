@@ -29,6 +29,9 @@ fn along<M, T: Copy + Default + Send>(
         let mut rows = rows.chunks_exact_mut(width);
         for episode in episodes {
             let mut memory = start();
+            if let Some(first) = view.first(episode) {
+                update(&mut memory, view.n_actions, first);
+            }
             let steps = view.episode(episode);
             let last = steps.end - 1;
             for step in steps {

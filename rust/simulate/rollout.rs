@@ -2,10 +2,10 @@
 
 use crate::error::{Error, Result};
 use crate::parallel::{Ticker, map_blocks};
+use crate::recorded::Trajectories;
 use crate::rng::{Rng, mix64};
 use crate::simulate::environment::{Environment, Outcome};
 use crate::simulate::policy::Policy;
-use crate::trajectories::Trajectories;
 
 /// How many episodes a thread takes at a time. Small enough for Ctrl-C and for balance between threads,
 /// large enough that joining the blocks does not show.

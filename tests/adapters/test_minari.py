@@ -25,13 +25,13 @@ def minari_like(observations, observation_space):
     )
 
 
-def test_minari_drops_the_first_observation_or_opens_with_it():
+def test_minari_opens_with_the_first_observation():
     dataset = minari_like(np.array([3, 1, 2]), spaces.Discrete(4))
     data = uqf.from_minari(dataset)
     assert data[0].history == [(1, 1), (0, 2)]
     assert data.rewards.tolist() == [0.0, 2.0] * 2
     assert data.terminated.all() and data.behavior_probs is None
-    assert uqf.from_minari(dataset, include_first=True)[1].history == [(0, 3), (1, 1), (0, 2)]
+    assert data[1].first_observation == 3
     parts = {"row": np.array([0, 1, 1]), "open": np.array([1, 0, 1])}
     space = spaces.Dict(row=spaces.Discrete(2), open=spaces.Discrete(2))
     assert uqf.from_minari(minari_like(parts, space)).n_observations == 4

@@ -10,7 +10,7 @@ import uqf
 from strategies import trajectories
 from uqf.baselines import MemorylessQ, RandomPolicy
 from uqf.data.along import returns_to_go
-from words import context_words
+from words import context_words, first_symbol
 
 
 @pytest.fixture(scope="module")
@@ -108,9 +108,9 @@ def test_the_table_is_the_shrunk_mean_of_its_contexts(data, k, shrinkage):
     table = table_of(learner)
     returns, symbols = returns_to_go(data, 0.9), data.symbols
     seen = {}
-    for begin, end in zip(data.offsets[:-1], data.offsets[1:], strict=True):
-        for step in range(begin, end):
-            history = (data.n_symbols, *symbols[begin:step].tolist())
+    for begin, episode in zip(data.offsets[:-1], data, strict=True):
+        for step in range(begin, begin + len(episode.actions)):
+            history = (first_symbol(data, episode), *symbols[begin:step].tolist())
             for length in range(min(k, len(history)) + 1):
                 context = history[len(history) - length :]
                 seen.setdefault((context, int(data.actions[step])), []).append(returns[step])
@@ -126,7 +126,8 @@ def test_the_policy_follows_the_table(data, k):
     table = table_of(learner)
     policy = learner.policy_
     for episode in data:
-        history, state = (data.n_symbols,), policy.initial_state()
+        history = (first_symbol(data, episode),)
+        state = policy.initial_state(first=episode.first_observation)
         for action, observation in episode.history:
             known = next(
                 history[i:] for i in range(max(0, len(history) - k), len(history) + 1) if history[i:] in table

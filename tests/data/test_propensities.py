@@ -38,7 +38,7 @@ def test_estimates_are_frequencies_after_the_last_symbol_drawn_towards_the_overa
     before = []
     for episode in data:
         symbols = (episode.actions * data.n_observations + episode.observations).tolist()
-        before += ["start", *symbols[:-1]]
+        before += [("start", episode.first_observation), *symbols[:-1]]
     choices = list(zip(before, data.actions.tolist(), strict=True))
     for (symbol, action), estimate in zip(choices, estimated_propensities(data), strict=True):
         overall = np.mean(data.actions == action)

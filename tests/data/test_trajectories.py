@@ -69,7 +69,8 @@ def test_pickling_keeps_everything(data):
 def test_from_episodes_inverts_iteration(data):
     parts = [episode[:3] if data.behavior_probs is None else episode[:4] for episode in data]
     sizes = {"n_actions": data.n_actions, "n_observations": data.n_observations}
-    assert uqf.Trajectories.from_episodes(parts, terminated=data.terminated, **sizes) == data
+    firsts = {"first_observations": data.first_observations}
+    assert uqf.Trajectories.from_episodes(parts, terminated=data.terminated, **firsts, **sizes) == data
 
 
 @given(trajectories(), st.floats(0.0, 1.0))

@@ -12,13 +12,15 @@ from strategies import trajectories
 from uqf import _core
 from uqf.data.along import cut_before
 from uqf.learn.contexts import ContextTree
+from words import first_symbol
 
 
 def words_at_cuts(data, depth):
     """The last symbols at every cut, the start counting as one, in the order of time; and whether a step follows."""
     words, followed = [], []
     for episode in data:
-        symbols = (data.n_symbols, *(episode.actions * data.n_observations + episode.observations).tolist())
+        steps = (episode.actions * data.n_observations + episode.observations).tolist()
+        symbols = (first_symbol(data, episode), *steps)
         words += [symbols[max(0, cut + 1 - depth) : cut + 1] for cut in range(len(symbols))]
         followed += [True] * (len(symbols) - 1) + [False]
     return words, followed

@@ -73,7 +73,7 @@ def contexts(parents, symbols, values):
     ("parents", "symbols", "values", "message"),
     [
         ([1], [0], [0, 0], "parents come first"),
-        ([0], [3], [0, 0], "symbols are in range"),
+        ([0], [5], [0, 0], "symbols are in range"),
         ([0], [-1], [0, 0], "symbols"),
         ([0, 0], [1, 1], [0, 0, 0], "every context only once"),
         ([0], [1, 1], [0, 0], "1 parents and 2 symbols"),

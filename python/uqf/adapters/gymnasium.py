@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from uqf.adapters.spaces import coding
 from uqf.data.trajectories import MAX_SYMBOLS, Trajectories
-from uqf.policies import chooser
+from uqf.policies import chooser, started
 from uqf.worlds.environments import Environment
 
 
@@ -64,8 +64,8 @@ def gymnasium_env(env: Environment, *, render_mode: str | None = None) -> Gymnas
 
     Our worlds show nothing before the first action, but Gymnasium wants an observation from `reset`: the
     observation space is ``Discrete(n_observations + 1)``, and its last code means "nothing seen yet" and
-    occurs at `reset` only. After ``reset(seed=s)`` and n further resets the world has the luck of episode n
-    of ``uqf.rollout(env, …, seed=s)``.
+    occurs at `reset` only. After ``reset(seed=s)`` and n further resets the world draws the random numbers of
+    episode n of ``uqf.rollout(env, …, seed=s)``.
     """
     return GymnasiumEnv(env, render_mode)
 
@@ -121,7 +121,6 @@ def from_gymnasium(
     horizon: int | None = None,
     epsilon: float = 0.0,
     seed: int = 0,
-    include_first: bool = False,
 ) -> Trajectories:
     """Plays episodes in a Gymnasium environment and records them, like `uqf.rollout`.
 
@@ -135,12 +134,9 @@ def from_gymnasium(
         Longest episode; by default the environment's own limit, without which it must be given.
     seed : int
         Seeds the first `reset`; later resets continue the environment's own generator.
-    include_first : bool
-        The observation of `reset` has no place in a history that starts with an action; what becomes of it.
-        False: it is dropped (nothing is lost for environments made by `gymnasium_env`). True: the episode
-        opens with a step of action 0, that observation, reward 0 and probability 1. Rewards then come one
-        step later, and whoever uses a policy learned from such data must first call
-        ``policy.update(policy.initial_state(), 0, first_observation)``.
+
+    What `reset` shows becomes `first_observations`: whoever uses a policy learned from such data begins an episode
+    with ``policy.initial_state(first=code)``. Environments made by `gymnasium_env` show nothing first.
     """
     if not isinstance(gym_env, gymnasium.Env):
         raise TypeError(f"gym_env is a {type(gym_env).__name__}: give a single gymnasium.Env, not a vector")
@@ -153,7 +149,8 @@ def from_gymnasium(
         raise ValueError(f"horizon = {horizon}: give at least one step")
     actions = coding(gym_env.action_space, "action")
     observations = coding(gym_env.observation_space, "observation")
-    n_observations = observations.n - (_opens_with_nothing(gym_env) and not include_first)
+    silent = _opens_with_nothing(gym_env)
+    n_observations = observations.n - silent
     if actions.n * n_observations > MAX_SYMBOLS:
         raise ValueError(
             f"{actions.n} actions and {n_observations} observations: at most {MAX_SYMBOLS} symbols; "
@@ -163,14 +160,12 @@ def from_gymnasium(
     choose = chooser(actor, actions.n)
     rng = np.random.default_rng(seed)
     steps: list[tuple[int, int, float, float]] = []
-    offsets, ended = [0], []
+    offsets, ended, firsts = [0], [], []
     for episode in range(episodes):
-        first, _ = gym_env.reset(seed=seed if episode == 0 else None)
-        state = actor.initial_state()
-        if include_first:
-            code = observations.encode(first)
-            steps.append((0, code, 0.0, 1.0))
-            state = actor.update(state, 0, code)
+        shown, _ = gym_env.reset(seed=seed if episode == 0 else None)
+        first = None if silent else observations.encode(shown)
+        firsts.append(-1 if first is None else first)
+        state = started(actor, first)
         terminated = truncated = False
         for _ in range(longest):
             probs = (1.0 - epsilon) * choose(state, rng) + epsilon / actions.n
@@ -193,4 +188,5 @@ def from_gymnasium(
         n_observations=n_observations,
         behavior_probs=behavior_probs,
         terminated=ended,
+        first_observations=None if silent else firsts,
     )

@@ -29,17 +29,15 @@ def _codes(stacked: Any, space: Any, codes: Coding, length: int) -> list[int]:
     return [codes.encode(element) for element in _elements(stacked, space, length)]
 
 
-def from_minari(dataset: Any, *, include_first: bool = False) -> Trajectories:
+def from_minari(dataset: Any) -> Trajectories:
     """Episodes of a `minari.MinariDataset` with finite spaces, as `uqf.from_gymnasium` codes them.
 
-    Minari has T + 1 observations for T actions. The one before the first action has no place in a history
-    that starts with an action: it is dropped, or, with `include_first`, the episode opens with a step of
-    action 0, that observation and reward 0 (see `uqf.from_gymnasium` for what that asks of
-    whoever acts). Minari knows no propensities, so the data have none.
+    Minari has T + 1 observations for T actions: the one before the first action becomes that of
+    `first_observations`. Minari knows no propensities, so the data have none.
     """
     actions = coding(dataset.action_space, "action")
     observations = coding(dataset.observation_space, "observation")
-    episodes, ended = [], []
+    episodes, ended, first = [], [], []
     for index, episode in enumerate(dataset.iterate_episodes()):
         length = len(episode.rewards)
         try:
@@ -47,14 +45,15 @@ def from_minari(dataset: Any, *, include_first: bool = False) -> Trajectories:
             taken = _codes(episode.actions, dataset.action_space, actions, length)
         except FileFormatError as error:
             raise FileFormatError(f"episode {index} of the Minari data set: {error}") from None
-        rewards = np.asarray(episode.rewards, np.float64)
-        if include_first:
-            episodes.append(([0, *taken], seen, np.concatenate([[0.0], rewards])))
-        else:
-            episodes.append((taken, seen[1:], rewards))
+        episodes.append((taken, seen[1:], np.asarray(episode.rewards, np.float64)))
+        first.append(seen[0])
         ended.append(bool(episode.terminations[-1]))
     if not episodes:
         raise FileFormatError("the Minari data set holds no episode")
     return Trajectories.from_episodes(
-        episodes, n_actions=actions.n, n_observations=observations.n, terminated=ended
+        episodes,
+        n_actions=actions.n,
+        n_observations=observations.n,
+        terminated=ended,
+        first_observations=first,
     )

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from uqf.data.vocabulary import Vocabulary
-from uqf.policies import chooser
+from uqf.policies import chooser, started
 
 #: Memory of every episode, and the code of the action last chosen in it.
 State = tuple[tuple[Any, ...], tuple[int, ...]]
@@ -48,8 +48,9 @@ class Predictor:
     ) -> tuple[NDArray[Any], State]:
         """(actions, state) for one observation, or for an array of them from parallel episodes.
 
-        An observation that comes with `episode_start` (or with no state) is the one of `reset`. It has no
-        place in a history that starts with an action, and is not looked at; see `uqf.from_gymnasium`.
+        An observation that comes with `episode_start` (or with no state) is the one of `reset`: what the episode
+        shows before its first action. A code that the policy does not know, such as the "nothing seen yet" of
+        `uqf.gymnasium_env`, is not looked at.
         With `deterministic` the most probable action is taken, the first of several.
         """
         observations = np.atleast_1d(np.asarray(observation))
@@ -61,7 +62,7 @@ class Predictor:
         memories, codes = [], []
         for index, seen in enumerate(observations.tolist()):
             if state is None or starts[index]:
-                memory = self.policy.initial_state()
+                memory = started(self.policy, self._first(seen))
             else:
                 code = self.vocabulary.encode_observation(seen)
                 memory = self.policy.update(state[0][index], state[1][index], code)
@@ -71,3 +72,8 @@ class Predictor:
         actions = np.array([self.vocabulary.decode_action(code) for code in codes])
         shaped = actions.reshape(np.shape(observation))
         return shaped, (tuple(memories), tuple(codes))
+
+    def _first(self, seen: Any) -> int | None:
+        code = self.vocabulary.encode_observation(seen)
+        known = self.vocabulary.n_observations or getattr(self.policy, "n_observations", None)
+        return code if known is None or 0 <= code < known else None

@@ -31,6 +31,9 @@ def concatenate(parts: Sequence[Trajectories]) -> Trajectories:
     offsets = [np.zeros(1, np.int64)] + [
         part.offsets[1:] + base for part, base in zip(parts, bases, strict=False)
     ]
+    first = [part.first_observations for part in parts if part.first_observations is not None]
+    if first and len(first) < len(parts):
+        raise ValueError("some parts have first_observations and others have not: give them for all or none")
     known = all(part.behavior_probs is not None for part in parts)
     return Trajectories._trusted(
         np.concatenate([part.actions for part in parts]),
@@ -42,4 +45,5 @@ def concatenate(parts: Sequence[Trajectories]) -> Trajectories:
         parts[0].n_actions,
         parts[0].n_observations,
         parts[0].vocabulary,
+        np.concatenate(first) if first else None,
     )

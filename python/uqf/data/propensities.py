@@ -20,18 +20,30 @@ PRIOR_STEPS = 5.0
 
 
 def last_symbols(data: Trajectories) -> NDArray[np.int64]:
-    """The symbol before every step; `n_symbols` before the first of an episode."""
+    """The symbol before every step.
+
+    Before the first of an episode it is n_symbols + o where o was shown first, and else `start_symbol`.
+    """
     symbols = np.empty(data.n_steps, np.int64)
     symbols[1:] = data.symbols[:-1]
-    symbols[data.offsets[:-1]] = data.n_symbols
+    first = data.first_observations
+    symbols[data.offsets[:-1]] = (
+        start_symbol(data.n_actions, data.n_observations) if first is None else data.n_symbols + first
+    )
     return symbols
 
 
+def start_symbol(n_actions: int, n_observations: int) -> int:
+    """What stands for the symbol before the first step of an episode that showed nothing."""
+    return (n_actions + 1) * n_observations
+
+
 def last_observations(data: Trajectories) -> NDArray[np.int64]:
-    """The observation before every step; `n_observations` before the first of an episode."""
+    """The observation before every step; `n_observations` before the first of an episode that showed nothing."""
     seen = np.empty(data.n_steps, np.int64)
     seen[1:] = data.observations[:-1]
-    seen[data.offsets[:-1]] = data.n_observations
+    shown = data.first_observations
+    seen[data.offsets[:-1]] = data.n_observations if shown is None else shown
     return seen
 
 

@@ -5,31 +5,17 @@ from __future__ import annotations
 import operator
 import os
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from uqf import _core
 from uqf.data.checks import FloatArray, floats, frozen, integers
+from uqf.data.episode import Episode
 from uqf.data.vocabulary import Vocabulary
 
 MAX_SYMBOLS = 2**31 - 1
-
-
-class Episode(NamedTuple):
-    """One episode: read-only views of its steps."""
-
-    actions: NDArray[np.int32]
-    observations: NDArray[np.int32]
-    rewards: FloatArray
-    behavior_probs: FloatArray | None
-    terminated: bool
-
-    @property
-    def history(self) -> list[tuple[int, int]]:
-        """The episode as a list of (action, observation)."""
-        return list(zip(self.actions.tolist(), self.observations.tolist(), strict=True))
 
 
 class Trajectories:
@@ -51,6 +37,8 @@ class Trajectories:
         Whether the world ended the episode (True) or it was truncated (False, the default).
     vocabulary : Vocabulary, optional
         Names of actions and observations, if the logs had names.
+    first_observations : integers, shape (n_episodes,), optional
+        What every episode showed before its first action, as the `reset` of Gymnasium does.
 
     Arrays come out read-only. Slices share memory with the whole; index arrays copy. The object works as a
     list of samples in scikit-learn (`KFold`, `train_test_split`, `GridSearchCV`).
@@ -66,6 +54,7 @@ class Trajectories:
         "n_actions",
         "n_observations",
         "vocabulary",
+        "first_observations",
     )
 
     actions: NDArray[np.int32]
@@ -77,6 +66,7 @@ class Trajectories:
     n_actions: int
     n_observations: int
     vocabulary: Vocabulary | None
+    first_observations: NDArray[np.int32] | None
 
     def __init__(
         self,
@@ -90,6 +80,7 @@ class Trajectories:
         behavior_probs: ArrayLike | None = None,
         terminated: ArrayLike | None = None,
         vocabulary: Vocabulary | None = None,
+        first_observations: ArrayLike | None = None,
     ) -> None:
         for name, size in (("n_actions", n_actions), ("n_observations", n_observations)):
             if operator.index(size) < 1:
@@ -119,6 +110,9 @@ class Trajectories:
             operator.index(n_actions),
             operator.index(n_observations),
             vocabulary,
+            None
+            if first_observations is None
+            else integers("first_observations", first_observations, np.int32),
         )
         _core.validate(self)
 
@@ -142,6 +136,7 @@ class Trajectories:
         n_actions: int,
         n_observations: int,
         terminated: ArrayLike | None = None,
+        first_observations: ArrayLike | None = None,
     ) -> Trajectories:
         """From a list of (actions, observations, rewards), perhaps with behavior_probs as a fourth part."""
         if len(episodes) == 0:
@@ -172,6 +167,7 @@ class Trajectories:
             n_observations=n_observations,
             behavior_probs=probs[0] if probs else None,
             terminated=terminated,
+            first_observations=first_observations,
         )
 
     @property
@@ -234,7 +230,8 @@ class Trajectories:
         if not 0 <= position < len(self):
             raise IndexError(f"episode {index} of {len(self)}")
         steps = slice(self.offsets[position], self.offsets[position + 1])
-        return Episode(*self._cut(steps), bool(self.terminated[position]))
+        first = None if self.first_observations is None else int(self.first_observations[position])
+        return Episode(*self._cut(steps), bool(self.terminated[position]), first)
 
     def _cut(self, steps: slice) -> tuple[Any, Any, Any, Any]:
         """Actions, observations, rewards and behavior_probs of some steps."""
@@ -244,8 +241,9 @@ class Trajectories:
     def _contiguous(self, first: int, last: int) -> Trajectories:
         steps = slice(self.offsets[first], self.offsets[last])
         offsets = self.offsets[first : last + 1] - self.offsets[first]
-        sizes = (self.n_actions, self.n_observations, self.vocabulary)
-        return self._trusted(*self._cut(steps), offsets, self.terminated[first:last], *sizes)
+        return self._trusted(
+            *self._cut(steps), offsets, self.terminated[first:last], *self._rest(slice(first, last))
+        )
 
     def _take(self, chosen: NDArray[np.int64]) -> Trajectories:
         if len(chosen) == 0:
@@ -255,8 +253,12 @@ class Trajectories:
             raise IndexError(f"episode index out of range for {len(self)} episodes")
         *steps, probs, offsets, ended = _core.take_episodes(self, chosen)
         known = None if self.behavior_probs is None else probs
-        sizes = (self.n_actions, self.n_observations, self.vocabulary)
-        return self._trusted(*steps, known, offsets, ended, *sizes)
+        return self._trusted(*steps, known, offsets, ended, *self._rest(chosen))
+
+    def _rest(self, episodes: Any) -> tuple[Any, ...]:
+        """What follows `terminated` among the parts of some episodes."""
+        first = None if self.first_observations is None else self.first_observations[episodes]
+        return self.n_actions, self.n_observations, self.vocabulary, first
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Trajectories):

@@ -24,10 +24,9 @@ class BeliefMemory:
 
     def __init__(self, families: Sequence[_core.CloneModels], n_actions: int) -> None:
         parts = [models.filters() for models in families]
-        joined = {
-            name: np.concatenate([part[name] for part in parts]) for name in parts[0] if name != "kinds"
-        }
-        self.parts: dict[str, Any] = joined | {"kinds": parts[0]["kinds"]}
+        by_model = ("states", "starts", "transitions", "ranges")
+        joined = {name: np.concatenate([part[name] for part in parts]) for name in by_model}
+        self.parts: dict[str, Any] = parts[0] | joined
         features = int(self.parts["states"].sum())
         self.filters = self.policy(np.zeros((1 + features, n_actions)), 0.0)
 
@@ -69,5 +68,8 @@ class BeliefMemory:
         return self.filters.beliefs_along(data, threads=threads)
 
     def group_before(self, data: Trajectories) -> NDArray[np.int64]:
-        """That of the last observation, (n_steps,); −1 before the first step."""
-        return np.append(self._ranges[1], -1)[last_observations(data)]
+        """That of the last observation, (n_steps,); −1 before the first step where nothing was shown or looked at."""
+        groups = np.append(self._ranges[1], -1)[last_observations(data)]
+        if not self.parts["opens"]:
+            groups[data.offsets[:-1]] = -1
+        return groups

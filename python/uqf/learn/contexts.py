@@ -25,7 +25,7 @@ class ContextTree:
     """Contexts of up to `depth` symbols before the steps of a data set, and the one that every cut is in.
 
     parents, symbols : (nodes − 1,), node i + 1 reaches one symbol farther back, symbols[i], than node parents[i];
-        node 0 is the empty context, and the symbol n_symbols stands for the start of an episode
+        node 0 is the empty context, and symbols from n_symbols on are those of `uqf.data.propensities.last_symbols`
     lengths : (nodes,) symbols of each context
     at_cuts : (n_steps + n_episodes,) node of the longest context
     """

@@ -77,8 +77,9 @@ def fingerprint(data: Trajectories) -> str:
     digest = hashlib.sha256(json.dumps([data.n_actions, data.n_observations]).encode())
     for array in (data.actions, data.observations, data.rewards, data.offsets, data.terminated):
         digest.update(np.ascontiguousarray(array).data)
-    if data.behavior_probs is not None:
-        digest.update(np.ascontiguousarray(data.behavior_probs).data)
+    for optional in (data.behavior_probs, data.first_observations):
+        if optional is not None:
+            digest.update(np.ascontiguousarray(optional).data)
     return digest.hexdigest()
 
 

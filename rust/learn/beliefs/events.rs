@@ -190,6 +190,7 @@ mod tests {
             offsets: &[0, 100],
             behavior_probs: None,
             terminated: &[true],
+            first_observations: None,
             n_actions: 1,
             n_observations: 1,
         };

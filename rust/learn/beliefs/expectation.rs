@@ -3,7 +3,8 @@
 use pulp::{Arch, Simd, WithSimd};
 
 use super::lockstep::{Group, Lockstep, Moment};
-use super::tiles::{Block, PAD, add_product, combine, dot, padded, total};
+use super::rooms::{Likelihood, Rooms};
+use super::tiles::{Block, PAD, add_product, combine, dot, total};
 use super::{CloneModel, TINY};
 use crate::error::Result;
 use crate::parallel::Ticker;
@@ -83,43 +84,6 @@ impl CloneModel {
     }
 }
 
-/// Room for the beliefs of a batch. The first moment has beliefs over all states, the others over the clones of one
-/// observation.
-struct Rooms {
-    /// Length of a row after the first moment, and at the first one.
-    narrow: usize,
-    wide: usize,
-    /// Belief times the law of its event, kept for the way back: of the first moment, and of the others.
-    first: Vec<f32>,
-    weighted: Vec<f32>,
-    /// Beliefs before a moment, and room for those after it.
-    alive: Vec<f32>,
-    next: Vec<f32>,
-    /// Backward probabilities, and room for those one step earlier.
-    ahead: Vec<f32>,
-    earlier: Vec<f32>,
-    through: Vec<f32>,
-}
-
-impl Rooms {
-    fn new(model: &CloneModel, episodes: &Lockstep) -> Self {
-        let (narrow, wide) = (padded(episodes.widest), padded(model.layout.n_states));
-        let room = |rows: usize, stride: usize| vec![0.0; rows * stride + PAD];
-        let abreast = episodes.max_abreast;
-        Rooms {
-            narrow,
-            wide,
-            first: room(abreast, wide),
-            weighted: room(episodes.max_rows, narrow),
-            alive: room(abreast, narrow),
-            next: room(abreast, narrow),
-            ahead: room(abreast, narrow),
-            earlier: room(abreast, narrow),
-            through: room(abreast, wide),
-        }
-    }
-}
-
 /// A struct rather than a closure: those are called through a shim that the compiler builds for the oldest processor.
 struct Pass<'a> {
     model: &'a CloneModel,
@@ -166,7 +130,7 @@ impl Pass<'_> {
         likelihood: &mut Likelihood,
     ) {
         let (model, states) = (self.model, self.model.layout.n_states);
-        let Rooms { narrow, wide, first, weighted, alive, next, .. } = &mut self.rooms;
+        let Rooms { narrow, wide, first, weighted, alive, next, begin, .. } = &mut self.rooms;
         let (store, stride) = if time == 0 {
             (&mut first[..], *wide)
         } else {
@@ -175,10 +139,20 @@ impl Pass<'_> {
         let acting = matches!(self.purpose, Purpose::Beliefs(_));
         for group in &moment.groups {
             let (low, size) = (group.from.0, group.from.1 - group.from.0);
+            let mut shown = 1.0;
+            if time == 0 {
+                let start = &model.start[low..group.from.1];
+                begin[..size].copy_from_slice(start);
+                // The world may have shown something before the first step.
+                if size < states {
+                    shown = total(simd, start) + TINY;
+                    settle(&mut begin[..size], shown, acting);
+                }
+            }
             for place in group.first..group.first + group.count {
                 let law = &model.events[moment.events[place] as usize * states + low..][..size];
                 let belief = if time == 0 {
-                    &model.start[..]
+                    &begin[..size]
                 } else {
                     &alive[moment.before[place] as usize * *narrow..][..size]
                 };
@@ -191,6 +165,9 @@ impl Pass<'_> {
                 }
                 if group.ended && !acting {
                     likelihood.times(total(simd, now) + TINY);
+                }
+                if size < states && time == 0 {
+                    likelihood.times(shown);
                 }
             }
             if group.ended && !acting {
@@ -205,12 +182,7 @@ impl Pass<'_> {
                 let row = &mut next[place * *narrow..][..width];
                 let sum = total(simd, row) + TINY;
                 likelihood.times(sum);
-                // What a model holds impossible makes the belief even over the clones of what was seen.
-                if sum < IMPOSSIBLE && (acting || sum <= 2.0 * TINY) {
-                    row.fill(1.0 / width as f32);
-                } else {
-                    row.iter_mut().for_each(|entry| *entry /= sum);
-                }
+                settle(row, sum, acting);
                 if let Purpose::Beliefs(rows) = &mut self.purpose {
                     rows.row(moment.cuts[place] + 1, group.to.0, width).copy_from_slice(row);
                 }
@@ -260,8 +232,9 @@ impl Pass<'_> {
                     *through *= p;
                 }
                 if time == 0 {
-                    let scale = 1.0 / (dot(simd, &model.start, through) + TINY);
-                    for ((sum, p), b) in sums.start.iter_mut().zip(&model.start).zip(through.iter()) {
+                    let start = &model.start[low..][..size];
+                    let scale = 1.0 / (dot(simd, start, through) + TINY);
+                    for ((sum, p), b) in sums.start[low..].iter_mut().zip(start).zip(through.iter()) {
                         *sum += p * b * scale;
                     }
                 } else {
@@ -282,6 +255,17 @@ impl Pass<'_> {
     }
 }
 
+/// A belief from a row with this sum. What a model holds impossible makes it even over the clones of what was seen.
+#[inline(always)]
+fn settle(row: &mut [f32], sum: f32, acting: bool) {
+    if sum < IMPOSSIBLE && (acting || sum <= 2.0 * TINY) {
+        let even = 1.0 / row.len() as f32;
+        row.fill(even);
+    } else {
+        row.iter_mut().for_each(|entry| *entry /= sum);
+    }
+}
+
 /// Where the block of a group begins in the transitions.
 #[inline(always)]
 fn block_place(group: &Group, states: usize) -> usize {
@@ -292,34 +276,5 @@ impl BeliefRows<'_> {
     #[inline(always)]
     fn row(&mut self, cut: u32, low: usize, size: usize) -> &mut [f32] {
         &mut self.rows[cut as usize * self.width + self.column + low..][..size]
-    }
-}
-
-/// A product of many probabilities; one logarithm serves eight of them.
-struct Likelihood {
-    log: f64,
-    product: f64,
-    factors: u32,
-}
-
-impl Default for Likelihood {
-    fn default() -> Self {
-        Likelihood { log: 0.0, product: 1.0, factors: 0 }
-    }
-}
-
-impl Likelihood {
-    #[inline(always)]
-    fn times(&mut self, probability: f32) {
-        self.product *= f64::from(probability);
-        self.factors += 1;
-        if self.factors == 8 {
-            self.log += self.product.ln();
-            (self.product, self.factors) = (1.0, 0);
-        }
-    }
-
-    fn log(&self) -> f64 {
-        self.log + self.product.ln()
     }
 }

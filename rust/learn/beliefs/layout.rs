@@ -24,6 +24,8 @@ pub struct Layout {
     pub n_kinds: usize,
     pub n_events: usize,
     pub n_tasks: usize,
+    /// Whether episodes show an observation before the first action.
+    pub opens: bool,
     /// Observations and actions that share what they have with others.
     pub shared: (usize, usize),
 }
@@ -59,7 +61,8 @@ impl Layout {
     /// About `states` states for this data, shared out among the observations by their frequency, at least one each.
     pub fn of(view: &View, states: usize, n_events: usize, n_tasks: usize) -> Self {
         let (mut seen, mut taken) = (vec![0; view.n_observations], vec![0; view.n_actions]);
-        view.observations.iter().for_each(|&o| seen[o as usize] += 1);
+        let first = view.first_observations.unwrap_or_default();
+        view.observations.iter().chain(first).for_each(|&o| seen[o as usize] += 1);
         view.actions.iter().for_each(|&a| taken[a as usize] += 1);
         let (codes, n_codes, shared_codes) = grouped(&seen, MAX_CODES);
         let mut counts = vec![0; n_codes];
@@ -68,10 +71,11 @@ impl Layout {
                 counts[*code as usize] += count;
             }
         });
+        let total = view.n_steps() + first.len();
         let mut ends = Vec::with_capacity(n_codes);
         let mut from = 0u32;
         for &count in &counts {
-            let share = (states as f64 * count as f64 / view.n_steps() as f64).round() as u32;
+            let share = (states as f64 * count as f64 / total as f64).round() as u32;
             ends.push((from, from + share.max(1)));
             from += share.max(1);
         }
@@ -86,6 +90,7 @@ impl Layout {
             n_kinds,
             n_events,
             n_tasks,
+            opens: view.first_observations.is_some(),
             shared: (shared_codes, shared_kinds),
         }
     }

@@ -78,6 +78,12 @@ fn rows(moments: &[Moment]) -> usize {
     moments.last().map_or(0, |moment| moment.base + if moments.len() > 1 { moment.events.len() } else { 0 })
 }
 
+/// Clones that the agent may be in before the first step.
+fn first_range(view: &View, layout: &Layout, episode: usize) -> (usize, usize) {
+    let first = view.first(episode).filter(|_| layout.opens);
+    first.map_or((0, layout.n_states), |first| layout.range(first))
+}
+
 /// Episodes of one batch, the longest first: those that go on at a time are the first ones.
 fn batch(view: &View, tasks: &Tasks, layout: &Layout, episodes: &[usize], first: usize) -> Vec<Moment> {
     let steps: Vec<Range<usize>> = episodes.iter().map(|&episode| view.episode(episode)).collect();
@@ -90,7 +96,7 @@ fn batch(view: &View, tasks: &Tasks, layout: &Layout, episodes: &[usize], first:
             let step = steps.start + time;
             let ended = view.terminated[episodes[member]] && time + 1 == steps.len();
             let from = match time {
-                0 => (0, layout.n_states),
+                0 => first_range(view, layout, episodes[member]),
                 _ => layout.range(view.observations[step - 1] as usize),
             };
             let kind = layout.kinds[view.actions[step] as usize] as usize;

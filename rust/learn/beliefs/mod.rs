@@ -12,6 +12,7 @@ pub mod events;
 mod expectation;
 pub mod layout;
 pub mod lockstep;
+mod rooms;
 mod start;
 mod tiles;
 pub mod training;

@@ -186,6 +186,7 @@ mod tests {
             offsets,
             behavior_probs: None,
             terminated: &[],
+            first_observations: None,
             n_actions: 1,
             n_observations: 9,
         }

@@ -56,6 +56,7 @@ def test_text_gives_the_same_episodes(tmp_path_factory, data):
         }
         | ({} if e.behavior_probs is None else {"behavior_probs": e.behavior_probs.tolist()})
         | {"terminated": e.terminated}
+        | ({} if e.first_observation is None else {"first_observation": e.first_observation})
         for e in data
     ]
     (folder / "episodes.jsonl").write_text("\n".join(map(json.dumps, episodes)))

@@ -17,8 +17,8 @@ class LogColumns:
     """Column names of a log; None looks for the usual name, such as "reward" or "rewards".
 
     A log has one row per episode, with lists in its columns and perhaps a `terminated` flag; or one row per
-    step, with an `episode` column whose value is the same in all rows of an episode. `behavior_prob` and
-    `terminated` are optional.
+    step, with an `episode` column whose value is the same in all rows of an episode. `behavior_prob`, `terminated`
+    and `first_observation` (what was seen before the first action; the first row of an episode counts) are optional.
     """
 
     episode: str | None = None
@@ -27,6 +27,7 @@ class LogColumns:
     reward: str | None = None
     behavior_prob: str | None = None
     terminated: str | None = None
+    first_observation: str | None = None
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,7 @@ class Layout:
 
     per_step: bool
     names: dict[str, str]
-    """Column by role: episode, action, observation, reward, behavior_prob, terminated."""
+    """Column by role: the fields of `LogColumns`."""
 
     @property
     def columns(self) -> list[str]:
@@ -50,6 +51,7 @@ USUAL = {
     "reward": ("reward", "rewards"),
     "behavior_prob": ("behavior_prob", "behavior_probs"),
     "terminated": ("terminated",),
+    "first_observation": ("first_observation",),
 }
 
 

@@ -88,8 +88,10 @@ def alphabet_of(
         row = 0
         for table in tables:
             for role in (role for role, size in sizes.items() if size is None):
-                values = _values(table, layout, role, row)
-                _take_stock(values, layout.names[role], names[role], largest, role)
+                for column in (role, f"first_{role}"):
+                    if column in layout.names:
+                        values = _values(table, layout, column, row)
+                        _take_stock(values, layout.names[column], names[role], largest, role)
             row += table.num_rows
     for role, listed in names.items():
         size = sizes[role] or max(len(listed), largest[role] + 1)
@@ -145,6 +147,12 @@ def trajectories_of(table: Any, layout: Layout, alphabet: Alphabet, first_row: i
         unknown,
     )
 
+    first = None
+    if "first_observation" in names:
+        listed = _values(table, layout, "first_observation", first_row)
+        shown = listed.take(pa.array(offsets[:-1])) if layout.per_step else listed
+        first = _codes(shown, vocabulary.observations, names["first_observation"], unknown)
+
     def refuse(role: str, values: NDArray[Any], good: NDArray[np.bool_], wish: str) -> None:
         if not good.all():
             step = int(np.argmin(good))
@@ -171,6 +179,7 @@ def trajectories_of(table: Any, layout: Layout, alphabet: Alphabet, first_row: i
         behavior_probs=probs,
         terminated=_terminated(table, layout, offsets, first_row),
         vocabulary=alphabet.vocabulary,
+        first_observations=first,
     )
 
 

@@ -38,6 +38,8 @@ def write_parquet(data: Trajectories, path: str | os.PathLike[str]) -> None:
         name: pa.LargeListArray.from_arrays(offsets, pa.array(values)) for name, values in steps.items()
     }
     columns["terminated"] = pa.array(data.terminated)
+    if data.first_observations is not None:
+        columns["first_observation"] = pa.array(data.first_observations)
     names = data.vocabulary or Vocabulary()
     metadata = {
         "n_actions": data.n_actions,

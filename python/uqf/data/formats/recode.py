@@ -22,7 +22,7 @@ def recoded(
     An observation that `vocabulary` does not know becomes its last code; such an action is refused.
     """
     old, new = written or Vocabulary(), vocabulary or written or Vocabulary()
-    actions, observations = data.actions, data.observations
+    actions, observations, first = data.actions, data.observations, data.first_observations
     if new != old:
         for role in ("actions", "observations"):
             if (getattr(old, role) is None) != (getattr(new, role) is None):
@@ -34,7 +34,9 @@ def recoded(
             actions = _translated(actions, [new.encode_action(name) for name in old.actions])
         if old.observations is not None and new.n_observations is not None:
             codes = [new.encode_observation(name) for name in old.observations]
-            observations = _translated(observations, [*codes, new.n_observations - 1])
+            table = [*codes, new.n_observations - 1]
+            observations = _translated(observations, table)
+            first = None if first is None else _translated(first, table)
     return Trajectories(
         actions,
         observations,
@@ -45,6 +47,7 @@ def recoded(
         behavior_probs=data.behavior_probs,
         terminated=data.terminated,
         vocabulary=None if new == Vocabulary() else new,
+        first_observations=first,
     )
 
 

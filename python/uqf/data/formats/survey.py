@@ -93,10 +93,13 @@ def _alphabet(
     vocabulary: Vocabulary | None,
 ) -> Alphabet:
     def told(role: str) -> int | None:
-        limits = _range(footer, layout.names[role])
-        return limits[1] + 1 if limits is not None and isinstance(limits[1], int) and limits[1] >= 0 else None
+        columns = [layout.names[one] for one in (role, f"first_{role}") if one in layout.names]
+        limits = [_range(footer, column) for column in columns]
+        known = [one[1] for one in limits if one is not None and isinstance(one[1], int) and one[1] >= 0]
+        return max(known) + 1 if len(known) == len(columns) else None
 
-    both = [layout.names["action"], layout.names["observation"]]
+    roles = ("action", "observation", "first_observation")
+    both = [layout.names[role] for role in roles if role in layout.names]
     return alphabet_of(
         tables_of([path], ROWS, both),
         layout,

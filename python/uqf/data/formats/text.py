@@ -41,7 +41,7 @@ class CsvSource:
         kinds = {"episode": pa.string(), "reward": pa.float64(), "terminated": pa.bool_()}
         kinds["behavior_prob"] = pa.float64()
         self._types = {name: kinds.get(role, pa.string()) for role, name in self._names.items()}
-        for role in ("action", "observation"):
+        for role in self._names.keys() & {"action", "observation", "first_observation"}:
             self._types[self._names[role]] = self._kind(self._names[role])
 
     def schema(self) -> Any:

@@ -111,7 +111,7 @@ def _put_together(header: Header, tensors: Arrays) -> Statistics:
     symbols, choices, lengths = (_counts(name, tensors) for name in ("symbol", "choice", "length"))
     if not lengths or min(lengths) < 1 or min(symbols) < 0 or max(symbols) >= n_symbols:
         raise ValueError("symbols or lengths of episodes out of range")
-    if min(choices) < 0 or max(choices) >= (n_symbols + 1) * n_actions:
+    if min(choices) < 0 or max(choices) >= (n_symbols + n_observations + 1) * n_actions:
         raise ValueError("choices out of range")
     offsets, owners = tensors["owner_offsets"], tensors["owners"].tolist()
     keys, parts = tensors["owner_keys"], tensors["owner_parts"]

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uqf.data.checks import FloatArray
-from uqf.data.propensities import last_symbols, shrunk_frequencies
+from uqf.data.propensities import last_symbols, shrunk_frequencies, start_symbol
 from uqf.data.trajectories import Trajectories
 from uqf.data.vocabulary import Vocabulary
 
@@ -24,8 +24,9 @@ Key = TypeVar("Key")
 class Tally:
     """How often every symbol, every choice and every length of an episode occurred.
 
-    A choice is an action after a symbol, ``last_symbol * n_actions + action``, where the symbol n_symbols stands for
-    the start. Counts are floats: whole numbers up to 2⁵³, and fractions once old data have faded.
+    A choice is an action after a symbol, ``last_symbol * n_actions + action``, by the symbols of
+    `uqf.data.propensities.last_symbols`. Counts are floats: whole numbers up to 2⁵³, and
+    fractions once old data have faded.
     """
 
     n_actions: int
@@ -44,7 +45,7 @@ class Tally:
             data.n_observations,
             data.vocabulary,
             symbols=counted(data.symbols, data.n_symbols),
-            choices=counted(choices, (data.n_symbols + 1) * data.n_actions),
+            choices=counted(choices, (data.n_symbols + data.n_observations + 1) * data.n_actions),
             lengths=counted(data.lengths, MAX_COUNTERS + 1),
         )
 
@@ -83,7 +84,8 @@ class Tally:
         learned about them that could be divided.
         """
         counts = np.zeros((len(symbols) + 2, self.n_actions))
-        place = {int(symbol): row for row, symbol in enumerate(symbols)} | {self.n_symbols: len(symbols) + 1}
+        place = {int(symbol): row for row, symbol in enumerate(symbols)}
+        place[start_symbol(self.n_actions, self.n_observations)] = len(symbols) + 1
         overall = np.zeros(self.n_actions)
         for choice, count in self.choices.items():
             symbol, action = divmod(choice, self.n_actions)
