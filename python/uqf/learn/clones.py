@@ -45,7 +45,6 @@ MIN_EVIDENCE = 2.0
 #: Fewer models are trained where each has many states: the regressions cost the square of their sum.
 MAX_FEATURES = 320
 
-
 #: ("action" or "observation", code) of all that occurs in some episodes.
 Codes = frozenset[tuple[str, int]]
 
@@ -265,8 +264,7 @@ class CloneTrainer:
     @property
     def codes(self) -> Codes:
         """Actions and observations that occur."""
-        data = self.sample.data
-        listed = (("action", data.actions), ("observation", data.observations))
+        listed = (("action", self.sample.data.actions), ("observation", self.sample.data.observations))
         return frozenset((kind, int(code)) for kind, codes in listed for code in np.unique(codes))
 
 
