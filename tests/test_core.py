@@ -15,7 +15,7 @@ class Damaged:
         self.actions = self.observations = np.zeros(2, np.int32)
         self.rewards = np.zeros(2)
         self.offsets = np.array([0, 1, 2])
-        self.behavior_probs = None
+        self.behavior_probs = self.first_observations = None
         self.terminated = np.zeros(2, np.bool_)
         self.n_actions = self.n_observations = 1
         self.__dict__.update(changes)
