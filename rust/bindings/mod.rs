@@ -21,6 +21,7 @@ mod pomcp;
 mod pomdp_file;
 mod rollout;
 mod table;
+mod observation;
 mod trajectories;
 mod words;
 mod world;
@@ -63,6 +64,8 @@ mod _core {
     use super::rollout::{returns, rollout};
     #[pymodule_export]
     use super::table::TablePolicy;
+    #[pymodule_export]
+    use super::observation::ObservationPolicy;
     #[pymodule_export]
     use super::trajectories::{episode_priorities, take_episodes, validate};
     #[pymodule_export]

@@ -218,7 +218,7 @@ def test_labels_that_do_not_fit_the_steps_are_refused(ring_data):
         expected = f"labels has {wrong.shape[1]} columns: there are {ring_data.n_steps} steps"
         with pytest.raises(ValueError, match=expected):
             layout.started(ring_data, wrong, first=0, seed=0)
-    with pytest.raises(ValueError, match="labels.*give one of 4 states"):
+    with pytest.raises(ValueError, match=r"labels.*give one of 4 states"):
         layout.started(ring_data, labels + np.uint32(layout.n_states), first=0, seed=0)
     with pytest.raises(ValueError, match="labels has no row"):
         layout.started(ring_data, labels[:0], first=0, seed=0)
@@ -237,9 +237,9 @@ def test_data_with_other_names_are_refused(models, ring_data, name):
     """More actions or observations than were laid out would be read beyond the end of tables."""
     for size in ("n_actions", "n_observations"):
         wider = uqf.Trajectories(**ring_data.__getstate__() | {size: 9})
-        with pytest.raises(ValueError, match="data has .*9.*: the models have"):
+        with pytest.raises(ValueError, match=r"data has .*9.*: the models have"):
             READINGS[name](models, wider)
-        with pytest.raises(ValueError, match="data has .*9.*: the models have"):
+        with pytest.raises(ValueError, match=r"data has .*9.*: the models have"):
             started(wider, layout=_core.CloneLayout(ring_data, states=4))
 
 

@@ -32,7 +32,7 @@ class Overview:
     sample: Trajectories
     priorities: NDArray[np.uint64]
     limit: int
-    """The lowest priority that was left out: no episode beyond it is in the sample, even if it is short and would fit."""
+    """The lowest priority that was left out: no episode beyond it is in the sample, even if it would fit."""
     max_steps: int
     shares: ActionShares | None
     """None if the log says how probable the actions were."""
