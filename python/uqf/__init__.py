@@ -20,6 +20,7 @@ from uqf.learn.spectral.wfa import WFA as WFA
 from uqf.policies import AutomatonPolicy as AutomatonPolicy
 from uqf.policies import BeliefPolicy as BeliefPolicy
 from uqf.policies import ContextPolicy as ContextPolicy
+from uqf.policies import ObservationPolicy as ObservationPolicy
 from uqf.policies import Policy as Policy
 from uqf.policies import TablePolicy as TablePolicy
 from uqf.storage.policies import PolicyHeader as PolicyHeader
@@ -54,6 +55,8 @@ if TYPE_CHECKING:
     from uqf.learn.belief_q import BeliefQ as BeliefQ
     from uqf.learn.context_q import ContextQ as ContextQ
     from uqf.learn.fit import fit as fit
+    from uqf.learn.markov_test import MarkovTest as MarkovTest
+    from uqf.learn.markov_test import markov_test as markov_test
     from uqf.learn.not_fitted import NotFittedError as NotFittedError
     from uqf.learn.selection import Selection as Selection
     from uqf.learn.selection import select as select
@@ -64,6 +67,7 @@ if TYPE_CHECKING:
     from uqf.learn.spectral.statistics import Statistics as Statistics
     from uqf.learn.spectral.statistics_file import load_statistics as load_statistics
     from uqf.learn.spectral.statistics_file import save_statistics as save_statistics
+    from uqf.learn.table_q import TableQ as TableQ
     from uqf.learn.uqf import UQF as UQF
 
 #: Names that are imported when first used: (module, the extra that it needs). Without an extra it is the time:
@@ -73,8 +77,11 @@ _ON_REQUEST = {
     "ope": ("uqf.ope", None),
     "BeliefQ": ("uqf.learn.belief_q", None),
     "ContextQ": ("uqf.learn.context_q", None),
+    "TableQ": ("uqf.learn.table_q", None),
     "UQF": ("uqf.learn.uqf", None),
+    "MarkovTest": ("uqf.learn.markov_test", None),
     "fit": ("uqf.learn.fit", None),
+    "markov_test": ("uqf.learn.markov_test", None),
     "NotFittedError": ("uqf.learn.not_fitted", None),
     "Hankel": ("uqf.learn.spectral.hankel", None),
     "exact_hankel": ("uqf.learn.spectral.hankel", None),

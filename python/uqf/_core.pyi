@@ -24,6 +24,7 @@ __all__ = [
     "ForestPolicy",
     "HankelSettings",
     "HankelStatistics",
+    "ObservationPolicy",
     "PolicyBatch",
     "PolicyState",
     "Pomcp",
@@ -77,9 +78,12 @@ def episode_priorities(data: _Data, seed: int) -> NDArray[np.uint64]:
     """
 
 def discounted_sums(
-    rows: NDArray[np.floating[Any]], offsets: _Offsets, factor: float, *, forward: bool = False
+    rows: NDArray[np.floating[Any]], offsets: _Offsets, factor: float | _Floats, *, forward: bool = False
 ) -> None:
-    """In place, within every episode: rows[t] += factor · rows[t + 1], or rows[t − 1] with `forward`."""
+    """In place, within every episode: rows[t] += factor · rows[t + 1], or rows[t − 1] with `forward`.
+
+    `factor` may differ by step, (n_steps,).
+    """
 
 def take_episodes(data: _Data, episodes: _Offsets) -> _Recorded:
     """The arrays of the chosen episodes, copied in the order given.
@@ -394,6 +398,18 @@ class TablePolicy(CompiledPolicy):
     @property
     def probs(self) -> _Floats:
         """Action probabilities by symbol, with a last row for the start."""
+
+    def parts(self) -> dict[str, Any]:
+        """The arguments that make this policy again."""
+
+@final
+class ObservationPolicy(CompiledPolicy):
+    """Values (n_observations + 1, n_actions) by last observation, with a last row for a start that showed nothing."""
+
+    def __new__(cls, values: _Floats, *, temperature: float = 0.0) -> ObservationPolicy: ...
+    @property
+    def values(self) -> _Floats:
+        """(n_observations + 1, n_actions)"""
 
     def parts(self) -> dict[str, Any]:
         """The arguments that make this policy again."""

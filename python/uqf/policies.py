@@ -15,6 +15,7 @@ from uqf._core import BeliefPolicy as BeliefPolicy
 from uqf._core import CompiledPolicy as CompiledPolicy
 from uqf._core import ContextPolicy as ContextPolicy
 from uqf._core import ForestPolicy as ForestPolicy
+from uqf._core import ObservationPolicy as ObservationPolicy
 from uqf._core import TablePolicy as TablePolicy
 from uqf.data.trajectories import Trajectories
 

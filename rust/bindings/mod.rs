@@ -21,6 +21,7 @@ mod pomcp;
 mod pomdp_file;
 mod rollout;
 mod table;
+mod observation;
 mod trajectories;
 mod words;
 mod world;
@@ -53,6 +54,8 @@ mod _core {
     use super::hankel::{HankelStatistics, sum_operators};
     #[pymodule_export]
     use super::hankel_settings::HankelSettings;
+    #[pymodule_export]
+    use super::observation::ObservationPolicy;
     #[pymodule_export]
     use super::policy::{CompiledPolicy, PolicyState};
     #[pymodule_export]

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use numpy::{IntoPyArray, PyArray1};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
@@ -15,13 +16,21 @@ use crate::simulate::environment::Environment;
 use crate::simulate::policy::Uniform;
 use crate::simulate::rollout::Schedule;
 
-/// The policy, or the uniform one for None.
-fn policy_or_uniform(policy: Option<Bound<'_, CompiledPolicy>>, world: &World) -> Arc<dyn AnyPolicy> {
+/// The policy, or the uniform one for None; one that could not act in this world is refused.
+fn policy_or_uniform(
+    policy: Option<Bound<'_, CompiledPolicy>>,
+    world: &World,
+) -> PyResult<Arc<dyn AnyPolicy>> {
     let (n_actions, n_observations) = (world.inner.n_actions(), world.inner.n_observations());
-    policy.map_or_else(
-        || Arc::new(Uniform { n_actions, n_observations }) as _,
-        |policy| policy.get().inner.clone(),
-    )
+    let Some(policy) = policy else { return Ok(Arc::new(Uniform { n_actions, n_observations })) };
+    let (actions, observations) = policy.get().inner.alphabet();
+    if actions != n_actions || observations < n_observations {
+        return Err(PyValueError::new_err(format!(
+            "policy has {actions} actions and {observations} observations, the world has {n_actions} and \
+             {n_observations}"
+        )));
+    }
+    Ok(policy.get().inner.clone())
 }
 
 /// Recorded episodes: (actions, observations, rewards, behavior_probs, offsets, terminated).
@@ -48,7 +57,7 @@ pub fn rollout<'py>(
         seed,
         threads: thread_count(threads)?,
     };
-    let (policy, world) = (policy_or_uniform(policy, world), world.inner.as_ref());
+    let (policy, world) = (policy_or_uniform(policy, world)?, world.inner.as_ref());
     let data = job::long(py, progress.as_ref(), |ticker| policy.rollout(world, &schedule, ticker))?;
     trajectories_to_python(py, data)
 }
@@ -78,7 +87,7 @@ pub fn returns<'py>(
         seed,
         threads: thread_count(threads)?,
     };
-    let (policy, world) = (policy_or_uniform(policy, world), world.inner.as_ref());
+    let (policy, world) = (policy_or_uniform(policy, world)?, world.inner.as_ref());
     let scores =
         job::long(py, progress.as_ref(), |ticker| policy.returns(world, &schedule, discount, ticker))?;
     let (returns, lengths): (Vec<f64>, Vec<i64>) = scores.into_iter().unzip();

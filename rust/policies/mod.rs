@@ -1,6 +1,7 @@
 //! Policies that are stepped here, without a call to Python per step.
 
 pub mod table;
+pub mod observation;
 pub mod automaton;
 pub mod automaton_policy;
 pub mod belief;

@@ -10,10 +10,12 @@ from uqf.data.checks import FloatArray
 from uqf.data.trajectories import Trajectories
 
 
-def discounted_backward(rows: NDArray[np.floating], offsets: NDArray[np.int64], factor: float) -> None:
+def discounted_backward(
+    rows: NDArray[np.floating], offsets: NDArray[np.int64], factor: float | FloatArray
+) -> None:
     """In place, within every episode: rows[t] += factor · rows[t + 1], from the last step to the first.
 
-    `rows` is (n_steps,) or (n_steps, width), contiguous.
+    `rows` is (n_steps,) or (n_steps, width), contiguous; `factor` may differ by step, (n_steps,).
     """
     _core.discounted_sums(rows, offsets, factor)
 
@@ -58,13 +60,27 @@ def best_next(
     return np.asarray(data.rewards + discount * np.where(goes_on(data, truncated=truncated), best, 0.0))
 
 
-def advantages(data: Trajectories, values: FloatArray, discount: float, trace: float) -> FloatArray:
+def advantages(
+    data: Trajectories,
+    values: FloatArray,
+    discount: float,
+    trace: float,
+    ratios: FloatArray | None = None,
+) -> FloatArray:
     """Generalised advantage estimates: Σ (discount·trace)^i δ_{t+i}, with δ_t = r_t + discount V_{t+1} − V_t.
 
     `values` holds V at every cut, (n_steps + n_episodes,): also after the last step of an episode, since a truncated
-    one still has a future.
+    one still has a future. With `ratios` ρ (n_steps,), the probability of every action under another policy over that
+    under the behaviour, estimates are of the other policy: u_t = ρ_t δ_t + discount·trace·min(1, ρ_t) u_{t+1} is what
+    follows, and the estimate is δ_t + discount·trace u_{t+1}.
     """
     before = cut_before(data)
     residuals = data.rewards + discount * goes_on(data) * values[before + 1] - values[before]
-    discounted_backward(residuals, data.offsets, discount * trace)
-    return residuals
+    if ratios is None:
+        discounted_backward(residuals, data.offsets, discount * trace)
+        return residuals
+    ahead = ratios * residuals
+    discounted_backward(ahead, data.offsets, discount * trace * np.minimum(1.0, ratios))
+    follows = np.append(ahead[1:], 0.0)
+    follows[data.offsets[1:] - 1] = 0.0
+    return np.asarray(residuals + discount * trace * follows)

@@ -4,30 +4,29 @@
 2. The advantage of every action, by ridge regression of generalised advantage estimates over all episodes, each step
    weighted by one over the probability of its action.
 
+Both again, damped, for a policy half-way from that of the log to the one that they give (`swept_again`).
+
 The second is a sum over episodes, which can be taken in parts and on many machines. It leans on the first the less the
 more episodes there are, so that a sample is enough there.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import scipy.linalg
 import scipy.sparse
-from numpy.typing import NDArray
 
-from uqf.data.along import advantages, cut_before, discounted_backward
+from uqf.data.along import advantages, cut_before, discounted_backward, goes_on
 from uqf.data.checks import FloatArray
-from uqf.data.parallel import in_order
 from uqf.data.propensities import propensities
 from uqf.data.trajectories import Trajectories
-
-#: Numbers of a feature matrix that are held at once.
-PART_CELLS = 1_500_000
+from uqf.learn.grams import Grams
+from uqf.learn.memory import Memory, Parts, Rows
+from uqf.policies import softmax
 
 #: λ of the regression for the value. Penalties are pseudo-counts: of the value (the constant has none), and of the
 #: advantages, for the constant and for every other feature.
@@ -36,35 +35,16 @@ VALUE_RIDGE = 1.0
 CONSTANT_RIDGE = 400.0
 RIDGE = 40.0
 
+#: Temperature in units of the standard error of the learned values.
+TEMPERATURE = 0.6
+
 #: The noise is estimated on so many actions, the commonest.
 NOISE_ACTIONS = 16
 
-#: Groups of up to so many columns are multiplied together.
-SMALL = 6
-
-Rows = NDArray[np.float32]
-
-
-class Memory(Protocol):
-    """What is remembered of a history, in numbers. It can be pickled."""
-
-    @property
-    def width(self) -> int:
-        """Numbers of a row."""
-
-    @property
-    def groups(self) -> list[NDArray[np.int64]]:
-        """Columns that may differ from zero together, the constant among them; other products are never taken."""
-
-    @property
-    def start(self) -> FloatArray:
-        """The row before the first step of every episode, (width,); it belongs to no group."""
-
-    def rows(self, data: Trajectories, threads: int | None) -> Rows:
-        """(n_steps + n_episodes, width), at every cut; the first column is 1."""
-
-    def group_before(self, data: Trajectories) -> NDArray[np.int64]:
-        """The group of the row before every step, (n_steps,); −1 before the first."""
+#: The second sweep looks at a policy that acts like the first with this probability, and else like the log; it has this
+#: share in the values that are acted on.
+TOWARDS = 0.5
+SECOND = 0.4
 
 
 def trace(episodes: float) -> float:
@@ -77,114 +57,59 @@ def trace(episodes: float) -> float:
 
 
 @dataclass(frozen=True)
+class Softmax:
+    """A policy on a memory: softmax of values with weights (width, actions)."""
+
+    weights: FloatArray
+    temperature: float
+
+    def ratios(self, rows: Rows, data: Trajectories) -> FloatArray:
+        """Its probability of every logged action over that of the log, half-way to it: ½ + ½ π/b, (n_steps,)."""
+        probs = softmax((rows[cut_before(data)] @ self.weights).astype(np.float64), self.temperature)
+        logged = propensities(data)
+        towards = probs[np.arange(data.n_steps), data.actions] / logged
+        # What was certain says nothing of what else might have been done.
+        return np.where(logged < 1.0, 1.0 - TOWARDS + TOWARDS * towards, 1.0)
+
+
+@dataclass(frozen=True)
 class ValueSums:
-    """Σ x_t z_tᵀ and Σ x_t ρ_t, where z and ρ are (γλ)-discounted sums of x_t − γ x_{t+1} and of the rewards."""
+    """Σ x_t z_tᵀ and Σ x_t R_t, where z and R are (γλ)-discounted sums of x_t − γ x_{t+1} and of the rewards."""
 
     left: FloatArray
     right: FloatArray
 
     @classmethod
-    def of(cls, rows: Rows, data: Trajectories, discount: float) -> ValueSums:
-        """Of episodes with these rows.
+    def of(
+        cls, rows: Rows, data: Trajectories, discount: float, ratios: FloatArray | None = None
+    ) -> ValueSums:
+        """Of episodes with these rows; with `ratios` ρ, for the value of another policy than that of the log.
 
-        The sum of differences is z_t = x_t − γ(1 − λ) Σ_i (γλ)^i x_{t+1+i}, if the row after the last step of an
-        episode counts 1/(1 − λ) times, or not at all where the world ended.
+        Every difference and reward is then multiplied by its ρ, and a sum goes on by the factor γλ min(1, ρ).
         """
         before = cut_before(data)
-        here, ahead = rows[before], rows[before + 1]
-        last = data.offsets[1:] - 1
-        ahead[last] *= np.where(data.terminated, 0.0, 1.0 / (1.0 - VALUE_TRACE))[:, np.newaxis].astype(
-            np.float32
-        )
-        rewards = data.rewards.astype(np.float32)
-        discounted_backward(ahead, data.offsets, discount * VALUE_TRACE)
-        discounted_backward(rewards, data.offsets, discount * VALUE_TRACE)
-        left = here.T @ here - np.float32(discount * (1.0 - VALUE_TRACE)) * (here.T @ ahead)
-        return cls(left.astype(np.float64), (here.T @ rewards).astype(np.float64))
+        here, rewards = rows[before], data.rewards.astype(np.float32)
+        ahead = rows[before + 1]
+        ahead *= (-discount * goes_on(data)).astype(np.float32)[:, np.newaxis]
+        ahead += here
+        factor: float | FloatArray = discount * VALUE_TRACE
+        if ratios is not None:
+            ahead *= ratios.astype(np.float32)[:, np.newaxis]
+            rewards *= ratios.astype(np.float32)
+            factor = discount * VALUE_TRACE * np.minimum(1.0, ratios)
+        discounted_backward(ahead, data.offsets, factor)
+        discounted_backward(rewards, data.offsets, factor)
+        return cls((here.T @ ahead).astype(np.float64), (here.T @ rewards).astype(np.float64))
 
     def plus(self, other: ValueSums) -> ValueSums:
         """The sums of both."""
         return ValueSums(self.left + other.left, self.right + other.right)
 
     def value(self) -> FloatArray:
-        """Weights w of V: (ridge + Σ x_t z_tᵀ) w = Σ x_t ρ_t."""
+        """Weights w of V: (ridge + Σ x_t z_tᵀ) w = Σ x_t R_t."""
         penalty = np.full(len(self.right), VALUE_RIDGE)
         penalty[0] = 1e-6
         return np.asarray(np.linalg.solve(self.left + np.diag(penalty), self.right))
-
-
-@dataclass(frozen=True)
-class Grams:
-    """Σ w x xᵀ by action: blocks by group, over its columns, and Σ w over first steps."""
-
-    blocks: dict[int, dict[int, FloatArray]]
-    starts: FloatArray
-
-    @classmethod
-    def of(cls, memory: Memory, rows: Rows, data: Trajectories) -> Grams:
-        """Of episodes with these rows."""
-        weights = 1.0 / (data.n_actions * propensities(data))
-        groups, first = memory.group_before(data), data.offsets[:-1]
-        later = np.flatnonzero(groups >= 0)
-        cells = groups[later] * data.n_actions + data.actions[later]
-        order = later[np.argsort(cells, kind="stable")]
-        chosen = rows[cut_before(data)[order]]
-        chosen *= np.sqrt(weights[order])[:, np.newaxis].astype(np.float32)
-        counts = np.unique(cells, return_counts=True)[1]
-        begins = np.cumsum(counts) - counts
-        blocks: dict[int, dict[int, FloatArray]] = {int(action): {} for action in np.unique(data.actions)}
-        widths = np.array([len(columns) for columns in memory.groups])
-        width_of = widths[groups[order[begins]]] if len(order) else begins
-        for width in np.unique(width_of):
-            same = np.flatnonzero(width_of == width)
-            for cell, gram in zip(
-                same, _products(memory, chosen, groups[order], begins, counts, same, width), strict=True
-            ):
-                step = order[begins[cell]]
-                blocks[int(data.actions[step])][int(groups[step])] = gram
-        starts = np.bincount(data.actions[first], weights[first], data.n_actions)
-        return cls(blocks, np.asarray(starts, np.float64))
-
-    def plus(self, other: Grams) -> Grams:
-        """The sums of both."""
-        merged = {action: dict(blocks) for action, blocks in self.blocks.items()}
-        for action, blocks in other.blocks.items():
-            mine = merged.setdefault(action, {})
-            for group, block in blocks.items():
-                mine[group] = mine[group] + block if group in mine else block
-        return Grams(merged, self.starts + other.starts)
-
-    def whole(self, action: int, memory: Memory) -> FloatArray:
-        """Σ w x xᵀ over the steps with an action, (width, width)."""
-        total = self.starts[action] * np.outer(memory.start, memory.start)
-        for group, block in self.blocks[action].items():
-            columns = memory.groups[group]
-            total[np.ix_(columns, columns)] += block
-        return np.asarray(total)
-
-
-def _products(
-    memory: Memory,
-    rows: Rows,
-    groups: NDArray[np.int64],
-    begins: NDArray[np.int64],
-    counts: NDArray[np.int64],
-    cells: NDArray[np.int64],
-    width: int,
-) -> Iterator[FloatArray]:
-    """xᵀx of every cell, a run of rows with the same action and group, over its `width` columns."""
-    if width > SMALL:
-        for begin, count in zip(begins[cells], counts[cells], strict=True):
-            part = np.take(rows[begin : begin + count], memory.groups[groups[begin]], axis=1)
-            yield (part.T @ part).astype(np.float64)
-        return
-    # Many small ones: all outer products first, then their sums.
-    runs = np.repeat(begins[cells] - np.cumsum(counts[cells]) + counts[cells], counts[cells])
-    places = runs + np.arange(len(runs))
-    columns = np.stack([memory.groups[group] for group in groups[places[np.cumsum(counts[cells]) - 1]]])
-    part = np.take_along_axis(rows[places], np.repeat(columns, counts[cells], axis=0), axis=1)
-    outer = np.einsum("ni,nj->nij", part, part, dtype=np.float64)
-    yield from np.add.reduceat(outer, np.cumsum(counts[cells]) - counts[cells], axis=0)
 
 
 @dataclass(frozen=True)
@@ -196,9 +121,18 @@ class Moments:
     steps: int
 
     @classmethod
-    def of(cls, rows: Rows, data: Trajectories, value: FloatArray, discount: float, decay: float) -> Moments:
+    def of(
+        cls,
+        rows: Rows,
+        data: Trajectories,
+        value: FloatArray,
+        discount: float,
+        decay: float,
+        ratios: FloatArray | None = None,
+    ) -> Moments:
         """Of episodes with these rows; λ of the estimates is `decay`."""
-        targets = advantages(data, (rows @ value.astype(np.float32)).astype(np.float64), discount, decay)
+        values = (rows @ value.astype(np.float32)).astype(np.float64)
+        targets = advantages(data, values, discount, decay, ratios)
         weighted = (targets / (data.n_actions * propensities(data))).astype(np.float32)
         cells = (weighted, (data.actions, cut_before(data)))
         chosen = scipy.sparse.csr_array(cells, shape=(data.n_actions, len(rows)))
@@ -245,13 +179,13 @@ def solved_advantages(
     ]
 
 
-def learned_value(memory: Memory, data: Trajectories, discount: float, threads: int | None) -> FloatArray:
-    """Weights of V, from these episodes."""
+def learned_value(episodes: Parts, discount: float, towards: Softmax | None = None) -> FloatArray:
+    """Weights of V, from these episodes: of the policy that collected them, or of one half-way towards another."""
 
-    def sums(part: Trajectories) -> ValueSums:
-        return ValueSums.of(memory.rows(part, 1), part, discount)
+    def sums(rows: Rows, data: Trajectories) -> ValueSums:
+        return ValueSums.of(rows, data, discount, None if towards is None else towards.ratios(rows, data))
 
-    total: ValueSums = over_parts(sums, memory, threads, data)
+    total: ValueSums = episodes.sum(sums)
     return total.value()
 
 
@@ -263,30 +197,40 @@ class Regression:
     value: FloatArray
     discount: float
     decay: float
+    towards: Softmax | None = None
+    """The policy of which advantages are learned, half-way; by default that of the log."""
 
-    def sums(self, data: Trajectories, threads: int | None) -> AdvantageSums:
+    def sums(self, episodes: Parts) -> AdvantageSums:
         """What some episodes add."""
-        total: AdvantageSums = over_parts(self._part, self.memory, threads, data)
+        total: AdvantageSums = episodes.sum(
+            lambda rows, data: AdvantageSums(Grams.of(self.memory, rows, data), self._moments(rows, data))
+        )
         return total
 
-    def _part(self, data: Trajectories) -> AdvantageSums:
-        rows = self.memory.rows(data, 1)
-        moments = Moments.of(rows, data, self.value, self.discount, self.decay)
-        return AdvantageSums(Grams.of(self.memory, rows, data), moments)
+    def moments(self, episodes: Parts) -> Moments:
+        """What some episodes add, if their products are known."""
+        total: Moments = episodes.sum(self._moments)
+        return total
+
+    def _moments(self, rows: Rows, data: Trajectories) -> Moments:
+        ratios = None if self.towards is None else self.towards.ratios(rows, data)
+        return Moments.of(rows, data, self.value, self.discount, self.decay, ratios)
 
 
-def over_parts(
-    work: Callable[[Trajectories], Any], memory: Memory, threads: int | None, data: Trajectories
-) -> Any:
-    """The sum of `work` over parts whose rows fit into memory, added in their order whoever computed them."""
-    total = None
-    for found in in_order(work, _parts(data, memory.width), threads):
-        total = found if total is None else total.plus(found)
-    return total
+def swept_again(episodes: Parts, first: Softmax, grams: Grams | None, discount: float) -> Softmax:
+    """The policy after a second sweep, which learns the advantages of a policy half-way from the log to the first.
 
-
-def _parts(data: Trajectories, width: int) -> Iterator[Trajectories]:
-    steps = max(1, PART_CELLS // width)
-    cuts = np.unique(np.searchsorted(data.offsets[:-1], np.arange(0, data.n_steps, steps)))
-    for first, last in pairwise([*cuts[cuts < len(data)].tolist(), len(data)]):
-        yield data[first:last]
+    One step of improvement ends where the log's own future begins. A second one looks at the future of a policy that is
+    already better; whole steps would leave what the log can tell, so the half-way policy is looked at, and values are
+    averaged with those of the first sweep, each in units of its own noise. `grams` are those of the episodes, if known.
+    """
+    value = learned_value(episodes, discount, first)
+    regression = Regression(episodes.memory, value, discount, trace(len(episodes.data)), first)
+    if grams is None:
+        sums = regression.sums(episodes)
+        grams, moments = sums.grams, sums.moments
+    else:
+        moments = regression.moments(episodes)
+    ((weights, noise),) = solved_advantages(episodes.memory, grams, [moments])
+    scaled = weights * (first.temperature / (TEMPERATURE * noise))
+    return Softmax((1.0 - SECOND) * first.weights + SECOND * scaled, first.temperature)

@@ -8,10 +8,11 @@ import numpy as np
 
 from uqf.data.along import advantages, cut_before
 from uqf.data.trajectories import Trajectories
-from uqf.learn.advantages import Grams, Moments, ValueSums, solved_advantages, trace
+from uqf.learn.advantages import TEMPERATURE, Moments, ValueSums, solved_advantages, trace
 from uqf.learn.belief_memory import BeliefMemory
 from uqf.learn.clones import MAX_COMPARED, CloneTrainer, Plan
 from uqf.learn.gain import gain
+from uqf.learn.grams import Grams
 from uqf.policies import softmax
 
 #: Data with fewer episodes on either side are not split to choose a size or a learning discount.
@@ -19,9 +20,6 @@ MIN_EPISODES = 10
 
 #: Numbers on which learning discounts are compared at most, on either side.
 GAIN_CELLS = 4_000_000
-
-#: Temperature in units of the standard error of the learned values.
-TEMPERATURE = 0.6
 
 
 @dataclass(frozen=True)

@@ -17,12 +17,22 @@ from uqf.data.parallel import single_blas
 from uqf.data.progress import Callback
 from uqf.data.reader import Reader
 from uqf.data.trajectories import Trajectories
-from uqf.learn.advantages import AdvantageSums, Regression, learned_value, solved_advantages, trace
-from uqf.learn.belief_choice import TEMPERATURE, Choice, choose
+from uqf.learn.advantages import (
+    TEMPERATURE,
+    AdvantageSums,
+    Regression,
+    Softmax,
+    learned_value,
+    solved_advantages,
+    swept_again,
+    trace,
+)
+from uqf.learn.belief_choice import Choice, choose
 from uqf.learn.belief_memory import BeliefMemory
 from uqf.learn.clones import MAX_STEPS, CloneTrainer, Codes, Sample, refit_work, training_work
 from uqf.learn.discounts import learning_discounts
 from uqf.learn.learner import Learner, checked_temperature
+from uqf.learn.memory import Parts
 from uqf.policies import BeliefPolicy
 
 #: The value rests on so many steps at most.
@@ -201,12 +211,17 @@ class BeliefQ(Learner):
         """The softmax policy of the advantages that are linear in the beliefs of the models."""
         cost = regression_cost(clones)
         reader.reporter.enter("values", f"{sample.n_steps:,} steps", cost * sample.n_steps)
-        value = learned_value(memory, sample, learning_discount, self.threads)
+        few = Parts(memory, sample, self.threads)
+        value = learned_value(few, learning_discount)
         regression = Regression(memory, value, learning_discount, trace(overview.episodes))
         work = partial(_advantage_sums, regression, overview.without_sample(), self.threads)
         sums = reader.sum("advantages", work, cost)
         ((weights, noise),) = solved_advantages(memory, sums.grams, [sums.moments])
-        return memory.policy(weights, TEMPERATURE * noise if self.temperature is None else self.temperature)
+        grams = sums.grams if sample.n_steps == overview.steps else None
+        reader.reporter.enter("second sweep", f"{sample.n_steps:,} steps", cost * sample.n_steps)
+        first = Softmax(weights, TEMPERATURE * noise)
+        last = swept_again(few, first, grams, learning_discount)
+        return memory.policy(last.weights, last.temperature if self.temperature is None else self.temperature)
 
     def _diagnostics(self, overview: Overview, choice: Choice, trainer: CloneTrainer) -> dict[str, Any]:
         observations, actions = trainer.layouts[-1].shared
@@ -233,11 +248,11 @@ def regression_cost(clones: float) -> float:
 
 def regression_work(steps: int, clones: float) -> float:
     """About how many nanoseconds values and advantages take."""
-    return regression_cost(clones) * (steps + min(steps, VALUE_STEPS))
+    return regression_cost(clones) * (steps + 2 * min(steps, VALUE_STEPS))
 
 
 def _advantage_sums(
     regression: Regression, overview: Overview, threads: int | None, data: Trajectories
 ) -> AdvantageSums:
     """What some episodes add to the regression of advantages."""
-    return regression.sums(overview.known(data), threads)
+    return regression.sums(Parts(regression.memory, overview.known(data), threads))

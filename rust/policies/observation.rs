@@ -1,0 +1,71 @@
+//! A policy that looks at the last observation only.
+
+use crate::error::{Error, Result};
+use crate::policies::{check_finite, check_temperature};
+use crate::simulate::policy::Policy;
+
+/// Values by last observation, (observations + 1, actions); the last row is for the start of an episode that showed
+/// nothing.
+#[derive(Clone, Debug)]
+pub struct ObservationPolicy {
+    n_actions: usize,
+    n_observations: usize,
+    values: Vec<f64>,
+    temperature: f64,
+}
+
+impl ObservationPolicy {
+    pub fn new(values: Vec<f64>, n_actions: usize, temperature: f64) -> Result<Self> {
+        let rows = values.len().checked_div(n_actions).unwrap_or(0);
+        if rows < 2 || rows * n_actions != values.len() {
+            let remedy =
+                "give a row for every observation and one for the start, with a number for every action";
+            return Err(Error::argument("values", format!("{rows} rows of {n_actions}"), remedy));
+        }
+        check_finite("values", &values)?;
+        check_temperature(temperature)?;
+        Ok(ObservationPolicy { n_actions, n_observations: rows - 1, values, temperature })
+    }
+
+    /// (observations + 1, actions), row-major.
+    pub fn values(&self) -> &[f64] {
+        &self.values
+    }
+}
+
+impl Policy for ObservationPolicy {
+    type Memory = usize;
+
+    fn n_actions(&self) -> usize {
+        self.n_actions
+    }
+
+    fn n_observations(&self) -> usize {
+        self.n_observations
+    }
+
+    fn temperature(&self) -> f64 {
+        self.temperature
+    }
+
+    fn describe(&self) -> String {
+        "looks at the last observation".to_owned()
+    }
+
+    fn start(&self) -> usize {
+        self.n_observations
+    }
+
+    fn knows(&self, row: &usize) -> bool {
+        *row <= self.n_observations
+    }
+
+    fn q_values(&self, row: &usize, values: &mut [f64]) {
+        values.copy_from_slice(&self.values[row * self.n_actions..(row + 1) * self.n_actions]);
+    }
+
+    #[inline]
+    fn update(&self, row: &mut usize, _action: usize, observation: usize) {
+        *row = observation;
+    }
+}
