@@ -23,9 +23,16 @@ def iterated(data, iterations=3, **settings):
     return models
 
 
+def first_clones(data, layout):
+    """The first clone of everything that was seen, in increasing order."""
+    shown = data.observations if data.first_observations is None else data.first_observations
+    return np.unique(layout.ranges[np.union1d(data.observations, shown), 0])
+
+
 def recoded(data, layout):
     """The same episodes as models see them: one name for actions and observations that share all they have."""
-    firsts = np.unique(layout.ranges[np.unique(data.observations), 0])
+    firsts = first_clones(data, layout)
+    shown = data.first_observations
     return uqf.Trajectories(
         layout.kinds[data.actions],
         np.searchsorted(firsts, layout.ranges[data.observations, 0]),
@@ -35,21 +42,22 @@ def recoded(data, layout):
         n_observations=len(firsts),
         behavior_probs=data.behavior_probs,
         terminated=data.terminated,
+        first_observations=None if shown is None else np.searchsorted(firsts, layout.ranges[shown, 0]),
     )
 
 
 def reference_model(models, data, layout, index=0):
     """(the model for recoded data, upper edges of its classes of rewards)."""
     arrays = models.model(index)
-    firsts = np.unique(layout.ranges[np.unique(data.observations), 0])
+    firsts = first_clones(data, layout)
     shows = np.searchsorted(firsts, np.arange(len(arrays["start"])), side="right") - 1
     tables = (np.asarray(arrays[name], np.float64) for name in ("start", "transitions", "events"))
     return reference.Model(*tables, shows), np.array(arrays["edges"])
 
 
 def reference_episodes(data, edges):
-    """(actions, observations, events, ended) of every episode."""
+    """(actions, observations, events, ended, first observation) of every episode."""
     for episode in data:
         events = 2 * np.minimum(np.searchsorted(edges, episode.rewards), len(edges) - 1)
         events[-1] += episode.terminated
-        yield episode.actions, episode.observations, events, episode.terminated
+        yield episode.actions, episode.observations, events, episode.terminated, episode.first_observation

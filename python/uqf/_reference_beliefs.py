@@ -3,7 +3,8 @@
 A cloned hidden Markov model has states that show one observation each; several states (clones) may show the same. In
 state s, action a brings an *event* (a class of rewards, and whether the episode ended) with probability
 ``events[a, e, s]``; if the episode goes on, the next state is s' with probability ``transitions[a, s, s']``, and its
-observation is seen. Nothing here is fast. An episode is (actions, observations, events, ended).
+observation is seen. Nothing here is fast. An episode is (actions, observations, events, ended, first), where `first` is
+the observation before the first action, or None.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 FloatArray = NDArray[np.float64]
-Episode = tuple[Sequence[int], Sequence[int], Sequence[int], bool]
+Episode = tuple[Sequence[int], Sequence[int], Sequence[int], bool, int | None]
 
 
 class Model(NamedTuple):
@@ -36,13 +37,24 @@ class Counts(NamedTuple):
     log_likelihood: float
 
 
-def beliefs(model: Model, actions: Sequence[int], observations: Sequence[int]) -> FloatArray:
+def begun(model: Model, first: int | None) -> FloatArray:
+    """The belief (S,) before the first action, among the clones of what was shown."""
+    if first is None:
+        return model.start
+    clones = model.shows == first
+    joint = model.start * clones
+    return np.asarray(joint / joint.sum() if joint.sum() > 1e-12 else clones / clones.sum())
+
+
+def beliefs(
+    model: Model, actions: Sequence[int], observations: Sequence[int], first: int | None = None
+) -> FloatArray:
     """Bayes' rule at every cut of an episode that goes on, (T + 1, S); rewards are not looked at, as when acting.
 
     That the episode goes on is evidence too: odd events are ends. What the model holds impossible makes the belief even
     over the clones of what was seen.
     """
-    belief = model.start
+    belief = begun(model, first)
     rows = [belief]
     for action, observation in zip(actions, observations, strict=True):
         goes_on = model.events[action, 0::2].sum(axis=0)
@@ -62,9 +74,10 @@ def expectation(model: Model, episodes: Sequence[Episode]) -> Counts:
     """
     start, transitions, event_counts = (np.zeros_like(table) for table in model[:3])
     log_likelihood = 0.0
-    for actions, observations, events, ended in episodes:
+    for actions, observations, events, ended, first in episodes:
         length = len(actions)
-        forward, backward = [model.start], [np.ones_like(model.start)]
+        opening = model.start if first is None else model.start * (model.shows == first)
+        forward, backward = [opening], [np.ones_like(model.start)]
         moves = []
         for t in range(length):
             last = ended and t == length - 1

@@ -27,6 +27,7 @@ def test_the_gain_of_the_behaviour_itself_is_zero(data):
 
 @given(trajectories(), trajectories(), st.floats(0, 1))
 def test_the_gain_is_the_sum_of_weighted_advantages_over_a_baseline_by_last_symbol(taught, judge, discount):
+    shown = judge.first_observations
     judge = uqf.Trajectories(
         judge.actions % taught.n_actions,
         judge.observations % taught.n_observations,
@@ -35,19 +36,20 @@ def test_the_gain_is_the_sum_of_weighted_advantages_over_a_baseline_by_last_symb
         n_actions=taught.n_actions,
         n_observations=taught.n_observations,
         behavior_probs=judge.behavior_probs,
+        first_observations=None if shown is None else shown % taught.n_observations,
     )
     policy = random_table(taught.n_actions, taught.n_observations)
     horizon = min(discount, 0.95)
     known, returns = {}, returns_to_go(taught, horizon)
     for episode, first in zip(taught, taught.offsets, strict=False):
-        before = None
+        before = episode.first_observation
         for step, pair in enumerate(episode.history):
             known.setdefault(before, []).append(returns[first + step])
             before = pair
     probs, behaviour = probs_along(policy, judge), propensities(judge)
     returns_there, totals, step = returns_to_go(judge, horizon), [], 0
     for episode in judge:
-        total, before = 0.0, None
+        total, before = 0.0, episode.first_observation
         for pair in episode.history:
             seen = known.get(before, [])
             value = (sum(seen) + returns.mean()) / (len(seen) + 1) if seen else returns.mean()

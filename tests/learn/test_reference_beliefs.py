@@ -23,11 +23,12 @@ from uqf.learn.advantages import (
     trace,
 )
 from uqf.learn.belief_memory import BeliefMemory
+from uqf.learn.memory import Parts
 
 
 def law_of(data, edges):
     law = np.zeros((data.n_actions, 2 * len(edges)))
-    for actions, _, events, _ in reference_episodes(data, edges):
+    for actions, _, events, *_ in reference_episodes(data, edges):
         np.add.at(law, (actions, events), 1.0)
     return law / np.maximum(law.sum(axis=1, keepdims=True), 1.0)
 
@@ -80,7 +81,10 @@ def test_beliefs_are_those_of_the_reference(data, seed):
     expected = []
     for index in range(2):
         model, _ = reference_model(models, data, layout, index)
-        parts = [reference.beliefs(model, e.actions, e.observations) for e in recoded(data, layout)]
+        parts = [
+            reference.beliefs(model, e.actions, e.observations, e.first_observation)
+            for e in recoded(data, layout)
+        ]
         expected.append(np.concatenate(parts))
     np.testing.assert_array_equal(rows[:, 0], 1.0)
     np.testing.assert_allclose(rows[:, 1:], np.concatenate(expected, axis=1), atol=1e-4)
@@ -96,7 +100,8 @@ def two_sizes(data):
     return BeliefMemory([iterated(data, states=2), iterated(data, states=6, models=2)], data.n_actions)
 
 
-@given(trajectories(), st.floats(0.0, 1.0))
+# Nearer to 1 the sums in single precision hold nothing of 1 − discount.
+@given(trajectories(), st.floats(0.0, 0.999))
 def test_values_are_those_of_the_reference(data, discount):
     memory = two_sizes(data)
     rows = memory.rows(data, 1).astype(np.float64)
@@ -112,7 +117,7 @@ def test_values_are_those_of_the_reference(data, discount):
     penalty = np.full(memory.width, VALUE_RIDGE)
     penalty[0] = 1e-6
     value = rows @ np.linalg.solve(left + np.diag(penalty), right)
-    learned = rows @ learned_value(memory, data, discount, 1)
+    learned = rows @ learned_value(Parts(memory, data, 1), discount)
     np.testing.assert_allclose(learned, value, atol=1e-3 * max(1.0, np.abs(value).max()))
 
 
@@ -133,7 +138,7 @@ def test_advantages_are_those_of_the_reference(data, discount):
     weights = 1.0 / (data.n_actions * propensities(data))
     penalty = np.full(memory.width, RIDGE)
     penalty[0] = CONSTANT_RIDGE
-    sums = Regression(memory, value, discount, trace(len(data))).sums(data, 1)
+    sums = Regression(memory, value, discount, trace(len(data))).sums(Parts(memory, data, 1))
     ((found, noise),) = solved_advantages(memory, sums.grams, [sums.moments])
     spreads = []
     everything = before.T @ (weights[:, np.newaxis] * before)

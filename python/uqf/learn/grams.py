@@ -20,7 +20,7 @@ SMALL = 6
 
 @dataclass(frozen=True)
 class Grams:
-    """Σ w x xᵀ by action: blocks by group, over its columns, and Σ w over first steps."""
+    """Σ w x xᵀ by action: blocks by group, over its columns, and Σ w over first steps without one."""
 
     blocks: dict[int, dict[int, FloatArray]]
     starts: FloatArray
@@ -29,7 +29,9 @@ class Grams:
     def of(cls, memory: Memory, rows: Rows, data: Trajectories) -> Grams:
         """Of episodes with these rows."""
         weights = 1.0 / (data.n_actions * propensities(data))
-        groups, first = memory.group_before(data), data.offsets[:-1]
+        groups = memory.group_before(data)
+        # Where something was shown before the first step, that step has a group as well.
+        first = data.offsets[:-1][groups[data.offsets[:-1]] < 0]
         later = np.flatnonzero(groups >= 0)
         cells = groups[later] * data.n_actions + data.actions[later]
         order = later[np.argsort(cells, kind="stable")]
