@@ -63,7 +63,8 @@ def test_the_report_has_all_its_parts(page):
         "FittedQ(",
     ):
         assert words in page
-    assert "paper: seconds" in page and "489" not in page  # rows that were not run are not shown
+    assert "paper: seconds" in page
+    assert "CPSR + fitted-Q, 400 rounds" not in page, "rows that were not run are not shown"
 
 
 def test_the_figure_stands_on_its_own(finished):

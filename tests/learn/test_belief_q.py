@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import uqf
-from uqf.learn import advantages
+from uqf.learn import memory
 
 SMALL = {"discount": 0.9, "states": 12, "models": 2, "learning_discount": 0.9}
 
@@ -49,8 +49,8 @@ def test_a_fit_tells_how_far_it_is(ring_data):
     told = []
     learner = uqf.BeliefQ(0.9, states=12, models=1).fit(ring_data, progress=told.append)
     stages = [a.stage for a, b in pairwise(told) if a.stage != b.stage]
-    assert stages == ["reading", "choosing", "training", "values"]
-    assert told[-1].stage == "advantages" and told[-1].done == told[-1].total > 0
+    assert stages == ["reading", "choosing", "training", "values", "advantages"]
+    assert told[-1].stage == "second sweep" and told[-1].done == told[-1].total > 0
     assert all(before.done <= after.done for before, after in pairwise(told))
     assert same_parts(learner, uqf.BeliefQ(0.9, states=12, models=1).fit(ring_data))
 
@@ -116,6 +116,6 @@ def test_what_is_learned_does_not_depend_on_how_much_is_held_at_once(ring_data, 
         behavior_probs=ring_data.behavior_probs if known else None,
     )
     whole = uqf.BeliefQ(**SMALL | {"states": 3, "models": 1}).fit(data)
-    monkeypatch.setattr(advantages, "PART_CELLS", 500)
+    monkeypatch.setattr(memory, "PART_CELLS", 500)
     parts = uqf.BeliefQ(**SMALL | {"states": 3, "models": 1}).fit(data)
     np.testing.assert_allclose(parts.policy_.weights, whole.policy_.weights, rtol=1e-4, atol=2e-5)

@@ -7,7 +7,9 @@ from sklearn.base import clone
 import uqf
 from random_policies import behaviour
 from uqf.learn import fit as front_door
+from uqf.learn.fit import Candidate
 from uqf.learn.gain import Baseline, policy_gain
+from uqf.learn.markov_test import Finding, MarkovTest
 
 
 @pytest.fixture(scope="module")
@@ -19,8 +21,8 @@ def data():
 def small(monkeypatch):
     """The same learners, quicker."""
     candidates = [
-        lambda discount, seed: uqf.ContextQ(discount),
-        lambda discount, seed: uqf.BeliefQ(discount, states=4, models=1, seed=seed),
+        Candidate(lambda discount, seed: uqf.ContextQ(discount)),
+        Candidate(lambda discount, seed: uqf.BeliefQ(discount, states=4, models=1, seed=seed)),
     ]
     monkeypatch.setattr(front_door, "CANDIDATES", candidates)
     return candidates
@@ -48,7 +50,7 @@ def test_the_choice_is_the_largest_gain_on_held_out_episodes_and_says_why(data, 
     assert (len(trial.taught), len(trial.held_out)) == (84, 36)
     baseline = Baseline.of(trial.taught, 0.9)
     for candidate, (name, row) in zip(small, chosen["candidates"].items(), strict=True):
-        fitted = candidate(0.9, 3).fit(trial.taught)
+        fitted = candidate.make(0.9, 3).fit(trial.taught)
         gain = policy_gain(fitted.policy_, baseline, trial.held_out)
         assert (name, row) == (type(fitted).__name__, {"gain": gain.mean, "stderr": gain.stderr})
     best, row = max(chosen["candidates"].items(), key=lambda pair: pair[1]["gain"])
@@ -104,7 +106,7 @@ def test_progress_names_the_learner_and_whether_it_is_a_trial(data, small):
     del small[0]
     uqf.fit(data, progress=told.append)
     stages = list(dict.fromkeys(progress.stage for progress in told))
-    learning = ["reading", "choosing", "training", "values", "advantages"]
+    learning = ["reading", "choosing", "training", "values", "advantages", "second sweep"]
     trial = ["BeliefQ, trial", *(f"BeliefQ, trial: {stage}" for stage in learning)]
     # What was chosen in the trial is not chosen again.
     final = ["BeliefQ", *(f"BeliefQ: {stage}" for stage in learning if stage != "choosing")]
@@ -112,21 +114,35 @@ def test_progress_names_the_learner_and_whether_it_is_a_trial(data, small):
 
 
 def test_a_learner_that_the_data_refuse_is_told_and_not_taken(data, small):
-    small.append(lambda discount, seed: uqf.UQF(10_000, discount))
+    small.append(Candidate(lambda discount, seed: uqf.UQF(10_000, discount)))
     learner = uqf.fit(data)
     assert type(learner) is not uqf.UQF
     refused = learner.diagnostics_["chosen"]["candidates"]["UQF"]
     assert "rank 10000 exceeds" in refused["problem"]
 
 
+def test_where_observations_are_states_a_planner_is_taken_unless_the_data_refuse_it(data, small, monkeypatch):
+    doubt = Finding("the time", "rewards", gain=0.0, stderr=0.001)
+    monkeypatch.setattr(front_door, "tested", lambda data, seed: MarkovTest(True, 1.0, (doubt,)))
+    small.insert(0, Candidate(lambda discount, seed: uqf.TableQ(discount), plans_on_observations=True))
+    learner = uqf.fit(data)
+    assert type(learner) is uqf.TableQ
+    assert list(learner.diagnostics_["chosen"]["candidates"]) == ["TableQ", "ContextQ"]
+    assert learner.diagnostics_["chosen"]["why"].startswith("TableQ plans on observations")
+    small[0] = Candidate(lambda discount, seed: uqf.UQF(10_000, discount), plans_on_observations=True)
+    other = uqf.fit(data)
+    assert type(other) is uqf.ContextQ
+    assert other.diagnostics_["chosen"]["why"].startswith("ContextQ gains most")
+
+
 def test_every_learner_refused_is_an_error(data, small):
-    small[:] = [lambda discount, seed: uqf.UQF(10_000, discount)]
+    small[:] = [Candidate(lambda discount, seed: uqf.UQF(10_000, discount))]
     with pytest.raises(uqf.UQFError, match="every learner was refused; the first said: rank 10000 exceeds"):
         uqf.fit(data)
 
 
 def test_a_learner_that_registers_takes_part(data, small):
-    small[:] = [lambda discount, seed: uqf.UQF(3, discount)]
+    small[:] = [Candidate(lambda discount, seed: uqf.UQF(3, discount))]
     assert type(uqf.fit(data)) is uqf.UQF
 
 

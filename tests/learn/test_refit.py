@@ -72,7 +72,8 @@ def test_beliefs_keep_their_choices_and_choose_no_more(ring_data):
     assert {name: second.diagnostics_[name] for name in CHOICES} == {
         name: first.diagnostics_[name] for name in CHOICES
     }
-    assert list(dict.fromkeys(one.stage for one in told)) == ["reading", "training", "values", "advantages"]
+    stages = ["reading", "training", "values", "advantages", "second sweep"]
+    assert list(dict.fromkeys(one.stage for one in told)) == stages
     fresh = LEARNERS["BeliefQ"]().fit(ring_data)
     assert fresh.diagnostics_["states_evidence"] != second.diagnostics_["states_evidence"]
 

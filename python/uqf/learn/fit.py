@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from uqf.data.along import cut_before
 from uqf.data.checks import probability
 from uqf.data.overview import COST, Overview
 from uqf.data.progress import Callback
@@ -16,16 +17,35 @@ from uqf.learn.belief_q import BeliefQ
 from uqf.learn.context_q import ContextQ
 from uqf.learn.gain import Baseline, Gain, policy_gain
 from uqf.learn.learner import Learner
+from uqf.learn.markov_test import MarkovTest, looked_at, markov_test
+from uqf.learn.table_q import TableQ
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A learner that takes part in every fit."""
+
+    make: Callable[[float, int], Learner]
+    """From the discount and the seed."""
+    plans_on_observations: bool = False
+    """Right where the last observation is a state, wrong elsewhere: taken there, and left out elsewhere."""
+
 
 #: The learners that are tried, the quickest first. A learner that registers here takes part in every fit.
-CANDIDATES: list[Callable[[float, int], Learner]] = [
-    lambda discount, seed: ContextQ(discount),
-    lambda discount, seed: BeliefQ(discount, seed=seed),
+CANDIDATES = [
+    Candidate(lambda discount, seed: TableQ(discount), plans_on_observations=True),
+    Candidate(lambda discount, seed: ContextQ(discount)),
+    Candidate(lambda discount, seed: BeliefQ(discount, seed=seed)),
 ]
-
 
 #: Learners are compared on about so many steps at most, drawn from all.
 TRIAL_STEPS = 400_000
+
+#: Where observations are states so many learners are tried: the one that plans on them, and the quickest beside it.
+PLANNED = 2
+
+#: Hidden states of the model that looks for memory which nothing else shows.
+HIDDEN_STATES = 15
 
 
 @dataclass(frozen=True)
@@ -49,7 +69,10 @@ def fit(
     executor: Any = None,
     progress: Callback | None = None,
 ) -> Learner:
-    """Tries the learners, keeps the one that gains most on held-out episodes, and refits it to all of them.
+    """Tries the learners, keeps the one that suits the data, and refits it to all of them.
+
+    Where the last observation is a state (`uqf.markov_test`) this is `TableQ`, which plans as far ahead as the discount
+    reaches. Elsewhere it is the learner whose policy gains most on held-out episodes.
 
     Parameters
     ----------
@@ -75,7 +98,7 @@ def fit(
     probability("discount", discount)
     if not 0.0 < holdout < 1.0:
         raise ValueError(f"holdout = {holdout}: give a share above 0 and below 1")
-    learners = [candidate(discount, seed) for candidate in CANDIDATES]
+    learners = [candidate.make(discount, seed) for candidate in CANDIDATES]
 
     def work(steps: int) -> float:
         trials = sum(learner.work(round((1.0 - holdout) * min(steps, TRIAL_STEPS))) for learner in learners)
@@ -85,8 +108,14 @@ def fit(
     reporter, sample = reader.reporter, Overview.read(reader, TRIAL_STEPS, seed).sample
     taught, judges = _split(sample, holdout)
     baseline = Baseline.of(taught, discount)
+    test = tested(taught, seed)
+    suited = [
+        learner
+        for learner, candidate in zip(learners, CANDIDATES, strict=True)
+        if candidate.plans_on_observations <= test.markov
+    ]
     tried: Tried = []
-    for number, learner in enumerate(learners):
+    for number, learner in enumerate(suited[:PLANNED] if test.markov else suited):
         if number > 0 and seconds is not None and reporter.seconds > seconds:
             break
         told = reporter.within(f"{type(learner).__name__}, trial", learner.work(taught.n_steps))
@@ -95,12 +124,13 @@ def fit(
             tried.append((learner, policy_gain(learner.policy_, baseline, judges)))
         except UQFError as problem:
             tried.append((learner, str(problem)))
-    best, gain = _best(tried)
+    best = _best(tried[:1] if test.markov and isinstance(tried[0][1], Gain) else tried)
     reporter.expect(best.refit_work(reader.n_steps))
     told = reporter.within(type(best).__name__, best.refit_work(reader.n_steps))
     chosen = best.refit(data, executor=executor, progress=told)
     chosen.trial_ = Trial(best.policy_, taught, judges)
-    chosen.diagnostics_["chosen"] = _told(best, gain, tried, len(judges))
+    chosen.diagnostics_["chosen"] = _told(best, tried, test, len(judges))
+    chosen.diagnostics_["markov_test"] = test.as_dict()
     reporter.finish()
     return chosen
 
@@ -118,15 +148,30 @@ def _split(sample: Trajectories, holdout: float) -> tuple[Trajectories, Trajecto
 Tried = list[tuple[Learner, Gain | str]]
 
 
-def _best(tried: Tried) -> tuple[Learner, Gain]:
+def tested(data: Trajectories, seed: int) -> MarkovTest:
+    """Whether the last observation is a state.
+
+    Memory that reaches far back shows only to a model: if nothing else speaks against it, a small one is trained on the
+    half of the episodes that counts, and its likeliest state is one more summary of the past.
+    """
+    test = markov_test(data, seed=seed)
+    if not test.markov:
+        return test
+    data = looked_at(data)
+    model = BeliefQ(states=HIDDEN_STATES, models=1, seed=seed).fit(data[: len(data) // 2])
+    beliefs = model.policy_.beliefs_along(data)[cut_before(data), 1:]
+    return markov_test(data, summaries={"the hidden state of a model": beliefs.argmax(axis=1)}, seed=seed)
+
+
+def _best(tried: Tried) -> Learner:
     """The learner whose policy gains most on the held-out episodes."""
-    judged = [(learner, gain) for learner, gain in tried if isinstance(gain, Gain)]
+    judged = {learner: found.mean for learner, found in tried if isinstance(found, Gain)}
     if not judged:
         raise UQFError(f"every learner was refused; the first said: {tried[0][1]}")
-    return max(judged, key=lambda pair: pair[1].mean)
+    return max(judged, key=judged.__getitem__)
 
 
-def _told(best: Learner, gain: Gain, tried: Tried, held_out: int) -> dict[str, Any]:
+def _told(best: Learner, tried: Tried, test: MarkovTest, held_out: int) -> dict[str, Any]:
     """The choice, its evidence and the runners-up."""
     candidates = {
         type(learner).__name__: {"problem": found}
@@ -134,8 +179,12 @@ def _told(best: Learner, gain: Gain, tried: Tried, held_out: int) -> dict[str, A
         else {"gain": found.mean, "stderr": found.stderr}
         for learner, found in tried
     }
-    why = (
-        f"{type(best).__name__} gains most on {held_out:,} held-out episodes: {gain.mean:.4g} ± {gain.stderr:.2g} an "
-        "episode, one step at a time"
-    )
-    return {"learner": type(best).__name__, "why": why, "candidates": candidates}
+    name, found = type(best).__name__, candidates[type(best).__name__]
+    if test.markov and best is tried[0][0]:
+        why = f"{name} plans on observations, and they are states. {test.verdict}"
+    else:
+        why = (
+            f"{name} gains most on {held_out:,} held-out episodes: {found['gain']:.4g} ± {found['stderr']:.2g} an "
+            f"episode, one step at a time. {test.verdict}"
+        )
+    return {"learner": name, "why": why, "candidates": candidates}

@@ -22,6 +22,12 @@ IntArray = NDArray[np.int64]
 MIN_EVIDENCE = 3.0
 MIN_GAIN = 0.04
 
+#: A summary may still matter if its gain and so many standard errors together reach the least gain.
+DOUBT = 1.5
+
+#: What follows is certain, for all that matters, if its log-likelihood is nearer to 0 than this.
+MIN_SURPRISE = 0.005
+
 #: Least share of the held-out steps whose observation and action occurred in the other half: below it nothing is said.
 MIN_COVERAGE = 0.5
 
@@ -50,13 +56,22 @@ class Finding:
     event: str
     gain: float
     """Share of the held-out log-likelihood."""
-    evidence: float
-    """The gain in standard errors."""
+    stderr: float
+
+    @property
+    def evidence(self) -> float:
+        """The gain in standard errors."""
+        return self.gain / self.stderr
 
     @property
     def matters(self) -> bool:
         """Whether it is large and certain."""
         return self.gain > MIN_GAIN and self.evidence > MIN_EVIDENCE
+
+    @property
+    def clear(self) -> bool:
+        """Whether a gain that matters is hardly possible."""
+        return self.gain + DOUBT * self.stderr < MIN_GAIN
 
     def __str__(self) -> str:
         sure = f"{self.evidence:.1f} standard errors"
@@ -72,7 +87,7 @@ class MarkovTest:
     coverage: float
     """Share of the held-out steps whose observation and action occurred in the other half."""
     findings: tuple[Finding, ...]
-    """The strongest first."""
+    """One for every summary and event, the strongest first."""
 
     @property
     def verdict(self) -> str:
@@ -89,7 +104,11 @@ class MarkovTest:
             return (
                 f"The last observation is a state as far as the data show. The strongest doubt: {strongest}."
             )
-        return f"The last observation is not a state: {strongest}."
+        if strongest.matters:
+            return f"The last observation is not a state: {strongest}."
+        return (
+            f"Too few data to tell whether the last observation is a state. The strongest doubt: {strongest}."
+        )
 
     def as_dict(self) -> dict[str, Any]:
         """Plain numbers and words, for `diagnostics_`."""
@@ -122,9 +141,8 @@ def markov_test(
             raise ValueError(
                 f"summaries[{name!r}] has {len(values)} entries: give one for each of {data.n_steps} steps"
             )
-    if data.n_steps > MAX_STEPS:
-        data = data[: max(MIN_EPISODES, int(np.searchsorted(data.offsets, MAX_STEPS)))]
-        given = {name: values[: data.n_steps] for name, values in given.items()}
+    data = looked_at(data)
+    given = {name: values[: data.n_steps] for name, values in given.items()}
     if len(data) < MIN_EPISODES:
         return MarkovTest(False, 0.0, ())
     cells = _numbered(last_observations(data) * data.n_actions + data.actions)
@@ -138,8 +156,15 @@ def markov_test(
             finding = _compared(data, cells, _numbered(summary), happened, trains, alone, shuffled)
             findings.append(Finding(name, event, *finding))
     findings.sort(key=lambda one: (-one.matters, -one.evidence if one.gain > MIN_GAIN else -one.gain))
-    markov = bool(findings) and coverage >= MIN_COVERAGE and not any(one.matters for one in findings)
+    clear = bool(findings) and coverage >= MIN_COVERAGE and all(one.clear for one in findings)
+    markov = clear and not any(one.matters for one in findings)
     return MarkovTest(markov, coverage, tuple(findings))
+
+
+def looked_at(data: Trajectories) -> Trajectories:
+    """The episodes that the test looks at; their first half counts, their second half is predicted."""
+    few: Trajectories = data[: max(MIN_EPISODES, int(np.searchsorted(data.offsets, MAX_STEPS)))]
+    return few
 
 
 def _summaries(data: Trajectories, cells: IntArray) -> dict[str, IntArray]:
@@ -211,7 +236,7 @@ def _compared(
     alone: FloatArray,
     shuffled: list[tuple[IntArray, IntArray]],
 ) -> tuple[float, float]:
-    """(what the summary gains on held-out steps as a share of the log-likelihood, in standard errors)."""
+    """(what the summary gains on held-out steps as a share of the log-likelihood, its standard error)."""
     size, tests = int(summary.max()) + 1, ~trains
 
     def score(values: IntArray) -> FloatArray:
@@ -227,5 +252,5 @@ def _compared(
     episode = np.repeat(np.arange(len(data) - half), data.lengths[half:])
     totals = np.bincount(episode, more)
     spread = totals.var(ddof=1) * len(totals) + np.var([one.sum() for one in by_chance], ddof=1) / SHUFFLES
-    share = more.mean() / max(-float(np.log(alone[tests]).mean()), 1e-6)
-    return float(share), float(totals.sum() / np.sqrt(spread + 1e-6))
+    all_there_is = max(-float(np.log(alone[tests]).sum()), MIN_SURPRISE * len(more))
+    return float(totals.sum() / all_there_is), float(np.sqrt(spread + 1e-6) / all_there_is)

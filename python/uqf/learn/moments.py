@@ -7,6 +7,8 @@ within an observation are the first guess of its clones.
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.cluster.vq import kmeans2
@@ -104,7 +106,9 @@ def guessed_clones(
             points = embedded[steps]
             sample = points[rng.permutation(len(steps))[:MAX_POINTS]]
             # Clusters that lose all their points stay where they are, which is as good a guess as any.
-            centres, _ = kmeans2(sample, sample[:clones], iter=ROUNDS, minit="matrix", missing="warn")
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", UserWarning)
+                centres, _ = kmeans2(sample, sample[:clones], iter=ROUNDS, minit="matrix", missing="warn")
             distances = (centres**2).sum(axis=1) - 2.0 * points @ centres.T
             labels[steps] += distances.argmin(axis=1).astype(np.uint32)
     return labels
