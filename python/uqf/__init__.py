@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from uqf.learn.fit import fit as fit
     from uqf.learn.markov_test import MarkovTest as MarkovTest
     from uqf.learn.markov_test import markov_test as markov_test
+    from uqf.learn.model_q import ModelQ as ModelQ
     from uqf.learn.not_fitted import NotFittedError as NotFittedError
     from uqf.learn.selection import Selection as Selection
     from uqf.learn.selection import select as select
@@ -77,6 +78,7 @@ _ON_REQUEST = {
     "ope": ("uqf.ope", None),
     "BeliefQ": ("uqf.learn.belief_q", None),
     "ContextQ": ("uqf.learn.context_q", None),
+    "ModelQ": ("uqf.learn.model_q", None),
     "TableQ": ("uqf.learn.table_q", None),
     "UQF": ("uqf.learn.uqf", None),
     "MarkovTest": ("uqf.learn.markov_test", None),

@@ -57,8 +57,11 @@ def choose(trainer: CloneTrainer, wanted: int, discounts: list[float]) -> tuple[
     choices = []
     for task in range(n_tasks):
         memory = BeliefMemory([halves[size].for_task(task) for size in sizes], sample.data.n_actions)
-        gains = _gains(memory, few[0].of_task(task), few[1].of_task(task), discounts, trainer.threads)
-        choices.append(Choice(counts, max(gains, key=gains.__getitem__), likelihoods, gains))
+        gains: dict[float, float] = {}
+        if len(discounts) > 1:
+            gains = _gains(memory, few[0].of_task(task), few[1].of_task(task), discounts, trainer.threads)
+        chosen = max(gains, key=gains.__getitem__) if gains else discounts[-1]
+        choices.append(Choice(counts, chosen, likelihoods, gains))
     return plans, choices
 
 

@@ -23,6 +23,7 @@ class BeliefMemory:
     """
 
     def __init__(self, families: Sequence[_core.CloneModels], n_actions: int) -> None:
+        self.families = list(families)
         parts = [models.filters() for models in families]
         by_model = ("states", "starts", "transitions", "ranges")
         joined = {name: np.concatenate([part[name] for part in parts]) for name in by_model}

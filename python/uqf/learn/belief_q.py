@@ -152,7 +152,7 @@ class BeliefQ(Learner):
     ) -> list[Overview]:
         """One belief state for all tasks, and a policy for each learner."""
         checked_temperature(self.temperature)
-        discounts = learning_discounts(self.discount, self.learning_discount)
+        discounts = self._discounts()
         positive("models", self.models)
         positive("states", self.states)
         reporter, executor = readers[0].reporter, readers[0].executor
@@ -181,6 +181,16 @@ class BeliefQ(Learner):
             learner._kept = Kept(families, trainer.codes, choice, together)
         reporter.finish()
         return overviews
+
+    def _discounts(self) -> list[float]:
+        return learning_discounts(self.discount, self.learning_discount)
+
+    @property
+    def families_(self) -> list[_core.CloneModels]:
+        """The trained models, those of one size together."""
+        self._fitted()
+        kept: Kept = self._kept
+        return kept.families
 
     def work(self, steps: int, kept: Kept | None = None, clones: Sequence[float] = (2.0, 9.0, 35.0)) -> float:
         """About how many nanoseconds so many steps take, if what is seen has so many clones at every size.
@@ -226,7 +236,7 @@ class BeliefQ(Learner):
     def _diagnostics(self, overview: Overview, choice: Choice, trainer: CloneTrainer) -> dict[str, Any]:
         observations, actions = trainer.layouts[-1].shared
         return {
-            "learner": "BeliefQ",
+            "learner": type(self).__name__,
             "episodes": overview.episodes,
             "steps": overview.steps,
             "steps_for_models": trainer.sample.data.n_steps,

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from sklearn.base import clone
+
 from uqf.data.along import cut_before
 from uqf.data.checks import probability
 from uqf.data.overview import COST, Overview
@@ -18,6 +20,8 @@ from uqf.learn.context_q import ContextQ
 from uqf.learn.gain import Baseline, Gain, policy_gain
 from uqf.learn.learner import Learner
 from uqf.learn.markov_test import MarkovTest, looked_at, markov_test
+from uqf.learn.model_q import ModelQ
+from uqf.learn.rehearsal import Rehearsal, rehearse
 from uqf.learn.table_q import TableQ
 
 
@@ -44,6 +48,9 @@ TRIAL_STEPS = 400_000
 #: Where observations are states so many learners are tried: the one that plans on them, and the quickest beside it.
 PLANNED = 2
 
+#: Plans are rehearsed if there are so many episodes on either side.
+MIN_REHEARSED = 20
+
 #: Hidden states of the model that looks for memory which nothing else shows.
 HIDDEN_STATES = 15
 
@@ -63,7 +70,7 @@ def fit(
     data: Any,
     *,
     discount: float = 0.99,
-    holdout: float = 0.25,
+    holdout: float = 0.5,
     seconds: float | None = None,
     seed: int = 0,
     executor: Any = None,
@@ -72,7 +79,8 @@ def fit(
     """Tries the learners, keeps the one that suits the data, and refits it to all of them.
 
     Where the last observation is a state (`uqf.markov_test`) this is `TableQ`, which plans as far ahead as the discount
-    reaches. Elsewhere it is the learner whose policy gains most on held-out episodes.
+    reaches. Elsewhere it is the learner whose policy gains most on held-out episodes; or `ModelQ`, which plans in
+    learned models, if its plans are better in every model of other episodes (`uqf.learn.rehearsal`).
 
     Parameters
     ----------
@@ -82,7 +90,8 @@ def fit(
     discount : float in [0, 1]
         Of the returns that the policy shall maximise.
     holdout : float in (0, 1)
-        Share of the episodes that judge and do not teach while learners are compared.
+        Share of the episodes that judge and do not teach while learners are compared; plans are rehearsed in models of
+        them.
     seconds : float, optional
         No further learner is begun after so long; the first is always tried.
     executor : concurrent.futures.Executor or distributed.Client, optional
@@ -101,8 +110,10 @@ def fit(
     learners = [candidate.make(discount, seed) for candidate in CANDIDATES]
 
     def work(steps: int) -> float:
-        trials = sum(learner.work(round((1.0 - holdout) * min(steps, TRIAL_STEPS))) for learner in learners)
-        return COST * steps + trials + max(learner.work(steps) for learner in learners)
+        few = min(steps, TRIAL_STEPS)
+        trials = sum(learner.work(round((1.0 - holdout) * few)) for learner in learners)
+        slowest = max(learners, key=lambda learner: learner.work(few))
+        return COST * steps + trials + slowest.work(round(holdout * few)) + slowest.work(steps)
 
     reader = Reader(data, work=work, executor=executor, progress=progress)
     reporter, sample = reader.reporter, Overview.read(reader, TRIAL_STEPS, seed).sample
@@ -125,11 +136,24 @@ def fit(
         except UQFError as problem:
             tried.append((learner, str(problem)))
     best = _best(tried[:1] if test.markov and isinstance(tried[0][1], Gain) else tried)
+    rehearsal = None
+    beliefs = next(
+        (one for one, found in tried if isinstance(one, BeliefQ) and isinstance(found, Gain)), None
+    )
+    in_time = seconds is None or reporter.seconds <= seconds
+    if beliefs is not None and min(len(taught), len(judges)) >= MIN_REHEARSED and in_time:
+        told = reporter.within("rehearsal", beliefs.work(judges.n_steps))
+        other: BeliefQ = clone(beliefs).fit(judges, executor=executor, progress=told)
+        plans = (ModelQ.in_models_of(beliefs), ModelQ.in_models_of(other))
+        policies = (best.policy_, (other if best is beliefs else clone(best).fit(judges)).policy_)
+        rehearsal = rehearse(plans, policies, int(sample.lengths.max()), seed)
+        if rehearsal.convinces:
+            best = plans[0]
     reporter.expect(best.refit_work(reader.n_steps))
     told = reporter.within(type(best).__name__, best.refit_work(reader.n_steps))
     chosen = best.refit(data, executor=executor, progress=told)
     chosen.trial_ = Trial(best.policy_, taught, judges)
-    chosen.diagnostics_["chosen"] = _told(best, tried, test, len(judges))
+    chosen.diagnostics_["chosen"] = _told(best, tried, test, rehearsal, len(judges))
     chosen.diagnostics_["markov_test"] = test.as_dict()
     reporter.finish()
     return chosen
@@ -171,18 +195,29 @@ def _best(tried: Tried) -> Learner:
     return max(judged, key=judged.__getitem__)
 
 
-def _told(best: Learner, tried: Tried, test: MarkovTest, held_out: int) -> dict[str, Any]:
+def _told(
+    best: Learner, tried: Tried, test: MarkovTest, rehearsal: Rehearsal | None, held_out: int
+) -> dict[str, Any]:
     """The choice, its evidence and the runners-up."""
-    candidates = {
+    candidates: dict[str, Any] = {
         type(learner).__name__: {"problem": found}
         if isinstance(found, str)
         else {"gain": found.mean, "stderr": found.stderr}
         for learner, found in tried
     }
-    name, found = type(best).__name__, candidates[type(best).__name__]
-    if test.markov and best is tried[0][0]:
+    if rehearsal is not None:
+        candidates["ModelQ"] = rehearsal.as_dict()
+    name = type(best).__name__
+    if isinstance(best, TableQ):
         why = f"{name} plans on observations, and they are states. {test.verdict}"
+    elif isinstance(best, ModelQ):
+        told = candidates["ModelQ"]
+        why = (
+            f"{name} plans in learned models, and earns more in all {told['models']} models of other episodes: "
+            f"{told['difference']:.4g} an episode on average. {test.verdict}"
+        )
     else:
+        found = candidates[name]
         why = (
             f"{name} gains most on {held_out:,} held-out episodes: {found['gain']:.4g} ± {found['stderr']:.2g} an "
             f"episode, one step at a time. {test.verdict}"

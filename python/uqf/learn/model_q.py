@@ -1,0 +1,117 @@
+"""ModelQ: beliefs of cloned hidden Markov models, and values by planning in these models."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from uqf import _core
+from uqf.data.checks import FloatArray, probability
+from uqf.data.overview import Overview
+from uqf.data.reader import Reader
+from uqf.data.trajectories import Trajectories
+from uqf.learn.belief_memory import BeliefMemory
+from uqf.learn.belief_q import BeliefQ
+from uqf.policies import BeliefPolicy
+
+#: Plans do not look farther ahead than this discount: a learned model is not that exact.
+MAX_DISCOUNT = 0.99
+
+#: Values have settled when no sweep moves one by more than this part of the largest.
+SETTLED = 1e-7
+MAX_SWEEPS = 5_000
+
+
+class ModelQ(BeliefQ):
+    """Learns the models of `BeliefQ` and plans in them as far ahead as the discount reaches.
+
+    An action is worth what it would be worth if the state were known from the next step on (QMDP), on average over the
+    belief and over all models. Where the models are right this is much better than improving the logging policy; where
+    they are not it can be worse than chance, and nothing in the values shows it. `uqf.fit` takes it only if all models
+    of other episodes agree that it is better (`uqf.learn.rehearsal`).
+
+    Parameters
+    ----------
+    discount : float in [0, 1]
+        Of the returns that the policy shall maximise; plans use 0.99 at most.
+    states, models, seed, threads
+        As in `BeliefQ`.
+    temperature : float
+        0 acts greedily; more draws actions from softmax(q_values / temperature).
+    """
+
+    temperature: float
+
+    def __init__(
+        self,
+        discount: float = 0.99,
+        *,
+        states: int = 60,
+        models: int = 4,
+        temperature: float = 0.0,
+        seed: int = 0,
+        threads: int | None = None,
+    ) -> None:
+        self.discount = discount
+        self.states = states
+        self.models = models
+        self.temperature = temperature
+        self.seed = seed
+        self.threads = threads
+
+    @classmethod
+    def in_models_of(cls, learner: BeliefQ) -> ModelQ:
+        """Plans in the models that another learner has trained."""
+        planner = cls(
+            learner.discount,
+            states=learner.states,
+            models=learner.models,
+            seed=learner.seed,
+            threads=learner.threads,
+        )
+        (discount,) = planner._discounts()
+        families = learner.families_
+        memory = BeliefMemory(families, learner.policy_.n_actions)
+        planner.policy_ = memory.policy(planned_values(families, discount), planner.temperature)
+        planner._kept = learner._kept
+        return planner
+
+    def _discounts(self) -> list[float]:
+        return [min(probability("discount", self.discount), MAX_DISCOUNT)]
+
+    def _policy(
+        self,
+        memory: BeliefMemory,
+        sample: Trajectories,
+        reader: Reader,
+        overview: Overview,
+        learning_discount: float,
+        clones: float,
+    ) -> BeliefPolicy:
+        """The greedy policy of the values that states have in the models."""
+        return memory.policy(planned_values(memory.families, learning_discount), self.temperature)
+
+
+def planned_values(families: list[_core.CloneModels], discount: float) -> FloatArray:
+    """Weights (1 + features, actions): optimal values of the states of every model, averaged over models."""
+    models = [(family, index) for family in families for index in range(len(family))]
+    values = [
+        optimal_values(family.model(index), discount)[family.filters()["kinds"]].T for family, index in models
+    ]
+    together = np.concatenate(values) / len(models)
+    return np.concatenate([np.zeros((1, together.shape[1])), together])
+
+
+def optimal_values(model: dict[str, Any], discount: float) -> FloatArray:
+    """Q (kinds of actions, states) of one model whose state is known, by value iteration."""
+    rewards, goes_on = model["rewards"].astype(np.float64), 1.0 - model["ends"].astype(np.float64)
+    transitions = model["transitions"].astype(np.float64)
+    values = np.zeros(rewards.shape[1])
+    for _ in range(MAX_SWEEPS):
+        pairs = rewards + discount * goes_on * (transitions @ values)
+        new = pairs.max(axis=0)
+        change, values = np.abs(new - values).max(), new
+        if change <= SETTLED * max(1.0, float(np.abs(new).max())):
+            break
+    return np.asarray(pairs)
