@@ -69,3 +69,23 @@ def test_targets_stop_where_the_world_ended(data, truncated):
             assert targets[data.offsets[index] + t] == pytest.approx(expected)
             cut += 1
         cut += 1
+
+
+@given(trajectories(), st.floats(0, 1), st.floats(0, 1), st.integers(0, 2**32 - 1))
+def test_advantages_of_another_policy_follow_their_recursion(data, discount, trace, seed):
+    rng = np.random.default_rng(seed)
+    values, ratios = rng.normal(size=data.n_steps + len(data)), rng.exponential(size=data.n_steps)
+    estimated = advantages(data, values, discount, trace, ratios)
+    before = cut_before(data)
+    residuals = data.rewards + discount * goes_on(data) * values[before + 1] - values[before]
+    for first, last in zip(data.offsets[:-1], data.offsets[1:], strict=True):
+        follows = 0.0
+        for step in range(last - 1, first - 1, -1):
+            assert estimated[step] == pytest.approx(residuals[step] + discount * trace * follows, abs=1e-9)
+            cut = min(1.0, ratios[step])
+            follows = ratios[step] * residuals[step] + discount * trace * cut * follows
+    np.testing.assert_allclose(
+        advantages(data, values, discount, trace, np.ones(data.n_steps)),
+        advantages(data, values, discount, trace),
+        atol=1e-9,
+    )

@@ -35,7 +35,7 @@ class Candidate:
     """Right where the last observation is a state, wrong elsewhere: taken there, and left out elsewhere."""
 
 
-#: The learners that are tried, the quickest first. A learner that registers here takes part in every fit.
+#: The learners that are tried, the favourite last. A learner that registers here takes part in every fit.
 CANDIDATES = [
     Candidate(lambda discount, seed: TableQ(discount), plans_on_observations=True),
     Candidate(lambda discount, seed: ContextQ(discount)),
@@ -44,6 +44,9 @@ CANDIDATES = [
 
 #: Learners are compared on about so many steps at most, drawn from all.
 TRIAL_STEPS = 400_000
+
+#: Another learner replaces the favourite if it gains more by so many standard errors.
+MIN_EVIDENCE = 2.0
 
 #: Where observations are states so many learners are tried: the one that plans on them, and the quickest beside it.
 PLANNED = 2
@@ -79,8 +82,8 @@ def fit(
     """Tries the learners, keeps the one that suits the data, and refits it to all of them.
 
     Where the last observation is a state (`uqf.markov_test`) this is `TableQ`, which plans as far ahead as the discount
-    reaches. Elsewhere it is the learner whose policy gains most on held-out episodes; or `ModelQ`, which plans in
-    learned models, if its plans are better in every model of other episodes (`uqf.learn.rehearsal`).
+    reaches. Elsewhere it is `BeliefQ`, unless another gains clearly more on held-out episodes; or `ModelQ`, which plans
+    in learned models, if its plans are better in every model of other episodes (`uqf.learn.rehearsal`).
 
     Parameters
     ----------
@@ -188,11 +191,20 @@ def tested(data: Trajectories, seed: int) -> MarkovTest:
 
 
 def _best(tried: Tried) -> Learner:
-    """The learner whose policy gains most on the held-out episodes."""
-    judged = {learner: found.mean for learner, found in tried if isinstance(found, Gain)}
+    """The favourite, unless others gain clearly more on the held-out episodes: then that which gains most.
+
+    Gains of single steps are mostly noise where episodes are few, and whoever takes the largest takes a lucky one.
+    """
+    judged = [(learner, found) for learner, found in tried if isinstance(found, Gain)]
     if not judged:
         raise UQFError(f"every learner was refused; the first said: {tried[0][1]}")
-    return max(judged, key=judged.__getitem__)
+    favourite, expected = judged[-1]
+    better = [
+        (found.mean, place)
+        for place, (_, found) in enumerate(judged)
+        if Gain(found.totals - expected.totals).evidence > MIN_EVIDENCE
+    ]
+    return judged[max(better)[1]][0] if better else favourite
 
 
 def _told(
@@ -219,7 +231,7 @@ def _told(
     else:
         found = candidates[name]
         why = (
-            f"{name} gains most on {held_out:,} held-out episodes: {found['gain']:.4g} ± {found['stderr']:.2g} an "
-            f"episode, one step at a time. {test.verdict}"
+            f"{name} gains {found['gain']:.4g} ± {found['stderr']:.2g} an episode on {held_out:,} held-out episodes, "
+            f"one step at a time, and no other clearly more. {test.verdict}"
         )
     return {"learner": name, "why": why, "candidates": candidates}

@@ -23,6 +23,9 @@ MAX_DISCOUNT = 0.9999
 SETTLED = 1e-9
 MAX_SWEEPS = 20_000
 
+#: Up to so many observations the errors of values are worked out exactly, to first order.
+MAX_EXACT = 1_500
+
 #: Steps of evidence that an action needs to weigh as much as all actions after its observation; the best is chosen.
 PRIOR_STEPS = (0.0, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
 
@@ -106,8 +109,8 @@ class TableQ(Learner):
         discount = min(probability("discount", self.discount), MAX_DISCOUNT)
         checked_temperature(self.temperature)
         counts = Counts.of(data)
-        prior = _best_prior(counts)
-        model = Model.of(counts, prior)
+        prior, reward_prior = best_prior(counts), best_reward_prior(counts)
+        model = Model.of(counts, prior, reward_prior)
         values, sweeps = model.optimal_values(discount)
         self.values_ = model.table(values, -np.inf)
         self.stderr_ = model.table(model.standard_errors(values, discount), np.inf)
@@ -117,6 +120,7 @@ class TableQ(Learner):
             "pairs_tried": len(counts.cells),
             "observations_never_left": int(model.nowhere.sum()),
             "prior_steps": prior,
+            "prior_steps_of_rewards": reward_prior,
             "sweeps": sweeps,
             "notes": [],
         }
@@ -141,24 +145,25 @@ class Model:
     nowhere: NDArray[np.bool_]
 
     @classmethod
-    def of(cls, counts: Counts, prior: float) -> Model:
-        """Frequencies, every pair drawn towards all pairs with its observation by `prior` steps."""
+    def of(cls, counts: Counts, prior: float, reward_prior: float) -> Model:
+        """Frequencies and means, every pair drawn towards all pairs with its observation by so many steps."""
         pooled = counts.pooled()
-        share = prior / (pooled @ counts.tried)[counts.states]
+        everywhere = (pooled @ counts.tried)[counts.states]
+        share = prior / everywhere
         together = pooled.T @ (pooled @ counts.arrivals)
         mass = counts.tried + prior
         transitions = scipy.sparse.diags_array(1.0 / mass) @ (
             counts.arrivals + scipy.sparse.diags_array(share) @ together
         )
         sums, squares = (
-            own + share * (pooled @ own)[counts.states] for own in (counts.rewards, counts.squares)
+            own + reward_prior / everywhere * (pooled @ own)[counts.states]
+            for own in (counts.rewards, counts.squares)
         )
         nowhere = np.ones(counts.n_states, np.bool_)
         nowhere[counts.states] = False
-        rewards = sums / mass
-        return cls(
-            counts, rewards, np.maximum(squares / mass - rewards**2, 0.0), transitions.tocsr(), nowhere
-        )
+        rewards, mean_squares = (total / (counts.tried + reward_prior) for total in (sums, squares))
+        variances = np.maximum(mean_squares - rewards**2, 0.0)
+        return cls(counts, rewards, variances, transitions.tocsr(), nowhere)
 
     def optimal_values(self, discount: float) -> tuple[FloatArray, int]:
         """(Q of every pair (pairs,), sweeps of value iteration that it took)."""
@@ -182,25 +187,39 @@ class Model:
         return found
 
     def standard_errors(self, pairs: FloatArray, discount: float) -> FloatArray:
-        """Of every pair: the noise of its own mean, and that of the values it leads to under the greedy policy.
+        """Of the value of every pair: the noise of its own mean, and of all means that the greedy policy meets later.
 
-        The second is the uncertainty Bellman equation, u = σ²/n + γ² P u, whose solution bounds the variance of the
-        values of a policy when what is learned of different pairs is independent.
+        To first order an error ε of the means makes an error (1 − γP)⁻¹ ε of the values of a policy. With very many
+        observations the errors of all later means are added up as if they had one sign, which is more than there is.
         """
-        values = self.best(pairs, 0.0)
+        counts, values = self.counts, self.best(pairs, 0.0)
         ahead = self.transitions @ values
         spread = self.variances + discount**2 * np.maximum(self.transitions @ values**2 - ahead**2, 0.0)
-        own = spread / np.maximum(self.counts.tried - 1.0, 0.5)
-        greedy = pairs >= values[self.counts.states]
-        squared = own
+        own = spread / np.maximum(counts.tried - 1.0, 0.5)
+        greedy = np.flatnonzero(pairs >= values[counts.states])
+        greedy = greedy[np.unique(counts.states[greedy], return_index=True)[1]]
+        here = np.zeros(counts.n_states)
+        here[counts.states[greedy]] = own[greedy]
+        if counts.n_states > MAX_EXACT:
+            return np.asarray(np.sqrt(own) + self._summed(np.sqrt(here), greedy, discount))
+        moves = np.zeros((counts.n_states, counts.n_states))
+        moves[counts.states[greedy]] = self.transitions[greedy].toarray()
+        effects = discount * (self.transitions @ np.linalg.inv(np.eye(counts.n_states) - discount * moves))
+        effects[greedy, counts.states[greedy]] += 1.0
+        others = own.copy()
+        others[greedy] = 0.0
+        return np.asarray(np.sqrt(effects**2 @ here + others))
+
+    def _summed(self, errors: FloatArray, greedy: NDArray[np.int64], discount: float) -> FloatArray:
+        """Discounted sums of errors (states,) along the greedy policy, from after every pair."""
+        values, states = errors, self.counts.states[greedy]
         for _ in range(MAX_SWEEPS):
-            here = np.zeros(self.counts.n_states)
-            here[self.counts.states[greedy]] = squared[greedy]
-            new = own + discount**2 * (self.transitions @ here)
-            change, squared = np.abs(new - squared).max(), new
+            new = errors.copy()
+            new[states] += discount * (self.transitions @ values)[greedy]
+            change, values = np.abs(new - values).max(), new
             if change <= 1e-6 * max(float(new.max()), np.finfo(float).tiny):
                 break
-        return np.asarray(np.sqrt(squared))
+        return np.asarray(discount * (self.transitions @ values))
 
     def table(self, pairs: FloatArray, unknown: float) -> FloatArray:
         """(states, actions), with something else where an action was never tried."""
@@ -209,14 +228,15 @@ class Model:
         return found.reshape(self.counts.n_states, self.counts.n_actions)
 
 
-def _best_prior(counts: Counts) -> float:
+def best_prior(counts: Counts) -> float:
     """The number of prior steps under which every step, given all others, is likeliest."""
-    pooled = counts.pooled()
     followed = counts.arrivals.tocoo()
     pair, state = followed.coords
-    together = (pooled.T @ (pooled @ counts.arrivals)).tocsr()[pair, state]
-    everywhere = (pooled @ counts.tried)[counts.states][pair]
     mine, tried = followed.data, counts.tried[pair]
+    # How often the same observation followed after any action, and how often there was one.
+    same = np.unique(counts.states[pair] * counts.n_states + state, return_inverse=True)[1]
+    together = np.bincount(same, mine)[same]
+    everywhere = np.bincount(counts.states, counts.tried)[counts.states[pair]]
     # What the others of the observation say, without the step itself; never quite impossible.
     base = (together - 1.0 + 1e-2) / np.maximum(everywhere - 1.0 + 1e-2 * counts.n_states, 1e-2)
 
@@ -224,6 +244,20 @@ def _best_prior(counts: Counts) -> float:
         return float(mine @ np.log((mine - 1.0 + (prior + 1e-3) * base) / (tried - 1.0 + prior + 1e-3)))
 
     return max(PRIOR_STEPS, key=likelihood)
+
+
+def best_reward_prior(counts: Counts) -> float:
+    """The number of prior steps under which every reward, given all others, is predicted best."""
+    pooled, tried, sums = counts.pooled(), counts.tried, counts.rewards
+    base = ((pooled @ sums) / np.maximum(pooled @ tried, 1.0))[counts.states]
+
+    def error(prior: float) -> float:
+        # A reward r is predicted by (Σ others + prior · base) / (n − 1 + prior); the errors squared, summed over r.
+        pulled, mass = sums + prior * base, tried + prior
+        squares = mass**2 * counts.squares - 2.0 * mass * pulled * sums + tried * pulled**2
+        return float((squares / (mass - 1.0) ** 2).sum())
+
+    return min(PRIOR_STEPS, key=lambda prior: error(max(prior, 1e-3)))
 
 
 def _without_holes(values: FloatArray) -> FloatArray:

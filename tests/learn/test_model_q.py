@@ -1,0 +1,83 @@
+"""Planning in learned models, and the rehearsal that says whether to."""
+
+import numpy as np
+import pytest
+
+import uqf
+from mazes import grid_4x3
+from uqf.learn.model_q import ModelQ, optimal_values, planned_values
+from uqf.learn.rehearsal import MIN_EVIDENCE, Rehearsal, as_world, rehearse
+
+
+def test_values_of_a_model_are_those_of_dynamic_programming(ring_data):
+    learner = uqf.ModelQ(0.9, states=8, models=1).fit(ring_data)
+    model = learner.families_[0].model(0)
+    values = np.zeros(len(model["start"]))
+    for _ in range(500):
+        pairs = np.stack(
+            [
+                model["rewards"][a] + 0.9 * (1 - model["ends"][a]) * (model["transitions"][a] @ values)
+                for a in range(2)
+            ]
+        )
+        values = pairs.max(axis=0)
+    np.testing.assert_allclose(optimal_values(model, 0.9), pairs, atol=1e-4)
+    weights = planned_values(learner.families_, 0.9)
+    assert weights.shape == (1 + len(values), 2) and (weights[0] == 0.0).all()
+    np.testing.assert_allclose(weights[1:], pairs.T, atol=1e-4)
+
+
+def test_a_ring_is_walked_the_short_way(ring, ring_data):
+    learner = uqf.ModelQ(0.9, states=8, models=2).fit(ring_data)
+    best = uqf.estimate_return(ring, learner.policy_, episodes=50, seed=0).mean
+    assert best == pytest.approx(0.9**3), "three steps to the last room, and one out of it"
+    assert uqf.estimate_return(ring, None, episodes=200, seed=0).mean < 0.6 * best
+    assert learner.diagnostics_["learner"] == "ModelQ"
+
+
+def test_the_plan_in_models_of_another_learner_is_the_same(ring_data):
+    plain = uqf.BeliefQ(0.9, states=8, models=2).fit(ring_data)
+    planner = ModelQ.in_models_of(plain)
+    np.testing.assert_array_equal(
+        planner.policy_.q_values_along(ring_data[:5]),
+        uqf.ModelQ(0.9, states=8, models=2).fit(ring_data).policy_.q_values_along(ring_data[:5]),
+    )
+
+
+def test_a_model_is_a_world_that_plays_like_the_log(ring, ring_data):
+    learner = uqf.ModelQ(0.9, states=8, models=1).fit(ring_data)
+    world = as_world(learner.families_[0], 0, 3, 0.9, 30)
+    played = uqf.estimate_return(world, None, episodes=3000, seed=0)
+    logged = ring_data.returns(0.9)
+    margin = 4 * np.hypot(played.stderr, logged.std() / np.sqrt(len(logged)))
+    assert abs(played.mean - logged.mean()) < margin
+
+
+def test_a_plan_must_win_in_every_model_and_clearly():
+    assert Rehearsal(np.array([1.0, 1.1, 0.9, 1.0])).convinces
+    assert not Rehearsal(np.array([1.0, 1.1, -0.1, 1.0])).convinces
+    assert not Rehearsal(np.array([5.0, 0.1, 0.1, 0.1])).convinces, "one model says all"
+    assert not Rehearsal(np.zeros(4)).convinces and not Rehearsal(np.zeros(0)).convinces
+    assert Rehearsal(np.zeros(0)).as_dict() == {"models": 0, "won": 0, "difference": 0.0, "evidence": 0.0}
+    assert Rehearsal(np.array([1.0, 1.1, 0.9, 1.0])).evidence > MIN_EVIDENCE
+
+
+def test_rehearsal_prefers_a_plan_to_chance(ring, ring_data):
+    halves = [uqf.ModelQ(0.9, states=8, models=2).fit(half) for half in (ring_data[:200], ring_data[200:])]
+    blind = uqf.baselines.RandomPolicy(2, 3)
+    told = rehearse((halves[0], halves[1]), (blind, blind), 30, seed=0)
+    assert len(told.differences) == 4 and told.convinces
+
+
+@pytest.mark.slow
+def test_the_front_door_plans_where_one_step_is_not_enough():
+    world = grid_4x3()
+    data = uqf.rollout(world, episodes=1000, horizon=50, seed=3)
+    chosen = uqf.fit(data, discount=world.discount)
+    told = chosen.diagnostics_["chosen"]
+    assert told["learner"] == "ModelQ" and told["candidates"]["ModelQ"]["won"] == 8
+    planned = uqf.estimate_return(world, chosen.policy_, episodes=2000, horizon=50, seed=1)
+    one_step = uqf.estimate_return(
+        world, uqf.BeliefQ(world.discount).fit(data).policy_, episodes=2000, horizon=50, seed=1
+    )
+    assert planned.mean > one_step.mean + 2 * np.hypot(planned.stderr, one_step.stderr)
