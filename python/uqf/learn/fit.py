@@ -54,6 +54,9 @@ PLANNED = 2
 #: Plans are rehearsed if there are so many episodes on either side.
 MIN_REHEARSED = 20
 
+#: What a learner chose from fewer steps than this is chosen anew from all.
+MIN_KEPT = 20_000
+
 #: Hidden states of the model that looks for memory which nothing else shows.
 HIDDEN_STATES = 15
 
@@ -152,9 +155,12 @@ def fit(
         rehearsal = rehearse(plans, policies, int(sample.lengths.max()), seed)
         if rehearsal.convinces:
             best = plans[0]
-    reporter.expect(best.refit_work(reader.n_steps))
-    told = reporter.within(type(best).__name__, best.refit_work(reader.n_steps))
-    chosen = best.refit(data, executor=executor, progress=told)
+    goes_on = taught.n_steps >= MIN_KEPT
+    left = (best.refit_work if goes_on else best.work)(reader.n_steps)
+    reporter.expect(left)
+    told = reporter.within(type(best).__name__, left)
+    again = best.refit if goes_on else clone(best).fit
+    chosen = again(data, executor=executor, progress=told)
     chosen.trial_ = Trial(best.policy_, taught, judges)
     chosen.diagnostics_["chosen"] = _told(best, tried, test, rehearsal, len(judges))
     chosen.diagnostics_["markov_test"] = test.as_dict()
