@@ -20,6 +20,7 @@ from uqf.learn.spectral.wfa import WFA as WFA
 from uqf.policies import AutomatonPolicy as AutomatonPolicy
 from uqf.policies import BeliefPolicy as BeliefPolicy
 from uqf.policies import ContextPolicy as ContextPolicy
+from uqf.policies import FilterPolicy as FilterPolicy
 from uqf.policies import Policy as Policy
 from uqf.policies import TablePolicy as TablePolicy
 from uqf.storage.policies import PolicyHeader as PolicyHeader
@@ -64,6 +65,7 @@ if TYPE_CHECKING:
     from uqf.learn.spectral.statistics import Statistics as Statistics
     from uqf.learn.spectral.statistics_file import load_statistics as load_statistics
     from uqf.learn.spectral.statistics_file import save_statistics as save_statistics
+    from uqf.learn.spectral_q import SpectralQ as SpectralQ
     from uqf.learn.uqf import UQF as UQF
 
 #: Names that are imported when first used: (module, the extra that it needs). Without an extra it is the time:
@@ -73,6 +75,7 @@ _ON_REQUEST = {
     "ope": ("uqf.ope", None),
     "BeliefQ": ("uqf.learn.belief_q", None),
     "ContextQ": ("uqf.learn.context_q", None),
+    "SpectralQ": ("uqf.learn.spectral_q", None),
     "UQF": ("uqf.learn.uqf", None),
     "fit": ("uqf.learn.fit", None),
     "NotFittedError": ("uqf.learn.not_fitted", None),

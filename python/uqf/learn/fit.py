@@ -16,10 +16,12 @@ from uqf.learn.belief_q import BeliefQ
 from uqf.learn.context_q import ContextQ
 from uqf.learn.gain import Baseline, Gain, policy_gain
 from uqf.learn.learner import Learner
+from uqf.learn.spectral_q import SpectralQ
 
 #: The learners that are tried, the quickest first. A learner that registers here takes part in every fit.
 CANDIDATES: list[Callable[[float, int], Learner]] = [
     lambda discount, seed: ContextQ(discount),
+    lambda discount, seed: SpectralQ(discount),
     lambda discount, seed: BeliefQ(discount, seed=seed),
 ]
 

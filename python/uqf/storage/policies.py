@@ -14,7 +14,15 @@ import numpy as np
 from uqf.data.trajectories import Trajectories
 from uqf.data.vocabulary import Vocabulary
 from uqf.plans import PlanPolicy
-from uqf.policies import AutomatonPolicy, BeliefPolicy, ContextPolicy, ForestPolicy, TablePolicy, aligned
+from uqf.policies import (
+    AutomatonPolicy,
+    BeliefPolicy,
+    ContextPolicy,
+    FilterPolicy,
+    ForestPolicy,
+    TablePolicy,
+    aligned,
+)
 from uqf.storage.tensors import Arrays, Header, naming_damage, read_tensors, write_tensors
 
 #: Raised by one whenever an older package could misread a file.
@@ -34,6 +42,7 @@ KINDS: dict[str, tuple[type, Callable[..., Any]]] = {
     "automaton": (AutomatonPolicy, AutomatonPolicy),
     "belief": (BeliefPolicy, BeliefPolicy),
     "context": (ContextPolicy, ContextPolicy),
+    "filter": (FilterPolicy, FilterPolicy),
     "forest": (ForestPolicy, ForestPolicy),
     "plan": (PlanPolicy, PlanPolicy.from_parts),
     "table": (TablePolicy, TablePolicy),
