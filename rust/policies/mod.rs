@@ -6,6 +6,7 @@ pub mod automaton;
 pub mod automaton_policy;
 pub mod belief;
 pub mod context;
+pub mod filter;
 pub mod features;
 pub mod forest;
 pub mod pomcp;

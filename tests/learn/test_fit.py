@@ -39,7 +39,7 @@ def contents(data):
 def test_the_learners_of_the_package_are_tried_the_quickest_first(data):
     learner = uqf.fit(data, discount=0.95)
     chosen = learner.diagnostics_["chosen"]
-    assert list(chosen["candidates"]) == ["ContextQ", "BeliefQ"]
+    assert list(chosen["candidates"]) == ["ContextQ", "SpectralQ", "BeliefQ"]
     assert type(learner).__name__ == chosen["learner"]
     assert learner.discount == 0.95
 

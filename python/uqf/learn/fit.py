@@ -22,6 +22,7 @@ from uqf.learn.learner import Learner
 from uqf.learn.markov_test import MarkovTest, looked_at, markov_test
 from uqf.learn.model_q import ModelQ
 from uqf.learn.rehearsal import Rehearsal, rehearse
+from uqf.learn.spectral_q import SpectralQ
 from uqf.learn.table_q import TableQ
 
 
@@ -39,6 +40,7 @@ class Candidate:
 CANDIDATES = [
     Candidate(lambda discount, seed: TableQ(discount), plans_on_observations=True),
     Candidate(lambda discount, seed: ContextQ(discount)),
+    Candidate(lambda discount, seed: SpectralQ(discount)),
     Candidate(lambda discount, seed: BeliefQ(discount, seed=seed)),
 ]
 
