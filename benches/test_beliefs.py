@@ -27,19 +27,26 @@ sizes = {name: int(arrays.pop(name)) for name in ("n_actions", "n_observations")
 data = uqf.Trajectories(**arrays, **sizes)
 learner = uqf.UQF(discount=discount, seed=0, threads=1)
 learner.fit(data[:12])
-begin = time.process_time()
-learner.fit(data)
-print(time.process_time() - begin)
+seconds = []
+for _ in range(2):
+    begin = time.process_time()
+    learner.fit(data)
+    seconds.append(time.process_time() - begin)
+print(min(seconds))
 """
 
-EXPLORE, STATES, SIDE = 40, 60, 4096
+EXPLORE, STATES, SIDE = 100, 60, 4096
 
 
-def test_expectation_step(benchmark):
+@pytest.mark.parametrize("seen", ["numbers of walls", "one observation"])
+def test_expectation_step(benchmark, seen):
     """Iterations on minibatches of 10,000 steps. The limit is a single-precision product of as many multiplications:
     three for every pair of clones of the last and of the next observation.
     """
     data = uqf.rollout(uqf.make("gridworld-far"), episodes=800, seed=0)
+    if seen == "one observation":
+        hidden = {"observations": np.zeros_like(data.observations), "n_observations": 1}
+        data = uqf.Trajectories(**data.__getstate__() | hidden)
     models = random_clones(data, STATES)
     clones = np.append(np.diff(_core.CloneLayout(data, states=STATES).ranges, axis=1)[:, 0], STATES)
     read = EXPLORE * data.n_steps / round(data.n_steps / 10_000)
@@ -50,7 +57,7 @@ def test_expectation_step(benchmark):
         benchmark,
         lambda: models.trained(data, explore=EXPLORE, settle=0, first=0, seed=0, threads=1),
         [Reference("sgemm, products only", lambda: left @ right, "limit", scale, 0.4)],
-        stage="EM", case=f"expectation step, {STATES} states", amount=read, unit="steps", rounds=5,
+        stage="EM", case=f"expectation step, {STATES} states, {seen}", amount=read, unit="steps", rounds=5,
     )  # fmt: skip
 
 
@@ -59,7 +66,7 @@ def test_expectation_step(benchmark):
     [("gridworld-far", 100, 8.0), ("gridworld-far", 800, 10.0), ("tiger", 5000, 6.0), ("spocman", 500, 5.0)],
 )
 def test_whole_fit_beside_an_older_version(benchmark, tmp_path, world, episodes, target):
-    """One thread, default settings, the same episodes. The old version is slow: it is timed once."""
+    """One thread, default settings, the same episodes. The faster of two fits of either counts."""
     if OLD_PYTHON is None:
         pytest.skip("set UQF_OLD_PYTHON to the Python of a built checkout of commit 874969b")
     env = uqf.make(world)
@@ -80,5 +87,5 @@ def test_whole_fit_beside_an_older_version(benchmark, tmp_path, world, episodes,
         lambda: uqf.BeliefQ(env.discount, seed=0, threads=1).fit(data),
         [Reference("commit 874969b", old, "self", target=target, clocked=True)],
         stage="whole fit", case=f"BeliefQ, {world}, {episodes:,} episodes", amount=data.n_steps, unit="steps",
-        rounds=3,
+        rounds=2,
     )  # fmt: skip
