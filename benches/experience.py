@@ -47,3 +47,12 @@ def decomposed(data: uqf.Trajectories, rank: int, projection: str | None = "hash
 def learner(**parameters) -> uqf.UQF:
     usual = {"target": "return", "projection": "hashed", "prefix_dim": DIM, "suffix_dim": DIM, "threads": 1}
     return uqf.UQF(RANK, 0.95, **(usual | parameters))
+
+
+def random_clones(data: uqf.Trajectories, states: int, models: int = 1) -> _core.CloneModels:
+    """Models with a random clone for every step, where training may begin."""
+    layout = _core.CloneLayout(data, states=states)
+    low, high = layout.ranges[data.observations].T
+    rng = np.random.default_rng(0)
+    labels = [low + np.floor(rng.random(data.n_steps) * (high - low)) for _ in range(models)]
+    return layout.started(data, np.stack(labels).astype(np.uint32), first=0, seed=0)

@@ -4,7 +4,7 @@ import os
 import time
 
 import pytest
-from experience import basis, decomposed, learner, settings, spocman
+from experience import basis, decomposed, learner, random_clones, settings, spocman
 from race import Reference, race
 
 import uqf
@@ -25,6 +25,7 @@ def stages():
     maps = parts.prefix_map, parts.suffix_map
     policy = learner().fit(spocman(30_000)).policy_
     sample = spocman(100_000)
+    models = random_clones(sample, 60, 2)
     return {
         "stepping": lambda threads: uqf.rollout(world, episodes=20_000, threads=threads),
         "accumulation": lambda threads: _core.HankelStatistics.accumulate(data, counted, threads=threads),
@@ -32,8 +33,8 @@ def stages():
         "rollouts": lambda threads: uqf.estimate_return(world, policy, episodes=15_000, threads=threads),
         "states along the data": lambda threads: policy.states_along(data, threads=threads),
         "EM": lambda threads: EM(10, iterations=3, threads=threads).fit(sample),
-        "cloned models": lambda threads: _core.CloneModels.train(
-            sample, states=60, models=2, iterations=6, episodes=2_000, seed=0, threads=threads
+        "cloned models": lambda threads: models.trained(
+            sample, explore=20, settle=0, first=0, seed=0, threads=threads
         ),
     }  # fmt: skip
 

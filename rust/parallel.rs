@@ -35,7 +35,7 @@ impl Ticker {
     }
 }
 
-/// More would even out threads of unequal luck, fewer would save memory.
+/// More would even out threads with unequal work, fewer would save memory.
 const BLOCKS_HELD_PER_THREAD: usize = 4;
 
 /// `work` applied to one block, unless someone wishes to stop; counted when it is done.

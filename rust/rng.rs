@@ -20,7 +20,7 @@ const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 
 impl Rng {
     /// The generator of stream number `stream` under `seed`; streams do not depend on each other, so
-    /// episode 17 has the same luck whichever thread plays it.
+    /// episode 17 has the same random stream whichever thread plays it.
     pub fn stream(seed: u64, stream: u64) -> Self {
         let mut key = mix64(mix64(seed.wrapping_add(GOLDEN)) ^ mix64(stream.wrapping_mul(GOLDEN) ^ !GOLDEN));
         let state = std::array::from_fn(|_| {

@@ -22,8 +22,8 @@ from uqf.data.trajectories import Trajectories
 
 FloatArray = NDArray[np.float64]
 
-#: Values this close to the best, relative to the largest (or to 1), count as ties.
-TIE = 1e-10
+#: Values this close to the best, relative to the largest, count as ties; the same in `rust/simulate/policy.rs`.
+TIE = 1e-12
 
 #: Numbers that are held at once.
 MAX_CELLS = 2_000_000
@@ -101,7 +101,8 @@ def softmax(values: FloatArray, temperature: float = 1.0) -> FloatArray:
     if temperature > 0.0:
         powers = np.exp((values - best) / temperature)
     else:
-        powers = (values >= best - TIE * np.maximum(1.0, np.abs(best))).astype(np.float64)
+        sizes = np.where(np.isfinite(values), np.abs(values), 0.0)
+        powers = (values >= best - TIE * sizes.max(axis=-1, keepdims=True)).astype(np.float64)
     return np.asarray(powers / powers.sum(axis=-1, keepdims=True))
 
 

@@ -15,12 +15,12 @@ use crate::bindings::job;
 use crate::bindings::policy::CompiledPolicy;
 use crate::parts;
 use crate::policies::belief::{self, Beliefs};
+use crate::policies::belief_filter::Filter;
 
 /// Models one after the other: states (models,), starts, transitions, and the range of states of every observation.
 pub fn filter_parts<'py>(py: Python<'py>, beliefs: &Beliefs) -> PyResult<Bound<'py, PyDict>> {
     let filters = beliefs.filters();
-    let joined =
-        |part: fn(&belief::Filter) -> &Vec<f32>| filters.iter().flat_map(part).copied().collect::<Vec<_>>();
+    let joined = |part: fn(&Filter) -> &Vec<f32>| filters.iter().flat_map(part).copied().collect::<Vec<_>>();
     let states: Vec<i64> = filters.iter().map(|filter| filter.n_states as i64).collect();
     let ranges = filters.iter().flat_map(|filter| &filter.ranges);
     let ranges: Vec<i64> = ranges.flat_map(|&(low, high)| [i64::from(low), i64::from(high)]).collect();

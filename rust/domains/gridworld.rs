@@ -46,7 +46,7 @@ fn slip_table(others: impl Fn(usize) -> Vec<usize>) -> SlipTable {
 }
 
 #[derive(Clone, Copy, PartialEq)]
-enum Sight {
+enum Sensor {
     CountsWalls,
     FeelsEachWall,
 }
@@ -59,7 +59,7 @@ pub struct Gridworld {
     next: Vec<[u16; 4]>,
     observe: Vec<u8>,
     slips: SlipTable,
-    sight: Sight,
+    sensor: Sensor,
     action_names: [&'static str; 4],
     start: usize,
     goal: usize,
@@ -72,20 +72,20 @@ impl Gridworld {
         let anywhere = |action: usize| (0..4).filter(|&other| other != action).collect();
         // 0.8 as chosen, 0.1 to either side.
         let sideways = |action: usize| [1, 1, 3, 3].iter().map(|turn| (action + turn) % 4).collect();
-        let paper = |start| Self::build(PAPER_MAP, start, slip_table(anywhere), Sight::CountsWalls);
+        let paper = |start| Self::build(PAPER_MAP, start, slip_table(anywhere), Sensor::CountsWalls);
         match variant {
             "near" => Ok(paper((5, 5))),
             "mid" => Ok(paper((4, 3))),
             "far" => Ok(paper((1, 1))),
-            "hamilton" => Ok(Self::build(HAMILTON_MAP, (4, 9), slip_table(sideways), Sight::FeelsEachWall)),
+            "hamilton" => Ok(Self::build(HAMILTON_MAP, (4, 9), slip_table(sideways), Sensor::FeelsEachWall)),
             _ => Err(Error::argument("variant", variant, "choose near, mid, far or hamilton")),
         }
     }
 
-    fn build(map: &'static str, start: (usize, usize), slips: SlipTable, sight: Sight) -> Self {
-        let (moves, action_names) = match sight {
-            Sight::CountsWalls => (UP_DOWN_LEFT_RIGHT, ["up", "down", "left", "right"]),
-            Sight::FeelsEachWall => (COMPASS_MOVES, ["N", "E", "S", "W"]),
+    fn build(map: &'static str, start: (usize, usize), slips: SlipTable, sensor: Sensor) -> Self {
+        let (moves, action_names) = match sensor {
+            Sensor::CountsWalls => (UP_DOWN_LEFT_RIGHT, ["up", "down", "left", "right"]),
+            Sensor::FeelsEachWall => (COMPASS_MOVES, ["N", "E", "S", "W"]),
         };
         let rows: Vec<&[u8]> = map.lines().map(str::as_bytes).collect();
         let mut places = Vec::new();
@@ -102,15 +102,15 @@ impl Gridworld {
             let targets = moves.map(|by| step(place, by));
             next.push(targets.map(|target| target.unwrap_or(cell) as u16));
             let walls = targets.map(|target| u8::from(target.is_none()));
-            observe.push(match sight {
-                Sight::CountsWalls => walls.iter().sum(),
-                Sight::FeelsEachWall => (0..4).map(|d| walls[d] << d).sum(),
+            observe.push(match sensor {
+                Sensor::CountsWalls => walls.iter().sum(),
+                Sensor::FeelsEachWall => (0..4).map(|d| walls[d] << d).sum(),
             });
         }
         let goal_at = |&&(row, column): &&(usize, usize)| rows[row][column] == b'G';
         let goal = cell_at(*places.iter().find(goal_at).expect("the map has a goal")).expect("a free cell");
         let start = cell_at(start).expect("the start is free");
-        Gridworld { map, start, goal, next, observe, slips, sight, action_names, places }
+        Gridworld { map, start, goal, next, observe, slips, sensor, action_names, places }
     }
 
     pub fn tabular(&self) -> Tabular {
@@ -156,9 +156,9 @@ impl Environment for Gridworld {
     }
 
     fn n_observations(&self) -> usize {
-        match self.sight {
-            Sight::CountsWalls => 5,
-            Sight::FeelsEachWall => 16,
+        match self.sensor {
+            Sensor::CountsWalls => 5,
+            Sensor::FeelsEachWall => 16,
         }
     }
 
@@ -183,10 +183,10 @@ impl Environment for Gridworld {
     }
 
     fn observation_name(&self, observation: usize) -> String {
-        match self.sight {
-            Sight::CountsWalls if observation == 1 => "1 wall".into(),
-            Sight::CountsWalls => format!("{observation} walls"),
-            Sight::FeelsEachWall => format!("walls {}", compass_names(observation)),
+        match self.sensor {
+            Sensor::CountsWalls if observation == 1 => "1 wall".into(),
+            Sensor::CountsWalls => format!("{observation} walls"),
+            Sensor::FeelsEachWall => format!("walls {}", compass_names(observation)),
         }
     }
 

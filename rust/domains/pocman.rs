@@ -52,7 +52,7 @@ const CHASE: f64 = 0.75;
 const SLIP: f64 = 0.25;
 const POWER_STEPS: u8 = 15;
 const HEARING: i16 = 2;
-const MOST_GHOSTS: usize = 4;
+const MAX_GHOSTS: usize = 4;
 
 /// A set of cells; the largest maze has 189.
 pub type CellSet = [u64; 3];
@@ -77,7 +77,7 @@ pub struct Ghost {
 #[derive(Clone, Debug, PartialEq)]
 pub struct State {
     pub pocman: u8,
-    pub ghosts: [Ghost; MOST_GHOSTS],
+    pub ghosts: [Ghost; MAX_GHOSTS],
     pub food: CellSet,
     pub food_left: u16,
     pub power: u8,
@@ -215,7 +215,7 @@ impl Environment for Pocman {
             // Every bit of a random word is a fair coin: food probability 0.5.
             *bits = (rng.next_u64() & self.eligible[word]) | self.pills[word];
         }
-        let mut ghosts = [Ghost { cell: self.ghost_home, last: NONE }; MOST_GHOSTS];
+        let mut ghosts = [Ghost { cell: self.ghost_home, last: NONE }; MAX_GHOSTS];
         for (ghost, &cell) in ghosts.iter_mut().zip(&self.ghost_starts) {
             ghost.cell = cell;
         }

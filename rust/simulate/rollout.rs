@@ -12,13 +12,13 @@ use crate::simulate::policy::Policy;
 const BLOCK: usize = 256;
 
 /// Numbers above these are slips of the finger, and would fill the memory before anyone noticed.
-const MOST_EPISODES: usize = 1_000_000_000;
-const MOST_STEPS: usize = 100_000_000_000;
+const MAX_EPISODES: usize = 1_000_000_000;
+const MAX_STEPS: usize = 100_000_000_000;
 
 #[derive(Clone, Copy, Debug)]
 pub struct Schedule {
     pub episodes: usize,
-    /// Number of the first episode: its luck is that of the same episode in a rollout that began with 0.
+    /// Number of the first episode: its random stream is that of the same episode in a rollout that began with 0.
     pub first: usize,
     pub horizon: usize,
     pub epsilon: f64,
@@ -28,14 +28,14 @@ pub struct Schedule {
 
 impl Schedule {
     pub fn validate(&self) -> Result<()> {
-        if self.episodes == 0 || self.episodes > MOST_EPISODES {
-            return Err(Error::argument("episodes", self.episodes, format!("give 1 to {MOST_EPISODES}")));
+        if self.episodes == 0 || self.episodes > MAX_EPISODES {
+            return Err(Error::argument("episodes", self.episodes, format!("give 1 to {MAX_EPISODES}")));
         }
-        if self.first > MOST_EPISODES {
-            return Err(Error::argument("first", self.first, format!("give 0 to {MOST_EPISODES}")));
+        if self.first > MAX_EPISODES {
+            return Err(Error::argument("first", self.first, format!("give 0 to {MAX_EPISODES}")));
         }
-        if self.horizon == 0 || self.horizon.saturating_mul(self.episodes) > MOST_STEPS {
-            let remedy = format!("give at least 1, and at most {MOST_STEPS} steps over all episodes");
+        if self.horizon == 0 || self.horizon.saturating_mul(self.episodes) > MAX_STEPS {
+            let remedy = format!("give at least 1, and at most {MAX_STEPS} steps over all episodes");
             return Err(Error::argument("horizon", self.horizon, remedy));
         }
         if !(0.0..=1.0).contains(&self.epsilon) {
@@ -45,7 +45,7 @@ impl Schedule {
     }
 }
 
-/// The generators of one episode: the world's luck does not depend on how many numbers the policy draws.
+/// The generators of one episode: the world's random stream does not depend on how many numbers the policy draws.
 pub fn episode_rngs(seed: u64, episode: usize) -> (Rng, Rng) {
     let stream = 2 * episode as u64;
     (Rng::stream(seed, stream), Rng::stream(seed, stream + 1))

@@ -70,6 +70,16 @@ def test_a_greedy_policy_takes_the_best_action_and_says_so(kind):
     assert "greedy" not in repr(policy)
 
 
+@pytest.mark.parametrize("scale", [1e-15, 1.0, 1e12])
+@pytest.mark.parametrize(("apart", "tied"), [(1e-13, True), (1e-11, False)])
+def test_ties_are_relative_to_the_largest_value_here_and_in_the_core(scale, apart, tied):
+    values = np.array([[-1.0, -1.0 - apart, -2.0, -2.0]]) * scale
+    expected = [[0.5, 0.5, 0.0, 0.0] if tied else [1.0, 0.0, 0.0, 0.0]]
+    np.testing.assert_array_equal(softmax(values, 0.0), expected)
+    policy = uqf.ObservationPolicy(np.concatenate([values, values]))
+    np.testing.assert_array_equal(policy.action_probs(policy.initial_state()), expected[0])
+
+
 @every_kind
 @pytest.mark.parametrize("temperature", [-1.0, float("nan"), float("inf")])
 def test_a_temperature_that_is_none_is_refused(kind, temperature):

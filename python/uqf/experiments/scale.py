@@ -7,7 +7,7 @@ import json
 import multiprocessing
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass
 from importlib import import_module
@@ -17,6 +17,9 @@ from typing import Any
 import numpy as np
 
 from uqf.evaluate import rollout
+from uqf.learn.belief_q import BeliefQ
+from uqf.learn.fit import fit
+from uqf.learn.learner import Learner
 from uqf.learn.uqf import UQF
 from uqf.worlds.environments import Environment, TabularPOMDP, make
 
@@ -75,14 +78,28 @@ def write_shards(env: Environment, folder: Path, steps: int, *, shard_steps: int
 
 
 def fit_cost(curve: str, value: int, folder: Path, threads: int | None, options: dict[str, Any]) -> Cost:
-    """Fits to a folder in this process; call it in a fresh one, since memory never shrinks."""
+    """Fits `UQF` to a folder in this process; call it in a fresh one, since memory never shrinks."""
+    return clocked(curve, value, lambda: UQF(**(LEARNER | options), threads=threads).fit(folder))
+
+
+def learner_cost(name: str, discount: float, steps: int, folder: Path, threads: int | None) -> Cost:
+    """The same for a learner with its default settings, or for `uqf.fit`, which uses all processors."""
+    if name == "UQF":
+        return fit_cost(name, steps, folder, threads, {})
+    if name == "fit":
+        return clocked(name, steps, lambda: fit(folder, discount=discount))
+    return clocked(name, steps, lambda: BeliefQ(discount, threads=threads).fit(folder))
+
+
+def clocked(curve: str, value: int, work: Callable[[], Learner]) -> Cost:
+    """What a fit costs."""
     # Loaded before the clock starts.
     import_module("uqf.data.formats.parquet_shards")
     begin, worked = time.perf_counter(), time.process_time()
-    learner = UQF(**(LEARNER | options), threads=threads).fit(folder)
+    found = work().diagnostics_
     seconds, cpu_seconds = time.perf_counter() - begin, time.process_time() - worked
-    found = learner.diagnostics_
-    return Cost(curve, value, found["steps"], found["seen_symbols"], seconds, cpu_seconds, peak_megabytes())
+    seen = found.get("seen_symbols", 0)
+    return Cost(curve, value, found["steps"], seen, seconds, cpu_seconds, peak_megabytes())
 
 
 def peak_megabytes() -> float:
@@ -140,6 +157,8 @@ def main() -> None:
     parser.add_argument("what", choices=("curves", "folder"), help="all curves, or a single fit to a folder")
     parser.add_argument("--steps", type=int, default=10_000_000, help="steps of the largest data set")
     parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--learner", choices=("UQF", "BeliefQ", "fit"), default="UQF", help="for `folder`")
+    parser.add_argument("--world", default="gridworld-near", help="for `folder`")
     parser.add_argument(
         "--scratch", type=Path, help="where the shards of `folder` go; a temporary folder by default"
     )
@@ -148,14 +167,14 @@ def main() -> None:
         costs = list(curves(given.steps, given.threads))
     else:
         with tempfile.TemporaryDirectory(dir=given.scratch) as name:
-            begin = time.perf_counter()
-            written = write_shards(make("gridworld-near"), Path(name), given.steps)
+            begin, world = time.perf_counter(), make(given.world)
+            written = write_shards(world, Path(name), given.steps)
             size = sum(file.stat().st_size for file in Path(name).iterdir())
             print(f"{written:,} steps, {size / 1e6:.0f} MB written in {time.perf_counter() - begin:.0f} s")
             fresh = multiprocessing.get_context("spawn")
             with ProcessPoolExecutor(1, mp_context=fresh) as pool:
-                task = pool.submit(fit_cost, "folder", given.steps, Path(name), given.threads, {})
-                costs = [task.result()]
+                measured = (given.learner, world.discount, given.steps, Path(name), given.threads)
+                costs = [pool.submit(learner_cost, *measured).result()]
     print(table(costs))
     print(json.dumps([asdict(cost) for cost in costs]))
 

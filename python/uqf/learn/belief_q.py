@@ -29,10 +29,11 @@ from uqf.learn.advantages import (
 )
 from uqf.learn.belief_choice import Choice, choose
 from uqf.learn.belief_memory import BeliefMemory
-from uqf.learn.clones import MAX_STEPS, CloneTrainer, Codes, Sample, refit_work, training_work
+from uqf.learn.clones import MAX_STEPS, CloneTrainer, Codes, refit_work, training_work
 from uqf.learn.discounts import learning_discounts
 from uqf.learn.learner import Learner, checked_temperature
 from uqf.learn.memory import Parts
+from uqf.learn.sample import Sample
 from uqf.policies import BeliefPolicy
 
 #: The value rests on so many steps at most.

@@ -11,11 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uqf import _core
-from uqf.data.concatenate import concatenate
 from uqf.data.map_reduce import map_reduce
 from uqf.data.progress import Reporter
-from uqf.data.trajectories import Trajectories
 from uqf.learn.moments import embedding, guessed_clones
+from uqf.learn.sample import Sample
 
 #: Sizes that are tried, in parts of the largest.
 FRACTIONS = (15, 4, 1)
@@ -47,39 +46,6 @@ MAX_FEATURES = 320
 
 #: ("action" or "observation", code) of all that occurs in some episodes.
 Codes = frozenset[tuple[str, int]]
-
-
-@dataclass(frozen=True)
-class Sample:
-    """Episodes to train on, in an order that is as good as random, and the task of each."""
-
-    data: Trajectories
-    tasks: NDArray[np.uint32]
-
-    @classmethod
-    def of(cls, parts: Sequence[Trajectories], priorities: Sequence[NDArray[np.uint64]]) -> Sample:
-        """The episodes of every task, mixed by their priorities."""
-        numbers = np.repeat(np.arange(len(parts), dtype=np.uint32), [len(part) for part in parts])
-        order = np.argsort(np.concatenate(priorities), kind="stable")
-        data = parts[0] if len(parts) == 1 else concatenate(parts)
-        return cls(data[order], numbers[order])
-
-    @property
-    def halves(self) -> tuple[Sample, Sample]:
-        """Both halves."""
-        half = len(self.data) // 2
-        return self[:half], self[half:]
-
-    def __getitem__(self, episodes: slice) -> Sample:
-        return Sample(self.data[episodes], self.tasks[episodes])
-
-    def of_task(self, task: int) -> Trajectories:
-        """The episodes of one task."""
-        return self.data if not self.tasks.any() else self.data[self.tasks == task]
-
-    def first(self, steps: int) -> Sample:
-        """The first episodes, about so many steps of them."""
-        return self[: max(1, int(np.searchsorted(self.data.offsets, steps, side="right")) - 1)]
 
 
 @dataclass(frozen=True)

@@ -201,7 +201,7 @@ def tested(data: Trajectories, seed: int) -> MarkovTest:
 def _best(tried: Tried) -> Learner:
     """The favourite, unless others gain clearly more on the held-out episodes: then that which gains most.
 
-    Gains of single steps are mostly noise where episodes are few, and whoever takes the largest takes a lucky one.
+    Gains of single steps are mostly noise where episodes are few, and the largest of several is largest by chance.
     """
     judged = [(learner, found) for learner, found in tried if isinstance(found, Gain)]
     if not judged:

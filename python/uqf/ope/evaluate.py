@@ -96,7 +96,7 @@ def compare(
 ) -> Comparison:
     """Which of two policies earns more, if these logs can tell; arguments as in `evaluate`.
 
-    Both are estimated on the same resampled episodes, so luck that they share cancels.
+    Both are estimated on the same resampled episodes, so noise that they share cancels.
     """
     _check(data, discount, method, level, replicates)
     value_model = model or LastSymbolModel()

@@ -11,7 +11,7 @@ FloatArray = NDArray[np.float64]
 
 #: Episodes are gathered into at most this many groups: the sums of a group are as independent as episodes
 #: are, and memory stays bounded for any number of episodes.
-MOST_GROUPS = 1000
+MAX_GROUPS = 1000
 
 #: Differences this small against the terms that made them are rounding.
 ROUNDING = 1e-12

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uqf.data.trajectories import Trajectories
-from uqf.ope.ratios import MOST_GROUPS
+from uqf.ope.ratios import MAX_GROUPS
 
 FloatArray = NDArray[np.float64]
 
@@ -80,7 +80,7 @@ def importance_weights(data: Trajectories, target: FloatArray, behavior: FloatAr
     before = np.empty_like(upto)
     before[1:] = upto[:-1]
     before[data.offsets[:-1]] = 1.0
-    n_groups = min(len(data), MOST_GROUPS)
+    n_groups = min(len(data), MAX_GROUPS)
     ended = np.flatnonzero(data.terminated)
     ends = (ended % n_groups, data.lengths[ended], upto[data.offsets[1:][ended] - 1])
     return Weights(upto, before, factors, steps, episodes % n_groups, n_groups, ends)

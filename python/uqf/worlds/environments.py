@@ -49,7 +49,7 @@ class Environment:
     def simulation(self, seed: int = 0, episode: int = 0) -> _core.Simulation:
         """One running episode: ``step(action) -> (observation, reward, terminated)`` and ``render()``.
 
-        It has the luck of episode number `episode` of ``rollout(..., seed=seed)``.
+        It has the random stream of episode number `episode` of ``rollout(..., seed=seed)``.
         """
         return self.world.simulation(seed, episode)
 
@@ -118,7 +118,7 @@ class TabularPOMDP(Environment):
     ) -> None:
         moved = _array("transitions", transitions, (3,), "(actions, states, states)")
         shown = _array("observations", observations, (3,), "(actions, states, observations)")
-        payoffs = _array("rewards", rewards, (2, 3, 4), "(A, S), (A, S, S) or (A, S, S, O)")
+        given = _array("rewards", rewards, (2, 3, 4), "(A, S), (A, S, S) or (A, S, S, O)")
         first = _array("start", start, (1,), "(states,)")
         if moved.shape[1] != moved.shape[2]:
             raise ValueError(
@@ -130,8 +130,8 @@ class TabularPOMDP(Environment):
                 f"{moved.shape[0]} actions and {moved.shape[1]} states"
             )
         full = (*moved.shape, shown.shape[2])
-        if payoffs.shape != full[: payoffs.ndim]:
-            raise ValueError(f"rewards has shape {payoffs.shape}: expected {full[: payoffs.ndim]}")
+        if given.shape != full[: given.ndim]:
+            raise ValueError(f"rewards has shape {given.shape}: expected {full[: given.ndim]}")
         ends = (
             np.zeros(moved.shape[1], np.bool_)
             if terminal is None
@@ -140,7 +140,7 @@ class TabularPOMDP(Environment):
         world = _core.World.tabular(
             moved,
             shown,
-            payoffs,
+            given,
             first,
             ends,
             list(action_names),

@@ -107,17 +107,17 @@ fn c5_power_lasts_fifteen_collisions() {
         assert_eq!((outcome.reward, outcome.observation >> 8), (-1.0, 1));
         for step in 1..=16 {
             // Pacman goes north and south; a ghost is put where it will arrive, and the step is repeated with
-            // fresh luck until the ghost stands still, as frightened ghosts do in one case of four. They are
+            // another seed until the ghost stands still, as frightened ghosts do in one case of four. They are
             // frightened in the sixteenth step, too.
             let action = if step % 2 == 1 { 0 } else { 3 };
             let target = world.maze.ahead(state.pacman, DIRECTION_OF_ACTION[action]);
-            let met = (0..10_000).find_map(|luck| {
+            let met = (0..10_000).find_map(|seed| {
                 let mut trial = state.clone();
                 trial.ghosts[0] = Ghost { cell: target, last: NONE };
-                let outcome = world.step(&mut trial, action, &mut Rng::stream(luck, step));
+                let outcome = world.step(&mut trial, action, &mut Rng::stream(seed, step));
                 (outcome.reward != -1.0).then_some((trial, outcome))
             });
-            let (after, outcome) = met.expect("the ghost comes onto pacman for some luck");
+            let (after, outcome) = met.expect("the ghost comes onto pacman for some seed");
             state = after;
             let expected = if step <= 15 { (24.0, false) } else { (-51.0, true) };
             assert_eq!((outcome.reward, outcome.terminated), expected, "{rule}, step {step}");
@@ -137,13 +137,13 @@ fn c6_the_last_pellet_pays_1099() {
 #[test]
 fn c7_two_ghosts_cost_twice() {
     let world = Spocman::named("published").unwrap();
-    let seen = (0..5_000).any(|luck| {
+    let seen = (0..5_000).any(|seed| {
         let mut state = quiet(&world, 13, 5);
         // From a corridor east of the target both ghosts can come; only a double meeting is of interest.
         for g in [0, 1] {
             state.ghosts[g] = Ghost { cell: world.maze.cell(13, 7), last: NONE };
         }
-        let outcome = world.step(&mut state, 1, &mut Rng::stream(luck, 0));
+        let outcome = world.step(&mut state, 1, &mut Rng::stream(seed, 0));
         let met = [0, 1].iter().filter(|&&g| state.ghosts[g].cell == state.pacman).count();
         let expected = -1.0 - 50.0 * met as f64;
         assert_eq!((outcome.reward, outcome.terminated), (expected, met > 0));
@@ -155,10 +155,10 @@ fn c7_two_ghosts_cost_twice() {
 #[test]
 fn swapping_cells_is_harmless() {
     let world = Spocman::named("published").unwrap();
-    let swapped = (0..5_000).any(|luck| {
+    let swapped = (0..5_000).any(|seed| {
         let mut state = quiet(&world, 13, 5);
         state.ghosts[0] = Ghost { cell: world.maze.cell(13, 6), last: NONE };
-        let outcome = world.step(&mut state, 1, &mut Rng::stream(luck, 0));
+        let outcome = world.step(&mut state, 1, &mut Rng::stream(seed, 0));
         let swap = state.ghosts[0].cell == world.maze.cell(13, 5);
         assert!(!swap || (outcome.reward, outcome.terminated) == (-1.0, false));
         swap

@@ -38,10 +38,10 @@ pub struct Tree {
 }
 
 impl Tree {
-    /// A root alone; there is room for `most_nodes` before memory is asked for again.
-    pub fn new(n_actions: usize, legal: Actions, most_nodes: usize) -> Self {
-        let nodes = Vec::with_capacity(most_nodes);
-        let edges = Vec::with_capacity(most_nodes * n_actions.min(8));
+    /// A root alone; there is room for `max_nodes` before memory is asked for again.
+    pub fn new(n_actions: usize, legal: Actions, max_nodes: usize) -> Self {
+        let nodes = Vec::with_capacity(max_nodes);
+        let edges = Vec::with_capacity(max_nodes * n_actions.min(8));
         let mut tree = Tree { n_actions, nodes, edges };
         tree.push(NOBODY, NOBODY, legal);
         tree

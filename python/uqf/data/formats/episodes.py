@@ -11,7 +11,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from uqf.data.formats.columns import Layout, is_list
+from uqf.data.formats.columns import Layout
+from uqf.data.formats.values import codes_of, is_text, numbers_of, values_of
 from uqf.data.trajectories import Trajectories
 from uqf.data.vocabulary import Vocabulary
 from uqf.errors import FileFormatError
@@ -27,49 +28,6 @@ class Alphabet:
     n_actions: int
     n_observations: int
     vocabulary: Vocabulary | None
-
-
-def _is_text(kind: Any) -> bool:
-    types = pa.types
-    return bool(types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind))
-
-
-def _values(table: Any, layout: Layout, role: str, first_row: int = 0) -> Any:
-    """One value per step, as a single Arrow array without nulls; rows in errors count from `first_row`."""
-    name = layout.names[role]
-    column = table.column(name).combine_chunks()
-    if column.null_count:
-        row = first_row + int(np.argmax(column.is_null().to_numpy(zero_copy_only=False)))
-        raise FileFormatError(f"column {name!r}, row {row}: the value is missing")
-    values = column.flatten() if is_list(column.type) else column
-    if pa.types.is_dictionary(values.type):
-        values = values.dictionary_decode()
-    if values.null_count:
-        raise FileFormatError(f"column {name!r}: a value is missing inside a list")
-    return values.cast(pa.string()) if _is_text(values.type) else values
-
-
-def _numbers(table: Any, layout: Layout, role: str, first_row: int) -> NDArray[np.float64]:
-    values, name = _values(table, layout, role, first_row), layout.names[role]
-    types = pa.types
-    if not (types.is_integer(values.type) or types.is_floating(values.type) or types.is_decimal(values.type)):
-        example = values[0].as_py() if len(values) else None
-        raise FileFormatError(f"column {name!r} holds {values.type}, such as {example!r}: give numbers")
-    return np.ascontiguousarray(values.cast(pa.float64()).to_numpy(zero_copy_only=False), np.float64)
-
-
-def _codes(values: Any, names: tuple[str, ...] | None, column: str, unknown: int | None) -> NDArray[np.int64]:
-    """Codes of names or numbers; `unknown` is the code of a name that is not listed, None refuses it."""
-    if _is_text(values.type) != (names is not None):
-        kinds = "names" if names is not None else "numbers"
-        raise FileFormatError(f"column {column!r} holds {values.type}, but the vocabulary has {kinds}")
-    if names is None:
-        return np.asarray(values.cast(pa.int64()).to_numpy(zero_copy_only=False))
-    places = pc.index_in(values, value_set=pa.array(names, pa.string()))
-    if places.null_count and unknown is None:
-        row = int(np.argmax(places.is_null().to_numpy(zero_copy_only=False)))
-        raise FileFormatError(f"column {column!r}: {values[row].as_py()!r} is not in the vocabulary")
-    return np.asarray(pc.fill_null(places.cast(pa.int64()), unknown).to_numpy(zero_copy_only=False))
 
 
 def alphabet_of(
@@ -90,7 +48,7 @@ def alphabet_of(
             for role in (role for role, size in sizes.items() if size is None):
                 for column in (role, f"first_{role}"):
                     if column in layout.names:
-                        values = _values(table, layout, column, row)
+                        values = values_of(table, layout, column, row)
                         _take_stock(values, layout.names[column], names[role], largest, role)
             row += table.num_rows
     for role, listed in names.items():
@@ -114,7 +72,7 @@ def alphabet_of(
 
 def _take_stock(values: Any, column: str, names: set[str], largest: dict[str, int], role: str) -> None:
     """Adds the names, or the largest number, of one table."""
-    if _is_text(values.type) and largest[role] < 0:
+    if is_text(values.type) and largest[role] < 0:
         names.update(pc.unique(values).to_pylist())
         if len(names) > MAX_NAMES:
             raise FileFormatError(
@@ -137,11 +95,13 @@ def trajectories_of(table: Any, layout: Layout, alphabet: Alphabet, first_row: i
     vocabulary = alphabet.vocabulary or Vocabulary()
     unknown = None if vocabulary.observations is None else len(vocabulary.observations)
     names = layout.names
-    probs = _numbers(table, layout, "behavior_prob", first_row) if "behavior_prob" in names else None
-    rewards = _numbers(table, layout, "reward", first_row)
-    actions = _codes(_values(table, layout, "action", first_row), vocabulary.actions, names["action"], None)
-    seen = _codes(
-        _values(table, layout, "observation", first_row),
+    probs = numbers_of(table, layout, "behavior_prob", first_row) if "behavior_prob" in names else None
+    rewards = numbers_of(table, layout, "reward", first_row)
+    actions = codes_of(
+        values_of(table, layout, "action", first_row), vocabulary.actions, names["action"], None
+    )
+    seen = codes_of(
+        values_of(table, layout, "observation", first_row),
         vocabulary.observations,
         names["observation"],
         unknown,
@@ -149,9 +109,9 @@ def trajectories_of(table: Any, layout: Layout, alphabet: Alphabet, first_row: i
 
     first = None
     if "first_observation" in names:
-        listed = _values(table, layout, "first_observation", first_row)
+        listed = values_of(table, layout, "first_observation", first_row)
         shown = listed.take(pa.array(offsets[:-1])) if layout.per_step else listed
-        first = _codes(shown, vocabulary.observations, names["first_observation"], unknown)
+        first = codes_of(shown, vocabulary.observations, names["first_observation"], unknown)
 
     def refuse(role: str, values: NDArray[Any], good: NDArray[np.bool_], wish: str) -> None:
         if not good.all():
@@ -203,7 +163,7 @@ def _list_lengths(table: Any, layout: Layout, first_row: int) -> NDArray[np.int6
 
 def _starts(table: Any, layout: Layout) -> NDArray[np.int64]:
     """Rows at which the episode id changes, the first row among them."""
-    ids = _values(table, layout, "episode")
+    ids = values_of(table, layout, "episode")
     changes = pc.not_equal(ids[1:], ids[:-1]).to_numpy(zero_copy_only=False)
     return np.concatenate([[0], np.flatnonzero(changes) + 1])
 
@@ -216,7 +176,7 @@ def _terminated(table: Any, layout: Layout, offsets: NDArray[np.int64], first_ro
     if "terminated" not in layout.names:
         return None
     name = layout.names["terminated"]
-    values = _values(table, layout, "terminated", first_row)
+    values = values_of(table, layout, "terminated", first_row)
     if (
         not (pa.types.is_boolean(values.type) or pa.types.is_integer(values.type))
         or len(values) != table.num_rows
@@ -291,7 +251,7 @@ class _Finished:
 
 
 def _finish(table: Any, layout: Layout, starts: NDArray[np.int64], row: int, finished: _Finished) -> None:
-    ids = _values(table, layout, "episode").take(pa.array(starts)).to_pylist()
+    ids = values_of(table, layout, "episode").take(pa.array(starts)).to_pylist()
     for start, identity in zip(starts, ids, strict=True):
         if not finished.adds(identity):
             raise FileFormatError(
