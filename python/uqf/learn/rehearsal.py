@@ -20,7 +20,7 @@ from uqf.learn.model_q import ModelQ
 from uqf.worlds.environments import TabularPOMDP
 
 #: The plan must win by so many standard errors of the difference between models.
-MIN_EVIDENCE = 3.5
+MIN_EVIDENCE = 6.0
 
 #: Episodes that are played in a model, by the plan and by the policy.
 PLAYED = 200
