@@ -1,4 +1,4 @@
-"""The front door: the learner that gains most on held-out episodes, refitted to all of them."""
+"""The front door: the learner that suits the data, refitted to all of them."""
 
 import numpy as np
 import pytest
@@ -19,12 +19,13 @@ def data():
 
 @pytest.fixture
 def small(monkeypatch):
-    """The same learners, quicker."""
+    """The same learners, quicker, and no rehearsal."""
     candidates = [
         Candidate(lambda discount, seed: uqf.ContextQ(discount)),
         Candidate(lambda discount, seed: uqf.BeliefQ(discount, states=4, models=1, seed=seed)),
     ]
     monkeypatch.setattr(front_door, "CANDIDATES", candidates)
+    monkeypatch.setattr(front_door, "MIN_REHEARSED", 10**9)
     return candidates
 
 
@@ -39,23 +40,27 @@ def contents(data):
 def test_the_learners_of_the_package_are_tried_the_quickest_first(data):
     learner = uqf.fit(data, discount=0.95)
     chosen = learner.diagnostics_["chosen"]
-    assert list(chosen["candidates"]) == ["ContextQ", "BeliefQ"]
+    assert list(chosen["candidates"]) == ["ContextQ", "BeliefQ", "ModelQ"]
     assert type(learner).__name__ == chosen["learner"]
     assert learner.discount == 0.95
 
 
-def test_the_choice_is_the_largest_gain_on_held_out_episodes_and_says_why(data, small):
+def test_the_choice_is_the_favourite_unless_another_gains_clearly_more_and_says_why(data, small):
     learner = uqf.fit(data, discount=0.9, holdout=0.3, seed=3)
     chosen, trial = learner.diagnostics_["chosen"], learner.trial_
     assert (len(trial.taught), len(trial.held_out)) == (84, 36)
     baseline = Baseline.of(trial.taught, 0.9)
+    totals = []
     for candidate, (name, row) in zip(small, chosen["candidates"].items(), strict=True):
         fitted = candidate.make(0.9, 3).fit(trial.taught)
         gain = policy_gain(fitted.policy_, baseline, trial.held_out)
         assert (name, row) == (type(fitted).__name__, {"gain": gain.mean, "stderr": gain.stderr})
-    best, row = max(chosen["candidates"].items(), key=lambda pair: pair[1]["gain"])
+        totals.append(gain.totals)
+    clearly = front_door.Gain(totals[0] - totals[1]).evidence > front_door.MIN_EVIDENCE
+    best = "ContextQ" if clearly else "BeliefQ"
+    row = chosen["candidates"][best]
     assert type(learner).__name__ == chosen["learner"] == best
-    assert chosen["why"].startswith(f"{best} gains most on 36 held-out episodes: {row['gain']:.4g}")
+    assert chosen["why"].startswith(f"{best} gains {row['gain']:.4g} ± {row['stderr']:.2g} an episode on 36")
 
 
 @pytest.mark.parametrize("better", ["ContextQ", "BeliefQ"])
@@ -64,7 +69,7 @@ def test_either_learner_can_win(data, small, better, monkeypatch):
 
     def judged(policy, baseline, judges):
         name = "ContextQ" if isinstance(policy, uqf.ContextPolicy) else "BeliefQ"
-        return front_door.Gain(np.full(len(judges), gains[name]))
+        return front_door.Gain(gains[name] * np.linspace(0.5, 1.5, len(judges)))
 
     monkeypatch.setattr(front_door, "policy_gain", judged)
     assert type(uqf.fit(data)).__name__ == better
@@ -73,7 +78,7 @@ def test_either_learner_can_win(data, small, better, monkeypatch):
 def test_held_out_episodes_teach_the_trial_nothing(data, small):
     learner = uqf.fit(data, discount=0.9, seed=1)
     trial = learner.trial_
-    assert len(trial.held_out) == 30
+    assert len(trial.held_out) == 60
     assert sorted(contents(trial.taught) + contents(trial.held_out)) == contents(data)
     alone = clone(learner).fit(trial.taught).policy_
     np.testing.assert_array_equal(behaviour(trial.policy), behaviour(alone))
@@ -132,7 +137,7 @@ def test_where_observations_are_states_a_planner_is_taken_unless_the_data_refuse
     small[0] = Candidate(lambda discount, seed: uqf.UQF(10_000, discount), plans_on_observations=True)
     other = uqf.fit(data)
     assert type(other) is uqf.ContextQ
-    assert other.diagnostics_["chosen"]["why"].startswith("ContextQ gains most")
+    assert other.diagnostics_["chosen"]["why"].startswith("ContextQ gains ")
 
 
 def test_every_learner_refused_is_an_error(data, small):
@@ -175,4 +180,4 @@ def test_what_was_chosen_can_be_saved_and_evaluated(data, small, tmp_path):
     learner.save(tmp_path / "policy")
     np.testing.assert_array_equal(behaviour(uqf.load(tmp_path / "policy")), behaviour(learner.policy_))
     estimate = uqf.ope.evaluate(learner.trial_.policy, learner.trial_.held_out, discount=0.9)
-    assert estimate.episodes == 30
+    assert estimate.episodes == 60
