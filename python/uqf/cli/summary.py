@@ -155,6 +155,9 @@ def _judged(found: dict[str, Any]) -> str:
     """One of the candidates in a line."""
     if "problem" in found:
         return f"refused: {found['problem']}"
+    if "won" in found:
+        more = f"earns {found['difference']:.4g} more an episode on average"
+        return f"rehearsed: {more}, and more in {found['won']} of {found['models']} models of other episodes"
     return f"{found['gain']:.4g} ± {found['stderr']:.2g} better than the log, changing one step of an episode at a time"
 
 
