@@ -105,6 +105,22 @@ def random_contexts(n_actions, n_observations, seed=0, contexts=8, temperature=0
     )
 
 
+def random_filter(n_actions, n_observations, seed=0, rank=3, seen=None, temperature=0.5):
+    """A filter that knows `seen` symbols, or all of them."""
+    rng = np.random.default_rng(seed)
+    n_symbols = n_actions * n_observations
+    symbols = rng.permutation(n_symbols)[:seen]
+    return uqf.FilterPolicy(
+        symbols=symbols,
+        operators=rng.normal(size=(len(symbols), 1 + rank, rank)).astype(np.float32),
+        n_observations=n_observations,
+        start=rng.normal(size=rank).astype(np.float32),
+        reach=2.0,
+        weights=rng.normal(size=(1 + rank, n_actions)),
+        temperature=temperature,
+    )
+
+
 def random_forest(n_actions, n_observations, seed=0, length=2, one_hot=True, automaton=None, temperature=0.5):
     """Two trees of one split for every action."""
     rng = np.random.default_rng(seed)
@@ -159,6 +175,7 @@ KINDS = {
     "table": lambda: random_table(3, 2),
     "context": lambda: random_contexts(3, 2),
     "belief": lambda: random_beliefs(3, 2),
+    "filter": lambda: random_filter(3, 2, seen=4),
     "automaton": lambda: random_automaton(3, 2, seen=4, propensities=True, window=3),
     "automaton of plans": lambda: random_automaton(3, 2, plans=5, normaliser=True),
     "automaton with behaviour": lambda: random_automaton(
@@ -179,13 +196,18 @@ def policies(draw):
     n_actions, n_observations = draw(st.integers(1, 3)), draw(st.integers(1, 4))
     sizes = (n_actions, n_observations, draw(st.integers(0, 2**32 - 1)))
     temperature = draw(st.sampled_from([0.0, 0.5]))
-    kind = draw(st.sampled_from(["table", "context", "belief", "automaton", "window forest", "forest"]))
+    kind = draw(
+        st.sampled_from(["table", "context", "belief", "filter", "automaton", "window forest", "forest"])
+    )
     if kind == "table":
         return random_table(*sizes)
     if kind == "context":
         return random_contexts(*sizes, contexts=draw(st.integers(0, 9)), temperature=temperature)
     if kind == "belief":
         return random_beliefs(*sizes, models=draw(st.integers(1, 2)), temperature=temperature)
+    if kind == "filter":
+        seen = draw(st.integers(1, n_actions * n_observations))
+        return random_filter(*sizes, rank=draw(st.integers(1, 20)), seen=seen, temperature=temperature)
     if kind == "window forest":
         one_hot = draw(st.booleans())
         return random_forest(*sizes, length=draw(st.integers(1, 3)), one_hot=one_hot, temperature=temperature)

@@ -20,6 +20,7 @@ from uqf.learn.spectral.wfa import WFA as WFA
 from uqf.policies import AutomatonPolicy as AutomatonPolicy
 from uqf.policies import BeliefPolicy as BeliefPolicy
 from uqf.policies import ContextPolicy as ContextPolicy
+from uqf.policies import FilterPolicy as FilterPolicy
 from uqf.policies import ObservationPolicy as ObservationPolicy
 from uqf.policies import Policy as Policy
 from uqf.policies import TablePolicy as TablePolicy
@@ -68,6 +69,7 @@ if TYPE_CHECKING:
     from uqf.learn.spectral.statistics import Statistics as Statistics
     from uqf.learn.spectral.statistics_file import load_statistics as load_statistics
     from uqf.learn.spectral.statistics_file import save_statistics as save_statistics
+    from uqf.learn.spectral_q import SpectralQ as SpectralQ
     from uqf.learn.table_q import TableQ as TableQ
     from uqf.learn.uqf import UQF as UQF
 
@@ -80,6 +82,7 @@ _ON_REQUEST = {
     "ContextQ": ("uqf.learn.context_q", None),
     "ModelQ": ("uqf.learn.model_q", None),
     "TableQ": ("uqf.learn.table_q", None),
+    "SpectralQ": ("uqf.learn.spectral_q", None),
     "UQF": ("uqf.learn.uqf", None),
     "MarkovTest": ("uqf.learn.markov_test", None),
     "fit": ("uqf.learn.fit", None),

@@ -21,6 +21,8 @@ __all__ = [
     "CompiledPolicy",
     "ContextPolicy",
     "Features",
+    "Filter",
+    "FilterPolicy",
     "ForestPolicy",
     "HankelSettings",
     "HankelStatistics",
@@ -638,6 +640,58 @@ class BeliefPolicy(CompiledPolicy):
 
     def beliefs_along(self, data: _Data, *, threads: int | None = None) -> NDArray[np.float32]:
         """[1, beliefs] at every cut of the data, also after the last step: (n_steps + n_episodes, 1 + features)."""
+
+    def parts(self) -> dict[str, Any]:
+        """The arguments that make this policy again."""
+
+@final
+class Filter:
+    """x' = [1, x] · operators[symbol], shortened to a root mean square of `reach` where it is longer.
+
+    operators : (symbols, 1 + rank, rank)
+    """
+
+    def __new__(cls, operators: NDArray[np.float32], reach: float) -> Filter: ...
+    def along(
+        self,
+        places: _Integers,
+        offsets: _Offsets,
+        starts: NDArray[np.float32],
+        *,
+        backward: bool = False,
+        threads: int | None = None,
+    ) -> NDArray[np.float32]:
+        """[1, state] at every cut of episodes, (n_steps + n_episodes, 1 + rank).
+
+        places : (n_steps,), the symbol of every step, −1 for one that changes nothing
+        starts : (n_episodes, rank), the states before the first steps; with `backward` those after the last steps, and
+            states run from there back
+        """
+
+@final
+class FilterPolicy(CompiledPolicy):
+    """Acts on the state of a filter: q(h, a) = [1, state(h)] · weights[:, a].
+
+    symbols, operators : (seen,), (seen, 1 + rank, rank); start : (rank,), the state before the first step
+    reach : see `Filter`; weights : (1 + rank, n_actions). A symbol that is not among `symbols` changes nothing.
+    """
+
+    def __new__(
+        cls,
+        *,
+        symbols: _Offsets,
+        operators: NDArray[np.float32],
+        n_observations: int,
+        start: NDArray[np.float32],
+        reach: float,
+        weights: _Floats,
+        temperature: float = 0.0,
+    ) -> FilterPolicy: ...
+    @property
+    def rank(self) -> int: ...
+    @property
+    def operators(self) -> NDArray[np.float32]:
+        """(seen symbols, 1 + rank, rank)"""
 
     def parts(self) -> dict[str, Any]:
         """The arguments that make this policy again."""

@@ -14,6 +14,7 @@ from uqf._core import AutomatonPolicy as AutomatonPolicy
 from uqf._core import BeliefPolicy as BeliefPolicy
 from uqf._core import CompiledPolicy as CompiledPolicy
 from uqf._core import ContextPolicy as ContextPolicy
+from uqf._core import FilterPolicy as FilterPolicy
 from uqf._core import ForestPolicy as ForestPolicy
 from uqf._core import ObservationPolicy as ObservationPolicy
 from uqf._core import TablePolicy as TablePolicy

@@ -15,7 +15,7 @@ use crate::bindings::job;
 use crate::bindings::policy::CompiledPolicy;
 use crate::parts;
 use crate::policies::belief::{self, Beliefs};
-use crate::policies::filter::Filter;
+use crate::policies::belief_filter::Filter;
 
 /// Models one after the other: states (models,), starts, transitions, and the range of states of every observation.
 pub fn filter_parts<'py>(py: Python<'py>, beliefs: &Beliefs) -> PyResult<Bound<'py, PyDict>> {

@@ -11,6 +11,7 @@ mod beliefs_state;
 mod clone_layout;
 mod context;
 mod convert;
+mod filter;
 mod forest;
 mod hankel;
 mod hankel_settings;
@@ -48,6 +49,8 @@ mod _core {
     use super::clone_layout::CloneLayout;
     #[pymodule_export]
     use super::context::{ContextPolicy, context_tree};
+    #[pymodule_export]
+    use super::filter::{Filter, FilterPolicy};
     #[pymodule_export]
     use super::forest::{Features, ForestPolicy};
     #[pymodule_export]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::error::{Error, Result};
 use crate::learn::beliefs::{CloneModel, along};
 use crate::parallel::Ticker;
-use crate::policies::filter::Filter;
+use crate::policies::belief_filter::Filter;
 use crate::policies::{check_finite, check_sizes, check_temperature};
 use crate::simulate::policy::Policy;
 use crate::trajectories::View;

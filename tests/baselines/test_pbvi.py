@@ -141,3 +141,26 @@ def test_same_seed_same_plans(cheese_maze):
         one, two = (PBVI(expansion=expansion, iterations=4, seed=5).solve(cheese_maze) for _ in range(2))
         np.testing.assert_array_equal(one.plans_.vectors, two.plans_.vectors)
         assert one.upper_bound_ == two.upper_bound_
+
+
+def paint():
+    """A factory line: a piece may be flawed, its blemish is seen by looking, and painting hides it."""
+    dries = np.array([[0.1, 0.9, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0.9, 0.1]])
+    anew = np.tile([0.5, 0, 0, 0.5], (4, 1))
+    nothing = np.tile([1.0, 0.0], (4, 1))
+    looks = np.array([[0.75, 0.25], [0.75, 0.25], [0.75, 0.25], [0.25, 0.75]])
+    rewards = np.array([[0.0] * 4, [0.0] * 4, [-1, 1, -1, -1], [-1, -1, 1, 1]])
+    return uqf.TabularPOMDP(
+        np.stack([dries, np.eye(4), anew, anew]),
+        np.stack([nothing, looks, nothing, nothing]),
+        rewards,
+        np.array([0.5, 0, 0, 0.5]),
+        0.95,
+    )
+
+
+def test_beliefs_that_come_back_with_negligible_differences_do_not_stall_the_search():
+    solver = PBVI(seconds=60.0).solve(paint())
+    assert solver.stopped_ == "tolerance"
+    assert solver.upper_bound_ - solver.lower_bound_ <= 1e-3
+    assert solver.lower_bound_ == pytest.approx(3.294, abs=2e-3)

@@ -61,9 +61,9 @@ def test_from_a_log_to_a_policy_and_what_it_earns(tmp_path, log):
     report = as_json("fit", log, "--out", out, "--discount", "0.9")
     assert report["data"]["episodes"] == 600
     assert report["chosen"]["episodes"] == 600, "what was chosen is taught by all"
-    assert report["expect"]["logged episodes"] == 150, "a quarter is held out to judge"
+    assert report["expect"]["logged episodes"] == 300, "half is held out to judge"
     assert report["candidates"]["why"].startswith(report["chosen"]["learner"])
-    assert list(report["candidates"]) == ["why", "ContextQ", "BeliefQ"]
+    assert list(report["candidates"]) == ["why", "ContextQ", "SpectralQ", "BeliefQ", "ModelQ"]
     assert report["expect"]["verdict"]
     header = as_json("inspect", out)["policy"]
     assert header["settings"]["discount"] == 0.9

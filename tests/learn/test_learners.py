@@ -21,6 +21,7 @@ OURS = {
     "UQF": lambda: uqf.UQF(3, 0.9, max_prefix=2, max_suffix=2),
     "BeliefQ": lambda: uqf.BeliefQ(0.9, states=4, models=1),
     "ContextQ": lambda: uqf.ContextQ(0.9),
+    "SpectralQ": lambda: uqf.SpectralQ(0.9, rank=7, rounds=1),
 }
 ALL = OURS | {
     "MemorylessQ": MemorylessQ,

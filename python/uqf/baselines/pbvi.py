@@ -19,6 +19,12 @@ from uqf.worlds.environments import TabularPOMDP
 #: Improvements below this part of the tolerance are not worth remembering.
 SLACK = 0.001
 
+#: A state less probable than this is left out of a belief.
+NEGLIGIBLE = 1e-10
+
+#: Longest walk of a trial.
+MAX_DEPTH = 10_000
+
 
 @dataclass
 class Point:
@@ -143,7 +149,13 @@ class Search:
         return self.upper - self.lower
 
     def point(self, belief: Floats) -> Point:
-        """The point at this belief, new if it was never met."""
+        """The point at this belief, new if it was never met.
+
+        Negligible entries are left out. They cannot tell points apart, but the bound at a point says little about a
+        belief that lacks one of its entries, and would never apply where a search comes back to it.
+        """
+        belief = np.where(belief < NEGLIGIBLE, 0.0, belief)
+        belief /= belief.sum()
         key = np.round(belief, 10).tobytes()
         if key not in self.points:
             successors = self.model.successors(belief).reshape(-1, self.model.n_states)
@@ -193,7 +205,7 @@ class Search:
             self.plans is plans and self.sawtooth.count == count
         ):  # the next trial would be the same: look farther
             self.ambition *= 0.9
-            self.depth *= 2
+            self.depth = min(2 * self.depth, MAX_DEPTH)
 
     def improve(self, beliefs: Floats) -> None:
         """Backs up the lower bound at beliefs (N, S), keeping plans that help there."""

@@ -1,8 +1,10 @@
-"""``uqf demo`` and ``uqf reproduce``: experiments from the command line."""
+"""``uqf demo``, ``uqf reproduce`` and ``uqf worlds``: experiments from the command line."""
 
 from __future__ import annotations
 
 import json
+from collections import Counter
+from dataclasses import asdict
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
@@ -46,6 +48,7 @@ def register(app: typer.Typer) -> None:
     """Adds the commands to the program."""
     app.command()(demo)
     app.command()(reproduce)
+    app.command()(worlds)
 
 
 def demo(size: SizeOption = SizeName.demo, out: Out = Path("results"), as_json: Json = False) -> None:
@@ -68,6 +71,45 @@ def reproduce(
     """Reproduces an experiment of the paper and writes a report."""
     chosen = SizeName.full if full else size
     _run([name], chosen, out, as_json, f"uqf reproduce {name}")
+
+
+def worlds(
+    folder: Annotated[
+        Path | None,
+        typer.Argument(
+            help="Folder of .pomdp files; without it the small worlds of Gymnasium.",
+            exists=True,
+            file_okay=False,
+        ),
+    ] = None,
+    seeds: Annotated[int, typer.Option(min=1, help="Random logs of each world.")] = 3,
+    first_seed: Annotated[int, typer.Option(min=0, help="Seed of the first log.")] = 0,
+    as_json: Json = False,
+) -> None:
+    """Learns worlds that others wrote from random logs, beside the tables that people would pick instead."""
+    from uqf.experiments.worlds import Result, contest, places
+
+    console, results = Console(stderr=as_json), list[Result]()
+    with stoppable(console, "Nothing is kept; give fewer seeds for a first look."):
+        for place in places(folder):
+            found = list(contest(place, range(first_seed, first_seed + seeds)))
+            results += found
+            _world_table(place.name, found, console)
+    if as_json:
+        typer.echo(json.dumps([asdict(result) for result in results]))
+
+
+def _world_table(name: str, results: list[Any], console: Console) -> None:
+    from uqf.experiments.worlds import summary
+
+    table = plain_table(name, "method", "return", "± s.e.")
+    for method, (mean, error) in summary(results)[name].items():
+        table.add_row(method, f"{mean:.3g}", f"{error:.2g}")
+    console.print(table)
+    chosen = Counter(result.learner for result in results if result.learner)
+    console.print(
+        "uqf.fit took " + ", ".join(f"{learner} ({count})" for learner, count in chosen.most_common())
+    )
 
 
 def _run(names: list[Name], size: SizeName, out: Path, as_json: bool, command: str) -> None:

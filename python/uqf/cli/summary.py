@@ -13,6 +13,7 @@ from uqf.data.propensities import propensities
 from uqf.data.trajectories import Trajectories
 from uqf.data.vocabulary import Vocabulary
 from uqf.learn.learner import Learner
+from uqf.learn.markov_test import markov_test
 from uqf.storage.policies import PolicyHeader
 
 Report = dict[str, Any]
@@ -47,6 +48,7 @@ def data_report(data: Trajectories, discount: float = 1.0) -> Report:
         "symbols seen": int((counts > 0).sum()),
         "symbols seen rarely": int(((counts > 0) & (counts < FEW_OCCURRENCES)).sum()),
         "steps without reward": float((data.rewards == 0).mean()),
+        "last observation": markov_test(data).verdict,
     }
 
 
@@ -156,8 +158,10 @@ def _judged(found: dict[str, Any]) -> str:
     if "problem" in found:
         return f"refused: {found['problem']}"
     if "won" in found:
-        more = f"earns {found['difference']:.4g} more an episode on average"
-        return f"rehearsed: {more}, and more in {found['won']} of {found['models']} models of other episodes"
+        return (
+            f"its plans earn {found['difference']:.4g} more an episode in models of other episodes, and win in "
+            f"{found['won']} of {found['models']}"
+        )
     return f"{found['gain']:.4g} ± {found['stderr']:.2g} better than the log, changing one step of an episode at a time"
 
 

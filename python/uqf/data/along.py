@@ -52,6 +52,15 @@ def goes_on(data: Trajectories, *, truncated: bool = True) -> NDArray[np.bool_]:
     return on
 
 
+def reward_classes(data: Trajectories, most: int = 16) -> NDArray[np.int64]:
+    """Every reward as one of a few classes, (n_steps,): its value if there are at most so many, else its quantile."""
+    values, classes = np.unique(data.rewards, return_inverse=True)
+    if len(values) > most:
+        borders = np.quantile(data.rewards, np.linspace(0.0, 1.0, most + 1)[1:-1])
+        classes = np.searchsorted(np.unique(borders), data.rewards, side="right")
+    return classes.astype(np.int64)
+
+
 def best_next(
     data: Trajectories, values: FloatArray, discount: float, *, truncated: bool = True
 ) -> FloatArray:

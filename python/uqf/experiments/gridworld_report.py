@@ -16,7 +16,7 @@ Curve = list[tuple[float, float, float]]
 SIZE = (1040.0, 340.0)
 
 #: Rows that are printed in bold.
-OURS = ("belief-q", "uqf", "uqf-returns", "uqf-start")
+OURS = ("belief-q", "spectral-q", "uqf", "uqf-played", "uqf-returns", "uqf-start")
 
 LEARNERS = [method for method in gridworld.LABELS if method not in gridworld.REFERENCES]
 

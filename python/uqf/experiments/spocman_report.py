@@ -10,7 +10,10 @@ from uqf.experiments.figures import Axis, Panel, drawing, spread, table
 from uqf.experiments.spocman_table import PAPER, longest_fitted_q, summary, time_ratios
 
 #: Rows that are printed in bold.
-OURS = {spocman.LABELS[method] for method in ("context-q", "belief-q", "uqf", "uqf-returns", "uqf-start")}
+OURS = {
+    spocman.LABELS[method]
+    for method in ("context-q", "belief-q", "spectral-q", "uqf", "uqf-played", "uqf-returns", "uqf-start")
+}
 
 
 def sections(rows: list[Row]) -> list[str]:

@@ -69,7 +69,10 @@ def time_ratios(lines: list[dict[str, Any]], clock: str = "seconds") -> dict[str
     `clock` is "seconds", on the wall with all cores for whoever uses them, or "cpu_seconds", summed over cores.
     """
     rival = longest_fitted_q(lines)
-    ours = {LABELS[method] for method in ("context-q", "belief-q", "uqf", "uqf-returns", "uqf-start")}
+    ours = {
+        LABELS[method]
+        for method in ("context-q", "belief-q", "spectral-q", "uqf", "uqf-played", "uqf-returns", "uqf-start")
+    }
     if rival is None or not rival[clock]:
         return {}
     return {

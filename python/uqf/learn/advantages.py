@@ -61,6 +61,8 @@ class Softmax:
     """A policy on a memory: softmax of values with weights (width, actions)."""
 
     weights: FloatArray
+    noise: float
+    """Standard error of the values."""
     temperature: float
 
     def ratios(self, rows: Rows, data: Trajectories) -> FloatArray:
@@ -217,7 +219,9 @@ class Regression:
         return Moments.of(rows, data, self.value, self.discount, self.decay, ratios)
 
 
-def swept_again(episodes: Parts, first: Softmax, grams: Grams | None, discount: float) -> Softmax:
+def swept_again(
+    episodes: Parts, first: Softmax, grams: Grams | None, discount: float, decay: float
+) -> Softmax:
     """The policy after a second sweep, which learns the advantages of a policy half-way from the log to the first.
 
     One step of improvement ends where the log's own future begins. A second one looks at the future of a policy that is
@@ -225,12 +229,12 @@ def swept_again(episodes: Parts, first: Softmax, grams: Grams | None, discount: 
     averaged with those of the first sweep, each in units of its own noise. `grams` are those of the episodes, if known.
     """
     value = learned_value(episodes, discount, first)
-    regression = Regression(episodes.memory, value, discount, trace(len(episodes.data)), first)
+    regression = Regression(episodes.memory, value, discount, decay, first)
     if grams is None:
         sums = regression.sums(episodes)
         grams, moments = sums.grams, sums.moments
     else:
         moments = regression.moments(episodes)
     ((weights, noise),) = solved_advantages(episodes.memory, grams, [moments])
-    scaled = weights * (first.temperature / (TEMPERATURE * noise))
-    return Softmax((1.0 - SECOND) * first.weights + SECOND * scaled, first.temperature)
+    both = (1.0 - SECOND) * first.weights + SECOND * first.noise / noise * weights
+    return Softmax(both, first.noise, first.temperature)

@@ -6,14 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from uqf.data.along import advantages, cut_before
-from uqf.data.trajectories import Trajectories
-from uqf.learn.advantages import TEMPERATURE, Moments, ValueSums, solved_advantages, trace
+from uqf.learn.advantages import TEMPERATURE, trace
 from uqf.learn.belief_memory import BeliefMemory
 from uqf.learn.clones import MAX_COMPARED, CloneTrainer, Plan
-from uqf.learn.gain import gain
-from uqf.learn.grams import Grams
-from uqf.policies import softmax
+from uqf.learn.discounts import discount_gains
 
 #: Data with fewer episodes on either side are not split to choose a size or a learning discount.
 MIN_EPISODES = 10
@@ -57,32 +53,18 @@ def choose(trainer: CloneTrainer, wanted: int, discounts: list[float]) -> tuple[
     choices = []
     for task in range(n_tasks):
         memory = BeliefMemory([halves[size].for_task(task) for size in sizes], sample.data.n_actions)
+        taught, judges = (half.of_task(task) for half in few)
         gains: dict[float, float] = {}
         if len(discounts) > 1:
-            gains = _gains(memory, few[0].of_task(task), few[1].of_task(task), discounts, trainer.threads)
+            gains = discount_gains(
+                memory,
+                taught,
+                judges,
+                discounts,
+                decay=trace(len(taught)),
+                temperature=TEMPERATURE,
+                threads=trainer.threads,
+            )
         chosen = max(gains, key=gains.__getitem__) if gains else discounts[-1]
         choices.append(Choice(counts, chosen, likelihoods, gains))
     return plans, choices
-
-
-def _gains(
-    memory: BeliefMemory,
-    train: Trajectories,
-    test: Trajectories,
-    discounts: list[float],
-    threads: int | None,
-) -> dict[float, float]:
-    """By learning discount: what its policy gains on the test episodes, in standard errors."""
-    rows, before, decay = memory.rows(test, threads), cut_before(test), trace(len(train))
-    taught = memory.rows(train, threads)
-    grams = Grams.of(memory, taught, train)
-    values = [ValueSums.of(taught, train, discount).value() for discount in discounts]
-    pairs = list(zip(values, discounts, strict=True))
-    moments = [Moments.of(taught, train, value, discount, decay) for value, discount in pairs]
-    learned = solved_advantages(memory, grams, moments)
-    gains = {}
-    for (value, discount), (weights, noise) in zip(pairs, learned, strict=True):
-        probs = softmax(rows[before] @ weights, TEMPERATURE * noise)
-        targets = advantages(test, rows @ value, discount, decay)
-        gains[discount] = gain(probs[np.arange(test.n_steps), test.actions], targets, test).evidence
-    return gains

@@ -230,8 +230,8 @@ class BeliefQ(Learner):
         ((weights, noise),) = solved_advantages(memory, sums.grams, [sums.moments])
         grams = sums.grams if sample.n_steps == overview.steps else None
         reader.reporter.enter("second sweep", f"{sample.n_steps:,} steps", cost * sample.n_steps)
-        first = Softmax(weights, TEMPERATURE * noise)
-        last = swept_again(few, first, grams, learning_discount)
+        first = Softmax(weights, noise, TEMPERATURE * noise)
+        last = swept_again(few, first, grams, learning_discount, trace(len(sample)))
         return memory.policy(last.weights, last.temperature if self.temperature is None else self.temperature)
 
     def _diagnostics(self, overview: Overview, choice: Choice, trainer: CloneTrainer) -> dict[str, Any]:

@@ -22,6 +22,7 @@ from uqf.learn.learner import Learner
 from uqf.learn.markov_test import MarkovTest, looked_at, markov_test
 from uqf.learn.model_q import ModelQ
 from uqf.learn.rehearsal import Rehearsal, rehearse
+from uqf.learn.spectral_q import SpectralQ
 from uqf.learn.table_q import TableQ
 
 
@@ -39,6 +40,7 @@ class Candidate:
 CANDIDATES = [
     Candidate(lambda discount, seed: TableQ(discount), plans_on_observations=True),
     Candidate(lambda discount, seed: ContextQ(discount)),
+    Candidate(lambda discount, seed: SpectralQ(discount)),
     Candidate(lambda discount, seed: BeliefQ(discount, seed=seed)),
 ]
 
@@ -53,6 +55,9 @@ PLANNED = 2
 
 #: Plans are rehearsed if there are so many episodes on either side.
 MIN_REHEARSED = 20
+
+#: What a learner chose from fewer steps than this is chosen anew from all.
+MIN_KEPT = 20_000
 
 #: Hidden states of the model that looks for memory which nothing else shows.
 HIDDEN_STATES = 15
@@ -152,9 +157,12 @@ def fit(
         rehearsal = rehearse(plans, policies, int(sample.lengths.max()), seed)
         if rehearsal.convinces:
             best = plans[0]
-    reporter.expect(best.refit_work(reader.n_steps))
-    told = reporter.within(type(best).__name__, best.refit_work(reader.n_steps))
-    chosen = best.refit(data, executor=executor, progress=told)
+    goes_on = taught.n_steps >= MIN_KEPT
+    left = (best.refit_work if goes_on else best.work)(reader.n_steps)
+    reporter.expect(left)
+    told = reporter.within(type(best).__name__, left)
+    again = best.refit if goes_on else clone(best).fit
+    chosen = again(data, executor=executor, progress=told)
     chosen.trial_ = Trial(best.policy_, taught, judges)
     chosen.diagnostics_["chosen"] = _told(best, tried, test, rehearsal, len(judges))
     chosen.diagnostics_["markov_test"] = test.as_dict()

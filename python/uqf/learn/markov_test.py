@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from uqf.data.along import goes_on, time_within
+from uqf.data.along import goes_on, reward_classes, time_within
 from uqf.data.checks import FloatArray
 from uqf.data.propensities import last_observations
 from uqf.data.trajectories import Trajectories
@@ -40,9 +40,6 @@ PSEUDO_COUNT = 5.0
 
 #: How often summaries are shuffled to see what they gain by chance.
 SHUFFLES = 6
-
-#: Rewards of more values than this are put into as many classes.
-REWARD_CLASSES = 16
 
 #: Counters up to so many are one array; of more only those that occur are numbered.
 MAX_COUNTERS = 1 << 21
@@ -182,11 +179,7 @@ def _summaries(data: Trajectories, cells: IntArray) -> dict[str, IntArray]:
 
 def _events(data: Trajectories) -> dict[str, IntArray]:
     """What may follow an observation and an action; events that never vary are left out."""
-    values, paid = np.unique(data.rewards, return_inverse=True)
-    if len(values) > REWARD_CLASSES:
-        borders = np.quantile(data.rewards, np.linspace(0.0, 1.0, REWARD_CLASSES + 1)[1:-1])
-        paid = np.searchsorted(np.unique(borders), data.rewards, side="right")
-    pay = paid.astype(np.int64) * 2 + ~goes_on(data)
+    pay = reward_classes(data) * 2 + ~goes_on(data)
     events = {
         "next observations, rewards and ends": data.observations * (pay.max() + 1) + pay,
         "rewards and ends": pay,

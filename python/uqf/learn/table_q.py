@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from uqf.data.along import goes_on
+from uqf.data.along import goes_on, reward_classes
 from uqf.data.checks import FloatArray, probability
 from uqf.data.progress import Callback
 from uqf.data.propensities import last_observations
@@ -109,18 +109,19 @@ class TableQ(Learner):
         discount = min(probability("discount", self.discount), MAX_DISCOUNT)
         checked_temperature(self.temperature)
         counts = Counts.of(data)
-        prior, reward_prior = best_prior(counts), best_reward_prior(counts)
-        model = Model.of(counts, prior, reward_prior)
+        prior = best_prior(data)
+        model = Model.of(counts, prior)
         values, sweeps = model.optimal_values(discount)
         self.values_ = model.table(values, -np.inf)
         self.stderr_ = model.table(model.standard_errors(values, discount), np.inf)
         self.policy_ = ObservationPolicy(_without_holes(self.values_), temperature=self.temperature)
         self.diagnostics_ = {
             "learner": "TableQ",
+            "episodes": len(data),
+            "steps": data.n_steps,
             "pairs_tried": len(counts.cells),
             "observations_never_left": int(model.nowhere.sum()),
             "prior_steps": prior,
-            "prior_steps_of_rewards": reward_prior,
             "sweeps": sweeps,
             "notes": [],
         }
@@ -145,25 +146,18 @@ class Model:
     nowhere: NDArray[np.bool_]
 
     @classmethod
-    def of(cls, counts: Counts, prior: float, reward_prior: float) -> Model:
-        """Frequencies and means, every pair drawn towards all pairs with its observation by so many steps."""
+    def of(cls, counts: Counts, prior: float) -> Model:
+        """Frequencies and means, every pair drawn towards all pairs with its observation by `prior` steps."""
         pooled = counts.pooled()
-        everywhere = (pooled @ counts.tried)[counts.states]
-        share = prior / everywhere
-        together = pooled.T @ (pooled @ counts.arrivals)
-        mass = counts.tried + prior
-        transitions = scipy.sparse.diags_array(1.0 / mass) @ (
-            counts.arrivals + scipy.sparse.diags_array(share) @ together
-        )
-        sums, squares = (
-            own + reward_prior / everywhere * (pooled @ own)[counts.states]
-            for own in (counts.rewards, counts.squares)
+        mass, share = counts.tried + prior, prior / (pooled @ counts.tried)[counts.states]
+        together = scipy.sparse.diags_array(share) @ (pooled.T @ (pooled @ counts.arrivals))
+        transitions = scipy.sparse.diags_array(1.0 / mass) @ (counts.arrivals + together)
+        rewards, squares = (
+            (own + share * (pooled @ own)[counts.states]) / mass for own in (counts.rewards, counts.squares)
         )
         nowhere = np.ones(counts.n_states, np.bool_)
         nowhere[counts.states] = False
-        rewards, mean_squares = (total / (counts.tried + reward_prior) for total in (sums, squares))
-        variances = np.maximum(mean_squares - rewards**2, 0.0)
-        return cls(counts, rewards, variances, transitions.tocsr(), nowhere)
+        return cls(counts, rewards, np.maximum(squares - rewards**2, 0.0), transitions.tocsr(), nowhere)
 
     def optimal_values(self, discount: float) -> tuple[FloatArray, int]:
         """(Q of every pair (pairs,), sweeps of value iteration that it took)."""
@@ -228,36 +222,30 @@ class Model:
         return found.reshape(self.counts.n_states, self.counts.n_actions)
 
 
-def best_prior(counts: Counts) -> float:
-    """The number of prior steps under which every step, given all others, is likeliest."""
-    followed = counts.arrivals.tocoo()
-    pair, state = followed.coords
-    mine, tried = followed.data, counts.tried[pair]
-    # How often the same observation followed after any action, and how often there was one.
-    same = np.unique(counts.states[pair] * counts.n_states + state, return_inverse=True)[1]
-    together = np.bincount(same, mine)[same]
-    everywhere = np.bincount(counts.states, counts.tried)[counts.states[pair]]
+def best_prior(data: Trajectories) -> float:
+    """The number of prior steps under which every step, given all others, is likeliest.
+
+    What happens in a step is the next observation or the end, and the reward: pairs whose rewards differ have little to
+    say about each other, even if they lead to the same places.
+    """
+    states = last_observations(data)
+    pairs = np.unique(states * data.n_actions + data.actions, return_inverse=True)[1]
+    places = np.where(goes_on(data), data.observations, data.n_observations)
+    events = np.unique(reward_classes(data) * (data.n_observations + 1) + places, return_inverse=True)[1]
+    n_events = int(events.max()) + 1
+    tried, everywhere = (np.bincount(keys)[keys] for keys in (pairs, states))
+    mine, together = (
+        np.bincount(place)[place]
+        for place in (np.unique(keys * n_events + events, return_inverse=True)[1] for keys in (pairs, states))
+    )
     # What the others of the observation say, without the step itself; never quite impossible.
-    base = (together - 1.0 + 1e-2) / np.maximum(everywhere - 1.0 + 1e-2 * counts.n_states, 1e-2)
+    base = (together - 1.0 + 1e-2) / (everywhere - 1.0 + 1e-2 * n_events)
 
     def likelihood(prior: float) -> float:
-        return float(mine @ np.log((mine - 1.0 + (prior + 1e-3) * base) / (tried - 1.0 + prior + 1e-3)))
+        weight = prior + 1e-3
+        return float(np.log((mine - 1.0 + weight * base) / (tried - 1.0 + weight)).sum())
 
     return max(PRIOR_STEPS, key=likelihood)
-
-
-def best_reward_prior(counts: Counts) -> float:
-    """The number of prior steps under which every reward, given all others, is predicted best."""
-    pooled, tried, sums = counts.pooled(), counts.tried, counts.rewards
-    base = ((pooled @ sums) / np.maximum(pooled @ tried, 1.0))[counts.states]
-
-    def error(prior: float) -> float:
-        # A reward r is predicted by (Σ others + prior · base) / (n − 1 + prior); the errors squared, summed over r.
-        pulled, mass = sums + prior * base, tried + prior
-        squares = mass**2 * counts.squares - 2.0 * mass * pulled * sums + tried * pulled**2
-        return float((squares / (mass - 1.0) ** 2).sum())
-
-    return min(PRIOR_STEPS, key=lambda prior: error(max(prior, 1e-3)))
 
 
 def _without_holes(values: FloatArray) -> FloatArray:

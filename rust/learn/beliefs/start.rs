@@ -45,7 +45,8 @@ impl CloneModel {
                 events[((task * layout.n_kinds + kind) * layout.n_events + event) * states + left] += 1.0;
             }
         }
-        let mut exponential = || (-libm::logf(1.0 - rng.uniform() as f32)).max(1e-6);
+        // In single precision a uniform number may be 1, and its logarithm infinite.
+        let mut exponential = || (-libm::logf(1.0 - rng.uniform() as f32)).clamp(1e-6, 50.0);
         for row in transitions.chunks_exact_mut(states) {
             normalise(row);
             let mut random: Vec<f32> = (0..states).map(|_| exponential()).collect();

@@ -1,4 +1,4 @@
-//! Two passes over the cuts of all episodes: a Hankel block, and the operators of its decomposition.
+//! Two passes over the cuts of all episodes: a Hankel block, and the operators of its decomposition. And affine filters.
 
 pub mod double;
 pub mod words;
@@ -9,3 +9,4 @@ pub mod cuts;
 pub mod hankel;
 pub mod product;
 pub mod operators;
+pub mod filter;

@@ -1,0 +1,172 @@
+"""The filters of `SpectralQ` in plain NumPy, equation by equation: the oracle of its tests and its best explanation.
+
+An episode has steps 1 … T and cuts 0 … T, one before, between and after them. At every cut stand two states: x of the
+past, which runs forward, and z of the future, which runs backward. Nothing here is fast. States stand in one matrix,
+the cuts of the first episode first. An event is a symbol with the class of its reward and whether the world ended.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+FloatArray = NDArray[np.float64]
+
+
+class Episode(NamedTuple):
+    """symbols, events (T,); returns from every step on (T, discounts); ended: by the world, not by the recording."""
+
+    symbols: Sequence[int]
+    events: Sequence[int]
+    returns: FloatArray
+    ended: bool
+
+
+class Sizes(NamedTuple):
+    """Numbers of a state, penalties, and how far states may go."""
+
+    rank: int
+    ridge: float
+    constant_ridge: float
+    canonical_ridge: float
+    reach: float
+
+
+def word_features(
+    episodes: Sequence[Episode], end: int, max_length: int, min_count: int, time_scales: Sequence[float]
+) -> tuple[FloatArray, FloatArray]:
+    """(past, future) at every cut: which words end there and the time; which words begin there and the returns.
+
+    The end of the world is a symbol of the future, `end`. Words are kept if they occurred often.
+    """
+    past_words, future_words, times, returns = [], [], [], []
+    for episode in episodes:
+        symbols = list(episode.symbols)
+        ahead = symbols + [end] * episode.ended
+        for cut in range(len(symbols) + 1):
+            before, after = symbols[:cut], ahead[cut:]
+            lengths = range(1, max_length + 1)
+            past_words.append({tuple(before[-n:]) for n in lengths if n <= len(before)})
+            future_words.append({tuple(after[:n]) for n in lengths if n <= len(after)})
+            times.append([np.exp(-min(cut, 60) / scale) for scale in time_scales])
+            nothing = np.zeros(np.shape(episode.returns)[1])
+            returns.append(episode.returns[cut] if cut < len(symbols) else nothing)
+    sides = []
+    for words, numbers in ((past_words, times), (future_words, returns)):
+        every = sorted(set().union(*words))
+        table = np.array([[word in here for word in every] for here in words], float)
+        sides.append(np.hstack([numbers, table[:, table.sum(axis=0) >= min_count]]))
+    return sides[0], sides[1]
+
+
+def canonical(
+    past: FloatArray, future: FloatArray, rank: int, ridge: float
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """(x, z, correlations): coordinates of both sides with mean 0 and variance 1, best told by the other side first.
+
+    With covariances S_x, S_z and C of columns of variance 1, (S_x + r)^−½ C (S_z + r)^−½ = U s Vᵀ; the coordinates are
+    the past times (S_x + r)^−½ U, and the future times (S_z + r)^−½ V. r is `ridge` over the number of cuts.
+    """
+    count = len(past)
+    past, future = standardised(past), standardised(future)
+    roots = []
+    for side in (past, future):
+        values, vectors = np.linalg.eigh(side.T @ side / count)
+        roots.append(vectors / np.sqrt(np.maximum(values, 0.0) + ridge / count) @ vectors.T)
+    left, _, right = np.linalg.svd(roots[0] @ (past.T @ future / count) @ roots[1], full_matrices=False)
+    x = standardised(past @ roots[0] @ left[:, :rank])
+    z = standardised(future @ roots[1] @ right[:rank].T)
+    return x, z, (x * z).mean(axis=0)
+
+
+def standardised(rows: FloatArray) -> FloatArray:
+    """Columns with mean 0 and variance 1."""
+    centred = rows - rows.mean(axis=0)
+    return np.asarray(centred / np.sqrt(np.maximum((centred**2).mean(axis=0), 1e-12)))
+
+
+def regressed(states: Sequence[FloatArray], targets: FloatArray, sizes: Sizes) -> FloatArray:
+    """F that minimises Σ |y − [1, x] F|² + ridge · |F|², where the constant has a penalty of its own.
+
+    Several sets of states for the same targets count as their mean.
+    """
+    penalty = np.diag([sizes.constant_ridge, *[sizes.ridge] * states[0].shape[1]])
+    rows = [np.hstack([np.ones((len(one), 1)), one]) for one in states]
+    gram = sum(one.T @ one for one in rows) / len(rows)
+    wanted = sum(one.T @ targets for one in rows) / len(rows)
+    return np.asarray(np.linalg.solve(gram + penalty, wanted))
+
+
+def run(
+    operators: Sequence[FloatArray], symbols: Sequence[int], start: FloatArray, reach: float
+) -> FloatArray:
+    """x_t = [1, x_{t−1}] F_σ from the start on, (T + 1, rank), cut to a root mean square of `reach`."""
+    states = [start]
+    for symbol in symbols:
+        state = np.concatenate([[1.0], states[-1]]) @ operators[symbol]
+        states.append(state * min(1.0, reach / max(float(np.sqrt((state**2).mean())), 1e-300)))
+    return np.stack(states)
+
+
+def forward(
+    episodes: Sequence[Episode], states: Sequence[FloatArray], z: FloatArray, reach: float, sizes: Sizes
+) -> FloatArray:
+    """X at all cuts: z, regressed on the states before it by the symbol between them."""
+    before, first, last = _cuts(episodes)
+    symbols = np.concatenate([episode.symbols for episode in episodes])
+    ended = last[[episode.ended for episode in episodes]]
+    operators = []
+    for symbol in range(symbols.max() + 1):
+        # Where the world ended there is no state.
+        steps = before[(symbols == symbol) & ~np.isin(before + 1, ended)]
+        operators.append(regressed([one[steps] for one in states], z[steps + 1], sizes))
+    start = z[first].mean(axis=0)
+    return np.vstack([run(operators, episode.symbols, start, reach) for episode in episodes])
+
+
+def backward(
+    episodes: Sequence[Episode], states: FloatArray, x: FloatArray, reach: float, sizes: Sizes
+) -> FloatArray:
+    """Z at all cuts: x, regressed on the states after it by the event between them, run from the last cut back."""
+    before, _, last = _cuts(episodes)
+    events = np.concatenate([episode.events for episode in episodes])
+    ended = np.array([episode.ended for episode in episodes])
+    operators = []
+    for event in range(events.max() + 1):
+        steps = before[events == event]
+        operators.append(regressed([states[steps + 1]], x[steps], sizes))
+    ends = {kind: x[last[ended == kind]].mean(axis=0) for kind in set(ended.tolist())}
+    runs = (run(operators, episode.events[::-1], ends[episode.ended], reach) for episode in episodes)
+    return np.vstack([states[::-1] for states in runs])
+
+
+def filtered(
+    episodes: Sequence[Episode], past: FloatArray, future: FloatArray, rounds: int, sizes: Sizes
+) -> FloatArray:
+    """The state of the past at all cuts after so many rounds, from first states of both sides.
+
+    What x expects of z is correlation · x, in canonical coordinates: of the size that a regression of z has.
+    """
+    for number in range(rounds + 1):
+        x, z, shares = canonical(past, future, sizes.rank, sizes.canonical_ridge)
+        reach = sizes.reach * float(np.sqrt((shares**2).mean()))
+        past = forward(episodes, [shares * x], z, reach, sizes)
+        if number < rounds:
+            target = standardised(past)
+            told = (target * z).mean(axis=0)
+            future = backward(
+                episodes, told * z, target, sizes.reach * float(np.sqrt((told**2).mean())), sizes
+            )
+    # The last filter is taught by the states that it reaches by itself as well.
+    return forward(episodes, [shares * x, past], z, reach, sizes)
+
+
+def _cuts(episodes: Sequence[Episode]) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """The cuts before all steps, and the first and last cut of every episode."""
+    lengths = np.array([len(episode.symbols) for episode in episodes])
+    last = np.cumsum(lengths + 1) - 1
+    before = np.setdiff1d(np.arange(last[-1]), last)
+    return before, last - lengths, last

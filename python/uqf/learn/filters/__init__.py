@@ -1,0 +1,1 @@
+"""Alternating spectral filters: the memory of `SpectralQ`."""

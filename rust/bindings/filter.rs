@@ -1,0 +1,126 @@
+//! Affine filters, and policies that act on their states.
+
+use std::sync::Arc;
+
+use numpy::{
+    IntoPyArray, PyArray2, PyArray3, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyReadonlyArray3,
+    PyUntypedArrayMethods,
+};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::bindings::convert::threads as thread_count;
+use crate::bindings::job;
+use crate::bindings::policy::CompiledPolicy;
+use crate::learn::spectral::filter;
+use crate::parts;
+use crate::policies::filter::{self as policies, Parts};
+use crate::simulate::policy::Policy;
+
+/// x' = [1, x] · operators[symbol], shortened to a root mean square of `reach` where it is longer.
+///
+/// operators : (symbols, 1 + rank, rank)
+#[pyclass(frozen, module = "uqf._core")]
+pub struct Filter {
+    inner: filter::Filter,
+}
+
+#[pymethods]
+impl Filter {
+    #[new]
+    fn new(py: Python<'_>, operators: PyReadonlyArray3<'_, f32>, reach: f32) -> PyResult<Self> {
+        let made = filter::Filter::new(operators.shape()[2], operators.as_slice()?, reach);
+        made.map(|inner| Filter { inner }).map_err(|error| job::to_python(py, error))
+    }
+
+    /// [1, state] at every cut of episodes, (n_steps + n_episodes, 1 + rank).
+    ///
+    /// places : (n_steps,), the symbol of every step, −1 for one that changes nothing; starts : (n_episodes, rank), the
+    /// states before the first steps; with `backward` those after the last steps, and states run from there back.
+    #[pyo3(signature = (places, offsets, starts, *, backward=false, threads=None))]
+    fn along<'py>(
+        &self,
+        py: Python<'py>,
+        places: PyReadonlyArray1<'py, i32>,
+        offsets: PyReadonlyArray1<'py, i64>,
+        starts: PyReadonlyArray2<'py, f32>,
+        backward: bool,
+        threads: Option<i64>,
+    ) -> PyResult<Bound<'py, PyArray2<f32>>> {
+        let (places, offsets, starts) = (places.as_slice()?, offsets.as_slice()?, starts.as_slice()?);
+        let threads = thread_count(threads)?;
+        let width = 1 + self.inner.rank();
+        let rows = job::long(py, None, |ticker| {
+            self.inner.along(places, offsets, starts, backward, threads, ticker)
+        })?;
+        let count = rows.len() / width;
+        rows.into_pyarray(py).reshape([count, width])
+    }
+}
+
+/// Acts on the state of a filter: q(h, a) = [1, state(h)] · weights[:, a].
+///
+/// symbols, operators : (seen,), (seen, 1 + rank, rank); start : (rank,), the state before the first step; reach : see
+/// `Filter`; weights : (1 + rank, n_actions). A symbol that is not among `symbols` changes nothing.
+#[pyclass(frozen, extends = CompiledPolicy, module = "uqf._core")]
+pub struct FilterPolicy {
+    inner: Arc<policies::FilterPolicy>,
+}
+
+#[pymethods]
+impl FilterPolicy {
+    #[new]
+    #[pyo3(signature = (*, symbols, operators, n_observations, start, reach, weights, temperature=0.0))]
+    #[allow(clippy::too_many_arguments)]
+    fn new(
+        py: Python<'_>,
+        symbols: PyReadonlyArray1<'_, i64>,
+        operators: PyReadonlyArray3<'_, f32>,
+        n_observations: usize,
+        start: PyReadonlyArray1<'_, f32>,
+        reach: f32,
+        weights: PyReadonlyArray2<'_, f64>,
+        temperature: f64,
+    ) -> PyResult<PyClassInitializer<Self>> {
+        let filter = filter::Filter::new(operators.shape()[2], operators.as_slice()?, reach);
+        let parts = Parts {
+            n_actions: weights.shape()[1],
+            n_observations,
+            symbols: symbols.as_slice()?,
+            filter: filter.map_err(|error| job::to_python(py, error))?,
+            start: start.as_slice()?.to_vec(),
+            weights: weights.as_slice()?.to_vec(),
+            temperature,
+        };
+        let made = policies::FilterPolicy::new(parts).map_err(|error| job::to_python(py, error))?;
+        let inner = Arc::new(made);
+        Ok(CompiledPolicy::of(inner.clone(), FilterPolicy { inner }))
+    }
+
+    #[getter]
+    fn rank(&self) -> usize {
+        self.inner.filter().rank()
+    }
+
+    /// (seen symbols, 1 + rank, rank)
+    #[getter]
+    fn operators<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray3<f32>>> {
+        let (filter, rank) = (self.inner.filter(), self.rank());
+        filter.operators().into_pyarray(py).reshape([filter.n_symbols(), 1 + rank, rank])
+    }
+
+    /// The arguments that make this policy again.
+    fn parts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let (inner, n_actions) = (&self.inner, self.inner.n_actions());
+        let weights = inner.weights().to_vec().into_pyarray(py);
+        parts!(py, {
+            "symbols": inner.symbols().into_pyarray(py),
+            "operators": self.operators(py)?,
+            "n_observations": inner.n_observations(),
+            "start": inner.first_state().to_vec().into_pyarray(py),
+            "reach": inner.filter().reach(),
+            "weights": weights.reshape([1 + self.rank(), n_actions])?,
+            "temperature": inner.temperature(),
+        })
+    }
+}

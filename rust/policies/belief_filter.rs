@@ -1,0 +1,63 @@
+//! One cloned hidden Markov model as a policy steps it.
+
+use std::sync::Arc;
+
+use crate::error::{Error, Result};
+use crate::learn::beliefs::CloneModel;
+use crate::learn::beliefs::layout::Layout;
+use crate::policies::check_sizes;
+
+/// One model, ready to be stepped.
+#[derive(Clone, Debug)]
+pub struct Filter {
+    pub n_states: usize,
+    /// First and last + 1 of the states that show an observation.
+    pub ranges: Vec<(u32, u32)>,
+    pub start: Vec<f32>,
+    /// (kinds of actions, states, states): probability of going on and of the next state.
+    pub transitions: Vec<f32>,
+}
+
+impl Filter {
+    /// The same transitions as a model to which all events are alike.
+    pub(super) fn as_model(&self, kinds: &[u32], opens: bool) -> CloneModel {
+        let n_kinds = self.transitions.len() / (self.n_states * self.n_states);
+        let layout = Layout {
+            n_states: self.n_states,
+            ranges: self.ranges.clone(),
+            kinds: kinds.to_vec(),
+            n_kinds,
+            n_events: 2,
+            n_tasks: 1,
+            opens,
+            shared: (0, 0),
+        };
+        CloneModel {
+            events: vec![1.0; n_kinds * layout.n_events * self.n_states],
+            layout: Arc::new(layout),
+            start: self.start.clone(),
+            transitions: self.transitions.clone(),
+            log_likelihood: 0.0,
+        }
+    }
+
+    pub(super) fn validate(&self, n_kinds: usize, n_observations: usize) -> Result<()> {
+        let states = self.n_states;
+        check_sizes([
+            ("starts", self.start.len(), states.max(1)),
+            ("transitions", self.transitions.len(), n_kinds.saturating_mul(states).saturating_mul(states)),
+            ("ranges", self.ranges.len(), n_observations),
+        ])?;
+        if self.ranges.iter().any(|&(low, high)| low >= high || high as usize > states) {
+            return Err(Error::argument(
+                "ranges",
+                "empty or beyond the states",
+                format!("there are {states} states"),
+            ));
+        }
+        if self.start.iter().chain(&self.transitions).any(|p| !(0.0..=1.001).contains(p)) {
+            return Err(Error::argument("transitions", "not probabilities", "give numbers in [0, 1]"));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,289 @@
+"""SpectralQ: its filters do what the plain NumPy of `_reference_filters` does, and what theory says."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import uqf
+from uqf import _core
+from uqf import _reference_filters as reference
+from uqf.data.along import returns_to_go
+from uqf.learn.filters import alternation, words
+from uqf.learn.filters.alternation import learned_filter
+from uqf.learn.filters.filter_memory import FilterMemory
+from uqf.learn.filters.steps import Alphabet, Steps
+
+SIZES = reference.Sizes(
+    rank=3,
+    ridge=alternation.RIDGE,
+    constant_ridge=alternation.CONSTANT_RIDGE,
+    canonical_ridge=alternation.CANONICAL_RIDGE,
+    reach=alternation.REACH,
+)
+
+
+def reference_episodes(steps):
+    """The episodes as the reference wants them."""
+    data = steps.data
+    returns = np.stack([returns_to_go(data, discount) for discount in words.DISCOUNTS], axis=1)
+    for first, last, ended in zip(data.offsets[:-1], data.offsets[1:], data.terminated, strict=True):
+        here = slice(first, last)
+        yield reference.Episode(
+            steps.places[here].tolist(), steps.events[here].tolist(), returns[here], bool(ended)
+        )
+
+
+def alike(rows, others):
+    """Whether two sets of states differ by a change of coordinates only: R² of either on the other, the smaller."""
+
+    def share(x, y):
+        x = np.hstack([np.ones((len(x), 1)), x])
+        residual = y - x @ np.linalg.lstsq(x, y, rcond=None)[0]
+        return 1.0 - (residual**2).sum() / ((y - y.mean(axis=0)) ** 2).sum()
+
+    return min(share(rows, others), share(others, rows))
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(1, 20), st.booleans())
+def test_a_filter_runs_as_the_reference_does(seed, rank, backward):
+    rng = np.random.default_rng(seed)
+    operators = rng.normal(size=(3, 1 + rank, rank)).astype(np.float32)
+    places, offsets = rng.integers(3, size=12).astype(np.int32), np.array([0, 5, 12])
+    starts = rng.normal(size=(2, rank)).astype(np.float32)
+    rows = _core.Filter(operators, 1.5).along(places, offsets, starts, backward=backward)
+    turn = slice(None, None, -1 if backward else 1)
+    expected = [
+        reference.run(operators.astype(float), places[first:last][turn], start.astype(float), 1.5)[turn]
+        for first, last, start in zip(offsets[:-1], offsets[1:], starts, strict=True)
+    ]
+    np.testing.assert_array_equal(rows[:, 0], 1.0)
+    np.testing.assert_allclose(rows[:, 1:], np.vstack(expected), atol=2e-4)
+
+
+def test_first_states_are_those_of_the_reference(ring_data):
+    steps = Steps.of(ring_data[:40])
+    past, future = words.first_states(steps, 3)
+    sides = reference.word_features(
+        list(reference_episodes(steps)),
+        len(steps.alphabet),
+        words.MAX_LENGTH,
+        words.MIN_COUNT,
+        words.TIME_SCALES,
+    )
+    x, z, _ = reference.canonical(*sides, 3, words.RIDGE)
+    assert alike(past[:, 1:], x) > 1 - 1e-6
+    assert alike(future[:, 1:], z) > 1 - 1e-6
+
+
+def test_filters_are_those_of_the_reference(ring_data):
+    steps = Steps.of(ring_data[:60])
+    x, z = words.first_states(steps, SIZES.rank)
+    for rounds in (1, 2):
+        expected = reference.filtered(
+            list(reference_episodes(steps)), x[:, 1:].astype(float), z[:, 1:].astype(float), rounds, SIZES
+        )
+        found = learned_filter(steps, SIZES.rank, rounds, 1).along(steps.places, steps.data, 1)
+        assert alike(found[:, 1:], expected) > 1 - 1e-5
+
+
+def told_world(states=3, tells=2, seed=0):
+    """A world whose beliefs change linearly: what is seen tells how the hidden state moves, not where it is.
+
+    The hidden part moves by a matrix of the action and of what is seen; what is seen is drawn regardless of it.
+    Rewards tell the hidden part, but are not seen. Returns the world and the matrices.
+    """
+    rng = np.random.default_rng(seed)
+    n_actions = 2
+    moves = rng.dirichlet(np.full(states, 0.3), (n_actions, tells, states))
+    seen = rng.dirichlet(np.full(tells, 5.0), n_actions)
+    # State (hidden, seen) is number hidden · tells + seen.
+    transitions = np.einsum("ao,aohk->ahko", seen, moves).reshape(n_actions, states, 1, states * tells)
+    transitions = np.broadcast_to(transitions, (n_actions, states, tells, states * tells))
+    rewards = np.broadcast_to(np.arange(states)[:, np.newaxis] == 0, (n_actions, states, tells))
+    start = np.kron(rng.dirichlet(np.ones(states)), np.eye(tells)[0])
+    world = uqf.TabularPOMDP(
+        transitions.reshape(n_actions, states * tells, -1),
+        np.broadcast_to(np.tile(np.eye(tells), (states, 1)), (n_actions, states * tells, tells)).copy(),
+        rewards.reshape(n_actions, -1).astype(float),
+        start,
+        0.9,
+        horizon=40,
+    )
+    return world, moves, start.reshape(states, tells).sum(axis=1)
+
+
+def exact_beliefs(data, moves, start):
+    rows = []
+    for episode in data:
+        rows.append(start)
+        for action, observation in episode.history:
+            rows.append(rows[-1] @ moves[action, observation])
+    return np.stack(rows)
+
+
+def recovered(episodes, seed=1):
+    """R² of exact beliefs on the learned state."""
+    world, moves, start = told_world()
+    data = uqf.rollout(world, episodes=episodes, seed=seed)
+    steps = Steps.of(data)
+    rows = learned_filter(steps, 12, 4, 1).along(steps.places, data, 1).astype(float)
+    beliefs = exact_beliefs(data, moves, start)
+    residual = beliefs - rows @ np.linalg.lstsq(rows, beliefs, rcond=None)[0]
+    return 1.0 - (residual**2).sum() / ((beliefs - beliefs.mean(axis=0)) ** 2).sum()
+
+
+def test_beliefs_that_change_linearly_are_recovered_and_the_better_the_more_data():
+    errors = [1.0 - recovered(episodes) for episodes in (30, 300, 3000)]
+    assert errors[0] > 1.5 * errors[1] > 3.0 * errors[2]
+    assert errors[2] < 0.01
+
+
+def test_values_do_not_depend_on_the_coordinates_that_rounds_begin_with(ring_data, monkeypatch):
+    turn = np.linalg.qr(np.random.default_rng(0).normal(size=(7, 7)))[0]
+    first = words.first_states
+
+    def turned(steps, rank):
+        past, future = first(steps, rank)
+        past[:, 1:] = past[:, 1:] @ turn.astype(np.float32)
+        return past, future
+
+    plain = uqf.SpectralQ(0.9, rank=7, learning_discount=0.9).fit(ring_data)
+    monkeypatch.setattr(alternation, "first_states", turned)
+    other = uqf.SpectralQ(0.9, rank=7, learning_discount=0.9).fit(ring_data)
+    values, others = (learner.decision_function(ring_data) for learner in (plain, other))
+    np.testing.assert_allclose(values, others, atol=0.02 * np.abs(values).max())
+
+
+def test_a_policy_has_the_same_values_in_other_coordinates():
+    """x S for x: the matrix of a symbol becomes [1, S⁻¹] F S, and weights S⁻¹ W."""
+    rng = np.random.default_rng(0)
+    symbols, rank = np.arange(4), 3
+    operators, weights = rng.normal(size=(4, 4, rank)) / 4, rng.normal(size=(1 + rank, 2))
+    start, turn = rng.normal(size=rank), rng.normal(size=(rank, rank))
+    back = np.linalg.inv(turn)
+    inverse = np.block([[np.ones((1, 1)), np.zeros((1, rank))], [np.zeros((rank, 1)), back]])
+    data = uqf.rollout(uqf.make("tiger", horizon=9), episodes=3, seed=0)
+    data = uqf.Trajectories(
+        data.actions % 2, data.observations, data.rewards, data.offsets, n_actions=2, n_observations=2
+    )
+
+    def values(operators, start, weights):
+        policy = uqf.FilterPolicy(
+            symbols=symbols,
+            operators=operators.astype(np.float32),
+            n_observations=2,
+            start=start.astype(np.float32),
+            reach=1e6,
+            weights=np.ascontiguousarray(weights),
+        )
+        return policy.q_values_along(data)
+
+    plain = values(operators, start, weights)
+    np.testing.assert_allclose(
+        values(inverse @ operators @ turn, start @ turn, inverse @ weights), plain, atol=1e-4
+    )
+
+
+def test_rows_are_the_states_that_the_policy_reaches(ring_data):
+    steps = Steps.of(ring_data[:50])
+    memory = FilterMemory.of(learned_filter(steps, 7, 1, 1), steps, 1)
+    weights = np.random.default_rng(0).normal(size=(memory.width, 2))
+    rows, policy = memory.rows(ring_data, 1), memory.policy(weights, 0.0)
+    before = np.delete(rows, Steps.of(ring_data).last_cuts, axis=0)
+    np.testing.assert_allclose(policy.q_values_along(ring_data), before @ weights, atol=1e-4)
+    np.testing.assert_allclose(rows[0], memory.start, atol=1e-6)
+
+
+def test_a_symbol_that_was_never_seen_changes_nothing(ring_data):
+    policy = uqf.SpectralQ(0.9, rank=7, rounds=1).fit(ring_data).policy_
+    unseen = set(range(6)) - set(np.unique(ring_data.symbols).tolist())
+    state = policy.update(policy.initial_state(), 0, 1)
+    for symbol in unseen:
+        after = policy.update(state, symbol // 3, symbol % 3)
+        np.testing.assert_array_equal(policy.q_values(after), policy.q_values(state))
+    assert unseen
+
+
+def test_an_alphabet_knows_its_symbols_only(ring_data):
+    few = Alphabet.of(ring_data[:1])
+    places = few.places(ring_data)
+    np.testing.assert_array_equal(few.symbols[places[places >= 0]], ring_data.symbols[places >= 0])
+    assert not np.isin(ring_data.symbols[places < 0], few.symbols).any()
+
+
+def bits(learner):
+    return {name: np.asarray(part).tobytes() for name, part in learner.policy_.parts().items()}
+
+
+def test_the_bits_do_not_depend_on_threads_nor_on_executors(ring_data, tmp_path):
+    assert bits(uqf.SpectralQ(0.9, threads=1).fit(ring_data)) == bits(
+        uqf.SpectralQ(0.9, threads=3).fit(ring_data)
+    )
+    for index in range(4):
+        ring_data[100 * index : 100 * (index + 1)].to_parquet(tmp_path / f"{index}.parquet")
+    alone = uqf.SpectralQ(0.9).fit(tmp_path)
+    with ThreadPoolExecutor(2) as pool:
+        assert bits(uqf.SpectralQ(0.9).fit(tmp_path, executor=pool)) == bits(alone)
+    assert alone.diagnostics_["episodes"] == 400
+
+
+def test_however_the_data_are_cut_into_shards_the_filter_is_the_same(tmp_path):
+    data = uqf.rollout(uqf.make("tiger"), episodes=400, seed=1)
+    parts = []
+    for name, size in (("few", 200), ("many", 40)):
+        (tmp_path / name).mkdir()
+        for index in range(400 // size):
+            data[size * index : size * (index + 1)].to_parquet(tmp_path / name / f"{index:02d}.parquet")
+        parts.append(uqf.SpectralQ(0.9).fit(tmp_path / name).policy_.parts())
+    assert parts[0]["operators"].tobytes() == parts[1]["operators"].tobytes()
+    np.testing.assert_allclose(parts[0]["weights"], parts[1]["weights"], rtol=1e-3, atol=1e-6)
+
+
+def test_it_finds_the_way_round_the_ring(ring, ring_data):
+    learner = uqf.SpectralQ(0.9).fit(ring_data)
+    blind = uqf.estimate_return(ring, None, episodes=500, seed=5).mean
+    assert uqf.estimate_return(ring, learner.policy_, episodes=500, seed=5).mean > blind + 0.2
+    assert learner.refit(ring_data).diagnostics_["learning_discount_evidence"] == learner._choice.gains
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"rank": 0}, "rank = 0"),
+        ({"rounds": -1}, "rounds = -1"),
+        ({"discount": 1.5}, "discount = 1.5"),
+        ({"learning_discount": 0.999}, "learning_discount = 0.999"),
+        ({"temperature": -1.0}, "temperature = -1"),
+    ],
+)
+def test_what_cannot_be_is_refused_by_name(ring_data, parameters, message):
+    with pytest.raises(ValueError, match=message):
+        uqf.SpectralQ(**parameters).fit(ring_data)
+
+
+def test_one_step_is_enough_to_learn_something():
+    data = uqf.Trajectories([0], [0], [1.0], [0, 1], n_actions=2, n_observations=1)
+    policy = uqf.SpectralQ(0.9).fit(data).policy_
+    assert np.isfinite(policy.q_values(policy.initial_state())).all()
+
+
+def test_a_filter_refuses_what_does_not_fit():
+    operators = np.zeros((2, 4, 3), np.float32)
+    with pytest.raises(ValueError, match="reach"):
+        _core.Filter(operators, -1.0)
+    starts, offsets = np.zeros((1, 3), np.float32), np.array([0, 2])
+    with pytest.raises(ValueError, match="places = 2"):
+        _core.Filter(operators, 1.0).along(np.array([0, 2], np.int32), offsets, starts)
+
+
+@pytest.mark.slow
+def test_a_hundred_episodes_of_the_grid_world_teach_most_of_it():
+    env = uqf.make("gridworld-mid")
+    scores = []
+    for seed in range(40, 44):
+        learner = uqf.SpectralQ(env.discount).fit(uqf.rollout(env, episodes=100, seed=seed))
+        scores.append(uqf.estimate_return(env, learner.policy_, episodes=1000, seed=seed).mean)
+    assert np.mean(scores) > 0.65
