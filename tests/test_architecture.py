@@ -23,8 +23,8 @@ LAYERS = [
     {"iteration"},
     {"baselines"},
     {"ope"},
-    {"experiments"},
     {"adapters"},
+    {"experiments"},
     {"cli", "__main__"},
 ]
 

@@ -9,7 +9,7 @@ use numpy::{
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::bindings::convert::threads as thread_count;
+use crate::bindings::convert::{in_rows, threads as thread_count};
 use crate::bindings::job;
 use crate::bindings::policy::CompiledPolicy;
 use crate::learn::spectral::filter;
@@ -29,7 +29,7 @@ pub struct Filter {
 impl Filter {
     #[new]
     fn new(py: Python<'_>, operators: PyReadonlyArray3<'_, f32>, reach: f32) -> PyResult<Self> {
-        let made = filter::Filter::new(operators.shape()[2], operators.as_slice()?, reach);
+        let made = filter::Filter::new(operators.shape()[2], &in_rows(&operators)?, reach);
         made.map(|inner| Filter { inner }).map_err(|error| job::to_python(py, error))
     }
 
@@ -47,11 +47,12 @@ impl Filter {
         backward: bool,
         threads: Option<i64>,
     ) -> PyResult<Bound<'py, PyArray2<f32>>> {
-        let (places, offsets, starts) = (places.as_slice()?, offsets.as_slice()?, starts.as_slice()?);
+        let starts = in_rows(&starts)?;
+        let (places, offsets) = (places.as_slice()?, offsets.as_slice()?);
         let threads = thread_count(threads)?;
         let width = 1 + self.inner.rank();
         let rows = job::long(py, None, |ticker| {
-            self.inner.along(places, offsets, starts, backward, threads, ticker)
+            self.inner.along(places, offsets, &starts, backward, threads, ticker)
         })?;
         let count = rows.len() / width;
         rows.into_pyarray(py).reshape([count, width])
@@ -82,14 +83,14 @@ impl FilterPolicy {
         weights: PyReadonlyArray2<'_, f64>,
         temperature: f64,
     ) -> PyResult<PyClassInitializer<Self>> {
-        let filter = filter::Filter::new(operators.shape()[2], operators.as_slice()?, reach);
+        let filter = filter::Filter::new(operators.shape()[2], &in_rows(&operators)?, reach);
         let parts = Parts {
             n_actions: weights.shape()[1],
             n_observations,
             symbols: symbols.as_slice()?,
             filter: filter.map_err(|error| job::to_python(py, error))?,
             start: start.as_slice()?.to_vec(),
-            weights: weights.as_slice()?.to_vec(),
+            weights: in_rows(&weights)?.into_owned(),
             temperature,
         };
         let made = policies::FilterPolicy::new(parts).map_err(|error| job::to_python(py, error))?;

@@ -197,7 +197,7 @@ def test_a_folder_is_fitted_as_the_function_fits_it(tmp_path):
     data[50:].to_parquet(folder / "b.parquet")
     report = as_json("fit", folder, "--out", out, "--discount", "0.9")
     assert report["data"]["episodes"] == report["chosen"]["episodes"] == 200
-    assert report["expect"]["logged episodes"] == 50
+    assert report["expect"]["logged episodes"] == 100
     expected = uqf.fit(folder, discount=0.9).policy_.parts()
     for name, part in uqf.load(out).parts().items():
         np.testing.assert_array_equal(part, expected[name], err_msg=name)

@@ -29,7 +29,8 @@ def test_machines_get_json_and_nothing_else(finished):
     answer = json.loads(run.stdout)
     assert set(answer) == {"spocman", "report"}
     assert answer["spocman"]["time_ratios"].keys() == {
-        spocman.LABELS[method] for method in ("context-q", "belief-q", "uqf", "uqf-returns", "uqf-start")
+        spocman.LABELS[method]
+        for method in ("context-q", "belief-q", "spectral-q", "uqf", "uqf-played", "uqf-returns", "uqf-start")
     }
 
 

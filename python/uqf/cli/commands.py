@@ -127,7 +127,7 @@ def fit(
     discount: Discount = 0.99,
     holdout: Annotated[
         float, typer.Option(help="Share of the episodes that judge the learners.", min=0.01, max=0.9)
-    ] = 0.25,
+    ] = 0.5,
     rank: Annotated[
         int | None,
         typer.Option(help="No comparison: the paper's spectral learner of this rank (Parquet only).", min=1),
