@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import uqf
-from mazes import grid_4x3
+from mazes import cliff_columns
 from uqf.learn.model_q import ModelQ, optimal_values, planned_values
 from uqf.learn.rehearsal import MIN_EVIDENCE, Rehearsal, as_world, rehearse
 
@@ -71,13 +71,11 @@ def test_rehearsal_prefers_a_plan_to_chance(ring, ring_data):
 
 @pytest.mark.slow
 def test_the_front_door_plans_where_one_step_is_not_enough():
-    world = grid_4x3()
-    data = uqf.rollout(world, episodes=1000, horizon=50, seed=3)
+    world = cliff_columns()
+    data = uqf.rollout(world, episodes=500, seed=0)
     chosen = uqf.fit(data, discount=world.discount)
     told = chosen.diagnostics_["chosen"]
     assert told["learner"] == "ModelQ" and told["candidates"]["ModelQ"]["won"] == 8
-    planned = uqf.estimate_return(world, chosen.policy_, episodes=2000, horizon=50, seed=1)
-    one_step = uqf.estimate_return(
-        world, uqf.BeliefQ(world.discount).fit(data).policy_, episodes=2000, horizon=50, seed=1
-    )
-    assert planned.mean > one_step.mean + 2 * np.hypot(planned.stderr, one_step.stderr)
+    planned = uqf.estimate_return(world, chosen.policy_, episodes=50, discount=1.0, seed=1).mean
+    one_step = uqf.BeliefQ(world.discount).fit(data).policy_
+    assert planned > -20.0 > uqf.estimate_return(world, one_step, episodes=50, discount=1.0, seed=1).mean
