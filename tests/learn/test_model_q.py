@@ -58,6 +58,7 @@ def test_a_plan_must_win_in_every_model_and_clearly():
     assert not Rehearsal(np.array([1.0, 1.1, -0.1, 1.0])).convinces
     assert not Rehearsal(np.array([5.0, 0.1, 0.1, 0.1])).convinces, "one model says all"
     assert not Rehearsal(np.zeros(4)).convinces and not Rehearsal(np.zeros(0)).convinces
+    assert not Rehearsal(np.array([1.0, 1.1, 0.9, 1.0]), over_chance=20.0).convinces, "too little to matter"
     assert Rehearsal(np.zeros(0)).as_dict() == {"models": 0, "won": 0, "difference": 0.0, "evidence": 0.0}
     assert Rehearsal(np.array([1.0, 1.1, 0.9, 1.0])).evidence > MIN_EVIDENCE
 

@@ -22,6 +22,9 @@ from uqf.worlds.environments import TabularPOMDP
 #: The plan must win by so many standard errors of the difference between models.
 MIN_EVIDENCE = 6.0
 
+#: And by this share of what the policy earns more than chance: small wins are found everywhere by whoever plans.
+MIN_SHARE = 0.07
+
 #: Episodes that are played in a model, by the plan and by the policy.
 PLAYED = 200
 
@@ -34,6 +37,8 @@ class Rehearsal:
     """What the plan earned more than the policy, in every model of either half: (models,), in units of return."""
 
     differences: FloatArray
+    over_chance: float = 0.0
+    """What the policy earned more than chance, on average over all models."""
 
     @property
     def evidence(self) -> float:
@@ -46,7 +51,8 @@ class Rehearsal:
     @property
     def convinces(self) -> bool:
         """Whether the plan won everywhere, and clearly."""
-        return bool((self.differences > 0.0).all()) and self.evidence > MIN_EVIDENCE
+        everywhere = bool((self.differences > 0.0).all()) and self.evidence > MIN_EVIDENCE
+        return everywhere and float(self.differences.mean()) > MIN_SHARE * self.over_chance
 
     def as_dict(self) -> dict[str, Any]:
         """Plain numbers, for `diagnostics_`."""
@@ -60,7 +66,7 @@ class Rehearsal:
 
 def rehearse(plans: tuple[ModelQ, ModelQ], policies: tuple[Any, Any], horizon: int, seed: int) -> Rehearsal:
     """Plays plans and policies, each pair taught by one half of the episodes, in the models of the other half."""
-    differences = []
+    differences, over_chance = [], []
     for own, other in ((0, 1), (1, 0)):
         for family in plans[other].families_:
             if _cells(family, plans[own].policy_) > MAX_CELLS:
@@ -68,12 +74,13 @@ def rehearse(plans: tuple[ModelQ, ModelQ], policies: tuple[Any, Any], horizon: i
             for index in range(len(family)):
                 n_observations, discount = plans[own].policy_.n_observations, plans[own].discount
                 world = as_world(family, index, n_observations, discount, horizon)
-                planned, improved = (
+                planned, improved, chance = (
                     estimate_return(world, policy, episodes=PLAYED, seed=seed).mean
-                    for policy in (plans[own].policy_, policies[own])
+                    for policy in (plans[own].policy_, policies[own], None)
                 )
                 differences.append(planned - improved)
-    return Rehearsal(np.array(differences))
+                over_chance.append(improved - chance)
+    return Rehearsal(np.array(differences), float(np.mean(over_chance)))
 
 
 def _cells(family: _core.CloneModels, policy: Any) -> int:
