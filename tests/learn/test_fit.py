@@ -78,9 +78,9 @@ def test_either_learner_can_win(data, small, better, monkeypatch):
 
 def test_the_favourite_stays_unless_another_is_clearly_better(data, small, monkeypatch):
     def judged(policy, baseline, judges):
-        lucky = isinstance(policy, uqf.ContextPolicy)
+        ahead = isinstance(policy, uqf.ContextPolicy)
         return front_door.Gain(
-            0.1 * lucky + np.random.default_rng(int(lucky)).permutation(np.arange(len(judges)))
+            0.1 * ahead + np.random.default_rng(int(ahead)).permutation(np.arange(len(judges)))
         )
 
     monkeypatch.setattr(front_door, "policy_gain", judged)

@@ -164,7 +164,8 @@ def from_gymnasium(
     for episode in range(episodes):
         shown, _ = gym_env.reset(seed=seed if episode == 0 else None)
         first = None if silent else observations.encode(shown)
-        firsts.append(-1 if first is None else first)
+        if first is not None:
+            firsts.append(first)
         state = started(actor, first)
         terminated = truncated = False
         for _ in range(longest):

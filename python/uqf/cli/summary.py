@@ -96,15 +96,16 @@ def estimate_report(estimate: ope.Estimate) -> Report:
     }
 
 
-def worries(data: Trajectories, estimate: ope.Estimate, diagnostics: dict[str, Any]) -> list[str]:
-    """What a careful reader would ask about, most serious first."""
+def worries(
+    data: Trajectories, figures: Report, estimate: ope.Estimate, diagnostics: dict[str, Any]
+) -> list[str]:
+    """What a careful reader would ask about, most serious first; `figures` are those of `data_report`."""
     found = []
     if not estimate.sufficient:
         found.append(
             f"The log cannot confirm the expected return: it is worth {estimate.worth} episodes of this policy. "
             "Try the policy on a small share of the traffic first."
         )
-    figures = data_report(data)
     if figures["smallest reward"] == figures["largest reward"]:
         found.append("Every reward is the same: there is nothing to learn from.")
     unused = data.n_actions - len(np.unique(data.actions))
@@ -149,7 +150,7 @@ def fit_report(learner: Learner, discount: float, seed: int) -> Report:
             **{name: _judged(found) for name, found in chosen["candidates"].items()},
         },
         "expect": estimate_report(estimate) | {"logged return": float(unseen.returns(discount).mean())},
-        "worry": worries(data, estimate, learner.diagnostics_),
+        "worry": worries(data, figures, estimate, learner.diagnostics_),
     }
 
 

@@ -30,6 +30,11 @@ def time_within(data: Trajectories) -> NDArray[np.int64]:
     return np.arange(data.n_steps) - np.repeat(data.offsets[:-1], data.lengths)
 
 
+def episodes_within(data: Trajectories, steps: int) -> int:
+    """How many episodes from the first on have so many steps at most; one at least."""
+    return max(1, int(np.searchsorted(data.offsets, steps, side="right")) - 1)
+
+
 def returns_to_go(data: Trajectories, discount: float) -> FloatArray:
     """G_t = r_t + discount · G_{t+1} of every step, (n_steps,)."""
     returns = data.rewards.copy()

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import clone
 from threadpoolctl import threadpool_limits
 
@@ -98,6 +99,12 @@ def _train(contestant: Contestant, data: Trajectories, folds: int, seed: int, pr
     if hasattr(learner, "singular_values_"):
         figures["singular_values"] = learner.singular_values_[:SPECTRUM].tolist()
     return Trained(learner.policy_, learner, figures)
+
+
+def mean_and_error(scores: Sequence[float] | NDArray[np.float64]) -> tuple[float, float]:
+    """Mean and its standard error; of a single score nobody knows an error (nan)."""
+    error = np.std(scores, ddof=1) / np.sqrt(len(scores)) if len(scores) > 1 else np.nan
+    return float(np.mean(scores)), float(error)
 
 
 class Clock:

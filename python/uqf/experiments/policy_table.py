@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from uqf.evaluate import estimate_return, rollout
+from uqf.experiments.contest import mean_and_error
 from uqf.iteration import policy_iteration
 from uqf.learn.belief_q import BeliefQ
 from uqf.learn.context_q import ContextQ
@@ -90,11 +91,9 @@ def run(name: str, first: int, seeds: int) -> None:
         shown = ", ".join(f"{method} {values[-1]:.3f}" for method, values in scores.items())
         print(f"{name} seed {seed}: {shown}", flush=True)
     for method, values in scores.items():
-        stderr = np.std(values, ddof=1) / np.sqrt(seeds) if seeds > 1 else np.nan
+        mean, stderr = mean_and_error(values)
         mean_seconds = np.mean(seconds[method])
-        print(
-            f"== {name} {method}: {np.mean(values):.3f} ± {stderr:.3f} ({seeds} seeds, {mean_seconds:.1f} s each)"
-        )
+        print(f"== {name} {method}: {mean:.3f} ± {stderr:.3f} ({seeds} seeds, {mean_seconds:.1f} s each)")
 
 
 def main() -> None:

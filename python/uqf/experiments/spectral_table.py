@@ -12,7 +12,7 @@ import numpy as np
 
 from uqf.evaluate import rollout
 from uqf.experiments import gridworld, spocman
-from uqf.experiments.contest import Contestant, score, train
+from uqf.experiments.contest import Contestant, mean_and_error, score, train
 from uqf.experiments.policy_table import RANDOM_AND_OPTIMUM
 from uqf.worlds.environments import make
 
@@ -40,13 +40,11 @@ def line(task: str, method: str, seeds: range) -> str:
         results.append(trained.figures | score(env, trained.policy, episodes=2_000, seed=seed))
     returns = np.array([result["return"] for result in results])
     seconds = np.mean([result.get("cpu_seconds", np.nan) for result in results])
-    error = returns.std(ddof=1) / np.sqrt(len(returns)) if len(returns) > 1 else np.nan
-    text = f"{task:10} {method:11} return {returns.mean():8.3f} ± {error:.3f}, training {seconds:.3f} CPU s"
+    mean, error = mean_and_error(returns)
+    text = f"{task:10} {method:11} return {mean:8.3f} ± {error:.3f}, training {seconds:.3f} CPU s"
     if world in RANDOM_AND_OPTIMUM:
         chance, best = RANDOM_AND_OPTIMUM[world]
-        text += (
-            f", normalised {(returns.mean() - chance) / (best - chance):.3f} ± {error / (best - chance):.3f}"
-        )
+        text += f", normalised {(mean - chance) / (best - chance):.3f} ± {error / (best - chance):.3f}"
     return text
 
 

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-import numpy as np
 from sklearn.base import clone
 
 from uqf.baselines import PBVI, MemorylessQ
 from uqf.data.trajectories import Trajectories
 from uqf.evaluate import estimate_return, rollout
+from uqf.experiments.contest import SCORING_SEEDS, mean_and_error
 from uqf.learn.context_q import ContextQ
 from uqf.learn.fit import fit
 from uqf.worlds.environments import TabularPOMDP
@@ -27,9 +26,6 @@ LOGGED, STEPS, PLAYED = 1_000, 50, 1_000
 
 #: Seconds that PBVI has for planning with the model in hand.
 PLANNING = 20.0
-
-#: Seeds of scoring: away from those of the logs, which are small numbers.
-SCORING_SEEDS = 1_000_000
 
 
 class Place(Protocol):
@@ -69,12 +65,16 @@ class GymnasiumPlace:
         return float(self._play(policy, self.played, SCORING_SEEDS + seed).returns(1.0).mean())
 
     def _play(self, policy: Any, episodes: int, seed: int) -> Trajectories:
-        import gymnasium
+        # From the top of the package, which says what to install where Gymnasium is missing.
+        from uqf import from_gymnasium
 
-        from uqf.adapters.gymnasium import from_gymnasium
+        return from_gymnasium(_made(self.name), policy, episodes=episodes, horizon=self.steps, seed=seed)
 
-        env = gymnasium.make(self.name)
-        return from_gymnasium(env, policy, episodes=episodes, horizon=self.steps, seed=seed)
+
+def _made(name: str) -> Any:
+    import gymnasium
+
+    return gymnasium.make(name)
 
 
 @dataclass(frozen=True)
@@ -112,10 +112,6 @@ GYMNASIUM = (
 def places(folder: Path | None) -> list[Place]:
     """The `.pomdp` files of a folder, or the worlds of Gymnasium."""
     if folder is None:
-        if importlib.util.find_spec("gymnasium") is None:
-            raise ImportError(
-                "Gymnasium is not installed: pip install 'uqf[gymnasium]', or give a folder of .pomdp files"
-            )
         return list(GYMNASIUM)
     files = sorted(path for path in folder.iterdir() if path.suffix.lower() == ".pomdp")
     if not files:
@@ -163,11 +159,6 @@ def summary(results: list[Result]) -> dict[str, dict[str, tuple[float, float]]]:
     for result in results:
         found.setdefault(result.world, {}).setdefault(result.method, []).append(result.score)
     return {
-        world: {method: _mean(scores) for method, scores in methods.items()}
+        world: {method: mean_and_error(scores) for method, scores in methods.items()}
         for world, methods in found.items()
     }
-
-
-def _mean(scores: list[float]) -> tuple[float, float]:
-    error = np.std(scores, ddof=1) / np.sqrt(len(scores)) if len(scores) > 1 else np.nan
-    return float(np.mean(scores)), float(error)

@@ -22,11 +22,15 @@ import scipy.sparse
 
 from uqf.data.along import advantages, cut_before, discounted_backward, goes_on
 from uqf.data.checks import FloatArray
+from uqf.data.overview import Overview
 from uqf.data.propensities import propensities
 from uqf.data.trajectories import Trajectories
 from uqf.learn.grams import Grams
 from uqf.learn.memory import Memory, Parts, Rows
 from uqf.policies import softmax
+
+#: The value rests on so many steps at most.
+VALUE_STEPS = 150_000
 
 #: λ of the regression for the value. Penalties are pseudo-counts: of the value (the constant has none), and of the
 #: advantages, for the constant and for every other feature.
@@ -217,6 +221,13 @@ class Regression:
     def _moments(self, rows: Rows, data: Trajectories) -> Moments:
         ratios = None if self.towards is None else self.towards.ratios(rows, data)
         return Moments.of(rows, data, self.value, self.discount, self.decay, ratios)
+
+
+def advantage_sums(
+    regression: Regression, overview: Overview, threads: int | None, data: Trajectories
+) -> AdvantageSums:
+    """What a batch of a reading adds to the regression; propensities are those that `overview` knows."""
+    return regression.sums(Parts(regression.memory, overview.known(data), threads))
 
 
 def swept_again(

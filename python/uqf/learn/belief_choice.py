@@ -9,10 +9,7 @@ import numpy as np
 from uqf.learn.advantages import TEMPERATURE, trace
 from uqf.learn.belief_memory import BeliefMemory
 from uqf.learn.clones import MAX_COMPARED, CloneTrainer, Plan
-from uqf.learn.discounts import discount_gains
-
-#: Data with fewer episodes on either side are not split to choose a size or a learning discount.
-MIN_EPISODES = 10
+from uqf.learn.discounts import MIN_EPISODES, discount_gains
 
 #: Numbers on which learning discounts are compared at most, on either side.
 GAIN_CELLS = 4_000_000

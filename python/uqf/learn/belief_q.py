@@ -19,9 +19,10 @@ from uqf.data.reader import Reader
 from uqf.data.trajectories import Trajectories
 from uqf.learn.advantages import (
     TEMPERATURE,
-    AdvantageSums,
+    VALUE_STEPS,
     Regression,
     Softmax,
+    advantage_sums,
     learned_value,
     solved_advantages,
     swept_again,
@@ -35,9 +36,6 @@ from uqf.learn.learner import Learner, checked_temperature
 from uqf.learn.memory import Parts
 from uqf.learn.sample import Sample
 from uqf.policies import BeliefPolicy
-
-#: The value rests on so many steps at most.
-VALUE_STEPS = 150_000
 
 
 @dataclass(frozen=True)
@@ -225,7 +223,7 @@ class BeliefQ(Learner):
         few = Parts(memory, sample, self.threads)
         value = learned_value(few, learning_discount)
         regression = Regression(memory, value, learning_discount, trace(overview.episodes))
-        work = partial(_advantage_sums, regression, overview.without_sample(), self.threads)
+        work = partial(advantage_sums, regression, overview.without_sample(), self.threads)
         sums = reader.sum("advantages", work, cost)
         ((weights, noise),) = solved_advantages(memory, sums.grams, [sums.moments])
         grams = sums.grams if sample.n_steps == overview.steps else None
@@ -260,10 +258,3 @@ def regression_cost(clones: float) -> float:
 def regression_work(steps: int, clones: float) -> float:
     """About how many nanoseconds values and advantages take."""
     return regression_cost(clones) * (steps + 2 * min(steps, VALUE_STEPS))
-
-
-def _advantage_sums(
-    regression: Regression, overview: Overview, threads: int | None, data: Trajectories
-) -> AdvantageSums:
-    """What some episodes add to the regression of advantages."""
-    return regression.sums(Parts(regression.memory, overview.known(data), threads))

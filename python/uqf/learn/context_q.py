@@ -12,7 +12,7 @@ from uqf.data.progress import Progress
 from uqf.data.propensities import propensities
 from uqf.data.trajectories import Trajectories
 from uqf.learn.contexts import ContextTree
-from uqf.learn.discounts import learning_discounts
+from uqf.learn.discounts import MIN_EPISODES, learning_discounts
 from uqf.learn.gain import Baseline, policy_gain
 from uqf.learn.learner import Learner, checked_data, checked_temperature
 from uqf.policies import ContextPolicy, softmax
@@ -27,9 +27,6 @@ STEP_SHRINKAGE = (5.0, 5.0)
 
 #: Temperature in units of the spread of returns.
 TEMPERATURE = 0.06
-
-#: Data with fewer episodes on either side are not split to choose a learning discount.
-MIN_EPISODES = 10
 
 
 class ContextQ(Learner):

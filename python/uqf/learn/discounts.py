@@ -13,6 +13,9 @@ from uqf.learn.grams import Grams
 from uqf.learn.memory import Memory
 from uqf.policies import softmax
 
+#: Data with fewer episodes on either side are not split to choose a learning discount.
+MIN_EPISODES = 10
+
 #: Candidates where none is given, each cut to the discount of the task.
 CANDIDATES = (0.85, 0.95, 0.99)
 

@@ -157,11 +157,11 @@ def fit(
         rehearsal = rehearse(plans, policies, int(sample.lengths.max()), seed)
         if rehearsal.convinces:
             best = plans[0]
-    goes_on = taught.n_steps >= MIN_KEPT
-    left = (best.refit_work if goes_on else best.work)(reader.n_steps)
+    keeps = taught.n_steps >= MIN_KEPT
+    left = (best.refit_work if keeps else best.work)(reader.n_steps)
     reporter.expect(left)
     told = reporter.within(type(best).__name__, left)
-    again = best.refit if goes_on else clone(best).fit
+    again = best.refit if keeps else clone(best).fit
     chosen = again(data, executor=executor, progress=told)
     chosen.trial_ = Trial(best.policy_, taught, judges)
     chosen.diagnostics_["chosen"] = _told(best, tried, test, rehearsal, len(judges))

@@ -70,10 +70,7 @@ class ModelQ(BeliefQ):
             seed=learner.seed,
             threads=learner.threads,
         )
-        (discount,) = planner._discounts()
-        families = learner.families_
-        memory = BeliefMemory(families, learner.policy_.n_actions)
-        planner.policy_ = memory.policy(planned_values(families, discount), planner.temperature)
+        planner.policy_ = planner._plan(BeliefMemory(learner.families_, learner.policy_.n_actions))
         planner._kept = learner._kept
         return planner
 
@@ -89,17 +86,21 @@ class ModelQ(BeliefQ):
         learning_discount: float,
         clones: float,
     ) -> BeliefPolicy:
-        """The greedy policy of the values that states have in the models."""
-        return memory.policy(planned_values(memory.families, learning_discount), self.temperature)
+        return self._plan(memory)
+
+    def _plan(self, memory: BeliefMemory) -> BeliefPolicy:
+        """Acts on the values that states have in the models."""
+        (discount,) = self._discounts()
+        return memory.policy(planned_values(memory.families, discount), self.temperature)
 
 
 def planned_values(families: list[_core.CloneModels], discount: float) -> FloatArray:
     """Weights (1 + features, actions): optimal values of the states of every model, averaged over models."""
-    models = [(family, index) for family in families for index in range(len(family))]
-    values = [
-        optimal_values(family.model(index), discount)[family.filters()["kinds"]].T for family, index in models
-    ]
-    together = np.concatenate(values) / len(models)
+    values = []
+    for family in families:
+        kinds = family.filters()["kinds"]
+        values += [optimal_values(family.model(index), discount)[kinds].T for index in range(len(family))]
+    together = np.concatenate(values) / len(values)
     return np.concatenate([np.zeros((1, together.shape[1])), together])
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from uqf.data.along import episodes_within
 from uqf.data.concatenate import concatenate
 from uqf.data.trajectories import Trajectories
 
@@ -42,4 +43,4 @@ class Sample:
 
     def first(self, steps: int) -> Sample:
         """The first episodes, about so many steps of them."""
-        return self[: max(1, int(np.searchsorted(self.data.offsets, steps, side="right")) - 1)]
+        return self[: episodes_within(self.data, steps)]

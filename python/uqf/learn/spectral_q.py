@@ -9,31 +9,23 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
+from uqf.data.along import episodes_within
 from uqf.data.checks import positive
 from uqf.data.overview import COST, Overview
 from uqf.data.parallel import single_blas
 from uqf.data.progress import Callback
 from uqf.data.reader import Reader
 from uqf.data.trajectories import Trajectories
-from uqf.learn.advantages import (
-    AdvantageSums,
-    Regression,
-    learned_value,
-    solved_advantages,
-)
-from uqf.learn.discounts import discount_gains, learning_discounts
+from uqf.learn.advantages import VALUE_STEPS, Regression, advantage_sums, learned_value, solved_advantages
+from uqf.learn.discounts import MIN_EPISODES, discount_gains, learning_discounts
 from uqf.learn.filters.alternation import learned_filter
 from uqf.learn.filters.filter_memory import FilterMemory
 from uqf.learn.filters.steps import Steps
 from uqf.learn.learner import Learner, checked_temperature
 from uqf.learn.memory import Parts
 
-#: Filters rest on so many steps at most, values and the choice of a learning discount on so many.
+#: Filters rest on so many steps at most.
 MAX_STEPS = 300_000
-VALUE_STEPS = 150_000
-
-#: Data with fewer episodes on either side are not split to choose a learning discount.
-MIN_EPISODES = 10
 
 #: Temperature in units of the standard error of the learned values, up to so many episodes; then it grows with their
 #: number to the fourth root: what more data do not improve is the memory.
@@ -136,12 +128,12 @@ class SpectralQ(Learner):
             steps = Steps.of(sample)
             learned = learned_filter(steps, self.rank, self.rounds, self.threads)
             memory = FilterMemory.of(learned, steps, self.threads)
-            few = _first(sample, VALUE_STEPS)
+            few = sample[: episodes_within(sample, VALUE_STEPS)]
             reader.reporter.enter("values", f"{few.n_steps:,} steps", REGRESSION_COST * few.n_steps)
             choice = kept or _chosen(memory, few, discounts, self.threads)
             value = learned_value(Parts(memory, few, self.threads), choice.learning_discount)
             regression = Regression(memory, value, choice.learning_discount, trace(overview.episodes))
-            work = partial(_advantage_sums, regression, overview.without_sample(), self.threads)
+            work = partial(advantage_sums, regression, overview.without_sample(), self.threads)
             sums = reader.sum("advantages", work, REGRESSION_COST)
             ((weights, noise),) = solved_advantages(memory, sums.grams, [sums.moments])
         usual = temperature(overview.episodes) * noise
@@ -192,16 +184,3 @@ def _chosen(memory: FilterMemory, data: Trajectories, discounts: list[float], th
         threads=threads,
     )
     return Choice(max(gains, key=gains.__getitem__), gains)
-
-
-def _first(data: Trajectories, steps: int) -> Trajectories:
-    """The first episodes, of so many steps at most, but one at least."""
-    first: Trajectories = data[: max(1, int(np.searchsorted(data.offsets, steps, side="right")) - 1)]
-    return first
-
-
-def _advantage_sums(
-    regression: Regression, overview: Overview, threads: int | None, data: Trajectories
-) -> AdvantageSums:
-    """What some episodes add to the regression of advantages."""
-    return regression.sums(Parts(regression.memory, overview.known(data), threads))

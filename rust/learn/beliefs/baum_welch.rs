@@ -48,7 +48,7 @@ impl Counts {
     }
 }
 
-/// Expected counts of every start, transition and sighting, given all episodes.
+/// Expected counts of every start, transition and showning, given all episodes.
 pub fn expected_counts(view: &View, model: &Model, threads: usize, ticker: &Ticker) -> Result<Counts> {
     let states = model.n_states;
     let sizes = [
@@ -85,7 +85,7 @@ pub fn expected_counts(view: &View, model: &Model, threads: usize, ticker: &Tick
 fn add_episode(view: &View, model: &Model, episode: usize, counts: &mut Counts) -> Result<()> {
     let (states, n_observations) = (model.n_states, view.n_observations);
     let steps = view.episode(episode);
-    let sight = |step: usize, state: usize| {
+    let shown = |step: usize, state: usize| {
         (view.actions[step] as usize * states + state) * n_observations + view.observations[step] as usize
     };
     let row = |step: usize, state: usize| {
@@ -104,7 +104,7 @@ fn add_episode(view: &View, model: &Model, episode: usize, counts: &mut Counts) 
         }
         next.iter_mut()
             .enumerate()
-            .for_each(|(state, entry)| *entry *= model.observations[sight(step, state)]);
+            .for_each(|(state, entry)| *entry *= model.observations[shown(step, state)]);
         let scale: f64 = next.iter().sum();
         if scale.is_nan() || scale <= 0.0 {
             let place = format!("episode {episode}, step {}", step - steps.start);
@@ -119,10 +119,10 @@ fn add_episode(view: &View, model: &Model, episode: usize, counts: &mut Counts) 
         let before = &forward[index * states..(index + 1) * states];
         let after = &forward[(index + 1) * states..(index + 2) * states];
         for state in 0..states {
-            counts.observations[sight(step, state)] += after[state] * backward[state];
+            counts.observations[shown(step, state)] += after[state] * backward[state];
         }
         let arrive: Vec<f64> = (0..states)
-            .map(|state| model.observations[sight(step, state)] * backward[state] / scales[index])
+            .map(|state| model.observations[shown(step, state)] * backward[state] / scales[index])
             .collect();
         for state in 0..states {
             let range = row(step, state);
