@@ -3,11 +3,14 @@
 import ast
 import re
 import tomllib
+from itertools import chain
 from pathlib import Path
 
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
+
+import uqf  # noqa: F401  compiled classes have docstrings only where they are loaded
 
 ROOT = Path(__file__).parent.parent
 INDEX = ROOT / "docs" / "README.md"
@@ -30,13 +33,17 @@ ROOMS = {
 
 
 def public_names(package: str) -> dict[str, list[str]]:
-    """Names that a package exports as ``X as X``, by the folder or file that they come from."""
+    """Names that a package exports as ``X as X``, by the folder or file that they come from.
+
+    Those of a folder are written with their file: `uqf.ope.evaluate` is a file as well as a function in it.
+    """
     folder = ROOT / "python" / package.replace(".", "/")
     found: dict[str, list[str]] = {}
     for node in ast.walk(ast.parse((folder / "__init__.py").read_text())):
         if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("uqf."):
             room = node.module.split(".")[1]
-            found.setdefault(room, []).extend(f"{package}.{one.asname}" for one in node.names if one.asname)
+            place = package if package == "uqf" else node.module
+            found.setdefault(room, []).extend(f"{place}.{one.asname}" for one in node.names if one.asname)
     return found
 
 
@@ -44,7 +51,9 @@ def reference() -> dict[str, str]:
     """Markdown of the reference, by path: a page for every folder, whatever names it gets."""
     names = public_names("uqf")
     for package in ("ope", "baselines"):
-        names[package] = sorted(sum(public_names(f"uqf.{package}").values(), []), key=str.lower)
+        names[package] = sorted(
+            chain(*public_names(f"uqf.{package}").values()), key=lambda name: name.split(".")[-1].lower()
+        )
     pages = {}
     for room in sorted(names, key=lambda name: [*ROOMS, name].index(name)):
         title = ROOMS.get(room, room.capitalize())

@@ -3,6 +3,7 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from uqf._core import __version__ as __version__
 from uqf.batches import batch as batch
 from uqf.data.concatenate import concatenate as concatenate
 from uqf.data.progress import Progress as Progress
@@ -112,8 +113,6 @@ _ON_REQUEST = {
     "Shards": ("uqf.data.formats.parquet_shards", "io"),
 }
 
-__version__ = "0.1.0"
-
 
 def __getattr__(name: str) -> Any:
     if name not in _ON_REQUEST:
@@ -129,4 +128,6 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_ON_REQUEST})
+    """The public names, and nothing that this file needs for itself."""
+    here = [name for name, value in globals().items() if getattr(value, "__module__", "").startswith("uqf")]
+    return sorted({name for name in (*here, *_ON_REQUEST) if not name.startswith("_")})

@@ -19,7 +19,23 @@ from uqf.learn.gain import Baseline, Gain, policy_gain
 
 @dataclass(frozen=True)
 class Selection:
-    """Outcome of a search: the best learner, fitted to all data, and one row per setting, best first."""
+    """Outcome of a search.
+
+    Attributes
+    ----------
+    best_learner : a learner
+        With the best setting, fitted to all data.
+    table : list of dict
+        One row per setting, best first.
+
+    Examples
+    --------
+    >>> import uqf
+    >>> data = uqf.rollout(uqf.make("tiger"), episodes=100, seed=0)
+    >>> search = uqf.select(uqf.ContextQ(0.95), data, {"depth": [1, 2]})
+    >>> len(search.table)
+    2
+    """
 
     best_learner: Any
     table: list[dict[str, Any]]
@@ -36,17 +52,43 @@ def select(
 ) -> Selection:
     """The setting of `grid` whose policies gain most on held-out episodes, a standard error taken off.
 
+    The gain is measured one step at a time (see `uqf.learn.gain`), in units of reward per episode. A setting that a
+    fold refuses (a rank beyond the data, say) gets the reason in its row and cannot win.
+
     Parameters
     ----------
-    learner : any learner with `fit(data)` and a `policy_`
-    grid : mapping of parameter names to the values to try; all combinations are tried
+    learner : a learner
+        Anything with `fit(data)` and a `policy_`.
+    data : Trajectories
+        What is learned from and judged by.
+    grid : mapping
+        Parameter names and the values to try; all combinations are tried.
     folds : int
         Parts of the data, each held out once.
+    seed : int
+        Draws the folds.
     threads : int, optional
         Settings fitted at the same time; all cores by default.
 
-    The gain is measured one step at a time (see `uqf.learn.gain`), in units of reward per episode. A setting that a
-    fold refuses (a rank beyond the data, say) gets the reason in its row and cannot win.
+    Returns
+    -------
+    Selection
+        The best learner, refitted to all data, and the table of all settings.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer episodes than folds, or the grid is empty.
+    UQFError
+        If the data allow no setting at all.
+
+    Examples
+    --------
+    >>> import uqf
+    >>> data = uqf.rollout(uqf.make("gridworld-near"), episodes=100, seed=0)
+    >>> search = uqf.select(uqf.UQF(discount=0.9), data, {"rank": [3, 6]}, folds=2)
+    >>> search.best_learner.rank in (3, 6)
+    True
     """
     settings = _combinations(grid)
     if not 2 <= folds <= len(data):
