@@ -223,13 +223,17 @@ class BeliefQ(Learner):
         few = Parts(memory, sample, self.threads)
         value = learned_value(few, learning_discount)
         regression = Regression(memory, value, learning_discount, trace(overview.episodes))
-        work = partial(advantage_sums, regression, overview.without_sample(), self.threads)
-        sums = reader.sum("advantages", work, cost)
+        whole = sample.n_steps == overview.steps
+        if whole and reader.in_memory:
+            reader.reporter.enter("advantages", "of the same steps", cost * sample.n_steps)
+            sums = regression.sums(few)
+        else:
+            work = partial(advantage_sums, regression, overview.without_sample(), self.threads)
+            sums = reader.sum("advantages", work, cost)
         ((weights, noise),) = solved_advantages(memory, sums.grams, [sums.moments])
-        grams = sums.grams if sample.n_steps == overview.steps else None
         reader.reporter.enter("second sweep", f"{sample.n_steps:,} steps", cost * sample.n_steps)
         first = Softmax(weights, noise, TEMPERATURE * noise)
-        last = swept_again(few, first, grams, learning_discount, trace(len(sample)))
+        last = swept_again(few, first, sums.grams if whole else None, learning_discount, trace(len(sample)))
         return memory.policy(last.weights, last.temperature if self.temperature is None else self.temperature)
 
     def _diagnostics(self, overview: Overview, choice: Choice, trainer: CloneTrainer) -> dict[str, Any]:
