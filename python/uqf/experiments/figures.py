@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from html import escape
 from itertools import pairwise
 from typing import Any
+
+from uqf.printable import escape
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from html import escape
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ import numpy as np
 from uqf.experiments import gridworld, spocman
 from uqf.experiments.cells import Row
 from uqf.experiments.figures import Axis, Panel, drawing, legend
+from uqf.printable import escape
 
 #: One colour per world where curves are worlds.
 SPECTRUM_STYLES = {

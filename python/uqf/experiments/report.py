@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from html import escape
 from importlib.resources import files
 from pathlib import Path
 
@@ -13,6 +12,7 @@ from uqf.experiments.figures import standalone
 from uqf.experiments.policies_report import replays, spectra
 from uqf.experiments.spocman_table import longest_fitted_q, summary, time_ratios
 from uqf.files import whole_file
+from uqf.printable import escape
 
 #: What differs from row to row on the same machine.
 SHIFTING = ("time", "cell_seconds")
