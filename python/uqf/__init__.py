@@ -4,6 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from uqf.batches import batch as batch
+from uqf.data.codebook import Codebook as Codebook
 from uqf.data.concatenate import concatenate as concatenate
 from uqf.data.progress import Progress as Progress
 from uqf.data.trajectories import Trajectories as Trajectories
