@@ -3,6 +3,7 @@
 import ast
 import re
 import tomllib
+from itertools import chain
 from pathlib import Path
 
 from mkdocs.config.defaults import MkDocsConfig
@@ -44,7 +45,7 @@ def reference() -> dict[str, str]:
     """Markdown of the reference, by path: a page for every folder, whatever names it gets."""
     names = public_names("uqf")
     for package in ("ope", "baselines"):
-        names[package] = sorted(sum(public_names(f"uqf.{package}").values(), []), key=str.lower)
+        names[package] = sorted(chain.from_iterable(public_names(f"uqf.{package}").values()), key=str.lower)
     pages = {}
     for room in sorted(names, key=lambda name: [*ROOMS, name].index(name)):
         title = ROOMS.get(room, room.capitalize())

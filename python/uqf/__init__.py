@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from uqf.adapters.minari import from_minari as from_minari
     from uqf.batches import batch as batch
     from uqf.data.cluster import dask_shards as dask_shards
+    from uqf.data.codebook import Codebook as Codebook
     from uqf.data.concatenate import concatenate as concatenate
     from uqf.data.formats.arrow import from_arrow as from_arrow
     from uqf.data.formats.columns import LogColumns as LogColumns
@@ -80,6 +81,7 @@ if TYPE_CHECKING:
 #: scipy take seconds to load, an agent that only acts needs neither, and the command line listens to Ctrl-C first.
 _ON_REQUEST = {
     "batch": ("uqf.batches", None),
+    "Codebook": ("uqf.data.codebook", None),
     "concatenate": ("uqf.data.concatenate", None),
     "Progress": ("uqf.data.progress", None),
     "Trajectories": ("uqf.data.trajectories", None),
