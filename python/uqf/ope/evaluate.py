@@ -84,6 +84,8 @@ def evaluate(
     model : ValueModel
         What "doubly-robust" and "model" learn from the logs; `LastSymbolModel` by default.
 
+    Notes
+    -----
     The interval of "importance" and "doubly-robust" holds only if `sufficient` is true: weights that never
     occurred in the logs do not show in any resample. That of "model" and "cpsr" holds the noise of the data but
     not the error of the model, which may be many times larger: never trust it alone.
