@@ -6,15 +6,19 @@ import os
 from pathlib import Path
 
 from uqf import _core
-from uqf.files import whole_file
+from uqf.files import read_ordinary, whole_file
 from uqf.worlds.environments import Environment, TabularPOMDP
 
-MAX_ENTRIES = 2**28
-"""Tables larger than this (2 GiB of numbers) are refused unless the caller asks for more."""
+#: Entries of tables that any file may ask for (128 MiB of numbers), and those for every byte of a larger file.
+MAX_ENTRIES = 2**24
+ENTRIES_PER_BYTE = 64
+
+#: Larger files are refused unread.
+MAX_BYTES = 2**32
 
 
 def loads_pomdp(
-    text: str | bytes, *, horizon: int = 100, name: str = "pomdp", max_entries: int = MAX_ENTRIES
+    text: str | bytes, *, horizon: int = 100, name: str = "pomdp", max_entries: int | None = None
 ) -> TabularPOMDP:
     """The POMDP that the text of a `.pomdp` file describes.
 
@@ -32,8 +36,9 @@ def loads_pomdp(
         Usual length of an episode for `uqf.rollout`; the format knows none.
     name : str
         For messages and tables.
-    max_entries : int
-        A file whose dense tables would have more entries is refused before memory is taken.
+    max_entries : int, optional
+        A file whose dense tables would have more entries is refused before memory is taken. By default 2^24, or 64 for
+        every byte of the file if that is more.
 
     Returns
     -------
@@ -57,6 +62,8 @@ def loads_pomdp(
     ['stay', 'go']
     """
     content = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else bytes(text)
+    if max_entries is None:
+        max_entries = max(MAX_ENTRIES, ENTRIES_PER_BYTE * len(content))
     return TabularPOMDP(**_core.read_pomdp(content, max_entries), horizon=horizon, name=name)
 
 
@@ -65,7 +72,7 @@ def load_pomdp(
     *,
     horizon: int = 100,
     name: str | None = None,
-    max_entries: int = MAX_ENTRIES,
+    max_entries: int | None = None,
 ) -> TabularPOMDP:
     """The POMDP of a `.pomdp` file.
 
@@ -96,13 +103,13 @@ def load_pomdp(
     'tiger'
     """
     path = Path(path)
-    content = path.read_bytes()
+    content = read_ordinary(path, MAX_BYTES, "world")
     try:
         return loads_pomdp(
             content, horizon=horizon, name=path.stem if name is None else name, max_entries=max_entries
         )
-    except ValueError as error:
-        raise ValueError(f"{path}: {error}") from None
+    except (ValueError, MemoryError) as error:
+        raise type(error)(f"{path}: {error}") from None
 
 
 def dumps_pomdp(pomdp: Environment) -> str:
