@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from uqf.ope.rare_events import Unseen, unseen_share
 
@@ -65,6 +65,17 @@ class Estimate:
     propensities: str
     """"logged", or how they were estimated."""
     episodes: int
+
+    def times(self, scale: float) -> Estimate:
+        """In other units of reward."""
+        low, high = self.interval
+        return replace(
+            self,
+            mean=scale * self.mean,
+            stderr=scale * self.stderr,
+            interval=(scale * low, scale * high),
+            unseen=self.unseen.times(scale),
+        )
 
     @property
     def known(self) -> bool:
@@ -159,6 +170,14 @@ class Comparison:
     """Where the difference lies, provided that `condition` holds; unbounded if the log cannot tell."""
     first: Estimate
     second: Estimate
+
+    def times(self, scale: float) -> Comparison:
+        """In other units of reward."""
+        low, high = self.interval
+        estimates = self.first.times(scale), self.second.times(scale)
+        return Comparison(
+            scale * self.difference, scale * self.stderr, (scale * low, scale * high), *estimates
+        )
 
     @property
     def sufficient(self) -> bool:

@@ -74,9 +74,8 @@ class Replayed:
 
     def unseen(self, mean: float, level: float, return_range: tuple[float, float] | None) -> Unseen:
         """How far events that are too rare to be in the log may move the mean."""
-        data, values = self.data, self.values
-        taken = values[np.arange(data.n_steps), data.actions]
-        left = data.rewards - taken + (self.probs * values).sum(1)
+        data = self.data
+        left = data.rewards - self.taken + self.expected
         residuals = np.add.reduceat(left * self.discount ** time_within(data), data.offsets[:-1])
         return unseen(self.returns, residuals, mean, level, self.overlap.size, return_range)
 
@@ -95,6 +94,16 @@ class Replayed:
             self.model.fit(data[learned], self.probs[_steps_of(data, learned)], discount=self.discount)
             values[_steps_of(data, valued)] = self.model.values(data[valued], horizon=self.weights.horizon)
         return values
+
+    @property
+    def taken(self) -> FloatArray:
+        """Value of every logged action, (n_steps,)."""
+        return np.asarray(self.values[np.arange(self.data.n_steps), self.data.actions])
+
+    @property
+    def expected(self) -> FloatArray:
+        """Value of what the policy does before every step, (n_steps,)."""
+        return np.asarray((self.probs * self.values).sum(axis=1))
 
 
 def replayed(
@@ -157,25 +166,17 @@ def _shifts(logs: list[Replayed], method: str, value: float) -> tuple[float, flo
 
 def _importance(logs: Replayed, weights: Weights) -> Ratios:
     """Σ_t γ^t Σ_i ρ_it r_it / Σ_i ρ_it."""
-    return Ratios(
-        weights.sums(weights.upto * logs.data.rewards),
-        weights.totals(weights.upto),
-        weights.discounts(logs.discount),
-    )
+    return Ratios((weights.term(weights.upto * logs.data.rewards, weights.upto, logs.discount),))
 
 
 def _doubly_robust(logs: Replayed, weights: Weights) -> Ratios:
     """Σ_t γ^t [Σ_i ρ_it (r_it - Q_it) / Σ_i ρ_it + Σ_i ρ_i,t-1 V_it / Σ_i ρ_i,t-1]."""
-    data, values = logs.data, logs.values
-    taken = values[np.arange(data.n_steps), data.actions]
-    expected = (logs.probs * values).sum(1)
-    discounts = weights.discounts(logs.discount)
+    unexplained = weights.upto * (logs.data.rewards - logs.taken)
     return Ratios(
-        np.hstack(
-            [weights.sums(weights.upto * (data.rewards - taken)), weights.sums(weights.before * expected)]
-        ),
-        np.hstack([weights.totals(weights.upto), weights.totals(weights.before)]),
-        np.concatenate([discounts, discounts]),
+        (
+            weights.term(unexplained, weights.upto, logs.discount),
+            weights.term(weights.before * logs.expected, weights.before, logs.discount),
+        )
     )
 
 

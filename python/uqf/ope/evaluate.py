@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
+
 from uqf.data.trajectories import Trajectories
 from uqf.ope.behavior import behavior_of
 from uqf.ope.estimates import (
@@ -51,14 +53,7 @@ def _estimate(
     )
 
 
-def _check(
-    data: Any,
-    discount: float,
-    method: str | None,
-    level: float,
-    replicates: int,
-    return_range: ReturnRange = None,
-) -> None:
+def _check(data: Any, discount: float, method: str | None, level: float, replicates: int) -> None:
     if not isinstance(data, Trajectories):
         raise TypeError(f"data is a {type(data).__name__}: give uqf.Trajectories (see uqf.read_log)")
     if not 0.0 <= discount <= 1.0:
@@ -69,14 +64,33 @@ def _check(
         raise ValueError(f"level = {level}: give a confidence between 0 and 1, such as 0.95")
     if replicates < 100:
         raise ValueError(f"replicates = {replicates}: give at least 100")
-    if return_range is not None:
-        worst, best = return_range
-        returns = data.returns(discount)
-        if not (math.isfinite(best - worst) and worst <= returns.min() and returns.max() <= best):
-            raise ValueError(
-                f"return_range = {return_range}: give the least and the most that an episode can earn; the logged "
-                f"ones earn from {returns.min():.4g} to {returns.max():.4g}"
-            )
+
+
+def _in_units(data: Trajectories) -> tuple[Trajectories, float]:
+    """The log with its largest reward between 1 and 2 in size, and the unit: a power of two, so that no bit is lost.
+
+    Squares and fourth powers of rewards are then finite, whatever the rewards are.
+    """
+    largest = float(np.abs(data.rewards).max())
+    unit = math.ldexp(1.0, math.frexp(largest)[1] - 1) if largest > 0.0 else 1.0
+    if not math.isfinite(largest * float(data.lengths.max())):
+        raise ValueError(
+            f"rewards: returns of rewards such as {largest:.3g} are beyond floating point; divide them"
+        )
+    return Trajectories(**data.__getstate__() | {"rewards": data.rewards / unit}), unit
+
+
+def _in_range(data: Trajectories, discount: float, unit: float, return_range: ReturnRange) -> ReturnRange:
+    """What an episode can earn, in these units."""
+    if return_range is None:
+        return None
+    (worst, best), returns = return_range, unit * data.returns(discount)
+    if not (math.isfinite(best - worst) and worst <= returns.min() and returns.max() <= best):
+        raise ValueError(
+            f"return_range = {return_range}: give the least and the most that an episode can earn; the logged ones "
+            f"earn from {returns.min():.4g} to {returns.max():.4g}"
+        )
+    return worst / unit, best / unit
 
 
 def evaluate(
@@ -115,9 +129,11 @@ def evaluate(
     may be many times the noise of the data. Without `behavior_probs` it holds on a condition (`condition`), and
     `sufficient` is false.
     """
-    _check(data, discount, method, level, replicates, return_range)
+    _check(data, discount, method, level, replicates)
+    data, unit = _in_units(data)
+    bounds = _in_range(data, discount, unit, return_range)
     logs = replayed(policy, data, float(discount), behavior_of(data, seed), model or LastSymbolModel(), seed)
-    return _estimate(logs, method, level, replicates, return_range)
+    return _estimate(logs, method, level, replicates, bounds).times(unit)
 
 
 def compare(
@@ -137,6 +153,7 @@ def compare(
     Both are estimated on the same resampled episodes, so noise that they share cancels.
     """
     _check(data, discount, method, level, replicates)
+    data, unit = _in_units(data)
     behavior, value_model = behavior_of(data, seed), model or LastSymbolModel()
     logs = [
         replayed(policy, data, float(discount), behavior, value_model, seed) for policy in (first, second)
@@ -146,4 +163,4 @@ def compare(
         estimates = [_estimate(one, "model", level, replicates, None) for one in logs]
     difference, error, interval = measured(logs, estimates[0].method, level, replicates)
     told = all(estimate.guess is None for estimate in estimates)
-    return Comparison(difference, error, interval if told else ANYTHING, *estimates)
+    return Comparison(difference, error, interval if told else ANYTHING, *estimates).times(unit)

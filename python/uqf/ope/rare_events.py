@@ -55,6 +55,10 @@ class Unseen:
         """
         return not self.bounded and self.noise < max(self.below, self.above)
 
+    def times(self, scale: float) -> Unseen:
+        """In other units of reward."""
+        return Unseen(scale * self.below, scale * self.above, scale * self.noise, self.bounded)
+
     def around(self, value: float, interval: tuple[float, float]) -> tuple[float, float]:
         """The interval with them: added if they are bounded, and else never narrower than they are."""
         low, high = interval
