@@ -26,7 +26,7 @@ def data_report(data: Trajectories, discount: float = 1.0) -> Report:
     """Figures that describe a data set."""
     returns = data.returns(discount)
     probs = propensities(data)
-    counts = np.bincount(data.symbols, minlength=data.n_symbols)
+    counts = np.unique(data.symbols, return_counts=True)[1]
     return {
         "episodes": len(data),
         "steps": data.n_steps,
@@ -45,8 +45,8 @@ def data_report(data: Trajectories, discount: float = 1.0) -> Report:
         "propensities": "estimated from the last symbol" if data.behavior_probs is None else "logged",
         "smallest propensity": float(probs.min()),
         "mean propensity": float(probs.mean()),
-        "symbols seen": int((counts > 0).sum()),
-        "symbols seen rarely": int(((counts > 0) & (counts < FEW_OCCURRENCES)).sum()),
+        "symbols seen": len(counts),
+        "symbols seen rarely": int((counts < FEW_OCCURRENCES).sum()),
         "steps without reward": float((data.rewards == 0).mean()),
         "last observation": markov_test(data).verdict,
     }
