@@ -46,12 +46,7 @@ class Overview:
     def read(cls, reader: Reader, max_steps: int, seed: int) -> Overview:
         """Of all data, with a sample of about so many steps at most."""
         found = reader.sum("reading", partial(overview, max_steps, seed), COST)
-        low, high = REWARDS
-        if found.largest > 0.0 and not low <= found.largest <= high:
-            raise ValueError(
-                f"rewards: the largest in size is {found.largest:.3g}, and learners take {low:g} to {high:g}; divide "
-                "all of them by a constant, which changes no choice"
-            )
+        _check_largest(found.largest)
         return found
 
     @property
@@ -91,6 +86,20 @@ class Overview:
         if self.shares is None or data.behavior_probs is not None:
             return data
         return Trajectories(**data.__getstate__() | {"behavior_probs": self.shares.along(data)})
+
+
+def check_rewards(data: Trajectories) -> None:
+    """Refuses rewards that learners cannot reckon with."""
+    _check_largest(float(np.abs(data.rewards).max()))
+
+
+def _check_largest(largest: float) -> None:
+    low, high = REWARDS
+    if largest > 0.0 and not low <= largest <= high:
+        raise ValueError(
+            f"rewards: the largest in size is {largest:.3g}, and learners take {low:g} to {high:g}; divide all of them "
+            "by a constant, which changes no choice"
+        )
 
 
 def overview(max_steps: int, seed: int, data: Trajectories) -> Overview:

@@ -65,6 +65,12 @@ class Estimate:
     propensities: str
     """"logged", or how they were estimated."""
     episodes: int
+    taught: bool = False
+    """Whether the policy learned from this very log: then it looks better than it is."""
+
+    def of_taught(self) -> Estimate:
+        """The same where the policy learned from this very log: no more than a guess, and rather too high."""
+        return replace(self, sufficient=False, interval=ANYTHING, taught=True)
 
     def times(self, scale: float) -> Estimate:
         """In other units of reward."""
@@ -110,6 +116,11 @@ class Estimate:
     def lack(self) -> str:
         """What the log lacks and the remedy; empty if it lacks nothing."""
         low, high = FAIR_MEAN_WEIGHT
+        if self.taught:
+            return (
+                "the policy learned from this very log, where it looks better than it is. Evaluate it on episodes that "
+                "it had no part in."
+            )
         if self.effective_sample_size < ENOUGH_EPISODES or not low <= self.mean_weight <= high:
             return (
                 f"the log is worth {self.worth} episodes of this policy (at least {ENOUGH_EPISODES:.0f} are needed; "
