@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -11,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from uqf.data.fingerprint import fingerprint
 from uqf.data.trajectories import Trajectories
 from uqf.data.vocabulary import Vocabulary
 from uqf.plans import PlanPolicy
@@ -93,7 +92,7 @@ class PolicyHeader:
     settings: dict[str, Any] = field(default_factory=dict)
     """How the policy was learned: the learner and its parameters."""
     data_fingerprint: str | None = None
-    """SHA-256 of the data that it was learned from; see `fingerprint`."""
+    """That of the data that it was learned from; see `uqf.data.fingerprint`."""
     package_version: str = ""
     format: int = FORMAT
 
@@ -115,17 +114,6 @@ class Origin:
     def of(cls, data: Trajectories) -> Origin:
         """Of a data set."""
         return cls(fingerprint(data), data.vocabulary)
-
-
-def fingerprint(data: Trajectories) -> str:
-    """SHA-256 of everything in a data set; equal data sets have equal fingerprints."""
-    digest = hashlib.sha256(json.dumps([data.n_actions, data.n_observations]).encode())
-    for array in (data.actions, data.observations, data.rewards, data.offsets, data.terminated):
-        digest.update(np.ascontiguousarray(array).data)
-    for optional in (data.behavior_probs, data.first_observations):
-        if optional is not None:
-            digest.update(np.ascontiguousarray(optional).data)
-    return digest.hexdigest()
 
 
 def save(
