@@ -20,7 +20,7 @@ LAYERS = [
     {"plans", "batches", "evaluate", "frames"},
     {"storage"},
     {"learn"},
-    {"iteration"},
+    {"iteration", "strings"},
     {"baselines"},
     {"ope"},
     {"reports"},

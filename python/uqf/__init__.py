@@ -40,6 +40,7 @@ from uqf.worlds.pomdp_file import save_pomdp as save_pomdp
 if TYPE_CHECKING:
     from uqf import baselines as baselines
     from uqf import ope as ope
+    from uqf import strings as strings
     from uqf.adapters.gymnasium import from_gymnasium as from_gymnasium
     from uqf.adapters.gymnasium import gymnasium_env as gymnasium_env
     from uqf.adapters.gymnasium import gymnasium_vector_env as gymnasium_vector_env
@@ -72,12 +73,15 @@ if TYPE_CHECKING:
     from uqf.learn.spectral_q import SpectralQ as SpectralQ
     from uqf.learn.table_q import TableQ as TableQ
     from uqf.learn.uqf import UQF as UQF
+    from uqf.strings.spectral import SpectralStrings as SpectralStrings
 
 #: Names that are imported when first used: (module, the extra that it needs). Without an extra it is the time:
 #: scikit-learn and scipy's sparse matrices take seconds to load, an agent that only acts needs neither.
 _ON_REQUEST = {
     "baselines": ("uqf.baselines", None),
     "ope": ("uqf.ope", None),
+    "strings": ("uqf.strings", None),
+    "SpectralStrings": ("uqf.strings.spectral", None),
     "BeliefQ": ("uqf.learn.belief_q", None),
     "ContextQ": ("uqf.learn.context_q", None),
     "ModelQ": ("uqf.learn.model_q", None),
