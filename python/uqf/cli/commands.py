@@ -106,7 +106,8 @@ def _log_columns(text: str | None) -> uqf.LogColumns:
 def _progress_bar() -> Iterator[Callable[[uqf.Progress], object]]:
     """A callback that shows on a terminal what a fit is doing and how long it will go on."""
     columns = (TextColumn("{task.description}", markup=False), BarColumn(), TextColumn("{task.fields[left]}"))
-    with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
+    console = Console(stderr=True)
+    with Bar(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task("", left="")
 
         def show(progress: uqf.Progress) -> None:
