@@ -546,8 +546,9 @@ class CloneLayout:
         Models are numbered from `first` on.
         """
 
-    def work(self, n_steps: int, explore: int, settle: int) -> int:
-        """About how many steps `CloneModels.trained` reads for one model, of data with so many steps."""
+    @staticmethod
+    def work(states: int, n_steps: int, explore: int, settle: int) -> int:
+        """About how many steps `CloneModels.trained` reads for one model of so many states, of data with so many."""
 
 @final
 class CloneModels:

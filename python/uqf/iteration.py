@@ -81,8 +81,8 @@ def policy_iteration(
 
     method="improved": the first round plays at random. After each round `learner.improve(data, policy, temperature)`
     makes the policy played better by that round's own episodes: old rounds live on in its values, so what was learned
-    to be bad is not tried again. Before the last round `final` is fitted to all episodes so far, and the last round's
-    episodes are shared between the two policies. The policy whose own episodes scored best is returned, so the
+    to be bad is not tried again. Half of the last round is played as the rounds before; `final` is then fitted to all
+    episodes so far and plays the other half. The policy whose own episodes scored best is returned, so the
     result is never worse than the first policy beyond noise.
 
     method="paper": the paper's third algorithm. Every round plays ε-greedily and fits the learner anew to that round's

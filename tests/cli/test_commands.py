@@ -73,7 +73,8 @@ def test_from_a_log_to_a_policy_and_what_it_earns(tmp_path, log):
     assert played["return"] == score.mean
     estimate = as_json("evaluate", out, "--log", log)["expect"]
     direct = uqf.ope.evaluate(uqf.load(out), uqf.read_log(log), discount=0.9)
-    assert estimate["expected return"] == direct.mean
+    assert estimate["expected return"] == direct.text()
+    assert estimate["guess"] == direct.mean and estimate["from"] is None, "300 episodes cannot tell"
     shown = CliRunner().invoke(app, ["evaluate", str(out), "--log", str(log)])
     assert direct.verdict.split(".")[0] in " ".join(shown.output.split())
 

@@ -46,7 +46,7 @@ class Reader:
         progress: Callback | None = None,
         unit: float = 1e-9,
     ) -> None:
-        self.source = source_of(data)
+        self.source, self.in_memory = source_of(data), isinstance(data, Trajectories)
         self.n_steps = sum(self.source[index].n_steps for index in range(len(self.source)))
         self.executor = executor
         self.threads = 1 if threads is None and executor is not None else threads

@@ -150,7 +150,8 @@ def fit(
     )
     in_time = seconds is None or reporter.seconds <= seconds
     if beliefs is not None and min(len(taught), len(judges)) >= MIN_REHEARSED and in_time:
-        told = reporter.within("rehearsal", beliefs.work(judges.n_steps))
+        reporter.expect(beliefs.again_work(judges.n_steps) + beliefs.refit_work(reader.n_steps))
+        told = reporter.within("rehearsal", beliefs.again_work(judges.n_steps))
         other: BeliefQ = clone(beliefs).fit(judges, executor=executor, progress=told)
         plans = (ModelQ.in_models_of(beliefs), ModelQ.in_models_of(other))
         policies = (best.policy_, (other if best is beliefs else clone(best).fit(judges)).policy_)

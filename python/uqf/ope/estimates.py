@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 #: Below this many effective episodes neither the estimate nor its interval can be trusted.
@@ -13,17 +14,37 @@ ENOUGH_INFORMATIVE = 10.0
 #: The mean importance weight is one in expectation; this far off, the logs lack what the policy does.
 FAIR_MEAN_WEIGHT = (0.7, 1.4)
 
-#: What the verdicts call the methods that rest on a model.
-MODEL_NAMES = {"model": "The model learned from the logs", "cpsr": "The CPSR learned from the logs"}
+#: What the texts call the methods.
+SOURCES = {
+    "importance": "weighted log",
+    "doubly-robust": "weighted log",
+    "model": "model",
+    "cpsr": "CPSR",
+}
+
+#: Methods whose error nobody knows: that of their model comes on top of the noise of the data.
+MODELS = ("model", "cpsr")
+
+#: What no log without propensities can show of itself.
+HIDDEN_REASONS = "the logged actions depended on nothing that the log does not show"
+
+#: The interval of what is not known.
+ANYTHING = (-math.inf, math.inf)
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """Expected discounted return of a policy, from logs of another one."""
+    """Expected discounted return of a policy, from logs of another one.
+
+    `known` says whether the log tells it at all, `text()` gives the answer in one line, `lack` says what is missing,
+    and `verdict` is all of it in plain words. `mean` is a mere guess unless it is known.
+    """
 
     mean: float
     stderr: float
+    """Noise of the data alone, without the error of a model or of estimated propensities."""
     interval: tuple[float, float]
+    """Where the return lies with this confidence, provided that `condition` holds; unbounded if the log cannot tell."""
     level: float
     """Confidence level of the interval."""
     effective_sample_size: float
@@ -33,11 +54,36 @@ class Estimate:
     informative_episodes: float
     """About how many effective episodes tell good returns from bad ones; few if reward is rare."""
     sufficient: bool
-    """Whether the interval means what it says: enough overlap, and no model with an error of its own."""
+    """Whether the interval means what it says: enough overlap, logged propensities, and no model's own error."""
+    condition: str
+    """What must be believed for the interval to hold, because no log can show it; empty if there is nothing."""
     method: str
     propensities: str
-    """"logged" or "estimated"."""
+    """"logged", or how they were estimated."""
     episodes: int
+
+    @property
+    def known(self) -> bool:
+        """Whether the log tells the return, with an interval that holds without any condition: `sufficient`."""
+        return self.sufficient
+
+    @property
+    def conditional(self) -> bool:
+        """Whether the log tells the return if `condition` holds, and only then."""
+        return not self.sufficient and self.interval != ANYTHING
+
+    @property
+    def guess(self) -> float | None:
+        """The mean, where it is no more than a guess."""
+        return None if self.known or self.conditional else self.mean
+
+    def text(self) -> str:
+        """The answer in one line, for tables and pages."""
+        if self.guess is not None:
+            return f"not known from this log; the {SOURCES[self.method]}'s guess is {self.mean:.4g}"
+        low, high = self.interval
+        told = f"{self.mean:.4g}, from {low:.4g} to {high:.4g} with {self.level:.0%} confidence"
+        return told + (f", if {self.condition}" if self.conditional else "")
 
     @property
     def worth(self) -> str:
@@ -46,52 +92,55 @@ class Estimate:
         return f"{size:.0f} of {self.episodes}" if size >= 1.0 else f"less than one of {self.episodes}"
 
     @property
+    def unseen_share(self) -> float:
+        """What occurs in a smaller share of the episodes may be missing from the log: the rule of three."""
+        return min(1.0, -math.log(1.0 - self.level) / max(self.effective_sample_size, 1e-9))
+
+    @property
     def lack(self) -> str:
-        """What insufficient logs lack, and the remedy."""
-        if self.informative_episodes < ENOUGH_INFORMATIVE and self.effective_sample_size >= ENOUGH_EPISODES:
+        """What the log lacks and the remedy; empty if it lacks nothing."""
+        low, high = FAIR_MEAN_WEIGHT
+        if self.effective_sample_size < ENOUGH_EPISODES or not low <= self.mean_weight <= high:
+            return (
+                f"the log is worth {self.worth} episodes of this policy (at least {ENOUGH_EPISODES:.0f} are needed; "
+                f"the mean weight is {self.mean_weight:.2f}, near 1 is needed). Collect logs closer to the policy, "
+                "or try a policy closer to the logs."
+            )
+        if self.informative_episodes < ENOUGH_INFORMATIVE:
             return (
                 f"what it earns hangs on about {self.informative_episodes:.0f} of the {self.episodes} episodes "
                 f"(at least {ENOUGH_INFORMATIVE:.0f} are needed). Collect more logs."
             )
-        return (
-            f"they are worth {self.worth} episodes of it (at least {ENOUGH_EPISODES:.0f} are needed; the mean "
-            f"weight is {self.mean_weight:.2f}, near 1 is needed). Collect logs closer to the policy, or try a "
-            "policy closer to the logs."
-        )
+        if self.method in MODELS:
+            return f"{self.method!r} rests on a model, whose error no log shows. Ask for 'doubly-robust'."
+        if self.condition:
+            return (
+                "the probabilities of the logged actions (column behavior_prob) are missing. They were estimated "
+                f"from {self.propensities}, and nobody can tell whether {self.condition}. Log them."
+            )
+        return ""
 
     @property
     def verdict(self) -> str:
         """What may be concluded, in plain words."""
         low, high = self.interval
-        size = self.worth
-        if self.method in MODEL_NAMES:
+        if self.guess is None:
             text = (
-                f"{MODEL_NAMES[self.method]} expects a return of {self.mean:.4g} "
-                f"({low:.4g} to {high:.4g}). The interval holds the noise of the data, not the error of the "
-                "model, which may be many times larger. "
-                f"Without the model the logs are worth {size} episodes of this policy."
+                f"The return is {low:.4g} to {high:.4g} with {self.level:.0%} confidence, {self.mean:.4g} most likely; "
+                f"the log is worth {self.worth} episodes of this policy. What occurs in fewer than "
+                f"{self.unseen_share:.2g} of the episodes may be missing from it."
             )
-        elif self.sufficient:
-            text = (
-                f"The return is {low:.4g} to {high:.4g} with {self.level:.0%} confidence, "
-                f"{self.mean:.4g} most likely; the logs are worth {size} episodes of this policy."
-            )
-        else:
-            text = f"These logs cannot tell what the policy earns: {self.lack}"
-        if self.propensities == "estimated":
+            return f"If {self.condition}: {text} {_sentence(self.lack)}" if self.conditional else text
+        text = f"This log cannot tell what the policy earns: {self.lack}"
+        if self.method in MODELS:
             text += (
-                " The logs hold no propensities; they were estimated from the last symbol, which is "
-                "wrong if the behaviour looked further back."
+                f" The {SOURCES[self.method]} learned from it guesses {self.mean:.4g}. The error of such a guess may "
+                f"be many times the noise of the data, {self.stderr:.2g}."
             )
         return text
 
     def __repr__(self) -> str:
-        low, high = self.interval
-        enough = "sufficient" if self.sufficient else "not sufficient"
-        return (
-            f"Estimate({self.mean:.4g}, {self.level:.0%} interval {low:.4g} to {high:.4g}, {self.method}, "
-            f"{self.effective_sample_size:.0f} effective episodes, {enough})"
-        )
+        return f"Estimate({self.text()}; {self.method}, {self.effective_sample_size:.0f} effective episodes)"
 
 
 @dataclass(frozen=True)
@@ -101,46 +150,56 @@ class Comparison:
     difference: float
     stderr: float
     interval: tuple[float, float]
+    """Where the difference lies, provided that `condition` holds; unbounded if the log cannot tell."""
     first: Estimate
     second: Estimate
 
     @property
     def sufficient(self) -> bool:
-        """Whether the logs overlap enough with both policies."""
+        """Whether the logs tell of both policies."""
         return self.first.sufficient and self.second.sufficient
+
+    @property
+    def condition(self) -> str:
+        """What must be believed for the interval to hold; empty if there is nothing."""
+        return self.first.condition
 
     @property
     def distinguishable(self) -> bool:
         """Whether the logs are sufficient and the interval leaves out zero."""
+        return self.sufficient and self._apart
+
+    @property
+    def _apart(self) -> bool:
         low, high = self.interval
-        return self.sufficient and not low <= 0.0 <= high
+        return not low <= 0.0 <= high
 
     @property
     def verdict(self) -> str:
         """Which policy is better, if these logs can tell."""
         low, high = self.interval
-        if self.first.method in MODEL_NAMES:
-            better = "first" if self.difference > 0 else "second"
+        if self.interval == ANYTHING:
+            unknown = next((one for one in (self.first, self.second) if one.guess is not None), self.first)
+            which = "first" if unknown is self.first else "second"
+            known = f"This log cannot tell the two policies apart, for want of knowledge of the {which}: "
+            return known + unknown.lack
+        if not self._apart:
             return (
-                f"{MODEL_NAMES[self.first.method]} favours the {better} policy (difference {low:.4g} to "
-                f"{high:.4g}, without its own error). These logs alone cannot tell the two policies apart."
-            )
-        if not self.sufficient:
-            which, lacking = ("second", self.second) if self.first.sufficient else ("first", self.first)
-            known = f"These logs cannot tell the two policies apart, for want of knowledge of the {which}: "
-            return known + lacking.lack
-        if not self.distinguishable:
-            return (
-                "These logs cannot tell the two policies apart: the difference is "
-                f"{low:.4g} to {high:.4g} with {self.first.level:.0%} confidence."
+                f"This log cannot tell the two policies apart: the difference is {low:.4g} to {high:.4g} "
+                f"with {self.first.level:.0%} confidence."
             )
         better = "first" if self.difference > 0 else "second"
         smaller, larger = sorted(abs(end) for end in self.interval)
-        return (
+        found = (
             f"The {better} policy earns more, by {smaller:.4g} to {larger:.4g} "
             f"with {self.first.level:.0%} confidence."
         )
+        return found if self.sufficient else f"If {self.condition}: {found} {_sentence(self.first.lack)}"
 
     def __repr__(self) -> str:
         low, high = self.interval
         return f"Comparison({self.difference:.4g}, {self.first.level:.0%} interval {low:.4g} to {high:.4g})"
+
+
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:]

@@ -23,9 +23,6 @@ FloatArray = NDArray[np.float64]
 #: Refits of a model for its standard error; each learns from resampled episodes anew.
 REFITS = {"model": 50, "cpsr": 20}
 
-#: Methods whose interval holds the noise of the data but not the error of their model.
-MODELS = tuple(REFITS)
-
 #: Episodes played in a learned simulator.
 PLAYED = 2000
 
@@ -79,7 +76,7 @@ def replayed(policy: Any, data: Trajectories, discount: float, model: ValueModel
     """Logs with the probabilities and weights of a policy along them."""
     probs = probs_along(policy, data)
     weights = importance_weights(data, probs[np.arange(data.n_steps), data.actions], propensities(data))
-    source = "estimated" if data.behavior_probs is None else "logged"
+    source = "the last symbol" if data.behavior_probs is None else "logged"
     return Replayed(policy, data, discount, probs, weights, source, model, seed)
 
 
@@ -93,7 +90,7 @@ class Measured(NamedTuple):
 
 def measured(logs: list[Replayed], method: str, level: float, replicates: int) -> Measured:
     """The value of one policy, or the difference of two, by one of `uqf.ope.METHODS`."""
-    if method in MODELS:
+    if method in REFITS:
         values = [_refitted(one, MODEL_VALUES[method](one), REFITS[method]) for one in logs]
         (value, refits), *others = values
         for other, other_refits in others:

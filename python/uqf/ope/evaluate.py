@@ -5,8 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 from uqf.data.trajectories import Trajectories
-from uqf.ope.estimates import ENOUGH_EPISODES, ENOUGH_INFORMATIVE, FAIR_MEAN_WEIGHT, Comparison, Estimate
-from uqf.ope.estimators import METHODS, MODELS, Replayed, ValueModel, measured, replayed
+from uqf.ope.estimates import (
+    ANYTHING,
+    ENOUGH_EPISODES,
+    ENOUGH_INFORMATIVE,
+    FAIR_MEAN_WEIGHT,
+    HIDDEN_REASONS,
+    MODELS,
+    Comparison,
+    Estimate,
+)
+from uqf.ope.estimators import METHODS, Replayed, ValueModel, measured, replayed
 from uqf.ope.last_symbol import LastSymbolModel
 
 
@@ -16,16 +25,18 @@ def _estimate(logs: Replayed, method: str | None, level: float, replicates: int)
     enough = overlap.size >= ENOUGH_EPISODES and low <= overlap.mean_weight <= high
     enough = enough and logs.informative >= ENOUGH_INFORMATIVE
     chosen = method or ("doubly-robust" if enough else "model")
+    told, logged = enough and chosen not in MODELS, logs.propensities == "logged"
     value, error, interval = measured([logs], chosen, level, replicates)
     return Estimate(
         mean=value,
         stderr=error,
-        interval=interval,
+        interval=interval if told else ANYTHING,
         level=level,
         effective_sample_size=overlap.size,
         mean_weight=overlap.mean_weight,
         informative_episodes=logs.informative,
-        sufficient=enough and chosen not in MODELS,
+        sufficient=told and logged,
+        condition="" if logged else HIDDEN_REASONS,
         method=chosen,
         propensities=logs.propensities,
         episodes=len(logs.data),
@@ -104,4 +115,6 @@ def compare(
     estimates = [_estimate(one, method, level, replicates) for one in logs]
     if method is None and {estimate.method for estimate in estimates} != {"doubly-robust"}:
         estimates = [_estimate(one, "model", level, replicates) for one in logs]
-    return Comparison(*measured(logs, estimates[0].method, level, replicates), *estimates)
+    difference, error, interval = measured(logs, estimates[0].method, level, replicates)
+    told = all(estimate.guess is None for estimate in estimates)
+    return Comparison(difference, error, interval if told else ANYTHING, *estimates)

@@ -68,6 +68,12 @@ class PolicyHeader:
     package_version: str = ""
     format: int = FORMAT
 
+    @property
+    def discount(self) -> float:
+        """The discount that it was learned with; 1 if the file does not tell."""
+        discount = self.settings.get("discount")
+        return 1.0 if discount is None else float(discount)
+
 
 @dataclass(frozen=True)
 class Origin:
@@ -219,6 +225,11 @@ def _check(header: PolicyHeader) -> None:
         raise ValueError(f"kind {header.kind!r} is not one of {', '.join(KINDS)}")
     if not isinstance(header.settings, dict) or not isinstance(header.parts, dict):
         raise ValueError("settings or parts are no mapping")
+    discount = header.settings.get("discount")
+    if discount is not None and not (isinstance(discount, (int, float)) and 0.0 <= discount <= 1.0):
+        raise ValueError(f"settings: discount = {discount!r} is no number in [0, 1]")
+    if not isinstance(header.data_fingerprint, str | None) or not isinstance(header.package_version, str):
+        raise ValueError("data_fingerprint or package_version is no text")
     for name in ("n_actions", "n_observations"):
         size = getattr(header, name)
         if not isinstance(size, int) or isinstance(size, bool) or size < 1:
@@ -226,10 +237,5 @@ def _check(header: PolicyHeader) -> None:
     symbols = header.n_actions * header.n_observations
     if symbols > MAX_SYMBOLS:
         raise ValueError(f"{symbols} symbols, at most {MAX_SYMBOLS} fit a file")
-    book = header.codebook or Codebook.named()
-    for role, listed, codes in (
-        ("action", book.n_actions, header.n_actions),
-        ("observation", book.n_codes, header.n_observations),
-    ):
-        if listed is not None and listed != codes:
-            raise ValueError(f"the codebook makes {listed} {role} codes, the policy has {codes}")
+    if header.codebook is not None:
+        header.codebook.refuse_other_sizes(header.n_actions, header.n_observations)

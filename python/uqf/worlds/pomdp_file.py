@@ -6,15 +6,19 @@ import os
 from pathlib import Path
 
 from uqf import _core
-from uqf.files import whole_file
+from uqf.files import read_ordinary, whole_file
 from uqf.worlds.environments import Environment, TabularPOMDP
 
-MAX_ENTRIES = 2**28
-"""Tables larger than this (2 GiB of numbers) are refused unless the caller asks for more."""
+#: Entries of tables that any file may ask for (128 MiB of numbers), and those for every byte of a larger file.
+MAX_ENTRIES = 2**24
+ENTRIES_PER_BYTE = 64
+
+#: Larger files are refused unread.
+MAX_BYTES = 2**32
 
 
 def loads_pomdp(
-    text: str | bytes, *, horizon: int = 100, name: str = "pomdp", max_entries: int = MAX_ENTRIES
+    text: str | bytes, *, horizon: int = 100, name: str = "pomdp", max_entries: int | None = None
 ) -> TabularPOMDP:
     """The POMDP that the text of a `.pomdp` file describes.
 
@@ -26,11 +30,14 @@ def loads_pomdp(
 
     Rows that miss 1 by up to 1e-5 are renormalised. Anything else raises ``ValueError`` with the line and
     column, or with the names of the row that is no distribution. A file whose dense tables would have more
-    than `max_entries` entries is refused before memory is taken.
+    than `max_entries` entries is refused before memory is taken: by default 2^24, or 64 for every byte of the
+    file if that is more. Memory that is not there raises ``MemoryError``.
 
     The format knows no horizon: the one given here is only the usual length of an episode for `uqf.rollout`.
     """
     content = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else bytes(text)
+    if max_entries is None:
+        max_entries = max(MAX_ENTRIES, ENTRIES_PER_BYTE * len(content))
     return TabularPOMDP(**_core.read_pomdp(content, max_entries), horizon=horizon, name=name)
 
 
@@ -39,17 +46,17 @@ def load_pomdp(
     *,
     horizon: int = 100,
     name: str | None = None,
-    max_entries: int = MAX_ENTRIES,
+    max_entries: int | None = None,
 ) -> TabularPOMDP:
     """The POMDP of a `.pomdp` file, named after the file unless `name` is given; see `loads_pomdp`."""
     path = Path(path)
-    content = path.read_bytes()
+    content = read_ordinary(path, MAX_BYTES, "world")
     try:
         return loads_pomdp(
             content, horizon=horizon, name=path.stem if name is None else name, max_entries=max_entries
         )
-    except ValueError as error:
-        raise ValueError(f"{path}: {error}") from None
+    except (ValueError, MemoryError) as error:
+        raise type(error)(f"{path}: {error}") from None
 
 
 def dumps_pomdp(pomdp: Environment) -> str:

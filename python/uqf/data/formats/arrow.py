@@ -14,6 +14,7 @@ from uqf.data.formats.columns import LogColumns, layout_of, naming
 from uqf.data.formats.episodes import alphabet_of, trajectories_of, whole_episodes
 from uqf.data.trajectories import Trajectories
 from uqf.errors import FileFormatError
+from uqf.files import open_ordinary
 
 
 def read_table(
@@ -71,12 +72,12 @@ class ArrowSource:
 
     def schema(self) -> Any:
         """Columns and types."""
-        with self.path.open("rb") as file:
+        with open_ordinary(self.path) as file:
             return pa.ipc.open_file(file).schema
 
     def tables(self, rows: int, names: list[str]) -> Iterator[Any]:
         """The named columns, at most `rows` rows at a time."""
-        with self.path.open("rb") as file:
+        with open_ordinary(self.path) as file:
             reader = pa.ipc.open_file(file)
             for index in range(reader.num_record_batches):
                 batch = reader.get_batch(index)

@@ -11,6 +11,9 @@ import pyarrow as pa
 
 from uqf.errors import FileFormatError
 
+#: What a damaged or hostile log may raise on its way to episodes.
+DAMAGE = (ValueError, TypeError, LookupError, OverflowError, RecursionError)
+
 
 @dataclass(frozen=True)
 class LogColumns:
@@ -70,6 +73,8 @@ def layout_of(schema: Any, wanted: LogColumns) -> Layout:
         found = [name for name in candidates if name in schema.names]
         if found:
             names[role] = found[0]
+            if schema.names.count(found[0]) > 1:
+                raise FileFormatError(f"several columns are called {found[0]!r}; rename all but one")
         elif asked is not None or role in ("action", "observation", "reward"):
             raise FileFormatError(
                 f"no column {' or '.join(map(repr, candidates))} for the {role} among {schema.names[:20]}; "
@@ -101,7 +106,7 @@ def naming(source: Any) -> Iterator[None]:
         if error.errno is not None:
             raise  # the system's own: no such file, no permission, …
         raise FileFormatError(f"{source}: {error}") from error
-    except (pa.ArrowException, FileFormatError, ValueError, TypeError) as error:
+    except (pa.ArrowException, FileFormatError, *DAMAGE) as error:
         if str(error).startswith(str(source)):
             raise  # named already, by the file in the folder
         raise FileFormatError(f"{source}: {error}") from error

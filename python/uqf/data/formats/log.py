@@ -13,6 +13,7 @@ from uqf.data.formats.arrow import ArrowSource
 from uqf.data.formats.columns import Layout, LogColumns, layout_of, naming
 from uqf.data.formats.episodes import Alphabet, alphabet_of, trajectories_of, whole_episodes
 from uqf.data.formats.parquet import ParquetSource, metadata_of
+from uqf.data.formats.promises import refuse_empty_promise
 from uqf.data.formats.recode import recoded
 from uqf.data.formats.text import CsvSource, JsonLinesSource
 from uqf.data.trajectories import Trajectories
@@ -95,8 +96,12 @@ def iter_log(
         layout = layout_of(schema, columns)
         rows = batch_episodes * STEPS_PER_EPISODE if layout.per_step else batch_episodes
         written_actions, written_observations, written_names = metadata_of(schema)
+        both = [layout.names["action"], layout.names["observation"]]
+        if n_actions is None or n_observations is None:
+            tables = source.tables(rows, both)
+            refuse_empty_promise(written_actions, written_observations, tables, layout)
         alphabet = alphabet_of(
-            source.tables(rows, [layout.names["action"], layout.names["observation"]]),
+            source.tables(rows, both),
             layout,
             written_actions or n_actions,
             written_observations or n_observations,

@@ -13,6 +13,7 @@ from pyarrow import json as jsonl
 
 from uqf.data.formats.columns import LogColumns, layout_of
 from uqf.errors import FileFormatError
+from uqf.files import open_ordinary
 
 #: Bytes read at a time; the CSV reader holds some dozens of such blocks.
 BLOCK = 2**18
@@ -33,7 +34,7 @@ class CsvSource:
 
     def __init__(self, path: Path, columns: LogColumns) -> None:
         self.path = path
-        with path.open("rb") as file:
+        with open_ordinary(path) as file:
             header = csv.open_csv(
                 file, read_options=csv.ReadOptions(use_threads=False, block_size=BLOCK)
             ).schema
@@ -54,7 +55,7 @@ class CsvSource:
             column_types=self._types, include_columns=names, null_values=[""], strings_can_be_null=True
         )
         options = csv.ReadOptions(use_threads=False, block_size=BLOCK)
-        with self.path.open("rb") as file:
+        with open_ordinary(self.path) as file:
             for batch in csv.open_csv(file, read_options=options, convert_options=convert):
                 for first in range(0, batch.num_rows, rows):
                     yield pa.Table.from_batches([batch.slice(first, rows)])
@@ -108,7 +109,7 @@ class JsonLinesSource:
             row += table.num_rows
 
     def _parsed(self) -> Iterator[Any]:
-        with self.path.open("rb") as file:
+        with open_ordinary(self.path) as file:
             found = False
             while block := file.read(BLOCK):
                 rest = b"" if block.endswith(b"\n") else file.readline(LONGEST_LINE)

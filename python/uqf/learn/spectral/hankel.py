@@ -12,7 +12,7 @@ import scipy.sparse
 from uqf import _core
 from uqf.data.checks import FloatArray
 from uqf.data.trajectories import Trajectories
-from uqf.learn.spectral.decomposition import decompose
+from uqf.learn.spectral.decomposition import Decomposition, decompose
 from uqf.learn.spectral.wfa import WFA
 
 Word = tuple[int, ...]
@@ -128,7 +128,11 @@ def spectral_wfa(hankel: Hankel, rank: int | None = None) -> WFA:
     for name, words in (("prefixes", hankel.prefixes), ("suffixes", hankel.suffixes)):
         if () not in words:
             raise ValueError(f"{name} lacks the empty word (): its row and column are the automaton's ends")
-    parts = decompose(hankel.block, rank)
+    return decomposed_wfa(hankel, decompose(hankel.block, rank))
+
+
+def decomposed_wfa(hankel: Hankel, parts: Decomposition) -> WFA:
+    """The automaton of a decomposed block; its first k states are the automaton of rank k."""
     symbols = sorted(hankel.symbol_blocks)
     operators = [parts.prefix_map.T @ (hankel.symbol_blocks[symbol] @ parts.suffix_map) for symbol in symbols]
     return WFA(

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from html import escape
-from itertools import pairwise
-from typing import Any
+
+from uqf.page.labels import Placed
+from uqf.printable import escape
 
 
 @dataclass(frozen=True)
@@ -94,6 +94,24 @@ class Panel:
             f'<text class="{style}" x="{px:.1f}" y="{py:.1f}" text-anchor="{anchor}">{escape(words)}</text>'
         )
 
+    def label(self, label: Placed) -> None:
+        """The name of a dot where there is room, with a line to it if that is not beside it."""
+        px, py = label.dot
+        box = label.box
+        if label.distant:
+            end = min(max(px, box.left), box.right), min(max(py, box.top + 2), box.bottom)
+            self.parts.append(
+                f'<line class="leader" x1="{px:.1f}" y1="{py:.1f}" x2="{end[0]:.1f}" y2="{end[1]:.1f}"/>'
+            )
+        right = box.right <= px
+        self.text(
+            box.right if right else box.left,
+            box.bottom - 3.5,
+            label.words,
+            "end" if right else "start",
+            "label",
+        )
+
     def svg(self) -> str:
         """The group of elements of this panel."""
         left, right, bottom, top = self.x.start, self.x.end, self.y.start, self.y.end
@@ -177,10 +195,3 @@ def table(heads: Sequence[str], lines: Sequence[tuple[str, Sequence[str], bool]]
         for label, cells, ours in lines
     )
     return f"<table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>"
-
-
-def spread(labels: list[list[Any]], distance: float) -> None:
-    """Moves labels [pixel, …] apart until none covers another."""
-    labels.sort(key=lambda label: label[0])
-    for before, after in pairwise(labels):
-        after[0] = max(after[0], before[0] + distance)
