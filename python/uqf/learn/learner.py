@@ -95,7 +95,7 @@ class Learner(BaseEstimator):  # type: ignore[misc]
         """What scoring and saving need to know of the data: their fingerprint, and a sample that is in memory."""
         self.baseline_ = Baseline.of(sample, self.discount)
         self.n_features_in_ = sample.n_symbols
-        self.origin_ = Origin(found, sample.vocabulary)
+        self.origin_ = Origin(found, sample.codebook)
         return self
 
     def decision_function(self, histories: Trajectories | Sequence[History]) -> FloatArray:
