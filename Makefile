@@ -7,7 +7,8 @@ PIP := python -m pip --quiet --disable-pip-version-check
 RUST := Cargo.toml Cargo.lock $(shell find rust -name '*.rs')
 
 .DEFAULT_GOAL := all
-.PHONY: all help build demo browser test test-slow test-lowest lint docs format lock rust-targets wheel wheel-check bench bench-record bench-check clean
+.PHONY: all help build demo browser test test-slow test-lowest fuzz lint docs format lock rust-targets wheel wheel-check \
+	bench bench-record bench-check clean
 
 all: lint build test ## lint, build and test (what `make` alone does)
 
@@ -48,6 +49,12 @@ test-lowest: build ## the tests with the oldest versions that pyproject.toml all
 	$(BIN)/uv venv --quiet --clear --python $(BIN)/python $(LOWEST)
 	$(BIN)/uv pip install --quiet --python $(LOWEST) --resolution lowest-direct --requirement pyproject.toml --extra dev
 	PYTHONPATH=python $(LOWEST)/bin/python -m pytest -m "not slow" -rs
+
+# Inputs for every door; SEED=… repeats a run.
+COUNT ?= 1000000
+
+fuzz: build ## damaged inputs through every door, COUNT of each: about an hour for every million of most doors
+	$(BIN)/python tests/fuzz/run.py --count $(COUNT) $(if $(SEED),--seed $(SEED))
 
 lint: build docs ## ruff, mypy, stubtest, rustfmt, clippy, the documentation site and the workflows
 	$(BIN)/ruff check .

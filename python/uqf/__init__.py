@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from uqf.data.formats.parquet_shards import Shards as Shards
     from uqf.data.progress import Progress as Progress
     from uqf.data.trajectories import Trajectories as Trajectories
-    from uqf.data.vocabulary import Vocabulary as Vocabulary
     from uqf.errors import FileFormatError as FileFormatError
     from uqf.errors import NumericalError as NumericalError
     from uqf.errors import SpectralRadiusError as SpectralRadiusError
@@ -87,7 +86,6 @@ _ON_REQUEST = {
     "concatenate": ("uqf.data.concatenate", None),
     "Progress": ("uqf.data.progress", None),
     "Trajectories": ("uqf.data.trajectories", None),
-    "Vocabulary": ("uqf.data.vocabulary", None),
     "FileFormatError": ("uqf.errors", None),
     "NumericalError": ("uqf.errors", None),
     "SpectralRadiusError": ("uqf.errors", None),

@@ -12,6 +12,7 @@ from sklearn.base import clone
 
 from uqf import _core
 from uqf.data.checks import positive
+from uqf.data.fingerprint import fingerprint
 from uqf.data.overview import COST, Overview
 from uqf.data.parallel import single_blas
 from uqf.data.progress import Callback
@@ -141,7 +142,7 @@ class BeliefQ(Learner):
         reader = Reader(data, work=work, threads=self.threads, executor=executor, progress=progress)
         with single_blas():
             (overview,) = self._learn_tasks([self], [reader], kept)
-        return self._keep_origin(data, overview.sample)
+        return self._keep_origin(reader.fingerprint, overview.sample)
 
     def fit_tasks(self, tasks: Sequence[Trajectories]) -> list[BeliefQ]:
         """Learns several tasks of one world together; returns a fitted learner for each, in the same order.
@@ -164,7 +165,10 @@ class BeliefQ(Learner):
         readers = [Reader(data, work=self.work, threads=self.threads) for data in tasks]
         with single_blas():
             self._learn_tasks(learners, readers, None)
-        return [learner._keep_origin(data, data) for learner, data in zip(learners, tasks, strict=True)]
+        return [
+            learner._keep_origin(fingerprint(data), data)
+            for learner, data in zip(learners, tasks, strict=True)
+        ]
 
     def _learn_tasks(
         self, learners: list[BeliefQ], readers: list[Reader], kept: Kept | None

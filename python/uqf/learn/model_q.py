@@ -121,6 +121,6 @@ def optimal_values(model: dict[str, Any], discount: float) -> FloatArray:
         pairs = rewards + discount * goes_on * (transitions @ values)
         new = pairs.max(axis=0)
         change, values = np.abs(new - values).max(), new
-        if change <= SETTLED * max(1.0, float(np.abs(new).max())):
+        if change <= SETTLED * float(np.abs(new).max()):
             break
     return np.asarray(pairs)

@@ -163,7 +163,7 @@ class SpectralQ(Learner):
             "notes": [],
         }
         reader.reporter.finish()
-        return self._keep_origin(data, overview.sample)
+        return self._keep_origin(reader.fingerprint, overview.sample)
 
 
 def trace(episodes: float) -> float:

@@ -176,7 +176,7 @@ class Model:
             pairs = self.rewards + discount * (self.transitions @ values)
             new = self.best(pairs, floor)
             change, values = np.abs(new - values).max(), new
-            if change <= SETTLED * max(1.0, float(np.abs(new).max())):
+            if change <= SETTLED * float(np.abs(new).max()):
                 break
         return pairs, sweeps
 

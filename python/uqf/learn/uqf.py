@@ -189,7 +189,10 @@ class UQF(Incremental):
             self.__dict__.pop(name, None)
         LOG.info("state of rank %d learned in %.1f s", self.wfa_.rank, reader.reporter.seconds)
         self._data = data
-        return self._keep_origin(data, data) if in_memory else self
+        if in_memory:
+            return self._keep_origin(reader.fingerprint, data)
+        self.origin_ = Origin(reader.fingerprint, self.origin_.codebook)
+        return self
 
     def _reader(self, data: Any, passes: int, executor: Any, progress: Any) -> Reader:
         """What reads the data; parameters are checked first."""
@@ -235,7 +238,7 @@ class UQF(Incremental):
         )
         self.singular_values_ = state.decomposition.spectrum
         self.n_features_in_ = tally.n_symbols
-        self.origin_ = Origin(None, tally.vocabulary)
+        self.origin_ = Origin(None, tally.codebook)
         if self.rank is None:
             notes.insert(0, f"rank {state.rank} chosen from the spectrum (at most {MAX_RANK})")
         self.diagnostics_ = self._diagnostics(state, tally) | {"notes": notes + cuts}

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Protocol
 
+from uqf.data.codebook import Codebook
 from uqf.data.concatenate import concatenate
 from uqf.data.formats.arrow import ArrowSource
 from uqf.data.formats.columns import Layout, LogColumns, layout_of, naming
@@ -16,7 +17,6 @@ from uqf.data.formats.promises import refuse_empty_promise
 from uqf.data.formats.recode import recoded
 from uqf.data.formats.text import CsvSource, JsonLinesSource
 from uqf.data.trajectories import Trajectories
-from uqf.data.vocabulary import Vocabulary
 from uqf.errors import FileFormatError
 
 #: Format by suffix.
@@ -71,7 +71,7 @@ def iter_log(
     columns: LogColumns | None = None,
     n_actions: int | None = None,
     n_observations: int | None = None,
-    vocabulary: Vocabulary | None = None,
+    codebook: Codebook | None = None,
 ) -> Iterator[Trajectories]:
     """Episodes of a log, `batch_episodes` at a time (the last batch may have fewer).
 
@@ -88,7 +88,7 @@ def iter_log(
         Episodes of a batch.
     format : "parquet", "arrow", "csv" or "jsonl", optional
         By default the suffix tells.
-    columns, n_actions, n_observations, vocabulary
+    columns, n_actions, n_observations, codebook
         As in `uqf.from_arrow`.
 
     Returns
@@ -126,12 +126,12 @@ def iter_log(
             layout,
             written_actions or n_actions,
             written_observations or n_observations,
-            None if written_actions else vocabulary,
+            None if written_actions else codebook,
         )
         parts = _parts(source.tables(rows, layout.columns), layout, alphabet)
         if written_actions:
             # Our own files hold codes even where there are names.
-            asked = (n_actions, n_observations, vocabulary)
+            asked = (n_actions, n_observations, codebook)
             parts = (recoded(part, written_names, *asked) for part in parts)
         yield from _regrouped(parts, batch_episodes)
 
@@ -169,7 +169,7 @@ def read_log(
     columns: LogColumns | None = None,
     n_actions: int | None = None,
     n_observations: int | None = None,
-    vocabulary: Vocabulary | None = None,
+    codebook: Codebook | None = None,
 ) -> Trajectories:
     r"""All episodes of a log.
 
@@ -177,7 +177,7 @@ def read_log(
 
     Parameters
     ----------
-    path, format, columns, n_actions, n_observations, vocabulary
+    path, format, columns, n_actions, n_observations, codebook
         As in `uqf.iter_log`.
 
     Returns
@@ -196,7 +196,7 @@ def read_log(
     >>> with open("log.csv", "w") as file:
     ...     _ = file.write("episode,action,observation,reward\n0,wait,quiet,1\n0,repair,loud,-5\n")
     >>> data = uqf.read_log("log.csv")
-    >>> data.vocabulary.observations
+    >>> data.codebook.observation_names
     ('loud', 'quiet')
     """
     batches = iter_log(
@@ -205,7 +205,7 @@ def read_log(
         columns=columns,
         n_actions=n_actions,
         n_observations=n_observations,
-        vocabulary=vocabulary,
+        codebook=codebook,
     )
     return concatenate(list(batches))
 

@@ -118,16 +118,22 @@ class JsonLinesSource:
                 # Blank lines are no rows.
                 if lines := (block + rest).strip():
                     found = True
-                    yield _with_text_ids(
-                        jsonl.read_json(
-                            pa.BufferReader(lines),
-                            # In one piece: a type that changes is then told with its row.
-                            read_options=jsonl.ReadOptions(block_size=len(lines) + 1),
-                        ),
-                        self.columns,
-                    )
+                    yield _with_text_ids(_objects(lines), self.columns)
             if not found:
                 raise FileFormatError("the file is empty")
+
+
+def _objects(lines: bytes) -> Any:
+    """A row for every JSON object."""
+    # pyarrow crashes where the first value is null (apache/arrow#47409), and makes lists that reach beyond their
+    # values where the first of them is (apache/arrow#51305).
+    if not lines.removeprefix(b"\xef\xbb\xbf").startswith(b"{"):
+        raise FileFormatError(f"{lines[:20]!r} begins no JSON object; every line is one")
+    # In one piece: a type that changes is then told with its row.
+    options = jsonl.ReadOptions(block_size=len(lines) + 1)
+    table = jsonl.read_json(pa.BufferReader(lines), read_options=options)
+    table.validate(full=True)
+    return table
 
 
 def _with_text_ids(table: Any, columns: LogColumns) -> Any:
