@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from uqf import baselines as baselines
     from uqf import ope as ope
     from uqf import strings as strings
+    from uqf._core import __version__ as __version__
     from uqf.adapters.gymnasium import from_gymnasium as from_gymnasium
     from uqf.adapters.gymnasium import gymnasium_env as gymnasium_env
     from uqf.adapters.gymnasium import gymnasium_vector_env as gymnasium_vector_env
@@ -80,6 +81,7 @@ if TYPE_CHECKING:
 #: Names that are imported when first used: (module, the extra that it needs). All of them are: scikit-learn and
 #: scipy take seconds to load, an agent that only acts needs neither, and the command line listens to Ctrl-C first.
 _ON_REQUEST = {
+    "__version__": ("uqf._core", None),
     "batch": ("uqf.batches", None),
     "Codebook": ("uqf.data.codebook", None),
     "concatenate": ("uqf.data.concatenate", None),
@@ -152,8 +154,6 @@ _ON_REQUEST = {
     "Shards": ("uqf.data.formats.parquet_shards", "io"),
 }
 
-__version__ = "0.1.0"
-
 
 def __getattr__(name: str) -> "Any":
     if name not in _ON_REQUEST:
@@ -170,4 +170,6 @@ def __getattr__(name: str) -> "Any":
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_ON_REQUEST})
+    """The public names, and nothing that this file needs for itself."""
+    here = [name for name, value in globals().items() if getattr(value, "__module__", "").startswith("uqf")]
+    return sorted({name for name in (*here, *_ON_REQUEST) if not name.startswith("_")})

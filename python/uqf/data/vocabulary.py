@@ -14,11 +14,30 @@ UNKNOWN = "(unknown)"
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """Action i is called ``actions[i]``, observation i ``observations[i]``; None if the logs have numbers.
+    """Names of actions and observations; None where the logs have numbers.
 
     One observation code more than there are names, the last, stands for everything that the logs do not
     contain: a policy meets it as a symbol that it never saw, and keeps its state. There is no such action,
     since a policy chooses from those it knows.
+
+    Parameters
+    ----------
+    actions, observations : tuples of str, optional
+        Action i is called ``actions[i]``, observation i ``observations[i]``.
+
+    Raises
+    ------
+    ValueError
+        If a name is listed twice.
+
+    Examples
+    --------
+    >>> import uqf
+    >>> names = uqf.Vocabulary(("wait", "repair"), ("quiet", "loud"))
+    >>> names.encode_action("repair"), names.decode_observation(0)
+    (1, 'quiet')
+    >>> names.encode_observation("smoking")  # never seen
+    2
     """
 
     actions: tuple[str, ...] | None = None

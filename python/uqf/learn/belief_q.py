@@ -81,6 +81,18 @@ class BeliefQ(Learner):
     temperature : float, optional
         0 acts greedily, more draws actions from softmax(q_values / temperature). By default in proportion to the
         standard error of the learned values.
+    seed : int
+        Of the random starts; the same seed gives the same bits.
+    threads : int, optional
+        All cores by default.
+
+    Examples
+    --------
+    >>> import uqf
+    >>> env = uqf.make("tiger")
+    >>> learner = uqf.BeliefQ(0.95, states=4, models=2).fit(uqf.rollout(env, episodes=1000, seed=0))
+    >>> uqf.estimate_return(env, learner.policy_, episodes=1000, seed=1).mean > 0
+    True
     """
 
     def __init__(

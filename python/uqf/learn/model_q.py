@@ -39,6 +39,14 @@ class ModelQ(BeliefQ):
         As in `BeliefQ`.
     temperature : float
         0 acts greedily; more draws actions from softmax(q_values / temperature).
+
+    Examples
+    --------
+    >>> import uqf
+    >>> env = uqf.make("tiger")
+    >>> learner = uqf.ModelQ(0.95, states=4, models=2).fit(uqf.rollout(env, episodes=1000, seed=0))
+    >>> int(learner.decision_function([[]])[0].argmax())  # listen first
+    0
     """
 
     temperature: float

@@ -94,13 +94,29 @@ class UQF(Incremental):
         divided by the frequencies of actions after the last symbol.
     forgetting : float in (0, 1]
         What the weight of all older data is multiplied by at every `partial_fit`.
+    seed : int
+        Of projections.
+    threads : int, optional
+        All cores by default.
 
     Attributes
     ----------
     policy_, diagnostics_, n_features_in_
-    wfa_, value_wfa_ : the automata B of rewards (equal to A for target "return") and A of values
-    singular_values_ : of the Hankel block, as many as were computed
-    statistics_ : the sums that replace the data after `partial_fit`; `uqf.save_statistics` writes them to a file
+        As all learners have them.
+    wfa_, value_wfa_ : WFA
+        The automata B of rewards (equal to A for target "return") and A of values.
+    singular_values_ : floats
+        Of the Hankel block, as many as were computed.
+    statistics_ : Statistics
+        The sums that replace the data after `partial_fit`; `uqf.save_statistics` writes them to a file.
+
+    Examples
+    --------
+    >>> import uqf
+    >>> data = uqf.rollout(uqf.make("gridworld-near"), episodes=200, seed=0)
+    >>> learner = uqf.UQF(rank=6, discount=0.9).fit(data)
+    >>> learner.wfa_.rank, learner.wfa_.n_symbols == data.n_symbols
+    (6, True)
     """
 
     def __init__(

@@ -125,6 +125,8 @@ def evaluate(
         The least and the most that an episode can earn. The interval then holds whatever is too rare to be in the
         log. Without it, a rare event that is worth far more than all that was logged goes unnoticed.
 
+    Notes
+    -----
     There is an interval only where the log tells the return: "model" and "cpsr" have none, since the error of a model
     may be many times the noise of the data. Without `behavior_probs` it holds on a condition (`condition`), and
     `sufficient` is false.
