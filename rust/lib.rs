@@ -14,4 +14,5 @@ pub mod domains;
 pub mod formats;
 pub mod learn;
 pub mod policies;
+#[cfg(feature = "python")]
 mod bindings;

@@ -14,15 +14,25 @@ PYTHON = ROOT / "python" / "uqf"
 
 #: A Python module may import only from layers above its own, and from its own.
 LAYERS = [
-    {"_core", "errors", "files", "printable", "_reference", "_reference_beliefs", "_reference_filters"},
+    {
+        "_core",
+        "errors",
+        "files",
+        "printable",
+        "_reference",
+        "_reference_beliefs",
+        "_reference_filters",
+        "page",
+    },
     {"data"},
     {"policies", "worlds"},
     {"plans", "batches", "evaluate", "frames"},
     {"storage"},
     {"learn"},
-    {"iteration"},
+    {"iteration", "strings"},
     {"baselines"},
     {"ope"},
+    {"reports"},
     {"adapters"},
     {"experiments"},
     {"cli", "__main__"},

@@ -8,12 +8,15 @@ if TYPE_CHECKING:
 
     from uqf import baselines as baselines
     from uqf import ope as ope
+    from uqf import strings as strings
+    from uqf._core import __version__ as __version__
     from uqf.adapters.gymnasium import from_gymnasium as from_gymnasium
     from uqf.adapters.gymnasium import gymnasium_env as gymnasium_env
     from uqf.adapters.gymnasium import gymnasium_vector_env as gymnasium_vector_env
     from uqf.adapters.minari import from_minari as from_minari
     from uqf.batches import batch as batch
     from uqf.data.cluster import dask_shards as dask_shards
+    from uqf.data.codebook import Codebook as Codebook
     from uqf.data.concatenate import concatenate as concatenate
     from uqf.data.formats.arrow import from_arrow as from_arrow
     from uqf.data.formats.columns import LogColumns as LogColumns
@@ -23,7 +26,6 @@ if TYPE_CHECKING:
     from uqf.data.formats.parquet_shards import Shards as Shards
     from uqf.data.progress import Progress as Progress
     from uqf.data.trajectories import Trajectories as Trajectories
-    from uqf.data.vocabulary import Vocabulary as Vocabulary
     from uqf.errors import FileFormatError as FileFormatError
     from uqf.errors import NumericalError as NumericalError
     from uqf.errors import SpectralRadiusError as SpectralRadiusError
@@ -65,6 +67,7 @@ if TYPE_CHECKING:
     from uqf.storage.policies import inspect_policy as inspect_policy
     from uqf.storage.policies import load as load
     from uqf.storage.policies import save as save
+    from uqf.strings.spectral import SpectralStrings as SpectralStrings
     from uqf.worlds.environments import Environment as Environment
     from uqf.worlds.environments import TabularPOMDP as TabularPOMDP
     from uqf.worlds.environments import environments as environments
@@ -77,11 +80,12 @@ if TYPE_CHECKING:
 #: Names that are imported when first used: (module, the extra that it needs). All of them are: scikit-learn and
 #: scipy take seconds to load, an agent that only acts needs neither, and the command line listens to Ctrl-C first.
 _ON_REQUEST = {
+    "__version__": ("uqf._core", None),
     "batch": ("uqf.batches", None),
+    "Codebook": ("uqf.data.codebook", None),
     "concatenate": ("uqf.data.concatenate", None),
     "Progress": ("uqf.data.progress", None),
     "Trajectories": ("uqf.data.trajectories", None),
-    "Vocabulary": ("uqf.data.vocabulary", None),
     "FileFormatError": ("uqf.errors", None),
     "NumericalError": ("uqf.errors", None),
     "SpectralRadiusError": ("uqf.errors", None),
@@ -112,6 +116,8 @@ _ON_REQUEST = {
     "save_pomdp": ("uqf.worlds.pomdp_file", None),
     "baselines": ("uqf.baselines", None),
     "ope": ("uqf.ope", None),
+    "strings": ("uqf.strings", None),
+    "SpectralStrings": ("uqf.strings.spectral", None),
     "BeliefQ": ("uqf.learn.belief_q", None),
     "ContextQ": ("uqf.learn.context_q", None),
     "ModelQ": ("uqf.learn.model_q", None),
@@ -146,8 +152,6 @@ _ON_REQUEST = {
     "Shards": ("uqf.data.formats.parquet_shards", "io"),
 }
 
-__version__ = "0.1.0"
-
 
 def __getattr__(name: str) -> "Any":
     if name not in _ON_REQUEST:
@@ -164,4 +168,6 @@ def __getattr__(name: str) -> "Any":
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_ON_REQUEST})
+    """The public names, and nothing that this file needs for itself."""
+    here = [name for name, value in globals().items() if getattr(value, "__module__", "").startswith("uqf")]
+    return sorted({name for name in (*here, *_ON_REQUEST) if not name.startswith("_")})

@@ -25,9 +25,9 @@ def test_predict_gives_each_parallel_episode_its_own_memory():
 
 
 def test_predict_speaks_names():
-    names = uqf.Vocabulary(("wait", "go"), ("red",))
+    names = uqf.Codebook.named(("wait", "go"), ("red",))
     policy = uqf.TablePolicy(np.eye(2)[[0, 1, 0, 1, 1]], 2)
-    predictor = Predictor(policy, vocabulary=names)
+    predictor = Predictor(policy, codebook=names)
     action, state = predictor.predict("red")
     assert action == "go"
     action, state = predictor.predict("red", state)

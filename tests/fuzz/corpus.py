@@ -37,10 +37,10 @@ WORLDS = [
 
 def fill(folder: Path) -> None:
     """Writes a valid file of every kind into a folder, and some that are none."""
-    names = uqf.Vocabulary(("left", "right", "stay"), ("wall",))
+    names = uqf.Codebook.named(("left", "right", "stay"), ("wall",))
     for kind, make in KINDS.items():
         settings = {"rank": 3, "discount": 0.9, "grid": [1, {"a": None}]}
-        uqf.save(make(), folder / f"{kind}.safetensors", vocabulary=names, settings=settings)
+        uqf.save(make(), folder / f"{kind}.safetensors", codebook=names, settings=settings)
     tiger = uqf.rollout(uqf.make("tiger"), episodes=30, horizon=5)
     tiger.to_parquet(folder / "tiger.parquet")
     for kind, settings in (

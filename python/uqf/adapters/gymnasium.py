@@ -66,6 +66,25 @@ def gymnasium_env(env: Environment, *, render_mode: str | None = None) -> Gymnas
     observation space is ``Discrete(n_observations + 1)``, and its last code means "nothing seen yet" and
     occurs at `reset` only. After ``reset(seed=s)`` and n further resets the world draws the random numbers of
     episode n of ``uqf.rollout(env, …, seed=s)``.
+
+    Parameters
+    ----------
+    env : Environment
+        The world.
+    render_mode : "ansi" or None
+        Whether `render` gives text.
+
+    Returns
+    -------
+    gymnasium.Env
+        With discrete spaces.
+
+    Examples
+    --------
+    >>> import uqf
+    >>> tiger = uqf.gymnasium_env(uqf.make("tiger"))
+    >>> int(tiger.reset(seed=0)[0])  # two observations, and "nothing seen yet"
+    2
     """
     return GymnasiumEnv(env, render_mode)
 
@@ -73,10 +92,29 @@ def gymnasium_env(env: Environment, *, render_mode: str | None = None) -> Gymnas
 def gymnasium_vector_env(
     env: Environment, n: int, *, autoreset_mode: AutoresetMode = AutoresetMode.NEXT_STEP
 ) -> SyncVectorEnv:
-    """`n` copies of a world as a `gymnasium.vector.VectorEnv`, each as `gymnasium_env` makes it.
+    """Copies of a world as a `gymnasium.vector.VectorEnv`, each as `gymnasium_env` makes it.
 
-    ``reset(seed=s)`` seeds copy i with s + i. By default a copy whose episode has ended is reset by the next
-    `step`, which ignores its action and gives reward 0, as Gymnasium does since 1.1.
+    Parameters
+    ----------
+    env : Environment
+        The world.
+    n : int
+        Number of copies; ``reset(seed=s)`` seeds copy i with s + i.
+    autoreset_mode : AutoresetMode
+        By default a copy whose episode has ended is reset by the next `step`, which ignores its action and gives
+        reward 0, as Gymnasium does since 1.1.
+
+    Returns
+    -------
+    gymnasium.vector.SyncVectorEnv
+        With discrete spaces.
+
+    Examples
+    --------
+    >>> import uqf
+    >>> tigers = uqf.gymnasium_vector_env(uqf.make("tiger"), 3)
+    >>> tigers.reset(seed=0)[0].tolist()
+    [2, 2, 2]
     """
     if operator.index(n) < 1:
         raise ValueError(f"n = {n}: give at least one copy")
@@ -124,19 +162,41 @@ def from_gymnasium(
 ) -> Trajectories:
     """Plays episodes in a Gymnasium environment and records them, like `uqf.rollout`.
 
+    What `reset` shows becomes `first_observations`: whoever uses a policy learned from such data begins an episode
+    with ``policy.initial_state(first=code)``. Environments made by `gymnasium_env` show nothing first.
+
     Parameters
     ----------
     gym_env : gymnasium.Env
         Action and observation spaces are Discrete (any `start`), MultiDiscrete, MultiBinary, or a Tuple or
         Dict of those; elements become codes 0, 1, 2, …, the last component counting fastest.
-    policy : None (uniform) or any object with the policy protocol, acting on codes
+    policy : None (uniform) or any policy
+        Acting on codes.
+    episodes : int
+        How many.
     horizon : int, optional
         Longest episode; by default the environment's own limit, without which it must be given.
+    epsilon : float in [0, 1]
+        With this probability a uniform action replaces the policy's own, at each step.
     seed : int
         Seeds the first `reset`; later resets continue the environment's own generator.
 
-    What `reset` shows becomes `first_observations`: whoever uses a policy learned from such data begins an episode
-    with ``policy.initial_state(first=code)``. Environments made by `gymnasium_env` show nothing first.
+    Returns
+    -------
+    Trajectories
+        The episodes, with `behavior_probs`.
+
+    Raises
+    ------
+    TypeError
+        If a space is not finite.
+
+    Examples
+    --------
+    >>> import gymnasium, uqf
+    >>> data = uqf.from_gymnasium(gymnasium.make("FrozenLake-v1"), episodes=10, seed=0)
+    >>> data.n_actions, data.n_observations
+    (4, 16)
     """
     if not isinstance(gym_env, gymnasium.Env):
         raise TypeError(f"gym_env is a {type(gym_env).__name__}: give a single gymnasium.Env, not a vector")

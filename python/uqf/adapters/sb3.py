@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uqf.data.vocabulary import Vocabulary
+from uqf.data.codebook import Codebook
 from uqf.policies import chooser, started
 
 #: Memory of every episode, and the code of the action last chosen in it.
@@ -19,8 +19,8 @@ class Predictor:
 
     Parameters
     ----------
-    policy : a policy that knows `n_actions`, or whose `vocabulary` names them
-    vocabulary : Vocabulary, optional
+    policy : a policy that knows `n_actions`, or whose `codebook` names them
+    codebook : Codebook, optional
         With it, observations may come and actions go as names.
     seed : int
         Of the draws of stochastic policies.
@@ -29,13 +29,13 @@ class Predictor:
     not needed.
     """
 
-    def __init__(self, policy: Any, *, vocabulary: Vocabulary | None = None, seed: int = 0) -> None:
-        names = vocabulary or Vocabulary()
+    def __init__(self, policy: Any, *, codebook: Codebook | None = None, seed: int = 0) -> None:
+        names = codebook or Codebook.named()
         n_actions = names.n_actions or getattr(policy, "n_actions", None)
         if n_actions is None:
-            raise TypeError(f"policy is a {type(policy).__name__} without n_actions: give a vocabulary")
+            raise TypeError(f"policy is a {type(policy).__name__} without n_actions: give a codebook")
         self.policy = policy
-        self.vocabulary = names
+        self.codebook = names
         self._choose = chooser(policy, n_actions)
         self._rng = np.random.default_rng(seed)
 
@@ -64,16 +64,16 @@ class Predictor:
             if state is None or starts[index]:
                 memory = started(self.policy, self._first(seen))
             else:
-                code = self.vocabulary.encode_observation(seen)
+                code = self.codebook.encode_one(seen)
                 memory = self.policy.update(state[0][index], state[1][index], code)
             probs = self._choose(memory, self._rng)
             memories.append(memory)
             codes.append(int(probs.argmax() if deterministic else self._rng.choice(len(probs), p=probs)))
-        actions = np.array([self.vocabulary.decode_action(code) for code in codes])
+        actions = np.array([self.codebook.decode_action(code) for code in codes])
         shaped = actions.reshape(np.shape(observation))
         return shaped, (tuple(memories), tuple(codes))
 
     def _first(self, seen: Any) -> int | None:
-        code = self.vocabulary.encode_observation(seen)
-        known = self.vocabulary.n_observations or getattr(self.policy, "n_observations", None)
+        code = self.codebook.encode_one(seen)
+        known = self.codebook.n_codes or getattr(self.policy, "n_observations", None)
         return code if known is None or 0 <= code < known else None

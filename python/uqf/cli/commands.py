@@ -18,7 +18,7 @@ import uqf
 from uqf.cli import experiments
 from uqf.cli.entry import INTERRUPTED
 from uqf.cli.refusals import REFUSALS, about, explain
-from uqf.cli.summary import data_report, estimate_report, fit_report, policy_report
+from uqf.cli.summary import data_report, estimate_report, fit_report, judged, policy_report
 from uqf.cli.tables import show
 from uqf.cli.terminal import plain_table, progress_bar, stages, stoppable
 from uqf.cli.watch import as_record
@@ -26,7 +26,6 @@ from uqf.cli.watch import show as show_episode
 from uqf.evaluate import estimate_return
 from uqf.frames import play
 from uqf.ope import METHODS
-from uqf.ope import evaluate as evaluate_off_policy
 from uqf.storage.tensors import begins_as_tensors
 from uqf.worlds.environments import Environment, environments, make
 from uqf.worlds.pomdp_file import load_pomdp
@@ -215,11 +214,11 @@ def evaluate(
             data = uqf.read_log(
                 Path(str(log)),
                 columns=_log_columns(columns),
-                vocabulary=header.vocabulary,
+                codebook=header.codebook,
                 n_actions=header.n_actions,
                 n_observations=header.n_observations,
             )
-            estimate = evaluate_off_policy(loaded, data, discount=weight, method=method, seed=seed)
+            estimate = judged(loaded, header, data, discount=weight, method=method, seed=seed)
         show({"expect": estimate_report(estimate), "data": data_report(data, weight)}, as_json)
 
 

@@ -12,9 +12,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from uqf.data.codebook import Codebook
 from uqf.data.formats.columns import naming
 from uqf.data.trajectories import Trajectories
-from uqf.data.vocabulary import Vocabulary
 from uqf.errors import FileFormatError
 from uqf.files import open_ordinary, whole_file
 
@@ -40,12 +40,10 @@ def write_parquet(data: Trajectories, path: str | os.PathLike[str]) -> None:
     columns["terminated"] = pa.array(data.terminated)
     if data.first_observations is not None:
         columns["first_observation"] = pa.array(data.first_observations)
-    names = data.vocabulary or Vocabulary()
     metadata = {
         "n_actions": data.n_actions,
         "n_observations": data.n_observations,
-        "action_names": names.actions,
-        "observation_names": names.observations,
+        "codebook": None if data.codebook is None else data.codebook.to_dict(),
     }
     table = pa.table(columns).replace_schema_metadata({KEY: json.dumps(metadata).encode()})
     with whole_file(path) as file:
@@ -53,19 +51,21 @@ def write_parquet(data: Trajectories, path: str | os.PathLike[str]) -> None:
         pq.write_table(table, file, row_group_size=rows, write_page_checksum=True)
 
 
-def metadata_of(schema: Any) -> tuple[int | None, int | None, Vocabulary | None]:
-    """(n_actions, n_observations, vocabulary) of a file that `write_parquet` wrote; Nones for any other."""
+def metadata_of(schema: Any) -> tuple[int | None, int | None, Codebook | None]:
+    """(n_actions, n_observations, codebook) of a file that `write_parquet` wrote; Nones for any other."""
     text = (schema.metadata or {}).get(KEY)
     if text is None:
         return None, None, None
     try:
         metadata = json.loads(text)
-        actions, observations = (metadata[f"{role}_names"] for role in ("action", "observation"))
-        vocabulary = Vocabulary(actions and tuple(actions), observations and tuple(observations))
+        written = metadata["codebook"]
+        codebook = None if written is None else Codebook.from_dict(written)
         sizes = metadata["n_actions"], metadata["n_observations"]
         if not all(type(size) is int and size >= 1 for size in sizes):
             raise ValueError(f"n_actions, n_observations = {sizes} are no positive whole numbers")
-        return *sizes, None if vocabulary == Vocabulary() else vocabulary
+        if codebook is not None:
+            codebook.refuse_other_sizes(*sizes)
+        return *sizes, codebook
     except (ValueError, TypeError, LookupError, RecursionError) as error:
         raise FileFormatError(f"the metadata of uqf are damaged: {error}") from None
 
