@@ -16,9 +16,10 @@ PYTHON = ROOT / "python" / "uqf"
 LAYERS = [
     {"_core", "errors", "files", "_reference", "_reference_beliefs", "_reference_filters"},
     {"data"},
-    {"policies", "worlds"},
-    {"plans", "batches", "evaluate", "frames"},
+    {"policies", "batches", "worlds"},
+    {"plans", "evaluate", "frames"},
     {"storage"},
+    {"agent"},
     {"learn"},
     {"iteration"},
     {"baselines"},

@@ -3,6 +3,8 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from uqf.adapters.registration import register_with_gymnasium
+from uqf.agent import Agent as Agent
 from uqf.batches import batch as batch
 from uqf.data.concatenate import concatenate as concatenate
 from uqf.data.progress import Progress as Progress
@@ -72,6 +74,8 @@ if TYPE_CHECKING:
     from uqf.learn.spectral_q import SpectralQ as SpectralQ
     from uqf.learn.table_q import TableQ as TableQ
     from uqf.learn.uqf import UQF as UQF
+    from uqf.storage.onnx import export_onnx as export_onnx
+    from uqf.worlds.gymnasium import GymnasiumWorld as GymnasiumWorld
 
 #: Names that are imported when first used: (module, the extra that it needs). Without an extra it is the time:
 #: scikit-learn and scipy's sparse matrices take seconds to load, an agent that only acts needs neither.
@@ -99,6 +103,8 @@ _ON_REQUEST = {
     "save_statistics": ("uqf.learn.spectral.statistics_file", None),
     "PolicyIteration": ("uqf.iteration", None),
     "policy_iteration": ("uqf.iteration", None),
+    "GymnasiumWorld": ("uqf.worlds.gymnasium", "gym"),
+    "export_onnx": ("uqf.storage.onnx", "onnx"),
     "from_gymnasium": ("uqf.adapters.gymnasium", "gym"),
     "gymnasium_env": ("uqf.adapters.gymnasium", "gym"),
     "gymnasium_vector_env": ("uqf.adapters.gymnasium", "gym"),
@@ -113,6 +119,8 @@ _ON_REQUEST = {
 }
 
 __version__ = "0.1.0"
+
+register_with_gymnasium()
 
 
 def __getattr__(name: str) -> Any:

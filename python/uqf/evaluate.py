@@ -14,6 +14,8 @@ from uqf import _core
 from uqf.data.trajectories import Trajectories
 from uqf.policies import CompiledPolicy, chooser
 from uqf.worlds.environments import Environment
+from uqf.worlds.foreign import as_world
+from uqf.worlds.world import World
 
 Progress = Callable[[int], object]
 
@@ -51,11 +53,7 @@ class Step(NamedTuple):
     terminated: bool
 
 
-def _checked(env: Environment, policy: Any, episodes: int, horizon: int | None, seed: int) -> dict[str, Any]:
-    if not isinstance(env, Environment):
-        raise TypeError(
-            f"env is a {type(env).__name__}: give uqf.make(…), uqf.load_pomdp(…) or a TabularPOMDP"
-        )
+def _checked(env: World, policy: Any, episodes: int, horizon: int | None, seed: int) -> dict[str, Any]:
     if not isinstance(seed, (int, np.integer)) or not 0 <= seed < 2**64:
         raise ValueError(f"seed = {seed!r}: give an integer from 0 to 2**64 - 1")
     for name in ("n_actions", "n_observations"):
@@ -67,7 +65,7 @@ def _checked(env: Environment, policy: Any, episodes: int, horizon: int | None, 
 
 
 def rollout(
-    env: Environment,
+    env: Any,
     policy: Any = None,
     *,
     episodes: int,
@@ -82,6 +80,8 @@ def rollout(
 
     Parameters
     ----------
+    env : a world of `uqf.make`, a TabularPOMDP, a `uqf.GymnasiumWorld`, or a gymnasium.Env as it is
+        Those of Gymnasium play in one thread.
     policy : None (uniform), a compiled policy, or any object with the policy protocol
         The last kind calls Python at every step and uses one thread.
     horizon : int, optional
@@ -95,7 +95,10 @@ def rollout(
     progress : callable, optional
         Called now and then with the number of episodes done.
     """
+    env = as_world(env, horizon)
     schedule = _checked(env, policy, episodes, horizon, seed) | {"first": operator.index(first)}
+    if not isinstance(env, Environment):
+        return env.play(policy, epsilon=float(epsilon), progress=progress, **schedule)
     if policy is None or isinstance(policy, CompiledPolicy):
         arrays = _core.rollout(
             env.world, policy, epsilon=float(epsilon), threads=threads, progress=progress, **schedule
@@ -117,7 +120,7 @@ def rollout(
 
 
 def estimate_return(
-    env: Environment,
+    env: Any,
     policy: Any,
     *,
     episodes: int,
@@ -129,12 +132,17 @@ def estimate_return(
 ) -> Score:
     """Mean discounted return of a policy over fresh episodes; the first reward is not discounted.
 
-    `policy` as in `rollout` (None is the uniform policy); `discount` is the environment's own by default.
+    `env` and `policy` as in `rollout` (None is the uniform policy); `discount` is the world's own by default,
+    0.99 for a gymnasium.Env.
     """
+    env = as_world(env, horizon)
     schedule = _checked(env, policy, episodes, horizon, seed)
     weight = env.discount if discount is None else float(discount)
     if not 0.0 <= weight <= 1.0:
         raise ValueError(f"discount = {discount}: give a number in [0, 1]")
+    if not isinstance(env, Environment):
+        played = env.play(policy, epsilon=0.0, first=0, progress=progress, **schedule)
+        return Score(played.returns(weight), played.lengths)
     if policy is None or isinstance(policy, CompiledPolicy):
         return Score(
             *_core.returns(env.world, policy, discount=weight, threads=threads, progress=progress, **schedule)

@@ -6,7 +6,7 @@ from gymnasium.utils.env_checker import check_env
 from gymnasium.vector import AutoresetMode, VectorEnv
 
 import uqf
-from uqf.adapters.spaces import coding
+from uqf.worlds.spaces import coding
 
 WORLDS = ["tiger", "gridworld-near", "gridworld-hamilton", "pocman", "spocman"]
 

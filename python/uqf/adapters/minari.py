@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from gymnasium import spaces
 
-from uqf.adapters.spaces import Coding, coding
+from uqf.worlds.spaces import Coding, coding
 from uqf.data.trajectories import Trajectories
 from uqf.errors import FileFormatError
 
