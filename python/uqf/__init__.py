@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from uqf.adapters.registration import register_with_gymnasium
 from uqf.agent import Agent as Agent
 from uqf.batches import batch as batch
+from uqf.data.codebook import Codebook as Codebook
 from uqf.data.concatenate import concatenate as concatenate
 from uqf.data.progress import Progress as Progress
 from uqf.data.trajectories import Trajectories as Trajectories
