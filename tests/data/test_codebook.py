@@ -117,6 +117,16 @@ def test_a_column_that_only_tells_which_action_is_good_is_kept_and_noise_is_not(
     assert book.encode_one((0.4, 0.3)) != book.encode_one((0.6, 0.3))
 
 
+def test_what_is_seen_first_counts_as_well():
+    rng = np.random.default_rng(4)
+    first, actions = rng.random(900), rng.choice(["left", "right"], 900)
+    rewards = ((first > 0.3) == (actions == "left")).astype(float)
+    book = uqf.Codebook().fit(
+        {"x": np.zeros(900)}, rewards, np.arange(901), actions=actions, first={"x": first}
+    )
+    assert book.encode_one(0.2) != book.encode_one(0.4) and book.n_codes <= 4
+
+
 def test_more_cells_as_the_log_grows_and_never_more_than_allowed():
     sizes = []
     for episodes in (30, 300, 3000):

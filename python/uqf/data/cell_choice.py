@@ -67,9 +67,9 @@ def chosen_cells(
             return separated(columns, features, seen[np.sort(distinct)], seed), {"every combination": True}
     most = int(min(max_codes, max(2, count // STEPS_PER_CELL)))
     shown = appearance(columns, values)
-    if paid is None:
-        return grown(columns, features, seen, shown, most, seed), {}
     steps = with_successor(ends)
+    if paid is None or len(steps) == 0:
+        return grown(columns, features, seen, shown, most, seed), {}
     targets = returns_by_action(paid, ends, taken)
     size, judged = _best_size(seen[steps], targets, _halves(ends, steps, seed), most, seed)
     return grown(columns, features, seen[steps], targets, size, seed), {"judged": judged}

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from uqf.data.cells import Cells
 from uqf.data.names import Names, checked_names
-from uqf.data.raw_columns import columns_of, kind_of, values_of_one
+from uqf.data.raw_columns import columns_of, kind_of, values_of_one, with_first
 
 #: Codes of a codebook, whoever asks for more.
 MAX_CODES = 100_000
@@ -53,6 +53,7 @@ class Codebook:
         offsets: ArrayLike | None = None,
         *,
         actions: ArrayLike | None = None,
+        first: Any = None,
     ) -> Self:
         """Learns the codes from a log.
 
@@ -65,6 +66,8 @@ class Codebook:
             Episode i is rows ``offsets[i]:offsets[i + 1]``; by default all rows are one episode.
         actions : codes or names, shape (n_steps,), optional
             The action of each step. Give them: a column may tell which action is good and nothing else.
+        first : columns with a row per episode, optional
+            What every episode showed before its first action.
 
         With rewards, cells are chosen by how well they predict the rewards and observations that follow, and their
         number by episodes that were held out. Without, cells are chosen to tell the rows apart.
@@ -72,6 +75,8 @@ class Codebook:
         if not 2 <= self.max_codes <= MAX_CODES:
             raise ValueError(f"max_codes = {self.max_codes}: give a number from 2 to {MAX_CODES}")
         found = columns_of(columns)
+        if first is not None:
+            found, rewards, offsets, actions = with_first(found, columns_of(first), rewards, offsets, actions)
         kinds = tuple(kind_of(name, values) for name, values in found.items())
         if len(found[kinds[0].name]) == 0:
             raise ValueError("columns hold no row: give at least one")

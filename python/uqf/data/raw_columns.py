@@ -185,6 +185,38 @@ def _array(name: str, values: Any) -> NDArray[Any]:
     return array
 
 
+def with_first(
+    found: Mapping[str, NDArray[Any]],
+    first: Mapping[str, NDArray[Any]],
+    rewards: Any,
+    offsets: Any,
+    actions: Any,
+) -> tuple[dict[str, NDArray[Any]], Any, Any, Any]:
+    """Columns, rewards, offsets and actions with a row more at the beginning of every episode: what was seen first.
+
+    It has no reward, and its action is that of the next step, which nobody looks at.
+    """
+    count = len(next(iter(found.values())))
+    ends = np.asarray([0, count] if offsets is None else offsets)
+    shown = dict(zip(found, first.values(), strict=True)) if found.keys() != first.keys() else first
+    if any(len(one) != len(ends) - 1 for one in shown.values()):
+        raise ValueError(f"first holds other than one row for each of {len(ends) - 1} episodes")
+    rows = {
+        name: np.insert(_widened(column, shown[name]), ends[:-1], shown[name])
+        for name, column in found.items()
+    }
+    paid = None if rewards is None else np.insert(np.asarray(rewards, np.float64), ends[:-1], 0.0)
+    taken = (
+        None if actions is None else np.insert(np.asarray(actions), ends[:-1], np.asarray(actions)[ends[:-1]])
+    )
+    return rows, paid, ends + np.arange(len(ends)), taken
+
+
+def _widened(column: NDArray[Any], other: NDArray[Any]) -> NDArray[Any]:
+    """The column with a type that holds the other's values too."""
+    return column.astype(np.result_type(column, other) if column.dtype.kind == other.dtype.kind else object)
+
+
 def values_of_one(raw: Any, names: Sequence[str]) -> list[Any]:
     """The values of one observation in the order of its columns; what a mapping lacks is missing."""
     if isinstance(raw, Mapping):
