@@ -9,13 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uqf._core import PolicyBatch
 from uqf.batches import batch
 from uqf.data.codebook import Codebook
 from uqf.storage.policies import inspect_policy, load
-
-#: Fewer episodes than this are stepped faster by one thread than threads can be started.
-FEW = 256
 
 
 class Agent:
@@ -31,8 +27,8 @@ class Agent:
         What `act` gives for every action, ``world.actions`` of a `uqf.GymnasiumWorld` for example; by default the names
         of the codebook, or codes.
     n : int, optional
-        Number of parallel episodes: `act` then gives a list, and `observe` and `reset` take `n` observations, in a list or
-        an array, or stacked in tuples and mappings as the vector environments of Gymnasium show them.
+        Number of parallel episodes: `act` then gives a list, and `observe` and `reset` take `n` observations, in a list
+        or an array, or stacked in tuples and mappings as the vector environments of Gymnasium show them.
     seed : int
         Of the draws of stochastic policies and of ties.
 
@@ -66,10 +62,10 @@ class Agent:
             raise TypeError(f"policy is a {type(policy).__name__} without n_actions: give a codebook")
         if actions is not None and len(actions) != known:
             raise ValueError(f"actions has {len(actions)} entries: the policy has {known} actions")
-        self._actions = [self.codebook.decode_action(code) for code in range(known)] if actions is None else actions
+        self._actions = (
+            [self.codebook.decode_action(code) for code in range(known)] if actions is None else actions
+        )
         self._batch = batch(policy, 1 if n is None else n, n_actions=known, seed=seed)
-        few = isinstance(self._batch, PolicyBatch) and len(self._batch) < FEW
-        self._options: dict[str, Any] = {"threads": 1} if few else {}
         self._taken: NDArray[np.int64] | None = None
 
     def __len__(self) -> int:
@@ -84,10 +80,7 @@ class Agent:
 
     def act(self, *, deterministic: bool = False) -> Any:
         """An action; the most probable one, the first of several, if `deterministic`."""
-        if deterministic:
-            codes = self._batch.action_probs(**self._options).argmax(axis=1)
-        else:
-            codes = self._batch.act(**self._options)
+        codes = self._batch.action_probs().argmax(axis=1) if deterministic else self._batch.act()
         self._taken = np.asarray(codes, np.int64)
         chosen = [self._actions[code] for code in self._taken.tolist()]
         return chosen[0] if self._single else chosen
@@ -107,15 +100,17 @@ class Agent:
             self._taken = np.array([self.codebook.encode_action(one) for one in done], np.int64)
         if self._taken is None and not begins.all():
             raise ValueError("observe() before act(): give what the world showed first to reset()")
-        codes = [0 if begin else self.codebook.encode_one(one) for begin, one in zip(begins, shown, strict=True)]
+        codes = [
+            0 if begin else self.codebook.encode_one(one) for begin, one in zip(begins, shown, strict=True)
+        ]
         if self._taken is not None:
-            self._batch.update(self._taken, np.array(codes, np.int64), **self._options)
+            self._batch.update(self._taken, np.array(codes, np.int64))
         if begins.any():
             self._begin(begins, shown)
         self._taken = None
 
     def _begin(self, starts: NDArray[np.bool_], shown: list[Any] | None) -> None:
-        """Resets the episodes marked; the code after the last one means "nothing seen yet", as in `uqf.gymnasium_env`."""
+        """Begins the episodes marked; the code after the last means "nothing seen yet", as in `uqf.gymnasium_env`."""
         codes = np.zeros(len(self), np.int64)
         seen = np.zeros(len(self), np.bool_)
         if shown is not None:

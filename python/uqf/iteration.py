@@ -114,7 +114,14 @@ def policy_iteration(
     usual = 0.02 if method == "improved" else 1.0
     exploration = probability("epsilon", usual if epsilon is None else epsilon)
     game = _Game(
-        as_world(env, horizon), episodes, horizon, seed, threads, executor, progress, list(resume.rounds) if resume else []
+        as_world(env, horizon),
+        episodes,
+        horizon,
+        seed,
+        threads,
+        executor,
+        progress,
+        list(resume.rounds) if resume else [],
     )
     if method == "paper":
         if not decay > 1.0:

@@ -73,9 +73,7 @@ def gymnasium_env(env: Environment, *, render_mode: str | None = None) -> Gymnas
     return GymnasiumEnv(env, render_mode)
 
 
-def gymnasium_vector_env(
-    env: Environment, n: int, *, autoreset_mode: Any = None
-) -> SyncVectorEnv:
+def gymnasium_vector_env(env: Environment, n: int, *, autoreset_mode: Any = None) -> SyncVectorEnv:
     """`n` copies of a world as a `gymnasium.vector.VectorEnv`, each as `gymnasium_env` makes it.
 
     ``reset(seed=s)`` seeds copy i with s + i. By default a copy whose episode has ended is reset by the next

@@ -1,4 +1,4 @@
-"""Worlds of this package under ``gymnasium.make("uqf/GridWorld-near-v0")`` and the like, as soon as both are imported."""
+"""``gymnasium.make("uqf/GridWorld-near-v0")`` and the like, as soon as both packages are imported."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def register() -> None:
 
 def register_with_gymnasium() -> None:
     """Registers the worlds now, or when Gymnasium is imported: nobody else should wait for it."""
-    if "gymnasium" in sys.modules:
+    if sys.modules.get("gymnasium") is not None:
         register()
     else:
         sys.meta_path.insert(0, _Waiting())

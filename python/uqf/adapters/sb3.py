@@ -15,9 +15,9 @@ from uqf.data.codebook import Codebook
 class Predictor:
     """Acts with ``actions, state = predictor.predict(observation, state, episode_start)``.
 
-    Parameters are those of `uqf.Agent`. `state` is an agent of as many episodes as there are observations: one predictor
-    may serve any number of loops. Trap: the agent goes on with its episodes, so an old state cannot be used twice.
-    Stable-Baselines3 itself is not needed.
+    Parameters are those of `uqf.Agent`. `state` is an agent of as many episodes as there are observations, so one
+    predictor may serve any number of loops. Trap: the agent goes on with its episodes; an old state cannot be used
+    twice. Stable-Baselines3 itself is not needed.
     """
 
     def __init__(

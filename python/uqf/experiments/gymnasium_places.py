@@ -78,8 +78,9 @@ def position_only_cart_pole() -> Any:
     import gymnasium
 
     env = gymnasium.make("CartPole-v1", disable_env_checker=True)
-    seen = [0, 2]
-    space = gymnasium.spaces.Box(env.observation_space.low[seen], env.observation_space.high[seen])
+    seen, whole = [0, 2], env.observation_space
+    assert isinstance(whole, gymnasium.spaces.Box)
+    space = gymnasium.spaces.Box(whole.low[seen], whole.high[seen])
     return gymnasium.wrappers.TransformObservation(env, lambda observation: observation[seen], space)
 
 

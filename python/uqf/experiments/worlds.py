@@ -140,7 +140,10 @@ def summary(results: list[Result]) -> dict[str, dict[str, tuple[float, float, fl
         found.setdefault(result.world, {}).setdefault(result.method, []).append(result)
     return {
         world: {
-            method: (*mean_and_error([one.score for one in same]), float(np.mean([one.seconds for one in same])))
+            method: (
+                *mean_and_error([one.score for one in same]),
+                float(np.mean([one.seconds for one in same])),
+            )
             for method, same in methods.items()
         }
         for world, methods in found.items()

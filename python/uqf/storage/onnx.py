@@ -26,8 +26,8 @@ def export_onnx(policy: Any, path: str | os.PathLike[str], *, codebook: Any = No
                    temperature is not 0
     =============  ==========================================================================================
 
-    The metadata have `n_actions`, `n_observations`, `temperature` and, as JSON, the `codebook`: what codes mean. Policies
-    that plan or search while they act, windows of automata and forests are refused by name.
+    The metadata have `n_actions`, `n_observations`, `temperature` and, as JSON, the `codebook`: what codes mean.
+    Policies that plan or search while they act, windows of automata and forests are refused by name.
     """
     step = step_of(policy)
     graph = Graph()

@@ -59,7 +59,9 @@ class Graph:
             self._nodes.append(helper.make_node("Identity", [value], [name]))
 
         def told(name: str, dtype: Any, shape: list[int]) -> Any:
-            return helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(np.dtype(dtype)), shape)
+            return helper.make_tensor_value_info(
+                name, helper.np_dtype_to_tensor_dtype(np.dtype(dtype)), shape
+            )
 
         graph = helper.make_graph(
             self._nodes,

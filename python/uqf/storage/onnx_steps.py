@@ -41,8 +41,7 @@ def step_of(policy: Any) -> Step:
     """The step of a policy, or an error that names its kind."""
     for kind, make in STEPS.items():
         if isinstance(policy, kind):
-            made: Step = make(policy, policy.parts())
-            return made
+            return make(policy, policy.parts())
     kinds = ", ".join(kind.__name__ for kind in STEPS)
     raise TypeError(f"policy is a {type(policy).__name__}: these can be exported to ONNX: {kinds}")
 
@@ -93,9 +92,9 @@ def context_step(policy: ContextPolicy, parts: dict[str, Any]) -> Step:
 
     def values(graph: Graph, state: str) -> str:
         node, alive = graph.integer(0), graph.constant(True)
+        keys = graph.constant(parents * width + symbols + 1)
         # Without any context there is nothing to look for.
-        keys = graph.constant(parents * width + symbols + 1) if len(parents) else None
-        for place in range(depth if keys else 0):
+        for place in range(depth if len(parents) else 0):
             symbol = graph("Gather", state, graph.integer(place), axis=0)
             key = graph("Add", graph("Mul", node, graph.integer(width)), symbol)
             hits = graph.cast(graph("Equal", keys, key), np.int32)
@@ -244,7 +243,7 @@ def _scalar(graph: Graph, vector: str, place: int = 0) -> str:
     return graph("Gather", vector, graph.integer(place), axis=0)
 
 
-STEPS: dict[type, Callable[[Any, dict[str, Any]], Step]] = {
+STEPS: dict[type[Any], Callable[[Any, dict[str, Any]], Step]] = {
     AutomatonPolicy: automaton_step,
     BeliefPolicy: belief_step,
     ContextPolicy: context_step,

@@ -44,11 +44,17 @@ class Played:
     terminated: bool = False
     over: bool = False
 
-    def take(self, world: Steppable, copy: int, probs: NDArray[np.float64], horizon: int) -> Any:
-        """One step: draws an action, and gives what was seen."""
-        below = probs.cumsum()
-        # The sum may miss 1 by a rounding error, and the draw must not fall beyond it.
-        action = int(np.searchsorted(below, self.rng.random() * below[-1], side="right"))
+    def take(
+        self,
+        world: Steppable,
+        copy: int,
+        probs: NDArray[np.float64],
+        below: NDArray[np.float64],
+        horizon: int,
+    ) -> Any:
+        """One step: draws an action by the running sums of its probabilities, and gives what was seen."""
+        # The last sum may miss 1 by a rounding error, and the draw must not fall beyond it.
+        action = int(below.searchsorted(self.rng.random() * below[-1], side="right"))
         seen, reward, self.terminated, truncated = world.step(copy, action)
         self.actions.append(action)
         self.rewards.append(float(reward))
@@ -77,11 +83,14 @@ def play(
     acting = None if policy is None else batch(policy, copies, n_actions=world.n_actions, seed=seed)
     waiting, playing = iter(episodes), dict[int, Played]()
     _begin(world, range(copies), waiting, playing, acting, seed)
+    probs = np.full((copies, world.n_actions), 1.0 / world.n_actions)
     while playing:
-        probs = np.full((copies, world.n_actions), 1.0 / world.n_actions)
         if acting is not None:
             probs = (1.0 - epsilon) * acting.action_probs() + epsilon / world.n_actions
-        seen = [episode.take(world, copy, probs[copy], horizon) for copy, episode in playing.items()]
+        below = probs.cumsum(axis=1)
+        seen = [
+            episode.take(world, copy, probs[copy], below[copy], horizon) for copy, episode in playing.items()
+        ]
         if acting is None or keep:
             for episode, observation in zip(playing.values(), seen, strict=True):
                 episode.observations.append(observation)

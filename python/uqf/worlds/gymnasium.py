@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property
 from typing import Any
 from weakref import WeakKeyDictionary
 
 import gymnasium
 import numpy as np
-from gymnasium.spaces import Discrete
+from gymnasium.spaces import Discrete, Space
 from numpy.typing import NDArray
 
 from uqf.data.codebook import Codebook
@@ -25,7 +26,7 @@ from uqf.worlds.gymnasium_envs import (
     usual_horizon,
 )
 from uqf.worlds.one_to_one import one_to_one
-from uqf.worlds.spaces import checked_observations, coding, table
+from uqf.worlds.spaces import Coding, checked_observations, coding, table
 from uqf.worlds.world import PlayedWorld
 
 #: Copies of an environment that play side by side; what happens does not depend on it.
@@ -71,7 +72,7 @@ class GymnasiumWorld(PlayedWorld):
     ) -> None:
         self._source, self._envs = source, [made(source)]
         env = self._envs[0]
-        self._actions = coding(env.action_space, "action")
+        self._action_space = env.action_space
         self._space = checked_observations(env.observation_space)
         self.shows_first = shows_first(env)
         super().__init__(
@@ -79,11 +80,11 @@ class GymnasiumWorld(PlayedWorld):
             horizon=usual_horizon(env) if horizon is None else horizon,
             discount=discount,
             n_actions=self._actions.n,
-            n_observations=1,
+            n_observations=_codes_shown(self._space) - (not self.shows_first),
         )
         self.codebook = self._usual_codebook(seed) if codebook is None else codebook
         if self.codebook is not None:
-            self.n_observations = self.codebook.n_codes
+            self.n_observations = self.codebook.n_codes or self.n_observations
         if self.n_symbols > MAX_SYMBOLS:
             raise ValueError(
                 f"{self.n_actions} actions and {self.n_observations} observations: at most {MAX_SYMBOLS} symbols; "
@@ -92,8 +93,7 @@ class GymnasiumWorld(PlayedWorld):
 
     def _usual_codebook(self, seed: int) -> Codebook | None:
         """None where observations are codes as they come."""
-        if isinstance(self._space, Discrete) and self._space.start == 0:
-            self.n_observations = int(self._space.n) - (not self.shows_first)
+        if _codes_shown(self._space):
             return None
         return one_to_one(self._space, MAX_ONE_TO_ONE) or self._learned(self._random_play(seed), seed)
 
@@ -112,6 +112,7 @@ class GymnasiumWorld(PlayedWorld):
             np.array(_joined(one.rewards for one in played)),
             np.cumsum([0, *(len(one.actions) for one in played)]),
             actions=np.array(_joined(one.actions for one in played)),
+            first=table(self._space, [one.first for one in played]) if self.shows_first else None,
         )
 
     def relearned(self, policy: Any, *, episodes: int = 500, seed: int = 0) -> GymnasiumWorld:
@@ -124,6 +125,10 @@ class GymnasiumWorld(PlayedWorld):
         played += self._episodes(policy, range(episodes), seed=seed + 1, keep=True)
         book = self._learned(played, seed)
         return GymnasiumWorld(self._source, horizon=self.horizon, discount=self.discount, codebook=book)
+
+    @cached_property
+    def _actions(self) -> Coding:
+        return coding(self._action_space, "action")
 
     @property
     def actions(self) -> list[Any]:
@@ -174,7 +179,7 @@ class GymnasiumWorld(PlayedWorld):
             n_observations=self.n_observations,
             behavior_probs=_joined(one.probs for one in played),
             terminated=[one.terminated for one in played],
-            vocabulary=self.codebook,
+            codebook=self.codebook,
             first_observations=self.encode([one.first for one in played]) if self.shows_first else None,
         )
 
@@ -202,7 +207,13 @@ class GymnasiumWorld(PlayedWorld):
 
     def __getstate__(self) -> dict[str, Any]:
         """Without the copies, which can be made again; a given environment cannot."""
-        return self.__dict__ | {"_envs": [self._source] if isinstance(self._source, gymnasium.Env) else []}
+        kept = {name: value for name, value in self.__dict__.items() if name != "_actions"}
+        return kept | {"_envs": [self._source] if isinstance(self._source, gymnasium.Env) else []}
+
+
+def _codes_shown(space: Space[Any]) -> int:
+    """How many codes the observations of a space are as they come; 0 if they are no codes."""
+    return int(space.n) if isinstance(space, Discrete) and space.start == 0 else 0
 
 
 def _joined(lists: Iterable[list[Any]]) -> list[Any]:

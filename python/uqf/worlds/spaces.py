@@ -11,7 +11,6 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from uqf.data.codebook import Codebook
 from uqf.data.raw_columns import OBSERVATION
 
 #: Observations of more numbers than this are pictures.
@@ -94,7 +93,8 @@ def coding(space: spaces.Space[Any], role: str) -> Coding:
     else:
         way_out = "make numbers of it in a gymnasium.wrappers.TransformObservation"
     raise TypeError(
-        f"the {role} space holds {space}, not Discrete, MultiDiscrete, MultiBinary or a Tuple or Dict of those: {way_out}"
+        f"the {role} space holds {space}, not Discrete, MultiDiscrete, MultiBinary or a Tuple or Dict of those: "
+        f"{way_out}"
     )
 
 
@@ -130,7 +130,9 @@ def checked_observations(space: spaces.Space[Any]) -> spaces.Space[Any]:
 def table(space: spaces.Space[Any], observations: Sequence[Any]) -> dict[str, NDArray[Any]]:
     """Observations of a space as columns, in the order in which a codebook reads a single one."""
     found: dict[str, NDArray[Any]] = {}
-    for (name, part), values in zip(named_parts(space), zip(*map(leaves, observations), strict=True), strict=True):
+    for (name, part), values in zip(
+        named_parts(space), zip(*map(leaves, observations), strict=True), strict=True
+    ):
         array = np.array(values)
         if part.shape:
             flat = array.reshape(len(array), -1)
