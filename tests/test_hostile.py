@@ -22,9 +22,9 @@ DAMAGE = Path(__file__).parent / "damage.py"
 @pytest.fixture
 def folder(tmp_path):
     """A valid file of every kind."""
-    names = uqf.Vocabulary(("left", "right", "stay"), ("wall",))
+    names = uqf.Codebook.named(("left", "right", "stay"), ("wall",))
     for kind, make in KINDS.items():
-        uqf.save(make(), tmp_path / f"{kind}.safetensors", vocabulary=names, settings={"rank": 3})
+        uqf.save(make(), tmp_path / f"{kind}.safetensors", codebook=names, settings={"rank": 3})
     data = uqf.rollout(uqf.make("tiger"), episodes=30, horizon=5)
     data.to_parquet(tmp_path / "episodes.parquet")
     table = pa.table(STEPS)

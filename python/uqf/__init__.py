@@ -10,7 +10,6 @@ from uqf.data.codebook import Codebook as Codebook
 from uqf.data.concatenate import concatenate as concatenate
 from uqf.data.progress import Progress as Progress
 from uqf.data.trajectories import Trajectories as Trajectories
-from uqf.data.vocabulary import Vocabulary as Vocabulary
 from uqf.errors import FileFormatError as FileFormatError
 from uqf.errors import NumericalError as NumericalError
 from uqf.errors import SpectralRadiusError as SpectralRadiusError

@@ -208,7 +208,7 @@ def evaluate(
             data = uqf.read_log(
                 Path(str(log)),
                 columns=_log_columns(columns),
-                vocabulary=header.vocabulary,
+                codebook=header.codebook,
                 n_actions=header.n_actions,
                 n_observations=header.n_observations,
             )

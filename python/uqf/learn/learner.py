@@ -93,7 +93,7 @@ class Learner(BaseEstimator):  # type: ignore[misc]
         """What scoring and saving need to know of the data, of which a sample is in memory."""
         self.baseline_ = Baseline.of(sample, self.discount)
         self.n_features_in_ = sample.n_symbols
-        self.origin_ = Origin.of(data) if isinstance(data, Trajectories) else Origin(None, sample.vocabulary)
+        self.origin_ = Origin.of(data) if isinstance(data, Trajectories) else Origin(None, sample.codebook)
         return self
 
     def decision_function(self, histories: Trajectories | Sequence[History]) -> FloatArray:

@@ -219,7 +219,7 @@ class UQF(Incremental):
         )
         self.singular_values_ = state.decomposition.spectrum
         self.n_features_in_ = tally.n_symbols
-        self.origin_ = Origin(None, tally.vocabulary)
+        self.origin_ = Origin(None, tally.codebook)
         if self.rank is None:
             notes.insert(0, f"rank {state.rank} chosen from the spectrum (at most {MAX_RANK})")
         self.diagnostics_ = self._diagnostics(state, tally) | {"notes": notes + cuts}

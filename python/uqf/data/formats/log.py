@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Protocol
 
+from uqf.data.codebook import Codebook
 from uqf.data.concatenate import concatenate
 from uqf.data.formats.arrow import ArrowSource
 from uqf.data.formats.columns import Layout, LogColumns, layout_of, naming
@@ -15,7 +16,6 @@ from uqf.data.formats.parquet import ParquetSource, metadata_of
 from uqf.data.formats.recode import recoded
 from uqf.data.formats.text import CsvSource, JsonLinesSource
 from uqf.data.trajectories import Trajectories
-from uqf.data.vocabulary import Vocabulary
 from uqf.errors import FileFormatError
 
 #: Format by suffix.
@@ -70,7 +70,7 @@ def iter_log(
     columns: LogColumns | None = None,
     n_actions: int | None = None,
     n_observations: int | None = None,
-    vocabulary: Vocabulary | None = None,
+    codebook: Codebook | None = None,
 ) -> Iterator[Trajectories]:
     """Episodes of a log, `batch_episodes` at a time (the last batch may have fewer).
 
@@ -79,7 +79,7 @@ def iter_log(
     path : a file, or a folder of Parquet files that are read as one log, in the order of their names
     format : "parquet", "arrow", "csv" or "jsonl", optional
         By default the suffix tells.
-    columns, n_actions, n_observations, vocabulary : see `uqf.from_arrow`
+    columns, n_actions, n_observations, codebook : see `uqf.from_arrow`
 
     Memory holds a batch and what is read ahead, never the whole. All batches share sizes and names: unless
     they are given (or stand in the metadata), a first pass reads the columns of actions and observations to find
@@ -100,12 +100,12 @@ def iter_log(
             layout,
             written_actions or n_actions,
             written_observations or n_observations,
-            None if written_actions else vocabulary,
+            None if written_actions else codebook,
         )
         parts = _parts(source.tables(rows, layout.columns), layout, alphabet)
         if written_actions:
             # Our own files hold codes even where there are names.
-            asked = (n_actions, n_observations, vocabulary)
+            asked = (n_actions, n_observations, codebook)
             parts = (recoded(part, written_names, *asked) for part in parts)
         yield from _regrouped(parts, batch_episodes)
 
@@ -143,7 +143,7 @@ def read_log(
     columns: LogColumns | None = None,
     n_actions: int | None = None,
     n_observations: int | None = None,
-    vocabulary: Vocabulary | None = None,
+    codebook: Codebook | None = None,
 ) -> Trajectories:
     """All episodes of a log; arguments as in `uqf.iter_log`.
 
@@ -155,7 +155,7 @@ def read_log(
         columns=columns,
         n_actions=n_actions,
         n_observations=n_observations,
-        vocabulary=vocabulary,
+        codebook=codebook,
     )
     return concatenate(list(batches))
 

@@ -12,9 +12,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from uqf.data.codebook import Codebook
 from uqf.data.formats.columns import naming
 from uqf.data.trajectories import Trajectories
-from uqf.data.vocabulary import Vocabulary
 from uqf.errors import FileFormatError
 from uqf.files import whole_file
 
@@ -40,12 +40,10 @@ def write_parquet(data: Trajectories, path: str | os.PathLike[str]) -> None:
     columns["terminated"] = pa.array(data.terminated)
     if data.first_observations is not None:
         columns["first_observation"] = pa.array(data.first_observations)
-    names = data.vocabulary or Vocabulary()
     metadata = {
         "n_actions": data.n_actions,
         "n_observations": data.n_observations,
-        "action_names": names.actions,
-        "observation_names": names.observations,
+        "codebook": None if data.codebook is None else data.codebook.to_dict(),
     }
     table = pa.table(columns).replace_schema_metadata({KEY: json.dumps(metadata).encode()})
     with whole_file(path) as file:
@@ -53,17 +51,16 @@ def write_parquet(data: Trajectories, path: str | os.PathLike[str]) -> None:
         pq.write_table(table, file, row_group_size=rows, write_page_checksum=True)
 
 
-def metadata_of(schema: Any) -> tuple[int | None, int | None, Vocabulary | None]:
-    """(n_actions, n_observations, vocabulary) of a file that `write_parquet` wrote; Nones for any other."""
+def metadata_of(schema: Any) -> tuple[int | None, int | None, Codebook | None]:
+    """(n_actions, n_observations, codebook) of a file that `write_parquet` wrote; Nones for any other."""
     text = (schema.metadata or {}).get(KEY)
     if text is None:
         return None, None, None
     try:
         metadata = json.loads(text)
-        actions, observations = (metadata[f"{role}_names"] for role in ("action", "observation"))
-        vocabulary = Vocabulary(actions and tuple(actions), observations and tuple(observations))
-        named = vocabulary != Vocabulary()
-        return int(metadata["n_actions"]), int(metadata["n_observations"]), vocabulary if named else None
+        written = metadata["codebook"]
+        codebook = None if written is None else Codebook.from_dict(written)
+        return int(metadata["n_actions"]), int(metadata["n_observations"]), codebook
     except (ValueError, TypeError, KeyError) as error:
         raise FileFormatError(f"the metadata of uqf are damaged: {error}") from None
 

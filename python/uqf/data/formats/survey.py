@@ -10,10 +10,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from uqf.data.codebook import Codebook
 from uqf.data.formats.columns import Layout, LogColumns, layout_of, naming
 from uqf.data.formats.episodes import Alphabet, alphabet_of
 from uqf.data.formats.parquet import metadata_of, tables_of
-from uqf.data.vocabulary import Vocabulary
 from uqf.errors import FileFormatError
 
 #: Rows that are looked at together where the footer does not help.
@@ -32,7 +32,7 @@ class FileSurvey:
     alphabet: Alphabet
     has_metadata: bool
     """Whether the file itself tells its alphabet."""
-    vocabulary: Vocabulary | None
+    codebook: Codebook | None
     """Names in the metadata."""
     ends: tuple[Any, Any] | None
     """First and last episode, if a row is one step."""
@@ -43,7 +43,7 @@ def survey(
     columns: LogColumns | None = None,
     n_actions: int | None = None,
     n_observations: int | None = None,
-    vocabulary: Vocabulary | None = None,
+    codebook: Codebook | None = None,
 ) -> FileSurvey:
     """Looks at one file; arguments as in `uqf.from_arrow`."""
     with naming(path), path.open("rb") as file:
@@ -55,7 +55,7 @@ def survey(
         if written_actions is not None and written_observations is not None:
             alphabet = Alphabet(written_actions, written_observations, None)
         else:
-            alphabet = _alphabet(path, footer, layout, n_actions, n_observations, vocabulary)
+            alphabet = _alphabet(path, footer, layout, n_actions, n_observations, codebook)
         return FileSurvey(
             str(path),
             layout,
@@ -90,7 +90,7 @@ def _alphabet(
     layout: Layout,
     n_actions: int | None,
     n_observations: int | None,
-    vocabulary: Vocabulary | None,
+    codebook: Codebook | None,
 ) -> Alphabet:
     def told(role: str) -> int | None:
         columns = [layout.names[one] for one in (role, f"first_{role}") if one in layout.names]
@@ -103,9 +103,9 @@ def _alphabet(
     return alphabet_of(
         tables_of([path], ROWS, both),
         layout,
-        n_actions or (told("action") if vocabulary is None else None),
-        n_observations or (told("observation") if vocabulary is None else None),
-        vocabulary,
+        n_actions or (told("action") if codebook is None else None),
+        n_observations or (told("observation") if codebook is None else None),
+        codebook,
     )
 
 
