@@ -68,9 +68,9 @@ def chosen_cells(
     most = int(min(max_codes, max(2, count // STEPS_PER_CELL)))
     shown = appearance(columns, values)
     steps = with_successor(ends)
-    if paid is None or len(steps) == 0:
+    targets = None if paid is None or len(steps) == 0 else returns_by_action(paid, ends, taken)
+    if targets is None or not targets.any():  # rewards that are all alike tell nothing
         return grown(columns, features, seen, shown, most, seed), {}
-    targets = returns_by_action(paid, ends, taken)
     size, judged = _best_size(seen[steps], targets, _halves(ends, steps, seed), most, seed)
     return grown(columns, features, seen[steps], targets, size, seed), {"judged": judged}
 
