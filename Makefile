@@ -6,7 +6,7 @@ BIN := .venv/bin
 RUST := Cargo.toml Cargo.lock $(shell find rust -name '*.rs')
 
 .DEFAULT_GOAL := all
-.PHONY: all help build demo browser test test-slow lint format bench bench-record bench-check clean
+.PHONY: all help build demo browser test test-slow fuzz lint format bench bench-record bench-check clean
 
 all: lint build test ## lint, build and test (what `make` alone does)
 
@@ -41,6 +41,12 @@ test: build ## the Rust and Python tests, slow ones left out
 
 test-slow: build ## the long statistical tests as well
 	$(BIN)/python -m pytest
+
+# Inputs for every door; SEED=… repeats a run.
+COUNT ?= 1000000
+
+fuzz: build ## damaged inputs through every door, COUNT of each: about an hour for every million of most doors
+	$(BIN)/python tests/fuzz/run.py --count $(COUNT) $(if $(SEED),--seed $(SEED))
 
 lint: build ## ruff, mypy, stubtest, rustfmt and clippy
 	$(BIN)/ruff check .

@@ -74,3 +74,26 @@ def trajectories(
         terminated=rng.random(len(lengths)) < 0.5,
         first_observations=rng.integers(n_observations, size=len(lengths)) if opens else None,
     )
+
+
+@st.composite
+def probabilistic_automata(draw: st.DrawFn, max_states: int = 3, max_symbols: int = 2) -> uqf.WFA:
+    """A random automaton of string probabilities: they are not negative and sum to one over all strings."""
+    states = draw(st.integers(1, max_states), label="states")
+    symbols = draw(st.integers(1, max_symbols), label="symbols")
+    sparsity = draw(st.sampled_from((0.0, 0.5)), label="sparsity")
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1), label="seed"))
+    end = rng.uniform(0.2, 0.8, states)
+    steps = _rows(rng, (states, symbols * states), sparsity) * (1.0 - end)[:, np.newaxis]
+    operators = steps.reshape(states, symbols, states).transpose(1, 0, 2)
+    return uqf.WFA(_rows(rng, (states,), sparsity), operators, end)
+
+
+@st.composite
+def string_samples(draw: st.DrawFn, max_strings: int = 12, max_length: int = 5, max_symbols: int = 3):
+    """A random sample of strings over 0, 1, …, perhaps empty ones."""
+    symbols = draw(st.integers(1, max_symbols), label="symbols")
+    string = st.lists(st.integers(0, symbols - 1), max_size=max_length)
+    return uqf.strings.Strings(
+        draw(st.lists(string, min_size=1, max_size=max_strings), label="strings"), range(symbols)
+    )

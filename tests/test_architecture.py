@@ -14,16 +14,26 @@ PYTHON = ROOT / "python" / "uqf"
 
 #: A Python module may import only from layers above its own, and from its own.
 LAYERS = [
-    {"_core", "errors", "files", "_reference", "_reference_beliefs", "_reference_filters"},
+    {
+        "_core",
+        "errors",
+        "files",
+        "printable",
+        "_reference",
+        "_reference_beliefs",
+        "_reference_filters",
+        "page",
+    },
     {"data"},
     {"policies", "batches", "worlds"},
     {"plans", "evaluate", "frames"},
     {"storage"},
     {"agent"},
     {"learn"},
-    {"iteration"},
+    {"iteration", "strings"},
     {"baselines"},
     {"ope"},
+    {"reports"},
     {"adapters"},
     {"experiments"},
     {"cli", "__main__"},

@@ -17,9 +17,12 @@ from uqf.storage.policies import inspect_policy, load
 class Agent:
     """A policy in the middle of an episode, or of `n` episodes at a time.
 
+    One agent belongs to one loop; it takes microseconds to make another.
+
     Parameters
     ----------
     policy : a policy, a fitted learner, or the path of a policy file
+        Who acts.
     codebook : Codebook, optional
         How observations are coded and what actions are called; by default that of the learner or of the file. Without
         any, observations and actions are codes.
@@ -32,11 +35,16 @@ class Agent:
     seed : int
         Of the draws of stochastic policies and of ties.
 
-    One agent belongs to one loop; it takes microseconds to make another.
-
-    >>> agent.reset(observation)
-    >>> action = agent.act()
-    >>> agent.observe(observation)
+    Examples
+    --------
+    >>> import uqf
+    >>> world = uqf.make("tiger")
+    >>> learner = uqf.fit(uqf.rollout(world, episodes=200, seed=0), discount=0.95)
+    >>> agent = uqf.Agent(learner)
+    >>> agent.reset()
+    >>> agent.act()  # it listens
+    0
+    >>> agent.observe(1)
     """
 
     def __init__(

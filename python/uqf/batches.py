@@ -104,9 +104,36 @@ class FewEpisodes:
 
 
 def batch(policy: Any, n: int, *, n_actions: int | None = None, seed: int = 0) -> Batch:
-    """`n` parallel episodes of any policy: compiled where the policy is, one by one where it is Python.
+    """Parallel episodes of any policy: compiled where the policy is, one by one where it is Python.
 
-    `n_actions` is asked for only if the policy does not know it.
+    Parameters
+    ----------
+    policy : any policy
+        What acts.
+    n : int
+        Number of episodes.
+    n_actions : int, optional
+        Asked for only if the policy does not know it.
+    seed : int
+        Episode i draws its actions from a random stream of its own.
+
+    Returns
+    -------
+    Batch
+        With `act`, `update`, `reset` and `action_probs` for all episodes at once.
+
+    Raises
+    ------
+    TypeError
+        If the number of actions is unknown.
+
+    Examples
+    --------
+    >>> import numpy as np, uqf
+    >>> agents = uqf.batch(uqf.baselines.RandomPolicy(3, 2), 4)
+    >>> agents.act().shape
+    (4,)
+    >>> agents.update(np.array([0, 0, 0, 0]), np.array([1, 0, 1, 0]))
     """
     own = getattr(policy, "batch", None)
     if callable(own):

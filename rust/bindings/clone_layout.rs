@@ -137,8 +137,9 @@ impl CloneLayout {
         Ok(CloneModels::in_task(Arc::new(models), self.tasks.clone(), 0))
     }
 
-    /// About how many steps `CloneModels.trained` reads for one model of this layout, of data with so many steps.
-    fn work(&self, n_steps: usize, explore: usize, settle: usize) -> usize {
-        training::work(self.layout.n_states, n_steps, explore, settle)
+    /// About how many steps `CloneModels.trained` reads for one model of so many states, of data with so many steps.
+    #[staticmethod]
+    fn work(states: usize, n_steps: usize, explore: usize, settle: usize) -> usize {
+        training::work(states, n_steps, explore, settle)
     }
 }

@@ -9,9 +9,9 @@ import pytest
 
 from uqf.experiments import Cell, gridworld
 from uqf.experiments.cells import Row
-from uqf.experiments.figures import Axis, Panel, drawing
 from uqf.experiments.gridworld_report import table_lines, table_sizes
 from uqf.experiments.report import write_report
+from uqf.page.figures import Axis, Panel, drawing
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 

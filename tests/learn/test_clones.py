@@ -125,7 +125,7 @@ def test_training_tells_its_progress_up_to_the_work_that_was_foretold(ring_data,
     layout = _core.CloneLayout(ring_data, states=states)
     started(ring_data, layout=layout).trained(ring_data, **SCHEDULE, progress=told.append)
     assert told == sorted(told)
-    assert told[-1] == pytest.approx(layout.work(ring_data.n_steps, 10, 10), rel=0.01)
+    assert told[-1] == pytest.approx(layout.work(layout.n_states, ring_data.n_steps, 10, 10), rel=0.01)
 
 
 @pytest.mark.parametrize("threads", [1, 2])

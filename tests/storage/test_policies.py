@@ -53,7 +53,7 @@ def test_names_and_the_origin_of_the_data_are_kept(tmp_path):
     assert fingerprint(data) != fingerprint(
         uqf.Trajectories([0, 1], [0, 1], [0, 2], [0, 2], n_actions=2, n_observations=3)
     )
-    with pytest.raises(ValueError, match="the codebook makes 2 observation codes, the policy has 3"):
+    with pytest.raises(ValueError, match="the codebook makes 2 observation codes, but there are 3"):
         uqf.save(TABLE, tmp_path / "policy", codebook=uqf.Codebook.named(None, ("wall",)))
     with pytest.raises(ValueError, match="settings must hold only what JSON knows"):
         uqf.save(TABLE, tmp_path / "policy", settings={"x": float("nan")})

@@ -69,16 +69,53 @@ def gymnasium_env(env: Environment, *, render_mode: str | None = None) -> Gymnas
     observation space is ``Discrete(n_observations + 1)``, and its last code means "nothing seen yet" and
     occurs at `reset` only. After ``reset(seed=s)`` and n further resets the world draws the random numbers of
     episode n of ``uqf.rollout(env, …, seed=s)``.
+
+    Parameters
+    ----------
+    env : Environment
+        The world.
+    render_mode : "ansi" or None
+        Whether `render` gives text.
+
+    Returns
+    -------
+    gymnasium.Env
+        With discrete spaces.
+
+    Examples
+    --------
+    >>> import uqf
+    >>> tiger = uqf.gymnasium_env(uqf.make("tiger"))
+    >>> int(tiger.reset(seed=0)[0])  # two observations, and "nothing seen yet"
+    2
     """
     return GymnasiumEnv(env, render_mode)
 
 
 def gymnasium_vector_env(env: Environment, n: int, *, autoreset_mode: Any = None) -> SyncVectorEnv:
-    """`n` copies of a world as a `gymnasium.vector.VectorEnv`, each as `gymnasium_env` makes it.
+    """Copies of a world as a `gymnasium.vector.VectorEnv`, each as `gymnasium_env` makes it.
 
-    ``reset(seed=s)`` seeds copy i with s + i. By default a copy whose episode has ended is reset by the next
-    `step`, which ignores its action and gives reward 0. Since 1.1 Gymnasium offers other modes, an
-    ``AutoresetMode``.
+    Parameters
+    ----------
+    env : Environment
+        The world.
+    n : int
+        Number of copies; ``reset(seed=s)`` seeds copy i with s + i.
+    autoreset_mode : AutoresetMode, optional
+        By default a copy whose episode has ended is reset by the next `step`, which ignores its action and gives
+        reward 0. Gymnasium offers other modes since 1.1.
+
+    Returns
+    -------
+    gymnasium.vector.SyncVectorEnv
+        With discrete spaces.
+
+    Examples
+    --------
+    >>> import uqf
+    >>> tigers = uqf.gymnasium_vector_env(uqf.make("tiger"), 3)
+    >>> tigers.reset(seed=0)[0].tolist()
+    [2, 2, 2]
     """
     if operator.index(n) < 1:
         raise ValueError(f"n = {n}: give at least one copy")
@@ -103,5 +140,29 @@ def from_gymnasium(
     """Plays episodes in a Gymnasium environment and records them: `uqf.rollout` by another name.
 
     `uqf.GymnasiumWorld` says how observations are coded, and that what `reset` shows becomes `first_observations`.
+
+    Parameters
+    ----------
+    gym_env : gymnasium.Env
+        Any with finitely many actions.
+    policy, episodes, horizon, epsilon, seed
+        As in `uqf.rollout`.
+
+    Returns
+    -------
+    Trajectories
+        The episodes, with `behavior_probs`.
+
+    Raises
+    ------
+    TypeError
+        If there are not finitely many actions, or of observations no columns can be made.
+
+    Examples
+    --------
+    >>> import gymnasium, uqf
+    >>> data = uqf.from_gymnasium(gymnasium.make("FrozenLake-v1"), episodes=10, seed=0)
+    >>> data.n_actions, data.n_observations
+    (4, 16)
     """
     return rollout(gym_env, policy, episodes=episodes, horizon=horizon, epsilon=epsilon, seed=seed)

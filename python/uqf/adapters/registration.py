@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
-from importlib.abc import MetaPathFinder
-from importlib.machinery import ModuleSpec
-from importlib.util import find_spec
-from types import ModuleType
+
+TYPE_CHECKING = False  # `import uqf` loads this file and nothing else that takes time
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from importlib.machinery import ModuleSpec
+    from types import ModuleType
 
 #: The name that Gymnasium knows, after "uqf/", and the name of `uqf.make`.
 IDS = {
@@ -38,7 +39,7 @@ def register_with_gymnasium() -> None:
         sys.meta_path.insert(0, _Waiting())
 
 
-class _Waiting(MetaPathFinder):
+class _Waiting:
     """Sees that Gymnasium is imported, lets it be, and registers the worlds after it."""
 
     def find_spec(
@@ -47,6 +48,8 @@ class _Waiting(MetaPathFinder):
         """That of Gymnasium, with the worlds registered when it is loaded; nothing for any other module."""
         if fullname != "gymnasium":
             return None
+        from importlib.util import find_spec
+
         sys.meta_path.remove(self)
         spec = find_spec(fullname)
         if spec is None or spec.loader is None:

@@ -8,9 +8,10 @@ from typing import Any, Literal
 import numpy as np
 
 from uqf.data.along import best_next, cut_before, returns_to_go
-from uqf.data.checks import FloatArray, probability
+from uqf.data.checks import FloatArray
 from uqf.data.trajectories import Trajectories
 from uqf.learn.contexts import ContextTree
+from uqf.learn.discounts import learning_discounts
 from uqf.learn.learner import Learner
 
 #: Q-learning has converged when no target moves by more than this part of the largest.
@@ -30,8 +31,8 @@ class MemorylessQ(Learner):
         are not states, so the fixed point of the second need not be the value of any policy.
     discount : float in [0, 1]
         Of the returns to maximise.
-    learning_discount : float in [0, 1], optional
-        Of the returns that are averaged, if another one is better behaved; `discount` by default.
+    learning_discount : float, optional
+        Of the returns that are averaged, at most `discount`, if another one is better behaved; `discount` by default.
     shrinkage : float
         A context seen n times with an action gets weight n / (n + shrinkage) against its shorter one.
     propensity : bool
@@ -75,9 +76,7 @@ class MemorylessQ(Learner):
         self.temperature = temperature
 
     def _learn(self, data: Trajectories, progress: Any) -> None:
-        discount = probability("discount", self.discount)
-        if self.learning_discount is not None:
-            discount = probability("learning_discount", self.learning_discount)
+        discount = learning_discounts(self.discount, self.learning_discount)[-1]
         if operator.index(self.k) < 0:
             raise ValueError(f"k = {self.k}: give 0 or more symbols")
         if not self.shrinkage >= 0.0:

@@ -16,17 +16,17 @@ from rich.progress import Progress as Bar
 
 import uqf
 from uqf.cli import experiments
-from uqf.cli.summary import data_report, estimate_report, fit_report, policy_report
+from uqf.cli.entry import INTERRUPTED
+from uqf.cli.refusals import REFUSALS, about, explain
+from uqf.cli.summary import data_report, estimate_report, fit_report, judged, policy_report
 from uqf.cli.tables import show
-from uqf.cli.terminal import INTERRUPTED, plain_table, progress_bar, stages, stoppable
+from uqf.cli.terminal import plain_table, progress_bar, stages, stoppable
 from uqf.cli.watch import as_record
 from uqf.cli.watch import show as show_episode
 from uqf.cli.worlds import fitting, named_world
-from uqf.errors import UQFError
 from uqf.evaluate import estimate_return
 from uqf.frames import play
 from uqf.ope import METHODS
-from uqf.ope import evaluate as evaluate_off_policy
 from uqf.storage.tensors import begins_as_tensors
 from uqf.worlds.environments import environments, make
 
@@ -63,11 +63,11 @@ Discount = Annotated[float, typer.Option(help="Worth of a reward one step later.
 
 
 def main() -> None:
-    """Entry point of the ``uqf`` script; what the data forbid ends with a message, not with a traceback."""
+    """Runs the program; what files and data forbid ends with a message, not with a traceback."""
     try:
         app()
-    except (UQFError, OSError, ValueError, ImportError) as error:
-        Console(stderr=True).print(f"uqf: {error}", style="red", markup=False, highlight=False)
+    except REFUSALS as error:
+        explain(error)
         raise SystemExit(1) from None
     except KeyboardInterrupt:
         raise SystemExit(INTERRUPTED) from None
@@ -101,8 +101,9 @@ def _log_columns(text: str | None) -> uqf.LogColumns:
 @contextmanager
 def _progress_bar() -> Iterator[Callable[[uqf.Progress], object]]:
     """A callback that shows on a terminal what a fit is doing and how long it will go on."""
-    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[left]}"))
-    with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), TextColumn("{task.fields[left]}"))
+    console = Console(stderr=True)
+    with Bar(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task("", left="")
 
         def show(progress: uqf.Progress) -> None:
@@ -144,7 +145,7 @@ def fit(
     errors, again = Console(stderr=True), f"{out} is as it was; the same command starts again."
     if not out.absolute().parent.is_dir():
         raise FileNotFoundError(f"{out}: there is no folder {out.absolute().parent} to write to")
-    with stoppable(errors, again):
+    with stoppable(errors, again), about(log):
         if rank is not None:
             with _progress_bar() as progress:
                 shards = uqf.Shards(log, columns=_log_columns(columns))
@@ -186,7 +187,8 @@ def evaluate(
         raise typer.BadParameter("give either --env NAME or --log LOG")
     header, loaded = uqf.inspect_policy(policy), uqf.load(policy)
     errors = Console(stderr=True)
-    with stoppable(errors, "Nothing was written; the same command starts again."):
+    again = "Nothing was written; the same command starts again."
+    with stoppable(errors, again), about(policy, log or env):
         if env is not None:
             world = named_world(env, policy)
             with progress_bar(errors) as bar:
@@ -202,7 +204,7 @@ def evaluate(
             played = {"episodes": episodes, "return": score.mean, "standard error": score.stderr}
             show({env: played | {"mean length": float(score.lengths.mean())}}, as_json)
             return
-        weight = float(header.settings.get("discount", 1.0)) if discount is None else discount
+        weight = header.discount if discount is None else discount
         with stages(errors) as bar:
             bar.add_task(f"evaluating on {log}")
             data = uqf.read_log(
@@ -212,7 +214,7 @@ def evaluate(
                 n_actions=header.n_actions,
                 n_observations=header.n_observations,
             )
-            estimate = evaluate_off_policy(loaded, data, discount=weight, method=method, seed=seed)
+            estimate = judged(loaded, header, data, discount=weight, method=method, seed=seed)
         show({"expect": estimate_report(estimate), "data": data_report(data, weight)}, as_json)
 
 
@@ -239,7 +241,8 @@ def watch(
         typer.echo(json.dumps(as_record(frames, world.name, world.action_names)))
         return
     title = f"{policy.name if policy else 'chance'} on {world.name}"
-    with stoppable(Console(stderr=True), "The same command with the same --seed plays the same episode."):
+    again = "The same command with the same --seed plays the same episode."
+    with stoppable(Console(stderr=True), again), about(policy or env):
         show_episode(frames, title, world.action_names, speed, Console())
 
 
@@ -254,7 +257,9 @@ def inspect(
     if path.suffix == ".safetensors" or begins_as_tensors(path):
         show({"policy": policy_report(uqf.inspect_policy(path))}, as_json)
     else:
-        show({"log": data_report(uqf.read_log(path, columns=_log_columns(columns)), discount)}, as_json)
+        with about(path):
+            data = uqf.read_log(path, columns=_log_columns(columns))
+            show({"log": data_report(data, discount)}, as_json)
 
 
 @app.command("environments")

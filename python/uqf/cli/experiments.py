@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
-from uqf.cli.terminal import plain_table, progress_bar, stoppable
+from uqf.cli.terminal import plain_table, progress_bar, stoppable, tell
 from uqf.experiments import gridworld
 from uqf.experiments.cells import Cell, Row, Store, code
 from uqf.experiments.gridworld import GridWorld
@@ -126,10 +126,10 @@ def _run(names: list[Name], size: SizeName, out: Path, as_json: bool, command: s
             older = sum(row.origin.get("code") != code() for row in rows)
             if older:
                 path = Store(out, name).path
-                console.print(f"{older} of them were made by other code; remove {path} to run them again")
+                tell(console, f"{older} of them were made by other code; remove {path} to run them again")
             tables[name] = (_gridworld if name is Name.gridworld else _spocman)(rows, console)
         report = write_report(out, size)
-    console.print(f"Report: {report}", soft_wrap=True)
+    tell(console, f"Report: {report}")
     if as_json:
         typer.echo(json.dumps(tables | {"report": str(report)}))
 

@@ -10,6 +10,7 @@ import numpy as np
 from uqf import ope
 from uqf.data.codebook import Codebook
 from uqf.data.concatenate import concatenate
+from uqf.data.fingerprint import fingerprint
 from uqf.data.propensities import propensities
 from uqf.data.trajectories import Trajectories
 from uqf.learn.learner import Learner
@@ -26,7 +27,7 @@ def data_report(data: Trajectories, discount: float = 1.0) -> Report:
     """Figures that describe a data set."""
     returns = data.returns(discount)
     probs = propensities(data)
-    counts = np.bincount(data.symbols, minlength=data.n_symbols)
+    counts = np.unique(data.symbols, return_counts=True)[1]
     return {
         "episodes": len(data),
         "steps": data.n_steps,
@@ -45,8 +46,8 @@ def data_report(data: Trajectories, discount: float = 1.0) -> Report:
         "propensities": "estimated from the last symbol" if data.behavior_probs is None else "logged",
         "smallest propensity": float(probs.min()),
         "mean propensity": float(probs.mean()),
-        "symbols seen": int((counts > 0).sum()),
-        "symbols seen rarely": int(((counts > 0) & (counts < FEW_OCCURRENCES)).sum()),
+        "symbols seen": len(counts),
+        "symbols seen rarely": int((counts < FEW_OCCURRENCES).sum()),
         "steps without reward": float((data.rewards == 0).mean()),
         "last observation": markov_test(data).verdict,
     }
@@ -81,18 +82,29 @@ def policy_report(header: PolicyHeader) -> Report:
     }
 
 
+def judged(policy: Any, header: PolicyHeader, data: Trajectories, **options: Any) -> ope.Estimate:
+    """What a policy from a file would earn by a log, which may be the one that it learned from."""
+    estimate = ope.evaluate(policy, data, **options)
+    return estimate.of_taught() if fingerprint(data) == header.data_fingerprint else estimate
+
+
 def estimate_report(estimate: ope.Estimate) -> Report:
-    """Figures and verdict of an off-policy estimate."""
+    """Figures and verdict of an off-policy estimate; there is no figure for a return that is not known."""
+    told = estimate.guess is None
     low, high = estimate.interval
     return {
-        "expected return": estimate.mean,
-        "from": low,
-        "to": high,
-        "confidence": estimate.level,
+        "expected return": estimate.text(),
+        "known": estimate.known,
+        "learned from this log": estimate.taught or None,
+        "condition": estimate.condition or None,
+        "mean": estimate.mean if told else None,
+        "from": low if told else None,
+        "to": high if told else None,
+        "confidence": estimate.level if told else None,
+        "guess": estimate.guess,
         "method": estimate.method,
         "effective episodes": estimate.effective_sample_size,
         "logged episodes": estimate.episodes,
-        "sufficient": estimate.sufficient,
         "verdict": estimate.verdict,
     }
 
@@ -104,8 +116,8 @@ def worries(
     found = []
     if not estimate.sufficient:
         found.append(
-            f"The log cannot confirm the expected return: it is worth {estimate.worth} episodes of this policy. "
-            "Try the policy on a small share of the traffic first."
+            f"The expected return is {estimate.text()}: {estimate.lack} Try the policy on a small share of the "
+            "traffic first."
         )
     if figures["smallest reward"] == figures["largest reward"]:
         found.append("Every reward is the same: there is nothing to learn from.")

@@ -125,6 +125,15 @@ class Codebook:
         """Number of actions, if they have names."""
         return None if self.action_names is None else len(self.action_names)
 
+    def refuse_other_sizes(self, n_actions: int, n_observations: int) -> None:
+        """Raises ValueError if there are other numbers of codes than these."""
+        for role, codes, wanted in (
+            ("action", self.n_actions, n_actions),
+            ("observation", self.n_codes, n_observations),
+        ):
+            if codes is not None and codes != wanted:
+                raise ValueError(f"the codebook makes {codes} {role} codes, but there are {wanted}")
+
     @property
     def columns_(self) -> tuple[str, ...]:
         """Names of the columns of an observation; none if observations are codes already."""

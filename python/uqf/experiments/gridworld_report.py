@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from uqf.experiments import gridworld
 from uqf.experiments.cells import Row
-from uqf.experiments.figures import Axis, Panel, drawing, legend, spread, table
+from uqf.page.figures import Axis, Panel, drawing, legend, table
+from uqf.page.labels import spread
 
 Curve = list[tuple[float, float, float]]
 #: Width and height of the figure of returns.
@@ -126,13 +126,11 @@ def _training_time(rows: list[Row], sizes: list[int], ticks: Sequence[float]) ->
     y = Axis(max(min(seconds) / 1.5, 1e-6), max(seconds) * 1.5, 240, 36, logarithmic=True)
     x = Axis(sizes[0] / 1.15, sizes[-1] * 1.15, 70, 760, logarithmic=True)
     panel = Panel("training time, mean of the three starts", x, y, "training episodes", "seconds", ticks)
-    ends: list[list[Any]] = []
     for method, points in found.items():
         panel.line([(n, value, 0.0) for n, value, _ in points], method, gridworld.LABELS[method])
-        ends.append([panel.y(points[-1][1]), gridworld.LABELS[method]])
-    spread(ends, 16.0)
-    for py, label in ends:
-        panel.text(x.end + 10, py + 4, label)
+    ends = spread([y(points[-1][1]) for points in found.values()], 16.0, y.end, y.start)
+    for method, py in zip(found, ends, strict=True):
+        panel.text(x.end + 10, py + 4, gridworld.LABELS[method])
     figure = drawing([panel], 1040, 290, "training-time", "Training seconds against training episodes")
     return f'<div class="card">{figure}</div>'
 

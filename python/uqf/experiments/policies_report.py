@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import json
-from html import escape
 from typing import Any
 
 import numpy as np
 
 from uqf.experiments import gridworld, spocman
 from uqf.experiments.cells import Row
-from uqf.experiments.figures import Axis, Panel, drawing, legend
+from uqf.page.document import embedded
+from uqf.page.figures import Axis, Panel, drawing, legend
+from uqf.printable import escape
 
 #: One colour per world where curves are worlds.
 SPECTRUM_STYLES = {
@@ -78,8 +78,7 @@ def replays(grid: list[Row], pacman: list[Row]) -> str:
 
 
 def _replay(title: str, record: dict[str, Any]) -> str:
-    # "</" would end the script element early.
-    frames = json.dumps({"actions": record["actions"], "frames": record["frames"]}).replace("</", "<\\/")
+    frames = embedded({"actions": record["actions"], "frames": record["frames"]})
     speeds = "".join(
         f'<option value="{speed}"{" selected" * (speed == 4)}>{speed} steps / s</option>'
         for speed in (1, 2, 4, 10, 25)
@@ -87,8 +86,7 @@ def _replay(title: str, record: dict[str, Any]) -> str:
     wide = " wide" if record["world"] == "spocman" else ""
     return (
         f'<div class="card"><h3>{escape(title)}</h3><div class="replay{wide}">'
-        f'<script type="application/json">{frames}</script>'
-        '<pre class="map"></pre><div><p class="status"></p><div class="bars"></div></div>'
+        f'{frames}<pre class="map"></pre><div><p class="status"></p><div class="bars"></div></div>'
         '<div class="controls"><button class="play">Play</button><button class="back">‹ Step</button>'
         '<button class="forward">Step ›</button><input type="range" min="0" value="0" aria-label="step">'
         f'<select aria-label="speed">{speeds}</select></div></div></div>'

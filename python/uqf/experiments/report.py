@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import os
-from html import escape
-from importlib.resources import files
 from pathlib import Path
 
 from uqf.experiments import gridworld, gridworld_report, spocman, spocman_report
 from uqf.experiments.cells import Cell, Row, Store
-from uqf.experiments.figures import standalone
 from uqf.experiments.policies_report import replays, spectra
 from uqf.experiments.spocman_table import longest_fitted_q, summary, time_ratios
 from uqf.files import whole_file
+from uqf.page.document import document, style, tiles
+from uqf.page.figures import standalone
+from uqf.printable import escape
 
 #: What differs from row to row on the same machine.
 SHIFTING = ("time", "cell_seconds")
@@ -31,23 +31,14 @@ def write_report(folder: str | os.PathLike[str], size: str) -> Path:
     body += gridworld_report.sections(grid) if grid else []
     body += spocman_report.sections(pacman) if pacman else []
     body += [spectra(grid, pacman), replays(grid, pacman), _settings(grid + pacman, size)]
-    page = files("uqf.experiments")
-    style, script = (page.joinpath(name).read_text(encoding="utf-8") for name in ("page.css", "page.js"))
-    text = (
-        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        # An empty icon, or browsers ask the server for one.
-        '<link rel="icon" href="data:,"><title>uqf: the experiments</title>'
-        f"<style>{style}</style></head><body><main>{''.join(body)}</main><script>{script}</script></body></html>\n"
-    )
     path = Path(folder) / "report.html"
     path.parent.mkdir(parents=True, exist_ok=True)
-    _write(path, text)
+    _write(path, document("uqf: the experiments", body))
     if gridworld_report.sizes_of(grid):
         figure = gridworld_report.returns_figure(grid)
         keys = [(method, gridworld.LABELS[method]) for method in gridworld_report.LEARNERS]
         levels = list(gridworld.REFERENCES.items())
-        alone = standalone(figure, style, keys, levels, *gridworld_report.SIZE)
+        alone = standalone(figure, style(), keys, levels, *gridworld_report.SIZE)
         _write(path.with_name("gridworld.svg"), alone)
     return path
 
@@ -64,7 +55,7 @@ def _finished(folder: str | os.PathLike[str], experiment: str, cells: list[Cell]
 def _head(grid: list[Row], pacman: list[Row], size: str) -> str:
     lines = {line["label"]: line for line in summary(pacman)}
     ratios = time_ratios(list(lines.values()))
-    tiles = []
+    shown = []
     rival = longest_fitted_q(list(lines.values()))
     for method in ("context-q", "belief-q"):
         label = spocman.LABELS[method]
@@ -72,10 +63,10 @@ def _head(grid: list[Row], pacman: list[Row], size: str) -> str:
             note = (
                 f"the training time of {label} takes {rival['label']}, on S-PocMan; the paper: 245× with 400"
             )
-            tiles.append((f"{ratios[label]:,.0f}×", note))
+            shown.append((f"{ratios[label]:,.0f}×", note))
     best = spocman.LABELS["policy-iteration"]
     if best in lines:
-        tiles.append(
+        shown.append(
             (
                 f"{lines[best]['return']:+.0f}",
                 "return with policy iteration on S-PocMan; the paper: −92",
@@ -84,18 +75,15 @@ def _head(grid: list[Row], pacman: list[Row], size: str) -> str:
     far = gridworld_report.curves(grid, "far", "return")
     if "belief-q" in far:
         episodes, mean, _ = far["belief-q"][-1]
-        tiles.append(
+        shown.append(
             (f"{mean:.2f}", f"return of BeliefQ from the far start after {episodes:,.0f} random episodes")
         )
-    cards = "".join(
-        f'<div class="tile"><b>{value}</b><span>{escape(note)}</span></div>' for value, note in tiles
-    )
     return (
         "<h1>Planning under partial observability,<br>from logged episodes</h1>"
         '<p class="lead">Unnormalised Q functions learned by spectral methods, beside their rivals, on the '
         "two tasks of Li, Mazoure, Precup and Rabusseau (AISTATS 2020). "
         f"Size of this run: {escape(size)}.</p>"
-        f'<div class="tiles">{cards}</div>'
+        f"{tiles(shown)}"
     )
 
 

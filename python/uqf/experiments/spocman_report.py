@@ -6,8 +6,9 @@ from typing import Any
 
 from uqf.experiments import spocman
 from uqf.experiments.cells import Row
-from uqf.experiments.figures import Axis, Panel, drawing, spread, table
 from uqf.experiments.spocman_table import PAPER, longest_fitted_q, summary, time_ratios
+from uqf.page.figures import Axis, Panel, drawing, table
+from uqf.page.labels import LINE, Box, placed, spread
 
 #: Rows that are printed in bold.
 OURS = {
@@ -59,32 +60,29 @@ def _time_figure(lines: list[dict[str, Any]]) -> str:
         "training time, seconds",
         "return",
     )
-    names = []
-    for line in lines:
-        style = styles.get(line["label"], "cpsr-fitted-q")
-        if line["seconds"] is None:
-            panel.level(line["return"], style, line["label"])
-            names.append([y(line["return"]), line["label"]])
-    spread(names, 15.0)
-    for py, label in names:
-        panel.text(x.end + 8, py + 4, label, style="note")
+    levels = [line for line in lines if line["seconds"] is None]
+    for line in levels:
+        panel.level(line["return"], styles[line["label"]], line["label"])
+    heights = spread([y(line["return"]) for line in levels], LINE, y.end, y.start)
+    for line, py in zip(levels, heights, strict=True):
+        panel.text(x.end + 8, py + 4, line["label"], style="note")
     for value, duration, label in published:
         style = "hollow " + styles.get(label, "cpsr-fitted-q")
         panel.mark(x(duration), y(value), style, f"{label}, as published: {value:g} in {duration:g} s", 5)
-    labels, rival = [], longest_fitted_q(timed)
+    rival = longest_fitted_q(timed)
     for line in timed:
         style = styles.get(line["label"], "cpsr-fitted-q")
         note = f"{line['label']}: {line['return']:.1f} in {line['seconds']:.3g} s"
         panel.mark(x(line["seconds"]), y(line["return"]), style, note, 6)
-        if not line["label"].endswith(" rounds") or line is rival:
-            labels.append((line["seconds"], line["return"], line["label"]))
-    for duration, value, label in labels:
-        if x(duration) > 560:
-            # Below its mark, and below what was published nearby: to the left are the marks of fewer rounds.
-            near = [
-                y(v) for v, s, _ in published if 0 <= x(duration) - x(s) < 170 and abs(y(v) - y(value)) < 30
-            ]
-            panel.text(x(duration) + 8, max([y(value), *near]) + 22, label, "end", "label")
-        else:
-            panel.text(x(duration) + 11, y(value) + 4, label, "start", "label")
+    marks = [(x(line["seconds"]), y(line["return"]), line) for line in timed]
+    named = [
+        (px, py, line["label"])
+        for px, py, line in marks
+        if not line["label"].endswith(" rounds") or line is rival
+    ]
+    taken = [Box.around(px, py, 7.0) for px, py, _ in marks]
+    taken += [Box.around(x(duration), y(value), 6.0) for value, duration, _ in published]
+    taken += [Box(x.start, y(line["return"]) - 1, x.end, y(line["return"]) + 1) for line in levels]
+    for label in placed(named, taken, Box(x.start + 4, y.end, x.end - 4, y.start - 4)):
+        panel.label(label)
     return drawing([panel], 1040, 400, "spocman", "Return against training time on S-PocMan")

@@ -71,7 +71,8 @@ class Softmax:
 
     def ratios(self, rows: Rows, data: Trajectories) -> FloatArray:
         """Its probability of every logged action over that of the log, half-way to it: ½ + ½ π/b, (n_steps,)."""
-        probs = softmax((rows[cut_before(data)] @ self.weights).astype(np.float64), self.temperature)
+        values = rows @ self.weights.astype(np.float32)
+        probs = softmax(values[cut_before(data)].astype(np.float64), self.temperature)
         logged = propensities(data)
         towards = probs[np.arange(data.n_steps), data.actions] / logged
         # What was certain says nothing of what else might have been done.

@@ -12,6 +12,7 @@ from sklearn.base import clone
 
 from uqf import _core
 from uqf.data.checks import positive
+from uqf.data.fingerprint import fingerprint
 from uqf.data.overview import COST, Overview
 from uqf.data.parallel import single_blas
 from uqf.data.progress import Callback
@@ -30,7 +31,16 @@ from uqf.learn.advantages import (
 )
 from uqf.learn.belief_choice import Choice, choose
 from uqf.learn.belief_memory import BeliefMemory
-from uqf.learn.clones import MAX_STEPS, CloneTrainer, Codes, refit_work, training_work
+from uqf.learn.clones import (
+    FRACTIONS,
+    MAX_STEPS,
+    CloneTrainer,
+    Codes,
+    Plan,
+    Size,
+    choosing_work,
+    training_work,
+)
 from uqf.learn.discounts import learning_discounts
 from uqf.learn.learner import Learner, checked_temperature
 from uqf.learn.memory import Parts
@@ -45,8 +55,7 @@ class Kept:
     families: list[_core.CloneModels]
     codes: Codes
     choice: Choice
-    clones: float
-    """How many clones of all models what is seen has, on average."""
+    sizes: list[Size]
 
 
 class BeliefQ(Learner):
@@ -72,6 +81,18 @@ class BeliefQ(Learner):
     temperature : float, optional
         0 acts greedily, more draws actions from softmax(q_values / temperature). By default in proportion to the
         standard error of the learned values.
+    seed : int
+        Of the random starts; the same seed gives the same bits.
+    threads : int, optional
+        All cores by default.
+
+    Examples
+    --------
+    >>> import uqf
+    >>> env = uqf.make("tiger")
+    >>> learner = uqf.BeliefQ(0.95, states=4, models=2).fit(uqf.rollout(env, episodes=1000, seed=0))
+    >>> uqf.estimate_return(env, learner.policy_, episodes=1000, seed=1).mean > 0
+    True
     """
 
     def __init__(
@@ -117,11 +138,11 @@ class BeliefQ(Learner):
         return learner._fit(data, self._kept, executor, progress)
 
     def _fit(self, data: Any, kept: Kept | None, executor: Any, progress: Callback | None) -> BeliefQ:
-        work = partial(self.work, kept=kept)
+        work = self.work if kept is None else partial(self._refit_work, kept.sizes)
         reader = Reader(data, work=work, threads=self.threads, executor=executor, progress=progress)
         with single_blas():
             (overview,) = self._learn_tasks([self], [reader], kept)
-        return self._keep_origin(data, overview.sample)
+        return self._keep_origin(reader.fingerprint, overview.sample)
 
     def fit_tasks(self, tasks: Sequence[Trajectories]) -> list[BeliefQ]:
         """Learns several tasks of one world together; returns a fitted learner for each, in the same order.
@@ -144,7 +165,10 @@ class BeliefQ(Learner):
         readers = [Reader(data, work=self.work, threads=self.threads) for data in tasks]
         with single_blas():
             self._learn_tasks(learners, readers, None)
-        return [learner._keep_origin(data, data) for learner, data in zip(learners, tasks, strict=True)]
+        return [
+            learner._keep_origin(fingerprint(data), data)
+            for learner, data in zip(learners, tasks, strict=True)
+        ]
 
     def _learn_tasks(
         self, learners: list[BeliefQ], readers: list[Reader], kept: Kept | None
@@ -160,13 +184,14 @@ class BeliefQ(Learner):
         sample = Sample.of(parts, [overview.priorities for overview in overviews])
         trainer = CloneTrainer(sample, self.states, self.seed, self.threads, executor, reporter)
         if kept is None:
-            clones = [trainer.clones(layout) for layout in trainer.layouts]
-            reporter.expect(self.work(readers[0].n_steps, clones=clones) - COST * readers[0].n_steps)
+            tried = trainer.sizes([Plan(layout, min(2, self.models), None) for layout in trainer.layouts])
+            reporter.expect(self.work(readers[0].n_steps, tried) - COST * readers[0].n_steps)
             plans, choices = choose(trainer, self.models, discounts)
         else:
             plans, choices = trainer.carried_on(kept.families, kept.codes), [kept.choice]
-        training, together = trainer.planned_work(plans)
-        reporter.expect(training + regression_work(readers[0].n_steps, together))
+        sizes = trainer.sizes(plans)
+        begun = sum(len(plan.begun or ()) for plan in plans) / sum(plan.models for plan in plans)
+        reporter.expect(self._final_work(sizes, readers[0].n_steps, begun))
         families = trainer.finished(plans)
         for number, (learner, reader, overview, choice) in enumerate(
             zip(learners, readers, overviews, choices, strict=True)
@@ -174,10 +199,10 @@ class BeliefQ(Learner):
             memory = BeliefMemory([models.for_task(number) for models in families], reader.source.n_actions)
             few = sample.first(VALUE_STEPS).of_task(number)
             learner.policy_ = learner._policy(
-                memory, few, reader, overview, choice.learning_discount, together
+                memory, few, reader, overview, choice.learning_discount, clones_of(sizes)
             )
             learner.diagnostics_ = learner._diagnostics(overview, choice, trainer)
-            learner._kept = Kept(families, trainer.codes, choice, together)
+            learner._kept = Kept(families, trainer.codes, choice, sizes)
         reporter.finish()
         return overviews
 
@@ -191,22 +216,32 @@ class BeliefQ(Learner):
         kept: Kept = self._kept
         return kept.families
 
-    def work(self, steps: int, kept: Kept | None = None, clones: Sequence[float] = (2.0, 9.0, 35.0)) -> float:
-        """About how many nanoseconds so many steps take, if what is seen has so many clones at every size.
-
-        Given what was kept of an earlier fit, what `refit` takes.
-        """
-        if kept is None:
+    def work(self, steps: int, tried: Sequence[Size] = (), chosen: Sequence[Size] = ()) -> float:
+        """About how many nanoseconds so many steps take, if these sizes are tried and these are chosen."""
+        if not tried:
+            usual = zip(FRACTIONS, (2.0, 9.0, 35.0), strict=True)
+            tried = [Size(max(1, self.states // part), min(2, self.models), clones) for part, clones in usual]
+        if not chosen:
             # Whether small or large models will be chosen is not known: something between.
-            between = float(np.sqrt(clones[0] * clones[-1]))
-            training, together = training_work(steps, self.models, clones, between), self.models * between
-        else:
-            training, together = refit_work(steps, self.models, kept.clones), kept.clones
-        return COST * steps + training + regression_work(steps, together)
+            between = float(np.sqrt(tried[0].clones * tried[-1].clones))
+            chosen = [Size(tried[-1].states // 4, self.models, between)]
+        begun = tried[0].models / self.models
+        return COST * steps + choosing_work(steps, tried) + self._final_work(chosen, steps, begun)
+
+    def again_work(self, steps: int) -> float:
+        """About how many nanoseconds a fit takes that chooses what this one chose."""
+        return self.work(steps, chosen=self._kept.sizes)
 
     def refit_work(self, steps: int) -> float:
         """About how many nanoseconds `refit` takes."""
-        return self.work(steps, self._kept)
+        return self._refit_work(self._kept.sizes, steps)
+
+    def _refit_work(self, sizes: Sequence[Size], steps: int) -> float:
+        return COST * steps + self._final_work(sizes, steps, begun=1.0)
+
+    def _final_work(self, sizes: Sequence[Size], steps: int, begun: float) -> float:
+        """Of training and regressions, if a share of the models has begun already."""
+        return training_work(steps, sizes, begun) + regression_work(steps, clones_of(sizes))
 
     def _policy(
         self,
@@ -223,13 +258,17 @@ class BeliefQ(Learner):
         few = Parts(memory, sample, self.threads)
         value = learned_value(few, learning_discount)
         regression = Regression(memory, value, learning_discount, trace(overview.episodes))
-        work = partial(advantage_sums, regression, overview.without_sample(), self.threads)
-        sums = reader.sum("advantages", work, cost)
+        whole = sample.n_steps == overview.steps
+        if whole and reader.in_memory:
+            reader.reporter.enter("advantages", "of the same steps", cost * sample.n_steps)
+            sums = regression.sums(few)
+        else:
+            work = partial(advantage_sums, regression, overview.without_sample(), self.threads)
+            sums = reader.sum("advantages", work, cost)
         ((weights, noise),) = solved_advantages(memory, sums.grams, [sums.moments])
-        grams = sums.grams if sample.n_steps == overview.steps else None
         reader.reporter.enter("second sweep", f"{sample.n_steps:,} steps", cost * sample.n_steps)
         first = Softmax(weights, noise, TEMPERATURE * noise)
-        last = swept_again(few, first, grams, learning_discount, trace(len(sample)))
+        last = swept_again(few, first, sums.grams if whole else None, learning_discount, trace(len(sample)))
         return memory.policy(last.weights, last.temperature if self.temperature is None else self.temperature)
 
     def _diagnostics(self, overview: Overview, choice: Choice, trainer: CloneTrainer) -> dict[str, Any]:
@@ -248,6 +287,11 @@ class BeliefQ(Learner):
             "temperature": self.policy_.temperature,
             "notes": [],
         }
+
+
+def clones_of(sizes: Sequence[Size]) -> float:
+    """How many clones of all models what is seen has, on average."""
+    return sum(size.models * size.clones for size in sizes)
 
 
 def regression_cost(clones: float) -> float:

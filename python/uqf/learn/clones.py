@@ -108,6 +108,33 @@ class Plan:
     begun: _core.CloneModels | None
 
 
+@dataclass(frozen=True)
+class Size:
+    """What the training of some models costs."""
+
+    states: int
+    models: int
+    clones: float
+    """How many clones what is seen has, on average over the steps."""
+
+    @property
+    def cost(self) -> float:
+        """About how many nanoseconds a step takes; measured."""
+        return float(40.0 * self.clones**0.62)
+
+    def read(self, steps: int, explore: int, settle: int) -> int:
+        """How many steps are read."""
+        return self.models * _core.CloneLayout.work(self.states, steps, explore, settle)
+
+    def work(self, steps: int, explore: int, settle: int) -> float:
+        """About how many nanoseconds the training takes."""
+        return self.read(steps, explore, settle) * self.cost
+
+    def scoring_work(self, steps: int) -> float:
+        """About how many nanoseconds the likelihood of so many steps takes."""
+        return self.models * steps * self.cost
+
+
 class CloneTrainer:
     """Trains models of one or several tasks and chooses their size by the likelihood of held-out episodes.
 
@@ -119,6 +146,7 @@ class CloneTrainer:
     ) -> None:
         self.sample, self.seed, self.threads = sample, seed, threads
         self.executor, self.reporter, self.stage = executor, reporter, "training"
+        self._settle = settling(sample.data.n_steps)
         layouts = [
             _core.CloneLayout(sample.data, states=max(1, states // part), tasks=sample.tasks)
             for part in FRACTIONS
@@ -146,13 +174,14 @@ class CloneTrainer:
 
     def go_on(self, models: _core.CloneModels, layout: _core.CloneLayout) -> _core.CloneModels:
         """Models that know some of the episodes already."""
-        return self._trained(models, Training(self.sample, GO_ON, self.settle, self.seed), layout, 0)
+        return self._trained(models, Training(self.sample, GO_ON, self._settle, self.seed), layout, 0)
 
     def _trained(
         self, models: _core.CloneModels, training: Training, layout: _core.CloneLayout, first: int
     ) -> _core.CloneModels:
-        read = len(models) * layout.work(training.sample.data.n_steps, training.explore, training.settle)
-        work = read * training_cost(self.clones(layout))
+        size = Size(layout.n_states, len(models), self.clones(layout))
+        read = size.read(training.sample.data.n_steps, training.explore, training.settle)
+        work = read * size.cost
         self.reporter.enter(self.stage, f"{len(models)} models of {layout.n_states} states", work)
         if self.executor is None:
             return training((first, models), lambda done: self.reporter.reach(done / read), self.threads)
@@ -189,11 +218,6 @@ class CloneTrainer:
         hedged = 0 < adequate < len(self.layouts) - 1
         return [adequate, adequate + 1] if hedged else [adequate], likelihoods, trained
 
-    @property
-    def settle(self) -> int:
-        """Iterations of the averages at the end."""
-        return max(FINAL_SETTLE, self.sample.data.n_steps // STEPS_PER_SETTLING)
-
     def finished(self, plans: Sequence[Plan]) -> list[_core.CloneModels]:
         """Models of every plan: those that know some of the episodes go on with all of them, new ones join."""
         families, self.stage = [], "training"
@@ -203,7 +227,7 @@ class CloneTrainer:
                 found.append(self.go_on(plan.begun, plan.layout))
             if plan.models > have:
                 start, numbers = Start.of(self.sample, self.layouts[-1]), range(have, plan.models)
-                found.append(self.fresh(start, plan.layout, numbers, self.settle))
+                found.append(self.fresh(start, plan.layout, numbers, self._settle))
             families.append(reduce(_core.CloneModels.plus, found))
         return families
 
@@ -216,16 +240,9 @@ class CloneTrainer:
             plans.append(Plan(layout, len(models), models if self.codes <= codes else None))
         return plans
 
-    def planned_work(self, plans: Sequence[Plan]) -> tuple[float, float]:
-        """About how many nanoseconds the training takes, and how many clones of all models what is seen has."""
-        work = clones = 0.0
-        for plan in plans:
-            here, new = self.clones(plan.layout), plan.models - len(plan.begun or ())
-            clones += plan.models * here
-            for models, explore in ((new, EXPLORE), (plan.models - new, GO_ON)):
-                read = plan.layout.work(self.sample.data.n_steps, explore, self.settle)
-                work += models * read * training_cost(here)
-        return work, clones
+    def sizes(self, plans: Sequence[Plan]) -> list[Size]:
+        """Of the models of every plan."""
+        return [Size(plan.layout.n_states, plan.models, self.clones(plan.layout)) for plan in plans]
 
     @property
     def codes(self) -> Codes:
@@ -234,24 +251,25 @@ class CloneTrainer:
         return frozenset((kind, int(code)) for kind, codes in listed for code in np.unique(codes))
 
 
-def training_cost(clones: float) -> float:
-    """About how many nanoseconds a step costs in training, if what is seen has so many clones; measured."""
-    return 90.0 + 13.0 * clones
+def choosing_work(steps: int, sizes: Sequence[Size]) -> float:
+    """About how many nanoseconds comparing sizes takes, on so many steps."""
+    half = min(steps // 2, MAX_COMPARED)
+    return sum(size.work(half, EXPLORE, SETTLE) + size.scoring_work(2 * half) for size in sizes)
 
 
-def training_work(steps: int, models: int, clones: Sequence[float], chosen: float) -> float:
-    """About how many nanoseconds choosing and training take, by the clones at every size and at the chosen one."""
-    drawn, costs = min(steps, MAX_STEPS), [training_cost(one) for one in clones]
-    choosing = (EXPLORE + SETTLE) * min(drawn / 2, BATCH_STEPS) + min(drawn, 2 * MAX_COMPARED)
-    training = (EXPLORE + FINAL_SETTLE) * min(drawn, BATCH_STEPS)
-    return min(2, models) * choosing * sum(costs) + models * training * training_cost(chosen)
-
-
-def refit_work(steps: int, models: int, clones: float) -> float:
-    """About how many nanoseconds models take to go on with so many steps, if what is seen has so many clones in all."""
+def training_work(steps: int, sizes: Sequence[Size], begun: float) -> float:
+    """About how many nanoseconds training on so many steps takes, if a share of the models has begun already."""
     drawn = min(steps, MAX_STEPS)
-    iterations = GO_ON + max(FINAL_SETTLE, drawn // STEPS_PER_SETTLING)
-    return iterations * min(drawn, BATCH_STEPS) * (models * training_cost(0.0) + training_cost(clones))
+    settle = settling(drawn)
+    return sum(
+        begun * size.work(drawn, GO_ON, settle) + (1.0 - begun) * size.work(drawn, EXPLORE, settle)
+        for size in sizes
+    )
+
+
+def settling(steps: int) -> int:
+    """Iterations of the averages at the end, for so many steps."""
+    return max(FINAL_SETTLE, steps // STEPS_PER_SETTLING)
 
 
 def with_all_episodes(

@@ -16,6 +16,7 @@ import numpy as np
 from uqf import _core
 from uqf.data.checks import FloatArray
 from uqf.evaluate import estimate_return
+from uqf.learn.belief_q import BeliefQ
 from uqf.learn.model_q import ModelQ
 from uqf.worlds.environments import TabularPOMDP
 
@@ -68,25 +69,32 @@ def rehearse(plans: tuple[ModelQ, ModelQ], policies: tuple[Any, Any], horizon: i
     """Plays plans and policies, each pair taught by one half of the episodes, in the models of the other half."""
     differences, over_chance = [], []
     for own, other in ((0, 1), (1, 0)):
-        for family in plans[other].families_:
-            if _cells(family, plans[own].policy_) > MAX_CELLS:
-                return Rehearsal(np.zeros(0))
-            for index in range(len(family)):
-                n_observations, discount = plans[own].policy_.n_observations, plans[own].discount
-                world = as_world(family, index, n_observations, discount, horizon)
-                planned, improved, chance = (
-                    estimate_return(world, policy, episodes=PLAYED, seed=seed).mean
-                    for policy in (plans[own].policy_, policies[own], None)
-                )
-                differences.append(planned - improved)
-                over_chance.append(improved - chance)
-    return Rehearsal(np.array(differences), float(np.mean(over_chance)))
+        worlds = worlds_of(plans[other], horizon)
+        if not worlds:
+            return Rehearsal(np.zeros(0))
+        planned, improved, chance = (
+            played_in(worlds, policy, seed) for policy in (plans[own].policy_, policies[own], None)
+        )
+        differences.append(planned - improved)
+        over_chance.append(improved - chance)
+    return Rehearsal(np.concatenate(differences), float(np.concatenate(over_chance).mean()))
 
 
-def _cells(family: _core.CloneModels, policy: Any) -> int:
-    """Numbers that one of the models has as a world."""
-    states = family.n_features // len(family) + 1
-    return int(policy.n_actions * states * max(states, policy.n_observations))
+def played_in(worlds: list[TabularPOMDP], policy: Any, seed: int) -> FloatArray:
+    """Mean return of a policy in every world; None acts by chance."""
+    return np.array([estimate_return(world, policy, episodes=PLAYED, seed=seed).mean for world in worlds])
+
+
+def worlds_of(learner: BeliefQ, horizon: int) -> list[TabularPOMDP]:
+    """All models of a learner as worlds to play in; none if one is too large."""
+    policy, worlds = learner.policy_, []
+    for family in learner.families_:
+        states = family.n_features // len(family) + 1
+        if policy.n_actions * states * max(states, policy.n_observations) > MAX_CELLS:
+            return []
+        for index in range(len(family)):
+            worlds.append(as_world(family, index, policy.n_observations, learner.discount, horizon))
+    return worlds
 
 
 def as_world(

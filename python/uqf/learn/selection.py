@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
@@ -14,12 +14,30 @@ from threadpoolctl import threadpool_limits
 
 from uqf.data.trajectories import Trajectories
 from uqf.errors import UQFError
+from uqf.learn.belief_q import BeliefQ
 from uqf.learn.gain import Baseline, Gain, policy_gain
+from uqf.learn.rehearsal import played_in, worlds_of
 
 
 @dataclass(frozen=True)
 class Selection:
-    """Outcome of a search: the best learner, fitted to all data, and one row per setting, best first."""
+    """Outcome of a search.
+
+    Attributes
+    ----------
+    best_learner : a learner
+        With the best setting, fitted to all data.
+    table : list of dict
+        One row per setting, best first.
+
+    Examples
+    --------
+    >>> import uqf
+    >>> data = uqf.rollout(uqf.make("tiger"), episodes=100, seed=0)
+    >>> search = uqf.select(uqf.ContextQ(0.95), data, {"depth": [1, 2]})
+    >>> len(search.table)
+    2
+    """
 
     best_learner: Any
     table: list[dict[str, Any]]
@@ -30,33 +48,68 @@ def select(
     data: Trajectories,
     grid: Mapping[str, Sequence[Any]],
     *,
-    folds: int = 3,
+    judge: str = "models",
+    folds: int = 2,
     seed: int = 0,
     threads: int | None = None,
 ) -> Selection:
-    """The setting of `grid` whose policies gain most on held-out episodes, a standard error taken off.
+    """The setting of `grid` whose policies do best on held-out episodes, a standard error taken off.
+
+    Gains are in units of reward per episode. A setting that a fold refuses (a rank beyond the data, say) gets the
+    reason in its row and cannot win.
 
     Parameters
     ----------
-    learner : any learner with `fit(data)` and a `policy_`
-    grid : mapping of parameter names to the values to try; all combinations are tried
+    learner : a learner
+        Anything with `fit(data)` and a `policy_`.
+    data : Trajectories
+        What is learned from and judged by.
+    grid : mapping
+        Parameter names and the values to try; all combinations are tried.
+    judge : "models" or "gain"
+        Policies are played in the models that `BeliefQ` learns from the held-out episodes; or their gain is measured on
+        those episodes one step at a time (see `uqf.learn.gain`), which is quick, and blind to what a policy does when
+        it goes where the log does not.
     folds : int
         Parts of the data, each held out once.
+    seed : int
+        Draws the folds, and the models that judge.
     threads : int, optional
         Settings fitted at the same time; all cores by default.
 
-    The gain is measured one step at a time (see `uqf.learn.gain`), in units of reward per episode. A setting that a
-    fold refuses (a rank beyond the data, say) gets the reason in its row and cannot win.
+    Returns
+    -------
+    Selection
+        The best learner, refitted to all data, and the table of all settings.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer episodes than folds, or the grid is empty.
+    UQFError
+        If the data allow no setting at all.
+
+    Examples
+    --------
+    >>> import uqf
+    >>> data = uqf.rollout(uqf.make("gridworld-near"), episodes=100, seed=0)
+    >>> search = uqf.select(uqf.UQF(discount=0.9), data, {"rank": [3, 6]}, folds=2)
+    >>> search.best_learner.rank in (3, 6)
+    True
     """
+    if judge not in JUDGES:
+        raise ValueError(f"judge = {judge!r}: choose {' or '.join(map(repr, JUDGES))}")
     settings = _combinations(grid)
     if not 2 <= folds <= len(data):
         raise ValueError(f"folds = {folds}: give 2 to {len(data)}, the number of episodes")
     parts = np.array_split(np.random.default_rng(seed).permutation(len(data)), folds)
     splits = [(data[np.setdiff1d(np.arange(len(data)), part)], data[np.sort(part)]) for part in parts]
-    jobs = [(setting, split) for setting in settings for split in splits]
+    discount = getattr(learner, "discount", 1.0)
+    judges = [(train, JUDGES[judge](train, test, discount, seed)) for train, test in splits]
+    jobs = [(setting, *judging) for setting in settings for judging in judges]
     # Every core has a setting to fit; BLAS splitting each of them once more made this ten times slower.
     with threadpool_limits(1, user_api="blas"), ThreadPoolExecutor(threads) as pool:
-        outcomes = list(pool.map(lambda job: _judge(learner, *job), jobs))
+        outcomes = list(pool.map(lambda job: _judged(learner, *job), jobs))
     rows = [_row(setting, outcomes[n * folds : (n + 1) * folds]) for n, setting in enumerate(settings)]
     rows.sort(key=lambda row: -row["score"])
     if rows[0]["score"] == -np.inf:
@@ -71,15 +124,34 @@ def _combinations(grid: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:
     return [dict(zip(grid, values, strict=True)) for values in itertools.product(*grid.values())]
 
 
-def _judge(learner: Any, setting: dict[str, Any], split: tuple[Trajectories, Trajectories]) -> Gain | str:
+Judge = Callable[[Any], Gain]
+
+
+def by_single_steps(train: Trajectories, test: Trajectories, discount: float, seed: int) -> Judge:
+    """Measures what a policy gains on the test episodes, one step at a time."""
+    baseline = Baseline.of(train, discount)
+    return lambda policy: policy_gain(policy, baseline, test)
+
+
+def by_playing(train: Trajectories, test: Trajectories, discount: float, seed: int) -> Judge:
+    """Plays a policy in models of the test episodes; by single steps where these are too large to play in."""
+    models = BeliefQ(discount, seed=seed).fit(test)
+    worlds = worlds_of(models, int(test.lengths.max()))
+    if not worlds:
+        return by_single_steps(train, test, discount, seed)
+    earned = float(test.returns(discount).mean())
+    return lambda policy: Gain(played_in(worlds, policy, seed) - earned)
+
+
+JUDGES = {"models": by_playing, "gain": by_single_steps}
+
+
+def _judged(learner: Any, setting: dict[str, Any], train: Trajectories, judge: Judge) -> Gain | str:
     """Gain of a setting on the held-out part, or why there is none."""
-    train, test = split
-    baseline = Baseline.of(train, getattr(learner, "discount", 1.0))
     try:
-        policy = clone(learner).set_params(**setting).fit(train).policy_
+        return judge(clone(learner).set_params(**setting).fit(train).policy_)
     except UQFError as problem:
         return str(problem)
-    return policy_gain(policy, baseline, test)
 
 
 def _row(setting: dict[str, Any], outcomes: list[Gain | str]) -> dict[str, Any]:

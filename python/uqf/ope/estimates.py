@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
+
+from uqf.ope.rare_events import Unseen, unseen_share
 
 #: Below this many effective episodes neither the estimate nor its interval can be trusted.
 ENOUGH_EPISODES = 100.0
@@ -13,17 +16,37 @@ ENOUGH_INFORMATIVE = 10.0
 #: The mean importance weight is one in expectation; this far off, the logs lack what the policy does.
 FAIR_MEAN_WEIGHT = (0.7, 1.4)
 
-#: What the verdicts call the methods that rest on a model.
-MODEL_NAMES = {"model": "The model learned from the logs", "cpsr": "The CPSR learned from the logs"}
+#: What the texts call the methods.
+SOURCES = {
+    "importance": "weighted log",
+    "doubly-robust": "weighted log",
+    "model": "model",
+    "cpsr": "CPSR",
+}
+
+#: Methods whose error nobody knows: that of their model comes on top of the noise of the data.
+MODELS = ("model", "cpsr")
+
+#: What no log without propensities can show of itself.
+HIDDEN_REASONS = "the logged actions depended on nothing that the log does not show"
+
+#: The interval of what is not known.
+ANYTHING = (-math.inf, math.inf)
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """Expected discounted return of a policy, from logs of another one."""
+    """Expected discounted return of a policy, from logs of another one.
+
+    `known` says whether the log tells it at all, `text()` gives the answer in one line, `lack` says what is missing,
+    and `verdict` is all of it in plain words. `mean` is a mere guess unless it is known.
+    """
 
     mean: float
     stderr: float
+    """Noise of the data alone, without the error of a model or of estimated propensities."""
     interval: tuple[float, float]
+    """Where the return lies with this confidence, provided that `condition` holds; unbounded if the log cannot tell."""
     level: float
     """Confidence level of the interval."""
     effective_sample_size: float
@@ -32,12 +55,56 @@ class Estimate:
     """Mean importance weight over discounted steps; one if the logs contain all that the policy does."""
     informative_episodes: float
     """About how many effective episodes tell good returns from bad ones; few if reward is rare."""
+    unseen: Unseen
+    """How far events that are too rare to be in the log may move the return."""
     sufficient: bool
-    """Whether the interval means what it says: enough overlap, and no model with an error of its own."""
+    """Whether the interval means what it says: enough overlap, logged propensities, and no model's own error."""
+    condition: str
+    """What must be believed for the interval to hold, because no log can show it; empty if there is nothing."""
     method: str
     propensities: str
-    """"logged" or "estimated"."""
+    """"logged", or how they were estimated."""
     episodes: int
+    taught: bool = False
+    """Whether the policy learned from this very log: then it looks better than it is."""
+
+    def of_taught(self) -> Estimate:
+        """The same where the policy learned from this very log: no more than a guess, and rather too high."""
+        return replace(self, sufficient=False, interval=ANYTHING, taught=True)
+
+    def times(self, scale: float) -> Estimate:
+        """In other units of reward."""
+        low, high = self.interval
+        return replace(
+            self,
+            mean=scale * self.mean,
+            stderr=scale * self.stderr,
+            interval=(scale * low, scale * high),
+            unseen=self.unseen.times(scale),
+        )
+
+    @property
+    def known(self) -> bool:
+        """Whether the log tells the return, with an interval that holds without any condition: `sufficient`."""
+        return self.sufficient
+
+    @property
+    def conditional(self) -> bool:
+        """Whether the log tells the return if `condition` holds, and only then."""
+        return not self.sufficient and self.interval != ANYTHING
+
+    @property
+    def guess(self) -> float | None:
+        """The mean, where it is no more than a guess."""
+        return None if self.known or self.conditional else self.mean
+
+    def text(self) -> str:
+        """The answer in one line, for tables and pages."""
+        if self.guess is not None:
+            return f"not known from this log; the {SOURCES[self.method]}'s guess is {self.mean:.4g}"
+        low, high = self.interval
+        told = f"{self.mean:.4g}, from {low:.4g} to {high:.4g} with {self.level:.0%} confidence"
+        return told + (f", if {self.condition}" if self.conditional else "")
 
     @property
     def worth(self) -> str:
@@ -47,51 +114,61 @@ class Estimate:
 
     @property
     def lack(self) -> str:
-        """What insufficient logs lack, and the remedy."""
-        if self.informative_episodes < ENOUGH_INFORMATIVE and self.effective_sample_size >= ENOUGH_EPISODES:
+        """What the log lacks and the remedy; empty if it lacks nothing."""
+        low, high = FAIR_MEAN_WEIGHT
+        if self.taught:
+            return (
+                "the policy learned from this very log, where it looks better than it is. Evaluate it on episodes that "
+                "it had no part in."
+            )
+        if self.effective_sample_size < ENOUGH_EPISODES or not low <= self.mean_weight <= high:
+            return (
+                f"the log is worth {self.worth} episodes of this policy (at least {ENOUGH_EPISODES:.0f} are needed; "
+                f"the mean weight is {self.mean_weight:.2f}, near 1 is needed). Collect logs closer to the policy, "
+                "or try a policy closer to the logs."
+            )
+        if self.informative_episodes < ENOUGH_INFORMATIVE:
             return (
                 f"what it earns hangs on about {self.informative_episodes:.0f} of the {self.episodes} episodes "
                 f"(at least {ENOUGH_INFORMATIVE:.0f} are needed). Collect more logs."
             )
-        return (
-            f"they are worth {self.worth} episodes of it (at least {ENOUGH_EPISODES:.0f} are needed; the mean "
-            f"weight is {self.mean_weight:.2f}, near 1 is needed). Collect logs closer to the policy, or try a "
-            "policy closer to the logs."
-        )
+        if self.unseen.decides:
+            return (
+                f"hardly anything in it is left to chance (noise {self.unseen.noise:.2g}), and events too rare to be "
+                f"in it may add or take {self.unseen.above:.2g}, even if none exceeds the range of logged returns. "
+                "Collect more logs, or give return_range, what an episode can earn."
+            )
+        if self.method in MODELS:
+            return f"{self.method!r} rests on a model, whose error no log shows. Ask for 'doubly-robust'."
+        if self.condition:
+            return (
+                "the probabilities of the logged actions (column behavior_prob) are missing. They were estimated "
+                f"from {self.propensities}, and nobody can tell whether {self.condition}. Log them."
+            )
+        return ""
 
     @property
     def verdict(self) -> str:
         """What may be concluded, in plain words."""
         low, high = self.interval
-        size = self.worth
-        if self.method in MODEL_NAMES:
+        if self.guess is None:
+            share = unseen_share(self.level, self.effective_sample_size)
             text = (
-                f"{MODEL_NAMES[self.method]} expects a return of {self.mean:.4g} "
-                f"({low:.4g} to {high:.4g}). The interval holds the noise of the data, not the error of the "
-                "model, which may be many times larger. "
-                f"Without the model the logs are worth {size} episodes of this policy."
+                f"The return is {low:.4g} to {high:.4g} with {self.level:.0%} confidence, {self.mean:.4g} most likely; "
+                f"the log is worth {self.worth} episodes of this policy. What occurs in fewer than "
+                f"{share:.2g} of the episodes may be missing from it."
             )
-        elif self.sufficient:
-            text = (
-                f"The return is {low:.4g} to {high:.4g} with {self.level:.0%} confidence, "
-                f"{self.mean:.4g} most likely; the logs are worth {size} episodes of this policy."
-            )
-        else:
-            text = f"These logs cannot tell what the policy earns: {self.lack}"
-        if self.propensities == "estimated":
+            return f"If {self.condition}: {text} {_sentence(self.lack)}" if self.conditional else text
+        text = f"This log cannot tell what the policy earns: {self.lack}"
+        if self.method in MODELS:
             text += (
-                " The logs hold no propensities; they were estimated from the last symbol, which is "
-                "wrong if the behaviour looked further back."
+                f" The {SOURCES[self.method]} learned from it guesses {self.mean:.4g}. The error of such a guess may "
+                f"be many times the noise of the data, {self.stderr:.2g}."
             )
         return text
 
     def __repr__(self) -> str:
-        low, high = self.interval
-        enough = "sufficient" if self.sufficient else "not sufficient"
-        return (
-            f"Estimate({self.mean:.4g}, {self.level:.0%} interval {low:.4g} to {high:.4g}, {self.method}, "
-            f"{self.effective_sample_size:.0f} effective episodes, {enough})"
-        )
+        return f"Estimate({self.text()}; {self.method}, {self.effective_sample_size:.0f} effective episodes)"
 
 
 @dataclass(frozen=True)
@@ -101,46 +178,64 @@ class Comparison:
     difference: float
     stderr: float
     interval: tuple[float, float]
+    """Where the difference lies, provided that `condition` holds; unbounded if the log cannot tell."""
     first: Estimate
     second: Estimate
 
+    def times(self, scale: float) -> Comparison:
+        """In other units of reward."""
+        low, high = self.interval
+        estimates = self.first.times(scale), self.second.times(scale)
+        return Comparison(
+            scale * self.difference, scale * self.stderr, (scale * low, scale * high), *estimates
+        )
+
     @property
     def sufficient(self) -> bool:
-        """Whether the logs overlap enough with both policies."""
+        """Whether the logs tell of both policies."""
         return self.first.sufficient and self.second.sufficient
+
+    @property
+    def condition(self) -> str:
+        """What must be believed for the interval to hold; empty if there is nothing."""
+        return self.first.condition
 
     @property
     def distinguishable(self) -> bool:
         """Whether the logs are sufficient and the interval leaves out zero."""
+        return self.sufficient and self._apart
+
+    @property
+    def _apart(self) -> bool:
         low, high = self.interval
-        return self.sufficient and not low <= 0.0 <= high
+        return not low <= 0.0 <= high
 
     @property
     def verdict(self) -> str:
         """Which policy is better, if these logs can tell."""
         low, high = self.interval
-        if self.first.method in MODEL_NAMES:
-            better = "first" if self.difference > 0 else "second"
+        if self.interval == ANYTHING:
+            unknown = next((one for one in (self.first, self.second) if one.guess is not None), self.first)
+            which = "first" if unknown is self.first else "second"
+            known = f"This log cannot tell the two policies apart, for want of knowledge of the {which}: "
+            return known + unknown.lack
+        if not self._apart:
             return (
-                f"{MODEL_NAMES[self.first.method]} favours the {better} policy (difference {low:.4g} to "
-                f"{high:.4g}, without its own error). These logs alone cannot tell the two policies apart."
-            )
-        if not self.sufficient:
-            which, lacking = ("second", self.second) if self.first.sufficient else ("first", self.first)
-            known = f"These logs cannot tell the two policies apart, for want of knowledge of the {which}: "
-            return known + lacking.lack
-        if not self.distinguishable:
-            return (
-                "These logs cannot tell the two policies apart: the difference is "
-                f"{low:.4g} to {high:.4g} with {self.first.level:.0%} confidence."
+                f"This log cannot tell the two policies apart: the difference is {low:.4g} to {high:.4g} "
+                f"with {self.first.level:.0%} confidence."
             )
         better = "first" if self.difference > 0 else "second"
         smaller, larger = sorted(abs(end) for end in self.interval)
-        return (
+        found = (
             f"The {better} policy earns more, by {smaller:.4g} to {larger:.4g} "
             f"with {self.first.level:.0%} confidence."
         )
+        return found if self.sufficient else f"If {self.condition}: {found} {_sentence(self.first.lack)}"
 
     def __repr__(self) -> str:
         low, high = self.interval
         return f"Comparison({self.difference:.4g}, {self.first.level:.0%} interval {low:.4g} to {high:.4g})"
+
+
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:]

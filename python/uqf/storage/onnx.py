@@ -28,6 +28,28 @@ def export_onnx(policy: Any, path: str | os.PathLike[str], *, codebook: Any = No
 
     The metadata have `n_actions`, `n_observations`, `temperature` and, as JSON, the `codebook`: what codes mean.
     Policies that plan or search while they act, windows of automata and forests are refused by name.
+
+    Parameters
+    ----------
+    policy : a policy of a learner
+        Who acts.
+    path : path
+        Where to; the file appears whole or not at all.
+    codebook : Codebook, optional
+        What codes mean.
+
+    Raises
+    ------
+    TypeError
+        If policies of this kind cannot be exported.
+
+    Examples
+    --------
+    >>> import os, uqf
+    >>> data = uqf.rollout(uqf.make("tiger"), episodes=50, seed=0)
+    >>> uqf.export_onnx(uqf.ContextQ(0.95).fit(data).policy_, "tiger.onnx")
+    >>> os.path.exists("tiger.onnx")
+    True
     """
     step = step_of(policy)
     graph = Graph()

@@ -42,6 +42,10 @@ LEARNED_EPISODES, LEARNED_STEPS = 1_000, 50_000
 class GymnasiumWorld(PlayedWorld):
     """A Gymnasium environment with finitely many actions; its observations become the codes of a codebook.
 
+    What `reset` shows is part of every episode: `rollout` records it as `first_observations`, and policies are told.
+    Every episode has a seed of its own, so it is the same whatever was played before it; this needs an environment
+    that draws its random numbers from the seed of `reset`, as those of Gymnasium do.
+
     Parameters
     ----------
     source : str, gymnasium.Env, or a function without arguments that makes one
@@ -56,9 +60,16 @@ class GymnasiumWorld(PlayedWorld):
     seed : int
         Of that random play.
 
-    What `reset` shows is part of every episode: `rollout` records it as `first_observations`, and policies are told.
-    Every episode has a seed of its own, so it is the same whatever was played before it; this needs an environment
-    that draws its random numbers from the seed of `reset`, as those of Gymnasium do.
+    Examples
+    --------
+    >>> import uqf
+    >>> world = uqf.GymnasiumWorld("Blackjack-v1", horizon=20)
+    >>> world.n_actions, world.n_observations
+    (2, 704)
+    >>> world.codebook.encode_one((13, 10, 0))
+    306
+    >>> uqf.rollout(world, episodes=5).first_observations is None
+    False
     """
 
     def __init__(

@@ -39,8 +39,8 @@ def test_a_folder_gives_what_memory_gives(data, folder, settings):
 
 def test_files_with_names_are_read_in_the_codes_of_a_given_codebook(data, tmp_path):
     """As `read_log` does: yesterday's model wants today's logs in its own codes."""
-    named = data[:]
-    named.codebook = uqf.Codebook.named(("listen", "left", "right"), ("growl left", "growl right"))
+    names = uqf.Codebook.named(("listen", "left", "right"), ("growl left", "growl right"))
+    named = uqf.Trajectories(**data.__getstate__() | {"n_observations": 3, "codebook": names})
     named.to_parquet(tmp_path / "1.parquet")
     other = uqf.Codebook.named(("right", "listen", "left"), ("growl right", "growl left"))
     shards = uqf.Shards(tmp_path, codebook=other)

@@ -14,6 +14,7 @@ from uqf.data.formats.columns import LogColumns, layout_of, naming
 from uqf.data.formats.episodes import alphabet_of, trajectories_of, whole_episodes
 from uqf.data.trajectories import Trajectories
 from uqf.errors import FileFormatError
+from uqf.files import open_ordinary
 
 
 def read_table(
@@ -45,15 +46,33 @@ def from_arrow(
 
     Parameters
     ----------
+    frame : a table
+        One row per step or one row per episode; see `uqf.LogColumns`.
     columns : LogColumns
-        Names of the columns, if they are not the usual ones; see there for the two layouts.
+        Names of the columns, if they are not the usual ones.
     n_actions, n_observations : int
         Sizes of the alphabets if actions and observations are numbers; by default the largest plus one.
     codebook : Codebook
         Names to use, such as those of a model; by default those that occur, sorted. It comes back as
         ``data.codebook``.
 
-    Anything wrong raises `uqf.FileFormatError` with the column and the row, counted from 0.
+    Returns
+    -------
+    Trajectories
+        The episodes.
+
+    Raises
+    ------
+    FileFormatError
+        With the column and the row, counted from 0.
+
+    Examples
+    --------
+    >>> import polars, uqf
+    >>> rows = {"episode": [7, 7, 8], "action": ["wait", "repair", "wait"], "observation": [0, 1, 0]}
+    >>> data = uqf.from_arrow(polars.DataFrame(rows | {"reward": [1.0, -5.0, 1.0]}))
+    >>> data.codebook.action_names
+    ('repair', 'wait')
     """
     if not isinstance(frame, pa.Table) and not hasattr(frame, "__arrow_c_stream__"):
         raise TypeError(
@@ -71,12 +90,12 @@ class ArrowSource:
 
     def schema(self) -> Any:
         """Columns and types."""
-        with self.path.open("rb") as file:
+        with open_ordinary(self.path) as file:
             return pa.ipc.open_file(file).schema
 
     def tables(self, rows: int, names: list[str]) -> Iterator[Any]:
         """The named columns, at most `rows` rows at a time."""
-        with self.path.open("rb") as file:
+        with open_ordinary(self.path) as file:
             reader = pa.ipc.open_file(file)
             for index in range(reader.num_record_batches):
                 batch = reader.get_batch(index)

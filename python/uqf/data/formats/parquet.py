@@ -16,7 +16,7 @@ from uqf.data.codebook import Codebook
 from uqf.data.formats.columns import naming
 from uqf.data.trajectories import Trajectories
 from uqf.errors import FileFormatError
-from uqf.files import whole_file
+from uqf.files import open_ordinary, whole_file
 
 #: Key of our own entry in the metadata of a file.
 KEY = b"uqf"
@@ -60,8 +60,13 @@ def metadata_of(schema: Any) -> tuple[int | None, int | None, Codebook | None]:
         metadata = json.loads(text)
         written = metadata["codebook"]
         codebook = None if written is None else Codebook.from_dict(written)
-        return int(metadata["n_actions"]), int(metadata["n_observations"]), codebook
-    except (ValueError, TypeError, KeyError) as error:
+        sizes = metadata["n_actions"], metadata["n_observations"]
+        if not all(type(size) is int and size >= 1 for size in sizes):
+            raise ValueError(f"n_actions, n_observations = {sizes} are no positive whole numbers")
+        if codebook is not None:
+            codebook.refuse_other_sizes(*sizes)
+        return *sizes, codebook
+    except (ValueError, TypeError, LookupError, RecursionError) as error:
         raise FileFormatError(f"the metadata of uqf are damaged: {error}") from None
 
 
@@ -78,7 +83,7 @@ def files_of(path: Path) -> list[Path]:
 def tables_of(files: list[Path], rows: int, names: list[str]) -> Iterator[Any]:
     """The named columns of all files, at most `rows` rows at a time; columns are not held whole either."""
     for path in files:
-        with naming(path), path.open("rb") as file:
+        with naming(path), open_ordinary(path) as file:
             parquet = pq.ParquetFile(file, page_checksum_verification=True, buffer_size=BUFFER)
             for batch in parquet.iter_batches(rows, columns=names):
                 yield pa.Table.from_batches([batch])
@@ -92,7 +97,7 @@ class ParquetSource:
 
     def schema(self) -> Any:
         """Columns and types of the first file; the others must have them too."""
-        with naming(self.files[0]), self.files[0].open("rb") as file:
+        with naming(self.files[0]), open_ordinary(self.files[0]) as file:
             return pq.read_schema(file)
 
     def tables(self, rows: int, names: list[str]) -> Iterator[Any]:

@@ -14,7 +14,9 @@ from uqf.data.codebook import Codebook
 from uqf.data.formats.columns import Layout, LogColumns, layout_of, naming
 from uqf.data.formats.episodes import Alphabet, alphabet_of
 from uqf.data.formats.parquet import metadata_of, tables_of
+from uqf.data.formats.promises import refuse_empty_promise
 from uqf.errors import FileFormatError
+from uqf.files import open_ordinary
 
 #: Rows that are looked at together where the footer does not help.
 ROWS = 10_000
@@ -46,13 +48,16 @@ def survey(
     codebook: Codebook | None = None,
 ) -> FileSurvey:
     """Looks at one file; arguments as in `uqf.from_arrow`."""
-    with naming(path), path.open("rb") as file:
+    with naming(path), open_ordinary(path) as file:
         footer = pq.ParquetFile(file)
         layout = layout_of(footer.schema_arrow, columns or LogColumns())
         written_actions, written_observations, names = metadata_of(footer.schema_arrow)
         if footer.metadata.num_rows == 0:
             raise FileFormatError("the log holds no episode")
         if written_actions is not None and written_observations is not None:
+            if n_actions is None or n_observations is None:
+                tables = tables_of([path], ROWS, [layout.names["action"]])
+                refuse_empty_promise(written_actions, written_observations, tables, layout)
             alphabet = Alphabet(written_actions, written_observations, None)
         else:
             alphabet = _alphabet(path, footer, layout, n_actions, n_observations, codebook)

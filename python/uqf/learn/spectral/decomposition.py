@@ -58,12 +58,14 @@ def enough_rank(spectrum: FloatArray, energy: float) -> int:
     return min(int(np.searchsorted(kept, ENERGY)) + 1, MAX_RANK, len(spectrum))
 
 
-def decompose(block: Any, rank: int | None, *, choose: bool = False, seed: int = 0) -> Decomposition:
+def decompose(
+    block: Any, rank: int | None, *, choose: bool = False, at_most: int | None = None, seed: int = 0
+) -> Decomposition:
     """H ≈ U D Vᵀ, dense or sparse.
 
-    Without a `rank` every direction above rounding is kept, or, with `choose`, as many as `enough_rank` says: noise
-    has full rank, and a state of thousands of numbers is neither quick nor good. Signs are fixed (the largest entry
-    of a left vector is positive), so that equal blocks give equal bits.
+    Without a `rank` every direction above rounding is kept, if given `at_most` so many, or, with `choose`, as many as
+    `enough_rank` says: noise has full rank, and a state of thousands of numbers is neither quick nor good. Signs are
+    fixed (the largest entry of a left vector is positive), so that equal blocks give equal bits.
     """
     if rank is not None and not isinstance(rank, (int, np.integer)):
         raise TypeError(f"rank = {rank!r}: give an integer, or None to have it chosen")
@@ -75,7 +77,7 @@ def decompose(block: Any, rank: int | None, *, choose: bool = False, seed: int =
             "the Hankel block overflows: rescale the rewards, their sums exceed the largest number"
         )
     largest = float(np.abs(cells).max(initial=0.0))
-    wanted = MAX_RANK if choose and rank is None else rank
+    wanted = MAX_RANK if choose and rank is None else rank or at_most
     left, spectrum, right = _leading(block, wanted, seed)
     available = numerical_rank(spectrum, block.shape)
     if available == 0:
@@ -88,7 +90,7 @@ def decompose(block: Any, rank: int | None, *, choose: bool = False, seed: int =
             f"rank {rank} exceeds the numerical rank {available} of the Hankel block; "
             "lower `rank` or collect more episodes"
         )
-    kept = available if rank is None else rank
+    kept = min(available, at_most or available) if rank is None else rank
     if choose and rank is None:
         # In units of the largest cell, whose square may overflow.
         kept = min(available, enough_rank(spectrum / largest, float(((cells / largest) ** 2).sum())))

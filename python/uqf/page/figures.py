@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from html import escape
-from itertools import pairwise
-from typing import Any
+
+from uqf.page.labels import Placed
+from uqf.printable import escape
 
 
 @dataclass(frozen=True)
@@ -60,24 +60,38 @@ class Panel:
     x_ticks: Sequence[float] | None = None
     parts: list[str] = field(default_factory=list)
 
-    def line(self, points: Sequence[tuple[float, float, float]], style: str, label: str) -> None:
-        """A curve through (x, y, half-width of its band), with a mark at every point."""
+    def line(
+        self, points: Sequence[tuple[float, float, float]], style: str, label: str, marks: bool = True
+    ) -> None:
+        """A curve through (x, y, half-width of its band), with a mark at every point that tells it."""
         pixels = [(self.x(x), self.y(y)) for x, y, _ in points]
-        upper = [f"{self.x(x):.1f},{self.y(y + half):.1f}" for x, y, half in points]
-        lower = [f"{self.x(x):.1f},{self.y(y - half):.1f}" for x, y, half in reversed(points)]
         if any(half > 0 for _, _, half in points):
-            self.parts.append(f'<polygon class="band {style}" points="{" ".join(upper + lower)}"/>')
+            self.band([(x, y - half, y + half) for x, y, half in points], style)
         path = " ".join(f"{px:.1f},{py:.1f}" for px, py in pixels)
         self.parts.append(f'<polyline class="curve {style}" points="{path}"/>')
-        for (px, py), (x, y, half) in zip(pixels, points, strict=True):
+        for (px, py), (x, y, half) in zip(pixels, points if marks else [], strict=marks):
             note = f"{label}: {y:.4g} ± {half:.2g} at {number(x)}"
             self.mark(px, py, style, note)
+
+    def band(self, points: Sequence[tuple[float, float, float]], style: str) -> None:
+        """What lies between a lower and an upper curve: (x, low, high)."""
+        upper = [f"{self.x(x):.1f},{self.y(high):.1f}" for x, _, high in points]
+        lower = [f"{self.x(x):.1f},{self.y(low):.1f}" for x, low, _ in reversed(points)]
+        self.parts.append(f'<polygon class="band {style}" points="{" ".join(upper + lower)}"/>')
 
     def mark(self, px: float, py: float, style: str, note: str, radius: float = 3.5) -> None:
         """A dot at a pixel that tells `note` to the pointer."""
         self.parts.append(
             f'<circle class="dot {style}" cx="{px:.1f}" cy="{py:.1f}" r="{radius}">'
             f"<title>{escape(note)}</title></circle>"
+        )
+
+    def column(self, low: float, high: float, height: float, style: str, note: str) -> None:
+        """A bar of a histogram from zero up."""
+        left, right, top = self.x(low), self.x(high), self.y(height)
+        self.parts.append(
+            f'<rect class="column {style}" x="{left + 0.5:.1f}" y="{top:.1f}" width="{max(right - left - 1, 0.5):.1f}" '
+            f'height="{self.y.start - top:.1f}"><title>{escape(note)}</title></rect>'
         )
 
     def level(self, value: float, style: str, label: str) -> None:
@@ -92,6 +106,24 @@ class Panel:
         """Words at a pixel."""
         self.parts.append(
             f'<text class="{style}" x="{px:.1f}" y="{py:.1f}" text-anchor="{anchor}">{escape(words)}</text>'
+        )
+
+    def label(self, label: Placed) -> None:
+        """The name of a dot where there is room, with a line to it if that is not beside it."""
+        px, py = label.dot
+        box = label.box
+        if label.distant:
+            end = min(max(px, box.left), box.right), min(max(py, box.top + 2), box.bottom)
+            self.parts.append(
+                f'<line class="leader" x1="{px:.1f}" y1="{py:.1f}" x2="{end[0]:.1f}" y2="{end[1]:.1f}"/>'
+            )
+        right = box.right <= px
+        self.text(
+            box.right if right else box.left,
+            box.bottom - 3.5,
+            label.words,
+            "end" if right else "start",
+            "label",
         )
 
     def svg(self) -> str:
@@ -177,10 +209,3 @@ def table(heads: Sequence[str], lines: Sequence[tuple[str, Sequence[str], bool]]
         for label, cells, ours in lines
     )
     return f"<table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>"
-
-
-def spread(labels: list[list[Any]], distance: float) -> None:
-    """Moves labels [pixel, …] apart until none covers another."""
-    labels.sort(key=lambda label: label[0])
-    for before, after in pairwise(labels):
-        after[0] = max(after[0], before[0] + distance)

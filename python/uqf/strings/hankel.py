@@ -1,0 +1,143 @@
+"""Hankel blocks of strings: four statistics of the same distribution, counted by the core."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uqf import _core
+from uqf.data.checks import FloatArray
+from uqf.learn.spectral.hankel import Hankel, hankel
+from uqf.strings.sample import Strings
+
+Word = tuple[int, ...]
+
+#: Each statistic: where a word may begin, and whether it must reach the end of the string.
+STATISTICS = {
+    "classic": ("start", True),
+    "prefix": ("start", False),
+    "suffix": ("anywhere", True),
+    "factor": ("anywhere", False),
+}
+
+
+def checked_statistics(statistics: str) -> tuple[str, bool]:
+    """(where a word may begin, whether it must reach the end)."""
+    if statistics not in STATISTICS:
+        raise ValueError(f"statistics = {statistics!r}: choose one of {', '.join(STATISTICS)}")
+    return STATISTICS[statistics]
+
+
+def string_hankel(
+    strings: Strings,
+    *,
+    prefixes: Iterable[Sequence[int]],
+    suffixes: Iterable[Sequence[int]],
+    statistics: str = "classic",
+    sparse: bool = False,
+    threads: int | None = None,
+) -> Hankel:
+    """Hankel blocks H[u, v] = f(uv) of a sample, averaged over its strings.
+
+    Parameters
+    ----------
+    prefixes, suffixes : lists of words
+        A word is a sequence of symbols (places in ``strings.alphabet``). Both must contain the empty word ``()``.
+    statistics : what f(w) estimates
+        "classic": the probability of the string w; "prefix": of strings that begin with w; "suffix": of strings that
+        end with w; "factor": how often w is expected to occur in a string, for the empty word its length plus one.
+    sparse : scipy sparse matrices instead of dense arrays
+
+    `uqf.spectral_wfa` makes an automaton of f, and `uqf.strings.string_wfa` one of the probabilities of strings.
+    """
+    begins, to_end = checked_statistics(statistics)
+    blocks = hankel(
+        _Episodes.of(strings),  # type: ignore[arg-type]
+        prefixes=prefixes,
+        suffixes=suffixes,
+        target="reward" if to_end else "probability",
+        occurrences=begins,
+        sparse=sparse,
+        threads=threads,
+    )
+    for name, words in (("prefixes", blocks.prefixes), ("suffixes", blocks.suffixes)):
+        if () not in words:
+            raise ValueError(f"{name} lacks the empty word (): its row and column are the automaton's ends")
+    row, column, block = blocks.prefixes.index(()), blocks.suffixes.index(()), blocks.block
+    if to_end:
+        # The core's last rewards mark the ends of strings; an empty one has no last step.
+        block = block.tolil() if sparse else block
+        block[row, column] += np.mean(strings.lengths == 0)
+        block = block.tocsr() if sparse else block
+    return replace(
+        blocks, block=block, start=_dense(block[[row], :])[0], column=_dense(block[:, [column]])[:, 0]
+    )
+
+
+def frequent_words(
+    strings: Strings, statistics: str, lengths: tuple[int, int], limits: tuple[int | None, int | None]
+) -> tuple[list[Word], list[Word]]:
+    """The prefixes and suffixes that index the block of a statistic, the empty word first.
+
+    Of up to so many symbols, and so many of the most frequent; ties go to the shorter, then to the smaller word.
+    """
+    begins, to_end = checked_statistics(statistics)
+    forward = _Episodes.of(strings)
+
+    def found(data: _Episodes, occurrences: str, side: int) -> list[Word]:
+        words, _ = _core.most_frequent(
+            data, occurrences=occurrences, max_length=lengths[side], limit=limits[side]
+        )
+        return [tuple(word) for word in words]
+
+    prefixes = found(forward, begins, 0)
+    if not to_end:
+        return prefixes, found(forward, "anywhere", 1)
+    # Words that end a string begin its mirror image.
+    return prefixes, [word[::-1] for word in found(_Episodes.of(_mirrored(strings)), "start", 1)]
+
+
+def _mirrored(strings: Strings) -> Strings:
+    first, last = strings.offsets[:-1], strings.offsets[1:]
+    places = np.repeat(first + last - 1, strings.lengths) - np.arange(len(strings.symbols))
+    return Strings.from_arrays(strings.symbols[places], strings.offsets, strings.alphabet)
+
+
+def _dense(matrix: Any) -> FloatArray:
+    return np.asarray(matrix.toarray() if hasattr(matrix, "toarray") else matrix)
+
+
+@dataclass
+class _Episodes:
+    """Strings as the core reads episodes: one action, and a reward of 1 at the last symbol of a string."""
+
+    actions: NDArray[np.int32]
+    observations: NDArray[np.int32]
+    rewards: FloatArray
+    offsets: NDArray[np.int64]
+    terminated: NDArray[np.bool_]
+    n_observations: int
+    n_actions: int = 1
+    behavior_probs: FloatArray | None = None
+    first_observations: None = None
+
+    @classmethod
+    def of(cls, strings: Strings) -> _Episodes:
+        size = len(strings.symbols)
+        rewards = np.zeros(size)
+        rewards[strings.offsets[1:][strings.lengths > 0] - 1] = 1.0
+        ended = np.ones(len(strings), np.bool_)
+        return cls(
+            np.zeros(size, np.int32), strings.symbols, rewards, strings.offsets, ended, strings.n_symbols
+        )
+
+    @property
+    def n_symbols(self) -> int:
+        return self.n_observations
+
+    def __len__(self) -> int:
+        return len(self.terminated)

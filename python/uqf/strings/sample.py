@@ -1,0 +1,138 @@
+"""A sample of strings: flat symbols cut by offsets, and the tokens that the symbols stand for."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from itertools import chain, pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uqf.data.checks import frozen, integers
+
+#: A string as users give it; text is a sequence of characters.
+Tokens = Sequence[Hashable]
+
+
+class Strings:
+    """Strings over a finite alphabet; any of them may be empty.
+
+    Parameters
+    ----------
+    strings : iterable of sequences of tokens
+        Tokens are numbers, characters, words: whatever can be hashed.
+    alphabet : iterable of tokens, optional
+        All tokens that may occur; token ``alphabet[i]`` is symbol i. By default those that do occur, sorted.
+
+    String i is ``symbols[offsets[i]:offsets[i + 1]]``. An integer index gives one string as a tuple of tokens; slices,
+    index arrays and masks give `Strings` with the same alphabet, as scikit-learn's cross-validation asks for.
+    """
+
+    def __init__(self, strings: Iterable[Tokens], alphabet: Iterable[Hashable] | None = None) -> None:
+        if isinstance(strings, (str, bytes)):
+            raise TypeError(f"strings = {strings[:20]!r}: give a list of strings, not a single one")
+        listed = list(strings)
+        for place, string in enumerate(listed):
+            if not isinstance(string, (Sequence, np.ndarray)):
+                raise TypeError(f"strings[{place}] is a {type(string).__name__}: give a sequence of tokens")
+        plain = [string.tolist() if isinstance(string, np.ndarray) else string for string in listed]
+        self.alphabet = _found(plain) if alphabet is None else tuple(alphabet)
+        codes = {token: code for code, token in enumerate(self.alphabet)}
+        if len(codes) != len(self.alphabet):
+            raise ValueError("alphabet lists a token twice: give every token once")
+        try:
+            symbols = [codes[token] for token in chain.from_iterable(plain)]
+        except KeyError as error:
+            raise ValueError(
+                f"the token {error.args[0]!r} is not in the alphabet of {len(codes)} tokens; give all tokens that "
+                "may occur as `alphabet`"
+            ) from None
+        self.symbols = frozen(np.array(symbols, np.int32))
+        self.offsets = frozen(np.concatenate([[0], np.cumsum([len(one) for one in plain], dtype=np.int64)]))
+
+    @classmethod
+    def from_arrays(cls, symbols: Any, offsets: Any, alphabet: Iterable[Hashable]) -> Strings:
+        """From symbols as numbers (n,) and offsets (n_strings + 1,) that never decrease."""
+        made = cls((), alphabet)
+        made.symbols = frozen(integers("symbols", symbols, np.int32))
+        made.offsets = frozen(integers("offsets", offsets, np.int64))
+        size = len(made.symbols)
+        if len(made.offsets) == 0 or made.offsets[0] != 0 or made.offsets[-1] != size:
+            raise ValueError(f"offsets: give n_strings + 1 numbers from 0 to len(symbols) = {size}")
+        if (np.diff(made.offsets) < 0).any():
+            raise ValueError("offsets decrease: string i is symbols[offsets[i]:offsets[i + 1]]")
+        if size and not (made.symbols.min() >= 0 and made.symbols.max() < made.n_symbols):
+            raise ValueError(
+                f"symbols go from {made.symbols.min()} to {made.symbols.max()}: choose 0 to {made.n_symbols - 1}"
+            )
+        return made
+
+    @property
+    def n_symbols(self) -> int:
+        """Size of the alphabet."""
+        return len(self.alphabet)
+
+    @property
+    def shape(self) -> tuple[int]:
+        """(number of strings,)."""
+        return (len(self),)
+
+    @property
+    def lengths(self) -> NDArray[np.int64]:
+        """Number of symbols of every string."""
+        return np.diff(self.offsets)
+
+    @property
+    def words(self) -> list[list[int]]:
+        """Every string as a list of symbols."""
+        flat = self.symbols.tolist()
+        return [flat[first:last] for first, last in pairwise(self.offsets.tolist())]
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def __iter__(self) -> Iterator[tuple[Hashable, ...]]:
+        return (tuple(self.alphabet[symbol] for symbol in word) for word in self.words)
+
+    def __getitem__(self, index: Any) -> Any:
+        """The tokens of one string, or `Strings` for a slice, an index array or a boolean mask."""
+        if isinstance(index, tuple) and len(index) == 2 and index[1] is Ellipsis:
+            index = index[0]  # how scikit-learn 1.9 selects samples
+        chosen = np.arange(len(self))[index]
+        if chosen.ndim == 0:
+            symbols = self.symbols[self.offsets[chosen] : self.offsets[chosen + 1]].tolist()
+            return tuple(self.alphabet[symbol] for symbol in symbols)
+        lengths = self.lengths[chosen]
+        offsets = np.concatenate([[0], np.cumsum(lengths)])
+        places = np.arange(offsets[-1]) + np.repeat(self.offsets[chosen] - offsets[:-1], lengths)
+        return Strings.from_arrays(self.symbols[places], offsets, self.alphabet)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Strings):
+            return NotImplemented
+        same = np.array_equal(self.symbols, other.symbols) and np.array_equal(self.offsets, other.offsets)
+        return same and self.alphabet == other.alphabet
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"Strings({len(self)} strings, {len(self.symbols)} symbols, alphabet of {self.n_symbols})"
+
+
+def _found(strings: list[Any]) -> tuple[Hashable, ...]:
+    """The tokens that occur: sorted, or in the order of their appearance where they cannot be compared."""
+    tokens = dict.fromkeys(chain.from_iterable(strings))
+    try:
+        return tuple(sorted(tokens))
+    except TypeError:
+        return tuple(tokens)
+
+
+def checked_strings(strings: Any, alphabet: Iterable[Hashable] | None) -> Strings:
+    """The argument of `fit` and `predict`, in the given alphabet; at least one string."""
+    ready = isinstance(strings, Strings) and (alphabet is None or strings.alphabet == tuple(alphabet))
+    checked: Strings = strings if ready else Strings(strings, alphabet)
+    if len(checked) == 0:
+        raise ValueError("strings holds no string: give at least one (it may be the empty string)")
+    return checked
