@@ -50,8 +50,11 @@ def string_hankel(
     statistics : what f(w) estimates
         "classic": the probability of the string w; "prefix": of strings that begin with w; "suffix": of strings that
         end with w; "factor": how often w is expected to occur in a string, for the empty word its length plus one.
-    sparse : scipy sparse matrices instead of dense arrays
+    sparse : bool
+        Scipy sparse matrices instead of dense arrays.
 
+    Notes
+    -----
     `uqf.spectral_wfa` makes an automaton of f, and `uqf.strings.string_wfa` one of the probabilities of strings.
     """
     begins, to_end = checked_statistics(statistics)

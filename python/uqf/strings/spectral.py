@@ -36,26 +36,46 @@ class SpectralStrings(BaseEstimator):  # type: ignore[misc]
 
     Parameters
     ----------
-    rank : number of states; None chooses it on held-out strings
+    rank : int, optional
+        Number of states; None chooses it on held-out strings.
     statistics : "classic", "prefix", "suffix" or "factor"
         Which function of words is counted: the probability of whole strings, of their beginnings, of their ends, or how
         often a word is expected to occur. All lead to the same distribution; those that use more of every string need
         fewer of them. `uqf.strings.string_hankel` has the definitions.
-    max_prefix, max_suffix : longest words that index the Hankel matrix, in symbols
-    n_prefixes, n_suffixes : keep only so many of the most frequent; None keeps all
-    smoothing : weight in [0, 1] of an n-gram model beside the automaton; None chooses it on held-out strings
-        Only with 0 can a string have probability zero, and the score be infinite.
-    ngram : longest n-grams, in symbols
-    alphabet : all tokens that may occur; None takes those of the strings
-    threads : for counting; None uses all cores. The result has the same bits with any number
+    max_prefix, max_suffix : int
+        Longest words that index the Hankel matrix, in symbols.
+    n_prefixes, n_suffixes : int, optional
+        Keep only so many of the most frequent; None keeps all.
+    smoothing : float in [0, 1], optional
+        Weight of an n-gram model beside the automaton; None chooses it on held-out strings. Only with 0 can a string
+        have probability zero, and the score be infinite.
+    ngram : int
+        Longest n-grams, in symbols.
+    alphabet : tokens, optional
+        All that may occur; None takes those of the strings.
+    threads : int, optional
+        For counting; None uses all cores. The result has the same bits with any number.
 
-    Attributes after `fit`
-    ----------------------
-    wfa_ : WFA of string probabilities as learned: values may be negative, and need not sum to one
-    model_ : StringModel, the distribution made of it
-    alphabet_, rank_, smoothing_ : what was given or chosen
-    singular_values_ : of the Hankel block, largest first
-    diagnostics_ : dict; the mass (sum of `wfa_` over all strings), its spectral radius, the words that were used
+    Attributes
+    ----------
+    wfa_ : WFA
+        Of string probabilities as learned: values may be negative, and need not sum to one.
+    model_ : StringModel
+        The distribution made of it.
+    alphabet_, rank_, smoothing_
+        What was given or chosen.
+    singular_values_ : floats
+        Of the Hankel block, largest first.
+    diagnostics_ : dict
+        The mass (sum of `wfa_` over all strings), its spectral radius, the words that were used.
+
+    Examples
+    --------
+    >>> import uqf
+    >>> learner = uqf.SpectralStrings(rank=2).fit(["ab", "abab", "", "ab"] * 50)
+    >>> likely, unlikely = learner.predict(["ab", "ba"])
+    >>> bool(likely > unlikely)
+    True
     """
 
     def __init__(
