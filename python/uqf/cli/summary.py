@@ -10,6 +10,7 @@ import numpy as np
 from uqf import ope
 from uqf.data.codebook import Codebook
 from uqf.data.concatenate import concatenate
+from uqf.data.fingerprint import fingerprint
 from uqf.data.propensities import propensities
 from uqf.data.trajectories import Trajectories
 from uqf.learn.learner import Learner
@@ -81,6 +82,12 @@ def policy_report(header: PolicyHeader) -> Report:
     }
 
 
+def judged(policy: Any, header: PolicyHeader, data: Trajectories, **options: Any) -> ope.Estimate:
+    """What a policy from a file would earn by a log, which may be the one that it learned from."""
+    estimate = ope.evaluate(policy, data, **options)
+    return estimate.of_taught() if fingerprint(data) == header.data_fingerprint else estimate
+
+
 def estimate_report(estimate: ope.Estimate) -> Report:
     """Figures and verdict of an off-policy estimate; there is no figure for a return that is not known."""
     told = estimate.guess is None
@@ -88,6 +95,7 @@ def estimate_report(estimate: ope.Estimate) -> Report:
     return {
         "expected return": estimate.text(),
         "known": estimate.known,
+        "learned from this log": estimate.taught or None,
         "condition": estimate.condition or None,
         "mean": estimate.mean if told else None,
         "from": low if told else None,

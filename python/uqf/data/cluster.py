@@ -110,6 +110,37 @@ def dask_shards(
 
     Every machine looks into its own folder of that name. A file is later read only on machines that have it; files
     of the same name are taken for copies, and refused if their footers differ. This machine needs none of them.
+
+    Parameters
+    ----------
+    client : distributed.Client
+        Of the cluster.
+    folder : path
+        As the workers see it.
+    columns, n_actions, n_observations, codebook, batch_steps
+        As in `uqf.Shards`.
+
+    Returns
+    -------
+    Shards
+        For `fit(…, executor=client)`.
+
+    Raises
+    ------
+    FileFormatError
+        If machines have different files of the same name, or none has any.
+
+    Examples
+    --------
+    >>> import os, uqf
+    >>> from distributed import Client
+    >>> os.mkdir("log")
+    >>> uqf.rollout(uqf.make("tiger"), episodes=50).to_parquet("log/day.parquet")
+    >>> with Client(processes=False, n_workers=1, dashboard_address=None) as client:
+    ...     shards = uqf.dask_shards(client, os.path.abspath("log"))
+    ...     learner = uqf.UQF(2, 0.95).fit(shards, executor=client)
+    >>> learner.wfa_.rank
+    2
     """
     one_each = {get_address_host(address): address for address in sorted(client.nthreads())}
     given = (n_actions, n_observations, codebook)

@@ -12,8 +12,29 @@ from uqf.data.trajectories import Trajectories
 def concatenate(parts: Sequence[Trajectories]) -> Trajectories:
     """All episodes of several data sets, in order.
 
-    The alphabets must agree. `behavior_probs` survive only if every part has them: half of the propensities
-    are of no use to anyone.
+    `behavior_probs` survive only if every part has them: half of the propensities are of no use to anyone.
+
+    Parameters
+    ----------
+    parts : sequence of Trajectories
+        With the same alphabets.
+
+    Returns
+    -------
+    Trajectories
+        A copy of all episodes.
+
+    Raises
+    ------
+    ValueError
+        If there is no part, or the alphabets differ.
+
+    Examples
+    --------
+    >>> import uqf
+    >>> monday, tuesday = (uqf.rollout(uqf.make("tiger"), episodes=5, seed=day) for day in (0, 1))
+    >>> len(uqf.concatenate([monday, tuesday]))
+    10
     """
     if len(parts) == 0:
         raise ValueError("parts is empty: give at least one data set")

@@ -21,6 +21,9 @@ MAX_SYMBOLS = 2**31 - 1
 class Trajectories:
     """A data set of episodes (action, observation, reward), checked once when it is made.
 
+    Arrays come out read-only. Slices share memory with the whole; index arrays copy. The object works as a
+    list of samples in scikit-learn (`KFold`, `train_test_split`, `GridSearchCV`).
+
     Parameters
     ----------
     actions, observations : integers, shape (n_steps,)
@@ -40,8 +43,12 @@ class Trajectories:
     first_observations : integers, shape (n_episodes,), optional
         What every episode showed before its first action, as the `reset` of Gymnasium does.
 
-    Arrays come out read-only. Slices share memory with the whole; index arrays copy. The object works as a
-    list of samples in scikit-learn (`KFold`, `train_test_split`, `GridSearchCV`).
+    Examples
+    --------
+    >>> import uqf
+    >>> data = uqf.Trajectories([0, 1, 0], [1, 1, 0], [0, 5, 1], [0, 2, 3], n_actions=2, n_observations=2)
+    >>> data[0].history
+    [(0, 1), (1, 1)]
     """
 
     __slots__ = (  # noqa: RUF023  (the order in which the core gives them)
@@ -278,14 +285,9 @@ class Trajectories:
         self.__init__(**state)  # type: ignore[misc]
 
     def to_parquet(self, path: str | os.PathLike[str]) -> None:
-        """Writes a Parquet file, one row per episode, that `uqf.read_parquet` reads back bit for bit.
+        """Writes a Parquet file, one row per episode, that `uqf.read_parquet` reads back bit for bit."""
+        from uqf.data.formats.parquet import write_parquet  # pyarrow takes long to load
 
-        Needs pyarrow: ``pip install 'uqf[io]'``.
-        """
-        try:
-            from uqf.data.formats.parquet import write_parquet
-        except ModuleNotFoundError as error:
-            raise ImportError(f"to_parquet needs {error.name}: pip install 'uqf[io]'") from error
         write_parquet(self, path)
 
     def __repr__(self) -> str:

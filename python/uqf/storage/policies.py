@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -12,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from uqf.data.codebook import Codebook
+from uqf.data.fingerprint import fingerprint
 from uqf.data.trajectories import Trajectories
 from uqf.plans import PlanPolicy
 from uqf.policies import (
@@ -52,7 +51,35 @@ KINDS: dict[str, tuple[type, Callable[..., Any]]] = {
 
 @dataclass(frozen=True)
 class PolicyHeader:
-    """What a policy file says about itself."""
+    """What a policy file says about itself.
+
+    Attributes
+    ----------
+    kind : str
+        One of `KINDS`.
+    n_actions, n_observations : int
+        Sizes of the alphabets.
+    parts : dict
+        The parts of the policy that are no arrays.
+    codebook : Codebook or None
+        Names of actions and observations.
+    settings : dict
+        How the policy was learned: the learner and its parameters.
+    data_fingerprint : str or None
+        SHA-256 of the data that it was learned from; see `fingerprint`.
+    package_version : str
+        Of the package that wrote the file.
+    format : int
+        Version of the file format.
+
+    Examples
+    --------
+    >>> import numpy as np, uqf
+    >>> uqf.save(uqf.TablePolicy(np.array([[0.5, 0.5], [1.0, 0.0], [0.2, 0.8]]), 1), "table.safetensors")
+    >>> header = uqf.inspect_policy("table.safetensors")
+    >>> header.kind, header.n_actions, header.n_observations
+    ('table', 2, 1)
+    """
 
     kind: str
     """One of `KINDS`."""
@@ -64,7 +91,7 @@ class PolicyHeader:
     settings: dict[str, Any] = field(default_factory=dict)
     """How the policy was learned: the learner and its parameters."""
     data_fingerprint: str | None = None
-    """SHA-256 of the data that it was learned from; see `fingerprint`."""
+    """That of the data that it was learned from; see `uqf.data.fingerprint`."""
     package_version: str = ""
     format: int = FORMAT
 
@@ -88,17 +115,6 @@ class Origin:
         return cls(fingerprint(data), data.codebook)
 
 
-def fingerprint(data: Trajectories) -> str:
-    """SHA-256 of everything in a data set; equal data sets have equal fingerprints."""
-    digest = hashlib.sha256(json.dumps([data.n_actions, data.n_observations]).encode())
-    for array in (data.actions, data.observations, data.rewards, data.offsets, data.terminated):
-        digest.update(np.ascontiguousarray(array).data)
-    for optional in (data.behavior_probs, data.first_observations):
-        if optional is not None:
-            digest.update(np.ascontiguousarray(optional).data)
-    return digest.hexdigest()
-
-
 def save(
     policy: Any,
     path: str | os.PathLike[str],
@@ -111,12 +127,29 @@ def save(
 
     Parameters
     ----------
+    policy : a policy of this package
+        Those in Python must have `parts()`.
+    path : path
+        Of a `.safetensors` file.
     codebook : Codebook, optional
         What the codes of actions and observations mean; that of `data` by default.
     settings : mapping, optional
         How the policy was learned: numbers, strings, lists and mappings, as JSON knows them.
     data : Trajectories or Origin, optional
         The data it was learned from, of which the fingerprint is kept and nothing else.
+
+    Raises
+    ------
+    TypeError
+        If the policy is of a kind that no file holds.
+
+    Examples
+    --------
+    >>> import uqf
+    >>> data = uqf.rollout(uqf.make("tiger"), episodes=50, seed=0)
+    >>> uqf.save(uqf.ContextQ(0.95).fit(data).policy_, "tiger.safetensors", settings={"discount": 0.95})
+    >>> uqf.inspect_policy("tiger.safetensors").settings
+    {'discount': 0.95}
     """
     # Slow to import, and only needed here.
     from importlib.metadata import version
@@ -143,8 +176,32 @@ def save(
 def load(path: str | os.PathLike[str]) -> Any:
     """The policy of a file that `save` wrote; `inspect_policy` tells the rest of what it holds.
 
-    A file that is cut short, damaged, hostile or from a newer version raises `uqf.FileFormatError`. Nothing
-    in it is executed, and it takes no more memory than a few times its size.
+    Nothing in the file is executed, and it takes no more memory than a few times its size.
+
+    Parameters
+    ----------
+    path : path
+        Of the file.
+
+    Returns
+    -------
+    Policy
+        Of the kind that was saved, with the same bits.
+
+    Raises
+    ------
+    FileFormatError
+        If the file is cut short, damaged, hostile or from a newer version.
+
+    Examples
+    --------
+    >>> import numpy as np, uqf
+    >>> data = uqf.rollout(uqf.make("tiger"), episodes=50, seed=0)
+    >>> learner = uqf.ContextQ(0.95).fit(data)
+    >>> learner.save("tiger.safetensors")
+    >>> policy = uqf.load("tiger.safetensors")
+    >>> np.array_equal(policy.q_values(policy.initial_state()), learner.decision_function([[]])[0])
+    True
     """
     header, tensors = _read(path)
     with naming_damage(path, "policy"):
@@ -157,7 +214,31 @@ def load(path: str | os.PathLike[str]) -> Any:
 
 
 def inspect_policy(path: str | os.PathLike[str]) -> PolicyHeader:
-    """The header of a policy file, checked as `load` checks it."""
+    """The header of a policy file, checked as `load` checks it.
+
+    Parameters
+    ----------
+    path : path
+        Of the file.
+
+    Returns
+    -------
+    PolicyHeader
+        Kind, sizes, names, settings and fingerprint of the data.
+
+    Raises
+    ------
+    FileFormatError
+        As `load`.
+
+    Examples
+    --------
+    >>> import uqf
+    >>> data = uqf.rollout(uqf.make("tiger"), episodes=50, seed=0)
+    >>> uqf.ContextQ(0.95, depth=2).fit(data).save("tiger.safetensors")
+    >>> uqf.inspect_policy("tiger.safetensors").settings["depth"]
+    2
+    """
     return _read(path)[0]
 
 

@@ -50,15 +50,33 @@ def from_arrow(
 
     Parameters
     ----------
+    frame : a table
+        One row per step or one row per episode; see `uqf.LogColumns`.
     columns : LogColumns
-        Names of the columns, if they are not the usual ones; see there for the two layouts.
+        Names of the columns, if they are not the usual ones.
     n_actions, n_observations : int
         Sizes of the alphabets if actions and observations are numbers; by default the largest plus one.
     codebook : Codebook
         Names to use, such as those of a model; by default those that occur, sorted. It comes back as
         ``data.codebook``.
 
-    Anything wrong raises `uqf.FileFormatError` with the column and the row, counted from 0.
+    Returns
+    -------
+    Trajectories
+        The episodes.
+
+    Raises
+    ------
+    FileFormatError
+        With the column and the row, counted from 0.
+
+    Examples
+    --------
+    >>> import polars, uqf
+    >>> rows = {"episode": [7, 7, 8], "action": ["wait", "repair", "wait"], "observation": [0, 1, 0]}
+    >>> data = uqf.from_arrow(polars.DataFrame(rows | {"reward": [1.0, -5.0, 1.0]}))
+    >>> data.codebook.action_names
+    ('repair', 'wait')
     """
     if not isinstance(frame, pa.Table) and not hasattr(frame, "__arrow_c_stream__"):
         raise TypeError(

@@ -22,11 +22,29 @@ class LogColumns:
     """Column names of a log; None looks for the usual name, such as "reward" or "rewards".
 
     A log has one row per episode, with lists in its columns and perhaps a `terminated` flag; or one row per
-    step, with an `episode` column whose value is the same in all rows of an episode. `behavior_prob`, `terminated`
-    and `first_observation` (what was seen before the first action; the first row of an episode counts) are optional.
+    step, with an `episode` column whose value is the same in all rows of an episode.
 
-    An observation may have several columns, as in ``observation=["temp", "pressure", "state"]``, and then the first
-    one has as many. With `time`, rows of an episode may lie anywhere in the log: they are sorted by that column.
+    Parameters
+    ----------
+    episode, action, observation, reward : str, optional
+        What every log has; `episode` only where there is one row per step. An observation may have several columns,
+        as in ``observation=["temp", "pressure", "state"]``.
+    behavior_prob : str, optional
+        The probability with which the logged action was taken.
+    terminated : str, optional
+        Whether the system ended the episode.
+    first_observation : str, optional
+        What was seen before the first action; the first row of an episode counts. As many columns as `observation`.
+    time : str, optional
+        With it rows of an episode may lie anywhere in the log: they are sorted by this column.
+
+    Examples
+    --------
+    >>> import polars, uqf
+    >>> table = polars.DataFrame({"run": [0, 0, 1], "do": [1, 0, 0], "see": [2, 0, 1], "pay": [0.0, 1.0, 0.5]})
+    >>> columns = uqf.LogColumns(episode="run", action="do", observation="see", reward="pay")
+    >>> len(uqf.from_arrow(table, columns=columns))
+    2
     """
 
     episode: str | None = None

@@ -68,9 +68,15 @@ class JsonLinesSource:
 
     @staticmethod
     def _block(lines: bytes, row: int) -> Any:
+        # pyarrow crashes where the first value is null (apache/arrow#47409), and makes lists that reach beyond their
+        # values where the first of them is (apache/arrow#51305).
+        if not lines.removeprefix(b"\xef\xbb\xbf").startswith(b"{"):
+            raise FileFormatError(f"{lines[:20]!r} begins no JSON object; every line is one")
         # In one piece: a type that changes is then told with its row.
         options = jsonl.ReadOptions(block_size=len(lines) + 1)
         try:
-            return jsonl.read_json(pa.BufferReader(lines), read_options=options)
+            table = jsonl.read_json(pa.BufferReader(lines), read_options=options)
+            table.validate(full=True)
+            return table
         except pa.ArrowInvalid as error:
             raise FileFormatError(f"{error}" + (f", counted from row {row} on" if row else "")) from error

@@ -79,17 +79,38 @@ def iter_log(
 ) -> Iterator[Trajectories]:
     """Episodes of a log, `batch_episodes` at a time (the last batch may have fewer).
 
-    Parameters
-    ----------
-    path : a file, or a folder of Parquet files that are read as one log, in the order of their names
-    format : "parquet", "arrow", "csv" or "jsonl", optional
-        By default the suffix tells.
-    columns, n_actions, n_observations, codebook : see `uqf.from_arrow`
-
     Memory holds a batch and what is read ahead, never the whole. All batches share sizes and names: unless
     they are given (or stand in the metadata), a first pass reads the columns of actions and observations to find
     them. With one row per step an episode whose id comes back later is refused, in whatever batch; for that,
     ids that do not count 0, 1, 2, … are remembered, which is all that grows with the log.
+
+    Parameters
+    ----------
+    path : path
+        A file, or a folder of Parquet files that are read as one log, in the order of their names.
+    batch_episodes : int
+        Episodes of a batch.
+    format : "parquet", "arrow", "csv" or "jsonl", optional
+        By default the suffix tells.
+    columns, n_actions, n_observations, codebook
+        As in `uqf.from_arrow`.
+
+    Returns
+    -------
+    iterator of Trajectories
+        One for every batch.
+
+    Raises
+    ------
+    FileFormatError
+        With the file, the column and the row.
+
+    Examples
+    --------
+    >>> import uqf
+    >>> uqf.rollout(uqf.make("tiger"), episodes=25, seed=0).to_parquet("tiger.parquet")
+    >>> [len(part) for part in uqf.iter_log("tiger.parquet", 10)]
+    [10, 10, 5]
     """
     if batch_episodes < 1:
         raise ValueError(f"batch_episodes = {batch_episodes}: give at least 1")
@@ -153,9 +174,33 @@ def read_log(
     n_observations: int | None = None,
     codebook: Codebook | None = None,
 ) -> Trajectories:
-    """All episodes of a log; arguments as in `uqf.iter_log`.
+    r"""All episodes of a log.
 
     A file written by ``data.to_parquet(path)`` comes back bit for bit, with its sizes and names.
+
+    Parameters
+    ----------
+    path, format, columns, n_actions, n_observations, codebook
+        As in `uqf.iter_log`.
+
+    Returns
+    -------
+    Trajectories
+        The episodes.
+
+    Raises
+    ------
+    FileFormatError
+        With the file, the column and the row.
+
+    Examples
+    --------
+    >>> import uqf
+    >>> with open("log.csv", "w") as file:
+    ...     _ = file.write("episode,action,observation,reward\n0,wait,quiet,1\n0,repair,loud,-5\n")
+    >>> data = uqf.read_log("log.csv")
+    >>> data.codebook.observation_names
+    ('loud', 'quiet')
     """
     batches = iter_log(
         path,
@@ -169,5 +214,28 @@ def read_log(
 
 
 def read_parquet(path: str | os.PathLike[str]) -> Trajectories:
-    """All episodes of a Parquet file, or of a folder of them; `uqf.read_log` takes more arguments."""
+    """All episodes of a Parquet file, or of a folder of them; `uqf.read_log` takes more arguments.
+
+    Parameters
+    ----------
+    path : path
+        Of the file or the folder.
+
+    Returns
+    -------
+    Trajectories
+        The episodes.
+
+    Raises
+    ------
+    FileFormatError
+        With the file, the column and the row.
+
+    Examples
+    --------
+    >>> import uqf
+    >>> uqf.rollout(uqf.make("tiger"), episodes=5, seed=0).to_parquet("tiger.parquet")
+    >>> uqf.read_parquet("tiger.parquet").n_steps
+    100
+    """
     return read_log(path, format="parquet")

@@ -61,16 +61,33 @@ class Shards:
     """Episodes in a folder of Parquet files, or in one file: one shard per file, in the order of their names.
 
     Making it reads the footers of the files. Sizes and names that are neither given nor in the metadata are
-    read from the columns of actions and observations, unless the footers tell the largest numbers.
+    read from the columns of actions and observations, unless the footers tell the largest numbers. Every file holds
+    whole episodes. Results depend, in their last digits, on how episodes are spread over files and on `batch_steps`,
+    but not on who reads them.
 
     Parameters
     ----------
-    columns, n_actions, n_observations, codebook : as in `uqf.from_arrow`
+    folder : path
+        Of the folder or the file.
+    columns, n_actions, n_observations, codebook
+        As in `uqf.from_arrow`.
     batch_steps : int
         About so many steps are in memory at a time.
 
-    Every file holds whole episodes. Results depend, in their last digits, on how episodes are spread over files
-    and on `batch_steps`, but not on who reads them.
+    Raises
+    ------
+    FileFormatError
+        If there is no file, or one is damaged.
+
+    Examples
+    --------
+    >>> import os, uqf
+    >>> os.mkdir("log")
+    >>> for day in range(2):
+    ...     uqf.rollout(uqf.make("tiger"), episodes=50, seed=day).to_parquet(f"log/{day}.parquet")
+    >>> learner = uqf.UQF(2, 0.95).fit(uqf.Shards("log"))
+    >>> learner.policy_.n_actions
+    3
     """
 
     in_memory = False

@@ -49,7 +49,21 @@ WORDS = {"symbols": np.int64, "offsets": np.int64, "counts": np.float64}
 
 
 def save_statistics(statistics: Statistics, path: str | os.PathLike[str]) -> None:
-    """Writes statistics to a file that `load_statistics` reads back bit for bit; whole or not at all."""
+    """Writes statistics to a file that `load_statistics` reads back bit for bit; whole or not at all.
+
+    Parameters
+    ----------
+    statistics : Statistics
+        Such as `UQF.statistics_`.
+    path : path
+        Of the file.
+
+    Examples
+    --------
+    >>> import uqf
+    >>> data = uqf.rollout(uqf.make("tiger"), episodes=100, seed=0)
+    >>> uqf.save_statistics(uqf.UQF(2, 0.95).partial_fit(data).statistics_, "monday.safetensors")
+    """
     state, tally = statistics.sums.__getstate__(), statistics.tally
     owners = list(state["symbol_blocks"])
     cells = [state["symbol_blocks"][owner] for owner in owners]
@@ -82,7 +96,31 @@ def save_statistics(statistics: Statistics, path: str | os.PathLike[str]) -> Non
 
 
 def load_statistics(path: str | os.PathLike[str]) -> Statistics:
-    """The statistics of a file that `save_statistics` wrote; damage and lies raise `uqf.FileFormatError`."""
+    """The statistics of a file that `save_statistics` wrote.
+
+    Parameters
+    ----------
+    path : path
+        Of the file.
+
+    Returns
+    -------
+    Statistics
+        The same bits.
+
+    Raises
+    ------
+    FileFormatError
+        If the file is damaged or its numbers contradict each other.
+
+    Examples
+    --------
+    >>> import uqf
+    >>> data = uqf.rollout(uqf.make("tiger"), episodes=100, seed=0)
+    >>> uqf.save_statistics(uqf.UQF(2, 0.95).partial_fit(data).statistics_, "monday.safetensors")
+    >>> uqf.load_statistics("monday.safetensors").state(2).rank
+    2
+    """
     header, tensors = read_tensors(path, KEY, "statistics", FORMAT, MAX_BYTES)
     with naming_damage(path, "statistics"):
         return _put_together(header, tensors)
