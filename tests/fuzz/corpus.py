@@ -15,6 +15,7 @@ from log_tables import STEPS
 from pomdp_texts import BODY, HEAD, MAZE, TIGER
 from random_policies import KINDS
 from uqf.experiments import Cell, Store
+from uqf.strings.files import write_automaton
 
 TABLES = {
     "steps": pa.table(STEPS),
@@ -33,6 +34,8 @@ WORLDS = [
     HEAD + "T: * uniform\nO: * identity\nR: 0 : 0 : 0 : 0 1\nR: 1 : 1 1 2 3 4\n",
     HEAD + "start include: 0\n" + BODY + "R: * : *\n1 2\n3 4\n",
 ]
+
+STRINGS = ["3 2\n3 0 1 0\n0\n1 1\n", "2 4\n4 0 1 2 3\n2 3 3\n"]
 
 
 def fill(folder: Path) -> None:
@@ -55,6 +58,9 @@ def fill(folder: Path) -> None:
         (folder / f"{name}.jsonl").write_text("\n".join(map(json.dumps, table.to_pylist())))
         if name != "episodes":
             pa.csv.write_csv(table, folder / f"{name}.csv")
+    for index, text in enumerate(STRINGS):
+        (folder / f"{index}.strings").write_text(text)
+    write_automaton(uqf.WFA([0.5, 0.5], [[[0.5, 0.25], [0.0, 0.5]]], [0.25, 0.5]), folder / "a.automaton")
     for index, text in enumerate(WORLDS):
         (folder / f"{index}.pomdp").write_text(text)
     cells = [Cell("trial", "a", {"world": "w", "episodes": n}, 0) for n in range(3)]
