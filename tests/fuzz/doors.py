@@ -117,6 +117,8 @@ class Policies(Forged):
     def read(self) -> None:
         header, policy = uqf.inspect_policy(self.path), uqf.load(self.path)
         assert 0.0 <= header.discount <= 1.0
+        if header.codebook is not None:
+            assert all(header.codebook.describe(code) for code in range(min(header.n_observations, 9)))
         state = policy.initial_state()
         for _ in range(2):
             probs = policy.action_probs(state)
