@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from gymnasium import spaces
 
-from uqf.adapters.spaces import Coding, coding
 from uqf.data.trajectories import Trajectories
 from uqf.errors import FileFormatError
+from uqf.worlds.spaces import Coding, coding
 
 
 def _elements(stacked: Any, space: Any, length: int) -> list[Any]:

@@ -132,6 +132,17 @@ class Learner(BaseEstimator):  # type: ignore[misc]
         }
         save(policy, path, settings=plain, data=self.origin_)
 
+    def export_onnx(self, path: str | os.PathLike[str]) -> None:
+        """Writes one step of the policy for other languages; `uqf.export_onnx` says what goes in and out.
+
+        Needs onnx: ``pip install 'uqf[onnx]'``.
+        """
+        try:
+            from uqf.storage.onnx import export_onnx
+        except ModuleNotFoundError as error:
+            raise ImportError(f"export_onnx needs {error.name}: pip install 'uqf[onnx]'") from error
+        export_onnx(self._fitted(), path, codebook=self.origin_.codebook)
+
     def _fitted(self) -> CompiledPolicy:
         if not hasattr(self, "policy_"):
             raise NotFittedError.of(self)
