@@ -16,6 +16,9 @@ from uqf.worlds.environments import Environment
 if TYPE_CHECKING:
     from uqf.worlds.gymnasium import GymnasiumWorld
 
+if int(gymnasium.__version__.partition(".")[0]) < 1:
+    raise ImportError(f"gymnasium {gymnasium.__version__} is too old: pip install --upgrade 'uqf[gym]'")
+
 Env = gymnasium.Env[Any, Any]
 Source = str | Env | Callable[[], Env]
 
