@@ -139,7 +139,7 @@ def test_policy_iteration_and_watching_work_as_in_other_worlds():
     frames = list(play(world, policy, seed=3, episode=2))
     data = uqf.rollout(world, policy, episodes=3, seed=3)[2]
     assert [frame.action for frame in frames[:-1]] == data.actions.tolist()
-    assert "FFF" in frames[0].picture.replace("\x1b[41mS\x1b[0m", "S")
+    assert frames[0].picture.split() == ["@FFF", "FHFH", "FFFH", "HFFG"]
     cart = uqf.GymnasiumWorld("CartPole-v1", codebook=uqf.Codebook().fit(np.eye(4).repeat(9, axis=0)))
     assert "observation" in cart.simulation().render() or "<" in cart.simulation().render()
 
@@ -182,6 +182,8 @@ def test_bad_sources_are_refused_with_a_way_out():
     for source in (vector, 3):
         with pytest.raises(TypeError, match="source is a"):
             uqf.GymnasiumWorld(source)
+    with pytest.raises(ValueError, match=r"source = 'FrozenLakes-v1': .*Did you mean: `FrozenLake`"):
+        uqf.GymnasiumWorld("FrozenLakes-v1")
     with pytest.raises(TypeError, match="source made a int"):
         uqf.GymnasiumWorld(int)
     with pytest.raises(TypeError, match="choose a few actions"):
