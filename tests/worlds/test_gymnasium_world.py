@@ -10,10 +10,11 @@ from gymnasium import spaces
 import uqf
 from uqf.frames import play
 from uqf.worlds import gymnasium as module
+from uqf.worlds.spaces import leaves
 
 
 class Echo(gymnasium.Env):
-    """Shows the number of steps so far through any space and pays for repeating the first; ends after four."""
+    """Shows anything of a space and pays the mean of the numbers that it showed before; ends after four steps."""
 
     def __init__(self, space, show=None, actions=None):
         self.observation_space = space
@@ -27,13 +28,14 @@ class Echo(gymnasium.Env):
 
     def step(self, action):
         self.time += 1
-        return self._shown(), float(self.np_random.random()), self.time == 4, False, {}
+        numbers = [one for one in leaves(self.seen) if not isinstance(one, str)]
+        reward = float(np.mean([np.mean(one) for one in numbers]))
+        return self._shown(), reward, self.time == 4, False, {}
 
     def _shown(self):
-        if self.show is not None:
-            return self.show(self.time)
         self.observation_space.seed(int(self.np_random.integers(2**31)))
-        return self.observation_space.sample()
+        self.seen = self.observation_space.sample() if self.show is None else self.show(self.time)
+        return self.seen
 
 
 OBSERVATIONS = {
