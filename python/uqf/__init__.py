@@ -152,12 +152,12 @@ _ON_REQUEST = {
     "gymnasium_vector_env": ("uqf.adapters.gymnasium", "gym"),
     "from_minari": ("uqf.adapters.minari", "gym"),
     "dask_shards": ("uqf.data.cluster", "dask"),
-    "LogColumns": ("uqf.data.formats.columns", "io"),
-    "from_arrow": ("uqf.data.formats.arrow", "io"),
-    "iter_log": ("uqf.data.formats.log", "io"),
-    "read_log": ("uqf.data.formats.log", "io"),
-    "read_parquet": ("uqf.data.formats.log", "io"),
-    "Shards": ("uqf.data.formats.parquet_shards", "io"),
+    "LogColumns": ("uqf.data.formats.columns", None),
+    "from_arrow": ("uqf.data.formats.arrow", None),
+    "iter_log": ("uqf.data.formats.log", None),
+    "read_log": ("uqf.data.formats.log", None),
+    "read_parquet": ("uqf.data.formats.log", None),
+    "Shards": ("uqf.data.formats.parquet_shards", None),
 }
 
 _register()
@@ -179,5 +179,4 @@ def __getattr__(name: str) -> "Any":
 
 def __dir__() -> list[str]:
     """The public names, and nothing that this file needs for itself."""
-    here = [name for name, value in globals().items() if getattr(value, "__module__", "").startswith("uqf")]
-    return sorted({name for name in (*here, *_ON_REQUEST) if not name.startswith("_")})
+    return sorted(name for name in _ON_REQUEST if not name.startswith("_"))

@@ -110,10 +110,8 @@ def source_of(data: Any) -> Source:
     if isinstance(data, Trajectories):
         return Blocks(data)
     if isinstance(data, (str, os.PathLike)):
-        try:
-            from uqf.data.formats.parquet_shards import Shards
-        except ModuleNotFoundError as error:
-            raise ImportError(f"reading a folder needs {error.name}: pip install 'uqf[io]'") from error
+        from uqf.data.formats.parquet_shards import Shards  # pyarrow takes long to load
+
         return Shards(data)
     if hasattr(data, "reward_size") and hasattr(data, "in_memory"):
         return data  # type: ignore[no-any-return]

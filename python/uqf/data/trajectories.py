@@ -285,14 +285,9 @@ class Trajectories:
         self.__init__(**state)  # type: ignore[misc]
 
     def to_parquet(self, path: str | os.PathLike[str]) -> None:
-        """Writes a Parquet file, one row per episode, that `uqf.read_parquet` reads back bit for bit.
+        """Writes a Parquet file, one row per episode, that `uqf.read_parquet` reads back bit for bit."""
+        from uqf.data.formats.parquet import write_parquet  # pyarrow takes long to load
 
-        Needs pyarrow: ``pip install 'uqf[io]'``.
-        """
-        try:
-            from uqf.data.formats.parquet import write_parquet
-        except ModuleNotFoundError as error:
-            raise ImportError(f"to_parquet needs {error.name}: pip install 'uqf[io]'") from error
         write_parquet(self, path)
 
     def __repr__(self) -> str:
