@@ -37,9 +37,12 @@ class Codebook:
     Examples
     --------
     >>> import uqf
-    >>> book = uqf.Codebook().fit(["quiet", "loud", "quiet"])
-    >>> book.transform(["loud", "quiet", "smoking"]).ravel().tolist()  # the last was never seen
-    [0, 1, 2]
+    >>> steps = {"temp": [70.5, 90.5, None] * 40, "state": ["idle", "busy"] * 60}
+    >>> book = uqf.Codebook(max_codes=8).fit(steps)
+    >>> book.describe(book.encode_one({"temp": 95.0, "state": "idle"}))
+    'temp ≥ 80, state = idle'
+    >>> book.encode_one({"temp": -3.0, "state": "idle"}) == book.encode_one((70.5, "idle"))
+    True
     """
 
     def __init__(self, *, max_codes: int = 1024, seed: int = 0) -> None:
