@@ -73,6 +73,7 @@ if TYPE_CHECKING:
     from uqf.learn.spectral_q import SpectralQ as SpectralQ
     from uqf.learn.table_q import TableQ as TableQ
     from uqf.learn.uqf import UQF as UQF
+    from uqf.reports.report import report as report
     from uqf.strings.spectral import SpectralStrings as SpectralStrings
 
 #: Names that are imported when first used: (module, the extra that it needs). Without an extra it is the time:
@@ -90,6 +91,7 @@ _ON_REQUEST = {
     "UQF": ("uqf.learn.uqf", None),
     "MarkovTest": ("uqf.learn.markov_test", None),
     "fit": ("uqf.learn.fit", None),
+    "report": ("uqf.reports.report", None),
     "markov_test": ("uqf.learn.markov_test", None),
     "NotFittedError": ("uqf.learn.not_fitted", None),
     "Hankel": ("uqf.learn.spectral.hankel", None),

@@ -16,6 +16,7 @@ TITLES = {
     "data": "What the data look like",
     "chosen": "What was chosen",
     "candidates": "Who was compared",
+    "against": "The policy against the log",
     "expect": "What to expect",
     "worry": "What to worry about",
 }
