@@ -43,7 +43,7 @@ def test_names_cannot_break_the_markup():
         embedded([HOSTILE]),
     ]
     text = document(HOSTILE, parts)
-    assert "<b onclick" not in text.replace('["<\\/script><b onclick', "")
+    assert "<b onclick" not in text
     assert text.count("</script>") == 2, "one of the data, one of the page"
 
 

@@ -32,8 +32,11 @@ def show(report: dict[str, Any], as_json: bool) -> None:
         heading = TITLES.get(title, title)
         if isinstance(part, list):
             console.print(heading, style="italic", highlight=False)
+            lines = Table.grid(padding=(0, 1))
             for line in part or ["nothing in particular"]:
-                console.print(f"  - {line}", highlight=False, markup=False)
+                lines.add_row("  -", Text(line))
+            console.print(lines)
+            console.print()
         else:
             _show_part(console, heading, part)
 
