@@ -141,7 +141,8 @@ function walk(card) {
 
 // Transitions under one action at a time.
 function layers(card) {
-  const buttons = [...card.querySelectorAll(".choice")];
+  const buttons = [...card.querySelectorAll(".choice")], frame = card.querySelector(".scroll");
+  frame.scrollLeft = (frame.scrollWidth - frame.clientWidth) / 2;
   for (const button of buttons) {
     button.onclick = () => {
       buttons.forEach((one) => one.setAttribute("aria-pressed", one === button));
