@@ -3,11 +3,14 @@
 import ast
 import re
 import tomllib
+from itertools import chain
 from pathlib import Path
 
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
+
+import uqf  # noqa: F401  compiled classes have docstrings only where they are loaded
 
 ROOT = Path(__file__).parent.parent
 INDEX = ROOT / "docs" / "README.md"
@@ -23,6 +26,7 @@ ROOMS = {
     "evaluate": "Rollouts and returns",
     "iteration": "Policy iteration",
     "ope": "Off-policy evaluation",
+    "strings": "Strings",
     "baselines": "Baselines",
     "adapters": "Other libraries",
     "errors": "Errors",
@@ -30,32 +34,46 @@ ROOMS = {
 
 
 def public_names(package: str) -> dict[str, list[str]]:
-    """Names that a package exports as ``X as X``, by the folder or file that they come from."""
+    """Names that a package exports as ``X as X``, in order, by the folder or file that they come from.
+
+    Those of a folder are written with their file: `uqf.ope.evaluate` is a file as well as a function in it.
+    """
     folder = ROOT / "python" / package.replace(".", "/")
     found: dict[str, list[str]] = {}
     for node in ast.walk(ast.parse((folder / "__init__.py").read_text())):
-        if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("uqf."):
-            room = node.module.split(".")[1]
-            found.setdefault(room, []).extend(f"{package}.{one.asname}" for one in node.names if one.asname)
+        if not isinstance(node, ast.ImportFrom) or not node.module or not node.module.startswith("uqf."):
+            continue
+        names = [one.asname for one in node.names if one.asname and not one.asname.startswith("_")]
+        if names:
+            place = package if package == "uqf" else node.module
+            found.setdefault(node.module.split(".")[1], []).extend(f"{place}.{name}" for name in names)
     return found
+
+
+def folders() -> list[str]:
+    """Folders whose names are used through them, such as `uqf.ope`."""
+    tree = ast.parse((ROOT / "python" / "uqf" / "__init__.py").read_text())
+    imports = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module == "uqf"]
+    return [name.name for node in imports for name in node.names]
 
 
 def reference() -> dict[str, str]:
     """Markdown of the reference, by path: a page for every folder, whatever names it gets."""
     names = public_names("uqf")
-    for package in ("ope", "baselines"):
-        names[package] = sorted(sum(public_names(f"uqf.{package}").values(), []), key=str.lower)
+    for folder in folders():
+        names[folder] = [*chain(*public_names(f"uqf.{folder}").values())]
     pages = {}
     for room in sorted(names, key=lambda name: [*ROOMS, name].index(name)):
         title = ROOMS.get(room, room.capitalize())
-        entries = "\n".join(f"::: {name}\n" for name in names[room])
+        listed = sorted(names[room], key=lambda name: name.split(".")[-1].lower())
+        entries = "\n".join(f"::: {name}\n" for name in listed)
         pages[f"reference/{room}.md"] = f"# {title}\n\n{introduction(room)}{entries}"
     return pages
 
 
 def introduction(room: str) -> str:
-    """The docstring of a package whose names are used through it."""
-    if room not in ("ope", "baselines"):
+    """The docstring of a folder whose names are used through it."""
+    if room not in folders():
         return ""
     text = ast.get_docstring(ast.parse((ROOT / "python" / "uqf" / room / "__init__.py").read_text()))
     return f"{text}\n\n"
@@ -85,3 +103,10 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
     """Links to files outside docs/ lead to the repository."""
     return re.sub(r"\]\(\.\./([^)\s]+)\)", rf"]({config.repo_url}/blob/main/\1)", markdown)
+
+
+def on_post_page(output: str, page: Page, config: MkDocsConfig) -> str:
+    """The theme would load from elsewhere what lets the search work without a server; ours stands beside the pages."""
+    return output.replace(
+        "https://unpkg.com/iframe-worker/shim", f"{'../' * page.url.count('/')}search_from_files.js"
+    )

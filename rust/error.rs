@@ -16,6 +16,8 @@ pub enum Error {
     Distribution { table: &'static str, row: String, problem: String },
     /// A place in a text file, both counted from one, and what is wrong there.
     Text { line: usize, column: usize, problem: String },
+    /// The machine, or the limit set on this process, has no room: for what, and for how many entries of it.
+    Memory { what: &'static str, entries: usize },
     /// The data cannot support what was asked for; numerical, not a misuse.
     Numerical(String),
     /// The user pressed Ctrl-C; the binding layer replaces this by the pending exception.
@@ -40,6 +42,9 @@ impl fmt::Display for Error {
             Error::Offsets { index, problem } => write!(f, "offsets[{index}]: {problem}"),
             Error::Distribution { table, row, problem } => write!(f, "{table}[{row}]: {problem}"),
             Error::Text { line, column, problem } => write!(f, "line {line}, column {column}: {problem}"),
+            Error::Memory { what, entries } => {
+                write!(f, "{what} needs memory for {entries} entries, more than there is")
+            }
             Error::Numerical(message) => f.write_str(message),
             Error::Interrupted => f.write_str("interrupted"),
             Error::Internal(message) => write!(f, "internal error, please report it: {message}"),

@@ -3,6 +3,7 @@
 //! A module uses only modules declared above it; only `bindings` knows that Python exists.
 
 pub mod error;
+pub mod memory;
 pub mod rng;
 pub mod parallel;
 pub mod recorded;

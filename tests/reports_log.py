@@ -29,5 +29,5 @@ def machine(episodes, seed, propensities=True):
         ended.append(failed)
         parts.append(tuple(zip(*steps, strict=True))[: 4 if propensities else 3])
     data = uqf.Trajectories.from_episodes(parts, n_actions=3, n_observations=3, terminated=ended)
-    names = uqf.Vocabulary(ACTIONS, OBSERVATIONS)
-    return uqf.Trajectories(**data.__getstate__() | {"vocabulary": names})
+    names = uqf.Codebook.named(ACTIONS, OBSERVATIONS)
+    return uqf.Trajectories(**data.__getstate__() | {"codebook": names})

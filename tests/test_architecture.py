@@ -14,11 +14,21 @@ PYTHON = ROOT / "python" / "uqf"
 
 #: A Python module may import only from layers above its own, and from its own.
 LAYERS = [
-    {"_core", "errors", "files", "_reference", "_reference_beliefs", "_reference_filters", "page"},
+    {
+        "_core",
+        "errors",
+        "files",
+        "printable",
+        "_reference",
+        "_reference_beliefs",
+        "_reference_filters",
+        "page",
+    },
     {"data"},
-    {"policies", "worlds"},
-    {"plans", "batches", "evaluate", "frames"},
+    {"policies", "batches", "worlds"},
+    {"plans", "evaluate", "frames"},
     {"storage"},
+    {"agent"},
     {"learn"},
     {"iteration", "strings"},
     {"baselines"},

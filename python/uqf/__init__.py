@@ -1,57 +1,42 @@
 """Policies for partially observed systems from data, by spectral learning of unnormalised Q functions."""
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
 
-from uqf.batches import batch as batch
-from uqf.data.concatenate import concatenate as concatenate
-from uqf.data.progress import Progress as Progress
-from uqf.data.trajectories import Trajectories as Trajectories
-from uqf.data.vocabulary import Vocabulary as Vocabulary
-from uqf.errors import FileFormatError as FileFormatError
-from uqf.errors import NumericalError as NumericalError
-from uqf.errors import SpectralRadiusError as SpectralRadiusError
-from uqf.errors import UQFError as UQFError
-from uqf.errors import WorkerError as WorkerError
-from uqf.evaluate import Score as Score
-from uqf.evaluate import estimate_return as estimate_return
-from uqf.evaluate import rollout as rollout
-from uqf.learn.spectral.wfa import WFA as WFA
-from uqf.policies import AutomatonPolicy as AutomatonPolicy
-from uqf.policies import BeliefPolicy as BeliefPolicy
-from uqf.policies import ContextPolicy as ContextPolicy
-from uqf.policies import FilterPolicy as FilterPolicy
-from uqf.policies import ObservationPolicy as ObservationPolicy
-from uqf.policies import Policy as Policy
-from uqf.policies import TablePolicy as TablePolicy
-from uqf.storage.policies import PolicyHeader as PolicyHeader
-from uqf.storage.policies import inspect_policy as inspect_policy
-from uqf.storage.policies import load as load
-from uqf.storage.policies import save as save
-from uqf.worlds.environments import Environment as Environment
-from uqf.worlds.environments import TabularPOMDP as TabularPOMDP
-from uqf.worlds.environments import environments as environments
-from uqf.worlds.environments import make as make
-from uqf.worlds.pomdp_file import dumps_pomdp as dumps_pomdp
-from uqf.worlds.pomdp_file import load_pomdp as load_pomdp
-from uqf.worlds.pomdp_file import loads_pomdp as loads_pomdp
-from uqf.worlds.pomdp_file import save_pomdp as save_pomdp
+from uqf.adapters.registration import register_with_gymnasium as _register
 
+TYPE_CHECKING = False  # what type checkers take for True; `typing` itself takes its time to load
 if TYPE_CHECKING:
+    from typing import Any
+
     from uqf import baselines as baselines
     from uqf import ope as ope
     from uqf import strings as strings
+    from uqf._core import __version__ as __version__
     from uqf.adapters.gymnasium import from_gymnasium as from_gymnasium
     from uqf.adapters.gymnasium import gymnasium_env as gymnasium_env
     from uqf.adapters.gymnasium import gymnasium_vector_env as gymnasium_vector_env
     from uqf.adapters.minari import from_minari as from_minari
+    from uqf.agent import Agent as Agent
+    from uqf.batches import batch as batch
     from uqf.data.cluster import dask_shards as dask_shards
+    from uqf.data.codebook import Codebook as Codebook
+    from uqf.data.concatenate import concatenate as concatenate
     from uqf.data.formats.arrow import from_arrow as from_arrow
     from uqf.data.formats.columns import LogColumns as LogColumns
     from uqf.data.formats.log import iter_log as iter_log
     from uqf.data.formats.log import read_log as read_log
     from uqf.data.formats.log import read_parquet as read_parquet
     from uqf.data.formats.parquet_shards import Shards as Shards
+    from uqf.data.progress import Progress as Progress
+    from uqf.data.trajectories import Trajectories as Trajectories
+    from uqf.errors import FileFormatError as FileFormatError
+    from uqf.errors import NumericalError as NumericalError
+    from uqf.errors import SpectralRadiusError as SpectralRadiusError
+    from uqf.errors import UQFError as UQFError
+    from uqf.errors import WorkerError as WorkerError
+    from uqf.evaluate import Score as Score
+    from uqf.evaluate import estimate_return as estimate_return
+    from uqf.evaluate import rollout as rollout
     from uqf.iteration import PolicyIteration as PolicyIteration
     from uqf.iteration import policy_iteration as policy_iteration
     from uqf.learn.belief_q import BeliefQ as BeliefQ
@@ -70,15 +55,72 @@ if TYPE_CHECKING:
     from uqf.learn.spectral.statistics import Statistics as Statistics
     from uqf.learn.spectral.statistics_file import load_statistics as load_statistics
     from uqf.learn.spectral.statistics_file import save_statistics as save_statistics
+    from uqf.learn.spectral.wfa import WFA as WFA
     from uqf.learn.spectral_q import SpectralQ as SpectralQ
     from uqf.learn.table_q import TableQ as TableQ
     from uqf.learn.uqf import UQF as UQF
+    from uqf.policies import AutomatonPolicy as AutomatonPolicy
+    from uqf.policies import BeliefPolicy as BeliefPolicy
+    from uqf.policies import ContextPolicy as ContextPolicy
+    from uqf.policies import FilterPolicy as FilterPolicy
+    from uqf.policies import ObservationPolicy as ObservationPolicy
+    from uqf.policies import Policy as Policy
+    from uqf.policies import TablePolicy as TablePolicy
     from uqf.reports.report import report as report
+    from uqf.storage.onnx import export_onnx as export_onnx
+    from uqf.storage.policies import PolicyHeader as PolicyHeader
+    from uqf.storage.policies import inspect_policy as inspect_policy
+    from uqf.storage.policies import load as load
+    from uqf.storage.policies import save as save
     from uqf.strings.spectral import SpectralStrings as SpectralStrings
+    from uqf.worlds.environments import Environment as Environment
+    from uqf.worlds.environments import TabularPOMDP as TabularPOMDP
+    from uqf.worlds.environments import environments as environments
+    from uqf.worlds.environments import make as make
+    from uqf.worlds.gymnasium import GymnasiumWorld as GymnasiumWorld
+    from uqf.worlds.pomdp_file import dumps_pomdp as dumps_pomdp
+    from uqf.worlds.pomdp_file import load_pomdp as load_pomdp
+    from uqf.worlds.pomdp_file import loads_pomdp as loads_pomdp
+    from uqf.worlds.pomdp_file import save_pomdp as save_pomdp
 
-#: Names that are imported when first used: (module, the extra that it needs). Without an extra it is the time:
-#: scikit-learn and scipy's sparse matrices take seconds to load, an agent that only acts needs neither.
+#: Names that are imported when first used: (module, the extra that it needs). All of them are: scikit-learn and
+#: scipy take seconds to load, an agent that only acts needs neither, and the command line listens to Ctrl-C first.
 _ON_REQUEST = {
+    "__version__": ("uqf._core", None),
+    "Agent": ("uqf.agent", None),
+    "batch": ("uqf.batches", None),
+    "Codebook": ("uqf.data.codebook", None),
+    "concatenate": ("uqf.data.concatenate", None),
+    "Progress": ("uqf.data.progress", None),
+    "Trajectories": ("uqf.data.trajectories", None),
+    "FileFormatError": ("uqf.errors", None),
+    "NumericalError": ("uqf.errors", None),
+    "SpectralRadiusError": ("uqf.errors", None),
+    "UQFError": ("uqf.errors", None),
+    "WorkerError": ("uqf.errors", None),
+    "Score": ("uqf.evaluate", None),
+    "estimate_return": ("uqf.evaluate", None),
+    "rollout": ("uqf.evaluate", None),
+    "WFA": ("uqf.learn.spectral.wfa", None),
+    "AutomatonPolicy": ("uqf.policies", None),
+    "BeliefPolicy": ("uqf.policies", None),
+    "ContextPolicy": ("uqf.policies", None),
+    "FilterPolicy": ("uqf.policies", None),
+    "ObservationPolicy": ("uqf.policies", None),
+    "Policy": ("uqf.policies", None),
+    "TablePolicy": ("uqf.policies", None),
+    "PolicyHeader": ("uqf.storage.policies", None),
+    "inspect_policy": ("uqf.storage.policies", None),
+    "load": ("uqf.storage.policies", None),
+    "save": ("uqf.storage.policies", None),
+    "Environment": ("uqf.worlds.environments", None),
+    "TabularPOMDP": ("uqf.worlds.environments", None),
+    "environments": ("uqf.worlds.environments", None),
+    "make": ("uqf.worlds.environments", None),
+    "dumps_pomdp": ("uqf.worlds.pomdp_file", None),
+    "load_pomdp": ("uqf.worlds.pomdp_file", None),
+    "loads_pomdp": ("uqf.worlds.pomdp_file", None),
+    "save_pomdp": ("uqf.worlds.pomdp_file", None),
     "baselines": ("uqf.baselines", None),
     "ope": ("uqf.ope", None),
     "strings": ("uqf.strings", None),
@@ -105,23 +147,25 @@ _ON_REQUEST = {
     "save_statistics": ("uqf.learn.spectral.statistics_file", None),
     "PolicyIteration": ("uqf.iteration", None),
     "policy_iteration": ("uqf.iteration", None),
+    "GymnasiumWorld": ("uqf.worlds.gymnasium", "gym"),
+    "export_onnx": ("uqf.storage.onnx", "onnx"),
     "from_gymnasium": ("uqf.adapters.gymnasium", "gym"),
     "gymnasium_env": ("uqf.adapters.gymnasium", "gym"),
     "gymnasium_vector_env": ("uqf.adapters.gymnasium", "gym"),
     "from_minari": ("uqf.adapters.minari", "gym"),
     "dask_shards": ("uqf.data.cluster", "dask"),
-    "LogColumns": ("uqf.data.formats.columns", "io"),
-    "from_arrow": ("uqf.data.formats.arrow", "io"),
-    "iter_log": ("uqf.data.formats.log", "io"),
-    "read_log": ("uqf.data.formats.log", "io"),
-    "read_parquet": ("uqf.data.formats.log", "io"),
-    "Shards": ("uqf.data.formats.parquet_shards", "io"),
+    "LogColumns": ("uqf.data.formats.columns", None),
+    "from_arrow": ("uqf.data.formats.arrow", None),
+    "iter_log": ("uqf.data.formats.log", None),
+    "read_log": ("uqf.data.formats.log", None),
+    "read_parquet": ("uqf.data.formats.log", None),
+    "Shards": ("uqf.data.formats.parquet_shards", None),
 }
 
-__version__ = "0.1.0"
+_register()
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> "Any":
     if name not in _ON_REQUEST:
         raise AttributeError(f"module 'uqf' has no attribute {name!r}")
     place, extra = _ON_REQUEST[name]
@@ -131,8 +175,10 @@ def __getattr__(name: str) -> Any:
         if extra is None:
             raise
         raise ImportError(f"uqf.{name} needs {error.name}: pip install 'uqf[{extra}]'") from error
-    return module if place == f"uqf.{name}" else getattr(module, name)
+    found = globals()[name] = module if place == f"uqf.{name}" else getattr(module, name)
+    return found
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_ON_REQUEST})
+    """The public names, and nothing that this file needs for itself."""
+    return sorted(name for name in _ON_REQUEST if not name.startswith("_"))

@@ -1,5 +1,5 @@
 """``python -m uqf`` is the command ``uqf``."""
 
-from uqf.cli.commands import main
+from uqf.cli.entry import main
 
 main()

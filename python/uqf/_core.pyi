@@ -33,6 +33,7 @@ __all__ = [
     "Simulation",
     "TablePolicy",
     "World",
+    "__version__",
     "context_tree",
     "discounted_sums",
     "episode_priorities",
@@ -47,6 +48,8 @@ __all__ = [
     "validate",
     "write_pomdp",
 ]
+
+__version__: str
 
 _Integers: TypeAlias = NDArray[np.int32]
 _Offsets: TypeAlias = NDArray[np.int64]
@@ -391,10 +394,7 @@ class CompiledPolicy:
 
 @final
 class TablePolicy(CompiledPolicy):
-    """Action probabilities by last symbol: `probs` has one row per symbol and a last one for the start.
-
-    The value of an action is the logarithm of its probability; temperature 1 acts by the table itself.
-    """
+    """Action probabilities by last symbol."""
 
     def __new__(cls, probs: _Floats, n_observations: int, *, temperature: float = 1.0) -> TablePolicy: ...
     @property
@@ -406,7 +406,7 @@ class TablePolicy(CompiledPolicy):
 
 @final
 class ObservationPolicy(CompiledPolicy):
-    """Values (n_observations + 1, n_actions) by last observation, with a last row for a start that showed nothing."""
+    """Values by last observation."""
 
     def __new__(cls, values: _Floats, *, temperature: float = 0.0) -> ObservationPolicy: ...
     @property
@@ -418,18 +418,7 @@ class ObservationPolicy(CompiledPolicy):
 
 @final
 class AutomatonPolicy(CompiledPolicy):
-    """Acts on the state αᵀA_h of an automaton, which is rescaled at every step by a positive number.
-
-    symbols, operators : (seen,), (seen, rank, rank)
-    start, anchor : (rank,), states of the empty history and of an unknown one: where windows begin
-    weights : (n_actions, rank), or (plans, rank) with the first action of every plan in `actions` (plans,); an action
-        is worth the best plan that begins with it, −inf if none does
-    propensities : (seen + 2, n_actions), Π(a | last symbol), then for an unseen symbol and for the start; values are
-        divided by them
-    normaliser : (rank,), the state is scaled to normaliser · state = 1; without, to largest entry 1
-    window : only the last so many symbols count
-    behavior : (policy, epsilon), by whose probabilities values are divided
-    """
+    """Acts on the state αᵀA_h of an automaton, which is rescaled at every step by a positive number."""
 
     def __new__(
         cls,
@@ -481,11 +470,7 @@ def context_tree(
 
 @final
 class ContextPolicy(CompiledPolicy):
-    """Values (nodes, n_actions) by the longest known context that a history ends with.
-
-    Contexts form a tree: node 0 is empty, and node i + 1 reaches one symbol farther back, ``symbols[i]``, than node
-    ``parents[i]``; the symbol n_symbols stands for the start of the episode.
-    """
+    """Values by the longest known context that a history ends with."""
 
     def __new__(
         cls,
@@ -612,15 +597,7 @@ class CloneModels:
 
 @final
 class BeliefPolicy(CompiledPolicy):
-    """Acts on bias + weights · beliefs of several cloned hidden Markov models.
-
-    states : (models,), the states of each; starts : (features,)
-    transitions : the (kinds, states, states) of every model, flat: probability of going on and of the next state
-    ranges : (models, n_observations, 2), first and last + 1 of the states that show an observation
-    kinds : (n_actions,), which transition matrix an action has
-    weights : (features, n_actions); bias : (n_actions,)
-    opens : whether the models know what an episode shows before its first action
-    """
+    """Acts on bias + weights · beliefs of several cloned hidden Markov models."""
 
     def __new__(
         cls,
@@ -671,11 +648,7 @@ class Filter:
 
 @final
 class FilterPolicy(CompiledPolicy):
-    """Acts on the state of a filter: q(h, a) = [1, state(h)] · weights[:, a].
-
-    symbols, operators : (seen,), (seen, 1 + rank, rank); start : (rank,), the state before the first step
-    reach : see `Filter`; weights : (1 + rank, n_actions). A symbol that is not among `symbols` changes nothing.
-    """
+    """Acts on the state of a filter: q(h, a) = [1, state(h)] · weights[:, a]."""
 
     def __new__(
         cls,

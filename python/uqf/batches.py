@@ -7,7 +7,11 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from uqf._core import PolicyBatch
 from uqf.policies import checked_action, chooser, started
+
+#: Fewer episodes than this are stepped by one thread before others could be woken.
+FEW = 256
 
 
 class Batch(Protocol):
@@ -76,15 +80,65 @@ class PythonBatch:
         return listed
 
 
-def batch(policy: Any, n: int, *, n_actions: int | None = None, seed: int = 0) -> Batch:
-    """`n` parallel episodes of any policy: compiled where the policy is, one by one where it is Python.
+class FewEpisodes:
+    """A compiled batch that is stepped by the calling thread."""
 
-    `n_actions` is asked for only if the policy does not know it.
+    def __init__(self, compiled: PolicyBatch) -> None:
+        self._compiled = compiled
+        self.reset = compiled.reset
+
+    def __len__(self) -> int:
+        return len(self._compiled)
+
+    def action_probs(self) -> NDArray[np.float64]:
+        """Probability of every action in every episode: (n, n_actions)."""
+        return self._compiled.action_probs(threads=1)
+
+    def act(self) -> NDArray[np.int64]:
+        """An action for every episode, (n,), each drawn with the random numbers of its own episode."""
+        return self._compiled.act(threads=1)
+
+    def update(self, actions: NDArray[np.int64], observations: NDArray[np.int64]) -> None:
+        """Takes in the action and the observation of every episode, (n,) each."""
+        self._compiled.update(actions, observations, threads=1)
+
+
+def batch(policy: Any, n: int, *, n_actions: int | None = None, seed: int = 0) -> Batch:
+    """Parallel episodes of any policy: compiled where the policy is, one by one where it is Python.
+
+    Parameters
+    ----------
+    policy : any policy
+        What acts.
+    n : int
+        Number of episodes.
+    n_actions : int, optional
+        Asked for only if the policy does not know it.
+    seed : int
+        Episode i draws its actions from a random stream of its own.
+
+    Returns
+    -------
+    Batch
+        With `act`, `update`, `reset` and `action_probs` for all episodes at once.
+
+    Raises
+    ------
+    TypeError
+        If the number of actions is unknown.
+
+    Examples
+    --------
+    >>> import numpy as np, uqf
+    >>> agents = uqf.batch(uqf.baselines.RandomPolicy(3, 2), 4)
+    >>> agents.act().shape
+    (4,)
+    >>> agents.update(np.array([0, 0, 0, 0]), np.array([1, 0, 1, 0]))
     """
     own = getattr(policy, "batch", None)
     if callable(own):
         made: Batch = own(n, seed=seed)
-        return made
+        return FewEpisodes(made) if isinstance(made, PolicyBatch) and n < FEW else made
     known = n_actions or getattr(policy, "n_actions", None)
     if known is None:
         raise TypeError(f"policy is a {type(policy).__name__} without n_actions: say n_actions")

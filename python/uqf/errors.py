@@ -7,15 +7,52 @@ data do not support that".
 
 
 class UQFError(Exception):
-    """Base of everything the package refuses for reasons that lie in the data."""
+    """Base of everything that the package refuses for reasons that lie in the data.
+
+    Examples
+    --------
+    >>> import uqf
+    >>> try:
+    ...     uqf.load("/dev/null")
+    ... except uqf.UQFError as error:
+    ...     print(type(error).__name__)
+    FileFormatError
+    """
 
 
 class NumericalError(UQFError):
-    """A computation has no trustworthy answer on these data."""
+    """A computation has no trustworthy answer on these data.
+
+    Examples
+    --------
+    >>> import uqf
+    >>> issubclass(uqf.SpectralRadiusError, uqf.NumericalError)
+    True
+    """
 
 
 class SpectralRadiusError(NumericalError):
-    """The discounted sum over all futures diverges: the radius of γ Σ B_σ is not below one."""
+    """The discounted sum over all futures diverges: the radius of γ Σ B_σ is not below one.
+
+    Parameters
+    ----------
+    radius : float
+        The spectral radius.
+    discount : float
+        At which it was found.
+    remedy : str
+        What to do about it.
+
+    Examples
+    --------
+    >>> import uqf
+    >>> growing = uqf.WFA([1.0], [[[2.0]]], [1.0])  # f(n steps) = 2ⁿ
+    >>> try:
+    ...     growing.discounted(0.9)
+    ... except uqf.SpectralRadiusError as error:
+    ...     print(error.radius)
+    1.8
+    """
 
     def __init__(self, radius: float, discount: float, remedy: str) -> None:
         self.radius = radius
@@ -36,8 +73,27 @@ def _rebuild_radius_error(radius: float, discount: float, message: str) -> Spect
 
 
 class FileFormatError(UQFError):
-    """A file is not what its name promises: cut short, damaged, hostile or from a newer version."""
+    """A file is not what its name promises: cut short, damaged, hostile or from a newer version.
+
+    Examples
+    --------
+    >>> import uqf
+    >>> with open("damaged.safetensors", "wb") as file:
+    ...     _ = file.write(b"nothing of ours")
+    >>> try:
+    ...     uqf.load("damaged.safetensors")
+    ... except uqf.FileFormatError as error:
+    ...     print("damaged.safetensors" in str(error))
+    True
+    """
 
 
 class WorkerError(UQFError):
-    """A worker process died and the work cannot go on without it."""
+    """A worker process died and the work cannot go on without it.
+
+    Examples
+    --------
+    >>> import uqf
+    >>> issubclass(uqf.WorkerError, uqf.UQFError)
+    True
+    """

@@ -16,7 +16,8 @@ from uqf.data.concatenate import concatenate
 from uqf.data.map_reduce import Tick, map_reduce
 from uqf.data.trajectories import Trajectories
 from uqf.evaluate import rollout
-from uqf.worlds.environments import Environment
+from uqf.worlds.foreign import as_world
+from uqf.worlds.world import World
 
 #: Temperature of the first and of the last step, in units of the spread of returns. A policy that commits
 #: itself early never finds out what it misses: starting from a sharp one costs half of the final return.
@@ -45,7 +46,26 @@ class Round:
 
 @dataclass(frozen=True)
 class PolicyIteration:
-    """The policy found, what every round scored, and all that is needed to go on."""
+    """The policy found, what every round scored, and all that is needed to go on.
+
+    Attributes
+    ----------
+    policy : Policy
+        The best one, or the last one of ``method="paper"``.
+    rounds : list of Round
+        Return, ε, episodes and seconds of every round.
+    current : Policy
+        What the next round would play.
+    data : list of Trajectories
+        The episodes of the rounds.
+
+    Examples
+    --------
+    >>> import uqf
+    >>> found = uqf.policy_iteration(uqf.make("tiger"), uqf.ContextQ(0.95), iterations=3, episodes=100)
+    >>> found.rounds[0].kind
+    'random'
+    """
 
     policy: Any
     rounds: list[Round]
@@ -60,7 +80,7 @@ class PolicyIteration:
 
 
 def policy_iteration(
-    env: Environment,
+    env: Any,
     learner: Any,
     *,
     iterations: int,
@@ -91,19 +111,54 @@ def policy_iteration(
 
     Parameters
     ----------
-    learner : for "improved" one with `improve`, such as `uqf.ContextQ`; for "paper" any, such as `uqf.UQF`
+    env : Environment, `uqf.GymnasiumWorld` or gymnasium.Env
+        Where episodes are played.
+    learner : a learner
+        For "improved" one with `improve`, such as `uqf.ContextQ`; for "paper" any, such as `uqf.UQF`.
+    iterations, episodes : int
+        Rounds, and episodes of a round.
     epsilon : float
         Share of uniform actions while playing: 0.02 for "improved"; for "paper" the ε of the first round, 1.
+    decay : float
+        What ε is divided by after every round ("paper" only).
     final : a learner, optional ("improved" only)
         By default a clone of `learner`; ``uqf.BeliefQ(…)`` often makes more of the pooled episodes.
+    horizon : int, optional
+        Longest episode; the environment's own by default.
+    seed : int
+        The same seed gives the same bits.
+    method : "improved" or "paper"
+        See above.
     patience : int, optional ("improved" only)
         Stop when so many rounds in a row brought nothing better.
     resume : PolicyIteration, optional
         Go on from an earlier result of the same method with as many rounds again.
+    threads : int, optional
+        All cores by default.
     executor : concurrent.futures.Executor or distributed.Client, optional
         Where episodes are played, in blocks; every episode has its own random numbers, so the bits are the same.
     progress : callable, optional
         Called with every finished `Round`.
+
+    Returns
+    -------
+    PolicyIteration
+        The policy and the rounds.
+
+    Raises
+    ------
+    TypeError
+        If "improved" gets a learner without `improve`.
+    ValueError
+        If a number is out of range, or an argument belongs to the other method.
+
+    Examples
+    --------
+    >>> import uqf
+    >>> env = uqf.make("tiger")
+    >>> found = uqf.policy_iteration(env, uqf.ContextQ(0.95), iterations=4, episodes=200, seed=0)
+    >>> found.best > found.rounds[0].mean
+    True
     """
     positive("iterations", iterations)
     positive("episodes", episodes)
@@ -112,7 +167,14 @@ def policy_iteration(
     usual = 0.02 if method == "improved" else 1.0
     exploration = probability("epsilon", usual if epsilon is None else epsilon)
     game = _Game(
-        env, episodes, horizon, seed, threads, executor, progress, list(resume.rounds) if resume else []
+        as_world(env, horizon),
+        episodes,
+        horizon,
+        seed,
+        threads,
+        executor,
+        progress,
+        list(resume.rounds) if resume else [],
     )
     if method == "paper":
         if not decay > 1.0:
@@ -137,7 +199,7 @@ def policy_iteration(
 class _Game:
     """Plays rounds and keeps their scores."""
 
-    env: Environment
+    env: World
     episodes: int
     horizon: int | None
     seed: int
@@ -171,7 +233,7 @@ class _Game:
 
 
 def _play_block(
-    env: Environment,
+    env: World,
     policy: Any,
     threads: int,
     options: dict[str, Any],

@@ -36,6 +36,23 @@ class Policy(Protocol):
     A policy must offer `initial_state` and `update`, and either `action_probs` (preferred: the probability of
     every action is then recorded in rollouts) or `action`, which is taken to be deterministic. Those of this
     package also have `q_values`, `temperature`, `with_temperature`, `greedy`, `n_actions` and `n_observations`.
+
+    Examples
+    --------
+    A policy for Tiger that opens the other door when it heard the tiger twice more on one side:
+
+    >>> import uqf
+    >>> class Counting:
+    ...     def initial_state(self):
+    ...         return 0
+    ...     def update(self, state, action, observation):
+    ...         return 0 if action else state + (1 if observation else -1)
+    ...     def action(self, state, rng=None):
+    ...         return {2: 1, -2: 2}.get(state, 0)
+    >>> isinstance(Counting(), uqf.Policy)
+    True
+    >>> uqf.estimate_return(uqf.make("tiger"), Counting(), episodes=200, seed=0).mean > 0
+    True
     """
 
     def initial_state(self) -> Any:

@@ -22,12 +22,39 @@ use crate::trajectories::start_symbol;
 
 /// Acts on the state αᵀA_h of an automaton, which is rescaled at every step by a positive number.
 ///
-/// symbols, operators : (seen,), (seen, rank, rank), where the symbol n_actions · n_observations + o is that of o shown
-/// before the first action; start, anchor : (rank,), states of the empty and of an unknown
-/// history; weights : (n_actions, rank), or (plans, rank) with the first action of every plan in `actions`;
-/// propensities : (seen + 2, n_actions), Π(a | last symbol), for an unseen symbol and for the start, by which values are
-/// divided; normaliser : (rank,), what the state is scaled by; window : only the last so many symbols count;
-/// behavior : (policy, epsilon) by whose probabilities values are divided.
+/// The symbol n_actions · n_observations + o is that of o shown before the first action. A symbol without an operator
+/// brings the state of an unknown history.
+///
+/// Parameters
+/// ----------
+/// symbols, operators : (seen,), (seen, rank, rank)
+///     The symbols that have an operator, and these.
+/// n_actions, n_observations : int
+///     Sizes of the alphabets.
+/// start, anchor : (rank,)
+///     States of the empty history and of an unknown one, where windows begin.
+/// weights : (n_actions, rank), or (plans, rank)
+///     What an action is worth; with plans, the best plan that begins with it, −inf if none does.
+/// actions : (plans,), optional
+///     The first action of every plan.
+/// propensities : (seen + 2, n_actions), optional
+///     Π(a | last symbol), then for an unseen symbol and for the start; values are divided by them.
+/// normaliser : (rank,), optional
+///     The state is scaled to normaliser · state = 1; without, to largest entry 1.
+/// window : int, optional
+///     Only the last so many symbols count.
+/// temperature : float
+///     0 acts greedily; more draws actions from softmax(q_values / temperature).
+/// behavior : (AutomatonPolicy, epsilon), optional
+///     By whose probabilities values are divided.
+///
+/// Examples
+/// --------
+/// >>> import uqf
+/// >>> data = uqf.rollout(uqf.make("tiger"), episodes=200, seed=0)
+/// >>> policy = uqf.UQF(rank=2, discount=0.95).fit(data).policy_
+/// >>> type(policy).__name__, policy.rank
+/// ('AutomatonPolicy', 2)
 #[pyclass(frozen, extends = CompiledPolicy, module = "uqf._core")]
 pub struct AutomatonPolicy {
     pub inner: Arc<automaton_policy::AutomatonPolicy>,

@@ -37,10 +37,32 @@ pub fn filter_parts<'py>(py: Python<'py>, beliefs: &Beliefs) -> PyResult<Bound<'
 
 /// Acts on bias + weights · beliefs of several cloned hidden Markov models.
 ///
-/// states : (models,), the states of each; starts : (features,), float32; transitions : the (kinds, states, states) of
-/// every model, flat, float32; ranges : (models, n_observations, 2), first and last + 1 of the states that show an
-/// observation; kinds : (n_actions,), which transition matrix an action has; weights : (features, n_actions); bias :
-/// (n_actions,); opens : whether the models know what an episode shows before its first action.
+/// Parameters
+/// ----------
+/// states : (models,)
+///     The states of each.
+/// starts : (features,), float32
+///     Beliefs at the start.
+/// transitions : float32
+///     The (kinds, states, states) of every model, flat: probability of going on and of the next state.
+/// ranges : (models, n_observations, 2)
+///     First and last + 1 of the states that show an observation.
+/// kinds : (n_actions,)
+///     Which transition matrix an action has.
+/// weights, bias : (features, n_actions), (n_actions,)
+///     What an action is worth, linear in the beliefs.
+/// opens : bool
+///     Whether the models know what an episode shows before its first action.
+/// temperature : float
+///     0 acts greedily; more draws actions from softmax(q_values / temperature).
+///
+/// Examples
+/// --------
+/// >>> import uqf
+/// >>> data = uqf.rollout(uqf.make("tiger"), episodes=200, seed=0)
+/// >>> policy = uqf.BeliefQ(0.95, states=4, models=1).fit(data).policy_
+/// >>> type(policy).__name__, policy.n_actions
+/// ('BeliefPolicy', 3)
 #[pyclass(frozen, extends = CompiledPolicy, module = "uqf._core")]
 pub struct BeliefPolicy {
     inner: Arc<belief::BeliefPolicy>,

@@ -50,9 +50,31 @@ pub fn context_tree<'py>(
     ))
 }
 
-/// Values (nodes, actions) by the longest known context that a history ends with. Contexts form a tree: node 0 is
-/// empty, and node i + 1 reaches one symbol farther back, `symbols[i]`, than node `parents[i]`; the symbols
-/// after those of steps are what episodes showed before their first action, and the last one that nothing was shown.
+/// Values by the longest known context that a history ends with.
+///
+/// Contexts form a tree: node 0 is empty, and node i + 1 reaches one symbol farther back, `symbols[i]`, than node
+/// `parents[i]`. The symbols after those of steps are what episodes showed before their first action, and the last one
+/// that nothing was shown.
+///
+/// Parameters
+/// ----------
+/// parents, symbols : (nodes − 1,)
+///     The tree.
+/// values : (nodes, n_actions)
+///     What an action is worth after a context.
+/// n_observations : int
+///     Size of the alphabet.
+/// temperature : float
+///     0 acts greedily; more draws actions from softmax(q_values / temperature).
+///
+/// Examples
+/// --------
+/// >>> import uqf
+/// >>> data = uqf.rollout(uqf.make("tiger"), episodes=200, seed=0)
+/// >>> policy = uqf.ContextQ(0.95, depth=1).fit(data).policy_
+/// >>> state = policy.update(policy.initial_state(), action=0, observation=1)
+/// >>> policy.q_values(state).shape
+/// (3,)
 #[pyclass(frozen, extends = CompiledPolicy, module = "uqf._core")]
 pub struct ContextPolicy {
     inner: Arc<context::ContextPolicy>,

@@ -8,6 +8,8 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
+use crate::bindings::job;
+use crate::memory::copied;
 use crate::recorded::Trajectories;
 use crate::trajectories::View;
 
@@ -74,6 +76,16 @@ where
         Ok(Cow::Borrowed(array.as_slice()?))
     } else {
         Ok(Cow::Owned(array.as_array().iter().copied().collect()))
+    }
+}
+
+/// A copy of the entries of an array row by row; no room for it is an exception.
+pub fn owned<D: Dimension>(py: Python<'_>, array: &PyReadonlyArray<'_, f64, D>) -> PyResult<Vec<f64>> {
+    match in_rows(array)? {
+        Cow::Borrowed(entries) => {
+            copied(entries, "a copy of an array").map_err(|error| job::to_python(py, error))
+        }
+        Cow::Owned(entries) => Ok(entries),
     }
 }
 

@@ -61,8 +61,30 @@ impl Filter {
 
 /// Acts on the state of a filter: q(h, a) = [1, state(h)] · weights[:, a].
 ///
-/// symbols, operators : (seen,), (seen, 1 + rank, rank); start : (rank,), the state before the first step; reach : see
-/// `Filter`; weights : (1 + rank, n_actions). A symbol that is not among `symbols` changes nothing.
+/// A symbol that is not among `symbols` changes nothing.
+///
+/// Parameters
+/// ----------
+/// symbols, operators : (seen,), (seen, 1 + rank, rank)
+///     State after a symbol: [1, state] · operator.
+/// n_observations : int
+///     Size of the alphabet.
+/// start : (rank,)
+///     State before the first step.
+/// reach : float
+///     A state is shortened to this root mean square where it is longer.
+/// weights : (1 + rank, n_actions)
+///     What an action is worth, linear in the state.
+/// temperature : float
+///     0 acts greedily; more draws actions from softmax(q_values / temperature).
+///
+/// Examples
+/// --------
+/// >>> import uqf
+/// >>> data = uqf.rollout(uqf.make("gridworld-near"), episodes=100, seed=0)
+/// >>> policy = uqf.SpectralQ(0.99).fit(data).policy_
+/// >>> type(policy).__name__, policy.n_actions
+/// ('FilterPolicy', 4)
 #[pyclass(frozen, extends = CompiledPolicy, module = "uqf._core")]
 pub struct FilterPolicy {
     inner: Arc<policies::FilterPolicy>,

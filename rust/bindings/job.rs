@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::exceptions::{PyMemoryError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 
 use crate::error::{Error, Result};
@@ -23,6 +23,7 @@ pub fn to_python(py: Python<'_>, error: Error) -> PyErr {
                 Err(failed) => failed,
             }
         }
+        Error::Memory { .. } => PyMemoryError::new_err(message),
         Error::Internal(_) => PyRuntimeError::new_err(message),
         _ => PyValueError::new_err(message),
     }
@@ -53,12 +54,14 @@ pub fn long<T: Send>(
     // Set before waking up: `is_finished` would still say no at that moment, and cost another round of patience.
     let finished = AtomicBool::new(false);
     thread::scope(|scope| {
-        let worker = scope.spawn(|| {
-            let result = guarded(|| work(&ticker));
-            finished.store(true, Ordering::Release);
-            waiting.unpark();
-            result
-        });
+        let worker = thread::Builder::new()
+            .spawn_scoped(scope, || {
+                let result = guarded(|| work(&ticker));
+                finished.store(true, Ordering::Release);
+                waiting.unpark();
+                result
+            })
+            .map_err(|_| to_python(py, Error::Memory { what: "a thread", entries: 1 }))?;
         let mut stopped = None;
         while !finished.load(Ordering::Acquire) {
             py.detach(|| thread::park_timeout(PATIENCE));

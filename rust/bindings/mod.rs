@@ -75,4 +75,11 @@ mod _core {
     use super::words::{most_frequent, project_words};
     #[pymodule_export]
     use super::world::{Simulation, World};
+
+    /// The version of the crate is that of the package.
+    #[pymodule_init]
+    fn init(module: &super::Bound<'_, super::PyModule>) -> super::PyResult<()> {
+        use super::PyModuleMethods;
+        module.add("__version__", env!("CARGO_PKG_VERSION"))
+    }
 }

@@ -12,7 +12,21 @@ use crate::parts;
 use crate::policies::observation;
 use crate::simulate::policy::Policy;
 
-/// Values (n_observations + 1, n_actions) by last observation, with a last row for a start that showed nothing.
+/// Values by last observation.
+///
+/// Parameters
+/// ----------
+/// values : (n_observations + 1, n_actions)
+///     The last row is for a start that showed nothing.
+/// temperature : float
+///     0 acts greedily; more draws actions from softmax(q_values / temperature).
+///
+/// Examples
+/// --------
+/// >>> import numpy as np, uqf
+/// >>> policy = uqf.ObservationPolicy(np.array([[0.0, 1.0], [1.0, 0.0], [0.5, 0.4]]))
+/// >>> policy.action(policy.update(policy.initial_state(), action=0, observation=0))
+/// 1
 #[pyclass(frozen, extends = CompiledPolicy, module = "uqf._core")]
 pub struct ObservationPolicy {
     inner: Arc<observation::ObservationPolicy>,

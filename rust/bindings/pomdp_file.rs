@@ -39,5 +39,5 @@ pub fn read_pomdp<'py>(py: Python<'py>, content: &[u8], max_entries: i64) -> PyR
 pub fn write_pomdp(py: Python<'_>, world: &World, discount: f64) -> PyResult<String> {
     let tabular =
         world.inner.tabular().ok_or_else(|| PyValueError::new_err("this world has no arrays to write"))?;
-    job::quick(py, || Ok(write::write(&tabular, discount)))
+    job::quick(py, || write::write(&tabular, discount))
 }

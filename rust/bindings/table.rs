@@ -13,9 +13,25 @@ use crate::parts;
 use crate::policies::table;
 use crate::simulate::policy::Policy;
 
-/// Action probabilities by last symbol: `probs` has one row per symbol and a last one for the start.
+/// Action probabilities by last symbol.
 ///
 /// The value of an action is the logarithm of its probability; temperature 1 acts by the table itself.
+///
+/// Parameters
+/// ----------
+/// probs : (n_symbols + 1, n_actions)
+///     One row per symbol and a last one for the start.
+/// n_observations : int
+///     Size of the alphabet.
+/// temperature : float
+///     0 takes the most probable action, 1 acts by the table.
+///
+/// Examples
+/// --------
+/// >>> import numpy as np, uqf
+/// >>> policy = uqf.TablePolicy(np.array([[0.9, 0.1], [0.2, 0.8], [0.5, 0.5]]), 1)
+/// >>> policy.action_probs(policy.update(policy.initial_state(), action=1, observation=0)).tolist()
+/// [0.2, 0.8]
 #[pyclass(frozen, extends = CompiledPolicy, module = "uqf._core")]
 pub struct TablePolicy {
     inner: Arc<table::TablePolicy>,

@@ -10,7 +10,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::bindings::convert::{below, count, in_rows};
+use crate::bindings::convert::{below, count, owned};
 use crate::bindings::job;
 use crate::domains::tabular::{Model, Rewards, Tabular};
 use crate::domains::{self, WorldState, gridworld, pocman, spocman, tiger};
@@ -70,10 +70,10 @@ impl World {
             n_actions: transitions.shape()[0],
             n_states: transitions.shape()[1],
             n_observations: observations.shape()[2],
-            transitions: in_rows(&transitions)?.into_owned(),
-            observations: in_rows(&observations)?.into_owned(),
+            transitions: owned(py, &transitions)?,
+            observations: owned(py, &observations)?,
             rewards: Rewards {
-                values: in_rows(&rewards)?.into_owned(),
+                values: owned(py, &rewards)?,
                 by_next_state: rewards.ndim() >= 3,
                 by_observation: rewards.ndim() >= 4,
             },
@@ -109,7 +109,7 @@ impl World {
     /// The arrays of a small world by name, or None if it has too many states to write down.
     fn model<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
         let Some(tabular) = self.inner.tabular() else { return Ok(None) };
-        let (names, model) = (tabular.state_names, tabular.model);
+        let model = tabular.model().map_err(|error| job::to_python(py, error))?;
         let (actions, states, width) = (model.n_actions, model.n_states, model.n_observations);
         let mut reward_shape = vec![actions, states];
         reward_shape.extend(model.rewards.by_next_state.then_some(states));
@@ -126,7 +126,7 @@ impl World {
         arrays.set_item("rewards", model.rewards.values.into_pyarray(py).reshape(reward_shape)?)?;
         arrays.set_item("start", model.start.into_pyarray(py))?;
         arrays.set_item("terminal", model.terminal.into_pyarray(py))?;
-        arrays.set_item("state_names", names)?;
+        arrays.set_item("state_names", &tabular.state_names)?;
         Ok(Some(arrays))
     }
 

@@ -1,11 +1,14 @@
 //! The worlds, one file each, and the closed set of them.
 
+pub mod rows;
 pub mod tabular;
 pub mod tiger;
 pub mod gridworld;
 pub mod maze;
 pub mod pocman;
 pub mod spocman;
+
+use std::borrow::Cow;
 
 use crate::rng::Rng;
 use crate::simulate::environment::{Environment, Outcome};
@@ -37,11 +40,11 @@ macro_rules! with_world {
 
 impl World {
     /// The world's arrays, where it has few enough states to write them down.
-    pub fn tabular(&self) -> Option<Tabular> {
+    pub fn tabular(&self) -> Option<Cow<'_, Tabular>> {
         match self {
-            World::Tiger(tiger) => Some(tiger.tabular()),
-            World::Gridworld(gridworld) => Some(gridworld.tabular()),
-            World::Tabular(tabular) => Some(tabular.clone()),
+            World::Tiger(tiger) => Some(Cow::Owned(tiger.tabular())),
+            World::Gridworld(gridworld) => Some(Cow::Owned(gridworld.tabular())),
+            World::Tabular(tabular) => Some(Cow::Borrowed(tabular)),
             World::Pocman(_) | World::Spocman(_) => None,
         }
     }

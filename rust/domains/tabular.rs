@@ -1,6 +1,8 @@
 //! Any finite POMDP, given as dense arrays.
 
+use crate::domains::rows::Rows;
 use crate::error::{Error, Result};
+use crate::memory::copied;
 use crate::rng::Rng;
 use crate::simulate::environment::{Environment, Outcome};
 use crate::simulate::planning::Planning;
@@ -31,22 +33,15 @@ pub struct Model {
 }
 
 impl Model {
-    pub fn reward(&self, action: usize, state: usize, next: usize, observation: usize) -> f64 {
-        let mut index = action * self.n_states + state;
-        if self.rewards.by_next_state {
-            index = index * self.n_states + next;
-        }
-        if self.rewards.by_observation {
-            index = index * self.n_observations + observation;
-        }
-        self.rewards.values[index]
-    }
-
     fn check_shapes(&self) -> Result<()> {
         let (states, actions, observations) = (self.n_states, self.n_actions, self.n_observations);
         if states == 0 || actions == 0 || observations == 0 {
             let given = format!("{actions} actions, {states} states, {observations} observations");
             return Err(Error::argument("transitions", given, "a POMDP needs at least one of each"));
+        }
+        if states.max(observations) > u32::MAX as usize {
+            let given = format!("{states} states, {observations} observations");
+            return Err(Error::argument("transitions", given, "at most 4294967295 of each"));
         }
         let rewards = actions
             * states
@@ -96,32 +91,15 @@ pub fn normalise(table: &'static str, row: &mut [f64], name: impl Fn() -> String
     Ok(())
 }
 
-/// Running sums of every row, for sampling by bisection.
-fn cumulative(rows: &[f64], width: usize) -> Vec<f64> {
-    let sum_row = |row: &[f64]| {
-        row.iter()
-            .scan(0.0, |sum, p| {
-                *sum += p;
-                Some(*sum)
-            })
-            .collect::<Vec<f64>>()
-    };
-    rows.chunks_exact(width).flat_map(sum_row).collect()
-}
-
-/// Draws from a row of running sums; an entry of probability zero is never drawn.
-fn draw(sums: &[f64], rng: &mut Rng) -> usize {
-    let u = rng.uniform() * sums[sums.len() - 1];
-    sums.partition_point(|&sum| sum <= u).min(sums.len() - 1)
-}
-
 /// A finite POMDP that can be simulated. The reward of a step may depend on all it touches.
 #[derive(Clone, Debug)]
 pub struct Tabular {
-    pub model: Model,
-    transition_sums: Vec<f64>,
-    observation_sums: Vec<f64>,
-    start_sums: Vec<f64>,
+    n_states: usize,
+    transitions: Rows,
+    observations: Rows,
+    start: Rows,
+    rewards: Rewards,
+    terminal: Vec<bool>,
     pub action_names: Vec<String>,
     pub observation_names: Vec<String>,
     pub state_names: Vec<String>,
@@ -141,14 +119,41 @@ impl Tabular {
         normalise("start", &mut model.start, || "all".into())?;
         let numbered = |kind: &str, count: usize| (0..count).map(|i| format!("{kind} {i}")).collect();
         Ok(Tabular {
-            transition_sums: cumulative(&model.transitions, states),
-            observation_sums: cumulative(&model.observations, width),
-            start_sums: cumulative(&model.start, states),
+            n_states: states,
+            transitions: Rows::new(&model.transitions, states)?,
+            observations: Rows::new(&model.observations, width)?,
+            start: Rows::new(&model.start, states)?,
+            rewards: model.rewards,
+            terminal: model.terminal,
             action_names: numbered("action", model.n_actions),
             observation_names: numbered("observation", width),
             state_names: numbered("state", states),
-            model,
         })
+    }
+
+    /// The arrays, as dense as they were given.
+    pub fn model(&self) -> Result<Model> {
+        Ok(Model {
+            n_states: self.n_states,
+            n_actions: self.n_actions(),
+            n_observations: self.n_observations(),
+            transitions: self.transitions.dense()?,
+            observations: self.observations.dense()?,
+            rewards: Rewards { values: copied(&self.rewards.values, "the rewards")?, ..self.rewards },
+            start: self.start.dense()?,
+            terminal: self.terminal.clone(),
+        })
+    }
+
+    fn reward(&self, action: usize, state: usize, next: usize, observation: usize) -> f64 {
+        let mut index = action * self.n_states + state;
+        if self.rewards.by_next_state {
+            index = index * self.n_states + next;
+        }
+        if self.rewards.by_observation {
+            index = index * self.n_observations() + observation;
+        }
+        self.rewards.values[index]
     }
 
     /// The same world with names for people.
@@ -181,26 +186,23 @@ impl Environment for Tabular {
     type State = usize;
 
     fn n_actions(&self) -> usize {
-        self.model.n_actions
+        self.action_names.len()
     }
 
     fn n_observations(&self) -> usize {
-        self.model.n_observations
+        self.observation_names.len()
     }
 
     fn start(&self, rng: &mut Rng) -> usize {
-        draw(&self.start_sums, rng)
+        self.start.draw(0, rng)
     }
 
     fn step(&self, state: &mut usize, action: usize, rng: &mut Rng) -> Outcome {
-        let (states, width) = (self.model.n_states, self.model.n_observations);
-        let row = (action * states + *state) * states;
-        let next = draw(&self.transition_sums[row..row + states], rng);
-        let row = (action * states + next) * width;
-        let observation = draw(&self.observation_sums[row..row + width], rng);
-        let reward = self.model.reward(action, *state, next, observation);
+        let next = self.transitions.draw(action * self.n_states + *state, rng);
+        let observation = self.observations.draw(action * self.n_states + next, rng);
+        let reward = self.reward(action, *state, next, observation);
         *state = next;
-        Outcome { observation, reward, terminated: self.model.terminal[next] }
+        Outcome { observation, reward, terminated: self.terminal[next] }
     }
 
     fn action_name(&self, action: usize) -> String {
@@ -218,7 +220,7 @@ impl Environment for Tabular {
 
 impl Planning for Tabular {
     fn reward_range(&self) -> f64 {
-        let rewards = &self.model.rewards.values;
+        let rewards = &self.rewards.values;
         let most = rewards.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let least = rewards.iter().copied().fold(f64::INFINITY, f64::min);
         most - least
@@ -247,16 +249,5 @@ mod tests {
         let bad = Model { transitions: vec![0.5, 0.5, 0.1, 1.0], ..model() };
         let message = Tabular::new(bad).unwrap_err().to_string();
         assert_eq!(message, "transitions[action 0, state 1]: the probabilities sum to 1.1, not to 1");
-    }
-
-    #[test]
-    fn impossible_entries_are_never_drawn() {
-        let world = Tabular::new(model()).unwrap();
-        let mut rng = Rng::stream(1, 1);
-        for _ in 0..1000 {
-            let mut state = 1;
-            world.step(&mut state, 0, &mut rng);
-            assert_eq!(state, 1);
-        }
     }
 }

@@ -29,12 +29,20 @@ pub fn looks_numeric(word: &str) -> bool {
     matches!(word.as_bytes().first(), Some(b'0'..=b'9' | b'+' | b'-' | b'.'))
 }
 
-/// The beginning of a word, for messages: a hostile file may hold one of any length.
+/// The beginning of a word, for messages: a hostile file may hold one of any length, and characters that a terminal
+/// obeys rather than shows.
 pub fn excerpt(word: &str) -> String {
     const LONGEST: usize = 40;
-    match word.char_indices().nth(LONGEST) {
-        Some((cut, _)) => format!("`{}…`", &word[..cut]),
-        None => format!("`{word}`"),
+    let shown: String = word.chars().take(LONGEST).map(printable).collect();
+    let more = if word.chars().nth(LONGEST).is_some() { "…" } else { "" };
+    format!("`{shown}{more}`")
+}
+
+/// The character itself where it can be seen, else its number.
+fn printable(character: char) -> String {
+    match character {
+        '\'' | '"' | '\\' => character.into(),
+        _ => character.escape_debug().collect(),
     }
 }
 
@@ -176,6 +184,12 @@ mod tests {
             lexer.advance().unwrap();
         }
         assert_eq!(places, [(1, 1), (2, 1), (3, 1), (4, 1), (4, 3)]);
+    }
+
+    #[test]
+    fn words_in_messages_cannot_command_a_terminal() {
+        assert_eq!(excerpt("a\u{1b}[2Jé'\u{202e}"), "`a\\u{1b}[2Jé'\\u{202e}`");
+        assert_eq!(excerpt(&"é".repeat(41)), format!("`{}…`", "é".repeat(40)));
     }
 
     #[test]

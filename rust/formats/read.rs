@@ -5,6 +5,7 @@ use crate::error::{Error, Result};
 use crate::formats::header::{Header, SECTIONS, unknown_section};
 use crate::formats::lexer::{Lexer, Token};
 use crate::formats::tables::{RewardLine, Sizes, Tables};
+use crate::memory::reserve;
 use crate::parallel::Ticker;
 
 /// A POMDP as its file has it. Names are empty where the file only counts.
@@ -72,6 +73,7 @@ impl Body<'_> {
             if probabilities && !(0.0..=1.0 + ROW_TOLERANCE).contains(&number) {
                 return Err(self.lexer.error_at(place, format!("{number} is not a probability")));
             }
+            reserve(&mut self.numbers, 1, "a line of numbers")?;
             self.numbers.push(number);
         }
         Ok(())

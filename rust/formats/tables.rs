@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use crate::domains::tabular::Rewards;
 use crate::error::{Error, Result};
+use crate::memory::{filled, reserve};
 
 /// How often tables may be written over, beyond `max_entries` entries that any file may write: a short line such
 /// as `T: * uniform` touches every entry, so without a bound a small file could keep the reader busy for hours.
@@ -63,9 +64,9 @@ impl Tables {
         };
         tables.refuse_too_large(false, false)?;
         let pairs = sizes.actions * sizes.states;
-        tables.transitions = vec![0.0; pairs * sizes.states];
-        tables.observations = vec![0.0; pairs * sizes.observations];
-        tables.rewards.values = vec![0.0; pairs];
+        tables.transitions = filled(pairs * sizes.states, 0.0, "T")?;
+        tables.observations = filled(pairs * sizes.observations, 0.0, "O")?;
+        tables.rewards.values = filled(pairs, 0.0, "R")?;
         Ok(tables)
     }
 
@@ -105,7 +106,8 @@ impl Tables {
         self.refuse_too_large(by_next_state, by_observation)?;
         let next_copies = if by_next_state && !old.by_next_state { self.sizes.states } else { 1 };
         let copies = next_copies * if by_observation { self.sizes.observations } else { 1 };
-        let mut values = Vec::with_capacity(old.values.len() * copies);
+        let mut values = vec![];
+        reserve(&mut values, old.values.len() * copies, "R")?;
         for &value in &old.values {
             values.resize(values.len() + copies, value);
         }
@@ -157,11 +159,11 @@ impl Tables {
         let Sizes { states, observations: width, .. } = self.sizes;
         let rewards = &mut self.rewards;
         if rewards.by_observation && !varies(&rewards.values, width, 1) {
-            rewards.values = rewards.values.iter().copied().step_by(width).collect();
+            keep_every(&mut rewards.values, width);
             rewards.by_observation = false;
         }
         if rewards.by_next_state && !rewards.by_observation && !varies(&rewards.values, states, 1) {
-            rewards.values = rewards.values.iter().copied().step_by(states).collect();
+            keep_every(&mut rewards.values, states);
             rewards.by_next_state = false;
         }
         if costs {
@@ -169,6 +171,16 @@ impl Tables {
             rewards.values.iter_mut().for_each(|value| *value = 0.0 - *value);
         }
     }
+}
+
+/// Keeps the first of every `step` values, in place: there may be no room for another table.
+fn keep_every(values: &mut Vec<f64>, step: usize) {
+    let kept = values.len() / step;
+    for index in 0..kept {
+        values[index] = values[index * step];
+    }
+    values.truncate(kept);
+    values.shrink_to_fit();
 }
 
 /// Do numbers in the shape (…, count, block) change along `count`?

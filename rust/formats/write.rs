@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::fmt::Write;
 
 use crate::domains::tabular::{Model, Tabular};
+use crate::error::Result;
 use crate::formats::symbols::{RESERVED, fault};
 
 /// A matrix with fewer than one entry in this many is written entry by entry.
@@ -11,8 +12,8 @@ const SPARSE: usize = 4;
 
 /// The text of a file. The format has no terminal states: they become absorbing and pay nothing. Names that it
 /// cannot express are changed as little as possible; names that only count are written as a count.
-pub fn write(world: &Tabular, discount: f64) -> String {
-    let model = absorbing(&world.model);
+pub fn write(world: &Tabular, discount: f64) -> Result<String> {
+    let model = absorbing(world.model()?);
     let (states, width) = (model.n_states, model.n_observations);
     let mut text = String::from("discount: ");
     push_number(&mut text, discount);
@@ -39,12 +40,11 @@ pub fn write(world: &Tabular, discount: f64) -> String {
         );
     }
     push_rewards(&mut text, &model, &action_names, &state_names);
-    text
+    Ok(text)
 }
 
 /// The model without terminal states: one stays where it is, and is paid no more.
-fn absorbing(model: &Model) -> Model {
-    let mut model = model.clone();
+fn absorbing(mut model: Model) -> Model {
     let states = model.n_states;
     let paid = model.rewards.values.len() / (model.n_actions * states);
     for pair in 0..model.n_actions * states {
@@ -169,8 +169,8 @@ mod tests {
     #[test]
     fn what_is_written_is_read() {
         let world = crate::domains::tiger::Tiger.tabular();
-        let file = read(write(&world, 0.95).as_bytes(), 1000, &Ticker::default()).unwrap();
-        assert_eq!(file.model, world.model);
+        let file = read(write(&world, 0.95).unwrap().as_bytes(), 1000, &Ticker::default()).unwrap();
+        assert_eq!(file.model, world.model().unwrap());
         assert_eq!(file.discount, 0.95);
     }
 }

@@ -71,12 +71,14 @@ def test_from_a_log_to_a_policy_and_what_it_earns(tmp_path, log):
     played = as_json("evaluate", out, "--env", "tiger", "--episodes", "500")["tiger"]
     score = uqf.estimate_return(uqf.make("tiger"), uqf.load(out), episodes=500)
     assert played["return"] == score.mean
-    estimate = as_json("evaluate", out, "--log", log)["expect"]
-    direct = uqf.ope.evaluate(uqf.load(out), uqf.read_log(log), discount=0.9)
+    other = tmp_path / "other.parquet"
+    uqf.rollout(uqf.make("tiger"), episodes=600, horizon=5, seed=1).to_parquet(other)
+    estimate = as_json("evaluate", out, "--log", other)["expect"]
+    direct = uqf.ope.evaluate(uqf.load(out), uqf.read_log(other), discount=0.9)
     assert estimate["expected return"] == direct.text()
-    assert estimate["guess"] == direct.mean and estimate["from"] is None, "300 episodes cannot tell"
-    shown = CliRunner().invoke(app, ["evaluate", str(out), "--log", str(log)])
-    assert direct.verdict.split(".")[0] in " ".join(shown.output.split())
+    assert estimate["guess"] == direct.mean and estimate["from"] is None, "so few episodes cannot tell"
+    shown = " ".join(CliRunner().invoke(app, ["evaluate", str(out), "--log", str(other)]).output.split())
+    assert direct.verdict.split(".")[0] in shown and "not known from this log" in shown
 
 
 def test_a_log_with_names_keeps_them(tmp_path):
@@ -94,7 +96,7 @@ def test_a_log_with_names_keeps_them(tmp_path):
     assert 0.2 < report["data"]["smallest propensity"] < report["data"]["mean propensity"] < 0.8
     assert f"{report['data']['smallest propensity']:.2g} at least" in worry, "the estimate is reported"
     assert report["data"]["names"] == "2 actions, 2 observations and one code for unknown ones"
-    assert uqf.inspect_policy(out).vocabulary == uqf.Vocabulary(("open", "wait"), ("green", "red"))
+    assert uqf.inspect_policy(out).codebook == uqf.Codebook.named(("open", "wait"), ("green", "red"))
     assert as_json("inspect", log)["log"]["episodes"] == 60
     assert as_json("evaluate", out, "--log", log)["expect"]["logged episodes"] == 60
 
@@ -131,8 +133,8 @@ def test_the_report_reads_as_a_report(tmp_path, log):
 
 
 def test_names_that_look_like_markup_are_shown_as_they_are(tmp_path):
-    names = uqf.Vocabulary(("[/bold]", "[red]go"), ("x",))
-    uqf.save(uqf.TablePolicy(np.full((5, 2), 0.5), 2), tmp_path / "policy", vocabulary=names)
+    names = uqf.Codebook.named(("[/bold]", "[red]go"), ("x",))
+    uqf.save(uqf.TablePolicy(np.full((5, 2), 0.5), 2), tmp_path / "policy", codebook=names)
     shown = CliRunner().invoke(app, ["inspect", str(tmp_path / "policy")], catch_exceptions=False).output
     assert "[/bold], [red]go" in shown
 

@@ -12,6 +12,7 @@ from sklearn.base import clone
 import uqf
 from shard_sources import Watched, WatchedShard
 from uqf.baselines import FittedQ, MemorylessQ
+from uqf.data.fingerprint import fingerprint
 from uqf.learn import fit as front_door
 from uqf.learn import learner as base
 
@@ -208,11 +209,11 @@ def test_other_learners_learn_from_a_sample_of_the_shards_and_say_so(name, data,
 
 
 @pytest.mark.parametrize("name", [*OTHERS, "BeliefQ"])
-def test_a_learner_of_shards_is_saved_without_a_fingerprint_of_its_data(name, data, folder, tmp_path):
+def test_a_learner_of_shards_is_saved_with_the_fingerprint_of_all_its_data(name, data, folder, tmp_path):
     made = {"BeliefQ": lambda: uqf.BeliefQ(**SMALL)} | OTHERS
     learner = made[name]().fit(folder)
     learner.save(tmp_path / "policy")
-    assert uqf.inspect_policy(tmp_path / "policy").data_fingerprint is None
     again = clone(learner).fit(data)
     again.save(tmp_path / "again")
-    assert len(uqf.inspect_policy(tmp_path / "again").data_fingerprint) == 64
+    found = {uqf.inspect_policy(tmp_path / name).data_fingerprint for name in ("policy", "again")}
+    assert found == {fingerprint(data)}

@@ -6,6 +6,7 @@ import pytest
 import uqf
 from random_policies import softened
 from uqf import ope
+from uqf.ope.behavior import behavior_of
 from uqf.ope.estimators import replayed
 
 
@@ -29,7 +30,9 @@ def test_overlap_foresees_weights_that_the_logs_happen_to_lack(no_model):
             behavior_probs=data.behavior_probs,
         )
         whole = paid[paid.lengths == horizon]
-        return len(whole) / 2000, replayed(policy, whole, env.discount, no_model, 0).overlap
+        return len(whole) / 2000, replayed(
+            policy, whole, env.discount, behavior_of(whole), no_model, 0
+        ).overlap
 
     found = [overlap(seed) for seed in range(8)]
     foreseen = np.array([one.foreseen / share for share, one in found])

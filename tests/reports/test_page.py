@@ -126,7 +126,7 @@ def test_names_of_any_length_and_many_actions_stay_small(tmp_path):
         np.arange(0, steps + 1, 20),
         n_actions=kinds,
         n_observations=kinds + 1,
-        vocabulary=uqf.Vocabulary(
+        codebook=uqf.Codebook.named(
             tuple(f"{number} " + "a" * 500 for number in range(kinds)),
             tuple(f"{number} " + "o" * 500 for number in range(kinds)),
         ),

@@ -51,7 +51,7 @@ def test_a_situation_is_divided_by_what_decisions_depend_on():
 
 
 def test_situations_in_words():
-    names = Names(uqf.Vocabulary(("run", "oil"), ("low", "high")), 3)
+    names = Names(uqf.Codebook.named(("run", "oil"), ("low", "high")), 3)
 
     def text(*conditions):
         return Situation(conditions, np.array([0])).text(names)
@@ -63,5 +63,5 @@ def test_situations_in_words():
     assert text(high, Condition(1, "action", 1), low) == "after “low”, then “oil” and “high”"
     assert text(Condition(1, "observation", -1)) == "at the start"
     assert text(high, Condition(2, "action", -1)) == "after the first step, then “high”"
-    numbers = Names(uqf.Vocabulary(), 3)
+    numbers = Names(uqf.Codebook.named(), 3)
     assert Situation((high,), np.array([0])).text(numbers) == "after “observation 1”"

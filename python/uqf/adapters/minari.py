@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from gymnasium import spaces
 
-from uqf.adapters.spaces import Coding, coding
 from uqf.data.trajectories import Trajectories
 from uqf.errors import FileFormatError
+from uqf.worlds.spaces import Coding, coding
 
 
 def _elements(stacked: Any, space: Any, length: int) -> list[Any]:
@@ -34,6 +34,38 @@ def from_minari(dataset: Any) -> Trajectories:
 
     Minari has T + 1 observations for T actions: the one before the first action becomes that of
     `first_observations`. Minari knows no propensities, so the data have none.
+
+    Parameters
+    ----------
+    dataset : minari.MinariDataset
+        With finite spaces of actions and observations.
+
+    Returns
+    -------
+    Trajectories
+        The episodes, in the order of the data set.
+
+    Raises
+    ------
+    FileFormatError
+        If an episode has other lengths than it must have.
+
+    Examples
+    --------
+    Anything that is read like such a data set will do:
+
+    >>> from types import SimpleNamespace
+    >>> import numpy as np, uqf
+    >>> from gymnasium.spaces import Discrete
+    >>> episode = SimpleNamespace(
+    ...     observations=np.array([3, 1, 2]), actions=np.array([1, 0]),
+    ...     rewards=np.array([0.0, 2.0]), terminations=np.array([False, True]),
+    ... )
+    >>> dataset = SimpleNamespace(
+    ...     action_space=Discrete(2), observation_space=Discrete(4), iterate_episodes=lambda: [episode]
+    ... )
+    >>> uqf.from_minari(dataset).first_observations.tolist()
+    [3]
     """
     actions = coding(dataset.action_space, "action")
     observations = coding(dataset.observation_space, "observation")

@@ -46,6 +46,8 @@ class FittedQ(Learner):
     temperature : float
         0 acts greedily.
 
+    Notes
+    -----
     The maximum is over the predicted values whatever their sign. Values are kept inside what the rewards of
     the log allow (with discount below 1), or a linear Q could grow without end. An action that the log lacks
     is given the lowest target: nothing speaks for it.

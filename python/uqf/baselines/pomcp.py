@@ -34,6 +34,8 @@ class POMCP(_core.Pomcp):
     seed : int
         Of the search; `rollout` mixes it with its own seed and the number of the episode.
 
+    Notes
+    -----
     Step by step: ``state = planner.initial_state()``, ``planner.action(state)``, ``planner.q_values(state)``,
     ``state = planner.update(state, action, observation)``. A state is immutable and holds a finished search:
     `update` is the expensive call. In a `rollout` the recorded behaviour probabilities are those *given* the

@@ -34,6 +34,8 @@ class PSRPBVI(Learner):
     ridge : float
         Penalty of the reward's weights, relative to the mean square of a state's entries.
 
+    Notes
+    -----
     Trap: operators hold P(a, o | h). They are divided by the share of each action in the data, which is right
     only if the policy that collected them did not look at the history. A learned model is not a
     probability model: plans that promise more (or less) than the rewards of the log allow are not believed,

@@ -33,6 +33,8 @@ class TPSR(Learner):
     temperature : float
         0 acts greedily.
 
+    Notes
+    -----
     Trap: with occurrences "anywhere" the end of a recording looks like the end of the world. The probability
     that something happens next is too low by about one part in the length of an episode (a sum of 0.83, 0.91,
     0.95 at lengths 5, 10, 20 on a ring of three states); predictions given the action hardly suffer.

@@ -12,23 +12,23 @@ from rich.console import Console
 
 import uqf
 from uqf.cli import compare, experiments
+from uqf.cli.entry import INTERRUPTED
 from uqf.cli.options import AsJson, Columns, Discount, Seed, log_columns
-from uqf.cli.summary import data_report, estimate_report, fit_report, policy_report
+from uqf.cli.refusals import REFUSALS, about, explain
+from uqf.cli.summary import data_report, estimate_report, fit_report, judged, policy_report
 from uqf.cli.tables import show
-from uqf.cli.terminal import INTERRUPTED, fit_progress, plain_table, progress_bar, stages, stoppable
+from uqf.cli.terminal import fit_progress, plain_table, progress_bar, stages, stoppable
 from uqf.cli.watch import as_record
 from uqf.cli.watch import show as show_episode
-from uqf.errors import UQFError
+from uqf.cli.worlds import fitting, named_world
 from uqf.evaluate import estimate_return
 from uqf.frames import play
 from uqf.ope import METHODS
-from uqf.ope import evaluate as evaluate_off_policy
 from uqf.reports.report import Report
 from uqf.reports.study import Study
 from uqf.reports.writing import check_folder
 from uqf.storage.tensors import begins_as_tensors
-from uqf.worlds.environments import Environment, environments, make
-from uqf.worlds.pomdp_file import load_pomdp
+from uqf.worlds.environments import environments, make
 
 app = typer.Typer(
     help="""Policies for partially observed systems from logged episodes.
@@ -55,11 +55,11 @@ Episodes = Annotated[int, typer.Option(help="Episodes per world.", min=2)]
 
 
 def main() -> None:
-    """Entry point of the ``uqf`` script; what the data forbid ends with a message, not with a traceback."""
+    """Runs the program; what files and data forbid ends with a message, not with a traceback."""
     try:
         app()
-    except (UQFError, OSError, ValueError, ImportError) as error:
-        Console(stderr=True).print(f"uqf: {error}", style="red", markup=False, highlight=False)
+    except REFUSALS as error:
+        explain(error)
         raise SystemExit(1) from None
     except KeyboardInterrupt:
         raise SystemExit(INTERRUPTED) from None
@@ -72,14 +72,10 @@ def _names() -> list[str]:
 World = Annotated[
     str | None,
     typer.Option(
-        help="World to play in: a name that `uqf environments` lists, or a .pomdp file.",
+        help="World to play in: a name that `uqf environments` lists, a .pomdp file, or a name of Gymnasium.",
         autocompletion=_names,
     ),
 ]
-
-
-def _world(name: str) -> Environment:
-    return load_pomdp(name) if name.endswith(".pomdp") else make(name)
 
 
 @app.command()
@@ -116,7 +112,7 @@ def fit(
     errors, again = Console(stderr=True), f"{out} is as it was; the same command starts again."
     for path in (out, report or out):
         check_folder(path)
-    with stoppable(errors, again):
+    with stoppable(errors, again), about(log):
         if rank is not None:
             with fit_progress() as progress:
                 shards = uqf.Shards(log, columns=log_columns(columns))
@@ -168,9 +164,10 @@ def evaluate(
         raise typer.BadParameter("give either --env NAME or --log LOG")
     header, loaded = uqf.inspect_policy(policy), uqf.load(policy)
     errors = Console(stderr=True)
-    with stoppable(errors, "Nothing was written; the same command starts again."):
+    again = "Nothing was written; the same command starts again."
+    with stoppable(errors, again), about(policy, log or env):
         if env is not None:
-            world = _world(env)
+            world = named_world(env, policy)
             with progress_bar(errors) as bar:
                 task = bar.add_task("playing", total=episodes, note="")
                 score = estimate_return(
@@ -184,17 +181,17 @@ def evaluate(
             played = {"episodes": episodes, "return": score.mean, "standard error": score.stderr}
             show({env: played | {"mean length": float(score.lengths.mean())}}, as_json)
             return
-        weight = float(header.settings.get("discount", 1.0)) if discount is None else discount
+        weight = header.discount if discount is None else discount
         with stages(errors) as bar:
             bar.add_task(f"evaluating on {log}")
             data = uqf.read_log(
                 Path(str(log)),
                 columns=log_columns(columns),
-                vocabulary=header.vocabulary,
+                codebook=header.codebook,
                 n_actions=header.n_actions,
                 n_observations=header.n_observations,
             )
-            estimate = evaluate_off_policy(loaded, data, discount=weight, method=method, seed=seed)
+            estimate = judged(loaded, header, data, discount=weight, method=method, seed=seed)
         show({"expect": estimate_report(estimate), "data": data_report(data, weight)}, as_json)
 
 
@@ -214,25 +211,16 @@ def watch(
     """
     if env is None:
         raise typer.BadParameter(f"give --env NAME, one of {', '.join(environments())}, or a .pomdp file")
-    world = _world(env)
-    loaded = None if policy is None else _fitting(uqf.load(policy), world)
+    world = named_world(env, policy)
+    loaded = None if policy is None else fitting(uqf.load(policy), world)
     frames = play(world, loaded, seed=seed)
     if as_json:
         typer.echo(json.dumps(as_record(frames, world.name, world.action_names)))
         return
     title = f"{policy.name if policy else 'chance'} on {world.name}"
-    with stoppable(Console(stderr=True), "The same command with the same --seed plays the same episode."):
+    again = "The same command with the same --seed plays the same episode."
+    with stoppable(Console(stderr=True), again), about(policy or env):
         show_episode(frames, title, world.action_names, speed, Console())
-
-
-def _fitting(policy: Any, world: Environment) -> Any:
-    """The policy, if it has as many actions and observations as the world."""
-    for name in ("n_actions", "n_observations"):
-        if getattr(policy, name) != getattr(world, name):
-            raise ValueError(
-                f"the policy has {name} = {getattr(policy, name)}, but {world.name} has {getattr(world, name)}"
-            )
-    return policy
 
 
 @app.command()
@@ -246,7 +234,9 @@ def inspect(
     if path.suffix == ".safetensors" or begins_as_tensors(path):
         show({"policy": policy_report(uqf.inspect_policy(path))}, as_json)
     else:
-        show({"log": data_report(uqf.read_log(path, columns=log_columns(columns)), discount)}, as_json)
+        with about(path):
+            data = uqf.read_log(path, columns=log_columns(columns))
+            show({"log": data_report(data, discount)}, as_json)
 
 
 @app.command("environments")

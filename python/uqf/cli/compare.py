@@ -11,9 +11,11 @@ from rich.console import Console
 import uqf
 from uqf.cli.essentials import against
 from uqf.cli.options import AsJson, Columns, Seed, log_columns
+from uqf.cli.refusals import about
 from uqf.cli.summary import estimate_report
 from uqf.cli.tables import show
 from uqf.cli.terminal import fit_progress, stoppable
+from uqf.data.fingerprint import fingerprint
 from uqf.reports.comparison import ComparisonReport
 from uqf.reports.writing import check_folder
 
@@ -41,19 +43,23 @@ def compare(
     if report is not None:
         check_folder(report)
     header, other = uqf.inspect_policy(first), uqf.inspect_policy(second)
-    for name in ("n_actions", "n_observations", "vocabulary"):
+    for name in ("n_actions", "n_observations", "codebook"):
         if getattr(header, name) != getattr(other, name):
             raise ValueError(f"{first} and {second} differ in {name}: compare policies of the same log")
-    weight = float(header.settings.get("discount", 1.0)) if discount is None else discount
-    with stoppable(Console(stderr=True), "Nothing was written; the same command starts again."):
+    weight = header.discount if discount is None else discount
+    again = "Nothing was written; the same command starts again."
+    with stoppable(Console(stderr=True), again), about(log):
         data = uqf.read_log(
             log,
             columns=log_columns(columns),
-            vocabulary=header.vocabulary,
+            codebook=header.codebook,
             n_actions=header.n_actions,
             n_observations=header.n_observations,
         )
-        found = ComparisonReport(uqf.load(first), uqf.load(second), data, discount=weight, seed=seed)
+        taught = tuple(fingerprint(data) == one.data_fingerprint for one in (header, other))
+        found = ComparisonReport(
+            uqf.load(first), uqf.load(second), data, discount=weight, seed=seed, taught=(taught[0], taught[1])
+        )
         with fit_progress() as progress:
             found.complete(progress)
         if report is not None:

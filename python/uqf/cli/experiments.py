@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
-from uqf.cli.terminal import plain_table, progress_bar, stoppable
+from uqf.cli.terminal import plain_table, progress_bar, stoppable, tell
 from uqf.experiments import gridworld
 from uqf.experiments.cells import Cell, Row, Store, code
 from uqf.experiments.gridworld import GridWorld
@@ -84,6 +84,8 @@ def worlds(
     ] = None,
     seeds: Annotated[int, typer.Option(min=1, help="Random logs of each world.")] = 3,
     first_seed: Annotated[int, typer.Option(min=0, help="Seed of the first log.")] = 0,
+    only: Annotated[list[str] | None, typer.Option(help="Only worlds whose name contains this.")] = None,
+    online: Annotated[bool, typer.Option("--online", help="Policy iteration beside, in Gymnasium.")] = False,
     as_json: Json = False,
 ) -> None:
     """Learns worlds that others wrote from random logs, beside the tables that people would pick instead."""
@@ -91,8 +93,9 @@ def worlds(
 
     console, results = Console(stderr=as_json), list[Result]()
     with stoppable(console, "Nothing is kept; give fewer seeds for a first look."):
-        for place in places(folder):
-            found = list(contest(place, range(first_seed, first_seed + seeds)))
+        chosen = [one for one in places(folder) if not only or any(part in one.name for part in only)]
+        for place in chosen:
+            found = list(contest(place, range(first_seed, first_seed + seeds), online))
             results += found
             _world_table(place.name, found, console)
     if as_json:
@@ -102,9 +105,9 @@ def worlds(
 def _world_table(name: str, results: list[Any], console: Console) -> None:
     from uqf.experiments.worlds import summary
 
-    table = plain_table(name, "method", "return", "± s.e.")
-    for method, (mean, error) in summary(results)[name].items():
-        table.add_row(method, f"{mean:.3g}", f"{error:.2g}")
+    table = plain_table(name, "method", "return", "± s.e.", "CPU seconds")
+    for method, (mean, error, seconds) in summary(results)[name].items():
+        table.add_row(method, f"{mean:.3g}", f"{error:.2g}", f"{seconds:.2g}")
     console.print(table)
     chosen = Counter(result.learner for result in results if result.learner)
     console.print(
@@ -123,10 +126,10 @@ def _run(names: list[Name], size: SizeName, out: Path, as_json: bool, command: s
             older = sum(row.origin.get("code") != code() for row in rows)
             if older:
                 path = Store(out, name).path
-                console.print(f"{older} of them were made by other code; remove {path} to run them again")
+                tell(console, f"{older} of them were made by other code; remove {path} to run them again")
             tables[name] = (_gridworld if name is Name.gridworld else _spocman)(rows, console)
         report = write_report(out, size)
-    console.print(f"Report: {report}", soft_wrap=True)
+    tell(console, f"Report: {report}")
     if as_json:
         typer.echo(json.dumps(tables | {"report": str(report)}))
 

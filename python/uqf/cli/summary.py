@@ -9,10 +9,11 @@ import numpy as np
 
 from uqf import ope
 from uqf.cli.essentials import against, expected
+from uqf.data.codebook import Codebook
 from uqf.data.concatenate import concatenate
+from uqf.data.fingerprint import fingerprint
 from uqf.data.propensities import propensities
 from uqf.data.trajectories import Trajectories
-from uqf.data.vocabulary import Vocabulary
 from uqf.learn.learner import Learner
 from uqf.learn.markov_test import markov_test
 from uqf.reports import report as reports
@@ -26,13 +27,13 @@ def data_report(data: Trajectories, discount: float = 1.0) -> Report:
     """Figures that describe a data set."""
     returns = data.returns(discount)
     probs = propensities(data)
-    counts = np.bincount(data.symbols, minlength=data.n_symbols)
+    counts = np.unique(data.symbols, return_counts=True)[1]
     return {
         "episodes": len(data),
         "steps": data.n_steps,
         "actions": data.n_actions,
         "observations": data.n_observations,
-        "names": _names(data.vocabulary or Vocabulary()),
+        "names": _names(data.codebook or Codebook.named()),
         "shortest episode": int(data.lengths.min()),
         "mean length": float(data.lengths.mean()),
         "longest episode": int(data.lengths.max()),
@@ -45,39 +46,46 @@ def data_report(data: Trajectories, discount: float = 1.0) -> Report:
         "propensities": "estimated from the last symbol" if data.behavior_probs is None else "logged",
         "smallest propensity": float(probs.min()),
         "mean propensity": float(probs.mean()),
-        "symbols seen": int((counts > 0).sum()),
-        "symbols seen rarely": int(((counts > 0) & (counts < FEW_OCCURRENCES)).sum()),
+        "symbols seen": len(counts),
+        "symbols seen rarely": int((counts < FEW_OCCURRENCES).sum()),
         "steps without reward": float((data.rewards == 0).mean()),
         "last observation": markov_test(data).verdict,
     }
 
 
-def _names(vocabulary: Vocabulary) -> str:
+def _names(codebook: Codebook) -> str:
     """Which of the two have names; a code more stands for observations that the log does not contain."""
     parts = []
-    if vocabulary.actions is not None:
-        parts.append(f"{len(vocabulary.actions)} actions")
-    if vocabulary.observations is not None:
-        parts.append(f"{len(vocabulary.observations)} observations and one code for unknown ones")
+    if codebook.action_names is not None:
+        parts.append(f"{len(codebook.action_names)} actions")
+    if codebook.observation_names is not None:
+        parts.append(f"{len(codebook.observation_names)} observations and one code for unknown ones")
     return ", ".join(parts) or "none, only numbers"
 
 
 def policy_report(header: PolicyHeader) -> Report:
     """What a policy file says about itself."""
-    names = header.vocabulary
+    book = header.codebook or Codebook.named()
+    described = [book.describe(code) for code in range(min(book.n_codes or 0, 10))]
     plain = {name: part for name, part in header.parts.items() if not isinstance(part, dict)}
     return {
         "kind": header.kind,
         "actions": header.n_actions,
         "observations": header.n_observations,
         **{name: part for name, part in plain.items() if name not in ("n_actions", "n_observations")},
-        "action names": names and names.actions and ", ".join(names.actions[:10]),
-        "observation names": names and names.observations and ", ".join(names.observations[:10]),
+        "action names": book.action_names and ", ".join(book.action_names[:10]),
+        "observation codes": "; ".join(described) or None,
         "settings": header.settings,
         "data fingerprint": header.data_fingerprint,
         "written by uqf": header.package_version,
         "format": header.format,
     }
+
+
+def judged(policy: Any, header: PolicyHeader, data: Trajectories, **options: Any) -> ope.Estimate:
+    """What a policy from a file would earn by a log, which may be the one that it learned from."""
+    estimate = ope.evaluate(policy, data, **options)
+    return estimate.of_taught() if fingerprint(data) == header.data_fingerprint else estimate
 
 
 def estimate_report(estimate: ope.Estimate) -> Report:
@@ -87,6 +95,7 @@ def estimate_report(estimate: ope.Estimate) -> Report:
     return {
         "expected return": estimate.text(),
         "known": estimate.known,
+        "learned from this log": estimate.taught or None,
         "condition": estimate.condition or None,
         "mean": estimate.mean if told else None,
         "from": low if told else None,

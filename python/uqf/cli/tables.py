@@ -11,6 +11,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from uqf.printable import printable
+
 #: Headings of the parts of a report.
 TITLES = {
     "data": "What the data look like",
@@ -34,7 +36,7 @@ def show(report: dict[str, Any], as_json: bool) -> None:
             console.print(heading, style="italic", highlight=False)
             lines = Table.grid(padding=(0, 1))
             for line in part or ["nothing in particular"]:
-                lines.add_row("  -", Text(line))
+                lines.add_row("  -", Text(printable(line)))
             console.print(lines)
             console.print()
         else:
@@ -43,16 +45,16 @@ def show(report: dict[str, Any], as_json: bool) -> None:
 
 def _show_part(console: Console, title: str, part: dict[str, Any]) -> None:
     """A table of the figures, the verdict if there is one, then the parts within."""
-    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, show_header=False)
+    # Everything as it stands: names from a file may look like markup, or command the terminal.
+    table = Table(title=Text(printable(title)), title_justify="left", box=box.SIMPLE_HEAD, show_header=False)
     table.add_column(no_wrap=True)
     table.add_column(overflow="fold")
     for name, value in part.items():
         if not isinstance(value, dict) and name != "verdict" and value not in (None, [], ()):
-            # As it stands: names from a log may look like markup.
-            table.add_row(name.replace("_", " "), Text(_shown(value)))
+            table.add_row(*(Text(printable(text)) for text in (name.replace("_", " "), _shown(value))))
     console.print(table)
     if "verdict" in part:
-        console.print(part["verdict"] + "\n", highlight=False, markup=False)
+        console.print(printable(f"{part['verdict']}\n"), highlight=False, markup=False)
     for name, value in part.items():
         if isinstance(value, dict) and value:
             _show_part(console, f"{title}: {name}", value)

@@ -18,29 +18,34 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 from rich.table import Table
+from rich.text import Text
 
+from uqf.cli.entry import INTERRUPTED
 from uqf.data.progress import Progress as FitProgress
-
-#: Exit code of a run ended by Ctrl-C, as shells have it.
-INTERRUPTED = 130
+from uqf.printable import printable
 
 
 def progress_bar(console: Console) -> Progress:
     """A bar with the time left, gone when it is done; nothing at all where `console` is no terminal."""
     columns = (
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
         MofNCompleteColumn(),
         TimeRemainingColumn(),
-        TextColumn("{task.fields[note]}"),
+        TextColumn("{task.fields[note]}", markup=False),
     )
     return Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
 
 
 def stages(console: Console) -> Progress:
     """For work whose parts cannot be counted: what is being done, and for how long already."""
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+    columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
     return Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
+
+
+def tell(console: Console, line: str) -> None:
+    """Prints a line that may hold names from files: as they stand, and unable to command the terminal."""
+    console.print(printable(line), soft_wrap=True, markup=False, highlight=False)
 
 
 @contextmanager
@@ -49,13 +54,13 @@ def stoppable(console: Console, advice: str) -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
-        console.print(f"\nStopped. {advice}", soft_wrap=True, markup=False, highlight=False)
+        tell(console, f"\nStopped. {advice}")
         raise typer.Exit(INTERRUPTED) from None
 
 
 def plain_table(title: str, *columns: str) -> Table:
     """A table whose first column is words and whose others are figures."""
-    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD)
+    table = Table(title=Text(printable(title)), title_justify="left", box=box.SIMPLE_HEAD)
     for index, column in enumerate(columns):
         table.add_column(column, justify="left" if index == 0 else "right", no_wrap=True)
     return table
@@ -64,8 +69,9 @@ def plain_table(title: str, *columns: str) -> Table:
 @contextmanager
 def fit_progress() -> Iterator[Callable[[FitProgress], object]]:
     """A callback that shows on a terminal what a fit is doing and how long it will go on."""
-    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[left]}"))
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), TextColumn("{task.fields[left]}"))
+    console = Console(stderr=True)
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task("", left="")
 
         def show(progress: FitProgress) -> None:

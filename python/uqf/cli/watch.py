@@ -12,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from uqf.frames import Frame
+from uqf.printable import printable
 
 #: Styles of the letters of pictures; others are printed as they are.
 STYLES = {"#": "grey37", "@": "bold yellow", "g": "red", "G": "bold magenta", "*": "green", "o": "green"}
@@ -23,8 +24,8 @@ class Show:
     """Frames of one episode as they come, with what was earned so far."""
 
     def __init__(self, title: str, actions: list[str]) -> None:
-        self.title = title
-        self.actions = actions
+        self.title = printable(title)
+        self.actions = [printable(action) for action in actions]
         self.steps = 0
         self.earned = 0.0
 
@@ -40,9 +41,10 @@ class Show:
 
     def picture(self, frame: Frame) -> Group:
         """A frame for a terminal."""
-        world = Text(frame.picture)
+        picture = printable(frame.picture)
+        world = Text(picture)
         for letter, style in STYLES.items():
-            places = [index for index, other in enumerate(frame.picture) if other == letter]
+            places = [index for index, other in enumerate(picture) if other == letter]
             for place in places:
                 world.stylize(style, place, place + 1)
         side_by_side = Table.grid(padding=(0, 4))
@@ -53,7 +55,7 @@ class Show:
         """A frame for a file or a pipe."""
         named = zip(self.actions, frame.q_values or [], strict=False)
         values = "  ".join(f"{name} {value:.4g}" for name, value in named)
-        return "\n".join([self.status(frame), frame.picture, *([values] if values else []), ""])
+        return "\n".join([self.status(frame), printable(frame.picture), *([values] if values else []), ""])
 
     def _bars(self, frame: Frame) -> Table:
         """Actions with their values: the worst has the shortest bar, the chosen one is coloured."""

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import pairwise
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -28,6 +31,14 @@ def discounted_forward(rows: NDArray[np.floating], offsets: NDArray[np.int64], f
 def time_within(data: Trajectories) -> NDArray[np.int64]:
     """Number of every step within its episode, from 0."""
     return np.arange(data.n_steps) - np.repeat(data.offsets[:-1], data.lengths)
+
+
+def by_time(data: Trajectories) -> Iterator[NDArray[np.int64]]:
+    """The first steps of all episodes, then the second ones of those that have one, and so on."""
+    time = time_within(data)
+    order = np.argsort(time, kind="stable")
+    cuts = np.searchsorted(time[order], np.arange(int(data.lengths.max()) + 1))
+    return (order[first:last] for first, last in pairwise(cuts))
 
 
 def episodes_within(data: Trajectories, steps: int) -> int:

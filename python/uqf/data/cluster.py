@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 from distributed import Client, Future, KilledWorker
 from distributed.comm import get_address_host
 
+from uqf.data.codebook import Codebook
 from uqf.data.formats.columns import LogColumns
 from uqf.data.formats.parquet import files_of
 from uqf.data.formats.parquet_shards import BATCH_STEPS, Shards
@@ -18,7 +19,6 @@ from uqf.data.formats.survey import FileSurvey, survey
 from uqf.data.progress import LOG
 from uqf.data.shards import Source
 from uqf.data.tree_sum import TreeSum
-from uqf.data.vocabulary import Vocabulary
 from uqf.errors import FileFormatError, WorkerError
 
 Sum = TypeVar("Sum")
@@ -103,16 +103,47 @@ def dask_shards(
     columns: LogColumns | None = None,
     n_actions: int | None = None,
     n_observations: int | None = None,
-    vocabulary: Vocabulary | None = None,
+    codebook: Codebook | None = None,
     batch_steps: int = BATCH_STEPS,
 ) -> Shards:
     """The Parquet files of a folder that the machines of a cluster have, each or together; see `uqf.Shards`.
 
     Every machine looks into its own folder of that name. A file is later read only on machines that have it; files
     of the same name are taken for copies, and refused if their footers differ. This machine needs none of them.
+
+    Parameters
+    ----------
+    client : distributed.Client
+        Of the cluster.
+    folder : path
+        As the workers see it.
+    columns, n_actions, n_observations, codebook, batch_steps
+        As in `uqf.Shards`.
+
+    Returns
+    -------
+    Shards
+        For `fit(…, executor=client)`.
+
+    Raises
+    ------
+    FileFormatError
+        If machines have different files of the same name, or none has any.
+
+    Examples
+    --------
+    >>> import os, uqf
+    >>> from distributed import Client
+    >>> os.mkdir("log")
+    >>> uqf.rollout(uqf.make("tiger"), episodes=50).to_parquet("log/day.parquet")
+    >>> with Client(processes=False, n_workers=1, dashboard_address=None) as client:
+    ...     shards = uqf.dask_shards(client, os.path.abspath("log"))
+    ...     learner = uqf.UQF(2, 0.95).fit(shards, executor=client)
+    >>> learner.wfa_.rank
+    2
     """
     one_each = {get_address_host(address): address for address in sorted(client.nthreads())}
-    given = (n_actions, n_observations, vocabulary)
+    given = (n_actions, n_observations, codebook)
     seen = client.run(_look, os.fspath(folder), columns, *given, workers=list(one_each.values()))
     surveys: dict[str, FileSurvey] = {}
     hosts: dict[str, tuple[str, ...]] = {}

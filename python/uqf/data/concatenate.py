@@ -12,8 +12,29 @@ from uqf.data.trajectories import Trajectories
 def concatenate(parts: Sequence[Trajectories]) -> Trajectories:
     """All episodes of several data sets, in order.
 
-    The alphabets must agree. `behavior_probs` survive only if every part has them: half of the propensities
-    are of no use to anyone.
+    `behavior_probs` survive only if every part has them: half of the propensities are of no use to anyone.
+
+    Parameters
+    ----------
+    parts : sequence of Trajectories
+        With the same alphabets.
+
+    Returns
+    -------
+    Trajectories
+        A copy of all episodes.
+
+    Raises
+    ------
+    ValueError
+        If there is no part, or the alphabets differ.
+
+    Examples
+    --------
+    >>> import uqf
+    >>> monday, tuesday = (uqf.rollout(uqf.make("tiger"), episodes=5, seed=day) for day in (0, 1))
+    >>> len(uqf.concatenate([monday, tuesday]))
+    10
     """
     if len(parts) == 0:
         raise ValueError("parts is empty: give at least one data set")
@@ -25,8 +46,8 @@ def concatenate(parts: Sequence[Trajectories]) -> Trajectories:
                 f"parts[{index}] has {part.n_actions} actions and {part.n_observations} observations, "
                 f"parts[0] has {parts[0].n_actions} and {parts[0].n_observations}"
             )
-        if part.vocabulary != parts[0].vocabulary:
-            raise ValueError(f"parts[{index}] has other names than parts[0]: give `vocabulary` when reading")
+        if part.codebook != parts[0].codebook:
+            raise ValueError(f"parts[{index}] has other names than parts[0]: give `codebook` when reading")
     bases = np.cumsum([0] + [part.n_steps for part in parts])
     offsets = [np.zeros(1, np.int64)] + [
         part.offsets[1:] + base for part, base in zip(parts, bases, strict=False)
@@ -44,6 +65,6 @@ def concatenate(parts: Sequence[Trajectories]) -> Trajectories:
         np.concatenate([part.terminated for part in parts]),
         parts[0].n_actions,
         parts[0].n_observations,
-        parts[0].vocabulary,
+        parts[0].codebook,
         np.concatenate(first) if first else None,
     )

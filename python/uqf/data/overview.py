@@ -17,6 +17,9 @@ from uqf.data.trajectories import Trajectories
 #: What a step costs in units of `Reporter`, about nanoseconds.
 COST = 40.0
 
+#: Learners square rewards in single precision: the largest must lie between these, or all must be 0.
+REWARDS = (1e-12, 1e12)
+
 
 @dataclass(frozen=True)
 class Overview:
@@ -36,11 +39,15 @@ class Overview:
     max_steps: int
     shares: ActionShares | None
     """None if the log says how probable the actions were."""
+    largest: float
+    """The largest reward in size."""
 
     @classmethod
     def read(cls, reader: Reader, max_steps: int, seed: int) -> Overview:
         """Of all data, with a sample of about so many steps at most."""
-        return reader.sum("reading", partial(overview, max_steps, seed), COST)
+        found = reader.sum("reading", partial(overview, max_steps, seed), COST)
+        _check_largest(found.largest)
+        return found
 
     @property
     def whole(self) -> bool:
@@ -62,6 +69,7 @@ class Overview:
             priorities=np.concatenate([self.priorities, other.priorities]),
             limit=min(self.limit, other.limit),
             shares=reduce(ActionShares.plus, shares) if shares else None,
+            largest=max(self.largest, other.largest),
         )
         return both._cut()
 
@@ -80,8 +88,23 @@ class Overview:
         return Trajectories(**data.__getstate__() | {"behavior_probs": self.shares.along(data)})
 
 
+def check_rewards(data: Trajectories) -> None:
+    """Refuses rewards that learners cannot reckon with."""
+    _check_largest(float(np.abs(data.rewards).max()))
+
+
+def _check_largest(largest: float) -> None:
+    low, high = REWARDS
+    if largest > 0.0 and not low <= largest <= high:
+        raise ValueError(
+            f"rewards: the largest in size is {largest:.3g}, and learners take {low:g} to {high:g}; divide all of them "
+            "by a constant, which changes no choice"
+        )
+
+
 def overview(max_steps: int, seed: int, data: Trajectories) -> Overview:
     """Of some episodes in memory."""
     priorities = _core.episode_priorities(data, seed)
     shares = ActionShares.of(data) if data.behavior_probs is None else None
-    return Overview(len(data), data.n_steps, data, priorities, 2**64 - 1, max_steps, shares)._cut()
+    largest = float(np.abs(data.rewards).max())
+    return Overview(len(data), data.n_steps, data, priorities, 2**64 - 1, max_steps, shares, largest)._cut()

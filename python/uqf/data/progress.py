@@ -19,7 +19,30 @@ PRIOR_SHARE = 0.1
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a fit is."""
+    """How far a fit is.
+
+    Attributes
+    ----------
+    stage : str
+        What is being done, such as "first pass".
+    done : int
+        Work done so far, over all stages: the steps that were read, weighted by what a step costs in each stage.
+    total : int
+        Work of all stages; an estimate where it depends on what is found.
+    seconds : float
+        Since the fit began.
+    seconds_left : float
+        What the rest will take, by what stages took so far; infinite before anything is done.
+
+    Examples
+    --------
+    >>> import uqf
+    >>> told = []
+    >>> data = uqf.rollout(uqf.make("tiger"), episodes=100, seed=0)
+    >>> learner = uqf.UQF(2, 0.95).fit(data, progress=told.append)
+    >>> told[-1].done <= told[-1].total
+    True
+    """
 
     stage: str
     """What is being done, such as "first pass"."""

@@ -10,6 +10,7 @@ from typing import Any, Protocol, Self, TypeVar
 
 import numpy as np
 
+from uqf.data.fingerprint import Fingerprint
 from uqf.data.map_reduce import Tick, map_reduce
 from uqf.data.progress import Callback, Reporter
 from uqf.data.shards import Shard, source_of
@@ -52,6 +53,7 @@ class Reader:
         self.threads = 1 if threads is None and executor is not None else threads
         self.reporter = Reporter(progress, work(self.n_steps), unit)
         self._checksums: tuple[int, ...] = ()
+        self._fingerprint: Fingerprint | None = None
 
     def sum(self, stage: str, work: Callable[[Trajectories], Sum], cost: float = 1.0) -> Sum:
         """The sum of ``work(episodes)`` over all batches; `work` can be pickled, `cost` is that of a step."""
@@ -63,7 +65,8 @@ class Reader:
             read += steps
             self.reporter.reach(read / self.n_steps)
 
-        found: Pass = map_reduce(partial(_read, work), self.source, _plus, executor=self.executor, tick=tick)
+        reads = partial(_read, work, self._fingerprint is None)
+        found: Pass = map_reduce(reads, self.source, _plus, executor=self.executor, tick=tick)
         for index, (before, now) in enumerate(zip(self._checksums, found.checksums, strict=False)):
             if before != now:
                 raise FileFormatError(
@@ -71,8 +74,16 @@ class Reader:
                     "at rest"
                 )
         self._checksums = found.checksums
+        self._fingerprint = self._fingerprint or found.fingerprint
         total: Sum = found.total
         return total
+
+    @property
+    def fingerprint(self) -> str:
+        """Of all episodes, once they have been read."""
+        if self._fingerprint is None:
+            raise RuntimeError("nothing was read yet: call sum first")
+        return self._fingerprint.digest
 
 
 @dataclass(frozen=True)
@@ -81,22 +92,30 @@ class Pass:
 
     total: Any
     checksums: tuple[int, ...]
+    fingerprint: Fingerprint | None
+    """None if it is known from an earlier reading."""
 
 
-def _read(work: Callable[[Trajectories], Any], shard: Shard, tick: Tick | None = None) -> Pass:
-    total, checksum = None, 0
+def _read(
+    work: Callable[[Trajectories], Any], identifies: bool, shard: Shard, tick: Tick | None = None
+) -> Pass:
+    total, checksum, found = None, 0, None
     for batch in shard.batches():
         if shard.changeable:
             for array in (batch.offsets, batch.actions, batch.observations, batch.rewards):
                 checksum = zlib.crc32(np.ascontiguousarray(array).data, checksum)
+        if identifies:
+            here = Fingerprint.of(batch)
+            found = here if found is None else found.plus(here)
         part = work(batch)
         total = part if total is None else total.plus(part)
         if tick is not None:
             tick(batch.n_steps)
     if total is None:
         raise FileFormatError(f"{shard.name}: the shard holds no episode")
-    return Pass(total, (checksum,))
+    return Pass(total, (checksum,), found)
 
 
 def _plus(one: Pass, other: Pass) -> Pass:
-    return Pass(one.total.plus(other.total), one.checksums + other.checksums)
+    found = one.fingerprint and other.fingerprint and one.fingerprint.plus(other.fingerprint)
+    return Pass(one.total.plus(other.total), one.checksums + other.checksums, found)

@@ -19,7 +19,8 @@ import numpy
 import scipy
 import sklearn
 
-from uqf.files import whole_file
+from uqf.errors import FileFormatError
+from uqf.files import locked, whole_file
 
 Setting = Mapping[str, Any]
 Result = dict[str, Any]
@@ -56,8 +57,9 @@ class Row:
 class Store:
     """The rows of one experiment: ``<folder>/<experiment>.jsonl``, one JSON object a line.
 
-    A row is appended by a single write and flushed to the disk, so that an interrupted run loses the cell it
-    was in and no other. A last line cut short by a crash is dropped when the next row is written.
+    A row is appended under a lock and flushed to the disk: an interrupted run loses the cell it was in and no
+    other, and several runs may share a folder. A last line cut short by a crash is dropped when the next row is
+    written; any other damage is a `uqf.FileFormatError` that names the line.
     """
 
     def __init__(self, folder: str | os.PathLike[str], experiment: str) -> None:
@@ -69,8 +71,19 @@ class Store:
         if not self.path.exists():
             return []
         # What follows the last line end was being written when the machine stopped.
-        lines = self.path.read_text(encoding="utf-8").split("\n")[:-1]
-        return [_row(json.loads(line)) for line in lines if line]
+        lines = self.path.read_bytes().split(b"\n")[:-1]
+        return [self._row(number, line) for number, line in enumerate(lines, 1) if line]
+
+    def _row(self, number: int, line: bytes) -> Row:
+        try:
+            record = json.loads(line)
+            cell = Cell(record["experiment"], record["method"], record["setting"], record["seed"])
+            return Row(cell, record["result"], record["origin"])
+        except (ValueError, LookupError, TypeError, RecursionError) as error:
+            raise FileFormatError(
+                f"{self.path}, line {number}: no finished cell ({type(error).__name__}: {error}); remove the line "
+                "to run its cell again"
+            ) from None
 
     def finished(self, cells: Iterable[Cell]) -> list[Row]:
         """The rows of these cells that are finished, in the order of `cells`."""
@@ -130,11 +143,15 @@ class Store:
         }
         line = (json.dumps(record, ensure_ascii=False) + "\n").encode()
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        with open(self.path, "ab+") as file:
-            content_end = _end_of_last_line(self.path)
-            if content_end < os.fstat(file.fileno()).st_size:
+        # Another run may be writing to the same folder; what it has half written must not be taken for a crash.
+        with open(self.path, "ab+") as file, locked(file):
+            file.seek(0)
+            content = file.read()
+            content_end = content.rfind(b"\n") + 1
+            if content_end < len(content):
                 file.truncate(content_end)
-            os.write(file.fileno(), line)
+            file.write(line)
+            file.flush()
             os.fsync(file.fileno())
 
 
@@ -175,15 +192,6 @@ def code() -> str:
     for path in sorted([*package.rglob("*.py"), *package.glob("_core*.so"), *package.glob("_core*.pyd")]):
         digest.update(path.read_bytes())
     return digest.hexdigest()[:12]
-
-
-def _end_of_last_line(path: Path) -> int:
-    return path.read_bytes().rfind(b"\n") + 1
-
-
-def _row(record: dict[str, Any]) -> Row:
-    cell = Cell(record["experiment"], record["method"], record["setting"], record["seed"])
-    return Row(cell, record["result"], record["origin"])
 
 
 def _flat(row: Row) -> list[dict[str, Any]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from html import escape
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ from uqf.experiments import gridworld, spocman
 from uqf.experiments.cells import Row
 from uqf.page.document import embedded
 from uqf.page.figures import Axis, Panel, drawing, legend
+from uqf.printable import escape
 
 #: One colour per world where curves are worlds.
 SPECTRUM_STYLES = {

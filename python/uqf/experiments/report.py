@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from html import escape
 from pathlib import Path
 
 from uqf.experiments import gridworld, gridworld_report, spocman, spocman_report
@@ -13,6 +12,7 @@ from uqf.experiments.spocman_table import longest_fitted_q, summary, time_ratios
 from uqf.files import whole_file
 from uqf.page.document import document, style, tiles
 from uqf.page.figures import standalone
+from uqf.printable import escape
 
 #: What differs from row to row on the same machine.
 SHIFTING = ("time", "cell_seconds")

@@ -12,6 +12,7 @@ from sklearn.base import clone
 
 from uqf import _core
 from uqf.data.checks import positive
+from uqf.data.fingerprint import fingerprint
 from uqf.data.overview import COST, Overview
 from uqf.data.parallel import single_blas
 from uqf.data.progress import Callback
@@ -80,6 +81,18 @@ class BeliefQ(Learner):
     temperature : float, optional
         0 acts greedily, more draws actions from softmax(q_values / temperature). By default in proportion to the
         standard error of the learned values.
+    seed : int
+        Of the random starts; the same seed gives the same bits.
+    threads : int, optional
+        All cores by default.
+
+    Examples
+    --------
+    >>> import uqf
+    >>> env = uqf.make("tiger")
+    >>> learner = uqf.BeliefQ(0.95, states=4, models=2).fit(uqf.rollout(env, episodes=1000, seed=0))
+    >>> uqf.estimate_return(env, learner.policy_, episodes=1000, seed=1).mean > 0
+    True
     """
 
     def __init__(
@@ -129,7 +142,7 @@ class BeliefQ(Learner):
         reader = Reader(data, work=work, threads=self.threads, executor=executor, progress=progress)
         with single_blas():
             (overview,) = self._learn_tasks([self], [reader], kept)
-        return self._keep_origin(data, overview.sample)
+        return self._keep_origin(reader.fingerprint, overview.sample)
 
     def fit_tasks(self, tasks: Sequence[Trajectories]) -> list[BeliefQ]:
         """Learns several tasks of one world together; returns a fitted learner for each, in the same order.
@@ -152,7 +165,10 @@ class BeliefQ(Learner):
         readers = [Reader(data, work=self.work, threads=self.threads) for data in tasks]
         with single_blas():
             self._learn_tasks(learners, readers, None)
-        return [learner._keep_origin(data, data) for learner, data in zip(learners, tasks, strict=True)]
+        return [
+            learner._keep_origin(fingerprint(data), data)
+            for learner, data in zip(learners, tasks, strict=True)
+        ]
 
     def _learn_tasks(
         self, learners: list[BeliefQ], readers: list[Reader], kept: Kept | None

@@ -47,6 +47,14 @@ class ContextQ(Learner):
     temperature : float, optional
         0 acts greedily, more draws actions from softmax(q_values / temperature). By default in proportion to the
         spread of the returns.
+
+    Examples
+    --------
+    >>> import uqf
+    >>> data = uqf.rollout(uqf.make("spocman"), episodes=100, seed=0)
+    >>> learner = uqf.ContextQ(0.99, depth=2).fit(data)
+    >>> learner.policy_.n_actions
+    4
     """
 
     def __init__(

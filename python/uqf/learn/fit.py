@@ -102,6 +102,8 @@ def fit(
         them.
     seconds : float, optional
         No further learner is begun after so long; the first is always tried.
+    seed : int
+        The same seed gives the same bits.
     executor : concurrent.futures.Executor or distributed.Client, optional
         Where shards are read and models are trained. The result has the same bits with any executor or none.
     progress : callable, optional
@@ -109,8 +111,24 @@ def fit(
 
     Returns
     -------
-    The fitted learner. ``diagnostics_["chosen"]`` says which one was taken, why, and how the others did; `trial_` has
-    the policy that was judged and the episodes that judged it, for `uqf.ope.evaluate`.
+    Learner
+        Fitted. ``diagnostics_["chosen"]`` says which one was taken, why, and how the others did; `trial_` has the
+        policy that was judged and the episodes that judged it, for `uqf.ope.evaluate`.
+
+    Raises
+    ------
+    ValueError
+        If a number is out of range.
+    UQFError
+        If the data allow no learner at all.
+
+    Examples
+    --------
+    >>> import uqf
+    >>> data = uqf.rollout(uqf.make("tiger"), episodes=200, seed=0)
+    >>> learner = uqf.fit(data, discount=0.95, seconds=0)  # the first learner only
+    >>> learner.diagnostics_["chosen"]["learner"]
+    'ContextQ'
     """
     probability("discount", discount)
     if not 0.0 < holdout < 1.0:

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 
 from uqf.data.checks import FloatArray
-from uqf.data.overview import COST, Overview
+from uqf.data.fingerprint import fingerprint
+from uqf.data.overview import COST, Overview, check_rewards
 from uqf.data.progress import Callback
 from uqf.data.reader import Reader
 from uqf.data.trajectories import Trajectories
@@ -55,8 +56,9 @@ class Learner(BaseEstimator):  # type: ignore[misc]
             Called now and then with a `uqf.Progress`: the stage, how far it is, the time left.
         """
         if isinstance(data, Trajectories):
+            check_rewards(data)
             self._learn(data, progress)
-            return self._keep_origin(data, data)
+            return self._keep_origin(fingerprint(data), data)
 
         def work(steps: int) -> float:
             return COST * steps + self.work(min(steps, MAX_STEPS))
@@ -69,7 +71,7 @@ class Learner(BaseEstimator):  # type: ignore[misc]
                 f"learned from {len(overview.sample):,} of {overview.episodes:,} episodes, drawn by their hash"
             )
         reader.reporter.finish()
-        return self._keep_origin(data, overview.sample)
+        return self._keep_origin(reader.fingerprint, overview.sample)
 
     def refit(self, data: Any, *, executor: Any = None, progress: Callback | None = None) -> Self:
         """A new learner like this one, taught by other episodes; it may keep what this one chose."""
@@ -89,11 +91,11 @@ class Learner(BaseEstimator):  # type: ignore[misc]
         """About how many nanoseconds learning from so many steps takes, for showing progress."""
         return 1000.0 * steps
 
-    def _keep_origin(self, data: Any, sample: Trajectories) -> Self:
-        """What scoring and saving need to know of the data, of which a sample is in memory."""
+    def _keep_origin(self, found: str, sample: Trajectories) -> Self:
+        """What scoring and saving need to know of the data: their fingerprint, and a sample that is in memory."""
         self.baseline_ = Baseline.of(sample, self.discount)
         self.n_features_in_ = sample.n_symbols
-        self.origin_ = Origin.of(data) if isinstance(data, Trajectories) else Origin(None, sample.vocabulary)
+        self.origin_ = Origin(found, sample.codebook)
         return self
 
     def decision_function(self, histories: Trajectories | Sequence[History]) -> FloatArray:
@@ -153,6 +155,17 @@ class Learner(BaseEstimator):  # type: ignore[misc]
     def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
         """What notebooks ask first."""
         return {"text/plain": repr(self), "text/html": self._repr_html_()}
+
+    def export_onnx(self, path: str | os.PathLike[str]) -> None:
+        """Writes one step of the policy for other languages; `uqf.export_onnx` says what goes in and out.
+
+        Needs onnx: ``pip install 'uqf[onnx]'``.
+        """
+        try:
+            from uqf.storage.onnx import export_onnx
+        except ModuleNotFoundError as error:
+            raise ImportError(f"export_onnx needs {error.name}: pip install 'uqf[onnx]'") from error
+        export_onnx(self._fitted(), path, codebook=self.origin_.codebook)
 
     def _fitted(self) -> CompiledPolicy:
         if not hasattr(self, "policy_"):

@@ -77,7 +77,23 @@ class Finding:
 
 @dataclass(frozen=True)
 class MarkovTest:
-    """Whether the last observation is a state, and why."""
+    """Whether the last observation is a state, and why.
+
+    Attributes
+    ----------
+    markov : bool
+        True if nothing in the past was found to matter, in data that could have shown it.
+    coverage : float
+        Share of the held-out steps whose observation and action occurred in the other half.
+    findings : tuple of Finding
+        One for every summary and event, the strongest first.
+
+    Examples
+    --------
+    >>> import uqf
+    >>> uqf.MarkovTest(False, 0.0, ()).verdict
+    'Too few episodes, or nothing ever happens: nobody can tell whether the last observation is a state.'
+    """
 
     markov: bool
     """True if nothing in the past was found to matter, in data that could have shown it."""
@@ -119,7 +135,8 @@ def markov_test(
 
     Laws of what follows (o, a) are counted in one half of the episodes, by (o, a) alone and by (o, a) with a summary of
     the past, and compared by the log-likelihood of the other half. What a summary gains by chance, with smoothing and
-    all, is what it gains when shuffled among steps with the same (o, a); that is taken away.
+    all, is what it gains when shuffled among steps with the same (o, a); that is taken away. The trap is memory that
+    none of the summaries shows: the last two symbols, the time and the first observation.
 
     Parameters
     ----------
@@ -128,8 +145,21 @@ def markov_test(
     summaries : {name: integers (n_steps,)}, optional
         Further summaries of the history before every step; those of a model must come from a model that was trained on
         the first half of the episodes.
+    seed : int
+        Of the shuffling.
 
-    The trap is memory that none of the summaries shows: the last two symbols, the time and the first observation.
+    Returns
+    -------
+    MarkovTest
+        A verdict with its evidence.
+
+    Examples
+    --------
+    >>> import uqf
+    >>> data = uqf.rollout(uqf.make("gridworld-near"), episodes=200, seed=0)
+    >>> test = uqf.markov_test(data)
+    >>> test.markov, "is not a state" in test.verdict
+    (False, True)
     """
     data = checked_data(data)
     given = dict(summaries or {})

@@ -39,6 +39,14 @@ class ModelQ(BeliefQ):
         As in `BeliefQ`.
     temperature : float
         0 acts greedily; more draws actions from softmax(q_values / temperature).
+
+    Examples
+    --------
+    >>> import uqf
+    >>> env = uqf.make("tiger")
+    >>> learner = uqf.ModelQ(0.95, states=4, models=2).fit(uqf.rollout(env, episodes=1000, seed=0))
+    >>> int(learner.decision_function([[]])[0].argmax())  # listen first
+    0
     """
 
     temperature: float
@@ -113,6 +121,6 @@ def optimal_values(model: dict[str, Any], discount: float) -> FloatArray:
         pairs = rewards + discount * goes_on * (transitions @ values)
         new = pairs.max(axis=0)
         change, values = np.abs(new - values).max(), new
-        if change <= SETTLED * max(1.0, float(np.abs(new).max())):
+        if change <= SETTLED * float(np.abs(new).max()):
             break
     return np.asarray(pairs)

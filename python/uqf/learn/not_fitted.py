@@ -8,7 +8,17 @@ from uqf.errors import UQFError
 
 
 class NotFittedError(UQFError, sklearn.exceptions.NotFittedError):  # type: ignore[misc]
-    """A learner was asked for results before `fit`; also scikit-learn's own error, for those who catch that."""
+    """A learner was asked for results before `fit`; also scikit-learn's own error, for those who catch that.
+
+    Examples
+    --------
+    >>> import uqf
+    >>> try:
+    ...     uqf.ContextQ().predict([[]])
+    ... except uqf.NotFittedError:
+    ...     print("fit first")
+    fit first
+    """
 
     @classmethod
     def of(cls, learner: object) -> NotFittedError:

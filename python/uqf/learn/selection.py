@@ -21,7 +21,23 @@ from uqf.learn.rehearsal import played_in, worlds_of
 
 @dataclass(frozen=True)
 class Selection:
-    """Outcome of a search: the best learner, fitted to all data, and one row per setting, best first."""
+    """Outcome of a search.
+
+    Attributes
+    ----------
+    best_learner : a learner
+        With the best setting, fitted to all data.
+    table : list of dict
+        One row per setting, best first.
+
+    Examples
+    --------
+    >>> import uqf
+    >>> data = uqf.rollout(uqf.make("tiger"), episodes=100, seed=0)
+    >>> search = uqf.select(uqf.ContextQ(0.95), data, {"depth": [1, 2]})
+    >>> len(search.table)
+    2
+    """
 
     best_learner: Any
     table: list[dict[str, Any]]
@@ -39,21 +55,47 @@ def select(
 ) -> Selection:
     """The setting of `grid` whose policies do best on held-out episodes, a standard error taken off.
 
+    Gains are in units of reward per episode. A setting that a fold refuses (a rank beyond the data, say) gets the
+    reason in its row and cannot win.
+
     Parameters
     ----------
-    learner : any learner with `fit(data)` and a `policy_`
-    grid : mapping of parameter names to the values to try; all combinations are tried
+    learner : a learner
+        Anything with `fit(data)` and a `policy_`.
+    data : Trajectories
+        What is learned from and judged by.
+    grid : mapping
+        Parameter names and the values to try; all combinations are tried.
     judge : "models" or "gain"
         Policies are played in the models that `BeliefQ` learns from the held-out episodes; or their gain is measured on
         those episodes one step at a time (see `uqf.learn.gain`), which is quick, and blind to what a policy does when
         it goes where the log does not.
     folds : int
         Parts of the data, each held out once.
+    seed : int
+        Draws the folds, and the models that judge.
     threads : int, optional
         Settings fitted at the same time; all cores by default.
 
-    Gains are in units of reward per episode. A setting that a fold refuses (a rank beyond the data, say) gets the
-    reason in its row and cannot win.
+    Returns
+    -------
+    Selection
+        The best learner, refitted to all data, and the table of all settings.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer episodes than folds, or the grid is empty.
+    UQFError
+        If the data allow no setting at all.
+
+    Examples
+    --------
+    >>> import uqf
+    >>> data = uqf.rollout(uqf.make("gridworld-near"), episodes=100, seed=0)
+    >>> search = uqf.select(uqf.UQF(discount=0.9), data, {"rank": [3, 6]}, folds=2)
+    >>> search.best_learner.rank in (3, 6)
+    True
     """
     if judge not in JUDGES:
         raise ValueError(f"judge = {judge!r}: choose {' or '.join(map(repr, JUDGES))}")

@@ -67,6 +67,16 @@ class SpectralQ(Learner):
     temperature : float, optional
         0 acts greedily, more draws actions from softmax(q_values / temperature). By default in proportion to the
         standard error of the learned values.
+    threads : int, optional
+        All cores by default.
+
+    Examples
+    --------
+    >>> import uqf
+    >>> env = uqf.make("gridworld-near")
+    >>> learner = uqf.SpectralQ(0.99).fit(uqf.rollout(env, episodes=100, seed=0))
+    >>> uqf.estimate_return(env, learner.policy_, episodes=1000, seed=1).mean > 0.5
+    True
     """
 
     def __init__(
@@ -153,7 +163,7 @@ class SpectralQ(Learner):
             "notes": [],
         }
         reader.reporter.finish()
-        return self._keep_origin(data, overview.sample)
+        return self._keep_origin(reader.fingerprint, overview.sample)
 
 
 def trace(episodes: float) -> float:

@@ -99,6 +99,13 @@ class TableQ(Learner):
     values_, stderr_ : (n_observations + 1, n_actions)
         Q values and their standard errors, −inf and inf where an action was never tried; the last row is the start of
         episodes that show nothing first.
+
+    Examples
+    --------
+    >>> import gymnasium, uqf
+    >>> data = uqf.from_gymnasium(gymnasium.make("FrozenLake-v1"), episodes=200, seed=0)
+    >>> uqf.TableQ(0.99).fit(data).values_.shape
+    (17, 4)
     """
 
     def __init__(self, discount: float = 0.99, *, temperature: float = 0.0) -> None:
@@ -169,7 +176,7 @@ class Model:
             pairs = self.rewards + discount * (self.transitions @ values)
             new = self.best(pairs, floor)
             change, values = np.abs(new - values).max(), new
-            if change <= SETTLED * max(1.0, float(np.abs(new).max())):
+            if change <= SETTLED * float(np.abs(new).max()):
                 break
         return pairs, sweeps
 

@@ -94,13 +94,29 @@ class UQF(Incremental):
         divided by the frequencies of actions after the last symbol.
     forgetting : float in (0, 1]
         What the weight of all older data is multiplied by at every `partial_fit`.
+    seed : int
+        Of projections.
+    threads : int, optional
+        All cores by default.
 
     Attributes
     ----------
     policy_, diagnostics_, n_features_in_
-    wfa_, value_wfa_ : the automata B of rewards (equal to A for target "return") and A of values
-    singular_values_ : of the Hankel block, as many as were computed
-    statistics_ : the sums that replace the data after `partial_fit`; `uqf.save_statistics` writes them to a file
+        As all learners have them.
+    wfa_, value_wfa_ : WFA
+        The automata B of rewards (equal to A for target "return") and A of values.
+    singular_values_ : floats
+        Of the Hankel block, as many as were computed.
+    statistics_ : Statistics
+        The sums that replace the data after `partial_fit`; `uqf.save_statistics` writes them to a file.
+
+    Examples
+    --------
+    >>> import uqf
+    >>> data = uqf.rollout(uqf.make("gridworld-near"), episodes=200, seed=0)
+    >>> learner = uqf.UQF(rank=6, discount=0.9).fit(data)
+    >>> learner.wfa_.rank, learner.wfa_.n_symbols == data.n_symbols
+    (6, True)
     """
 
     def __init__(
@@ -173,7 +189,10 @@ class UQF(Incremental):
             self.__dict__.pop(name, None)
         LOG.info("state of rank %d learned in %.1f s", self.wfa_.rank, reader.reporter.seconds)
         self._data = data
-        return self._keep_origin(data, data) if in_memory else self
+        if in_memory:
+            return self._keep_origin(reader.fingerprint, data)
+        self.origin_ = Origin(reader.fingerprint, self.origin_.codebook)
+        return self
 
     def _reader(self, data: Any, passes: int, executor: Any, progress: Any) -> Reader:
         """What reads the data; parameters are checked first."""
@@ -219,7 +238,7 @@ class UQF(Incremental):
         )
         self.singular_values_ = state.decomposition.spectrum
         self.n_features_in_ = tally.n_symbols
-        self.origin_ = Origin(None, tally.vocabulary)
+        self.origin_ = Origin(None, tally.codebook)
         if self.rank is None:
             notes.insert(0, f"rank {state.rank} chosen from the spectrum (at most {MAX_RANK})")
         self.diagnostics_ = self._diagnostics(state, tally) | {"notes": notes + cuts}

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+from uqf.ope.rare_events import Unseen, unseen_share
 
 #: Below this many effective episodes neither the estimate nor its interval can be trusted.
 ENOUGH_EPISODES = 100.0
@@ -53,6 +55,8 @@ class Estimate:
     """Mean importance weight over discounted steps; one if the logs contain all that the policy does."""
     informative_episodes: float
     """About how many effective episodes tell good returns from bad ones; few if reward is rare."""
+    unseen: Unseen
+    """How far events that are too rare to be in the log may move the return."""
     sufficient: bool
     """Whether the interval means what it says: enough overlap, logged propensities, and no model's own error."""
     condition: str
@@ -61,6 +65,23 @@ class Estimate:
     propensities: str
     """"logged", or how they were estimated."""
     episodes: int
+    taught: bool = False
+    """Whether the policy learned from this very log: then it looks better than it is."""
+
+    def of_taught(self) -> Estimate:
+        """The same where the policy learned from this very log: no more than a guess, and rather too high."""
+        return replace(self, sufficient=False, interval=ANYTHING, taught=True)
+
+    def times(self, scale: float) -> Estimate:
+        """In other units of reward."""
+        low, high = self.interval
+        return replace(
+            self,
+            mean=scale * self.mean,
+            stderr=scale * self.stderr,
+            interval=(scale * low, scale * high),
+            unseen=self.unseen.times(scale),
+        )
 
     @property
     def known(self) -> bool:
@@ -92,14 +113,14 @@ class Estimate:
         return f"{size:.0f} of {self.episodes}" if size >= 1.0 else f"less than one of {self.episodes}"
 
     @property
-    def unseen_share(self) -> float:
-        """What occurs in a smaller share of the episodes may be missing from the log: the rule of three."""
-        return min(1.0, -math.log(1.0 - self.level) / max(self.effective_sample_size, 1e-9))
-
-    @property
     def lack(self) -> str:
         """What the log lacks and the remedy; empty if it lacks nothing."""
         low, high = FAIR_MEAN_WEIGHT
+        if self.taught:
+            return (
+                "the policy learned from this very log, where it looks better than it is. Evaluate it on episodes that "
+                "it had no part in."
+            )
         if self.effective_sample_size < ENOUGH_EPISODES or not low <= self.mean_weight <= high:
             return (
                 f"the log is worth {self.worth} episodes of this policy (at least {ENOUGH_EPISODES:.0f} are needed; "
@@ -110,6 +131,12 @@ class Estimate:
             return (
                 f"what it earns hangs on about {self.informative_episodes:.0f} of the {self.episodes} episodes "
                 f"(at least {ENOUGH_INFORMATIVE:.0f} are needed). Collect more logs."
+            )
+        if self.unseen.decides:
+            return (
+                f"hardly anything in it is left to chance (noise {self.unseen.noise:.2g}), and events too rare to be "
+                f"in it may add or take {self.unseen.above:.2g}, even if none exceeds the range of logged returns. "
+                "Collect more logs, or give return_range, what an episode can earn."
             )
         if self.method in MODELS:
             return f"{self.method!r} rests on a model, whose error no log shows. Ask for 'doubly-robust'."
@@ -125,10 +152,11 @@ class Estimate:
         """What may be concluded, in plain words."""
         low, high = self.interval
         if self.guess is None:
+            share = unseen_share(self.level, self.effective_sample_size)
             text = (
                 f"The return is {low:.4g} to {high:.4g} with {self.level:.0%} confidence, {self.mean:.4g} most likely; "
                 f"the log is worth {self.worth} episodes of this policy. What occurs in fewer than "
-                f"{self.unseen_share:.2g} of the episodes may be missing from it."
+                f"{share:.2g} of the episodes may be missing from it."
             )
             return f"If {self.condition}: {text} {_sentence(self.lack)}" if self.conditional else text
         text = f"This log cannot tell what the policy earns: {self.lack}"
@@ -153,6 +181,14 @@ class Comparison:
     """Where the difference lies, provided that `condition` holds; unbounded if the log cannot tell."""
     first: Estimate
     second: Estimate
+
+    def times(self, scale: float) -> Comparison:
+        """In other units of reward."""
+        low, high = self.interval
+        estimates = self.first.times(scale), self.second.times(scale)
+        return Comparison(
+            scale * self.difference, scale * self.stderr, (scale * low, scale * high), *estimates
+        )
 
     @property
     def sufficient(self) -> bool:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
+import numpy as np
+
 from uqf.data.trajectories import Trajectories
+from uqf.ope.behavior import behavior_of
 from uqf.ope.estimates import (
     ANYTHING,
     ENOUGH_EPISODES,
@@ -18,27 +22,33 @@ from uqf.ope.estimates import (
 from uqf.ope.estimators import METHODS, Replayed, ValueModel, measured, replayed
 from uqf.ope.last_symbol import LastSymbolModel
 
+ReturnRange = tuple[float, float] | None
 
-def _estimate(logs: Replayed, method: str | None, level: float, replicates: int) -> Estimate:
+
+def _estimate(
+    logs: Replayed, method: str | None, level: float, replicates: int, return_range: ReturnRange
+) -> Estimate:
     low, high = FAIR_MEAN_WEIGHT
-    overlap = logs.overlap
+    overlap, logged = logs.overlap, logs.behavior.logged
     enough = overlap.size >= ENOUGH_EPISODES and low <= overlap.mean_weight <= high
     enough = enough and logs.informative >= ENOUGH_INFORMATIVE
     chosen = method or ("doubly-robust" if enough else "model")
-    told, logged = enough and chosen not in MODELS, logs.propensities == "logged"
     value, error, interval = measured([logs], chosen, level, replicates)
+    unseen = logs.unseen(value, level, return_range)
+    told = enough and chosen not in MODELS and not unseen.decides
     return Estimate(
         mean=value,
         stderr=error,
-        interval=interval if told else ANYTHING,
+        interval=unseen.around(value, interval) if told else ANYTHING,
         level=level,
         effective_sample_size=overlap.size,
         mean_weight=overlap.mean_weight,
         informative_episodes=logs.informative,
+        unseen=unseen,
         sufficient=told and logged,
         condition="" if logged else HIDDEN_REASONS,
         method=chosen,
-        propensities=logs.propensities,
+        propensities=logs.behavior.source,
         episodes=len(logs.data),
     )
 
@@ -56,6 +66,33 @@ def _check(data: Any, discount: float, method: str | None, level: float, replica
         raise ValueError(f"replicates = {replicates}: give at least 100")
 
 
+def _in_units(data: Trajectories) -> tuple[Trajectories, float]:
+    """The log with its largest reward between 1 and 2 in size, and the unit: a power of two, so that no bit is lost.
+
+    Squares and fourth powers of rewards are then finite, whatever the rewards are.
+    """
+    largest = float(np.abs(data.rewards).max())
+    unit = math.ldexp(1.0, math.frexp(largest)[1] - 1) if largest > 0.0 else 1.0
+    if not math.isfinite(largest * float(data.lengths.max())):
+        raise ValueError(
+            f"rewards: returns of rewards such as {largest:.3g} are beyond floating point; divide them"
+        )
+    return Trajectories(**data.__getstate__() | {"rewards": data.rewards / unit}), unit
+
+
+def _in_range(data: Trajectories, discount: float, unit: float, return_range: ReturnRange) -> ReturnRange:
+    """What an episode can earn, in these units."""
+    if return_range is None:
+        return None
+    (worst, best), returns = return_range, unit * data.returns(discount)
+    if not (math.isfinite(best - worst) and worst <= returns.min() and returns.max() <= best):
+        raise ValueError(
+            f"return_range = {return_range}: give the least and the most that an episode can earn; the logged ones "
+            f"earn from {returns.min():.4g} to {returns.max():.4g}"
+        )
+    return worst / unit, best / unit
+
+
 def evaluate(
     policy: Any,
     data: Trajectories,
@@ -65,6 +102,7 @@ def evaluate(
     level: float = 0.95,
     replicates: int = 1000,
     model: ValueModel | None = None,
+    return_range: ReturnRange = None,
     seed: int = 0,
 ) -> Estimate:
     """Expected discounted return of a policy, up to the length of the longest logged episode.
@@ -73,7 +111,7 @@ def evaluate(
     ----------
     policy : None (uniform), a compiled policy, or any object with the policy protocol
     data : Trajectories
-        Logs of another policy. Without `behavior_probs` the propensities are estimated from the last symbol.
+        Logs of another policy. Without `behavior_probs` the propensities are estimated (`uqf.ope.behavior`).
     method : str, optional
         "importance": per-decision weighted importance sampling. "doubly-robust": the same on what a model's
         values leave unexplained. "model": the value under that model. "cpsr": the policy played in a world that a
@@ -83,14 +121,21 @@ def evaluate(
         Resamples of the bootstrap over episodes.
     model : ValueModel
         What "doubly-robust" and "model" learn from the logs; `LastSymbolModel` by default.
+    return_range : (float, float), optional
+        The least and the most that an episode can earn. The interval then holds whatever is too rare to be in the
+        log. Without it, a rare event that is worth far more than all that was logged goes unnoticed.
 
-    The interval of "importance" and "doubly-robust" holds only if `sufficient` is true: weights that never
-    occurred in the logs do not show in any resample. That of "model" and "cpsr" holds the noise of the data but
-    not the error of the model, which may be many times larger: never trust it alone.
+    Notes
+    -----
+    There is an interval only where the log tells the return: "model" and "cpsr" have none, since the error of a model
+    may be many times the noise of the data. Without `behavior_probs` it holds on a condition (`condition`), and
+    `sufficient` is false.
     """
     _check(data, discount, method, level, replicates)
-    logs = replayed(policy, data, float(discount), model or LastSymbolModel(), seed)
-    return _estimate(logs, method, level, replicates)
+    data, unit = _in_units(data)
+    bounds = _in_range(data, discount, unit, return_range)
+    logs = replayed(policy, data, float(discount), behavior_of(data, seed), model or LastSymbolModel(), seed)
+    return _estimate(logs, method, level, replicates, bounds).times(unit)
 
 
 def compare(
@@ -110,11 +155,14 @@ def compare(
     Both are estimated on the same resampled episodes, so noise that they share cancels.
     """
     _check(data, discount, method, level, replicates)
-    value_model = model or LastSymbolModel()
-    logs = [replayed(policy, data, float(discount), value_model, seed) for policy in (first, second)]
-    estimates = [_estimate(one, method, level, replicates) for one in logs]
+    data, unit = _in_units(data)
+    behavior, value_model = behavior_of(data, seed), model or LastSymbolModel()
+    logs = [
+        replayed(policy, data, float(discount), behavior, value_model, seed) for policy in (first, second)
+    ]
+    estimates = [_estimate(one, method, level, replicates, None) for one in logs]
     if method is None and {estimate.method for estimate in estimates} != {"doubly-robust"}:
-        estimates = [_estimate(one, "model", level, replicates) for one in logs]
+        estimates = [_estimate(one, "model", level, replicates, None) for one in logs]
     difference, error, interval = measured(logs, estimates[0].method, level, replicates)
     told = all(estimate.guess is None for estimate in estimates)
-    return Comparison(difference, error, interval if told else ANYTHING, *estimates)
+    return Comparison(difference, error, interval if told else ANYTHING, *estimates).times(unit)

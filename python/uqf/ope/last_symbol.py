@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import pairwise
-
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from uqf.data.along import by_time, time_within
 from uqf.data.propensities import last_symbols
 from uqf.data.trajectories import Trajectories
 
@@ -16,6 +14,9 @@ FloatArray = NDArray[np.float64]
 
 #: Steps of evidence that a symbol needs to weigh as much as the average over symbols.
 PRIOR_STEPS = 1.0
+
+#: Values are worked out step by step for so many steps ahead, and carried on from there.
+MAX_BACKUPS = 1000
 
 
 class LastSymbolModel:
@@ -62,23 +63,26 @@ class LastSymbolModel:
         place = np.searchsorted(self.seen, last_symbols(data))
         place[place == len(self.seen)] = 0
         place = np.where(self.seen[place] == last_symbols(data), place, len(self.seen))
+        steps, exact = list(by_time(data)), min(horizon, MAX_BACKUPS)
         values = np.zeros((data.n_steps, self.n_actions))
-        table = np.zeros(self._next.shape[0])
-        for now in by_steps_to_go(data, horizon):
+        table = grown = np.zeros((len(self.seen) + 1, self.n_actions))
+        slower = 1.0
+        for to_go in range(1, exact + 1):
+            before, was = table, float(np.abs(grown).sum())
             table = self._backup(table)
-            values[now] = table.reshape(-1, self.n_actions)[place[now]]
+            grown = table - before
+            slower = min(1.0, float(np.abs(grown).sum()) / was) if was > 0.0 else 1.0
+            for now in steps[horizon - to_go : horizon - to_go + 1]:
+                values[now] = table[place[now]]
+        # Farther ahead every step adds what the last one added, less and less of it.
+        far = np.flatnonzero(horizon - time_within(data) > exact)
+        more = horizon - time_within(data)[far] - exact
+        times = more if slower == 1.0 else slower * (1.0 - slower**more) / (1.0 - slower)
+        values[far] = table[place[far]] + grown[place[far]] * np.reshape(times, (-1, 1))
         return values
 
     def _backup(self, table: FloatArray) -> FloatArray:
         """One more step to go."""
-        backed = (self._rewards + self.discount * (self._next @ table)).reshape(-1, self.n_actions)
-        drawn: FloatArray = self._trust * backed + (1.0 - self._trust) * backed[-1]
-        return drawn.ravel()
-
-
-def by_steps_to_go(data: Trajectories, horizon: int) -> Iterator[NDArray[np.int64]]:
-    """The steps that have 1, 2, …, `horizon` steps to go until `horizon`: the last ones first."""
-    steps = np.arange(data.n_steps) - np.repeat(data.offsets[:-1], data.lengths)
-    order = np.argsort(-steps, kind="stable")
-    cuts = np.searchsorted(-steps[order], np.arange(-horizon + 1, 2))
-    return (order[first:last] for first, last in pairwise(cuts))
+        ahead = (self._next @ table.ravel()).reshape(table.shape)
+        backed = self._rewards.reshape(table.shape) + self.discount * ahead
+        return np.asarray(self._trust * backed + (1.0 - self._trust) * backed[-1])

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 FloatArray = NDArray[np.float64]
+
+#: Numbers by group and step: an array, or a sparse one where few groups have late steps.
+Matrix = Any
 
 #: Episodes are gathered into at most this many groups: the sums of a group are as independent as episodes
 #: are, and memory stays bounded for any number of episodes.
@@ -16,50 +22,98 @@ MAX_GROUPS = 1000
 #: Differences this small against the terms that made them are rounding.
 ROUNDING = 1e-12
 
+#: Numbers of a block of resamples by step that are in memory at a time.
+BLOCK_CELLS = 2_000_000
+
+#: Sums by group and step are sparse if at most this share of them can differ from zero.
+SPARSE = 0.1
+
+
+def by_group_and_step(
+    groups: NDArray[np.int64], steps: NDArray[np.int64], values: FloatArray, shape: tuple[int, int]
+) -> Matrix:
+    """Sums of the values in every cell of a matrix of groups and steps."""
+    if len(values) > SPARSE * shape[0] * shape[1]:
+        cells = np.bincount(groups * shape[1] + steps, values, minlength=shape[0] * shape[1])
+        return cells.astype(np.float64, copy=False).reshape(shape)
+    return sparse.csr_array((values, (groups, steps)), shape=shape)
+
+
+@dataclass(frozen=True)
+class Term:
+    """Σ_t coefficients[t] · Σ_g numerators[g, t] / Σ_g (present[g, t] + Σ_{s ≤ t} lasting[g, s])."""
+
+    numerators: Matrix
+    present: Matrix
+    """Denominators of single steps."""
+    lasting: Matrix
+    """Denominators that stay from a step on."""
+    coefficients: FloatArray
+
+    def totals(self, counts: FloatArray) -> FloatArray:
+        """Denominators when group g is taken counts[b, g] times: (b, steps)."""
+        return np.asarray(counts @ self.present + np.cumsum(counts @ self.lasting, axis=1))
+
+    def linearised(self, counts: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Values (b,), and the influence of one more of each group (b, groups)."""
+        totals = self.totals(counts)
+        slopes = np.divide(self.coefficients, totals, out=np.zeros_like(totals), where=totals > 0)
+        means = np.divide(counts @ self.numerators, totals, out=np.zeros_like(totals), where=totals > 0)
+        shares = slopes * means
+        later = np.cumsum(shares[:, ::-1], axis=1)[:, ::-1]
+        influence = slopes @ self.numerators.T - shares @ self.present.T - later @ self.lasting.T
+        return means @ self.coefficients, np.asarray(influence)
+
+    def scale(self) -> float:
+        """Size of the terms that are added up."""
+        totals = self.totals(np.ones((1, self.present.shape[0])))[0]
+        sums = np.asarray(abs(self.numerators).sum(axis=0))
+        means = np.divide(sums, totals, out=np.zeros_like(sums), where=totals > 0)
+        return float(np.abs(self.coefficients) @ means)
+
 
 @dataclass(frozen=True)
 class Ratios:
-    """Σ_k coefficients[k] · Σ_g numerators[g, k] / Σ_g denominators[g, k], over independent groups g."""
+    """A sum of terms over the same independent groups of episodes."""
 
-    numerators: FloatArray
-    denominators: FloatArray
-    coefficients: FloatArray
+    terms: tuple[Term, ...]
+
+    @property
+    def n_groups(self) -> int:
+        """Number of groups."""
+        return int(self.terms[0].numerators.shape[0])
 
     def __sub__(self, other: Ratios) -> Ratios:
         """The difference of two estimates from the same groups of episodes."""
         return Ratios(
-            np.hstack([self.numerators, other.numerators]),
-            np.hstack([self.denominators, other.denominators]),
-            np.concatenate([self.coefficients, -other.coefficients]),
+            self.terms + tuple(replace(term, coefficients=-term.coefficients) for term in other.terms)
         )
 
     def value(self) -> float:
         """The estimate itself; exactly zero if all that is left of a difference is rounding."""
-        value = float(self.resampled(np.ones((1, len(self.numerators))))[0][0])
+        value = float(self.resampled(np.ones((1, self.n_groups)))[0][0])
         return value if abs(value) > ROUNDING * self.scale() else 0.0
 
     def scale(self) -> float:
         """Size of the terms that are added up."""
-        totals = self.denominators.sum(0)
-        sums = np.abs(self.numerators).sum(0)
-        means = np.divide(sums, totals, out=np.zeros_like(sums), where=totals > 0)
-        return float(np.abs(self.coefficients) @ means)
+        return sum(term.scale() for term in self.terms)
 
     def resampled(self, counts: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Value and standard error when group g is taken counts[b, g] times: two arrays of shape (b,).
 
         The standard error is that of the linearised estimate, the delta method.
         """
-        values, influence = self._linearised(counts)
-        return values, np.sqrt((counts * influence**2).sum(1))
+        values, errors = [], []
+        for block in self._blocks(counts):
+            found = [term.linearised(block) for term in self.terms]
+            influence = np.sum([one for _, one in found], axis=0)
+            values.append(np.sum([value for value, _ in found], axis=0))
+            errors.append(np.sqrt((block * influence**2).sum(1)))
+        return np.concatenate(values), np.concatenate(errors)
 
-    def _linearised(self, counts: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Values (b,), and the influence of one more of each group (b, groups)."""
-        totals = counts @ self.denominators
-        slopes = np.divide(self.coefficients, totals, out=np.zeros_like(totals), where=totals > 0)
-        means = np.divide(counts @ self.numerators, totals, out=np.zeros_like(totals), where=totals > 0)
-        influence = slopes @ self.numerators.T - (slopes * means) @ self.denominators.T
-        return means @ self.coefficients, influence
+    def _blocks(self, counts: FloatArray) -> Iterator[FloatArray]:
+        rows = max(1, BLOCK_CELLS // max(len(term.coefficients) for term in self.terms))
+        return (counts[first : first + rows] for first in range(0, len(counts), rows))
 
 
 def bootstrap(
@@ -70,7 +124,7 @@ def bootstrap(
     Studentised rather than percentile: importance weights are skewed, and the plain percentile interval sits
     too low by an amount that shrinks no faster than its width.
     """
-    groups = len(ratios.numerators)
+    groups = ratios.n_groups
     if groups < 2:
         return float("inf"), (-float("inf"), float("inf"))
     value, error = ratios.value(), float(ratios.resampled(np.ones((1, groups)))[1][0])

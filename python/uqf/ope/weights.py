@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from uqf.data.along import by_time, time_within
 from uqf.data.trajectories import Trajectories
-from uqf.ope.ratios import MAX_GROUPS
+from uqf.ope.ratios import MAX_GROUPS, Term, by_group_and_step
 
 FloatArray = NDArray[np.float64]
+
+#: Weights of long episodes stay below this, so that their squares are finite; one such weight drowns all others.
+MAX_WEIGHT = 1e100
+
+#: A reward that is discounted to less than this part of itself is nothing beside the first.
+NEGLIGIBLE = 1e-16
 
 
 @dataclass(frozen=True)
@@ -44,46 +51,52 @@ class Weights:
         """γ^t of every step, (horizon,)."""
         return np.float64(discount) ** np.arange(self.horizon, dtype=np.float64)
 
-    def sums(self, values: FloatArray) -> FloatArray:
-        """Sums of a number per step, by group and step: shape (groups, horizon)."""
-        cells = self.groups * self.horizon + self.steps
-        sums = np.bincount(cells, values, minlength=self.n_groups * self.horizon).astype(
-            np.float64, copy=False
-        )
-        return sums.reshape(self.n_groups, self.horizon)
+    def term(self, values: FloatArray, weights: FloatArray, discount: float) -> Term:
+        """Σ_t γ^t · (mean over episodes of values at t, weighted); ended episodes keep their last weight for ever.
 
-    def totals(self, weights: FloatArray) -> FloatArray:
-        """Like `sums` of weights, where ended episodes keep their last weight for ever."""
-        groups, lengths, last = self.ends
-        width = self.horizon + 1
-        kept = np.bincount(groups * width + lengths, last, minlength=self.n_groups * width)
-        after: FloatArray = kept.reshape(self.n_groups, width).cumsum(1)[:, :-1]
-        return self.sums(weights) + after
+        values : weights · numbers of every step; weights : `upto` or `before`
+        """
+        # What is discounted to nothing is left out, and what ended there or later keeps no weight before.
+        horizon = int(np.count_nonzero(self.discounts(discount) > NEGLIGIBLE))
+        (groups, lengths, last), counted = self.ends, self.steps < horizon
+        here, kept, shape = (
+            (self.groups[counted], self.steps[counted]),
+            lengths < horizon,
+            (self.n_groups, horizon),
+        )
+        return Term(
+            by_group_and_step(*here, values[counted], shape),
+            by_group_and_step(*here, weights[counted], shape),
+            by_group_and_step(groups[kept], lengths[kept], last[kept], shape),
+            self.discounts(discount)[:horizon],
+        )
+
+    def by_step(self, values: FloatArray) -> FloatArray:
+        """Sums of a number per step over all episodes: shape (horizon,)."""
+        sums: FloatArray = np.bincount(self.steps, values, minlength=self.horizon).astype(np.float64)
+        return sums
 
     def powers(self, exponent: int) -> FloatArray:
-        """Σ ρ_t^exponent over all episodes by step, ended ones as in `totals`: shape (horizon,)."""
-        groups, lengths, last = self.ends
-        raised = replace(self, upto=self.upto**exponent, ends=(groups, lengths, last**exponent))
-        total: FloatArray = raised.totals(raised.upto).sum(0)
-        return total
+        """Σ ρ_t^exponent over all episodes by step, ended ones with their last weight: shape (horizon,)."""
+        _, lengths, last = self.ends
+        after = np.bincount(lengths, last**exponent, minlength=self.horizon + 1).cumsum()[:-1]
+        return np.asarray(self.by_step(self.upto**exponent) + after)
 
 
 def importance_weights(data: Trajectories, target: FloatArray, behavior: FloatArray) -> Weights:
     """The weights of logged actions with probabilities `target` and `behavior`, both (n_steps,)."""
     factors = target / behavior
     episodes = np.repeat(np.arange(len(data)), data.lengths)
-    steps = np.arange(data.n_steps) - np.repeat(data.offsets[:-1], data.lengths)
     upto = factors.copy()
-    for step in range(1, int(data.lengths.max())):
-        now = data.offsets[:-1][data.lengths > step] + step
-        upto[now] *= upto[now - 1]
+    for now in list(by_time(data))[1:]:
+        upto[now] = np.minimum(upto[now] * upto[now - 1], MAX_WEIGHT)
     before = np.empty_like(upto)
     before[1:] = upto[:-1]
     before[data.offsets[:-1]] = 1.0
     n_groups = min(len(data), MAX_GROUPS)
     ended = np.flatnonzero(data.terminated)
     ends = (ended % n_groups, data.lengths[ended], upto[data.offsets[1:][ended] - 1])
-    return Weights(upto, before, factors, steps, episodes % n_groups, n_groups, ends)
+    return Weights(upto, before, factors, time_within(data), episodes % n_groups, n_groups, ends)
 
 
 @dataclass(frozen=True)
@@ -122,7 +135,7 @@ def overlap(weights: Weights, rewards: FloatArray, discount: float) -> Overlap:
     shown = np.divide(totals**2, squares, out=np.zeros_like(totals), where=squares > 0)
     with np.errstate(divide="ignore", over="ignore", under="ignore"):
         foreseen = counts * np.exp(-np.cumsum(np.log(_mean_square_factors(weights, counts))))
-    sums = weights.sums(weights.upto * np.abs(rewards)).sum(0)
+    sums = weights.by_step(weights.upto * np.abs(rewards))
     means = np.divide(sums, totals, out=np.zeros_like(sums), where=totals > 0)
     discounts = weights.discounts(discount)
     shares = discounts * means
@@ -136,8 +149,7 @@ def overlap(weights: Weights, rewards: FloatArray, discount: float) -> Overlap:
 
 def _mean_square_factors(weights: Weights, counts: FloatArray) -> FloatArray:
     """Mean of (π / b)² by step; an ended episode goes on with factors of one."""
-    alive = np.bincount(weights.steps, minlength=weights.horizon)
-    squares = np.bincount(weights.steps, weights.factors**2, minlength=weights.horizon)
+    alive, squares = weights.by_step(np.ones_like(weights.factors)), weights.by_step(weights.factors**2)
     mean: FloatArray = (squares + counts - alive) / counts
     return mean
 

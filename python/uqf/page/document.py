@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from functools import cache
-from html import escape
 from importlib.resources import files
 from typing import Any
+
+from uqf.printable import escape
 
 
 @cache

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from html import escape
 
 from uqf.page.labels import Placed
+from uqf.printable import escape
 
 
 @dataclass(frozen=True)

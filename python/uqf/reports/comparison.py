@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import cached_property
-from html import escape
 from typing import Any, ClassVar
 
 from uqf import ope
 from uqf.data.checks import FloatArray
 from uqf.data.trajectories import Trajectories
+from uqf.ope.estimates import ANYTHING
 from uqf.page.document import card, document, tiles
 from uqf.page.parts import Interval, figure, intervals, percent, signed
 from uqf.policies import probs_along
+from uqf.printable import escape
 from uqf.reports.differences import Differences
 from uqf.reports.episodes import Episodes
 from uqf.reports.expectations import METHODS, Expected
@@ -25,7 +26,7 @@ from uqf.reports.writing import PartedReport, numbered, plain
 class ComparisonReport(PartedReport):
     """What a page shows of two policies on a log.
 
-    Policies are judged as they are: the episodes must be new to both.
+    Policies are judged as they are: the episodes must be new to both. `taught` says of which they are not.
     """
 
     PARTS: ClassVar[dict[str, float]] = {
@@ -36,10 +37,17 @@ class ComparisonReport(PartedReport):
     }
 
     def __init__(
-        self, first: Any, second: Any, data: Trajectories, *, discount: float, seed: int = 0
+        self,
+        first: Any,
+        second: Any,
+        data: Trajectories,
+        *,
+        discount: float,
+        seed: int = 0,
+        taught: tuple[bool, bool] = (False, False),
     ) -> None:
         self.study = Study.of(first, data, discount=discount, seed=seed, progress=None)
-        self.second, self.seed = second, seed
+        self.second, self.seed, self.taught = second, seed, taught
 
     @cached_property
     def probs(self) -> FloatArray:
@@ -53,9 +61,15 @@ class ComparisonReport(PartedReport):
 
     @cached_property
     def estimate(self) -> ope.Comparison:
-        """Which earns more, if all episodes can tell."""
+        """Which earns more, if all episodes can tell; a log that taught one of them cannot."""
         study = self.study
-        return ope.compare(study.policy, self.second, study.log, discount=study.discount, seed=self.seed)
+        found = ope.compare(study.policy, self.second, study.log, discount=study.discount, seed=self.seed)
+        first, second = (
+            one.of_taught() if taught else one
+            for one, taught in zip((found.first, found.second), self.taught, strict=True)
+        )
+        told = not any(self.taught)
+        return replace(found, first=first, second=second, interval=found.interval if told else ANYTHING)
 
     @cached_property
     def differences(self) -> Differences:
@@ -91,8 +105,9 @@ class ComparisonReport(PartedReport):
         ]
         head = (
             "<h1>Two policies on one log</h1>"
-            f'<p class="lead">A and B, judged on the same {differences.episodes:,} episodes, which are taken to be '
-            f"new to both.</p>{tiles(shown)}<p>{escape(found.verdict)}</p>"
+            f'<p class="lead">A and B, judged on the same {differences.episodes:,} episodes'
+            f"{'' if any(self.taught) else ', which are taken to be new to both'}.</p>"
+            f"{tiles(shown)}<p>{escape(found.verdict)}</p>"
         )
         parts = [
             ("A against B", differences.section()),

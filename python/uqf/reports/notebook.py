@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from html import escape
 from typing import Any
 
 from uqf.data.along import episodes_within
 from uqf.page.parts import figure, percent, signed
+from uqf.printable import escape
 from uqf.reports.differences import Differences
 from uqf.reports.study import Study
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 from dataclasses import asdict
 from functools import cached_property
-from html import escape
 from typing import Any, ClassVar
 
 from uqf.data.progress import Callback
 from uqf.page.document import document, tiles
 from uqf.page.parts import figure, percent, signed
+from uqf.printable import escape
 from uqf.reports.differences import Differences
 from uqf.reports.episodes import Episodes
 from uqf.reports.expectations import Expectations

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 import os
-from html import escape
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
 from uqf.data.progress import Callback, Reporter
 from uqf.files import whole_file
+from uqf.printable import escape
 from uqf.reports.study import Study
 
 

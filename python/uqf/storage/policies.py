@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -11,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from uqf.data.codebook import Codebook
+from uqf.data.fingerprint import fingerprint
 from uqf.data.trajectories import Trajectories
-from uqf.data.vocabulary import Vocabulary
 from uqf.plans import PlanPolicy
 from uqf.policies import (
     AutomatonPolicy,
@@ -35,7 +34,6 @@ KEY = "uqf"
 #: Limits that keep a hostile file from filling the memory.
 MAX_BYTES = 2**32
 MAX_SYMBOLS = 2**24
-MAX_NAME = 1000
 MAX_NESTING = 100
 
 #: Kinds of policies by the name that stands in a file, and what makes one from its `parts()`.
@@ -53,7 +51,35 @@ KINDS: dict[str, tuple[type, Callable[..., Any]]] = {
 
 @dataclass(frozen=True)
 class PolicyHeader:
-    """What a policy file says about itself."""
+    """What a policy file says about itself.
+
+    Attributes
+    ----------
+    kind : str
+        One of `KINDS`.
+    n_actions, n_observations : int
+        Sizes of the alphabets.
+    parts : dict
+        The parts of the policy that are no arrays.
+    codebook : Codebook or None
+        Names of actions and observations.
+    settings : dict
+        How the policy was learned: the learner and its parameters.
+    data_fingerprint : str or None
+        SHA-256 of the data that it was learned from; see `fingerprint`.
+    package_version : str
+        Of the package that wrote the file.
+    format : int
+        Version of the file format.
+
+    Examples
+    --------
+    >>> import numpy as np, uqf
+    >>> uqf.save(uqf.TablePolicy(np.array([[0.5, 0.5], [1.0, 0.0], [0.2, 0.8]]), 1), "table.safetensors")
+    >>> header = uqf.inspect_policy("table.safetensors")
+    >>> header.kind, header.n_actions, header.n_observations
+    ('table', 2, 1)
+    """
 
     kind: str
     """One of `KINDS`."""
@@ -61,13 +87,19 @@ class PolicyHeader:
     n_observations: int
     parts: dict[str, Any]
     """The parts of the policy that are no arrays."""
-    vocabulary: Vocabulary | None = None
+    codebook: Codebook | None = None
     settings: dict[str, Any] = field(default_factory=dict)
     """How the policy was learned: the learner and its parameters."""
     data_fingerprint: str | None = None
-    """SHA-256 of the data that it was learned from; see `fingerprint`."""
+    """That of the data that it was learned from; see `uqf.data.fingerprint`."""
     package_version: str = ""
     format: int = FORMAT
+
+    @property
+    def discount(self) -> float:
+        """The discount that it was learned with; 1 if the file does not tell."""
+        discount = self.settings.get("discount")
+        return 1.0 if discount is None else float(discount)
 
 
 @dataclass(frozen=True)
@@ -75,30 +107,19 @@ class Origin:
     """What is kept of the data that a policy was learned from."""
 
     fingerprint: str | None
-    vocabulary: Vocabulary | None
+    codebook: Codebook | None
 
     @classmethod
     def of(cls, data: Trajectories) -> Origin:
         """Of a data set."""
-        return cls(fingerprint(data), data.vocabulary)
-
-
-def fingerprint(data: Trajectories) -> str:
-    """SHA-256 of everything in a data set; equal data sets have equal fingerprints."""
-    digest = hashlib.sha256(json.dumps([data.n_actions, data.n_observations]).encode())
-    for array in (data.actions, data.observations, data.rewards, data.offsets, data.terminated):
-        digest.update(np.ascontiguousarray(array).data)
-    for optional in (data.behavior_probs, data.first_observations):
-        if optional is not None:
-            digest.update(np.ascontiguousarray(optional).data)
-    return digest.hexdigest()
+        return cls(fingerprint(data), data.codebook)
 
 
 def save(
     policy: Any,
     path: str | os.PathLike[str],
     *,
-    vocabulary: Vocabulary | None = None,
+    codebook: Codebook | None = None,
     settings: Mapping[str, Any] | None = None,
     data: Trajectories | Origin | None = None,
 ) -> None:
@@ -106,40 +127,81 @@ def save(
 
     Parameters
     ----------
-    vocabulary : Vocabulary, optional
-        Names of actions and observations; those of `data` by default.
+    policy : a policy of this package
+        Those in Python must have `parts()`.
+    path : path
+        Of a `.safetensors` file.
+    codebook : Codebook, optional
+        What the codes of actions and observations mean; that of `data` by default.
     settings : mapping, optional
         How the policy was learned: numbers, strings, lists and mappings, as JSON knows them.
     data : Trajectories or Origin, optional
         The data it was learned from, of which the fingerprint is kept and nothing else.
+
+    Raises
+    ------
+    TypeError
+        If the policy is of a kind that no file holds.
+
+    Examples
+    --------
+    >>> import uqf
+    >>> data = uqf.rollout(uqf.make("tiger"), episodes=50, seed=0)
+    >>> uqf.save(uqf.ContextQ(0.95).fit(data).policy_, "tiger.safetensors", settings={"discount": 0.95})
+    >>> uqf.inspect_policy("tiger.safetensors").settings
+    {'discount': 0.95}
     """
     # Slow to import, and only needed here.
     from importlib.metadata import version
 
     kind, scalars, tensors = _taken_apart(policy)
     origin = Origin.of(data) if isinstance(data, Trajectories) else data
-    names = vocabulary if vocabulary is not None or origin is None else origin.vocabulary
+    book = codebook if codebook is not None or origin is None else origin.codebook
     header = PolicyHeader(
         kind=kind,
         n_actions=policy.n_actions,
         n_observations=policy.n_observations,
         parts=scalars,
-        vocabulary=names,
+        codebook=book,
         settings=dict(settings or {}),
         data_fingerprint=None if origin is None else origin.fingerprint,
         package_version=version("uqf"),
     )
     _check(header)
     content = {name: getattr(header, name) for name in PolicyHeader.__dataclass_fields__}
-    content["vocabulary"] = names and {"actions": names.actions, "observations": names.observations}
+    content["codebook"] = None if book is None else book.to_dict()
     write_tensors(path, KEY, content, tensors)
 
 
 def load(path: str | os.PathLike[str]) -> Any:
     """The policy of a file that `save` wrote; `inspect_policy` tells the rest of what it holds.
 
-    A file that is cut short, damaged, hostile or from a newer version raises `uqf.FileFormatError`. Nothing
-    in it is executed, and it takes no more memory than a few times its size.
+    Nothing in the file is executed, and it takes no more memory than a few times its size.
+
+    Parameters
+    ----------
+    path : path
+        Of the file.
+
+    Returns
+    -------
+    Policy
+        Of the kind that was saved, with the same bits.
+
+    Raises
+    ------
+    FileFormatError
+        If the file is cut short, damaged, hostile or from a newer version.
+
+    Examples
+    --------
+    >>> import numpy as np, uqf
+    >>> data = uqf.rollout(uqf.make("tiger"), episodes=50, seed=0)
+    >>> learner = uqf.ContextQ(0.95).fit(data)
+    >>> learner.save("tiger.safetensors")
+    >>> policy = uqf.load("tiger.safetensors")
+    >>> np.array_equal(policy.q_values(policy.initial_state()), learner.decision_function([[]])[0])
+    True
     """
     header, tensors = _read(path)
     with naming_damage(path, "policy"):
@@ -152,7 +214,31 @@ def load(path: str | os.PathLike[str]) -> Any:
 
 
 def inspect_policy(path: str | os.PathLike[str]) -> PolicyHeader:
-    """The header of a policy file, checked as `load` checks it."""
+    """The header of a policy file, checked as `load` checks it.
+
+    Parameters
+    ----------
+    path : path
+        Of the file.
+
+    Returns
+    -------
+    PolicyHeader
+        Kind, sizes, names, settings and fingerprint of the data.
+
+    Raises
+    ------
+    FileFormatError
+        As `load`.
+
+    Examples
+    --------
+    >>> import uqf
+    >>> data = uqf.rollout(uqf.make("tiger"), episodes=50, seed=0)
+    >>> uqf.ContextQ(0.95, depth=2).fit(data).save("tiger.safetensors")
+    >>> uqf.inspect_policy("tiger.safetensors").settings["depth"]
+    2
+    """
     return _read(path)[0]
 
 
@@ -209,10 +295,8 @@ def _read(path: str | os.PathLike[str]) -> tuple[PolicyHeader, Arrays]:
 
 def _header(content: Header) -> PolicyHeader:
     fields = {name: content[name] for name in PolicyHeader.__dataclass_fields__}
-    names = fields["vocabulary"]
-    if names is not None:
-        listed = (names["actions"], names["observations"])
-        fields["vocabulary"] = Vocabulary(*(None if one is None else tuple(one) for one in listed))
+    if fields["codebook"] is not None:
+        fields["codebook"] = Codebook.from_dict(fields["codebook"])
     return PolicyHeader(**fields)
 
 
@@ -222,6 +306,11 @@ def _check(header: PolicyHeader) -> None:
         raise ValueError(f"kind {header.kind!r} is not one of {', '.join(KINDS)}")
     if not isinstance(header.settings, dict) or not isinstance(header.parts, dict):
         raise ValueError("settings or parts are no mapping")
+    discount = header.settings.get("discount")
+    if discount is not None and not (isinstance(discount, (int, float)) and 0.0 <= discount <= 1.0):
+        raise ValueError(f"settings: discount = {discount!r} is no number in [0, 1]")
+    if not isinstance(header.data_fingerprint, str | None) or not isinstance(header.package_version, str):
+        raise ValueError("data_fingerprint or package_version is no text")
     for name in ("n_actions", "n_observations"):
         size = getattr(header, name)
         if not isinstance(size, int) or isinstance(size, bool) or size < 1:
@@ -229,12 +318,5 @@ def _check(header: PolicyHeader) -> None:
     symbols = header.n_actions * header.n_observations
     if symbols > MAX_SYMBOLS:
         raise ValueError(f"{symbols} symbols, at most {MAX_SYMBOLS} fit a file")
-    names = header.vocabulary or Vocabulary()
-    for role, listed, codes in (
-        ("action", names.n_actions, header.n_actions),
-        ("observation", names.n_observations, header.n_observations),
-    ):
-        if listed is not None and listed != codes:
-            raise ValueError(f"the vocabulary makes {listed} {role} codes, the policy has {codes}")
-    if any(len(name) > MAX_NAME for name in (names.actions or ()) + (names.observations or ())):
-        raise ValueError(f"a name in the vocabulary is longer than {MAX_NAME} characters")
+    if header.codebook is not None:
+        header.codebook.refuse_other_sizes(header.n_actions, header.n_observations)

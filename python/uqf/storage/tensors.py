@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError
 
 from uqf.errors import FileFormatError
-from uqf.files import whole_file
+from uqf.files import read_ordinary, whole_file
 
 Arrays = dict[str, NDArray[Any]]
 Header = dict[str, Any]
@@ -51,11 +51,7 @@ def read_tensors(
     `what` names the content in messages, `newest` is the highest format that this package reads. Nothing in the file
     is executed, and it takes no more memory than a few times its size.
     """
-    path = Path(path)
-    size = path.stat().st_size
-    if size > max_bytes:
-        raise FileFormatError(f"{path}: {size} bytes, more than any {what} of this package has")
-    content = path.read_bytes()
+    content = read_ordinary(path, max_bytes, what)
     with naming_damage(path, what):
         # The length of the JSON header comes first; the rest is checked by the library, shapes against size.
         length = int.from_bytes(content[:8], "little")

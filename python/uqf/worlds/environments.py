@@ -3,38 +3,51 @@
 from __future__ import annotations
 
 import difflib
-import operator
 from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from uqf import _core
+from uqf.worlds.world import World
 
 
-class Environment:
-    """A simulated world with finitely many actions and observations.
+class Environment(World):
+    """A compiled world, stateless; `simulation` starts one episode to be stepped by hand.
 
-    The world itself is compiled and stateless; `simulation` starts one episode to be stepped by hand, while
     `uqf.rollout` plays many at once.
+
+    Parameters
+    ----------
+    world : the compiled world
+        `uqf.make`, `uqf.load_pomdp` and `uqf.TabularPOMDP` give it.
+    name : str
+        For messages and tables.
+    horizon : int
+        Usual length of an episode.
+    discount : float in [0, 1]
+        Usual discount of returns.
+
+    Examples
+    --------
+    >>> import uqf
+    >>> env = uqf.make("tiger")
+    >>> env.action_names
+    ['listen', 'open left', 'open right']
+    >>> observation, reward, terminated = env.simulation(seed=0).step(0)
+    >>> reward
+    -1.0
     """
 
     def __init__(self, world: _core.World, *, name: str, horizon: int, discount: float) -> None:
-        if operator.index(horizon) < 1:
-            raise ValueError(f"horizon = {horizon}: give at least one step")
-        if not 0.0 <= discount <= 1.0:
-            raise ValueError(f"discount = {discount}: give a number in [0, 1]")
+        super().__init__(
+            name=name,
+            horizon=horizon,
+            discount=discount,
+            n_actions=world.n_actions,
+            n_observations=world.n_observations,
+        )
         self.world = world
-        self.name = name
-        self.horizon = operator.index(horizon)
-        self.discount = float(discount)
-        self.n_actions = world.n_actions
-        self.n_observations = world.n_observations
-
-    @property
-    def n_symbols(self) -> int:
-        """Number of (action, observation) pairs."""
-        return self.n_actions * self.n_observations
 
     @property
     def action_names(self) -> list[str]:
@@ -67,12 +80,6 @@ class Environment:
             observation_names=self.observation_names,
         )
 
-    def __repr__(self) -> str:
-        return (
-            f"{type(self).__name__}({self.name!r}, {self.n_actions} actions, "
-            f"{self.n_observations} observations, horizon {self.horizon}, discount {self.discount:g})"
-        )
-
 
 def _array(name: str, values: ArrayLike, dimensions: Sequence[int], shape: str) -> NDArray[np.float64]:
     array = np.ascontiguousarray(values, np.float64)
@@ -84,6 +91,8 @@ def _array(name: str, values: ArrayLike, dimensions: Sequence[int], shape: str) 
 class TabularPOMDP(Environment):
     """A finite POMDP given by its arrays; also an environment.
 
+    Rows that miss 1 by up to 1e-5 are renormalised (published files do); worse ones are refused by name.
+
     Parameters
     ----------
     transitions : (A, S, S)
@@ -94,11 +103,31 @@ class TabularPOMDP(Environment):
         Reward of action a in state s (arriving in s', seeing o).
     start : (S,)
         Distribution of the first state. No observation is made before the first action.
-    discount : float
+    discount : float in [0, 1]
+        Usual discount of returns.
     terminal : (S,) booleans, optional
         Entering such a state ends the episode.
+    name : str
+        For messages and tables.
+    horizon : int
+        Usual length of an episode.
+    action_names, observation_names, state_names : sequences of str, optional
+        What they are called; numbers by default.
 
-    Rows that miss 1 by up to 1e-5 are renormalised (published files do); worse ones are refused by name.
+    Raises
+    ------
+    ValueError
+        If shapes disagree or a row is no distribution.
+
+    Examples
+    --------
+    A lamp that is on or off; the action 1 switches it, and a lit lamp pays 1:
+
+    >>> import numpy as np, uqf
+    >>> stay, switch = np.eye(2), np.eye(2)[::-1]
+    >>> lamp = uqf.TabularPOMDP([stay, switch], [np.eye(2)] * 2, [[0, 1], [0, 1]], [0.5, 0.5], 0.9)
+    >>> lamp.n_actions, lamp.n_observations
+    (2, 2)
     """
 
     def __init__(
@@ -239,7 +268,19 @@ class NamedEnvironment(Environment):
 
 
 def environments() -> list[str]:
-    """The names that `make` knows."""
+    """The names that `make` knows.
+
+    Returns
+    -------
+    list of str
+        In the order of the documentation.
+
+    Examples
+    --------
+    >>> import uqf
+    >>> "spocman" in uqf.environments()
+    True
+    """
     return list(_WORLDS)
 
 
@@ -248,7 +289,33 @@ def make(
 ) -> Environment:
     """A world by name, with its usual horizon and discount unless others are given.
 
-    Options: ``maze="full" | "mini" | "micro"`` for pocman, ``ghosts="published" | "chasing"`` for spocman.
+    Parameters
+    ----------
+    name : str
+        One of `environments()`.
+    horizon : int, optional
+        Usual length of an episode.
+    discount : float in [0, 1], optional
+        Usual discount of returns.
+    **options : str
+        ``maze="full" | "mini" | "micro"`` for pocman, ``ghosts="published" | "chasing"`` for spocman.
+
+    Returns
+    -------
+    Environment
+        The world.
+
+    Raises
+    ------
+    ValueError
+        If the name or an option is unknown; the message has the nearest name.
+
+    Examples
+    --------
+    >>> import uqf
+    >>> env = uqf.make("gridworld-near", horizon=50)
+    >>> env.n_actions, env.n_observations, env.horizon
+    (4, 5, 50)
     """
     if name not in _WORLDS:
         near = difflib.get_close_matches(str(name), _WORLDS, n=1, cutoff=0.0)

@@ -6,15 +6,19 @@ import os
 from pathlib import Path
 
 from uqf import _core
-from uqf.files import whole_file
+from uqf.files import read_ordinary, whole_file
 from uqf.worlds.environments import Environment, TabularPOMDP
 
-MAX_ENTRIES = 2**28
-"""Tables larger than this (2 GiB of numbers) are refused unless the caller asks for more."""
+#: Entries of tables that any file may ask for (128 MiB of numbers), and those for every byte of a larger file.
+MAX_ENTRIES = 2**24
+ENTRIES_PER_BYTE = 64
+
+#: Larger files are refused unread.
+MAX_BYTES = 2**32
 
 
 def loads_pomdp(
-    text: str | bytes, *, horizon: int = 100, name: str = "pomdp", max_entries: int = MAX_ENTRIES
+    text: str | bytes, *, horizon: int = 100, name: str = "pomdp", max_entries: int | None = None
 ) -> TabularPOMDP:
     """The POMDP that the text of a `.pomdp` file describes.
 
@@ -22,15 +26,44 @@ def loads_pomdp(
     (rewards come out negated), every form of ``start`` (none means uniform) and every form of T, O and R; a
     later line writes over an earlier one. The numbers of an R line run over the indices it does not name, in
     order, and may leave out the last ones. Rewards come out in the smallest form that is exact: (A, S),
-    (A, S, S) or (A, S, S, O).
+    (A, S, S) or (A, S, S, O). Rows that miss 1 by up to 1e-5 are renormalised.
 
-    Rows that miss 1 by up to 1e-5 are renormalised. Anything else raises ``ValueError`` with the line and
-    column, or with the names of the row that is no distribution. A file whose dense tables would have more
-    than `max_entries` entries is refused before memory is taken.
+    Parameters
+    ----------
+    text : str or bytes
+        What stands in the file.
+    horizon : int
+        Usual length of an episode for `uqf.rollout`; the format knows none.
+    name : str
+        For messages and tables.
+    max_entries : int, optional
+        A file whose dense tables would have more entries is refused before memory is taken. By default 2^24, or 64 for
+        every byte of the file if that is more.
 
-    The format knows no horizon: the one given here is only the usual length of an episode for `uqf.rollout`.
+    Returns
+    -------
+    TabularPOMDP
+        With the names of the file.
+
+    Raises
+    ------
+    ValueError
+        With the line and column, or with the names of the row that is no distribution.
+
+    Examples
+    --------
+    >>> import uqf
+    >>> text = '''discount: 0.9  values: reward  states: 2  actions: stay go  observations: 1
+    ... T: stay identity
+    ... T: go uniform
+    ... O: * uniform
+    ... R: go : * : * : * 1.0'''
+    >>> uqf.loads_pomdp(text).action_names
+    ['stay', 'go']
     """
     content = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else bytes(text)
+    if max_entries is None:
+        max_entries = max(MAX_ENTRIES, ENTRIES_PER_BYTE * len(content))
     return TabularPOMDP(**_core.read_pomdp(content, max_entries), horizon=horizon, name=name)
 
 
@@ -39,17 +72,44 @@ def load_pomdp(
     *,
     horizon: int = 100,
     name: str | None = None,
-    max_entries: int = MAX_ENTRIES,
+    max_entries: int | None = None,
 ) -> TabularPOMDP:
-    """The POMDP of a `.pomdp` file, named after the file unless `name` is given; see `loads_pomdp`."""
+    """The POMDP of a `.pomdp` file.
+
+    Parameters
+    ----------
+    path : path
+        Of the file.
+    horizon, max_entries : int
+        As in `loads_pomdp`.
+    name : str, optional
+        The name of the file by default.
+
+    Returns
+    -------
+    TabularPOMDP
+        As `loads_pomdp` reads it.
+
+    Raises
+    ------
+    ValueError
+        With the line and column of what is wrong.
+
+    Examples
+    --------
+    >>> import uqf
+    >>> uqf.save_pomdp(uqf.make("tiger"), "tiger.pomdp")
+    >>> uqf.load_pomdp("tiger.pomdp").name
+    'tiger'
+    """
     path = Path(path)
-    content = path.read_bytes()
+    content = read_ordinary(path, MAX_BYTES, "world")
     try:
         return loads_pomdp(
             content, horizon=horizon, name=path.stem if name is None else name, max_entries=max_entries
         )
-    except ValueError as error:
-        raise ValueError(f"{path}: {error}") from None
+    except (ValueError, MemoryError) as error:
+        raise type(error)(f"{path}: {error}") from None
 
 
 def dumps_pomdp(pomdp: Environment) -> str:
@@ -63,6 +123,27 @@ def dumps_pomdp(pomdp: Environment) -> str:
     - a name that the format has no way to write (white space, brackets, a leading digit, a word of the format
       such as ``T`` or ``reset``) is changed to a similar one; names that only number become a count;
     - rewards given in a larger form than they need are read back in the smallest one.
+
+    Parameters
+    ----------
+    pomdp : Environment
+        A `TabularPOMDP`, or a world with few states.
+
+    Returns
+    -------
+    str
+        The text.
+
+    Raises
+    ------
+    ValueError
+        If the world has too many states to write down.
+
+    Examples
+    --------
+    >>> import uqf
+    >>> uqf.dumps_pomdp(uqf.make("tiger")).splitlines()[0]
+    'discount: 0.95'
     """
     tabular = pomdp.tabular()
     text: str = _core.write_pomdp(tabular.world, tabular.discount)
@@ -73,6 +154,25 @@ def save_pomdp(pomdp: Environment, path: str | os.PathLike[str]) -> None:
     """Writes a `.pomdp` file; `dumps_pomdp` says what it holds.
 
     The file appears whole or not at all: a crash or a full disk leaves an older one as it was.
+
+    Parameters
+    ----------
+    pomdp : Environment
+        As in `dumps_pomdp`.
+    path : path
+        Of the file.
+
+    Raises
+    ------
+    ValueError
+        As `dumps_pomdp`.
+
+    Examples
+    --------
+    >>> import uqf
+    >>> uqf.save_pomdp(uqf.make("gridworld-near"), "grid.pomdp")
+    >>> uqf.load_pomdp("grid.pomdp").n_observations
+    5
     """
     content = dumps_pomdp(pomdp).encode()
     with whole_file(path) as file:

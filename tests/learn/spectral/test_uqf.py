@@ -171,4 +171,4 @@ def test_folders_and_memory_are_scored_alike(tiger, tmp_path):
     from_folder, from_memory = uqf.UQF(3).fit(tmp_path), uqf.UQF(3).fit(tiger)
     assert from_folder.score(tiger) == pytest.approx(from_memory.score(tiger), rel=1e-9)
     from_folder.save(tmp_path / "policy.safetensors")
-    assert uqf.inspect_policy(tmp_path / "policy.safetensors").data_fingerprint is None
+    assert uqf.inspect_policy(tmp_path / "policy.safetensors").data_fingerprint == fingerprint(tiger)

@@ -8,12 +8,13 @@ from typing import Any
 
 import pyarrow as pa
 
+from uqf.data.codebook import Codebook
 from uqf.data.concatenate import concatenate
 from uqf.data.formats.columns import LogColumns, layout_of, naming
 from uqf.data.formats.episodes import alphabet_of, trajectories_of, whole_episodes
 from uqf.data.trajectories import Trajectories
-from uqf.data.vocabulary import Vocabulary
 from uqf.errors import FileFormatError
+from uqf.files import open_ordinary
 
 
 def read_table(
@@ -21,14 +22,14 @@ def read_table(
     columns: LogColumns | None,
     n_actions: int | None,
     n_observations: int | None,
-    vocabulary: Vocabulary | None,
+    codebook: Codebook | None,
 ) -> Trajectories:
     """The episodes of an Arrow table."""
     if table.num_rows == 0:
         raise FileFormatError("the log holds no episode")
     layout = layout_of(table.schema, columns or LogColumns())
     table = table.select(layout.columns)
-    alphabet = alphabet_of([table], layout, n_actions, n_observations, vocabulary)
+    alphabet = alphabet_of([table], layout, n_actions, n_observations, codebook)
     parts = [trajectories_of(part, layout, alphabet, row) for row, part in whole_episodes([table], layout)]
     return concatenate(parts)
 
@@ -39,28 +40,46 @@ def from_arrow(
     columns: LogColumns | None = None,
     n_actions: int | None = None,
     n_observations: int | None = None,
-    vocabulary: Vocabulary | None = None,
+    codebook: Codebook | None = None,
 ) -> Trajectories:
     """Episodes of a polars or pandas frame, a pyarrow table, or anything with ``__arrow_c_stream__``.
 
     Parameters
     ----------
+    frame : a table
+        One row per step or one row per episode; see `uqf.LogColumns`.
     columns : LogColumns
-        Names of the columns, if they are not the usual ones; see there for the two layouts.
+        Names of the columns, if they are not the usual ones.
     n_actions, n_observations : int
         Sizes of the alphabets if actions and observations are numbers; by default the largest plus one.
-    vocabulary : Vocabulary
+    codebook : Codebook
         Names to use, such as those of a model; by default those that occur, sorted. It comes back as
-        ``data.vocabulary``.
+        ``data.codebook``.
 
-    Anything wrong raises `uqf.FileFormatError` with the column and the row, counted from 0.
+    Returns
+    -------
+    Trajectories
+        The episodes.
+
+    Raises
+    ------
+    FileFormatError
+        With the column and the row, counted from 0.
+
+    Examples
+    --------
+    >>> import polars, uqf
+    >>> rows = {"episode": [7, 7, 8], "action": ["wait", "repair", "wait"], "observation": [0, 1, 0]}
+    >>> data = uqf.from_arrow(polars.DataFrame(rows | {"reward": [1.0, -5.0, 1.0]}))
+    >>> data.codebook.action_names
+    ('repair', 'wait')
     """
     if not isinstance(frame, pa.Table) and not hasattr(frame, "__arrow_c_stream__"):
         raise TypeError(
             f"frame is a {type(frame).__name__}: give a polars or pandas frame, or an Arrow table"
         )
     with naming(f"this {type(frame).__name__}"):
-        return read_table(pa.table(frame), columns, n_actions, n_observations, vocabulary)
+        return read_table(pa.table(frame), columns, n_actions, n_observations, codebook)
 
 
 class ArrowSource:
@@ -71,12 +90,12 @@ class ArrowSource:
 
     def schema(self) -> Any:
         """Columns and types."""
-        with self.path.open("rb") as file:
+        with open_ordinary(self.path) as file:
             return pa.ipc.open_file(file).schema
 
     def tables(self, rows: int, names: list[str]) -> Iterator[Any]:
         """The named columns, at most `rows` rows at a time."""
-        with self.path.open("rb") as file:
+        with open_ordinary(self.path) as file:
             reader = pa.ipc.open_file(file)
             for index in range(reader.num_record_batches):
                 batch = reader.get_batch(index)

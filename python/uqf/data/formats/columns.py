@@ -11,14 +11,35 @@ import pyarrow as pa
 
 from uqf.errors import FileFormatError
 
+#: What a damaged or hostile log may raise on its way to episodes.
+DAMAGE = (ValueError, TypeError, LookupError, OverflowError, RecursionError)
+
 
 @dataclass(frozen=True)
 class LogColumns:
     """Column names of a log; None looks for the usual name, such as "reward" or "rewards".
 
     A log has one row per episode, with lists in its columns and perhaps a `terminated` flag; or one row per
-    step, with an `episode` column whose value is the same in all rows of an episode. `behavior_prob`, `terminated`
-    and `first_observation` (what was seen before the first action; the first row of an episode counts) are optional.
+    step, with an `episode` column whose value is the same in all rows of an episode.
+
+    Parameters
+    ----------
+    episode, action, observation, reward : str, optional
+        What every log has; `episode` only where there is one row per step.
+    behavior_prob : str, optional
+        The probability with which the logged action was taken.
+    terminated : str, optional
+        Whether the system ended the episode.
+    first_observation : str, optional
+        What was seen before the first action; the first row of an episode counts.
+
+    Examples
+    --------
+    >>> import polars, uqf
+    >>> table = polars.DataFrame({"run": [0, 0, 1], "do": [1, 0, 0], "see": [2, 0, 1], "pay": [0.0, 1.0, 0.5]})
+    >>> columns = uqf.LogColumns(episode="run", action="do", observation="see", reward="pay")
+    >>> len(uqf.from_arrow(table, columns=columns))
+    2
     """
 
     episode: str | None = None
@@ -70,6 +91,8 @@ def layout_of(schema: Any, wanted: LogColumns) -> Layout:
         found = [name for name in candidates if name in schema.names]
         if found:
             names[role] = found[0]
+            if schema.names.count(found[0]) > 1:
+                raise FileFormatError(f"several columns are called {found[0]!r}; rename all but one")
         elif asked is not None or role in ("action", "observation", "reward"):
             raise FileFormatError(
                 f"no column {' or '.join(map(repr, candidates))} for the {role} among {schema.names[:20]}; "
@@ -101,7 +124,7 @@ def naming(source: Any) -> Iterator[None]:
         if error.errno is not None:
             raise  # the system's own: no such file, no permission, …
         raise FileFormatError(f"{source}: {error}") from error
-    except (pa.ArrowException, FileFormatError, ValueError, TypeError) as error:
+    except (pa.ArrowException, FileFormatError, *DAMAGE) as error:
         if str(error).startswith(str(source)):
             raise  # named already, by the file in the folder
         raise FileFormatError(f"{source}: {error}") from error

@@ -11,10 +11,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from uqf.data.codebook import Codebook
 from uqf.data.formats.columns import Layout
 from uqf.data.formats.values import codes_of, is_text, numbers_of, values_of
 from uqf.data.trajectories import Trajectories
-from uqf.data.vocabulary import Vocabulary
 from uqf.errors import FileFormatError
 
 #: More distinct actions or observations than this are taken for identifiers or measurements.
@@ -27,7 +27,7 @@ class Alphabet:
 
     n_actions: int
     n_observations: int
-    vocabulary: Vocabulary | None
+    codebook: Codebook | None
 
 
 def alphabet_of(
@@ -35,11 +35,11 @@ def alphabet_of(
     layout: Layout,
     n_actions: int | None,
     n_observations: int | None,
-    vocabulary: Vocabulary | None,
+    codebook: Codebook | None,
 ) -> Alphabet:
     """Names, or largest numbers, of the actions and observations in all tables; holds one table at a time."""
-    known = vocabulary or Vocabulary()
-    sizes = {"action": n_actions or known.n_actions, "observation": n_observations or known.n_observations}
+    known = codebook or Codebook.named()
+    sizes = {"action": n_actions or known.n_actions, "observation": n_observations or known.n_codes}
     names: dict[str, set[str]] = {"action": set(), "observation": set()}
     largest = {"action": -1, "observation": -1}
     if sizes["action"] is None or sizes["observation"] is None:
@@ -58,15 +58,15 @@ def alphabet_of(
                 f"column {layout.names[role]!r} needs {size} codes, at most {MAX_NAMES} are sensible: group "
                 f"rare values, number them 0, 1, 2, …, or say n_{role}s if you mean it"
             )
-    if vocabulary is None and any(names.values()):
-        vocabulary = Vocabulary(
+    if codebook is None and any(names.values()):
+        codebook = Codebook.named(
             *(tuple(sorted(names[role])) if names[role] else None for role in ("action", "observation"))
         )
-    known = vocabulary or Vocabulary()
+    known = codebook or Codebook.named()
     return Alphabet(
         sizes["action"] or known.n_actions or max(largest["action"] + 1, 1),
-        sizes["observation"] or known.n_observations or max(largest["observation"] + 1, 1),
-        vocabulary,
+        sizes["observation"] or known.n_codes or max(largest["observation"] + 1, 1),
+        codebook,
     )
 
 
@@ -92,17 +92,17 @@ def trajectories_of(table: Any, layout: Layout, alphabet: Alphabet, first_row: i
         raise FileFormatError("the log holds no episode")
     lengths = _run_lengths(table, layout) if layout.per_step else _list_lengths(table, layout, first_row)
     offsets = np.concatenate([[0], np.cumsum(lengths)])
-    vocabulary = alphabet.vocabulary or Vocabulary()
-    unknown = None if vocabulary.observations is None else len(vocabulary.observations)
+    codebook = alphabet.codebook or Codebook.named()
+    unknown = None if codebook.observation_names is None else len(codebook.observation_names)
     names = layout.names
     probs = numbers_of(table, layout, "behavior_prob", first_row) if "behavior_prob" in names else None
     rewards = numbers_of(table, layout, "reward", first_row)
     actions = codes_of(
-        values_of(table, layout, "action", first_row), vocabulary.actions, names["action"], None
+        values_of(table, layout, "action", first_row), codebook.action_names, names["action"], None
     )
     seen = codes_of(
         values_of(table, layout, "observation", first_row),
-        vocabulary.observations,
+        codebook.observation_names,
         names["observation"],
         unknown,
     )
@@ -111,7 +111,7 @@ def trajectories_of(table: Any, layout: Layout, alphabet: Alphabet, first_row: i
     if "first_observation" in names:
         listed = values_of(table, layout, "first_observation", first_row)
         shown = listed.take(pa.array(offsets[:-1])) if layout.per_step else listed
-        first = codes_of(shown, vocabulary.observations, names["first_observation"], unknown)
+        first = codes_of(shown, codebook.observation_names, names["first_observation"], unknown)
 
     def refuse(role: str, values: NDArray[Any], good: NDArray[np.bool_], wish: str) -> None:
         if not good.all():
@@ -138,7 +138,7 @@ def trajectories_of(table: Any, layout: Layout, alphabet: Alphabet, first_row: i
         n_observations=alphabet.n_observations,
         behavior_probs=probs,
         terminated=_terminated(table, layout, offsets, first_row),
-        vocabulary=alphabet.vocabulary,
+        codebook=alphabet.codebook,
         first_observations=first,
     )
 

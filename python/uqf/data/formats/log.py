@@ -7,15 +7,16 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Protocol
 
+from uqf.data.codebook import Codebook
 from uqf.data.concatenate import concatenate
 from uqf.data.formats.arrow import ArrowSource
 from uqf.data.formats.columns import Layout, LogColumns, layout_of, naming
 from uqf.data.formats.episodes import Alphabet, alphabet_of, trajectories_of, whole_episodes
 from uqf.data.formats.parquet import ParquetSource, metadata_of
+from uqf.data.formats.promises import refuse_empty_promise
 from uqf.data.formats.recode import recoded
 from uqf.data.formats.text import CsvSource, JsonLinesSource
 from uqf.data.trajectories import Trajectories
-from uqf.data.vocabulary import Vocabulary
 from uqf.errors import FileFormatError
 
 #: Format by suffix.
@@ -70,21 +71,42 @@ def iter_log(
     columns: LogColumns | None = None,
     n_actions: int | None = None,
     n_observations: int | None = None,
-    vocabulary: Vocabulary | None = None,
+    codebook: Codebook | None = None,
 ) -> Iterator[Trajectories]:
     """Episodes of a log, `batch_episodes` at a time (the last batch may have fewer).
-
-    Parameters
-    ----------
-    path : a file, or a folder of Parquet files that are read as one log, in the order of their names
-    format : "parquet", "arrow", "csv" or "jsonl", optional
-        By default the suffix tells.
-    columns, n_actions, n_observations, vocabulary : see `uqf.from_arrow`
 
     Memory holds a batch and what is read ahead, never the whole. All batches share sizes and names: unless
     they are given (or stand in the metadata), a first pass reads the columns of actions and observations to find
     them. With one row per step an episode whose id comes back later is refused, in whatever batch; for that,
     ids that do not count 0, 1, 2, … are remembered, which is all that grows with the log.
+
+    Parameters
+    ----------
+    path : path
+        A file, or a folder of Parquet files that are read as one log, in the order of their names.
+    batch_episodes : int
+        Episodes of a batch.
+    format : "parquet", "arrow", "csv" or "jsonl", optional
+        By default the suffix tells.
+    columns, n_actions, n_observations, codebook
+        As in `uqf.from_arrow`.
+
+    Returns
+    -------
+    iterator of Trajectories
+        One for every batch.
+
+    Raises
+    ------
+    FileFormatError
+        With the file, the column and the row.
+
+    Examples
+    --------
+    >>> import uqf
+    >>> uqf.rollout(uqf.make("tiger"), episodes=25, seed=0).to_parquet("tiger.parquet")
+    >>> [len(part) for part in uqf.iter_log("tiger.parquet", 10)]
+    [10, 10, 5]
     """
     if batch_episodes < 1:
         raise ValueError(f"batch_episodes = {batch_episodes}: give at least 1")
@@ -95,17 +117,21 @@ def iter_log(
         layout = layout_of(schema, columns)
         rows = batch_episodes * STEPS_PER_EPISODE if layout.per_step else batch_episodes
         written_actions, written_observations, written_names = metadata_of(schema)
+        both = [layout.names["action"], layout.names["observation"]]
+        if n_actions is None or n_observations is None:
+            tables = source.tables(rows, both)
+            refuse_empty_promise(written_actions, written_observations, tables, layout)
         alphabet = alphabet_of(
-            source.tables(rows, [layout.names["action"], layout.names["observation"]]),
+            source.tables(rows, both),
             layout,
             written_actions or n_actions,
             written_observations or n_observations,
-            None if written_actions else vocabulary,
+            None if written_actions else codebook,
         )
         parts = _parts(source.tables(rows, layout.columns), layout, alphabet)
         if written_actions:
             # Our own files hold codes even where there are names.
-            asked = (n_actions, n_observations, vocabulary)
+            asked = (n_actions, n_observations, codebook)
             parts = (recoded(part, written_names, *asked) for part in parts)
         yield from _regrouped(parts, batch_episodes)
 
@@ -143,11 +169,35 @@ def read_log(
     columns: LogColumns | None = None,
     n_actions: int | None = None,
     n_observations: int | None = None,
-    vocabulary: Vocabulary | None = None,
+    codebook: Codebook | None = None,
 ) -> Trajectories:
-    """All episodes of a log; arguments as in `uqf.iter_log`.
+    r"""All episodes of a log.
 
     A file written by ``data.to_parquet(path)`` comes back bit for bit, with its sizes and names.
+
+    Parameters
+    ----------
+    path, format, columns, n_actions, n_observations, codebook
+        As in `uqf.iter_log`.
+
+    Returns
+    -------
+    Trajectories
+        The episodes.
+
+    Raises
+    ------
+    FileFormatError
+        With the file, the column and the row.
+
+    Examples
+    --------
+    >>> import uqf
+    >>> with open("log.csv", "w") as file:
+    ...     _ = file.write("episode,action,observation,reward\n0,wait,quiet,1\n0,repair,loud,-5\n")
+    >>> data = uqf.read_log("log.csv")
+    >>> data.codebook.observation_names
+    ('loud', 'quiet')
     """
     batches = iter_log(
         path,
@@ -155,11 +205,34 @@ def read_log(
         columns=columns,
         n_actions=n_actions,
         n_observations=n_observations,
-        vocabulary=vocabulary,
+        codebook=codebook,
     )
     return concatenate(list(batches))
 
 
 def read_parquet(path: str | os.PathLike[str]) -> Trajectories:
-    """All episodes of a Parquet file, or of a folder of them; `uqf.read_log` takes more arguments."""
+    """All episodes of a Parquet file, or of a folder of them; `uqf.read_log` takes more arguments.
+
+    Parameters
+    ----------
+    path : path
+        Of the file or the folder.
+
+    Returns
+    -------
+    Trajectories
+        The episodes.
+
+    Raises
+    ------
+    FileFormatError
+        With the file, the column and the row.
+
+    Examples
+    --------
+    >>> import uqf
+    >>> uqf.rollout(uqf.make("tiger"), episodes=5, seed=0).to_parquet("tiger.parquet")
+    >>> uqf.read_parquet("tiger.parquet").n_steps
+    100
+    """
     return read_log(path, format="parquet")

@@ -12,11 +12,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from uqf.data.codebook import Codebook
 from uqf.data.formats.columns import naming
 from uqf.data.trajectories import Trajectories
-from uqf.data.vocabulary import Vocabulary
 from uqf.errors import FileFormatError
-from uqf.files import whole_file
+from uqf.files import open_ordinary, whole_file
 
 #: Key of our own entry in the metadata of a file.
 KEY = b"uqf"
@@ -40,12 +40,10 @@ def write_parquet(data: Trajectories, path: str | os.PathLike[str]) -> None:
     columns["terminated"] = pa.array(data.terminated)
     if data.first_observations is not None:
         columns["first_observation"] = pa.array(data.first_observations)
-    names = data.vocabulary or Vocabulary()
     metadata = {
         "n_actions": data.n_actions,
         "n_observations": data.n_observations,
-        "action_names": names.actions,
-        "observation_names": names.observations,
+        "codebook": None if data.codebook is None else data.codebook.to_dict(),
     }
     table = pa.table(columns).replace_schema_metadata({KEY: json.dumps(metadata).encode()})
     with whole_file(path) as file:
@@ -53,18 +51,22 @@ def write_parquet(data: Trajectories, path: str | os.PathLike[str]) -> None:
         pq.write_table(table, file, row_group_size=rows, write_page_checksum=True)
 
 
-def metadata_of(schema: Any) -> tuple[int | None, int | None, Vocabulary | None]:
-    """(n_actions, n_observations, vocabulary) of a file that `write_parquet` wrote; Nones for any other."""
+def metadata_of(schema: Any) -> tuple[int | None, int | None, Codebook | None]:
+    """(n_actions, n_observations, codebook) of a file that `write_parquet` wrote; Nones for any other."""
     text = (schema.metadata or {}).get(KEY)
     if text is None:
         return None, None, None
     try:
         metadata = json.loads(text)
-        actions, observations = (metadata[f"{role}_names"] for role in ("action", "observation"))
-        vocabulary = Vocabulary(actions and tuple(actions), observations and tuple(observations))
-        named = vocabulary != Vocabulary()
-        return int(metadata["n_actions"]), int(metadata["n_observations"]), vocabulary if named else None
-    except (ValueError, TypeError, KeyError) as error:
+        written = metadata["codebook"]
+        codebook = None if written is None else Codebook.from_dict(written)
+        sizes = metadata["n_actions"], metadata["n_observations"]
+        if not all(type(size) is int and size >= 1 for size in sizes):
+            raise ValueError(f"n_actions, n_observations = {sizes} are no positive whole numbers")
+        if codebook is not None:
+            codebook.refuse_other_sizes(*sizes)
+        return *sizes, codebook
+    except (ValueError, TypeError, LookupError, RecursionError) as error:
         raise FileFormatError(f"the metadata of uqf are damaged: {error}") from None
 
 
@@ -81,7 +83,7 @@ def files_of(path: Path) -> list[Path]:
 def tables_of(files: list[Path], rows: int, names: list[str]) -> Iterator[Any]:
     """The named columns of all files, at most `rows` rows at a time; columns are not held whole either."""
     for path in files:
-        with naming(path), path.open("rb") as file:
+        with naming(path), open_ordinary(path) as file:
             parquet = pq.ParquetFile(file, page_checksum_verification=True, buffer_size=BUFFER)
             for batch in parquet.iter_batches(rows, columns=names):
                 yield pa.Table.from_batches([batch])
@@ -95,7 +97,7 @@ class ParquetSource:
 
     def schema(self) -> Any:
         """Columns and types of the first file; the others must have them too."""
-        with naming(self.files[0]), self.files[0].open("rb") as file:
+        with naming(self.files[0]), open_ordinary(self.files[0]) as file:
             return pq.read_schema(file)
 
     def tables(self, rows: int, names: list[str]) -> Iterator[Any]:

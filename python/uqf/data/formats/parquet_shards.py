@@ -8,17 +8,17 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
+from uqf.data.codebook import Codebook
 from uqf.data.formats.columns import Layout, LogColumns, naming
 from uqf.data.formats.episodes import Alphabet, alphabet_of, trajectories_of, whole_episodes
 from uqf.data.formats.parquet import files_of, tables_of
 from uqf.data.formats.recode import recoded
 from uqf.data.formats.survey import FileSurvey, survey
 from uqf.data.trajectories import Trajectories
-from uqf.data.vocabulary import Vocabulary
 from uqf.errors import FileFormatError
 
-#: Sizes and names that were asked for: n_actions, n_observations, vocabulary.
-Asked = tuple[int | None, int | None, Vocabulary | None]
+#: Sizes and names that were asked for: n_actions, n_observations, codebook.
+Asked = tuple[int | None, int | None, Codebook | None]
 
 #: Steps in a batch: some tens of megabytes while it is read.
 BATCH_STEPS = 1 << 19
@@ -32,7 +32,7 @@ class ParquetShard:
     layout: Layout
     alphabet: Alphabet
     #: Names in the metadata, for the codes in the columns; None without metadata.
-    written: Vocabulary | None
+    written: Codebook | None
     asked: Asked
     n_steps: int
     batch_rows: int
@@ -58,16 +58,33 @@ class Shards:
     """Episodes in a folder of Parquet files, or in one file: one shard per file, in the order of their names.
 
     Making it reads the footers of the files. Sizes and names that are neither given nor in the metadata are
-    read from the columns of actions and observations, unless the footers tell the largest numbers.
+    read from the columns of actions and observations, unless the footers tell the largest numbers. Every file holds
+    whole episodes. Results depend, in their last digits, on how episodes are spread over files and on `batch_steps`,
+    but not on who reads them.
 
     Parameters
     ----------
-    columns, n_actions, n_observations, vocabulary : as in `uqf.from_arrow`
+    folder : path
+        Of the folder or the file.
+    columns, n_actions, n_observations, codebook
+        As in `uqf.from_arrow`.
     batch_steps : int
         About so many steps are in memory at a time.
 
-    Every file holds whole episodes. Results depend, in their last digits, on how episodes are spread over files
-    and on `batch_steps`, but not on who reads them.
+    Raises
+    ------
+    FileFormatError
+        If there is no file, or one is damaged.
+
+    Examples
+    --------
+    >>> import os, uqf
+    >>> os.mkdir("log")
+    >>> for day in range(2):
+    ...     uqf.rollout(uqf.make("tiger"), episodes=50, seed=day).to_parquet(f"log/{day}.parquet")
+    >>> learner = uqf.UQF(2, 0.95).fit(uqf.Shards("log"))
+    >>> learner.policy_.n_actions
+    3
     """
 
     in_memory = False
@@ -79,10 +96,10 @@ class Shards:
         columns: LogColumns | None = None,
         n_actions: int | None = None,
         n_observations: int | None = None,
-        vocabulary: Vocabulary | None = None,
+        codebook: Codebook | None = None,
         batch_steps: int = BATCH_STEPS,
     ) -> None:
-        given = (n_actions, n_observations, vocabulary)
+        given = (n_actions, n_observations, codebook)
         surveys = [survey(path, columns, *given) for path in files_of(Path(folder).absolute())]
         self._keep(surveys, {}, given, batch_steps)
 
@@ -109,11 +126,11 @@ class Shards:
         if batch_steps < 1:
             raise ValueError(f"batch_steps = {batch_steps}: give at least 1")
         alphabet, written = _agreed(surveys, *given)
-        n_actions, n_observations, vocabulary = (None, None, None) if written is None else given
-        names = vocabulary or written or alphabet.vocabulary or Vocabulary()
-        self.vocabulary = None if names == Vocabulary() else names
+        n_actions, n_observations, codebook = (None, None, None) if written is None else given
+        names = codebook or written or alphabet.codebook or Codebook.named()
+        self.codebook = None if names == Codebook.named() else names
         self.n_actions = names.n_actions or n_actions or alphabet.n_actions
-        self.n_observations = names.n_observations or n_observations or alphabet.n_observations
+        self.n_observations = names.n_codes or n_observations or alphabet.n_observations
         self.reward_size = max(one.reward_size for one in surveys)
         self.shards = [
             ParquetShard(
@@ -144,8 +161,8 @@ def _agreed(
     surveys: Sequence[FileSurvey],
     n_actions: int | None,
     n_observations: int | None,
-    vocabulary: Vocabulary | None,
-) -> tuple[Alphabet, Vocabulary | None]:
+    codebook: Codebook | None,
+) -> tuple[Alphabet, Codebook | None]:
     """The alphabet of all files together, and the names in their metadata; refuses files that do not fit.
 
     The names are None where there are no metadata, and then what was asked for is in the alphabet.
@@ -154,7 +171,7 @@ def _agreed(
     for before, one in pairwise(surveys):
         if one.layout != first.layout or one.has_metadata != first.has_metadata:
             raise FileFormatError(f"{one.path}: other columns or other metadata than in {first.path}")
-        if one.has_metadata and (one.alphabet != first.alphabet or one.vocabulary != first.vocabulary):
+        if one.has_metadata and (one.alphabet != first.alphabet or one.codebook != first.codebook):
             raise FileFormatError(f"{one.path}: other actions, observations or names than in {first.path}")
         if one.ends is not None and before.ends is not None and one.ends[0] == before.ends[1]:
             raise FileFormatError(
@@ -162,16 +179,18 @@ def _agreed(
                 "hold whole episodes"
             )
     if first.has_metadata:
-        return first.alphabet, first.vocabulary or Vocabulary()
-    seen = [one.alphabet.vocabulary or Vocabulary() for one in surveys]
-    if vocabulary is None and any(names != Vocabulary() for names in seen):
-        vocabulary = Vocabulary(_union(n.actions for n in seen), _union(n.observations for n in seen))
-    known = vocabulary or Vocabulary()
+        return first.alphabet, first.codebook or Codebook.named()
+    seen = [one.alphabet.codebook or Codebook.named() for one in surveys]
+    if codebook is None and any(names != Codebook.named() for names in seen):
+        codebook = Codebook.named(
+            _union(n.action_names for n in seen), _union(n.observation_names for n in seen)
+        )
+    known = codebook or Codebook.named()
     sizes = (
         n_actions or known.n_actions or max(one.alphabet.n_actions for one in surveys),
-        n_observations or known.n_observations or max(one.alphabet.n_observations for one in surveys),
+        n_observations or known.n_codes or max(one.alphabet.n_observations for one in surveys),
     )
-    return alphabet_of([], first.layout, *sizes, vocabulary), None
+    return alphabet_of([], first.layout, *sizes, codebook), None
 
 
 def _union(listed: Iterator[tuple[str, ...] | None]) -> tuple[str, ...] | None:

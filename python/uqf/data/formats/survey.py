@@ -10,11 +10,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from uqf.data.codebook import Codebook
 from uqf.data.formats.columns import Layout, LogColumns, layout_of, naming
 from uqf.data.formats.episodes import Alphabet, alphabet_of
 from uqf.data.formats.parquet import metadata_of, tables_of
-from uqf.data.vocabulary import Vocabulary
+from uqf.data.formats.promises import refuse_empty_promise
 from uqf.errors import FileFormatError
+from uqf.files import open_ordinary
 
 #: Rows that are looked at together where the footer does not help.
 ROWS = 10_000
@@ -32,7 +34,7 @@ class FileSurvey:
     alphabet: Alphabet
     has_metadata: bool
     """Whether the file itself tells its alphabet."""
-    vocabulary: Vocabulary | None
+    codebook: Codebook | None
     """Names in the metadata."""
     ends: tuple[Any, Any] | None
     """First and last episode, if a row is one step."""
@@ -43,19 +45,22 @@ def survey(
     columns: LogColumns | None = None,
     n_actions: int | None = None,
     n_observations: int | None = None,
-    vocabulary: Vocabulary | None = None,
+    codebook: Codebook | None = None,
 ) -> FileSurvey:
     """Looks at one file; arguments as in `uqf.from_arrow`."""
-    with naming(path), path.open("rb") as file:
+    with naming(path), open_ordinary(path) as file:
         footer = pq.ParquetFile(file)
         layout = layout_of(footer.schema_arrow, columns or LogColumns())
         written_actions, written_observations, names = metadata_of(footer.schema_arrow)
         if footer.metadata.num_rows == 0:
             raise FileFormatError("the log holds no episode")
         if written_actions is not None and written_observations is not None:
+            if n_actions is None or n_observations is None:
+                tables = tables_of([path], ROWS, [layout.names["action"]])
+                refuse_empty_promise(written_actions, written_observations, tables, layout)
             alphabet = Alphabet(written_actions, written_observations, None)
         else:
-            alphabet = _alphabet(path, footer, layout, n_actions, n_observations, vocabulary)
+            alphabet = _alphabet(path, footer, layout, n_actions, n_observations, codebook)
         return FileSurvey(
             str(path),
             layout,
@@ -90,7 +95,7 @@ def _alphabet(
     layout: Layout,
     n_actions: int | None,
     n_observations: int | None,
-    vocabulary: Vocabulary | None,
+    codebook: Codebook | None,
 ) -> Alphabet:
     def told(role: str) -> int | None:
         columns = [layout.names[one] for one in (role, f"first_{role}") if one in layout.names]
@@ -103,9 +108,9 @@ def _alphabet(
     return alphabet_of(
         tables_of([path], ROWS, both),
         layout,
-        n_actions or (told("action") if vocabulary is None else None),
-        n_observations or (told("observation") if vocabulary is None else None),
-        vocabulary,
+        n_actions or (told("action") if codebook is None else None),
+        n_observations or (told("observation") if codebook is None else None),
+        codebook,
     )
 
 

@@ -13,6 +13,7 @@ from pyarrow import json as jsonl
 
 from uqf.data.formats.columns import LogColumns, layout_of
 from uqf.errors import FileFormatError
+from uqf.files import open_ordinary
 
 #: Bytes read at a time; the CSV reader holds some dozens of such blocks.
 BLOCK = 2**18
@@ -33,7 +34,7 @@ class CsvSource:
 
     def __init__(self, path: Path, columns: LogColumns) -> None:
         self.path = path
-        with path.open("rb") as file:
+        with open_ordinary(path) as file:
             header = csv.open_csv(
                 file, read_options=csv.ReadOptions(use_threads=False, block_size=BLOCK)
             ).schema
@@ -54,7 +55,7 @@ class CsvSource:
             column_types=self._types, include_columns=names, null_values=[""], strings_can_be_null=True
         )
         options = csv.ReadOptions(use_threads=False, block_size=BLOCK)
-        with self.path.open("rb") as file:
+        with open_ordinary(self.path) as file:
             for batch in csv.open_csv(file, read_options=options, convert_options=convert):
                 for first in range(0, batch.num_rows, rows):
                     yield pa.Table.from_batches([batch.slice(first, rows)])
@@ -108,7 +109,7 @@ class JsonLinesSource:
             row += table.num_rows
 
     def _parsed(self) -> Iterator[Any]:
-        with self.path.open("rb") as file:
+        with open_ordinary(self.path) as file:
             found = False
             while block := file.read(BLOCK):
                 rest = b"" if block.endswith(b"\n") else file.readline(LONGEST_LINE)
@@ -117,16 +118,22 @@ class JsonLinesSource:
                 # Blank lines are no rows.
                 if lines := (block + rest).strip():
                     found = True
-                    yield _with_text_ids(
-                        jsonl.read_json(
-                            pa.BufferReader(lines),
-                            # In one piece: a type that changes is then told with its row.
-                            read_options=jsonl.ReadOptions(block_size=len(lines) + 1),
-                        ),
-                        self.columns,
-                    )
+                    yield _with_text_ids(_objects(lines), self.columns)
             if not found:
                 raise FileFormatError("the file is empty")
+
+
+def _objects(lines: bytes) -> Any:
+    """A row for every JSON object."""
+    # pyarrow crashes where the first value is null (apache/arrow#47409), and makes lists that reach beyond their
+    # values where the first of them is (apache/arrow#51305).
+    if not lines.removeprefix(b"\xef\xbb\xbf").startswith(b"{"):
+        raise FileFormatError(f"{lines[:20]!r} begins no JSON object; every line is one")
+    # In one piece: a type that changes is then told with its row.
+    options = jsonl.ReadOptions(block_size=len(lines) + 1)
+    table = jsonl.read_json(pa.BufferReader(lines), read_options=options)
+    table.validate(full=True)
+    return table
 
 
 def _with_text_ids(table: Any, columns: LogColumns) -> Any:

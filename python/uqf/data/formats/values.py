@@ -50,11 +50,11 @@ def codes_of(
     """Codes of names or numbers; `unknown` is the code of a name that is not listed, None refuses it."""
     if is_text(values.type) != (names is not None):
         kinds = "names" if names is not None else "numbers"
-        raise FileFormatError(f"column {column!r} holds {values.type}, but the vocabulary has {kinds}")
+        raise FileFormatError(f"column {column!r} holds {values.type}, but the codebook has {kinds}")
     if names is None:
         return np.asarray(values.cast(pa.int64()).to_numpy(zero_copy_only=False))
     places = pc.index_in(values, value_set=pa.array(names, pa.string()))
     if places.null_count and unknown is None:
         row = int(np.argmax(places.is_null().to_numpy(zero_copy_only=False)))
-        raise FileFormatError(f"column {column!r}: {values[row].as_py()!r} is not in the vocabulary")
+        raise FileFormatError(f"column {column!r}: {values[row].as_py()!r} is not in the codebook")
     return np.asarray(pc.fill_null(places.cast(pa.int64()), unknown).to_numpy(zero_copy_only=False))

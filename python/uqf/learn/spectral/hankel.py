@@ -22,7 +22,26 @@ Word = tuple[int, ...]
 class Hankel:
     """A block H[u, v] = f(uv) and the blocks H_σ[u, v] = f(uσv) of every seen symbol.
 
-    Blocks are dense arrays or scipy sparse matrices, all of shape (len(prefixes), len(suffixes)).
+    Attributes
+    ----------
+    block : (len(prefixes), len(suffixes))
+        A dense array or a scipy sparse matrix, as are all blocks.
+    symbol_blocks : {symbol: block}
+        Of the symbols that were seen.
+    prefixes, suffixes : lists of words
+        What rows and columns stand for.
+    n_symbols : int
+        Size of the alphabet.
+    start, column : (len(suffixes),) and (len(prefixes),)
+        Row of the empty prefix and column of the empty suffix.
+
+    Examples
+    --------
+    >>> import uqf
+    >>> counting = uqf.WFA([1.0, 0.0], [[[1.0, 1.0], [0.0, 1.0]]], [0.0, 1.0])  # f(word) = its length
+    >>> uqf.exact_hankel(counting, prefixes=[(), (0,)], suffixes=[(), (0,)]).block
+    array([[0., 1.],
+           [1., 2.]])
     """
 
     block: Any
@@ -60,13 +79,42 @@ def hankel(
 
     Parameters
     ----------
+    data : Trajectories
+        What is counted.
     prefixes, suffixes : lists of words
         A word is a sequence of symbols ``action * n_observations + observation``; the empty word is ``()``.
-    target : "reward" (the reward a history ends with), "return" (the discounted return from that reward on;
-        `discount` must be given) or "probability"
-    occurrences : "start" counts prefixes at the first step only, "anywhere" at every step
-    offset : added to every return; see the documentation of the method
-    sparse : scipy sparse matrices instead of dense arrays
+    target : "reward", "return" or "probability"
+        The reward that a history ends with, the discounted return from that reward on (`discount` must be given), or
+        how often the history occurs.
+    occurrences : "start" or "anywhere"
+        Whether prefixes are counted at the first step only or at every step.
+    discount : float, optional
+        Of target "return".
+    offset : float
+        Added to every return; see the documentation of the method.
+    sparse : bool
+        Scipy sparse matrices instead of dense arrays.
+    threads : int, optional
+        All cores by default.
+
+    Returns
+    -------
+    Hankel
+        The blocks.
+
+    Raises
+    ------
+    ValueError
+        If a word has a symbol that the data do not know, or an argument does not fit the target.
+
+    Examples
+    --------
+    >>> import uqf
+    >>> data = uqf.rollout(uqf.make("tiger"), episodes=1000, seed=0)
+    >>> words = [(), *((symbol,) for symbol in range(data.n_symbols))]
+    >>> found = uqf.hankel(data, prefixes=words, suffixes=words, target="probability")
+    >>> found.block.shape
+    (7, 7)
     """
     if target == "return" and discount is None:
         raise ValueError("discount = None: the return target needs a discount in [0, 1]")
@@ -97,7 +145,27 @@ def hankel(
 
 
 def exact_hankel(wfa: WFA, *, prefixes: Iterable[Sequence[int]], suffixes: Iterable[Sequence[int]]) -> Hankel:
-    """The blocks of the function that an automaton computes, for checking what data should converge to."""
+    """The blocks of the function that an automaton computes, for checking what data should converge to.
+
+    Parameters
+    ----------
+    wfa : WFA
+        The automaton.
+    prefixes, suffixes : lists of words
+        As in `hankel`.
+
+    Returns
+    -------
+    Hankel
+        Without any noise.
+
+    Examples
+    --------
+    >>> import uqf
+    >>> halving = uqf.WFA([1.0], [[[0.5]]], [1.0])  # f(n steps) = 2⁻ⁿ
+    >>> uqf.exact_hankel(halving, prefixes=[(), (0,)], suffixes=[()]).block.tolist()
+    [[1.0], [0.5]]
+    """
     rows, columns = _words("prefixes", prefixes, wfa.n_symbols), _words("suffixes", suffixes, wfa.n_symbols)
     forward = np.stack([wfa.state(word) for word in rows])
     backward = np.stack([_backward(wfa, word) for word in columns], axis=1)
@@ -123,7 +191,31 @@ def _backward(wfa: WFA, word: Word) -> FloatArray:
 def spectral_wfa(hankel: Hankel, rank: int | None = None) -> WFA:
     """The automaton of rank `rank` that best explains a Hankel block (exactly, if the block is exact).
 
-    Both bases must contain the empty word: its row and column are the automaton's ends.
+    Parameters
+    ----------
+    hankel : Hankel
+        Both bases must contain the empty word: its row and column are the automaton's ends.
+    rank : int, optional
+        The numerical rank of the block by default.
+
+    Returns
+    -------
+    WFA
+        With as many states.
+
+    Raises
+    ------
+    NumericalError
+        If the rank exceeds that of the block.
+
+    Examples
+    --------
+    >>> import uqf
+    >>> counting = uqf.WFA([1.0, 0.0], [[[1.0, 1.0], [0.0, 1.0]]], [0.0, 1.0])  # f(word) = its length
+    >>> words = [(), (0,), (0, 0)]
+    >>> found = uqf.spectral_wfa(uqf.exact_hankel(counting, prefixes=words, suffixes=words), 2)
+    >>> round(found([0] * 7), 6)
+    7.0
     """
     for name, words in (("prefixes", hankel.prefixes), ("suffixes", hankel.suffixes)):
         if () not in words:

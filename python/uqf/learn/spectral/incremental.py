@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable
 from typing import Any, Self
 
+from uqf.data.fingerprint import fingerprint
 from uqf.data.progress import LOG, Progress
 from uqf.data.reader import Reader
 from uqf.data.trajectories import Trajectories
@@ -58,7 +59,7 @@ class Incremental(Learner):
             faded = before if self.forgetting == 1.0 else before.faded(self.forgetting)
             added = faded.plus(added)
         self._learn_from(added)
-        return self._keep_origin(data, data) if isinstance(data, Trajectories) else self
+        return self._keep_origin(fingerprint(data), data) if isinstance(data, Trajectories) else self
 
     def merge(self, other: Incremental | Statistics | str | os.PathLike[str]) -> Self:
         """Adds what another learner, statistics or a file of statistics know; neither has faded before."""

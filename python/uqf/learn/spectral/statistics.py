@@ -30,6 +30,25 @@ class Statistics:
     at most (seen symbols + 1) · prefix_dim · suffix_dim cells of 24 bytes, whatever the length of the history; with
     listed words one cell for every (prefix, symbol, suffix) that occurred together. All words are kept, since
     a word that is rare today may be frequent tomorrow; `n_prefixes` and `n_suffixes` choose when learning.
+
+    Attributes
+    ----------
+    basis, target
+        Which words are counted, and what a history is worth.
+    tally
+        Episodes, lengths and seen symbols.
+    sums
+        The blocks.
+    prefixes, suffixes : {word: count} or None
+        The words, unless they are projected.
+
+    Examples
+    --------
+    >>> import uqf
+    >>> monday, tuesday = (uqf.rollout(uqf.make("tiger"), episodes=100, seed=day) for day in (0, 1))
+    >>> first, second = (uqf.UQF(2, 0.95).partial_fit(day).statistics_ for day in (monday, tuesday))
+    >>> first.plus(second).minus(second).tally.lengths == first.tally.lengths
+    True
     """
 
     basis: Basis

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uqf import _core
-from uqf.data.vocabulary import Vocabulary
+from uqf.data.codebook import Codebook
 from uqf.learn.spectral.basis import Basis, Target
 from uqf.learn.spectral.statistics import Statistics, WordRows
 from uqf.learn.spectral.tally import Counts, Tally
@@ -49,7 +49,21 @@ WORDS = {"symbols": np.int64, "offsets": np.int64, "counts": np.float64}
 
 
 def save_statistics(statistics: Statistics, path: str | os.PathLike[str]) -> None:
-    """Writes statistics to a file that `load_statistics` reads back bit for bit; whole or not at all."""
+    """Writes statistics to a file that `load_statistics` reads back bit for bit; whole or not at all.
+
+    Parameters
+    ----------
+    statistics : Statistics
+        Such as `UQF.statistics_`.
+    path : path
+        Of the file.
+
+    Examples
+    --------
+    >>> import uqf
+    >>> data = uqf.rollout(uqf.make("tiger"), episodes=100, seed=0)
+    >>> uqf.save_statistics(uqf.UQF(2, 0.95).partial_fit(data).statistics_, "monday.safetensors")
+    """
     state, tally = statistics.sums.__getstate__(), statistics.tally
     owners = list(state["symbol_blocks"])
     cells = [state["symbol_blocks"][owner] for owner in owners]
@@ -67,14 +81,13 @@ def save_statistics(statistics: Statistics, path: str | os.PathLike[str]) -> Non
         **_flat_words("prefix", statistics.prefixes),
         **_flat_words("suffix", statistics.suffixes),
     }
-    names = tally.vocabulary
     header = {
         "format": FORMAT,
         "basis": asdict(statistics.basis),
         "target": asdict(statistics.target),
         "n_actions": tally.n_actions,
         "n_observations": tally.n_observations,
-        "vocabulary": names and [names.actions, names.observations],
+        "codebook": None if tally.codebook is None else tally.codebook.to_dict(),
         "shape": state["shape"],
         "counts": state["counts"],
         "coverage": state["coverage"],
@@ -83,7 +96,31 @@ def save_statistics(statistics: Statistics, path: str | os.PathLike[str]) -> Non
 
 
 def load_statistics(path: str | os.PathLike[str]) -> Statistics:
-    """The statistics of a file that `save_statistics` wrote; damage and lies raise `uqf.FileFormatError`."""
+    """The statistics of a file that `save_statistics` wrote.
+
+    Parameters
+    ----------
+    path : path
+        Of the file.
+
+    Returns
+    -------
+    Statistics
+        The same bits.
+
+    Raises
+    ------
+    FileFormatError
+        If the file is damaged or its numbers contradict each other.
+
+    Examples
+    --------
+    >>> import uqf
+    >>> data = uqf.rollout(uqf.make("tiger"), episodes=100, seed=0)
+    >>> uqf.save_statistics(uqf.UQF(2, 0.95).partial_fit(data).statistics_, "monday.safetensors")
+    >>> uqf.load_statistics("monday.safetensors").state(2).rank
+    2
+    """
     header, tensors = read_tensors(path, KEY, "statistics", FORMAT, MAX_BYTES)
     with naming_damage(path, "statistics"):
         return _put_together(header, tensors)
@@ -130,9 +167,9 @@ def _put_together(header: Header, tensors: Arrays) -> Statistics:
         },
         **{name: tensors[name] for name in ("column", "start", "average")},
     }
-    names = header["vocabulary"]
-    vocabulary = names and Vocabulary(*(None if one is None else tuple(one) for one in names))
-    tally = Tally(n_actions, n_observations, vocabulary, symbols, choices, lengths)
+    written = header["codebook"]
+    codebook = None if written is None else Codebook.from_dict(written)
+    tally = Tally(n_actions, n_observations, codebook, symbols, choices, lengths)
     return Statistics(basis, target, tally, _core.HankelStatistics.from_state(state), prefixes, suffixes)
 
 

@@ -43,7 +43,20 @@ class WFA:
         few of the nominal symbols, and zeros need not be stored.
     omega : (k,)
         Read-out.
-    symbols, n_symbols : which symbols have an operator, and how many there are in all
+    symbols, n_symbols : integers (seen,) and int, optional
+        Which symbols have an operator, and how many there are in all.
+
+    Raises
+    ------
+    ValueError
+        If shapes disagree or a number is not finite.
+
+    Examples
+    --------
+    >>> import uqf
+    >>> counting = uqf.WFA([1.0, 0.0], [[[1.0, 1.0], [0.0, 1.0]]], [0.0, 1.0])
+    >>> counting([0, 0, 0])  # the length of the word
+    3.0
     """
 
     def __init__(
@@ -185,10 +198,15 @@ class WFA:
 
         Parameters
         ----------
+        pomdp : TabularPOMDP
+            The model.
         policy : (n_states, n_actions), optional
             Probability of each action in each state; uniform by default.
-        target : "reward" computes g(h) = E[r | h] P(h), with ``g(()) = 0``; "probability" computes P(h).
+        target : "reward" or "probability"
+            Computes g(h) = E[r | h] P(h), with ``g(()) = 0``, or P(h).
 
+        Notes
+        -----
         ``from_pomdp(pomdp, policy).discounted(discount)`` is the paper's automaton A of Ṽ. Since the reward
         of a step may depend on the step and not only on the state reached, the reward automaton carries a
         second copy of the states that holds the reward just received; `minimise` finds the true rank.
