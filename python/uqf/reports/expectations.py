@@ -26,6 +26,9 @@ METHODS = {
 SIMULATED_STEPS = 20_000
 PLAYED = 500
 
+#: The simulator has a matrix for every symbol: of more symbols it is left out.
+MAX_SIMULATED_SYMBOLS = 10_000
+
 #: Nobody logs more episodes than this.
 ENDLESS = 1e9
 
@@ -106,7 +109,8 @@ class Expectations:
         )
         estimates = [first, second]
         estimates.append(first.guess("model", _modelled(study)))
-        estimates.append(first.guess("cpsr", _simulated(study, seed)))
+        if study.held_out.n_symbols <= MAX_SIMULATED_SYMBOLS:
+            estimates.append(first.guess("cpsr", _simulated(study, seed)))
         needed = first.episodes * max(1.0, ENOUGH_EPISODES / max(first.effective_episodes, 1e-12))
         return cls(estimates, needed if needed < ENDLESS else None, frontier)
 
