@@ -1,5 +1,8 @@
 """Agents: what is deployed earns what was tested."""
 
+import subprocess
+import sys
+
 import gymnasium
 import numpy as np
 import pytest
@@ -163,3 +166,15 @@ def test_vector_environments_show_stacked_parts():
     assert agent.act() == expected
     actions, state = predictor.predict(shown)
     assert actions.tolist() == expected and len(state) == 4
+
+
+def test_an_agent_needs_neither_scikit_learn_nor_gymnasium(tmp_path):
+    path = tmp_path / "policy.safetensors"
+    book = uqf.Codebook(max_codes=4).fit(np.arange(60.0).reshape(30, 2))
+    uqf.save(uqf.ObservationPolicy(np.eye(2)[np.arange(book.n_codes + 1) % 2]), path, codebook=book)
+    code = f"""import sys, uqf
+agent = uqf.Agent({str(path)!r})
+agent.reset((3.0, 4.0))
+print(agent.act(), [name for name in ("sklearn", "scipy", "gymnasium", "onnx") if name in sys.modules])"""
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert run.stdout.strip() == f"{book.encode_one((3.0, 4.0)) % 2} []", run.stderr
