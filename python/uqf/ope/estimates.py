@@ -143,7 +143,7 @@ class Estimate:
         if self.condition:
             return (
                 "the probabilities of the logged actions (column behavior_prob) are missing. They were estimated "
-                f"from {self.propensities}, and nobody can tell whether {self.condition}. Log them."
+                f"from {self.propensities}, and nobody can tell whether the actions depended on more. Log them."
             )
         return ""
 
@@ -219,6 +219,8 @@ class Comparison:
             which = "first" if unknown is self.first else "second"
             known = f"This log cannot tell the two policies apart, for want of knowledge of the {which}: "
             return known + unknown.lack
+        if low == high:
+            return "This log cannot tell the two policies apart: they do the same in all that it shows."
         if not self._apart:
             return (
                 f"This log cannot tell the two policies apart: the difference is {low:.4g} to {high:.4g} "
