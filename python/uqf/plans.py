@@ -130,7 +130,9 @@ class PlanPolicy(ValuePolicy):
         self.stages = None if stages is None else np.asarray(stages, np.int64)
         self.lookahead, self.temperature = bool(lookahead), checked_temperature(temperature)
         self.n_actions, self.n_observations = self.model.n_actions, self.model.n_observations
-        count = len(self.actions)
+        count = self.actions.size
+        if self.actions.shape != (count,):
+            raise ValueError(f"actions has shape {self.actions.shape}: give the first action of each plan")
         if self.vectors.shape != (count, self.model.n_states):
             raise ValueError(
                 f"vectors has shape {self.vectors.shape}: expected {(count, self.model.n_states)}"
@@ -139,10 +141,13 @@ class PlanPolicy(ValuePolicy):
             raise ValueError("vectors: every entry must be a finite number")
         if count == 0 or self.actions.min() < 0 or self.actions.max() >= self.n_actions:
             raise ValueError(f"actions: give at least one plan, with actions below {self.n_actions}")
-        if self.stages is not None and (self.stages.shape != (count,) or self.stages.min() < 1):
-            raise ValueError(
-                f"stages has shape {self.stages.shape}: give a number of steps for each of {count} plans"
-            )
+        if self.stages is not None:
+            steps = np.unique(self.stages)
+            if self.stages.shape != (count,) or not np.array_equal(steps, np.arange(len(steps)) + 1):
+                raise ValueError(
+                    f"stages has shape {self.stages.shape}: give a number of steps for each of {count} plans, and at "
+                    "least one plan for every number of steps from 1 on"
+                )
 
     def initial_state(self) -> Any:
         """The start belief (S,); with stages also the number of steps left."""

@@ -60,24 +60,38 @@ class Panel:
     x_ticks: Sequence[float] | None = None
     parts: list[str] = field(default_factory=list)
 
-    def line(self, points: Sequence[tuple[float, float, float]], style: str, label: str) -> None:
-        """A curve through (x, y, half-width of its band), with a mark at every point."""
+    def line(
+        self, points: Sequence[tuple[float, float, float]], style: str, label: str, marks: bool = True
+    ) -> None:
+        """A curve through (x, y, half-width of its band), with a mark at every point that tells it."""
         pixels = [(self.x(x), self.y(y)) for x, y, _ in points]
-        upper = [f"{self.x(x):.1f},{self.y(y + half):.1f}" for x, y, half in points]
-        lower = [f"{self.x(x):.1f},{self.y(y - half):.1f}" for x, y, half in reversed(points)]
         if any(half > 0 for _, _, half in points):
-            self.parts.append(f'<polygon class="band {style}" points="{" ".join(upper + lower)}"/>')
+            self.band([(x, y - half, y + half) for x, y, half in points], style)
         path = " ".join(f"{px:.1f},{py:.1f}" for px, py in pixels)
         self.parts.append(f'<polyline class="curve {style}" points="{path}"/>')
-        for (px, py), (x, y, half) in zip(pixels, points, strict=True):
+        for (px, py), (x, y, half) in zip(pixels, points if marks else [], strict=marks):
             note = f"{label}: {y:.4g} ± {half:.2g} at {number(x)}"
             self.mark(px, py, style, note)
+
+    def band(self, points: Sequence[tuple[float, float, float]], style: str) -> None:
+        """What lies between a lower and an upper curve: (x, low, high)."""
+        upper = [f"{self.x(x):.1f},{self.y(high):.1f}" for x, _, high in points]
+        lower = [f"{self.x(x):.1f},{self.y(low):.1f}" for x, low, _ in reversed(points)]
+        self.parts.append(f'<polygon class="band {style}" points="{" ".join(upper + lower)}"/>')
 
     def mark(self, px: float, py: float, style: str, note: str, radius: float = 3.5) -> None:
         """A dot at a pixel that tells `note` to the pointer."""
         self.parts.append(
             f'<circle class="dot {style}" cx="{px:.1f}" cy="{py:.1f}" r="{radius}">'
             f"<title>{escape(note)}</title></circle>"
+        )
+
+    def column(self, low: float, high: float, height: float, style: str, note: str) -> None:
+        """A bar of a histogram from zero up."""
+        left, right, top = self.x(low), self.x(high), self.y(height)
+        self.parts.append(
+            f'<rect class="column {style}" x="{left + 0.5:.1f}" y="{top:.1f}" width="{max(right - left - 1, 0.5):.1f}" '
+            f'height="{self.y.start - top:.1f}"><title>{escape(note)}</title></rect>'
         )
 
     def level(self, value: float, style: str, label: str) -> None:

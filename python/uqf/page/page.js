@@ -1,5 +1,5 @@
 "use strict";
-// Replays: every card holds its frames as JSON; nothing is fetched.
+// Every card holds what it shows as JSON; nothing is fetched.
 const kinds = { "#": "wall", "@": "agent", "g": "ghost", "G": "prize", "*": "prize", "o": "prize", ".": "floor" };
 
 function draw(map, picture) {
@@ -10,6 +10,26 @@ function draw(map, picture) {
     cell.className = kind;
     cell.textContent = letter;
     return cell;
+  }));
+}
+
+function short(value) {
+  return String(+value.toPrecision(4)).replace("-", "−");
+}
+
+// Bars from the worst to the best value; the chosen action is marked.
+function drawBars(bars, names, values, chosen) {
+  const known = values || names.map(() => 0);
+  const low = Math.min(...known), high = Math.max(...known);
+  bars.replaceChildren(...names.flatMap((name, number) => {
+    const label = document.createElement("span"), track = document.createElement("div");
+    const bar = document.createElement("i"), value = document.createElement("output");
+    label.textContent = name;
+    if (chosen === number) label.className = "chosen";
+    bar.style.width = values ? 8 + 92 * (values[number] - low) / (high - low || 1) + "%" : "0";
+    value.textContent = values ? short(values[number]) : "";
+    track.append(bar);
+    return [label, track, value];
   }));
 }
 
@@ -26,17 +46,7 @@ function replay(card) {
     now = Math.max(0, Math.min(frames.length - 1, step));
     const frame = frames[now];
     draw(map, frame.picture);
-    const low = frame.q ? Math.min(...frame.q) : 0, high = frame.q ? Math.max(...frame.q) : 1;
-    bars.replaceChildren(...actions.flatMap((name, action) => {
-      const label = document.createElement("span"), track = document.createElement("div");
-      const bar = document.createElement("i"), value = document.createElement("output");
-      label.textContent = name;
-      if (frame.action === action) label.className = "chosen";
-      bar.style.width = frame.q ? 8 + 92 * (frame.q[action] - low) / (high - low || 1) + "%" : "0";
-      value.textContent = frame.q ? frame.q[action].toPrecision(3) : "";
-      track.append(bar);
-      return [label, track, value];
-    }));
+    drawBars(bars, actions, frame.q, frame.action);
     const end = frame.action === null ? " · the end" : "";
     status.textContent = `step ${now} of ${frames.length - 1} · reward so far ${+earned[now].toFixed(2)}${end}`;
     slider.value = now;
@@ -64,5 +74,83 @@ function replay(card) {
   show(0);
 }
 
+// Logged episodes, step by step: [observation before, action, reward, [[action, value], …], disagrees].
+function walk(card) {
+  const episodes = JSON.parse(card.querySelector("script").textContent);
+  const find = (name) => card.querySelector(name);
+  const [choice, strip, slider, status, history, bars] =
+    [".episode", ".strip", "input", ".status", ".history", ".bars"].map(find);
+  let steps = [], last = "", now = 0;
+
+  function show(step) {
+    now = Math.max(0, Math.min(steps.length - 1, step));
+    const [, action, reward, values, disagrees] = steps[now];
+    const names = values.map(([name]) => name), numbers = values.map(([, value]) => value);
+    drawBars(bars, names, numbers, names.indexOf(action));
+    history.replaceChildren(...steps.slice(Math.max(0, now - 4), now + 1).map(([seen, done, earned, , other], place, shown) => {
+      const line = document.createElement("li"), what = document.createElement("span"), act = document.createElement("b");
+      what.textContent = seen === null ? "the start" : seen;
+      act.textContent = done;
+      line.append(what, " → ", act, ` (${earned > 0 ? "+" : ""}${short(earned)})`);
+      if (other) line.classList.add("other");
+      if (place === shown.length - 1) line.classList.add("now");
+      line.value = Math.max(0, now - 4) + place + 1;
+      return line;
+    }));
+    const total = steps.slice(0, now + 1).reduce((sum, one) => sum + one[2], 0);
+    const ending = now === steps.length - 1 ? ` · then: ${last}` : "";
+    status.textContent = `step ${now + 1} of ${steps.length} · reward ${short(reward)}, ${short(total)} so far · ` +
+      (disagrees ? "the policy would act otherwise" : "the policy would do the same") + ending;
+    [...strip.children].forEach((mark, place) => mark.classList.toggle("now", place === now));
+    slider.value = now;
+    card.dataset.step = now;
+  }
+
+  function begin(number) {
+    ({ steps, last } = episodes[number]);
+    strip.replaceChildren(...steps.map((one, place) => {
+      const mark = document.createElement("i");
+      if (one[4]) mark.className = "other";
+      mark.onclick = () => show(place);
+      return mark;
+    }));
+    slider.max = steps.length - 1;
+    show(0);
+  }
+
+  function nextDisagreement() {
+    const found = steps.findIndex((one, place) => place > now && one[4]);
+    show(found < 0 ? Math.max(steps.findIndex((one) => one[4]), 0) : found);
+  }
+
+  find(".back").onclick = () => show(now - 1);
+  find(".forward").onclick = () => show(now + 1);
+  find(".next").onclick = nextDisagreement;
+  slider.oninput = () => show(+slider.value);
+  choice.onchange = () => begin(+choice.value);
+  card.onkeydown = (event) => {
+    if (event.target === choice || event.ctrlKey || event.metaKey || event.altKey) return;
+    const moves = { ArrowLeft: () => show(now - 1), ArrowRight: () => show(now + 1), Home: () => show(0),
+      End: () => show(steps.length - 1), n: nextDisagreement, N: nextDisagreement };
+    if (moves[event.key]) { event.preventDefault(); moves[event.key](); }
+  };
+  begin(0);
+}
+
+// Transitions under one action at a time.
+function layers(card) {
+  const buttons = [...card.querySelectorAll(".choice")];
+  for (const button of buttons) {
+    button.onclick = () => {
+      buttons.forEach((one) => one.setAttribute("aria-pressed", one === button));
+      card.querySelectorAll(".layer").forEach((layer) => {
+        layer.style.display = layer.dataset.layer === button.dataset.layer ? "" : "none";
+      });
+    };
+  }
+}
+
 document.querySelectorAll(".replay").forEach(replay);
+document.querySelectorAll(".walk").forEach(walk);
+document.querySelectorAll(".graph-card").forEach(layers);
 document.body.dataset.ready = "yes";

@@ -1,0 +1,1 @@
+"""Reports on a log and on the policies learned from it, as one page each."""

@@ -1,0 +1,166 @@
+"""Part 6 of the report: held-out episodes to step through, with what the policy thinks at every step."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uqf.page.document import embedded
+from uqf.page.parts import figure
+from uqf.printable import escape
+from uqf.reports.study import Study
+
+#: Steps of an episode that are shown, and actions beside each other.
+MAX_STEPS = 300
+MAX_ACTIONS = 8
+
+
+@dataclass(frozen=True)
+class Step:
+    """A step as it was logged, and what the policy thinks before it."""
+
+    before: str | None
+    """The observation before it, if there was any."""
+    action: str
+    reward: float
+    values: list[tuple[str, float]]
+    """What the policy thinks its best actions are worth, or with which probability it takes them."""
+    disagrees: bool
+    """Whether another action is the policy's best."""
+
+
+@dataclass(frozen=True)
+class ShownEpisode:
+    """A held-out episode."""
+
+    title: str
+    number: int
+    """Among the held-out episodes."""
+    discounted_return: float
+    length: int
+    disagreements: int
+    last: str
+    """What the last step showed."""
+    steps: list[Step]
+
+
+@dataclass(frozen=True)
+class Episodes:
+    """The worst, the best and the middle of the held-out episodes, and where the policy would act otherwise most."""
+
+    episodes: list[ShownEpisode]
+    values_are: str
+    """"values" or "probabilities"."""
+
+    @classmethod
+    def of(cls, study: Study) -> Episodes:
+        """From the episodes that judge."""
+        data = study.held_out
+        best = study.probs.argmax(axis=1)
+        other = np.add.reduceat((best != data.actions).astype(np.float64), data.offsets[:-1]) / data.lengths
+        chosen = _chosen(data.returns(study.discount), other)
+        has_values = hasattr(study.policy, "q_values_along")
+        shown = [_shown(study, title, number, has_values) for title, number in chosen.items()]
+        return cls(shown, "values" if has_values else "probabilities")
+
+    def section(self) -> str:
+        """Markup of this part."""
+        content = [
+            {
+                "title": one.title,
+                "last": one.last,
+                "steps": [[s.before, s.action, s.reward, s.values, s.disagrees] for s in one.steps],
+            }
+            for one in self.episodes
+        ]
+        options = "".join(
+            f'<option value="{number}">{escape(one.title)}: return {figure(one.discounted_return)}, '
+            f"{one.length:,} steps</option>"
+            for number, one in enumerate(self.episodes)
+        )
+        shown = (
+            "what the policy thinks its best actions are worth"
+            if self.values_are == "values"
+            else "how probably the policy takes each action"
+        )
+        return (
+            "<p>Episodes as they were logged; the policy had no part in them and learned nothing from them. Bars are "
+            f"{shown} before the step; the logged action is in bold. In the strip below, every mark is a step, and "
+            "coloured ones are those where the policy would have acted otherwise. Keys: ← and → step, Home and End "
+            "jump, N goes to the next disagreement.</p>"
+            '<div class="card walk" tabindex="0" role="group" aria-label="an episode, step by step">'
+            f"{embedded(content)}"
+            f'<div class="controls"><label>Episode <select class="episode">{options}</select></label></div>'
+            '<div class="strip" aria-hidden="true"></div>'
+            '<div class="controls"><button class="back">‹ Step</button><button class="forward">Step ›</button>'
+            '<button class="next">Next disagreement</button>'
+            '<input type="range" min="0" value="0" aria-label="step"></div>'
+            '<p class="status" aria-live="polite"></p><div class="walked"><ol class="history"></ol>'
+            '<div class="bars"></div></div></div>'
+        )
+
+
+def _chosen(returns: NDArray[np.float64], other: NDArray[np.float64]) -> dict[str, int]:
+    """Episodes by what they are shown for; none twice."""
+    order = np.argsort(returns, kind="stable")
+    wanted = {
+        "the best": order[::-1],
+        "the worst": order,
+        "a usual one": order[np.argsort(np.abs(np.arange(len(order)) - len(order) // 2), kind="stable")],
+        "most disagreement": np.argsort(-other, kind="stable"),
+        "least disagreement": np.argsort(other, kind="stable"),
+        "the second best": order[::-1],
+        "the second worst": order,
+    }
+    chosen: dict[str, int] = {}
+    for title, numbers in wanted.items():
+        number = next((int(one) for one in numbers if int(one) not in chosen.values()), None)
+        if number is not None:
+            chosen[title] = number
+    return chosen
+
+
+def _shown(study: Study, title: str, number: int, has_values: bool) -> ShownEpisode:
+    data, names = study.held_out, study.names
+    first, last = int(data.offsets[number]), int(data.offsets[number + 1])
+    count = min(last - first, MAX_STEPS)
+    steps = slice(first, first + count)
+    probs = study.probs[steps]
+    one = data[np.array([number])]
+    values: Any = study.policy.q_values_along(one)[:count] if has_values else probs
+    before = [None if one.first_observations is None else int(one.first_observations[0])]
+    before += one.observations[: count - 1].tolist()
+    found = []
+    for step in range(count):
+        action = int(one.actions[step])
+        # The policy's favourites, and the logged action in any case.
+        most = np.argsort(-probs[step], kind="stable")[:MAX_ACTIONS].tolist()
+        if action not in most:
+            most[-1] = action
+        found.append(
+            Step(
+                None if before[step] is None else names.observation(int(before[step] or 0)),
+                names.action(action),
+                _rounded(float(one.rewards[step])),
+                [(names.action(code), _rounded(float(values[step, code]))) for code in sorted(most)],
+                bool(probs[step].argmax() != action),
+            )
+        )
+    differs = study.probs[first:last].argmax(axis=1) != one.actions
+    return ShownEpisode(
+        title,
+        number,
+        float(one.returns(study.discount)[0]),
+        last - first,
+        int(differs.sum()),
+        names.observation(int(one.observations[count - 1])),
+        found,
+    )
+
+
+def _rounded(value: float) -> float:
+    """Five digits: pages are read, not computed with."""
+    return float(f"{value:.5g}") if np.isfinite(value) else 0.0

@@ -1,0 +1,187 @@
+"""Part 1 of the report: what is in the log."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uqf.data.trajectories import Trajectories
+from uqf.learn.gain import Gain
+from uqf.page.document import card
+from uqf.page.figures import Axis, Panel, drawing
+from uqf.page.parts import bars, figure, percent
+from uqf.printable import escape
+from uqf.reports.names import Names
+
+#: Names that are listed; the others are counted together.
+MAX_LISTED = 12
+
+#: Groups of successive episodes whose mean return is drawn, and bars of the histogram.
+MAX_GROUPS = 40
+MAX_BINS = 24
+
+#: Size of a small figure, which is readable on a phone.
+WIDTH, HEIGHT, LEFT, RIGHT = 400, 220, 50, 376
+
+
+@dataclass(frozen=True)
+class Count:
+    """How often something occurs."""
+
+    name: str
+    steps: int
+    share: float
+
+
+@dataclass(frozen=True)
+class Group:
+    """Successive episodes: the number of the last one, and their mean return with its standard error."""
+
+    upto: int
+    mean: float
+    stderr: float
+
+
+@dataclass(frozen=True)
+class Log:
+    """What is in a log."""
+
+    episodes: int
+    steps: int
+    sampled_from: int | None
+    """Episodes of the whole log, if this is a sample of it."""
+    shortest: int
+    mean_length: float
+    longest: int
+    terminated: float
+    """Share of the episodes that the world ended."""
+    smallest_reward: float
+    largest_reward: float
+    without_reward: float
+    discount: float
+    mean_return: float
+    stderr: float
+    returns: list[Group]
+    lengths: list[tuple[float, float, int]]
+    """(from, below, episodes)"""
+    actions: list[Count]
+    observations: list[Count]
+    problems: list[str]
+
+    @classmethod
+    def of(
+        cls, data: Trajectories, discount: float, problems: list[str], sampled_from: int | None = None
+    ) -> Log:
+        """Of some episodes, in the order in which they were logged."""
+        returns, names = data.returns(discount), Names.of(data)
+        return cls(
+            episodes=len(data),
+            steps=data.n_steps,
+            sampled_from=sampled_from,
+            shortest=int(data.lengths.min()),
+            mean_length=float(data.lengths.mean()),
+            longest=int(data.lengths.max()),
+            terminated=float(data.terminated.mean()),
+            smallest_reward=float(data.rewards.min()),
+            largest_reward=float(data.rewards.max()),
+            without_reward=float((data.rewards == 0).mean()),
+            discount=discount,
+            mean_return=float(returns.mean()),
+            stderr=Gain(returns).stderr,
+            returns=[
+                Group(int(part[-1]) + 1, float(returns[part].mean()), Gain(returns[part]).stderr)
+                for part in np.array_split(np.arange(len(data)), min(MAX_GROUPS, len(data)))
+            ],
+            lengths=_histogram(data.lengths),
+            actions=[
+                Count(names.action(code), count, count / data.n_steps)
+                for code, count in _counts(data.actions)
+            ],
+            observations=[
+                Count(names.observation(code), count, count / data.n_steps)
+                for code, count in _counts(data.observations)
+            ],
+            problems=problems,
+        )
+
+    def section(self) -> str:
+        """Markup of this part."""
+        sampled = f", a sample of {self.sampled_from:,}" if self.sampled_from else ""
+        none = percent(self.without_reward)
+        unrewarded = f"{none} of the steps have none" if self.without_reward > 0 else "every step has one"
+        ended = {0.0: "none of them", 1.0: "all of them"}.get(
+            self.terminated, f"{percent(self.terminated)} of them, the others were cut off"
+        )
+        words = (
+            f"<p>{self.episodes:,} episodes{sampled} with {self.steps:,} steps. An episode takes "
+            f"{figure(self.mean_length)} steps on average, {self.shortest:,} to {self.longest:,}; the world ended "
+            f"{ended}. Rewards lie between "
+            f"{figure(self.smallest_reward)} and {figure(self.largest_reward)}; {unrewarded}. "
+            f"The mean return is <b>{figure(self.mean_return)} ± {self.stderr:.2g}</b> "
+            f"(discount {self.discount:g}).</p>"
+        )
+        listed = "".join(f"<li>{escape(problem)}</li>" for problem in self.problems)
+        notes = f'<ul class="problems">{listed}</ul>' if listed else "<p>Nothing in particular.</p>"
+        return (
+            words
+            + '<div class="columns">'
+            + card(self._returns_figure())
+            + (card(self._lengths_figure()) if self.shortest < self.longest else "")
+            + card("<h3>Actions</h3>", _listed(self.actions))
+            + card("<h3>Observations</h3>", _listed(self.observations))
+            + "</div>"
+            + card(f"<h3>Problems found</h3>{notes}")
+        )
+
+    def _returns_figure(self) -> str:
+        points = [(float(one.upto), one.mean, one.stderr) for one in self.returns]
+        low = min(mean - error for _, mean, error in points)
+        high = max(mean + error for _, mean, error in points)
+        margin = 0.1 * (high - low) or max(1.0, abs(high))
+        panel = Panel(
+            "Return over time",
+            Axis(points[0][0], max(points[-1][0], points[0][0] + 1), LEFT, RIGHT),
+            Axis(low - margin, high + margin, HEIGHT - 50, 34),
+            "episode",
+            "",
+        )
+        panel.line(points, "first", "mean return", marks=False)
+        return drawing([panel], WIDTH, HEIGHT, "log-returns", "Mean return of successive episodes")
+
+    def _lengths_figure(self) -> str:
+        most = max(count for _, _, count in self.lengths)
+        panel = Panel(
+            "Lengths of episodes",
+            Axis(self.lengths[0][0], self.lengths[-1][1], LEFT, RIGHT),
+            Axis(0, most * 1.05, HEIGHT - 50, 34),
+            "steps",
+            "",
+        )
+        for low, high, count in self.lengths:
+            panel.column(low, high, count, "second", f"{count:,} episodes of {low:g} to {high:g} steps")
+        return drawing([panel], WIDTH, HEIGHT, "log-lengths", "How many episodes are how long")
+
+
+def _counts(codes: NDArray[np.int32]) -> list[tuple[int, int]]:
+    """(code, how often), the most frequent first."""
+    counts = np.bincount(codes)
+    return [(int(code), int(counts[code])) for code in np.argsort(-counts, kind="stable") if counts[code]]
+
+
+def _listed(counts: list[Count]) -> str:
+    rows = [(one.name, one.share, f"{percent(one.share)}") for one in counts[:MAX_LISTED]]
+    rest = counts[MAX_LISTED:]
+    if rest:
+        share = sum(one.share for one in rest)
+        rows.append((f"{len(rest):,} others", share, percent(share)))
+    return bars(rows)
+
+
+def _histogram(lengths: NDArray[np.int64]) -> list[tuple[float, float, int]]:
+    low, high = int(lengths.min()), int(lengths.max()) + 1
+    width = max(1, -(-(high - low) // MAX_BINS))
+    edges = np.arange(low, high + width, width)
+    counts, _ = np.histogram(lengths, edges)
+    return [(float(edges[k]), float(edges[k + 1]), int(count)) for k, count in enumerate(counts)]

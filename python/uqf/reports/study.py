@@ -1,0 +1,171 @@
+"""What a report rests on: a policy, episodes that judge it, and episodes that taught it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from uqf.data.along import episodes_within
+from uqf.data.checks import FloatArray, probability
+from uqf.data.concatenate import concatenate
+from uqf.data.overview import overview
+from uqf.data.progress import Callback, Reporter
+from uqf.data.propensities import propensities
+from uqf.data.trajectories import Trajectories
+from uqf.learn.gain import Baseline, Gain
+from uqf.learn.learner import MAX_STEPS, Learner
+from uqf.policies import probs_along
+from uqf.reports.names import Names
+from uqf.storage.policies import Origin
+
+#: Steps that judge, and those that teach what the policy is compared with, at most.
+JUDGING_STEPS = 200_000
+
+#: Numbers that are held at once: with many actions fewer steps judge.
+MAX_CELLS = 20_000_000
+
+
+@dataclass(frozen=True)
+class Study:
+    """A policy on episodes that did not teach it."""
+
+    policy: Any
+    log: Trajectories
+    """The episodes that the report is about; of shards, a sample of them."""
+    taught: Trajectories
+    """Episodes that do not judge: baselines, summaries and rivals are learned from them."""
+    held_out: Trajectories
+    """Episodes that judge, in an order that is as good as random."""
+    discount: float
+    learner: Learner | None
+    """None if nothing but the policy is known."""
+    judged_as: str
+    """Which policy is judged by which episodes, in plain words."""
+
+    @cached_property
+    def names(self) -> Names:
+        """Of actions and observations."""
+        return Names.of(self.log)
+
+    @cached_property
+    def probs(self) -> FloatArray:
+        """π(a | h) of the policy before every held-out step, (n_steps, n_actions)."""
+        return probs_along(self.policy, self.held_out)
+
+    @cached_property
+    def propensities(self) -> FloatArray:
+        """Probability of every logged action under the policy that logged it, (n_steps,)."""
+        return propensities(self.held_out)
+
+    @cached_property
+    def baseline(self) -> Baseline:
+        """What the advantages of held-out steps are measured against."""
+        return Baseline.of(self.taught, self.discount)
+
+    @cached_property
+    def advantages(self) -> FloatArray:
+        """Of every logged action at its step, (n_steps,), in units of reward; noisy, but of no model's making."""
+        return self.baseline.advantages(self.held_out)
+
+    def taken(self, probs: FloatArray) -> FloatArray:
+        """Of probabilities (n_steps, n_actions) those of the logged actions, (n_steps,)."""
+        return np.asarray(probs[np.arange(len(probs)), self.held_out.actions])
+
+    def gains(self, first: FloatArray, second: FloatArray | None = None) -> FloatArray:
+        """What a policy gains at every step over another, or over the logged behaviour: (n_steps,).
+
+        `first` and `second` are probabilities of the logged actions. (π(a) − π'(a)) / b(a) · advantage.
+        """
+        against = self.propensities if second is None else second
+        return np.asarray((first - against) / self.propensities * self.advantages)
+
+    def total(self, gains: FloatArray) -> Gain:
+        """Gains of single steps, added up by episode."""
+        return Gain(np.add.reduceat(gains, self.held_out.offsets[:-1]))
+
+    @cached_property
+    def episode_of_step(self) -> NDArray[np.int64]:
+        """The episode that a held-out step belongs to."""
+        return np.repeat(np.arange(len(self.held_out)), self.held_out.lengths)
+
+    @classmethod
+    def of(
+        cls, judged: Any, data: Any, *, discount: float | None, seed: int, progress: Callback | None
+    ) -> Study:
+        """Of a fitted learner or a policy, on a log.
+
+        A learner that came from `uqf.fit` is judged as it was there. Another one that was taught by this log is taught
+        anew by half of it, and judged by the other half. A policy, or a learner that was taught by something else, is
+        judged as it is.
+        """
+        learner = judged if isinstance(judged, Learner) else None
+        policy = judged if learner is None else learner._fitted()
+        weight = discount if discount is not None else getattr(learner, "discount", None)
+        if weight is None:
+            raise ValueError("discount is missing: a policy does not say how much later rewards are worth")
+        probability("discount", weight)
+        log = _in_memory(data, seed)
+        _check_alphabets(policy, log)
+        taught_by_it = learner is not None and _taught_by(learner, data)
+        trial = getattr(learner, "trial_", None)
+        if trial is not None and taught_by_it:
+            if not isinstance(data, Trajectories):
+                log = concatenate([trial.taught, trial.held_out])
+            words = "the policy as it was before the held-out episodes taught it too"
+            held_out = trial.held_out[: _judging(trial.held_out)]
+            return cls(trial.policy, log, trial.taught, held_out, weight, learner, words)
+        held_out, taught = _halves(log, seed)
+        words = "the policy as it is, on episodes that are taken to be new to it"
+        if learner is not None and taught_by_it:
+            words = (
+                "the policy of the same learner, taught by one half of the episodes and judged by the other"
+            )
+            told = Reporter(progress, learner.work(taught.n_steps), 1e-9).within("learning again", 1.0)
+            policy = clone(learner).fit(taught, progress=told if progress else None).policy_
+        return cls(policy, log, taught, held_out, weight, learner, words)
+
+
+def _in_memory(data: Any, seed: int) -> Trajectories:
+    """The log, or a sample of one that need not fit into memory."""
+    if isinstance(data, Trajectories):
+        return data
+    from uqf.data.overview import Overview
+    from uqf.data.reader import Reader
+
+    return Overview.read(Reader(data, work=float), MAX_STEPS, seed).sample
+
+
+def _halves(log: Trajectories, seed: int) -> tuple[Trajectories, Trajectories]:
+    """(episodes that judge, episodes that teach) of a sample, in an order that is as good as random."""
+    if len(log) < 2:
+        raise ValueError("data has one episode: a report needs at least two, one of them to judge")
+    sample = overview(2 * JUDGING_STEPS, seed, log).sample
+    if len(sample) < 2:
+        sample = log[:2]
+    held_out = sample[: max(1, len(sample) // 2)]
+    return held_out[: _judging(held_out)], sample[max(1, len(sample) // 2) :]
+
+
+def _judging(data: Trajectories) -> int:
+    """How many of the first episodes judge."""
+    return episodes_within(data, min(JUDGING_STEPS, MAX_CELLS // data.n_actions))
+
+
+def _taught_by(learner: Learner, data: Any) -> bool:
+    """Whether this log taught the learner; of shards it is taken to be so."""
+    known = learner.origin_.fingerprint
+    return not isinstance(data, Trajectories) or known is None or known == Origin.of(data).fingerprint
+
+
+def _check_alphabets(policy: Any, log: Trajectories) -> None:
+    for name in ("n_actions", "n_observations"):
+        if getattr(policy, name, getattr(log, name)) != getattr(log, name):
+            raise ValueError(
+                f"the policy has {name} = {getattr(policy, name)}, but the log has {getattr(log, name)}: read it "
+                "with the names and sizes of the policy (`uqf.inspect_policy`)"
+            )

@@ -1,0 +1,336 @@
+"""The doors of the package: what comes in from outside, how it is damaged, and how it is opened.
+
+`make` gives an input, `enter` is True if it was let in and False if it was refused as it should be. Whatever else is
+raised, and whatever is let in but is not what it seems, is a finding.
+"""
+
+import contextlib
+import io
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.feather
+import pyarrow.parquet as pq
+import safetensors.numpy
+import typer
+from corpus import WORLDS
+from mutators import NAMES, bent, bent_arguments, bent_arrays, bent_table, damaged, pick, rewritten
+
+import uqf
+from pomdp_texts import obeyed
+from uqf import _core
+from uqf.cli import commands
+from uqf.experiments import Store
+from uqf.learn.spectral import statistics_file
+from uqf.storage import policies, tensors
+from uqf.strings import files as strings
+
+
+class Files:
+    """Inputs that are the contents of a file with one of these suffixes."""
+
+    def __init__(self, folder: Path, suffix: str) -> None:
+        self.path = folder / f"input{suffix}"
+        self.contents = [path.read_bytes() for path in sorted(folder.glob(f"*{suffix}"))]
+        assert self.contents, f"no {suffix} in {folder}"
+
+    def make(self, rng):
+        return damaged(pick(rng, self.contents), pick(rng, self.contents), rng)
+
+    def enter(self, content: bytes) -> bool:
+        self.path.write_bytes(content)
+        try:
+            self.read()
+        except uqf.FileFormatError as error:
+            refusal = str(error)
+        else:
+            return True
+        assert str(self.path) in refusal, refusal
+        return False
+
+
+class Text(Files):
+    """Files whose words and lines can be moved."""
+
+    def make(self, rng):
+        if rng.integers(3) == 0:
+            return super().make(rng)
+        return rewritten(pick(rng, self.contents), rng)
+
+
+class Worlds(Text):
+    """`.pomdp` files."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder, ".pomdp")
+        self.contents = [text.encode() for text in WORLDS]
+
+    def enter(self, content: bytes) -> bool:
+        world, refusal = None, ""
+        try:
+            world = uqf.loads_pomdp(content, max_entries=10**6)
+        except ValueError as error:
+            refusal = str(error)
+        if world is None:
+            assert not obeyed(refusal), repr(refusal)
+            return False
+        for table in (world.transitions, world.observations, world.start):
+            np.testing.assert_allclose(table.sum(-1), 1.0, rtol=1e-12)
+        world.simulation().step(world.n_actions - 1)
+        return True
+
+
+class Forged(Files):
+    """Safetensors files: damaged, or with content that lies under a right checksum."""
+
+    def __init__(self, folder: Path, suffix: str, module) -> None:
+        super().__init__(folder, suffix)
+        self.key = module.KEY
+        self.parts = [
+            tensors.read_tensors(path, module.KEY, "input", module.FORMAT, module.MAX_BYTES)
+            for path in sorted(folder.glob(f"*{suffix}"))
+        ]
+
+    def make(self, rng):
+        if rng.integers(3) == 0:
+            return super().make(rng)
+        header, arrays = pick(rng, self.parts)
+        if rng.integers(2):
+            header = bent(header, rng)
+        if rng.integers(2):
+            arrays = bent_arrays(arrays, rng)
+        if isinstance(header, dict):
+            header = header | {"checksum": tensors._checksum(header, arrays)}
+        metadata = {self.key: json.dumps(header)}
+        return safetensors.numpy.save({name: np.ascontiguousarray(a) for name, a in arrays.items()}, metadata)
+
+
+class Policies(Forged):
+    """Policy files."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder, ".safetensors", policies)
+
+    def read(self) -> None:
+        header, policy = uqf.inspect_policy(self.path), uqf.load(self.path)
+        assert 0.0 <= header.discount <= 1.0
+        if header.codebook is not None:
+            assert all(header.codebook.describe(code) for code in range(min(header.n_observations, 9)))
+        state = policy.initial_state()
+        for _ in range(2):
+            probs = policy.action_probs(state)
+            # Weights of 1e308 may be honest, and overflow.
+            assert (probs.shape == (policy.n_actions,) and not np.isfinite(probs.sum())) or abs(
+                probs.sum() - 1
+            ) < 1e-6
+            with contextlib.suppress(uqf.NumericalError):  # impossible under this model
+                state = policy.update(state, policy.n_actions - 1, policy.n_observations - 1)
+
+
+class Statistics(Forged):
+    """Files of statistics."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder, ".statistics", statistics_file)
+
+    def read(self) -> None:
+        statistics = uqf.load_statistics(self.path)
+        assert statistics.tally.n_actions >= 1
+
+
+class Log:
+    """Reading of a log of any format."""
+
+    def read(self) -> None:
+        for batch in uqf.iter_log(self.path, 5):
+            _core.validate(batch)
+
+
+class Tables(Log, Files):
+    """Binary logs: damaged bytes, or whole files with strange tables."""
+
+    def __init__(self, folder: Path, suffix: str) -> None:
+        super().__init__(folder, suffix)
+        self.tables = [self.load(path) for path in sorted(folder.glob(f"*{suffix}"))]
+
+    def make(self, rng):
+        if rng.integers(2):
+            return super().make(rng)
+        sink = io.BytesIO()
+        try:
+            self.store(bent_table(pick(rng, self.tables), rng), sink)
+        except pa.ArrowException:  # too strange to be written
+            return super().make(rng)
+        return sink.getvalue()
+
+
+class Parquet(Tables):
+    """Parquet logs, read in memory and as shards."""
+
+    load, store = staticmethod(pq.read_table), staticmethod(pq.write_table)
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder, ".parquet")
+
+    def read(self) -> None:
+        super().read()
+        for shard in uqf.Shards(self.path):
+            for batch in shard.batches():
+                _core.validate(batch)
+
+
+class Arrow(Tables):
+    """Arrow logs."""
+
+    load = staticmethod(pa.feather.read_table)
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder, ".arrow")
+
+    @staticmethod
+    def store(table, sink) -> None:
+        with pa.ipc.new_file(sink, table.schema) as writer:
+            writer.write_table(table)
+
+
+class Csv(Log, Text):
+    """Comma-separated logs."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder, ".csv")
+
+
+class JsonLines(Log, Text):
+    """Logs of JSON lines."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder, ".jsonl")
+        self.contents = [one for one in self.contents if b'"cell' not in one and b'"setting"' not in one]
+
+    def make(self, rng):
+        if rng.integers(3):
+            return super().make(rng)
+        lines = pick(rng, self.contents).split(b"\n")
+        place = int(rng.integers(len(lines)))
+        lines[place] = json.dumps(bent(json.loads(lines[place]), rng)).encode()
+        return b"\n".join(lines)
+
+
+class Strings(Text):
+    """Samples of strings, and probabilities, as the competitions write them."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder, ".strings")
+
+    def read(self) -> None:
+        with contextlib.suppress(uqf.FileFormatError):
+            strings.read_probabilities(self.path)
+        sample = strings.read_strings(self.path)
+        assert all(0 <= symbol < sample.n_symbols for symbol in sample.symbols)
+
+
+class Automata(Text):
+    """Probabilistic automata as text."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder, ".automaton")
+
+    def read(self) -> None:
+        automaton = strings.read_automaton(self.path)
+        assert 0.0 <= automaton(()) <= 1.0 + 1e-5
+
+
+class Cells(Text):
+    """Finished cells of experiments."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder, "trial.jsonl")
+        self.store = Store(folder, "input")
+        self.path = self.store.path
+
+    def read(self) -> None:
+        self.store.missing([row.cell for row in self.store.rows()])
+
+
+COMMANDS = [
+    ["inspect", "tiger.safetensors"],
+    ["inspect", "tiger.parquet", "--json"],
+    ["inspect", "codes.csv", "--columns", "reward=reward,episode=episode", "--discount", "0.5"],
+    ["evaluate", "tiger.safetensors", "--env", "tiger", "--episodes", "3"],
+    ["evaluate", "tiger.safetensors", "--log", "tiger.parquet", "--method", "is"],
+    ["watch", "tiger.safetensors", "--env", "tiger", "--seed", "3", "--json"],
+    ["watch", "--env", "0.pomdp"],
+    ["fit", "tiger.parquet", "--out", "out.safetensors", "--rank", "2", "--discount", "0.5"],
+    ["environments", "--json"],
+    ["reproduce", "gridworld", "--size", "smallest", "--help"],
+    ["worlds", "folder.csv", "--help"],
+    ["--help"],
+]
+
+
+class Arguments:
+    """Command lines, run in this process from a folder of valid and strange files."""
+
+    def __init__(self, folder: Path) -> None:
+        # Built once: that alone takes longer than most command lines.
+        commands.app = typer.main.get_command(commands.app)
+        files = [
+            path.name for path in sorted(folder.iterdir()) if path.name not in ("input", "out.safetensors")
+        ]
+        # Whole experiments would take too long: their commands occur only with --help.
+        harmless = [word for command in COMMANDS for word in command if word not in ("reproduce", "worlds")]
+        numbers = ["-1", "0", "1e400", "nan", "inf", "99999999999999999999", "0.5", "x"]
+        roles = [
+            "reward=",
+            "=x",
+            "episode=reward,reward=episode",
+            "action=action,action=observation",
+            "a=b=c",
+            ",",
+        ]
+        names = [name for name in NAMES if "/" not in name and name.isascii() and "\0" not in name]
+        self.words = [*files, *harmless, *numbers, *roles, *names]
+
+    def make(self, rng):
+        arguments = bent_arguments(pick(rng, COMMANDS), self.words, rng)
+        if {"reproduce", "worlds"} & set(arguments):
+            arguments.append("--help")
+        if "--episodes" not in arguments and "evaluate" in arguments:
+            arguments += ["--episodes", "3"]
+        # Only a path in this folder may be written to, and none of the valid files.
+        for place in range(1, len(arguments)):
+            if arguments[place - 1] == "--out":
+                arguments[place] = "out.safetensors"
+        return arguments
+
+    def enter(self, arguments) -> bool:
+        said = io.StringIO()
+        sys.argv = ["uqf", *arguments]
+        with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
+            try:
+                commands.main()
+                code = 0
+            except SystemExit as ended:
+                code = ended.code or 0
+        assert code in (0, 1, 2), code
+        assert "\x1b" not in said.getvalue(), said.getvalue()
+        assert code != 1 or "uqf: " in said.getvalue(), said.getvalue()
+        return code == 0
+
+
+DOORS = {
+    "worlds": Worlds,
+    "policies": Policies,
+    "statistics": Statistics,
+    "parquet": Parquet,
+    "arrow": Arrow,
+    "csv": Csv,
+    "jsonl": JsonLines,
+    "strings": Strings,
+    "automata": Automata,
+    "cells": Cells,
+    "arguments": Arguments,
+}
