@@ -148,15 +148,25 @@ class Estimate:
         return ""
 
     @property
+    def _hidden(self) -> str:
+        """How much an event must be worth, if it is too rare to be in the log, for the interval to be wrong."""
+        if self.unseen.bounded:
+            return "That holds whatever is too rare to be in it, within return_range."
+        share, (low, high) = unseen_share(self.level, self.effective_sample_size), self.interval
+        enough = max(high - self.mean, self.mean - low) / share
+        return (
+            f"What occurs in fewer than {share:.2g} of the episodes may be missing from it; if worth more than "
+            f"{enough:.3g}, it would make this wrong."
+        )
+
+    @property
     def verdict(self) -> str:
         """What may be concluded, in plain words."""
         low, high = self.interval
         if self.guess is None:
-            share = unseen_share(self.level, self.effective_sample_size)
             text = (
                 f"The return is {low:.4g} to {high:.4g} with {self.level:.0%} confidence, {self.mean:.4g} most likely; "
-                f"the log is worth {self.worth} episodes of this policy. What occurs in fewer than "
-                f"{share:.2g} of the episodes may be missing from it."
+                f"the log is worth {self.worth} episodes of this policy. {self._hidden}"
             )
             return f"If {self.condition}: {text} {_sentence(self.lack)}" if self.conditional else text
         text = f"This log cannot tell what the policy earns: {self.lack}"
