@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, TextColumn
+from rich.progress import BarColumn
 from rich.progress import Progress as Bar
 
 import uqf
@@ -20,7 +20,7 @@ from uqf.cli.entry import INTERRUPTED
 from uqf.cli.refusals import REFUSALS, about, explain
 from uqf.cli.summary import data_report, estimate_report, fit_report, judged, policy_report
 from uqf.cli.tables import show
-from uqf.cli.terminal import plain_table, progress_bar, stages, stoppable
+from uqf.cli.terminal import Words, plain_table, progress_bar, stages, stoppable
 from uqf.cli.watch import as_record
 from uqf.cli.watch import show as show_episode
 from uqf.cli.worlds import fitting, named_world
@@ -101,7 +101,7 @@ def _log_columns(text: str | None) -> uqf.LogColumns:
 @contextmanager
 def _progress_bar() -> Iterator[Callable[[uqf.Progress], object]]:
     """A callback that shows on a terminal what a fit is doing and how long it will go on."""
-    columns = (TextColumn("{task.description}", markup=False), BarColumn(), TextColumn("{task.fields[left]}"))
+    columns = (Words("{task.description}"), BarColumn(), Words("{task.fields[left]}"))
     console = Console(stderr=True)
     with Bar(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task("", left="")
