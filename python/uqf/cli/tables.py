@@ -32,7 +32,7 @@ def show(report: dict[str, Any], as_json: bool) -> None:
     for title, part in report.items():
         heading = TITLES.get(title, title)
         if isinstance(part, list):
-            console.print(heading, style="italic", highlight=False)
+            console.print(printable(heading), style="italic", highlight=False, markup=False)
             for line in part or ["nothing in particular"]:
                 console.print(printable(f"  - {line}"), highlight=False, markup=False)
         else:
