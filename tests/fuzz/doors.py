@@ -252,7 +252,9 @@ class Cells(Text):
         self.path = self.store.path
 
     def read(self) -> None:
-        self.store.missing([row.cell for row in self.store.rows()])
+        rows = self.store.rows()
+        assert self.store.missing([row.cell for row in rows]) == []
+        assert all(isinstance(row.result, dict) for row in rows)
 
 
 COMMANDS = [
