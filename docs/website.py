@@ -27,9 +27,13 @@ ROOMS = {
     "iteration": "Policy iteration",
     "ope": "Off-policy evaluation",
     "baselines": "Baselines",
+    "strings": "Strings",
     "adapters": "Other libraries",
     "errors": "Errors",
 }
+
+#: Folders whose names are used through them.
+PACKAGES = ("ope", "baselines", "strings")
 
 
 def public_names(package: str) -> dict[str, list[str]]:
@@ -52,7 +56,7 @@ def public_names(package: str) -> dict[str, list[str]]:
 def reference() -> dict[str, str]:
     """Markdown of the reference, by path: a page for every folder, whatever names it gets."""
     names = public_names("uqf")
-    for package in ("ope", "baselines"):
+    for package in PACKAGES:
         names[package] = [*chain(*public_names(f"uqf.{package}").values())]
     pages = {}
     for room in sorted(names, key=lambda name: [*ROOMS, name].index(name)):
@@ -65,7 +69,7 @@ def reference() -> dict[str, str]:
 
 def introduction(room: str) -> str:
     """The docstring of a package whose names are used through it."""
-    if room not in ("ope", "baselines"):
+    if room not in PACKAGES:
         return ""
     text = ast.get_docstring(ast.parse((ROOT / "python" / "uqf" / room / "__init__.py").read_text()))
     return f"{text}\n\n"
