@@ -2,28 +2,28 @@
 # installed into .venv in this folder.
 
 PYTHON ?= python3
-BIN := .venv/bin
+BIN := .venv/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
+PIP := python -m pip --quiet --disable-pip-version-check
 RUST := Cargo.toml Cargo.lock $(shell find rust -name '*.rs')
 
 .DEFAULT_GOAL := all
-.PHONY: all help build demo browser test test-slow fuzz lint format bench bench-record bench-check clean
+.PHONY: all help build demo browser test test-slow test-lowest fuzz lint docs format lock rust-targets wheel wheel-check \
+	bench bench-record bench-check clean
 
 all: lint build test ## lint, build and test (what `make` alone does)
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' Makefile
 
-# The environment follows pyproject.toml and the pinned versions, the compiled core follows the Rust sources.
-.venv/installed: pyproject.toml requirements-dev.lock
+# The environment follows the lock. The core is compiled once and installed in place; it follows the Rust sources.
+.venv/installed: requirements-dev.lock
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or later is needed; try make PYTHON=python3.12")'
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint requirements-dev.lock maturin
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint requirements-dev.lock \
-		--no-build-isolation --editable '.[dev]'
+	$(BIN)/$(PIP) install --require-hashes --requirement requirements-dev.lock
 	@touch $@
 
-.venv/built: .venv/installed $(RUST)
-	$(BIN)/maturin develop --release --skip-install --quiet
+.venv/built: .venv/installed pyproject.toml $(RUST)
+	PIP_QUIET=1 $(BIN)/maturin develop --release --quiet
 	@touch $@
 
 build: .venv/built ## compile the core and install the package into .venv
@@ -35,12 +35,20 @@ browser: ## install chromium, in which the tests open the report, where it is mi
 	@command -v chromium > /dev/null || { apt-get update -qq && apt-get install -y -qq chromium > /dev/null; } || \
 		echo "no chromium and no way to install it: the test that opens the report in a browser will be left out"
 
-test: build ## the Rust and Python tests, slow ones left out
+test: build ## the Rust and Python tests, slow ones left out; says at the end what was skipped and why
 	cargo test --quiet
-	$(BIN)/python -m pytest -m "not slow"
+	$(BIN)/python -m pytest -m "not slow" -rs
 
 test-slow: build ## the long statistical tests as well
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -rs
+
+# The core is that of `make build`: it runs with every Python and NumPy that the floors allow.
+LOWEST := build/lowest
+test-lowest: build ## the tests with the oldest versions that pyproject.toml allows
+	$(BIN)/$(PIP) install uv
+	$(BIN)/uv venv --quiet --clear --python $(BIN)/python $(LOWEST)
+	$(BIN)/uv pip install --quiet --python $(LOWEST) --resolution lowest-direct --requirement pyproject.toml --extra dev
+	PYTHONPATH=python $(LOWEST)/bin/python -m pytest -m "not slow" -rs
 
 # Inputs for every door; SEED=… repeats a run.
 COUNT ?= 1000000
@@ -48,25 +56,69 @@ COUNT ?= 1000000
 fuzz: build ## damaged inputs through every door, COUNT of each: about an hour for every million of most doors
 	$(BIN)/python tests/fuzz/run.py --count $(COUNT) $(if $(SEED),--seed $(SEED))
 
-lint: build ## ruff, mypy, stubtest, rustfmt and clippy
+lint: build docs ## ruff, mypy, stubtest, rustfmt, clippy, the documentation site and the workflows
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/python -m mypy.stubtest uqf._core
+	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
+	$(BIN)/check-jsonschema --builtin-schema vendor.dependabot .github/dependabot.yml
+	$(BIN)/check-jsonschema --builtin-schema vendor.github-issue-forms .github/ISSUE_TEMPLATE/[!c]*.yml
+	$(BIN)/check-jsonschema --builtin-schema vendor.citation-file-format CITATION.cff
 	cargo fmt --check
-	cargo clippy --quiet --all-targets -- --deny warnings
+	cargo clippy --quiet --all-targets --all-features -- --deny warnings
+
+# The theme advertises its successor at every build; that is not our news.
+docs: build ## the documentation site, into build/site; fails at a broken link or an undocumented name
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 format: build ## put Rust and Python into the house format
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 	cargo fmt
 
+# Python 3.11 is the oldest we support: what installs there installs on later ones.
+LOCK := $(BIN)/uv pip compile --quiet --universal --generate-hashes --python-version 3.11
+lock: ## remake the lock files from pyproject.toml, with the newest versions, pinned by hash
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(BIN)/$(PIP) install uv
+	$(LOCK) --upgrade pyproject.toml --extra dev --extra docs --extra release --output-file requirements-dev.lock
+	$(LOCK) --upgrade pyproject.toml --extra bench --constraint requirements-dev.lock --output-file requirements-bench.lock
+
+# On Linux one machine builds for both processors, with zig as linker against an old C library; elsewhere for its own.
+TARGETS := x86_64-unknown-linux-gnu aarch64-unknown-linux-gnu
+rust-targets: ## install Rust's library for the processors that `make wheel` builds for
+ifeq ($(shell uname -s),Linux)
+	rustup target add $(TARGETS)
+endif
+
+wheel: .venv/installed ## wheels into dist/; on Linux manylinux2014 for x86_64 and aarch64, and a source distribution
+	rm -rf dist
+ifeq ($(shell uname -s),Linux)
+	$(BIN)/maturin sdist --out dist
+	@for target in $(TARGETS); do rustup target list --installed | grep -qx $$target || \
+		{ echo "Rust's library for $$target is missing: make rust-targets"; exit 1; }; done
+	for target in $(TARGETS); do PATH="$(CURDIR)/$(BIN):$$PATH" maturin build --release --zig --target $$target \
+		--compatibility manylinux2014 --out dist || exit 1; done
+else
+	$(BIN)/maturin build --release --out dist
+endif
+
+CLEAN := build/clean
+wheel-check: .venv/installed ## look at what `make wheel` built; install it where there is no cargo, and try it
+	$(BIN)/twine check --strict dist/*
+	for wheel in dist/*manylinux*.whl; do [ ! -e $$wheel ] || $(BIN)/auditwheel show $$wheel || exit 1; done
+	$(PYTHON) -m venv --clear $(CLEAN)
+	$(subst .venv,$(CLEAN),$(BIN))/$(PIP) install --only-binary :all: --no-index --no-deps --find-links dist uqf
+	$(subst .venv,$(CLEAN),$(BIN))/$(PIP) install --only-binary :all: uqf --find-links dist
+	cd build && env PATH="$(CURDIR)/$(subst .venv,$(CLEAN),$(BIN)):/usr/bin:/bin" python ../tests/smoke.py
+
 # What a run of the benches measured; a file, so that several targets can read one run.
 RUN := build/bench.json
 
 # The rivals (the extra `bench`) are installed where they can be; without them their rows are left out.
-.venv/rivals: .venv/installed
-	-$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint requirements-dev.lock hmmlearn pomdp-py
+.venv/rivals: .venv/installed requirements-bench.lock
+	-$(BIN)/$(PIP) install --require-hashes --requirement requirements-bench.lock
 	@touch $@
 
 .PHONY: $(RUN)
@@ -84,5 +136,5 @@ bench-check: $(RUN) ## fails when a ratio is worse than the recorded one by more
 	@$(BIN)/python benches/check.py $(RUN)
 
 clean: ## remove everything that was built
-	rm -rf .venv target build .pytest_cache .mypy_cache .ruff_cache .hypothesis .benchmarks python/uqf/*.so
+	rm -rf .venv target build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .benchmarks python/uqf/*.so
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

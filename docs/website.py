@@ -22,18 +22,16 @@ ROOMS = {
     "worlds": "Worlds",
     "policies": "Policies",
     "batches": "Many episodes at once",
+    "agent": "Agents",
     "storage": "Files of policies",
     "evaluate": "Rollouts and returns",
     "iteration": "Policy iteration",
     "ope": "Off-policy evaluation",
-    "baselines": "Baselines",
     "strings": "Strings",
+    "baselines": "Baselines",
     "adapters": "Other libraries",
     "errors": "Errors",
 }
-
-#: Folders whose names are used through them.
-PACKAGES = ("ope", "baselines", "strings")
 
 
 def public_names(package: str) -> dict[str, list[str]]:
@@ -53,11 +51,18 @@ def public_names(package: str) -> dict[str, list[str]]:
     return found
 
 
+def folders() -> list[str]:
+    """Folders whose names are used through them, such as `uqf.ope`."""
+    tree = ast.parse((ROOT / "python" / "uqf" / "__init__.py").read_text())
+    imports = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module == "uqf"]
+    return [name.name for node in imports for name in node.names]
+
+
 def reference() -> dict[str, str]:
     """Markdown of the reference, by path: a page for every folder, whatever names it gets."""
     names = public_names("uqf")
-    for package in PACKAGES:
-        names[package] = [*chain(*public_names(f"uqf.{package}").values())]
+    for folder in folders():
+        names[folder] = [*chain(*public_names(f"uqf.{folder}").values())]
     pages = {}
     for room in sorted(names, key=lambda name: [*ROOMS, name].index(name)):
         title = ROOMS.get(room, room.capitalize())
@@ -68,8 +73,8 @@ def reference() -> dict[str, str]:
 
 
 def introduction(room: str) -> str:
-    """The docstring of a package whose names are used through it."""
-    if room not in PACKAGES:
+    """The docstring of a folder whose names are used through it."""
+    if room not in folders():
         return ""
     text = ast.get_docstring(ast.parse((ROOT / "python" / "uqf" / room / "__init__.py").read_text()))
     return f"{text}\n\n"

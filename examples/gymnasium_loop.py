@@ -1,21 +1,21 @@
-"""From logs to a policy that acts in a Gymnasium loop: python examples/gymnasium_loop.py"""
+"""From random play to a policy that acts in a Gymnasium loop: python examples/gymnasium_loop.py"""
+
+import gymnasium
 
 import uqf
-from uqf.adapters.sb3 import Predictor
 
-world = uqf.make("tiger")
-logs = uqf.rollout(world, episodes=200, seed=0)
-uqf.fit(logs, discount=world.discount).save("policy.safetensors")
+world = uqf.GymnasiumWorld("CartPole-v1", horizon=200)
+logs = uqf.rollout(world, episodes=300, seed=0)
+uqf.fit(logs).save("policy.safetensors")
 
-env = uqf.gymnasium_env(world)
-predictor = Predictor(uqf.load("policy.safetensors"))
-earned = []
-for episode in range(100):
+agent, env, earned = uqf.Agent("policy.safetensors"), gymnasium.make("CartPole-v1", max_episode_steps=200), []
+for episode in range(20):
     observation, _ = env.reset(seed=episode)
-    state, total, done = None, 0.0, False
-    while not done:
-        action, state = predictor.predict(observation, state)
-        observation, reward, terminated, truncated, _ = env.step(action)
-        total, done = total + reward, terminated or truncated
+    agent.reset(observation)
+    total, over = 0.0, False
+    while not over:
+        observation, reward, terminated, truncated, _ = env.step(agent.act())
+        agent.observe(observation)
+        total, over = total + reward, terminated or truncated
     earned.append(total)
 print(f"mean return {sum(earned) / len(earned):.1f}, in the logs {logs.returns().mean():.1f}")

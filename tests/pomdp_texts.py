@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import unicodedata
+
 import numpy as np
 import pytest
 
@@ -80,6 +82,11 @@ def refusal(text: str | bytes) -> str:
     with pytest.raises(ValueError) as caught:
         uqf.loads_pomdp(text)
     return str(caught.value)
+
+
+def obeyed(text: str) -> list[str]:
+    """Characters that a terminal obeys rather than shows. `isprintable` would add those that Python does not know."""
+    return [letter for letter in text if unicodedata.category(letter) in ("Cc", "Cf", "Cs", "Zl", "Zp")]
 
 
 def assert_same(one: uqf.TabularPOMDP, other: uqf.TabularPOMDP) -> None:

@@ -69,7 +69,7 @@ class Watched:
     def __init__(self, shards: list[WatchedShard]) -> None:
         self.shards = shards
         self.n_actions, self.n_observations = shards[0].data.n_actions, shards[0].data.n_observations
-        self.vocabulary = None
+        self.codebook = None
 
     def __len__(self) -> int:
         return len(self.shards)

@@ -103,8 +103,19 @@ def test_the_readme_names_what_ci_runs():
     assert {"demo", "test"} <= set(re.findall(r"\bmake ([a-z-]+)", readme))
 
 
+def test_the_readme_has_short_paragraphs():
+    for paragraph in prose(ROOT / "README.md").split("\n\n"):
+        lines = paragraph.strip().splitlines()
+        assert len(lines) <= 5 or all(line.startswith("|") for line in lines), paragraph
+
+
+@every_page
+def test_no_page_is_longer_than_300_lines(page):
+    assert len(page.read_text().splitlines()) <= 300
+
+
 def test_the_map_of_the_code_is_true():
-    (code_map,) = blocks(ROOT / "README.md", "text")
+    (code_map,) = blocks(ROOT / "CONTRIBUTING.md", "text")
     for line in code_map.splitlines():
         assert (ROOT / line.split()[0]).exists(), line
 

@@ -2,12 +2,16 @@
 
 import multiprocessing
 import os
+import signal
 import subprocess
 import sys
 
 import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import uqf
+from uqf.files import whole_file
 
 #: Saves a policy of about a megabyte where files may have only 10 kB, as on a full disk.
 LIMITED = """
@@ -50,3 +54,93 @@ def test_two_processes_saving_to_one_path_never_mix(tmp_path):
         assert writer.exitcode == 0
     assert uqf.load(path).probs[0, 0] in (0.25, 0.75)
     assert os.listdir(tmp_path) == ["policy"]
+
+
+#: Begins to save a file of this name, and is killed while it does.
+KILLED = """
+import os, signal, sys
+from uqf.files import whole_file
+with whole_file(sys.argv[1]) as file:
+    file.write(b"half")
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def save(path, probability=0.5):
+    uqf.save(uqf.TablePolicy(np.tile([probability, 1 - probability], (7, 1)), 3), path)
+
+
+@given(
+    st.text(st.sampled_from("a.[]*?{}\\ \x1bé-"), min_size=1, max_size=9).filter(lambda name: name.strip("."))
+)
+@settings(max_examples=5)
+def test_what_a_killed_process_left_is_removed_by_the_next_save(tmp_path_factory, name):
+    folder = tmp_path_factory.mktemp("killed")
+    for _ in range(2):
+        run = subprocess.run([sys.executable, "-c", KILLED, folder / name])
+        assert run.returncode == -signal.SIGKILL
+    bystanders = [f".{name}.backup", f".{name}x.0123456789abcdef", f"{name}.0123456789abcdef"]
+    for bystander in bystanders:
+        (folder / bystander).touch()
+    assert len(os.listdir(folder)) == 4, "one remains of each, and the second removed the first"
+    save(folder / name)
+    assert sorted(os.listdir(folder)) == sorted([name, *bystanders])
+
+
+def test_a_file_that_another_process_is_writing_is_left_alone(tmp_path):
+    path = tmp_path / "policy"
+    with whole_file(path) as file:
+        file.write(b"mine")
+        save(path)
+        assert len(os.listdir(tmp_path)) == 2
+    assert path.read_bytes() == b"mine"
+    assert os.listdir(tmp_path) == ["policy"]
+
+
+def test_a_link_is_followed(tmp_path):
+    (tmp_path / "real").mkdir()
+    real = tmp_path / "real" / "policy"
+    for link in (tmp_path / "link", tmp_path / "link to link"):
+        link.symlink_to("real/policy" if link.name == "link" else "link")
+        save(link, 0.25)
+        assert link.is_symlink() and uqf.load(real).probs[0, 0] == 0.25
+        save(real, 0.75)
+        assert uqf.load(link).probs[0, 0] == 0.75
+    assert os.listdir(real.parent) == ["policy"]
+
+
+def test_the_mode_of_an_older_file_stays(tmp_path):
+    path = tmp_path / "policy"
+    save(path)
+    path.chmod(0o600)
+    save(path)
+    assert path.stat().st_mode & 0o777 == 0o600
+
+
+def test_devices_are_written_to_not_replaced():
+    save("/dev/null")
+    assert not os.path.isfile("/dev/null")
+
+
+#: Reads what never ends, or never begins; whoever waits for it is killed by the test's time.
+ENDLESS = """
+import sys, uqf
+for path in sys.argv[1:]:
+    for read in (uqf.load, uqf.inspect_policy, uqf.load_statistics, uqf.load_pomdp, uqf.read_log, uqf.Shards):
+        try:
+            read(path)
+        except uqf.FileFormatError as error:
+            assert path in str(error), error
+"""
+
+
+def test_devices_pipes_and_folders_are_refused_by_every_door(tmp_path):
+    paths = ["/dev/zero", tmp_path]
+    for suffix in ("csv", "jsonl", "parquet", "arrow", "pomdp", "safetensors"):
+        (tmp_path / f"zero.{suffix}").symlink_to("/dev/zero")
+        os.mkfifo(tmp_path / f"pipe.{suffix}")
+        paths += [tmp_path / f"zero.{suffix}", tmp_path / f"pipe.{suffix}"]
+    run = subprocess.run(
+        [sys.executable, "-c", ENDLESS, *map(str, paths)], capture_output=True, text=True, timeout=60
+    )
+    assert run.returncode == 0, run.stderr[-2000:]

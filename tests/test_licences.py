@@ -112,7 +112,7 @@ def needed(name, extras, found):
 
 def test_every_distribution_that_users_install_is_permissive():
     found = {}
-    needed("uqf", ["io", "gym", "dask", "plot"], found)
+    needed("uqf", ["gym", "dask", "plot"], found)
     if len(found) < 10:
         pytest.skip("uqf is not installed with its extras here")
     wrong = {name: licence(metadata) for name, metadata in found.items() if not permitted(licence(metadata))}

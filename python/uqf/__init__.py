@@ -2,6 +2,8 @@
 
 from importlib import import_module
 
+from uqf.adapters.registration import register_with_gymnasium as _register
+
 TYPE_CHECKING = False  # what type checkers take for True; `typing` itself takes its time to load
 if TYPE_CHECKING:
     from typing import Any
@@ -14,6 +16,7 @@ if TYPE_CHECKING:
     from uqf.adapters.gymnasium import gymnasium_env as gymnasium_env
     from uqf.adapters.gymnasium import gymnasium_vector_env as gymnasium_vector_env
     from uqf.adapters.minari import from_minari as from_minari
+    from uqf.agent import Agent as Agent
     from uqf.batches import batch as batch
     from uqf.data.cluster import dask_shards as dask_shards
     from uqf.data.codebook import Codebook as Codebook
@@ -26,7 +29,6 @@ if TYPE_CHECKING:
     from uqf.data.formats.parquet_shards import Shards as Shards
     from uqf.data.progress import Progress as Progress
     from uqf.data.trajectories import Trajectories as Trajectories
-    from uqf.data.vocabulary import Vocabulary as Vocabulary
     from uqf.errors import FileFormatError as FileFormatError
     from uqf.errors import NumericalError as NumericalError
     from uqf.errors import SpectralRadiusError as SpectralRadiusError
@@ -64,6 +66,7 @@ if TYPE_CHECKING:
     from uqf.policies import ObservationPolicy as ObservationPolicy
     from uqf.policies import Policy as Policy
     from uqf.policies import TablePolicy as TablePolicy
+    from uqf.storage.onnx import export_onnx as export_onnx
     from uqf.storage.policies import PolicyHeader as PolicyHeader
     from uqf.storage.policies import inspect_policy as inspect_policy
     from uqf.storage.policies import load as load
@@ -73,6 +76,7 @@ if TYPE_CHECKING:
     from uqf.worlds.environments import TabularPOMDP as TabularPOMDP
     from uqf.worlds.environments import environments as environments
     from uqf.worlds.environments import make as make
+    from uqf.worlds.gymnasium import GymnasiumWorld as GymnasiumWorld
     from uqf.worlds.pomdp_file import dumps_pomdp as dumps_pomdp
     from uqf.worlds.pomdp_file import load_pomdp as load_pomdp
     from uqf.worlds.pomdp_file import loads_pomdp as loads_pomdp
@@ -82,12 +86,12 @@ if TYPE_CHECKING:
 #: scipy take seconds to load, an agent that only acts needs neither, and the command line listens to Ctrl-C first.
 _ON_REQUEST = {
     "__version__": ("uqf._core", None),
+    "Agent": ("uqf.agent", None),
     "batch": ("uqf.batches", None),
     "Codebook": ("uqf.data.codebook", None),
     "concatenate": ("uqf.data.concatenate", None),
     "Progress": ("uqf.data.progress", None),
     "Trajectories": ("uqf.data.trajectories", None),
-    "Vocabulary": ("uqf.data.vocabulary", None),
     "FileFormatError": ("uqf.errors", None),
     "NumericalError": ("uqf.errors", None),
     "SpectralRadiusError": ("uqf.errors", None),
@@ -141,18 +145,22 @@ _ON_REQUEST = {
     "save_statistics": ("uqf.learn.spectral.statistics_file", None),
     "PolicyIteration": ("uqf.iteration", None),
     "policy_iteration": ("uqf.iteration", None),
+    "GymnasiumWorld": ("uqf.worlds.gymnasium", "gym"),
+    "export_onnx": ("uqf.storage.onnx", "onnx"),
     "from_gymnasium": ("uqf.adapters.gymnasium", "gym"),
     "gymnasium_env": ("uqf.adapters.gymnasium", "gym"),
     "gymnasium_vector_env": ("uqf.adapters.gymnasium", "gym"),
     "from_minari": ("uqf.adapters.minari", "gym"),
     "dask_shards": ("uqf.data.cluster", "dask"),
-    "LogColumns": ("uqf.data.formats.columns", "io"),
-    "from_arrow": ("uqf.data.formats.arrow", "io"),
-    "iter_log": ("uqf.data.formats.log", "io"),
-    "read_log": ("uqf.data.formats.log", "io"),
-    "read_parquet": ("uqf.data.formats.log", "io"),
-    "Shards": ("uqf.data.formats.parquet_shards", "io"),
+    "LogColumns": ("uqf.data.formats.columns", None),
+    "from_arrow": ("uqf.data.formats.arrow", None),
+    "iter_log": ("uqf.data.formats.log", None),
+    "read_log": ("uqf.data.formats.log", None),
+    "read_parquet": ("uqf.data.formats.log", None),
+    "Shards": ("uqf.data.formats.parquet_shards", None),
 }
+
+_register()
 
 
 def __getattr__(name: str) -> "Any":
@@ -171,5 +179,4 @@ def __getattr__(name: str) -> "Any":
 
 def __dir__() -> list[str]:
     """The public names, and nothing that this file needs for itself."""
-    here = [name for name, value in globals().items() if getattr(value, "__module__", "").startswith("uqf")]
-    return sorted({name for name in (*here, *_ON_REQUEST) if not name.startswith("_")})
+    return sorted(name for name in _ON_REQUEST if not name.startswith("_"))

@@ -7,7 +7,11 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from uqf._core import PolicyBatch
 from uqf.policies import checked_action, chooser, started
+
+#: Fewer episodes than this are stepped by one thread before others could be woken.
+FEW = 256
 
 
 class Batch(Protocol):
@@ -76,6 +80,29 @@ class PythonBatch:
         return listed
 
 
+class FewEpisodes:
+    """A compiled batch that is stepped by the calling thread."""
+
+    def __init__(self, compiled: PolicyBatch) -> None:
+        self._compiled = compiled
+        self.reset = compiled.reset
+
+    def __len__(self) -> int:
+        return len(self._compiled)
+
+    def action_probs(self) -> NDArray[np.float64]:
+        """Probability of every action in every episode: (n, n_actions)."""
+        return self._compiled.action_probs(threads=1)
+
+    def act(self) -> NDArray[np.int64]:
+        """An action for every episode, (n,), each drawn with the random numbers of its own episode."""
+        return self._compiled.act(threads=1)
+
+    def update(self, actions: NDArray[np.int64], observations: NDArray[np.int64]) -> None:
+        """Takes in the action and the observation of every episode, (n,) each."""
+        self._compiled.update(actions, observations, threads=1)
+
+
 def batch(policy: Any, n: int, *, n_actions: int | None = None, seed: int = 0) -> Batch:
     """Parallel episodes of any policy: compiled where the policy is, one by one where it is Python.
 
@@ -111,7 +138,7 @@ def batch(policy: Any, n: int, *, n_actions: int | None = None, seed: int = 0) -
     own = getattr(policy, "batch", None)
     if callable(own):
         made: Batch = own(n, seed=seed)
-        return made
+        return FewEpisodes(made) if isinstance(made, PolicyBatch) and n < FEW else made
     known = n_actions or getattr(policy, "n_actions", None)
     if known is None:
         raise TypeError(f"policy is a {type(policy).__name__} without n_actions: say n_actions")

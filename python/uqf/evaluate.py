@@ -14,6 +14,8 @@ from uqf import _core
 from uqf.data.trajectories import Trajectories
 from uqf.policies import CompiledPolicy, chooser
 from uqf.worlds.environments import Environment
+from uqf.worlds.foreign import as_world
+from uqf.worlds.world import World
 
 Progress = Callable[[int], object]
 
@@ -65,11 +67,15 @@ class Step(NamedTuple):
     terminated: bool
 
 
-def _checked(env: Environment, policy: Any, episodes: int, horizon: int | None, seed: int) -> dict[str, Any]:
-    if not isinstance(env, Environment):
-        raise TypeError(
-            f"env is a {type(env).__name__}: give uqf.make(…), uqf.load_pomdp(…) or a TabularPOMDP"
-        )
+def _checked(
+    env: World,
+    policy: Any,
+    episodes: int,
+    horizon: int | None,
+    seed: int,
+    epsilon: float = 0.0,
+    first: int = 0,
+) -> dict[str, Any]:
     if not isinstance(seed, (int, np.integer)) or not 0 <= seed < 2**64:
         raise ValueError(f"seed = {seed!r}: give an integer from 0 to 2**64 - 1")
     for name in ("n_actions", "n_observations"):
@@ -77,11 +83,19 @@ def _checked(env: Environment, policy: Any, episodes: int, horizon: int | None, 
         if isinstance(promised, int) and promised != getattr(env, name):
             raise ValueError(f"policy has {name} = {promised}, but {env.name} has {getattr(env, name)}")
     length = env.horizon if horizon is None else operator.index(horizon)
+    if episodes < 1:
+        raise ValueError(f"episodes = {episodes}: give at least one")
+    if length < 1:
+        raise ValueError(f"horizon = {horizon}: give at least one step")
+    if not 0.0 <= epsilon <= 1.0:
+        raise ValueError(f"epsilon = {epsilon}: give a probability in [0, 1]")
+    if first < 0:
+        raise ValueError(f"first = {first}: give 0 or more")
     return {"episodes": operator.index(episodes), "horizon": length, "seed": int(seed)}
 
 
 def rollout(
-    env: Environment,
+    env: Any,
     policy: Any = None,
     *,
     episodes: int,
@@ -96,8 +110,8 @@ def rollout(
 
     Parameters
     ----------
-    env : Environment
-        The world.
+    env : Environment, `uqf.GymnasiumWorld` or gymnasium.Env
+        The world. Those of Gymnasium play in one thread.
     policy : None (uniform), a compiled policy, or any object with the policy protocol
         The last kind calls Python at every step and uses one thread.
     episodes : int
@@ -132,13 +146,18 @@ def rollout(
     >>> len(data), data.n_steps
     (3, 60)
     """
-    schedule = _checked(env, policy, episodes, horizon, seed) | {"first": operator.index(first)}
+    world = as_world(env, horizon)
+    schedule = _checked(world, policy, episodes, horizon, seed, epsilon, first) | {
+        "first": operator.index(first)
+    }
+    if not isinstance(world, Environment):
+        return world.play(policy, epsilon=float(epsilon), progress=progress, **schedule)
     if policy is None or isinstance(policy, CompiledPolicy):
         arrays = _core.rollout(
-            env.world, policy, epsilon=float(epsilon), threads=threads, progress=progress, **schedule
+            world.world, policy, epsilon=float(epsilon), threads=threads, progress=progress, **schedule
         )
-        return Trajectories._trusted(*arrays, env.n_actions, env.n_observations, None, None)
-    steps = list(_play(env, policy, epsilon=epsilon, progress=progress, **schedule))
+        return Trajectories._trusted(*arrays, world.n_actions, world.n_observations, None, None)
+    steps = list(_play(world, policy, epsilon=epsilon, progress=progress, **schedule))
     lengths = np.bincount([step.episode - first for step in steps])
     ends = np.cumsum(lengths)
     return Trajectories(
@@ -146,15 +165,15 @@ def rollout(
         np.array([step.observation for step in steps]),
         np.array([step.reward for step in steps]),
         np.concatenate([[0], ends]),
-        n_actions=env.n_actions,
-        n_observations=env.n_observations,
+        n_actions=world.n_actions,
+        n_observations=world.n_observations,
         behavior_probs=np.array([step.behavior_prob for step in steps]),
         terminated=np.array([steps[end - 1].terminated for end in ends]),
     )
 
 
 def estimate_return(
-    env: Environment,
+    env: Any,
     policy: Any,
     *,
     episodes: int,
@@ -171,7 +190,7 @@ def estimate_return(
     env, policy, episodes, horizon, seed, threads, progress
         As in `rollout`; the policy None is the uniform one.
     discount : float, optional
-        The environment's own by default.
+        The world's own by default, 0.99 for a gymnasium.Env.
 
     Returns
     -------
@@ -190,17 +209,23 @@ def estimate_return(
     >>> score.mean < -300  # opening doors at random is expensive
     True
     """
-    schedule = _checked(env, policy, episodes, horizon, seed)
-    weight = env.discount if discount is None else float(discount)
+    world = as_world(env, horizon)
+    schedule = _checked(world, policy, episodes, horizon, seed)
+    weight = world.discount if discount is None else float(discount)
     if not 0.0 <= weight <= 1.0:
         raise ValueError(f"discount = {discount}: give a number in [0, 1]")
+    if not isinstance(world, Environment):
+        played = world.play(policy, epsilon=0.0, first=0, progress=progress, **schedule)
+        return Score(played.returns(weight), played.lengths)
     if policy is None or isinstance(policy, CompiledPolicy):
         return Score(
-            *_core.returns(env.world, policy, discount=weight, threads=threads, progress=progress, **schedule)
+            *_core.returns(
+                world.world, policy, discount=weight, threads=threads, progress=progress, **schedule
+            )
         )
     returns = np.zeros(schedule["episodes"])
     lengths = np.zeros(schedule["episodes"], np.int64)
-    for step in _play(env, policy, epsilon=0.0, first=0, progress=progress, **schedule):
+    for step in _play(world, policy, epsilon=0.0, first=0, progress=progress, **schedule):
         returns[step.episode] += weight ** lengths[step.episode] * step.reward
         lengths[step.episode] += 1
     return Score(returns, lengths)
@@ -218,15 +243,7 @@ def _play(
     progress: Progress | None,
 ) -> Iterator[Step]:
     """Episodes of a Python policy, with the random numbers the core would give the same episode."""
-    if episodes < 1:
-        raise ValueError(f"episodes = {episodes}: give at least one")
-    if horizon < 1:
-        raise ValueError(f"horizon = {horizon}: give at least one step")
-    if not 0.0 <= epsilon <= 1.0:
-        raise ValueError(f"epsilon = {epsilon}: give a probability in [0, 1]")
     choose = chooser(policy, env.n_actions)
-    if first < 0:
-        raise ValueError(f"first = {first}: give 0 or more")
     for episode in range(first, first + episodes):
         simulation = env.simulation(seed, episode)
         rng = np.random.default_rng([seed, episode])

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from uqf.policies import chooser
-from uqf.worlds.environments import Environment
+from uqf.policies import chooser, started
+from uqf.worlds.world import World
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Frame:
     reward: float
 
 
-def play(env: Environment, policy: Any, *, seed: int, episode: int = 0) -> Iterator[Frame]:
+def play(env: World, policy: Any, *, seed: int, episode: int = 0) -> Iterator[Frame]:
     """Plays one episode, that which ``rollout(env, policy, seed=seed)`` has at this number.
 
     A policy of None acts uniformly and has no values.
@@ -33,7 +33,7 @@ def play(env: Environment, policy: Any, *, seed: int, episode: int = 0) -> Itera
     simulation = env.simulation(seed, episode)
     rng = np.random.default_rng([seed, episode])
     choose = None if policy is None else chooser(policy, env.n_actions)
-    state = None if policy is None else policy.initial_state()
+    state = None if policy is None else started(policy, getattr(simulation, "first", None))
     uniform = np.full(env.n_actions, 1.0 / env.n_actions)
     for _ in range(env.horizon):
         picture = simulation.render()

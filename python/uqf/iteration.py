@@ -16,7 +16,8 @@ from uqf.data.concatenate import concatenate
 from uqf.data.map_reduce import Tick, map_reduce
 from uqf.data.trajectories import Trajectories
 from uqf.evaluate import rollout
-from uqf.worlds.environments import Environment
+from uqf.worlds.foreign import as_world
+from uqf.worlds.world import World
 
 #: Temperature of the first and of the last step, in units of the spread of returns. A policy that commits
 #: itself early never finds out what it misses: starting from a sharp one costs half of the final return.
@@ -79,7 +80,7 @@ class PolicyIteration:
 
 
 def policy_iteration(
-    env: Environment,
+    env: Any,
     learner: Any,
     *,
     iterations: int,
@@ -110,7 +111,7 @@ def policy_iteration(
 
     Parameters
     ----------
-    env : Environment
+    env : Environment, `uqf.GymnasiumWorld` or gymnasium.Env
         Where episodes are played.
     learner : a learner
         For "improved" one with `improve`, such as `uqf.ContextQ`; for "paper" any, such as `uqf.UQF`.
@@ -166,7 +167,14 @@ def policy_iteration(
     usual = 0.02 if method == "improved" else 1.0
     exploration = probability("epsilon", usual if epsilon is None else epsilon)
     game = _Game(
-        env, episodes, horizon, seed, threads, executor, progress, list(resume.rounds) if resume else []
+        as_world(env, horizon),
+        episodes,
+        horizon,
+        seed,
+        threads,
+        executor,
+        progress,
+        list(resume.rounds) if resume else [],
     )
     if method == "paper":
         if not decay > 1.0:
@@ -191,7 +199,7 @@ def policy_iteration(
 class _Game:
     """Plays rounds and keeps their scores."""
 
-    env: Environment
+    env: World
     episodes: int
     horizon: int | None
     seed: int
@@ -225,7 +233,7 @@ class _Game:
 
 
 def _play_block(
-    env: Environment,
+    env: World,
     policy: Any,
     threads: int,
     options: dict[str, Any],

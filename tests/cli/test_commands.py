@@ -96,7 +96,7 @@ def test_a_log_with_names_keeps_them(tmp_path):
     assert 0.2 < report["data"]["smallest propensity"] < report["data"]["mean propensity"] < 0.8
     assert f"{report['data']['smallest propensity']:.2g} at least" in worry, "the estimate is reported"
     assert report["data"]["names"] == "2 actions, 2 observations and one code for unknown ones"
-    assert uqf.inspect_policy(out).vocabulary == uqf.Vocabulary(("open", "wait"), ("green", "red"))
+    assert uqf.inspect_policy(out).codebook == uqf.Codebook.named(("open", "wait"), ("green", "red"))
     assert as_json("inspect", log)["log"]["episodes"] == 60
     assert as_json("evaluate", out, "--log", log)["expect"]["logged episodes"] == 60
 
@@ -133,8 +133,8 @@ def test_the_report_reads_as_a_report(tmp_path, log):
 
 
 def test_names_that_look_like_markup_are_shown_as_they_are(tmp_path):
-    names = uqf.Vocabulary(("[/bold]", "[red]go"), ("x",))
-    uqf.save(uqf.TablePolicy(np.full((5, 2), 0.5), 2), tmp_path / "policy", vocabulary=names)
+    names = uqf.Codebook.named(("[/bold]", "[red]go"), ("x",))
+    uqf.save(uqf.TablePolicy(np.full((5, 2), 0.5), 2), tmp_path / "policy", codebook=names)
     shown = CliRunner().invoke(app, ["inspect", str(tmp_path / "policy")], catch_exceptions=False).output
     assert "[/bold], [red]go" in shown
 

@@ -1,7 +1,12 @@
 import csv
+import json
+import multiprocessing
 
 import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
 
+import uqf
 from uqf.experiments import Cell, Store
 
 CELLS = [Cell("trial", method, {"world": "w", "episodes": n}, 0) for method in ("a", "b") for n in (1, 2)]
@@ -77,3 +82,43 @@ def test_results_by_rounds_become_a_line_each(tmp_path):
         ("50", "-50", "1"),
     ]
     assert all(line["numpy"] and line["processor"] for line in lines)
+
+
+def _write(folder, seed):
+    cells = [Cell("trial", "a", {"world": "w" * 5000}, 100 * seed + number) for number in range(40)]
+    Store(folder, "trial").run(cells, lambda cell: {"seed": cell.seed})
+
+
+def test_runs_that_share_a_folder_lose_no_line(tmp_path):
+    (tmp_path / "trial.jsonl").write_bytes(b"cut short by a crash")
+    writers = [
+        multiprocessing.get_context("fork").Process(target=_write, args=(tmp_path, n)) for n in range(4)
+    ]
+    for writer in writers:
+        writer.start()
+    for writer in writers:
+        writer.join()
+        assert writer.exitcode == 0
+    found = sorted(row.result["seed"] for row in Store(tmp_path, "trial").rows())
+    assert found == [100 * seed + number for seed in range(4) for number in range(40)]
+
+
+@given(st.integers(0, 3), st.binary(max_size=30))
+def test_a_damaged_line_is_named_with_its_file(tmp_path_factory, place, damage):
+    store = Store(tmp_path_factory.mktemp("cells"), "trial")
+    store.run(CELLS, result_of)
+    lines = store.path.read_bytes().split(b"\n")
+    lines[place] = lines[place][: len(lines[place]) // 2] + damage
+    assume(b"\n" not in damage and not _is_json(lines[place]))
+    store.path.write_bytes(b"\n".join(lines))
+    with pytest.raises(uqf.FileFormatError) as caught:
+        store.rows()
+    assert str(caught.value).startswith(f"{store.path}, line {place + 1}: ")
+
+
+def _is_json(line):
+    try:
+        json.loads(line)
+    except ValueError:
+        return False
+    return True

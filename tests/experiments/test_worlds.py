@@ -8,7 +8,8 @@ from typer.testing import CliRunner
 
 import uqf
 from uqf.cli.commands import app
-from uqf.experiments import worlds
+from uqf.experiments import gymnasium_places, worlds
+from uqf.experiments.gymnasium_places import GYMNASIUM, POSITION_ONLY, GymnasiumPlace
 
 
 @pytest.fixture
@@ -37,15 +38,37 @@ def test_a_folder_without_worlds_is_refused(tmp_path):
 
 def test_gymnasium_worlds_are_logged_with_what_reset_shows():
     pytest.importorskip("gymnasium")
-    assert [place.name for place in worlds.places(None)] == [place.name for place in worlds.GYMNASIUM]
-    lake = worlds.GymnasiumPlace("FrozenLake-v1", 30, 20, played=10)
+    assert [place.name for place in GYMNASIUM] == [place.name for place in worlds.places(None)][
+        : len(GYMNASIUM)
+    ]
+    lake = GymnasiumPlace("FrozenLake-v1", 30, 20, played=10)
     data = lake.log(3)
     assert len(data) == 30 and (data.first_observations == 0).all()
     assert 0.0 <= lake.score(None, 3) <= 1.0
 
 
+def test_the_codebook_is_learned_from_the_log_and_policies_may_be_learned_online(monkeypatch):
+    pytest.importorskip("gymnasium")
+    monkeypatch.setattr(gymnasium_places, "ROUNDS", 3)
+    place = GymnasiumPlace(POSITION_ONLY, 200, 50, played=10)
+    found = {one.method: one for one in worlds.contest(place, range(5, 6), online=True)}
+    assert found["uqf.fit"].score > found["chance"].score
+    assert found["policy_iteration, online"].score > found["chance"].score
+    assert found["policy_iteration, online"].seconds > 0.0
+    assert place.world(5).codebook.columns_ == ("observation.0", "observation.1")
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize(("place", "least"), [(worlds.GYMNASIUM[0], 0.65), (worlds.GYMNASIUM[2], -15.0)])
+def test_a_pole_is_balanced_without_its_velocities():
+    pytest.importorskip("gymnasium")
+    place = next(place for place in GYMNASIUM if place.name == POSITION_ONLY)
+    found = list(worlds.contest(place, range(2), online=True))
+    assert min(one.score for one in found if one.method == "uqf.fit") > 100
+    assert min(one.score for one in found if one.method == "policy_iteration, online") > 180
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("place", "least"), [(GYMNASIUM[0], 0.65), (GYMNASIUM[2], -15.0)])
 def test_the_front_door_plans_in_gymnasium_worlds(place, least):
     pytest.importorskip("gymnasium")
     found = list(worlds.contest(place, range(3)))

@@ -20,11 +20,13 @@ from corpus import WORLDS
 from mutators import NAMES, bent, bent_arguments, bent_arrays, bent_table, damaged, pick, rewritten
 
 import uqf
+from pomdp_texts import obeyed
 from uqf import _core
 from uqf.cli import commands
 from uqf.experiments import Store
 from uqf.learn.spectral import statistics_file
 from uqf.storage import policies, tensors
+from uqf.strings import files as strings
 
 
 class Files:
@@ -73,7 +75,7 @@ class Worlds(Text):
         except ValueError as error:
             refusal = str(error)
         if world is None:
-            assert refusal.isprintable(), repr(refusal)
+            assert not obeyed(refusal), repr(refusal)
             return False
         for table in (world.transitions, world.observations, world.start):
             np.testing.assert_allclose(table.sum(-1), 1.0, rtol=1e-12)
@@ -115,6 +117,8 @@ class Policies(Forged):
     def read(self) -> None:
         header, policy = uqf.inspect_policy(self.path), uqf.load(self.path)
         assert 0.0 <= header.discount <= 1.0
+        if header.codebook is not None:
+            assert all(header.codebook.describe(code) for code in range(min(header.n_observations, 9)))
         state = policy.initial_state()
         for _ in range(2):
             probs = policy.action_probs(state)
@@ -156,7 +160,10 @@ class Tables(Log, Files):
         if rng.integers(2):
             return super().make(rng)
         sink = io.BytesIO()
-        self.store(bent_table(pick(rng, self.tables), rng), sink)
+        try:
+            self.store(bent_table(pick(rng, self.tables), rng), sink)
+        except pa.ArrowException:  # too strange to be written
+            return super().make(rng)
         return sink.getvalue()
 
 
@@ -210,6 +217,30 @@ class JsonLines(Log, Text):
         place = int(rng.integers(len(lines)))
         lines[place] = json.dumps(bent(json.loads(lines[place]), rng)).encode()
         return b"\n".join(lines)
+
+
+class Strings(Text):
+    """Samples of strings, and probabilities, as the competitions write them."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder, ".strings")
+
+    def read(self) -> None:
+        with contextlib.suppress(uqf.FileFormatError):
+            strings.read_probabilities(self.path)
+        sample = strings.read_strings(self.path)
+        assert all(0 <= symbol < sample.n_symbols for symbol in sample.symbols)
+
+
+class Automata(Text):
+    """Probabilistic automata as text."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder, ".automaton")
+
+    def read(self) -> None:
+        automaton = strings.read_automaton(self.path)
+        assert 0.0 <= automaton(()) <= 1.0 + 1e-5
 
 
 class Cells(Text):
@@ -298,6 +329,8 @@ DOORS = {
     "arrow": Arrow,
     "csv": Csv,
     "jsonl": JsonLines,
+    "strings": Strings,
+    "automata": Automata,
     "cells": Cells,
     "arguments": Arguments,
 }

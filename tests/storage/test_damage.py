@@ -22,9 +22,9 @@ TABLE = random_table(3, 2)
 def folder(tmp_path_factory):
     """A valid file of every kind."""
     folder = tmp_path_factory.mktemp("policies")
-    names = uqf.Vocabulary(("left", "right", "stay"), ("wall",))
+    names = uqf.Codebook.named(("left", "right", "stay"), ("wall",))
     for kind, make in KINDS.items():
-        uqf.save(make(), folder / kind, vocabulary=names, settings={"rank": 3})
+        uqf.save(make(), folder / kind, codebook=names, settings={"rank": 3})
     return folder
 
 
@@ -143,17 +143,17 @@ FORGERIES = {
     ),
     "no world": ({"which": "plan", "tensors": {"transitions": np.ones((3, 3, 3))}}, "sum to 3, not to 1"),
     "actions of plans": ({"which": "plan", "tensors": {"actions": np.array([0, 1, 7])}}, "actions below 3"),
-    "absurd names": ({"vocabulary": {"actions": ["a"] * 10**5, "observations": None}}, "listed twice"),
+    "absurd names": ({"codebook": {"actions": ["a"] * 10**5, "observations": None}}, "listed twice"),
     "many names": (
-        {"vocabulary": {"actions": list(map(str, range(999))), "observations": None}},
+        {"codebook": {"actions": list(map(str, range(999))), "observations": None}},
         "999 action codes",
     ),
     "long name": (
-        {"vocabulary": {"actions": ["a" * 10**5, "b", "c"], "observations": None}},
+        {"codebook": {"actions": ["a" * 10**5, "b", "c"], "observations": None}},
         "longer than 1000",
     ),
-    "names of numbers": ({"vocabulary": {"actions": [1, 2, 3], "observations": None}}, "all of them strings"),
-    "names of another shape": ({"vocabulary": [1]}, "no policy of uqf"),
+    "names of numbers": ({"codebook": {"actions": [1, 2, 3], "observations": None}}, "all of them strings"),
+    "names of another shape": ({"codebook": [1]}, "no policy of uqf"),
 }
 
 

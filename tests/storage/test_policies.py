@@ -44,17 +44,17 @@ TABLE = uqf.TablePolicy(np.full((7, 2), 0.5), 3)
 
 
 def test_names_and_the_origin_of_the_data_are_kept(tmp_path):
-    names = uqf.Vocabulary(("left", "right"), ("wall", "door"))
-    data = uqf.Trajectories([0, 1], [0, 1], [0, 1], [0, 2], n_actions=2, n_observations=3, vocabulary=names)
+    names = uqf.Codebook.named(("left", "right"), ("wall", "door"))
+    data = uqf.Trajectories([0, 1], [0, 1], [0, 1], [0, 2], n_actions=2, n_observations=3, codebook=names)
     uqf.save(TABLE, tmp_path / "policy", data=data)
     header = uqf.inspect_policy(tmp_path / "policy")
-    assert header.vocabulary == names
+    assert header.codebook == names
     assert header.data_fingerprint == fingerprint(data) == fingerprint(data[:])
     assert fingerprint(data) != fingerprint(
         uqf.Trajectories([0, 1], [0, 1], [0, 2], [0, 2], n_actions=2, n_observations=3)
     )
-    with pytest.raises(ValueError, match="the vocabulary makes 2 observation codes, the policy has 3"):
-        uqf.save(TABLE, tmp_path / "policy", vocabulary=uqf.Vocabulary(None, ("wall",)))
+    with pytest.raises(ValueError, match="the codebook makes 2 observation codes, but there are 3"):
+        uqf.save(TABLE, tmp_path / "policy", codebook=uqf.Codebook.named(None, ("wall",)))
     with pytest.raises(ValueError, match="settings must hold only what JSON knows"):
         uqf.save(TABLE, tmp_path / "policy", settings={"x": float("nan")})
     assert uqf.inspect_policy(tmp_path / "policy") == header, "refused saves leave the file as it was"

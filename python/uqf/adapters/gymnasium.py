@@ -1,4 +1,4 @@
-"""Worlds of this package as Gymnasium environments, and episodes of any finite Gymnasium environment."""
+"""Worlds of this package as Gymnasium environments, and episodes of Gymnasium environments."""
 
 from __future__ import annotations
 
@@ -8,13 +8,12 @@ from typing import Any
 import gymnasium
 import numpy as np
 from gymnasium.spaces import Discrete
-from gymnasium.vector import AutoresetMode, SyncVectorEnv
-from numpy.typing import NDArray
+from gymnasium.vector import SyncVectorEnv
 
-from uqf.adapters.spaces import coding
-from uqf.data.trajectories import MAX_SYMBOLS, Trajectories
-from uqf.policies import chooser, started
-from uqf.worlds.environments import Environment
+from uqf.data.trajectories import Trajectories
+from uqf.evaluate import rollout
+from uqf.worlds.environments import Environment, make
+from uqf.worlds.gymnasium_envs import Env
 
 
 class GymnasiumEnv(gymnasium.Env[np.int64, np.int64]):
@@ -38,12 +37,17 @@ class GymnasiumEnv(gymnasium.Env[np.int64, np.int64]):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[np.int64, dict[str, Any]]:
-        """Starts the next episode; the observation is ``n_observations``, "nothing seen yet"."""
+        """Starts the next episode, or number ``options["episode"]``.
+
+        The observation is ``n_observations``, "nothing seen yet".
+        """
         super().reset(seed=seed)
         if seed is not None or self._seed is None:
             self._seed = int(self.np_random.integers(2**63)) if seed is None else seed
             self._episode = -1
         self._episode += 1
+        if options is not None and "episode" in options:
+            self._episode = operator.index(options["episode"])
         self._simulation = self.world.simulation(self._seed, self._episode)
         self._left = self.world.horizon
         return np.int64(self.world.n_observations), {}
@@ -89,9 +93,7 @@ def gymnasium_env(env: Environment, *, render_mode: str | None = None) -> Gymnas
     return GymnasiumEnv(env, render_mode)
 
 
-def gymnasium_vector_env(
-    env: Environment, n: int, *, autoreset_mode: AutoresetMode = AutoresetMode.NEXT_STEP
-) -> SyncVectorEnv:
+def gymnasium_vector_env(env: Environment, n: int, *, autoreset_mode: Any = None) -> SyncVectorEnv:
     """Copies of a world as a `gymnasium.vector.VectorEnv`, each as `gymnasium_env` makes it.
 
     Parameters
@@ -100,9 +102,9 @@ def gymnasium_vector_env(
         The world.
     n : int
         Number of copies; ``reset(seed=s)`` seeds copy i with s + i.
-    autoreset_mode : AutoresetMode
+    autoreset_mode : AutoresetMode, optional
         By default a copy whose episode has ended is reset by the next `step`, which ignores its action and gives
-        reward 0, as Gymnasium does since 1.1.
+        reward 0. Gymnasium offers other modes since 1.1.
 
     Returns
     -------
@@ -118,41 +120,17 @@ def gymnasium_vector_env(
     """
     if operator.index(n) < 1:
         raise ValueError(f"n = {n}: give at least one copy")
-    return SyncVectorEnv([lambda: GymnasiumEnv(env)] * n, autoreset_mode=autoreset_mode)
+    modes = {} if autoreset_mode is None else {"autoreset_mode": autoreset_mode}
+    return SyncVectorEnv([lambda: GymnasiumEnv(env)] * n, **modes)
 
 
-class _Uniform:
-    """Every action alike, whatever happened."""
-
-    def __init__(self, n_actions: int) -> None:
-        self.probs = np.full(n_actions, 1.0 / n_actions)
-
-    def initial_state(self) -> None:
-        return None
-
-    def update(self, state: None, action: int, observation: int) -> None:
-        return None
-
-    def action_probs(self, state: None) -> NDArray[np.float64]:
-        return self.probs
-
-
-def _opens_with_nothing(gym_env: gymnasium.Env[Any, Any]) -> bool:
-    """Whether the last observation code is the "nothing seen yet" of `gymnasium_env`."""
-    world = gym_env.unwrapped
-    return isinstance(world, GymnasiumEnv) and gym_env.observation_space == world.observation_space
-
-
-def _usual_horizon(gym_env: gymnasium.Env[Any, Any]) -> int:
-    if isinstance(gym_env.unwrapped, GymnasiumEnv):
-        return gym_env.unwrapped.world.horizon
-    if gym_env.spec is not None and gym_env.spec.max_episode_steps is not None:
-        return gym_env.spec.max_episode_steps
-    raise ValueError("horizon is not given and the environment names no max_episode_steps: give horizon")
+def named_env(name: str, *, render_mode: str | None = None, **options: Any) -> GymnasiumEnv:
+    """What ``gymnasium.make("uqf/…")`` makes: `options` are those of `uqf.make`."""
+    return GymnasiumEnv(make(name, **options), render_mode)
 
 
 def from_gymnasium(
-    gym_env: gymnasium.Env[Any, Any],
+    gym_env: Env,
     policy: Any = None,
     *,
     episodes: int,
@@ -160,26 +138,16 @@ def from_gymnasium(
     epsilon: float = 0.0,
     seed: int = 0,
 ) -> Trajectories:
-    """Plays episodes in a Gymnasium environment and records them, like `uqf.rollout`.
+    """Plays episodes in a Gymnasium environment and records them: `uqf.rollout` by another name.
 
-    What `reset` shows becomes `first_observations`: whoever uses a policy learned from such data begins an episode
-    with ``policy.initial_state(first=code)``. Environments made by `gymnasium_env` show nothing first.
+    `uqf.GymnasiumWorld` says how observations are coded, and that what `reset` shows becomes `first_observations`.
 
     Parameters
     ----------
     gym_env : gymnasium.Env
-        Action and observation spaces are Discrete (any `start`), MultiDiscrete, MultiBinary, or a Tuple or
-        Dict of those; elements become codes 0, 1, 2, …, the last component counting fastest.
-    policy : None (uniform) or any policy
-        Acting on codes.
-    episodes : int
-        How many.
-    horizon : int, optional
-        Longest episode; by default the environment's own limit, without which it must be given.
-    epsilon : float in [0, 1]
-        With this probability a uniform action replaces the policy's own, at each step.
-    seed : int
-        Seeds the first `reset`; later resets continue the environment's own generator.
+        Any with finitely many actions.
+    policy, episodes, horizon, epsilon, seed
+        As in `uqf.rollout`.
 
     Returns
     -------
@@ -189,7 +157,7 @@ def from_gymnasium(
     Raises
     ------
     TypeError
-        If a space is not finite.
+        If there are not finitely many actions, or of observations no columns can be made.
 
     Examples
     --------
@@ -198,56 +166,4 @@ def from_gymnasium(
     >>> data.n_actions, data.n_observations
     (4, 16)
     """
-    if not isinstance(gym_env, gymnasium.Env):
-        raise TypeError(f"gym_env is a {type(gym_env).__name__}: give a single gymnasium.Env, not a vector")
-    if operator.index(episodes) < 1:
-        raise ValueError(f"episodes = {episodes}: give at least one")
-    if not 0.0 <= epsilon <= 1.0:
-        raise ValueError(f"epsilon = {epsilon}: give a probability in [0, 1]")
-    longest = _usual_horizon(gym_env) if horizon is None else operator.index(horizon)
-    if longest < 1:
-        raise ValueError(f"horizon = {horizon}: give at least one step")
-    actions = coding(gym_env.action_space, "action")
-    observations = coding(gym_env.observation_space, "observation")
-    silent = _opens_with_nothing(gym_env)
-    n_observations = observations.n - silent
-    if actions.n * n_observations > MAX_SYMBOLS:
-        raise ValueError(
-            f"{actions.n} actions and {n_observations} observations: at most {MAX_SYMBOLS} symbols; "
-            "group rare observations in a wrapper"
-        )
-    actor = _Uniform(actions.n) if policy is None else policy
-    choose = chooser(actor, actions.n)
-    rng = np.random.default_rng(seed)
-    steps: list[tuple[int, int, float, float]] = []
-    offsets, ended, firsts = [0], [], []
-    for episode in range(episodes):
-        shown, _ = gym_env.reset(seed=seed if episode == 0 else None)
-        first = None if silent else observations.encode(shown)
-        if first is not None:
-            firsts.append(first)
-        state = started(actor, first)
-        terminated = truncated = False
-        for _ in range(longest):
-            probs = (1.0 - epsilon) * choose(state, rng) + epsilon / actions.n
-            action = int(rng.choice(actions.n, p=probs))
-            seen, reward, terminated, truncated, _ = gym_env.step(actions.decode(action))
-            code = observations.encode(seen)
-            steps.append((action, code, float(reward), probs[action]))
-            if terminated or truncated:
-                break
-            state = actor.update(state, action, code)
-        offsets.append(len(steps))
-        ended.append(bool(terminated))
-    taken, seen_codes, rewards, behavior_probs = (np.array(column) for column in zip(*steps, strict=True))
-    return Trajectories(
-        taken,
-        seen_codes,
-        rewards,
-        offsets,
-        n_actions=actions.n,
-        n_observations=n_observations,
-        behavior_probs=behavior_probs,
-        terminated=ended,
-        first_observations=None if silent else firsts,
-    )
+    return rollout(gym_env, policy, episodes=episodes, horizon=horizon, epsilon=epsilon, seed=seed)

@@ -1,79 +1,80 @@
-"""Policies behind the `predict` of Stable-Baselines3, for loops and tools written for it."""
+"""Agents behind the `predict` of Stable-Baselines3, for loops and tools written for it."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uqf.data.vocabulary import Vocabulary
-from uqf.policies import chooser, started
-
-#: Memory of every episode, and the code of the action last chosen in it.
-State = tuple[tuple[Any, ...], tuple[int, ...]]
+from uqf.agent import Agent
+from uqf.data.codebook import Codebook
 
 
 class Predictor:
     """Acts with ``actions, state = predictor.predict(observation, state, episode_start)``.
 
-    Parameters
-    ----------
-    policy : a policy that knows `n_actions`, or whose `vocabulary` names them
-    vocabulary : Vocabulary, optional
-        With it, observations may come and actions go as names.
-    seed : int
-        Of the draws of stochastic policies.
-
-    All memory is in `state`, so that one predictor may serve any number of loops. Stable-Baselines3 itself is
-    not needed.
+    Parameters are those of `uqf.Agent`. `state` is an agent of as many episodes as there are observations, so one
+    predictor may serve any number of loops. Trap: the agent goes on with its episodes; an old state cannot be used
+    twice. Stable-Baselines3 itself is not needed.
     """
 
-    def __init__(self, policy: Any, *, vocabulary: Vocabulary | None = None, seed: int = 0) -> None:
-        names = vocabulary or Vocabulary()
-        n_actions = names.n_actions or getattr(policy, "n_actions", None)
-        if n_actions is None:
-            raise TypeError(f"policy is a {type(policy).__name__} without n_actions: give a vocabulary")
-        self.policy = policy
-        self.vocabulary = names
-        self._choose = chooser(policy, n_actions)
+    def __init__(
+        self,
+        policy: Any,
+        *,
+        codebook: Codebook | None = None,
+        actions: Sequence[Any] | None = None,
+        seed: int = 0,
+    ) -> None:
+        agent = Agent(policy, codebook=codebook, actions=actions)
+        self.policy, self.codebook = agent.policy, agent.codebook
+        self._action_values = actions
         self._rng = np.random.default_rng(seed)
 
     def predict(
         self,
-        observation: ArrayLike,
-        state: State | None = None,
+        observation: Any,
+        state: Agent | None = None,
         episode_start: ArrayLike | None = None,
         deterministic: bool = False,
-    ) -> tuple[NDArray[Any], State]:
-        """(actions, state) for one observation, or for an array of them from parallel episodes.
+    ) -> tuple[NDArray[Any], Agent]:
+        """(actions, state) for one observation, or for those of parallel episodes.
 
-        An observation that comes with `episode_start` (or with no state) is the one of `reset`: what the episode
-        shows before its first action. A code that the policy does not know, such as the "nothing seen yet" of
-        `uqf.gymnasium_env`, is not looked at.
-        With `deterministic` the most probable action is taken, the first of several.
+        An observation that comes with `episode_start` (or with no state) is the one of `reset`: what the episode shows
+        before its first action. With `deterministic` the most probable action is taken, the first of several.
         """
-        observations = np.atleast_1d(np.asarray(observation))
-        starts = np.broadcast_to(
-            np.asarray(False if episode_start is None else episode_start), observations.shape
-        )
-        if state is not None and len(state[0]) != len(observations):
-            raise ValueError(f"{len(observations)} observations, but state has {len(state[0])} episodes")
-        memories, codes = [], []
-        for index, seen in enumerate(observations.tolist()):
-            if state is None or starts[index]:
-                memory = started(self.policy, self._first(seen))
-            else:
-                code = self.vocabulary.encode_observation(seen)
-                memory = self.policy.update(state[0][index], state[1][index], code)
-            probs = self._choose(memory, self._rng)
-            memories.append(memory)
-            codes.append(int(probs.argmax() if deterministic else self._rng.choice(len(probs), p=probs)))
-        actions = np.array([self.vocabulary.decode_action(code) for code in codes])
-        shaped = actions.reshape(np.shape(observation))
-        return shaped, (tuple(memories), tuple(codes))
+        starts = None if episode_start is None else np.asarray(episode_start, np.bool_)
+        n = self._episodes(observation, starts)
+        if state is None:
+            # Another stream each time: loops that begin every episode without a state must not repeat themselves.
+            seed = int(self._rng.integers(2**63))
+            state = Agent(self.policy, codebook=self.codebook, actions=self._action_values, n=n, seed=seed)
+            state.reset(observation)
+        elif len(state) != (n or 1):
+            raise ValueError(f"{n or 1} observations, but state has {len(state)} episodes")
+        else:
+            state.observe(observation, starts=None if starts is None else np.broadcast_to(starts, len(state)))
+        return np.array(state.act(deterministic=deterministic)), state
 
-    def _first(self, seen: Any) -> int | None:
-        code = self.vocabulary.encode_observation(seen)
-        known = self.vocabulary.n_observations or getattr(self.policy, "n_observations", None)
-        return code if known is None or 0 <= code < known else None
+    def _episodes(self, observation: Any, starts: NDArray[np.bool_] | None) -> int | None:
+        """How many observations were given, None for a single one.
+
+        An observation of several columns is a tuple, a mapping or an array; parallel ones have one dimension more.
+        """
+        if starts is not None and starts.ndim > 0:
+            return len(starts)
+        columns = max(1, len(self.codebook.columns_))
+        if isinstance(observation, (Mapping, tuple)):
+            each = _size(observation) // columns
+            return None if each <= 1 else each
+        shape = np.shape(observation)
+        return None if len(shape) == (columns > 1) else shape[0]
+
+
+def _size(observation: Any) -> int:
+    """Numbers and names in an observation."""
+    if isinstance(observation, Mapping):
+        return sum(map(_size, observation.values()))
+    return sum(map(_size, observation)) if isinstance(observation, tuple) else np.size(observation)

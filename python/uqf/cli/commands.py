@@ -23,12 +23,12 @@ from uqf.cli.tables import show
 from uqf.cli.terminal import plain_table, progress_bar, stages, stoppable
 from uqf.cli.watch import as_record
 from uqf.cli.watch import show as show_episode
+from uqf.cli.worlds import fitting, named_world
 from uqf.evaluate import estimate_return
 from uqf.frames import play
 from uqf.ope import METHODS
 from uqf.storage.tensors import begins_as_tensors
-from uqf.worlds.environments import Environment, environments, make
-from uqf.worlds.pomdp_file import load_pomdp
+from uqf.worlds.environments import environments, make
 
 app = typer.Typer(
     help="""Policies for partially observed systems from logged episodes.
@@ -80,14 +80,10 @@ def _names() -> list[str]:
 World = Annotated[
     str | None,
     typer.Option(
-        help="World to play in: a name that `uqf environments` lists, or a .pomdp file.",
+        help="World to play in: a name that `uqf environments` lists, a .pomdp file, or a name of Gymnasium.",
         autocompletion=_names,
     ),
 ]
-
-
-def _world(name: str) -> Environment:
-    return load_pomdp(name) if name.endswith(".pomdp") else make(name)
 
 
 def _log_columns(text: str | None) -> uqf.LogColumns:
@@ -194,7 +190,7 @@ def evaluate(
     again = "Nothing was written; the same command starts again."
     with stoppable(errors, again), about(policy, log or env):
         if env is not None:
-            world = _world(env)
+            world = named_world(env, policy)
             with progress_bar(errors) as bar:
                 task = bar.add_task("playing", total=episodes, note="")
                 score = estimate_return(
@@ -214,7 +210,7 @@ def evaluate(
             data = uqf.read_log(
                 Path(str(log)),
                 columns=_log_columns(columns),
-                vocabulary=header.vocabulary,
+                codebook=header.codebook,
                 n_actions=header.n_actions,
                 n_observations=header.n_observations,
             )
@@ -238,8 +234,8 @@ def watch(
     """
     if env is None:
         raise typer.BadParameter(f"give --env NAME, one of {', '.join(environments())}, or a .pomdp file")
-    world = _world(env)
-    loaded = None if policy is None else _fitting(uqf.load(policy), world)
+    world = named_world(env, policy)
+    loaded = None if policy is None else fitting(uqf.load(policy), world)
     frames = play(world, loaded, seed=seed)
     if as_json:
         typer.echo(json.dumps(as_record(frames, world.name, world.action_names)))
@@ -248,16 +244,6 @@ def watch(
     again = "The same command with the same --seed plays the same episode."
     with stoppable(Console(stderr=True), again), about(policy or env):
         show_episode(frames, title, world.action_names, speed, Console())
-
-
-def _fitting(policy: Any, world: Environment) -> Any:
-    """The policy, if it has as many actions and observations as the world."""
-    for name in ("n_actions", "n_observations"):
-        if getattr(policy, name) != getattr(world, name):
-            raise ValueError(
-                f"the policy has {name} = {getattr(policy, name)}, but {world.name} has {getattr(world, name)}"
-            )
-    return policy
 
 
 @app.command()

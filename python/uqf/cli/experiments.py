@@ -84,6 +84,8 @@ def worlds(
     ] = None,
     seeds: Annotated[int, typer.Option(min=1, help="Random logs of each world.")] = 3,
     first_seed: Annotated[int, typer.Option(min=0, help="Seed of the first log.")] = 0,
+    only: Annotated[list[str] | None, typer.Option(help="Only worlds whose name contains this.")] = None,
+    online: Annotated[bool, typer.Option("--online", help="Policy iteration beside, in Gymnasium.")] = False,
     as_json: Json = False,
 ) -> None:
     """Learns worlds that others wrote from random logs, beside the tables that people would pick instead."""
@@ -91,8 +93,9 @@ def worlds(
 
     console, results = Console(stderr=as_json), list[Result]()
     with stoppable(console, "Nothing is kept; give fewer seeds for a first look."):
-        for place in places(folder):
-            found = list(contest(place, range(first_seed, first_seed + seeds)))
+        chosen = [one for one in places(folder) if not only or any(part in one.name for part in only)]
+        for place in chosen:
+            found = list(contest(place, range(first_seed, first_seed + seeds), online))
             results += found
             _world_table(place.name, found, console)
     if as_json:
@@ -102,9 +105,9 @@ def worlds(
 def _world_table(name: str, results: list[Any], console: Console) -> None:
     from uqf.experiments.worlds import summary
 
-    table = plain_table(name, "method", "return", "± s.e.")
-    for method, (mean, error) in summary(results)[name].items():
-        table.add_row(method, f"{mean:.3g}", f"{error:.2g}")
+    table = plain_table(name, "method", "return", "± s.e.", "CPU seconds")
+    for method, (mean, error, seconds) in summary(results)[name].items():
+        table.add_row(method, f"{mean:.3g}", f"{error:.2g}", f"{seconds:.2g}")
     console.print(table)
     chosen = Counter(result.learner for result in results if result.learner)
     console.print(

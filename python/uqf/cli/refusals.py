@@ -41,4 +41,4 @@ def reason(error: BaseException) -> str:
 def explain(error: BaseException) -> None:
     """Prints why a command ends."""
     message = printable(f"uqf: {reason(error)}")
-    Console(stderr=True).print(message, style="red", markup=False, highlight=False)
+    Console(stderr=True).print(message, style="red", markup=False, highlight=False, soft_wrap=True)

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from uqf import ope
+from uqf.data.codebook import Codebook
 from uqf.data.concatenate import concatenate
 from uqf.data.fingerprint import fingerprint
 from uqf.data.propensities import propensities
 from uqf.data.trajectories import Trajectories
-from uqf.data.vocabulary import Vocabulary
 from uqf.learn.learner import Learner
 from uqf.learn.markov_test import markov_test
 from uqf.storage.policies import PolicyHeader
@@ -33,7 +33,7 @@ def data_report(data: Trajectories, discount: float = 1.0) -> Report:
         "steps": data.n_steps,
         "actions": data.n_actions,
         "observations": data.n_observations,
-        "names": _names(data.vocabulary or Vocabulary()),
+        "names": _names(data.codebook or Codebook.named()),
         "shortest episode": int(data.lengths.min()),
         "mean length": float(data.lengths.mean()),
         "longest episode": int(data.lengths.max()),
@@ -53,27 +53,28 @@ def data_report(data: Trajectories, discount: float = 1.0) -> Report:
     }
 
 
-def _names(vocabulary: Vocabulary) -> str:
+def _names(codebook: Codebook) -> str:
     """Which of the two have names; a code more stands for observations that the log does not contain."""
     parts = []
-    if vocabulary.actions is not None:
-        parts.append(f"{len(vocabulary.actions)} actions")
-    if vocabulary.observations is not None:
-        parts.append(f"{len(vocabulary.observations)} observations and one code for unknown ones")
+    if codebook.action_names is not None:
+        parts.append(f"{len(codebook.action_names)} actions")
+    if codebook.observation_names is not None:
+        parts.append(f"{len(codebook.observation_names)} observations and one code for unknown ones")
     return ", ".join(parts) or "none, only numbers"
 
 
 def policy_report(header: PolicyHeader) -> Report:
     """What a policy file says about itself."""
-    names = header.vocabulary
+    book = header.codebook or Codebook.named()
+    described = [book.describe(code) for code in range(min(book.n_codes or 0, 10))]
     plain = {name: part for name, part in header.parts.items() if not isinstance(part, dict)}
     return {
         "kind": header.kind,
         "actions": header.n_actions,
         "observations": header.n_observations,
         **{name: part for name, part in plain.items() if name not in ("n_actions", "n_observations")},
-        "action names": names and names.actions and ", ".join(names.actions[:10]),
-        "observation names": names and names.observations and ", ".join(names.observations[:10]),
+        "action names": book.action_names and ", ".join(book.action_names[:10]),
+        "observation codes": "; ".join(described) or None,
         "settings": header.settings,
         "data fingerprint": header.data_fingerprint,
         "written by uqf": header.package_version,

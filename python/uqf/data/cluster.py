@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 from distributed import Client, Future, KilledWorker
 from distributed.comm import get_address_host
 
+from uqf.data.codebook import Codebook
 from uqf.data.formats.columns import LogColumns
 from uqf.data.formats.parquet import files_of
 from uqf.data.formats.parquet_shards import BATCH_STEPS, Shards
@@ -18,7 +19,6 @@ from uqf.data.formats.survey import FileSurvey, survey
 from uqf.data.progress import LOG
 from uqf.data.shards import Source
 from uqf.data.tree_sum import TreeSum
-from uqf.data.vocabulary import Vocabulary
 from uqf.errors import FileFormatError, WorkerError
 
 Sum = TypeVar("Sum")
@@ -103,7 +103,7 @@ def dask_shards(
     columns: LogColumns | None = None,
     n_actions: int | None = None,
     n_observations: int | None = None,
-    vocabulary: Vocabulary | None = None,
+    codebook: Codebook | None = None,
     batch_steps: int = BATCH_STEPS,
 ) -> Shards:
     """The Parquet files of a folder that the machines of a cluster have, each or together; see `uqf.Shards`.
@@ -117,7 +117,7 @@ def dask_shards(
         Of the cluster.
     folder : path
         As the workers see it.
-    columns, n_actions, n_observations, vocabulary, batch_steps
+    columns, n_actions, n_observations, codebook, batch_steps
         As in `uqf.Shards`.
 
     Returns
@@ -143,7 +143,7 @@ def dask_shards(
     2
     """
     one_each = {get_address_host(address): address for address in sorted(client.nthreads())}
-    given = (n_actions, n_observations, vocabulary)
+    given = (n_actions, n_observations, codebook)
     seen = client.run(_look, os.fspath(folder), columns, *given, workers=list(one_each.values()))
     surveys: dict[str, FileSurvey] = {}
     hosts: dict[str, tuple[str, ...]] = {}

@@ -33,6 +33,16 @@ class Codebook:
 
     It is a scikit-learn transformer (`fit`, `transform`, `get_params`, `clone`) without its base classes, which take
     seconds to import: an agent that only acts should not wait for them.
+
+    Examples
+    --------
+    >>> import uqf
+    >>> steps = {"temp": [70.5, 90.5, None] * 40, "state": ["idle", "busy"] * 60}
+    >>> book = uqf.Codebook(max_codes=8).fit(steps)
+    >>> book.describe(book.encode_one({"temp": 95.0, "state": "idle"}))
+    'temp ≥ 80, state = idle'
+    >>> book.encode_one({"temp": -3.0, "state": "idle"}) == book.encode_one((70.5, "idle"))
+    True
     """
 
     def __init__(self, *, max_codes: int = 1024, seed: int = 0) -> None:
@@ -124,6 +134,15 @@ class Codebook:
     def n_actions(self) -> int | None:
         """Number of actions, if they have names."""
         return None if self.action_names is None else len(self.action_names)
+
+    def refuse_other_sizes(self, n_actions: int, n_observations: int) -> None:
+        """Raises ValueError if there are other numbers of codes than these."""
+        for role, codes, wanted in (
+            ("action", self.n_actions, n_actions),
+            ("observation", self.n_codes, n_observations),
+        ):
+            if codes is not None and codes != wanted:
+                raise ValueError(f"the codebook makes {codes} {role} codes, but there are {wanted}")
 
     @property
     def columns_(self) -> tuple[str, ...]:

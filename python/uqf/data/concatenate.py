@@ -46,8 +46,8 @@ def concatenate(parts: Sequence[Trajectories]) -> Trajectories:
                 f"parts[{index}] has {part.n_actions} actions and {part.n_observations} observations, "
                 f"parts[0] has {parts[0].n_actions} and {parts[0].n_observations}"
             )
-        if part.vocabulary != parts[0].vocabulary:
-            raise ValueError(f"parts[{index}] has other names than parts[0]: give `vocabulary` when reading")
+        if part.codebook != parts[0].codebook:
+            raise ValueError(f"parts[{index}] has other names than parts[0]: give `codebook` when reading")
     bases = np.cumsum([0] + [part.n_steps for part in parts])
     offsets = [np.zeros(1, np.int64)] + [
         part.offsets[1:] + base for part, base in zip(parts, bases, strict=False)
@@ -65,6 +65,6 @@ def concatenate(parts: Sequence[Trajectories]) -> Trajectories:
         np.concatenate([part.terminated for part in parts]),
         parts[0].n_actions,
         parts[0].n_observations,
-        parts[0].vocabulary,
+        parts[0].codebook,
         np.concatenate(first) if first else None,
     )

@@ -9,8 +9,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from uqf.data.codebook import Codebook
 from uqf.data.trajectories import Trajectories
-from uqf.data.vocabulary import Vocabulary
 
 #: Episodes in a block of data in memory. Part of what the last bits of a result depend on, so it never varies;
 #: a multiple of the blocks of the core that leaves work for a good many threads.
@@ -45,7 +45,7 @@ class Source(Protocol):
 
     n_actions: int
     n_observations: int
-    vocabulary: Vocabulary | None
+    codebook: Codebook | None
 
     @property
     def in_memory(self) -> bool:
@@ -87,7 +87,7 @@ class Blocks:
     def __init__(self, data: Trajectories, episodes: int = BLOCK_EPISODES) -> None:
         self.data, self.episodes = data, episodes
         self.n_actions, self.n_observations = data.n_actions, data.n_observations
-        self.vocabulary = data.vocabulary
+        self.codebook = data.codebook
 
     @property
     def reward_size(self) -> float:
@@ -110,10 +110,8 @@ def source_of(data: Any) -> Source:
     if isinstance(data, Trajectories):
         return Blocks(data)
     if isinstance(data, (str, os.PathLike)):
-        try:
-            from uqf.data.formats.parquet_shards import Shards
-        except ModuleNotFoundError as error:
-            raise ImportError(f"reading a folder needs {error.name}: pip install 'uqf[io]'") from error
+        from uqf.data.formats.parquet_shards import Shards  # pyarrow takes long to load
+
         return Shards(data)
     if hasattr(data, "reward_size") and hasattr(data, "in_memory"):
         return data  # type: ignore[no-any-return]

@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from uqf import _core
 from uqf.data.checks import FloatArray, floats, frozen, integers
+from uqf.data.codebook import Codebook
 from uqf.data.episode import Episode
-from uqf.data.vocabulary import Vocabulary
 
 MAX_SYMBOLS = 2**31 - 1
 
@@ -38,7 +38,7 @@ class Trajectories:
         Probability of the logged action under the policy that collected the data, *given the history*.
     terminated : booleans, shape (n_episodes,), optional
         Whether the world ended the episode (True) or it was truncated (False, the default).
-    vocabulary : Vocabulary, optional
+    codebook : Codebook, optional
         Names of actions and observations, if the logs had names.
     first_observations : integers, shape (n_episodes,), optional
         What every episode showed before its first action, as the `reset` of Gymnasium does.
@@ -60,7 +60,7 @@ class Trajectories:
         "terminated",
         "n_actions",
         "n_observations",
-        "vocabulary",
+        "codebook",
         "first_observations",
     )
 
@@ -72,7 +72,7 @@ class Trajectories:
     terminated: NDArray[np.bool_]
     n_actions: int
     n_observations: int
-    vocabulary: Vocabulary | None
+    codebook: Codebook | None
     first_observations: NDArray[np.int32] | None
 
     def __init__(
@@ -86,7 +86,7 @@ class Trajectories:
         n_observations: int,
         behavior_probs: ArrayLike | None = None,
         terminated: ArrayLike | None = None,
-        vocabulary: Vocabulary | None = None,
+        codebook: Codebook | None = None,
         first_observations: ArrayLike | None = None,
     ) -> None:
         for name, size in (("n_actions", n_actions), ("n_observations", n_observations)):
@@ -116,7 +116,7 @@ class Trajectories:
             ended,
             operator.index(n_actions),
             operator.index(n_observations),
-            vocabulary,
+            codebook,
             None
             if first_observations is None
             else integers("first_observations", first_observations, np.int32),
@@ -265,7 +265,7 @@ class Trajectories:
     def _rest(self, episodes: Any) -> tuple[Any, ...]:
         """What follows `terminated` among the parts of some episodes."""
         first = None if self.first_observations is None else self.first_observations[episodes]
-        return self.n_actions, self.n_observations, self.vocabulary, first
+        return self.n_actions, self.n_observations, self.codebook, first
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Trajectories):
@@ -285,14 +285,9 @@ class Trajectories:
         self.__init__(**state)  # type: ignore[misc]
 
     def to_parquet(self, path: str | os.PathLike[str]) -> None:
-        """Writes a Parquet file, one row per episode, that `uqf.read_parquet` reads back bit for bit.
+        """Writes a Parquet file, one row per episode, that `uqf.read_parquet` reads back bit for bit."""
+        from uqf.data.formats.parquet import write_parquet  # pyarrow takes long to load
 
-        Needs pyarrow: ``pip install 'uqf[io]'``.
-        """
-        try:
-            from uqf.data.formats.parquet import write_parquet
-        except ModuleNotFoundError as error:
-            raise ImportError(f"to_parquet needs {error.name}: pip install 'uqf[io]'") from error
         write_parquet(self, path)
 
     def __repr__(self) -> str:

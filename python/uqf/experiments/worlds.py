@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
+import numpy as np
 from sklearn.base import clone
 
 from uqf.baselines import PBVI, MemorylessQ
 from uqf.data.trajectories import Trajectories
 from uqf.evaluate import estimate_return, rollout
 from uqf.experiments.contest import SCORING_SEEDS, mean_and_error
+from uqf.experiments.gymnasium_places import GymnasiumPlace, gymnasium_places
 from uqf.learn.context_q import ContextQ
 from uqf.learn.fit import fit
 from uqf.worlds.environments import TabularPOMDP
 from uqf.worlds.pomdp_file import load_pomdp
-
-#: Discount of the learners on worlds of Gymnasium, which name none; returns are reported undiscounted.
-DISCOUNT = 0.99
 
 #: Episodes and steps of a log of a `.pomdp` world, and episodes that score a policy.
 LOGGED, STEPS, PLAYED = 1_000, 50, 1_000
@@ -47,37 +48,6 @@ class Place(Protocol):
 
 
 @dataclass(frozen=True)
-class GymnasiumPlace:
-    """A world of Gymnasium, whose returns are not discounted."""
-
-    name: str
-    episodes: int
-    steps: int
-    played: int = 500
-    discount: float = DISCOUNT
-
-    def log(self, seed: int) -> Trajectories:
-        """Episodes of the uniform policy, with what `reset` shows."""
-        return self._play(None, self.episodes, seed)
-
-    def score(self, policy: Any, seed: int) -> float:
-        """Mean return."""
-        return float(self._play(policy, self.played, SCORING_SEEDS + seed).returns(1.0).mean())
-
-    def _play(self, policy: Any, episodes: int, seed: int) -> Trajectories:
-        # From the top of the package, which says what to install where Gymnasium is missing.
-        from uqf import from_gymnasium
-
-        return from_gymnasium(_made(self.name), policy, episodes=episodes, horizon=self.steps, seed=seed)
-
-
-def _made(name: str) -> Any:
-    import gymnasium
-
-    return gymnasium.make(name)
-
-
-@dataclass(frozen=True)
 class PomdpPlace:
     """A `.pomdp` file, whose returns are discounted as it says."""
 
@@ -100,19 +70,10 @@ class PomdpPlace:
         ).mean
 
 
-GYMNASIUM = (
-    GymnasiumPlace("FrozenLake-v1", 2_000, 100),
-    GymnasiumPlace("FrozenLake8x8-v1", 2_000, 200),
-    GymnasiumPlace("CliffWalking-v1", 500, 200),
-    GymnasiumPlace("Taxi-v4", 400, 200),
-    GymnasiumPlace("Blackjack-v1", 20_000, 100, played=20_000),
-)
-
-
 def places(folder: Path | None) -> list[Place]:
-    """The `.pomdp` files of a folder, or the worlds of Gymnasium."""
+    """The `.pomdp` files of a folder, or the worlds of Gymnasium and POPGym."""
     if folder is None:
-        return list(GYMNASIUM)
+        return list(gymnasium_places())
     files = sorted(path for path in folder.iterdir() if path.suffix.lower() == ".pomdp")
     if not files:
         raise FileNotFoundError(f"{folder} has no .pomdp file")
@@ -127,12 +88,17 @@ class Result:
     method: str
     seed: int
     score: float
+    seconds: float
+    """CPU time of learning."""
     learner: str = ""
     """The learner that the front door chose."""
 
 
-def contest(place: Place, seeds: range) -> Iterator[Result]:
-    """Every method on the log of every seed; chance and, if the model is known, PBVI are played as well."""
+def contest(place: Place, seeds: range, online: bool = False) -> Iterator[Result]:
+    """Every method on the log of every seed; chance and, if the model is known, PBVI are played as well.
+
+    `online` adds `policy_iteration`, which plays twice as many episodes as the log has, in worlds of Gymnasium.
+    """
     planned = None
     if isinstance(place, PomdpPlace) and place.discount < 1.0:
         planned = PBVI(seconds=PLANNING).solve(place.world).policy_
@@ -143,22 +109,42 @@ def contest(place: Place, seeds: range) -> Iterator[Result]:
     }
     for seed in seeds:
         data = place.log(seed)
-        yield Result(place.name, "chance", seed, place.score(None, seed))
-        for method, table in tables.items():
-            yield Result(place.name, method, seed, place.score(clone(table).fit(data).policy_, seed))
-        chosen = fit(data, discount=place.discount, seed=seed)
-        earned = place.score(chosen.policy_, seed)
-        yield Result(place.name, "uqf.fit", seed, earned, type(chosen).__name__)
+        methods: dict[str, Callable[[], Any]] = {"chance": lambda: None}
+        methods |= {method: partial(_taught, table, data) for method, table in tables.items()}
+        methods["uqf.fit"] = partial(fit, data, discount=place.discount, seed=seed)
         if planned is not None:
-            yield Result(place.name, "PBVI, given the model", seed, place.score(planned, seed))
+            methods["PBVI, given the model"] = partial(_known, planned)
+        if online and isinstance(place, GymnasiumPlace):
+            methods["policy_iteration, online"] = partial(place.iterated, seed)
+        for method, learn in methods.items():
+            begin = time.process_time()
+            found = learn()
+            seconds = time.process_time() - begin
+            earned = place.score(getattr(found, "policy_", found), seed)
+            learner = type(found).__name__ if method == "uqf.fit" else ""
+            yield Result(place.name, method, seed, earned, seconds, learner)
 
 
-def summary(results: list[Result]) -> dict[str, dict[str, tuple[float, float]]]:
-    """(mean, standard error) by world and method."""
-    found: dict[str, dict[str, list[float]]] = {}
+def _taught(learner: Any, data: Trajectories) -> Any:
+    return clone(learner).fit(data)
+
+
+def _known(policy: Any) -> Any:
+    return policy
+
+
+def summary(results: list[Result]) -> dict[str, dict[str, tuple[float, float, float]]]:
+    """(mean, standard error, mean CPU seconds) by world and method."""
+    found: dict[str, dict[str, list[Result]]] = {}
     for result in results:
-        found.setdefault(result.world, {}).setdefault(result.method, []).append(result.score)
+        found.setdefault(result.world, {}).setdefault(result.method, []).append(result)
     return {
-        world: {method: mean_and_error(scores) for method, scores in methods.items()}
+        world: {
+            method: (
+                *mean_and_error([one.score for one in same]),
+                float(np.mean([one.seconds for one in same])),
+            )
+            for method, same in methods.items()
+        }
         for world, methods in found.items()
     }

@@ -95,7 +95,7 @@ class Learner(BaseEstimator):  # type: ignore[misc]
         """What scoring and saving need to know of the data: their fingerprint, and a sample that is in memory."""
         self.baseline_ = Baseline.of(sample, self.discount)
         self.n_features_in_ = sample.n_symbols
-        self.origin_ = Origin(found, sample.vocabulary)
+        self.origin_ = Origin(found, sample.codebook)
         return self
 
     def decision_function(self, histories: Trajectories | Sequence[History]) -> FloatArray:
@@ -131,6 +131,17 @@ class Learner(BaseEstimator):  # type: ignore[misc]
             name: value for name, value in settings.items() if not isinstance(value, (tuple, BaseEstimator))
         }
         save(policy, path, settings=plain, data=self.origin_)
+
+    def export_onnx(self, path: str | os.PathLike[str]) -> None:
+        """Writes one step of the policy for other languages; `uqf.export_onnx` says what goes in and out.
+
+        Needs onnx: ``pip install 'uqf[onnx]'``.
+        """
+        try:
+            from uqf.storage.onnx import export_onnx
+        except ModuleNotFoundError as error:
+            raise ImportError(f"export_onnx needs {error.name}: pip install 'uqf[onnx]'") from error
+        export_onnx(self._fitted(), path, codebook=self.origin_.codebook)
 
     def _fitted(self) -> CompiledPolicy:
         if not hasattr(self, "policy_"):

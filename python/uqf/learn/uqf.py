@@ -191,7 +191,7 @@ class UQF(Incremental):
         self._data = data
         if in_memory:
             return self._keep_origin(reader.fingerprint, data)
-        self.origin_ = Origin(reader.fingerprint, self.origin_.vocabulary)
+        self.origin_ = Origin(reader.fingerprint, self.origin_.codebook)
         return self
 
     def _reader(self, data: Any, passes: int, executor: Any, progress: Any) -> Reader:
@@ -238,7 +238,7 @@ class UQF(Incremental):
         )
         self.singular_values_ = state.decomposition.spectrum
         self.n_features_in_ = tally.n_symbols
-        self.origin_ = Origin(None, tally.vocabulary)
+        self.origin_ = Origin(None, tally.codebook)
         if self.rank is None:
             notes.insert(0, f"rank {state.rank} chosen from the spectrum (at most {MAX_RANK})")
         self.diagnostics_ = self._diagnostics(state, tally) | {"notes": notes + cuts}

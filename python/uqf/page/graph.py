@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from html import escape
 
 from uqf.page.labels import shortened, spread
+from uqf.printable import escape
 
 #: Sizes in pixels: the circle that nodes lie on, the height and width of two lines of a label, the largest node.
 MAX_RADIUS, LABEL, LABEL_WIDTH, LARGEST_NODE = 190.0, 36.0, 190.0, 26.0

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from html import escape
+
+from uqf.printable import escape
 
 #: Large figures in words.
 MILLION, BILLION = 1e6, 1e9

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from html import escape
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +11,7 @@ from uqf.data.checks import FloatArray
 from uqf.learn.gain import Gain
 from uqf.page.document import card
 from uqf.page.parts import paired_bars, percent, signed
+from uqf.printable import escape
 from uqf.reports.situations import Situation, situations
 from uqf.reports.study import Study
 

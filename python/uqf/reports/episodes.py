@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from html import escape
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ from numpy.typing import NDArray
 
 from uqf.page.document import embedded
 from uqf.page.parts import figure
+from uqf.printable import escape
 from uqf.reports.study import Study
 
 #: Steps of an episode that are shown, and actions beside each other.

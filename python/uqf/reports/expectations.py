@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from html import escape
 
 from uqf import ope
 from uqf.data.along import episodes_within
@@ -12,6 +11,7 @@ from uqf.ope.cpsr import likeliest_rank
 from uqf.ope.estimates import ENOUGH_EPISODES
 from uqf.page.document import card
 from uqf.page.parts import Interval, figure, intervals, percent
+from uqf.printable import escape
 from uqf.reports.frontier import Frontier
 from uqf.reports.study import Study
 

@@ -100,9 +100,7 @@ def _point(setting: float, ratios: FloatArray, data: Trajectories, discount: flo
     """`ratios` (n_steps,) are probabilities of logged actions over those under the behaviour."""
     weights = importance_weights(data, ratios, np.ones(data.n_steps))
     found = overlap(weights, data.rewards, discount)
-    sums = Ratios(
-        weights.sums(weights.upto * data.rewards), weights.totals(weights.upto), weights.discounts(discount)
-    )
+    sums = Ratios((weights.term(weights.upto * data.rewards, weights.upto, discount),))
     fair = FAIR_MEAN_WEIGHT[0] <= found.mean_weight <= FAIR_MEAN_WEIGHT[1]
     value, known = sums.value(), bool(found.size >= ENOUGH_EPISODES and fair)
     if not known:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from html import escape
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +12,7 @@ from uqf.learn.gain import Gain
 from uqf.page.document import card
 from uqf.page.figures import Axis, Panel, drawing
 from uqf.page.parts import bars, figure, percent
+from uqf.printable import escape
 from uqf.reports.names import Names
 
 #: Names that are listed; the others are counted together.

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from uqf.data.codebook import Codebook
 from uqf.data.trajectories import Trajectories
-from uqf.data.vocabulary import Vocabulary
 
 #: Longer names are cut: they come from logs, and a page has only so much room.
 MAX_LETTERS = 60
@@ -15,25 +15,25 @@ MAX_LETTERS = 60
 class Names:
     """Of all codes of a log; numbers where the log has no names."""
 
-    vocabulary: Vocabulary
+    codebook: Codebook
     n_observations: int
 
     @classmethod
     def of(cls, data: Trajectories) -> Names:
         """Those of a log."""
-        return cls(data.vocabulary or Vocabulary(), data.n_observations)
+        return cls(data.codebook or Codebook.named(), data.n_observations)
 
     def action(self, code: int) -> str:
         """Such as "lubricate", or "action 3"."""
-        name = self.vocabulary.decode_action(code)
+        name = self.codebook.decode_action(code)
         return _short(name) if isinstance(name, str) else f"action {name}"
 
     def observation(self, code: int) -> str:
         """Such as "vibration high", or "observation 3"; a code beyond all stands for nothing seen yet."""
         if not 0 <= code < self.n_observations:
             return "the start"
-        name = self.vocabulary.decode_observation(code)
-        return _short(name) if isinstance(name, str) else f"observation {name}"
+        named = self.codebook.n_codes is not None
+        return _short(self.codebook.describe(code)) if named else f"observation {code}"
 
 
 def _short(name: str) -> str:

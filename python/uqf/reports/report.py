@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import os
 from dataclasses import asdict, dataclass
-from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,7 @@ from uqf.data.progress import Callback, Reporter
 from uqf.files import whole_file
 from uqf.page.document import document, tiles
 from uqf.page.parts import figure, percent, signed
+from uqf.printable import escape
 from uqf.reports.differences import Differences
 from uqf.reports.episodes import Episodes
 from uqf.reports.expectations import COSTS, Expectations

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from html import escape
 from typing import Any
 
 import numpy as np
@@ -19,6 +18,7 @@ from uqf.learn.gain import Gain
 from uqf.page.document import card
 from uqf.page.parts import Interval, figure, intervals, percent, signed
 from uqf.policies import probs_along
+from uqf.printable import escape
 from uqf.reports.names import Names
 from uqf.reports.situations import recent
 from uqf.reports.study import Study

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from uqf.data.codebook import Codebook
 from uqf.data.fingerprint import fingerprint
 from uqf.data.trajectories import Trajectories
-from uqf.data.vocabulary import Vocabulary
 from uqf.plans import PlanPolicy
 from uqf.policies import (
     AutomatonPolicy,
@@ -34,7 +34,6 @@ KEY = "uqf"
 #: Limits that keep a hostile file from filling the memory.
 MAX_BYTES = 2**32
 MAX_SYMBOLS = 2**24
-MAX_NAME = 1000
 MAX_NESTING = 100
 
 #: Kinds of policies by the name that stands in a file, and what makes one from its `parts()`.
@@ -62,7 +61,7 @@ class PolicyHeader:
         Sizes of the alphabets.
     parts : dict
         The parts of the policy that are no arrays.
-    vocabulary : Vocabulary or None
+    codebook : Codebook or None
         Names of actions and observations.
     settings : dict
         How the policy was learned: the learner and its parameters.
@@ -88,7 +87,7 @@ class PolicyHeader:
     n_observations: int
     parts: dict[str, Any]
     """The parts of the policy that are no arrays."""
-    vocabulary: Vocabulary | None = None
+    codebook: Codebook | None = None
     settings: dict[str, Any] = field(default_factory=dict)
     """How the policy was learned: the learner and its parameters."""
     data_fingerprint: str | None = None
@@ -108,19 +107,19 @@ class Origin:
     """What is kept of the data that a policy was learned from."""
 
     fingerprint: str | None
-    vocabulary: Vocabulary | None
+    codebook: Codebook | None
 
     @classmethod
     def of(cls, data: Trajectories) -> Origin:
         """Of a data set."""
-        return cls(fingerprint(data), data.vocabulary)
+        return cls(fingerprint(data), data.codebook)
 
 
 def save(
     policy: Any,
     path: str | os.PathLike[str],
     *,
-    vocabulary: Vocabulary | None = None,
+    codebook: Codebook | None = None,
     settings: Mapping[str, Any] | None = None,
     data: Trajectories | Origin | None = None,
 ) -> None:
@@ -132,8 +131,8 @@ def save(
         Those in Python must have `parts()`.
     path : path
         Of a `.safetensors` file.
-    vocabulary : Vocabulary, optional
-        Names of actions and observations; those of `data` by default.
+    codebook : Codebook, optional
+        What the codes of actions and observations mean; that of `data` by default.
     settings : mapping, optional
         How the policy was learned: numbers, strings, lists and mappings, as JSON knows them.
     data : Trajectories or Origin, optional
@@ -157,20 +156,20 @@ def save(
 
     kind, scalars, tensors = _taken_apart(policy)
     origin = Origin.of(data) if isinstance(data, Trajectories) else data
-    names = vocabulary if vocabulary is not None or origin is None else origin.vocabulary
+    book = codebook if codebook is not None or origin is None else origin.codebook
     header = PolicyHeader(
         kind=kind,
         n_actions=policy.n_actions,
         n_observations=policy.n_observations,
         parts=scalars,
-        vocabulary=names,
+        codebook=book,
         settings=dict(settings or {}),
         data_fingerprint=None if origin is None else origin.fingerprint,
         package_version=version("uqf"),
     )
     _check(header)
     content = {name: getattr(header, name) for name in PolicyHeader.__dataclass_fields__}
-    content["vocabulary"] = names and {"actions": names.actions, "observations": names.observations}
+    content["codebook"] = None if book is None else book.to_dict()
     write_tensors(path, KEY, content, tensors)
 
 
@@ -296,10 +295,8 @@ def _read(path: str | os.PathLike[str]) -> tuple[PolicyHeader, Arrays]:
 
 def _header(content: Header) -> PolicyHeader:
     fields = {name: content[name] for name in PolicyHeader.__dataclass_fields__}
-    names = fields["vocabulary"]
-    if names is not None:
-        listed = (names["actions"], names["observations"])
-        fields["vocabulary"] = Vocabulary(*(None if one is None else tuple(one) for one in listed))
+    if fields["codebook"] is not None:
+        fields["codebook"] = Codebook.from_dict(fields["codebook"])
     return PolicyHeader(**fields)
 
 
@@ -321,12 +318,5 @@ def _check(header: PolicyHeader) -> None:
     symbols = header.n_actions * header.n_observations
     if symbols > MAX_SYMBOLS:
         raise ValueError(f"{symbols} symbols, at most {MAX_SYMBOLS} fit a file")
-    names = header.vocabulary or Vocabulary()
-    for role, listed, codes in (
-        ("action", names.n_actions, header.n_actions),
-        ("observation", names.n_observations, header.n_observations),
-    ):
-        if listed is not None and listed != codes:
-            raise ValueError(f"the vocabulary makes {listed} {role} codes, the policy has {codes}")
-    if any(len(name) > MAX_NAME for name in (names.actions or ()) + (names.observations or ())):
-        raise ValueError(f"a name in the vocabulary is longer than {MAX_NAME} characters")
+    if header.codebook is not None:
+        header.codebook.refuse_other_sizes(header.n_actions, header.n_observations)

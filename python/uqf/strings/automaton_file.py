@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import numpy as np
 
@@ -11,8 +12,9 @@ from uqf.errors import FileFormatError
 from uqf.learn.spectral.wfa import WFA
 from uqf.strings.files import MAX_BYTES, PathLike, finite_number, lines_of, write_lines
 
-#: Automata with more weights are refused.
-MAX_WEIGHTS = 2**26
+#: Weights that the file of any automaton may ask for, and those for every byte of a larger one.
+MAX_WEIGHTS = 2**22
+WEIGHTS_PER_BYTE = 64
 
 #: How far a sum of probabilities may be from one: the competitions' files have twelve digits.
 TOLERANCE = 1e-6
@@ -58,9 +60,11 @@ def read_automaton(path: PathLike, *, max_bytes: int = MAX_BYTES) -> WFA:
     states = {one for section in ("I", "F") for (one,) in entries[section]} | {row[0] for row in rows}
     n_states = max(states | {row[2] for row in entries["T"]}) + 1
     n_symbols = max((row[1] for row in rows), default=-1) + 1
-    if n_states * n_states * max(n_symbols, 1) > MAX_WEIGHTS:
+    limit = max(MAX_WEIGHTS, WEIGHTS_PER_BYTE * Path(path).stat().st_size)
+    if n_states * n_states * max(n_symbols, 1) > limit:
         raise FileFormatError(
-            f"{path}: {n_states} states and {n_symbols} symbols need more than {MAX_WEIGHTS} weights"
+            f"{path}: {n_states} states and {n_symbols} symbols need more than {limit} weights, too many for a file of "
+            "this size"
         )
     start, end = np.zeros(n_states), np.zeros(n_states)
     symbols, following = np.zeros((n_states, n_symbols)), np.zeros((n_states, n_symbols, n_states))

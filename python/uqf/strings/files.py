@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+import io
 import os
 import re
 from collections.abc import Iterator
 from itertools import pairwise
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from uqf.data.checks import FloatArray, floats
 from uqf.errors import FileFormatError
-from uqf.files import whole_file
+from uqf.files import open_ordinary, whole_file
 from uqf.strings.sample import Strings
 
 PathLike = str | os.PathLike[str]
@@ -152,10 +152,12 @@ def write_probabilities(probabilities: ArrayLike, path: PathLike) -> None:
 
 def lines_of(path: PathLike, max_bytes: int) -> Iterator[tuple[int, str]]:
     """Line numbers and lines that are not blank, of a file of bounded size."""
-    size = Path(path).stat().st_size
-    if size > max_bytes:
-        raise FileFormatError(f"{path}: {size:,} bytes; files of up to max_bytes = {max_bytes:,} are read")
-    with open(path, encoding="ascii", errors="replace") as file:
+    with io.TextIOWrapper(open_ordinary(path), encoding="ascii", errors="replace") as file:
+        size = os.fstat(file.fileno()).st_size
+        if size > max_bytes:
+            raise FileFormatError(
+                f"{path}: {size:,} bytes; files of up to max_bytes = {max_bytes:,} are read"
+            )
         for number, line in enumerate(file, 1):
             if stripped := line.strip():
                 yield number, stripped

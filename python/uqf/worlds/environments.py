@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import difflib
-import operator
 from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from uqf import _core
+from uqf.worlds.world import World
 
 
-class Environment:
-    """A simulated world with finitely many actions and observations.
+class Environment(World):
+    """A compiled world, stateless; `simulation` starts one episode to be stepped by hand.
 
-    The world itself is compiled and stateless; `simulation` starts one episode to be stepped by hand, while
     `uqf.rollout` plays many at once.
 
     Parameters
@@ -41,21 +40,14 @@ class Environment:
     """
 
     def __init__(self, world: _core.World, *, name: str, horizon: int, discount: float) -> None:
-        if operator.index(horizon) < 1:
-            raise ValueError(f"horizon = {horizon}: give at least one step")
-        if not 0.0 <= discount <= 1.0:
-            raise ValueError(f"discount = {discount}: give a number in [0, 1]")
+        super().__init__(
+            name=name,
+            horizon=horizon,
+            discount=discount,
+            n_actions=world.n_actions,
+            n_observations=world.n_observations,
+        )
         self.world = world
-        self.name = name
-        self.horizon = operator.index(horizon)
-        self.discount = float(discount)
-        self.n_actions = world.n_actions
-        self.n_observations = world.n_observations
-
-    @property
-    def n_symbols(self) -> int:
-        """Number of (action, observation) pairs."""
-        return self.n_actions * self.n_observations
 
     @property
     def action_names(self) -> list[str]:
@@ -86,12 +78,6 @@ class Environment:
             horizon=self.horizon,
             action_names=self.action_names,
             observation_names=self.observation_names,
-        )
-
-    def __repr__(self) -> str:
-        return (
-            f"{type(self).__name__}({self.name!r}, {self.n_actions} actions, "
-            f"{self.n_observations} observations, horizon {self.horizon}, discount {self.discount:g})"
         )
 
 

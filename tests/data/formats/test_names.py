@@ -11,29 +11,31 @@ from log_tables import STEPS
 
 def test_names_become_codes_and_stay_with_the_data(tmp_path):
     data = uqf.from_arrow(pa.table(STEPS))
-    assert data.vocabulary == uqf.Vocabulary(("left", "right"), ("door", "wall"))
+    assert data.codebook == uqf.Codebook.named(("left", "right"), ("door", "wall"))
     assert data.actions.tolist() == [0, 1, 0, 0, 1]
     assert data.observations.tolist() == [1, 0, 1, 1, 1]
     assert (data.n_actions, data.n_observations) == (2, 3)
     assert data.terminated.tolist() == [True, False]
-    assert data[:1].vocabulary == data[[1]].vocabulary == data.vocabulary
+    assert data[:1].codebook == data[[1]].codebook == data.codebook
     data.to_parquet(tmp_path / "log.parquet")
     again = uqf.read_parquet(tmp_path / "log.parquet")
     assert again == data
-    assert [batch.vocabulary for batch in uqf.iter_log(tmp_path / "log.parquet", 1)] == [data.vocabulary] * 2
+    assert [batch.codebook for batch in uqf.iter_log(tmp_path / "log.parquet", 1)] == [data.codebook] * 2
 
 
 def test_new_logs_can_be_read_with_the_names_of_an_old_one(tmp_path):
-    names = uqf.Vocabulary(("left", "right", "stay"), ("wall",))
-    data = uqf.from_arrow(pa.table(STEPS), vocabulary=names)
+    names = uqf.Codebook.named(("left", "right", "stay"), ("wall",))
+    data = uqf.from_arrow(pa.table(STEPS), codebook=names)
     assert data.observations.tolist() == [0, 1, 0, 0, 0], "door is unknown: the last code"
-    assert names.encode_observation("dragon") == 1
-    assert names.decode_observation(1) == "(unknown)"
-    assert [names.decode_action(names.encode_action(name)) for name in names.actions] == list(names.actions)
+    assert names.encode_one("dragon") == 1
+    assert names.describe(1) == "(unknown)"
+    assert [names.decode_action(names.encode_action(name)) for name in names.action_names] == list(
+        names.action_names
+    )
     with pytest.raises(ValueError, match="action 'fly' does not occur in the logs, which know left, right"):
         names.encode_action("fly")
-    with pytest.raises(uqf.FileFormatError, match="'right' is not in the vocabulary"):
-        uqf.from_arrow(pa.table(STEPS), vocabulary=uqf.Vocabulary(("left",), ("wall",)))
+    with pytest.raises(uqf.FileFormatError, match="'right' is not in the codebook"):
+        uqf.from_arrow(pa.table(STEPS), codebook=uqf.Codebook.named(("left",), ("wall",)))
 
 
 def test_streaming_finds_the_same_names_as_reading_whole(tmp_path):
@@ -42,26 +44,26 @@ def test_streaming_finds_the_same_names_as_reading_whole(tmp_path):
     assert uqf.concatenate(list(uqf.iter_log(tmp_path / "log.parquet", 1))) == whole
 
 
-def test_a_file_with_names_is_read_in_the_codes_of_another_vocabulary(tmp_path):
+def test_a_file_with_names_is_read_in_the_codes_of_another_codebook(tmp_path):
     data = uqf.from_arrow(pa.table(STEPS))
     data.to_parquet(tmp_path / "log.parquet")
-    names = uqf.Vocabulary(("stay", "right", "left"), ("window", "wall"))
-    again = uqf.read_log(tmp_path / "log.parquet", vocabulary=names)
-    assert again == uqf.from_arrow(pa.table(STEPS), vocabulary=names)
+    names = uqf.Codebook.named(("stay", "right", "left"), ("window", "wall"))
+    again = uqf.read_log(tmp_path / "log.parquet", codebook=names)
+    assert again == uqf.from_arrow(pa.table(STEPS), codebook=names)
     assert again.actions.tolist() == [2, 1, 2, 2, 1]
     assert again.observations.tolist() == [1, 2, 1, 1, 1], "door is unknown: the last code"
     with pytest.raises(uqf.FileFormatError, match="action 'left' does not occur"):
-        uqf.read_log(tmp_path / "log.parquet", vocabulary=uqf.Vocabulary(("right",), ("wall",)))
-    with pytest.raises(
-        uqf.FileFormatError, match="actions of the log are names, those of the vocabulary num"
-    ):
-        uqf.read_log(tmp_path / "log.parquet", vocabulary=uqf.Vocabulary(None, ("wall",)))
+        uqf.read_log(tmp_path / "log.parquet", codebook=uqf.Codebook.named(("right",), ("wall",)))
+    with pytest.raises(uqf.FileFormatError, match="actions of the log are names, those of the codebook num"):
+        uqf.read_log(tmp_path / "log.parquet", codebook=uqf.Codebook.named(None, ("wall",)))
 
 
 def test_measurements_are_not_taken_for_names(tmp_path):
     path = tmp_path / "log.csv"
     path.write_text("episode,action,observation,reward\n0,a,b,1\n0,a,0.25,1\n")
-    with pytest.raises(uqf.FileFormatError, match=r"'observation', row 1: '0\.25' is neither a whole number"):
+    with pytest.raises(
+        uqf.FileFormatError, match=r"'observation' mixes numbers and names: .*row 1 has '0\.25'"
+    ):
         uqf.read_log(path)
 
 

@@ -37,23 +37,23 @@ def test_a_folder_gives_what_memory_gives(data, folder, settings):
     assert from_folder.score(data) == pytest.approx(from_memory.score(data), rel=1e-6)
 
 
-def test_files_with_names_are_read_in_the_codes_of_a_given_vocabulary(data, tmp_path):
+def test_files_with_names_are_read_in_the_codes_of_a_given_codebook(data, tmp_path):
     """As `read_log` does: yesterday's model wants today's logs in its own codes."""
-    named = data[:]
-    named.vocabulary = uqf.Vocabulary(("listen", "left", "right"), ("growl left", "growl right"))
+    names = uqf.Codebook.named(("listen", "left", "right"), ("growl left", "growl right"))
+    named = uqf.Trajectories(**data.__getstate__() | {"n_observations": 3, "codebook": names})
     named.to_parquet(tmp_path / "1.parquet")
-    other = uqf.Vocabulary(("right", "listen", "left"), ("growl right", "growl left"))
-    shards = uqf.Shards(tmp_path, vocabulary=other)
-    whole = uqf.read_log(tmp_path, vocabulary=other)
-    assert shards.vocabulary == whole.vocabulary == other
+    other = uqf.Codebook.named(("right", "listen", "left"), ("growl right", "growl left"))
+    shards = uqf.Shards(tmp_path, codebook=other)
+    whole = uqf.read_log(tmp_path, codebook=other)
+    assert shards.codebook == whole.codebook == other
     assert (shards.n_actions, shards.n_observations) == (whole.n_actions, whole.n_observations)
     (part,) = shards[0].batches()
     np.testing.assert_array_equal(part.actions, whole.actions)
     np.testing.assert_array_equal(part.observations, whole.observations)
-    assert (part.actions != data.actions).any() and part.vocabulary == other
-    half = uqf.Shards(tmp_path, vocabulary=uqf.Vocabulary(None, other.observations))
+    assert (part.actions != data.actions).any() and part.codebook == other
+    half = uqf.Shards(tmp_path, codebook=uqf.Codebook.named(None, other.observation_names))
     with pytest.raises(
-        uqf.FileFormatError, match="actions of the log are names, those of the vocabulary numbers"
+        uqf.FileFormatError, match="actions of the log are names, those of the codebook numbers"
     ):
         next(half[0].batches())
 
@@ -64,7 +64,7 @@ def test_logs_of_others_with_names_and_one_row_per_step(data, tmp_path):
     for number, (first, last) in enumerate(pairwise(cuts)):
         pq.write_table(table.slice(first, last - first), tmp_path / f"{number}.parquet")
     shards = uqf.Shards(tmp_path, batch_steps=150)
-    assert shards.vocabulary.actions == ("left", "listen", "right")
+    assert shards.codebook.action_names == ("left", "listen", "right")
     assert shards.reward_size == np.abs(data.rewards).max()
     whole = uqf.read_log(tmp_path)
     assert (shards.n_actions, shards.n_observations) == (whole.n_actions, whole.n_observations)

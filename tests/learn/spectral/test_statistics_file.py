@@ -35,11 +35,11 @@ def test_a_file_comes_back_bit_for_bit(tmp_path, kind):
 
 def test_names_travel_along(tmp_path):
     named = TIGER[:]
-    named.vocabulary = uqf.Vocabulary(("listen", "left", "right"), ("growl",))
+    named.codebook = uqf.Codebook.named(("listen", "left", "right"), ("growl",))
     uqf.save_statistics(statistics(data=named), tmp_path / "file")
     merged = uqf.UQF(2, 0.9, **SETTINGS["listed"]).merge(tmp_path / "file")
     merged.save(tmp_path / "policy")
-    assert uqf.inspect_policy(tmp_path / "policy").vocabulary == named.vocabulary
+    assert uqf.inspect_policy(tmp_path / "policy").codebook == named.codebook
     with pytest.raises(ValueError, match="other names"):
         merged.partial_fit(TIGER)
 

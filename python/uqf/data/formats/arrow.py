@@ -8,11 +8,13 @@ from typing import Any
 
 import pyarrow as pa
 
+from uqf.data.codebook import Codebook
 from uqf.data.concatenate import concatenate
+from uqf.data.formats.alphabet import alphabet_of
 from uqf.data.formats.columns import LogColumns, layout_of, naming
-from uqf.data.formats.episodes import alphabet_of, trajectories_of, whole_episodes
+from uqf.data.formats.episodes import trajectories_of
+from uqf.data.formats.grouping import whole_episodes
 from uqf.data.trajectories import Trajectories
-from uqf.data.vocabulary import Vocabulary
 from uqf.errors import FileFormatError
 from uqf.files import open_ordinary
 
@@ -22,14 +24,16 @@ def read_table(
     columns: LogColumns | None,
     n_actions: int | None,
     n_observations: int | None,
-    vocabulary: Vocabulary | None,
+    codebook: Codebook | None,
 ) -> Trajectories:
     """The episodes of an Arrow table."""
     if table.num_rows == 0:
         raise FileFormatError("the log holds no episode")
-    layout = layout_of(table.schema, columns or LogColumns())
+    layout = layout_of(table.schema, (columns or LogColumns()).of(codebook))
     table = table.select(layout.columns)
-    alphabet = alphabet_of([table], layout, n_actions, n_observations, vocabulary)
+    alphabet, _ = alphabet_of(
+        lambda names: [table.select(names)], layout, n_actions, n_observations, codebook
+    )
     parts = [trajectories_of(part, layout, alphabet, row) for row, part in whole_episodes([table], layout)]
     return concatenate(parts)
 
@@ -40,7 +44,7 @@ def from_arrow(
     columns: LogColumns | None = None,
     n_actions: int | None = None,
     n_observations: int | None = None,
-    vocabulary: Vocabulary | None = None,
+    codebook: Codebook | None = None,
 ) -> Trajectories:
     """Episodes of a polars or pandas frame, a pyarrow table, or anything with ``__arrow_c_stream__``.
 
@@ -52,9 +56,9 @@ def from_arrow(
         Names of the columns, if they are not the usual ones.
     n_actions, n_observations : int
         Sizes of the alphabets if actions and observations are numbers; by default the largest plus one.
-    vocabulary : Vocabulary
+    codebook : Codebook
         Names to use, such as those of a model; by default those that occur, sorted. It comes back as
-        ``data.vocabulary``.
+        ``data.codebook``.
 
     Returns
     -------
@@ -71,7 +75,7 @@ def from_arrow(
     >>> import polars, uqf
     >>> rows = {"episode": [7, 7, 8], "action": ["wait", "repair", "wait"], "observation": [0, 1, 0]}
     >>> data = uqf.from_arrow(polars.DataFrame(rows | {"reward": [1.0, -5.0, 1.0]}))
-    >>> data.vocabulary.actions
+    >>> data.codebook.action_names
     ('repair', 'wait')
     """
     if not isinstance(frame, pa.Table) and not hasattr(frame, "__arrow_c_stream__"):
@@ -79,7 +83,7 @@ def from_arrow(
             f"frame is a {type(frame).__name__}: give a polars or pandas frame, or an Arrow table"
         )
     with naming(f"this {type(frame).__name__}"):
-        return read_table(pa.table(frame), columns, n_actions, n_observations, vocabulary)
+        return read_table(pa.table(frame), columns, n_actions, n_observations, codebook)
 
 
 class ArrowSource:

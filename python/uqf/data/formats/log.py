@@ -7,16 +7,20 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Protocol
 
+from uqf.data.codebook import Codebook
 from uqf.data.concatenate import concatenate
+from uqf.data.formats.alphabet import Alphabet, alphabet_of
 from uqf.data.formats.arrow import ArrowSource
 from uqf.data.formats.columns import Layout, LogColumns, layout_of, naming
-from uqf.data.formats.episodes import Alphabet, alphabet_of, trajectories_of, whole_episodes
+from uqf.data.formats.compression import plain_suffix
+from uqf.data.formats.csv_file import CsvSource
+from uqf.data.formats.episodes import trajectories_of
+from uqf.data.formats.grouping import whole_episodes
+from uqf.data.formats.json_lines import JsonLinesSource
 from uqf.data.formats.parquet import ParquetSource, metadata_of
 from uqf.data.formats.promises import refuse_empty_promise
 from uqf.data.formats.recode import recoded
-from uqf.data.formats.text import CsvSource, JsonLinesSource
 from uqf.data.trajectories import Trajectories
-from uqf.data.vocabulary import Vocabulary
 from uqf.errors import FileFormatError
 
 #: Format by suffix.
@@ -45,10 +49,10 @@ class Source(Protocol):
 
 
 def _source(path: Path, format: str | None, columns: LogColumns) -> Source:
-    kind = format or ("parquet" if path.is_dir() else SUFFIXES.get(path.suffix.lower()))
+    kind = format or ("parquet" if path.is_dir() else SUFFIXES.get(plain_suffix(path)))
     match kind:
         case "parquet":
-            return ParquetSource(path)
+            return ParquetSource(path, columns)
         case "arrow":
             return ArrowSource(path)
         case "csv":
@@ -71,7 +75,7 @@ def iter_log(
     columns: LogColumns | None = None,
     n_actions: int | None = None,
     n_observations: int | None = None,
-    vocabulary: Vocabulary | None = None,
+    codebook: Codebook | None = None,
 ) -> Iterator[Trajectories]:
     """Episodes of a log, `batch_episodes` at a time (the last batch may have fewer).
 
@@ -88,7 +92,7 @@ def iter_log(
         Episodes of a batch.
     format : "parquet", "arrow", "csv" or "jsonl", optional
         By default the suffix tells.
-    columns, n_actions, n_observations, vocabulary
+    columns, n_actions, n_observations, codebook
         As in `uqf.from_arrow`.
 
     Returns
@@ -110,28 +114,27 @@ def iter_log(
     """
     if batch_episodes < 1:
         raise ValueError(f"batch_episodes = {batch_episodes}: give at least 1")
-    path, columns = Path(path), columns or LogColumns()
+    path, columns = Path(path), (columns or LogColumns()).of(codebook)
     with naming(path):
         source = _source(path, format, columns)
         schema = source.schema()
         layout = layout_of(schema, columns)
         rows = batch_episodes * STEPS_PER_EPISODE if layout.per_step else batch_episodes
         written_actions, written_observations, written_names = metadata_of(schema)
-        both = [layout.names["action"], layout.names["observation"]]
         if n_actions is None or n_observations is None:
-            tables = source.tables(rows, both)
+            tables = source.tables(rows, [layout.names["action"]])
             refuse_empty_promise(written_actions, written_observations, tables, layout)
-        alphabet = alphabet_of(
-            source.tables(rows, both),
+        alphabet, _ = alphabet_of(
+            lambda names: source.tables(rows, names),
             layout,
             written_actions or n_actions,
             written_observations or n_observations,
-            None if written_actions else vocabulary,
+            None if written_actions else codebook,
         )
         parts = _parts(source.tables(rows, layout.columns), layout, alphabet)
         if written_actions:
             # Our own files hold codes even where there are names.
-            asked = (n_actions, n_observations, vocabulary)
+            asked = (n_actions, n_observations, codebook)
             parts = (recoded(part, written_names, *asked) for part in parts)
         yield from _regrouped(parts, batch_episodes)
 
@@ -169,7 +172,7 @@ def read_log(
     columns: LogColumns | None = None,
     n_actions: int | None = None,
     n_observations: int | None = None,
-    vocabulary: Vocabulary | None = None,
+    codebook: Codebook | None = None,
 ) -> Trajectories:
     r"""All episodes of a log.
 
@@ -177,7 +180,7 @@ def read_log(
 
     Parameters
     ----------
-    path, format, columns, n_actions, n_observations, vocabulary
+    path, format, columns, n_actions, n_observations, codebook
         As in `uqf.iter_log`.
 
     Returns
@@ -196,7 +199,7 @@ def read_log(
     >>> with open("log.csv", "w") as file:
     ...     _ = file.write("episode,action,observation,reward\n0,wait,quiet,1\n0,repair,loud,-5\n")
     >>> data = uqf.read_log("log.csv")
-    >>> data.vocabulary.observations
+    >>> data.codebook.observation_names
     ('loud', 'quiet')
     """
     batches = iter_log(
@@ -205,7 +208,7 @@ def read_log(
         columns=columns,
         n_actions=n_actions,
         n_observations=n_observations,
-        vocabulary=vocabulary,
+        codebook=codebook,
     )
     return concatenate(list(batches))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +13,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from uqf.data.formats.columns import naming
+from uqf.data.codebook import Codebook
+from uqf.data.formats.columns import LogColumns, layout_of, naming
+from uqf.data.formats.wider import merged_schema, widened
 from uqf.data.trajectories import Trajectories
-from uqf.data.vocabulary import Vocabulary
 from uqf.errors import FileFormatError
 from uqf.files import open_ordinary, whole_file
 
@@ -40,12 +42,10 @@ def write_parquet(data: Trajectories, path: str | os.PathLike[str]) -> None:
     columns["terminated"] = pa.array(data.terminated)
     if data.first_observations is not None:
         columns["first_observation"] = pa.array(data.first_observations)
-    names = data.vocabulary or Vocabulary()
     metadata = {
         "n_actions": data.n_actions,
         "n_observations": data.n_observations,
-        "action_names": names.actions,
-        "observation_names": names.observations,
+        "codebook": None if data.codebook is None else data.codebook.to_dict(),
     }
     table = pa.table(columns).replace_schema_metadata({KEY: json.dumps(metadata).encode()})
     with whole_file(path) as file:
@@ -53,19 +53,21 @@ def write_parquet(data: Trajectories, path: str | os.PathLike[str]) -> None:
         pq.write_table(table, file, row_group_size=rows, write_page_checksum=True)
 
 
-def metadata_of(schema: Any) -> tuple[int | None, int | None, Vocabulary | None]:
-    """(n_actions, n_observations, vocabulary) of a file that `write_parquet` wrote; Nones for any other."""
+def metadata_of(schema: Any) -> tuple[int | None, int | None, Codebook | None]:
+    """(n_actions, n_observations, codebook) of a file that `write_parquet` wrote; Nones for any other."""
     text = (schema.metadata or {}).get(KEY)
     if text is None:
         return None, None, None
     try:
         metadata = json.loads(text)
-        actions, observations = (metadata[f"{role}_names"] for role in ("action", "observation"))
-        vocabulary = Vocabulary(actions and tuple(actions), observations and tuple(observations))
+        written = metadata["codebook"]
+        codebook = None if written is None else Codebook.from_dict(written)
         sizes = metadata["n_actions"], metadata["n_observations"]
         if not all(type(size) is int and size >= 1 for size in sizes):
             raise ValueError(f"n_actions, n_observations = {sizes} are no positive whole numbers")
-        return *sizes, None if vocabulary == Vocabulary() else vocabulary
+        if codebook is not None:
+            codebook.refuse_other_sizes(*sizes)
+        return *sizes, codebook
     except (ValueError, TypeError, LookupError, RecursionError) as error:
         raise FileFormatError(f"the metadata of uqf are damaged: {error}") from None
 
@@ -92,14 +94,33 @@ def tables_of(files: list[Path], rows: int, names: list[str]) -> Iterator[Any]:
 class ParquetSource:
     """A Parquet file, or all those of a folder as one log: an episode may go on in the next file."""
 
-    def __init__(self, path: Path) -> None:
-        self.files = files_of(path)
+    def __init__(self, path: Path, columns: LogColumns) -> None:
+        self.files, self.columns = files_of(path), columns
 
     def schema(self) -> Any:
-        """Columns and types of the first file; the others must have them too."""
-        with naming(self.files[0]), open_ordinary(self.files[0]) as file:
-            return pq.read_schema(file)
+        """Columns, and types that are wide enough for all files."""
+        return self._schema
+
+    @cached_property
+    def _schema(self) -> Any:
+        schemas = []
+        for path in self.files:
+            with naming(path), open_ordinary(path) as file:
+                schemas.append((path, pq.read_schema(file)))
+        if len(schemas) == 1:
+            return schemas[0][1]
+        first = schemas[0][1]
+        for path, schema in schemas:
+            layout_of(schema, self.columns)
+            if (schema.metadata or {}).get(KEY) != (first.metadata or {}).get(KEY):
+                raise FileFormatError(f"{path}: other actions, observations or names than in {schemas[0][0]}")
+        return merged_schema(schemas, self.columns)
 
     def tables(self, rows: int, names: list[str]) -> Iterator[Any]:
         """The named columns, at most `rows` rows at a time."""
-        return tables_of(self.files, rows, names)
+        if len(self.files) == 1:
+            yield from tables_of(self.files, rows, names)
+            return
+        episode = layout_of(self._schema, self.columns).names.get("episode")
+        for table in tables_of(self.files, rows, names):
+            yield widened(table, self._schema, names, episode)

@@ -8,17 +8,20 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
+from uqf.data.codebook import Codebook
+from uqf.data.formats.alphabet import Alphabet
 from uqf.data.formats.columns import Layout, LogColumns, naming
-from uqf.data.formats.episodes import Alphabet, alphabet_of, trajectories_of, whole_episodes
+from uqf.data.formats.episodes import trajectories_of
+from uqf.data.formats.grouping import whole_episodes
 from uqf.data.formats.parquet import files_of, tables_of
 from uqf.data.formats.recode import recoded
+from uqf.data.formats.sample import RawEpisodes
 from uqf.data.formats.survey import FileSurvey, survey
 from uqf.data.trajectories import Trajectories
-from uqf.data.vocabulary import Vocabulary
 from uqf.errors import FileFormatError
 
-#: Sizes and names that were asked for: n_actions, n_observations, vocabulary.
-Asked = tuple[int | None, int | None, Vocabulary | None]
+#: Sizes and names that were asked for: n_actions, n_observations, codebook.
+Asked = tuple[int | None, int | None, Codebook | None]
 
 #: Steps in a batch: some tens of megabytes while it is read.
 BATCH_STEPS = 1 << 19
@@ -32,7 +35,7 @@ class ParquetShard:
     layout: Layout
     alphabet: Alphabet
     #: Names in the metadata, for the codes in the columns; None without metadata.
-    written: Vocabulary | None
+    written: Codebook | None
     asked: Asked
     n_steps: int
     batch_rows: int
@@ -66,7 +69,7 @@ class Shards:
     ----------
     folder : path
         Of the folder or the file.
-    columns, n_actions, n_observations, vocabulary
+    columns, n_actions, n_observations, codebook
         As in `uqf.from_arrow`.
     batch_steps : int
         About so many steps are in memory at a time.
@@ -96,10 +99,10 @@ class Shards:
         columns: LogColumns | None = None,
         n_actions: int | None = None,
         n_observations: int | None = None,
-        vocabulary: Vocabulary | None = None,
+        codebook: Codebook | None = None,
         batch_steps: int = BATCH_STEPS,
     ) -> None:
-        given = (n_actions, n_observations, vocabulary)
+        given = (n_actions, n_observations, codebook)
         surveys = [survey(path, columns, *given) for path in files_of(Path(folder).absolute())]
         self._keep(surveys, {}, given, batch_steps)
 
@@ -126,11 +129,11 @@ class Shards:
         if batch_steps < 1:
             raise ValueError(f"batch_steps = {batch_steps}: give at least 1")
         alphabet, written = _agreed(surveys, *given)
-        n_actions, n_observations, vocabulary = (None, None, None) if written is None else given
-        names = vocabulary or written or alphabet.vocabulary or Vocabulary()
-        self.vocabulary = None if names == Vocabulary() else names
+        n_actions, n_observations, codebook = (None, None, None) if written is None else given
+        names = codebook or written or alphabet.codebook or Codebook.named()
+        self.codebook = None if names == Codebook.named() else names
         self.n_actions = names.n_actions or n_actions or alphabet.n_actions
-        self.n_observations = names.n_observations or n_observations or alphabet.n_observations
+        self.n_observations = names.n_codes or n_observations or alphabet.n_observations
         self.reward_size = max(one.reward_size for one in surveys)
         self.shards = [
             ParquetShard(
@@ -161,8 +164,8 @@ def _agreed(
     surveys: Sequence[FileSurvey],
     n_actions: int | None,
     n_observations: int | None,
-    vocabulary: Vocabulary | None,
-) -> tuple[Alphabet, Vocabulary | None]:
+    codebook: Codebook | None,
+) -> tuple[Alphabet, Codebook | None]:
     """The alphabet of all files together, and the names in their metadata; refuses files that do not fit.
 
     The names are None where there are no metadata, and then what was asked for is in the alphabet.
@@ -171,7 +174,7 @@ def _agreed(
     for before, one in pairwise(surveys):
         if one.layout != first.layout or one.has_metadata != first.has_metadata:
             raise FileFormatError(f"{one.path}: other columns or other metadata than in {first.path}")
-        if one.has_metadata and (one.alphabet != first.alphabet or one.vocabulary != first.vocabulary):
+        if one.has_metadata and (one.alphabet != first.alphabet or one.codebook != first.codebook):
             raise FileFormatError(f"{one.path}: other actions, observations or names than in {first.path}")
         if one.ends is not None and before.ends is not None and one.ends[0] == before.ends[1]:
             raise FileFormatError(
@@ -179,16 +182,31 @@ def _agreed(
                 "hold whole episodes"
             )
     if first.has_metadata:
-        return first.alphabet, first.vocabulary or Vocabulary()
-    seen = [one.alphabet.vocabulary or Vocabulary() for one in surveys]
-    if vocabulary is None and any(names != Vocabulary() for names in seen):
-        vocabulary = Vocabulary(_union(n.actions for n in seen), _union(n.observations for n in seen))
-    known = vocabulary or Vocabulary()
-    sizes = (
+        return first.alphabet, first.codebook or Codebook.named()
+    if codebook is None:
+        codebook = _learned(surveys)
+    known = codebook or Codebook.named()
+    return Alphabet(
         n_actions or known.n_actions or max(one.alphabet.n_actions for one in surveys),
-        n_observations or known.n_observations or max(one.alphabet.n_observations for one in surveys),
-    )
-    return alphabet_of([], first.layout, *sizes, vocabulary), None
+        n_observations or known.n_codes or max(one.alphabet.n_observations for one in surveys),
+        codebook,
+    ), None
+
+
+def _learned(surveys: Sequence[FileSurvey]) -> Codebook | None:
+    """One codebook for all files, if their actions or observations are not codes."""
+    seen = [one.alphabet.codebook or Codebook.named() for one in surveys]
+    actions, observations = _union(n.action_names for n in seen), _union(n.observation_names for n in seen)
+    samples = [one.sample for one in surveys if one.sample is not None]
+    if 0 < len(samples) < len(surveys):
+        odd = next(one for one in surveys if one.sample is None)
+        raise FileFormatError(
+            f"{odd.path}: the observations are codes or names here and measurements in other files; give the codebook "
+            "of all, as in codebook=uqf.Codebook().fit(…)"
+        )
+    if samples:
+        return RawEpisodes.joined(samples).codebook().with_actions(actions)
+    return Codebook.named(actions, observations) if actions or observations else None
 
 
 def _union(listed: Iterator[tuple[str, ...] | None]) -> tuple[str, ...] | None:

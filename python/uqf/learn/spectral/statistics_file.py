@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uqf import _core
-from uqf.data.vocabulary import Vocabulary
+from uqf.data.codebook import Codebook
 from uqf.learn.spectral.basis import Basis, Target
 from uqf.learn.spectral.statistics import Statistics, WordRows
 from uqf.learn.spectral.tally import Counts, Tally
@@ -81,14 +81,13 @@ def save_statistics(statistics: Statistics, path: str | os.PathLike[str]) -> Non
         **_flat_words("prefix", statistics.prefixes),
         **_flat_words("suffix", statistics.suffixes),
     }
-    names = tally.vocabulary
     header = {
         "format": FORMAT,
         "basis": asdict(statistics.basis),
         "target": asdict(statistics.target),
         "n_actions": tally.n_actions,
         "n_observations": tally.n_observations,
-        "vocabulary": names and [names.actions, names.observations],
+        "codebook": None if tally.codebook is None else tally.codebook.to_dict(),
         "shape": state["shape"],
         "counts": state["counts"],
         "coverage": state["coverage"],
@@ -168,9 +167,9 @@ def _put_together(header: Header, tensors: Arrays) -> Statistics:
         },
         **{name: tensors[name] for name in ("column", "start", "average")},
     }
-    names = header["vocabulary"]
-    vocabulary = names and Vocabulary(*(None if one is None else tuple(one) for one in names))
-    tally = Tally(n_actions, n_observations, vocabulary, symbols, choices, lengths)
+    written = header["codebook"]
+    codebook = None if written is None else Codebook.from_dict(written)
+    tally = Tally(n_actions, n_observations, codebook, symbols, choices, lengths)
     return Statistics(basis, target, tally, _core.HankelStatistics.from_state(state), prefixes, suffixes)
 
 

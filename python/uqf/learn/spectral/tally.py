@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uqf.data.checks import FloatArray
+from uqf.data.codebook import Codebook
 from uqf.data.propensities import last_symbols, shrunk_frequencies, start_symbol
 from uqf.data.trajectories import Trajectories
-from uqf.data.vocabulary import Vocabulary
 
 #: Beyond so many numbers, counting by sorting takes less memory than a counter for each.
 MAX_COUNTERS = 1 << 22
@@ -31,7 +31,7 @@ class Tally:
 
     n_actions: int
     n_observations: int
-    vocabulary: Vocabulary | None
+    codebook: Codebook | None
     symbols: Counts
     choices: Counts
     lengths: Counts
@@ -43,7 +43,7 @@ class Tally:
         return cls(
             data.n_actions,
             data.n_observations,
-            data.vocabulary,
+            data.codebook,
             symbols=counted(data.symbols, data.n_symbols),
             choices=counted(choices, (data.n_symbols + data.n_observations + 1) * data.n_actions),
             lengths=counted(data.lengths, MAX_COUNTERS + 1),
@@ -102,8 +102,8 @@ class Tally:
                 f"data with {other.n_actions} actions and {other.n_observations} observations, where there were "
                 f"{self.n_actions} and {self.n_observations}: give n_actions and n_observations when reading"
             )
-        if self.vocabulary != other.vocabulary:
-            raise ValueError("data with other names than before: give `vocabulary` when reading")
+        if self.codebook != other.codebook:
+            raise ValueError("data with other names than before: give `codebook` when reading")
         return replace(
             self,
             symbols=added(self.symbols, other.symbols, sign),

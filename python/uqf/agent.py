@@ -1,0 +1,145 @@
+"""Policies where they are used: observations come as the world shows them, actions go as it knows them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from uqf.batches import batch
+from uqf.data.codebook import Codebook
+from uqf.storage.policies import inspect_policy, load
+
+
+class Agent:
+    """A policy in the middle of an episode, or of `n` episodes at a time.
+
+    One agent belongs to one loop; it takes microseconds to make another.
+
+    Parameters
+    ----------
+    policy : a policy, a fitted learner, or the path of a policy file
+        Who acts.
+    codebook : Codebook, optional
+        How observations are coded and what actions are called; by default that of the learner or of the file. Without
+        any, observations and actions are codes.
+    actions : sequence, optional
+        What `act` gives for every action, ``world.actions`` of a `uqf.GymnasiumWorld` for example; by default the names
+        of the codebook, or codes.
+    n : int, optional
+        Number of parallel episodes: `act` then gives a list, and `observe` and `reset` take `n` observations, in a list
+        or an array, or stacked in tuples and mappings as the vector environments of Gymnasium show them.
+    seed : int
+        Of the draws of stochastic policies and of ties.
+
+    Examples
+    --------
+    >>> import uqf
+    >>> world = uqf.make("tiger")
+    >>> learner = uqf.fit(uqf.rollout(world, episodes=200, seed=0), discount=0.95)
+    >>> agent = uqf.Agent(learner)
+    >>> agent.reset()
+    >>> agent.act()  # it listens
+    0
+    >>> agent.observe(1)
+    """
+
+    def __init__(
+        self,
+        policy: Any,
+        *,
+        codebook: Codebook | None = None,
+        actions: Sequence[Any] | None = None,
+        n: int | None = None,
+        seed: int = 0,
+    ) -> None:
+        if isinstance(policy, (str, os.PathLike)):
+            codebook = inspect_policy(policy).codebook if codebook is None else codebook
+            policy = load(policy)
+        elif hasattr(policy, "policy_"):
+            codebook = policy.origin_.codebook if codebook is None else codebook
+            policy = policy.policy_
+        self.policy = policy
+        self.codebook = Codebook.named() if codebook is None else codebook
+        self._single = n is None
+        known = self.codebook.n_actions or getattr(policy, "n_actions", None)
+        if known is None:
+            raise TypeError(f"policy is a {type(policy).__name__} without n_actions: give a codebook")
+        if actions is not None and len(actions) != known:
+            raise ValueError(f"actions has {len(actions)} entries: the policy has {known} actions")
+        self._actions = (
+            [self.codebook.decode_action(code) for code in range(known)] if actions is None else actions
+        )
+        self._batch = batch(policy, 1 if n is None else n, n_actions=known, seed=seed)
+        self._taken: NDArray[np.int64] | None = None
+
+    def __len__(self) -> int:
+        """Number of parallel episodes."""
+        return len(self._batch)
+
+    def reset(self, first_observation: Any = None) -> None:
+        """Begins an episode anew; `first_observation` is what the world shows before the first action, if anything."""
+        self._taken = None
+        shown = None if first_observation is None else self._listed(first_observation)
+        self._begin(np.ones(len(self), np.bool_), shown)
+
+    def act(self, *, deterministic: bool = False) -> Any:
+        """An action; the most probable one, the first of several, if `deterministic`."""
+        codes = self._batch.action_probs().argmax(axis=1) if deterministic else self._batch.act()
+        self._taken = np.asarray(codes, np.int64)
+        chosen = [self._actions[code] for code in self._taken.tolist()]
+        return chosen[0] if self._single else chosen
+
+    def observe(self, observation: Any, *, action: Any = None, starts: ArrayLike | None = None) -> None:
+        """Takes in what the world showed after the action.
+
+        `action` is what was done in place of the agent's own choice, a name or a code, if something else was. `starts`,
+        (n,), marks the parallel episodes that were over: theirs is the first observation of a new one.
+        """
+        shown = self._listed(observation)
+        begins = np.zeros(len(self), np.bool_) if starts is None else np.asarray(starts, np.bool_)
+        if begins.shape != (len(self),):
+            raise ValueError(f"starts has shape {begins.shape}: there are {len(self)} episodes")
+        if action is not None:
+            done = [action] if self._single else action
+            self._taken = np.array([self.codebook.encode_action(one) for one in done], np.int64)
+        if self._taken is None and not begins.all():
+            raise ValueError("observe() before act(): give what the world showed first to reset()")
+        codes = [
+            0 if begin else self.codebook.encode_one(one) for begin, one in zip(begins, shown, strict=True)
+        ]
+        if self._taken is not None:
+            self._batch.update(self._taken, np.array(codes, np.int64))
+        if begins.any():
+            self._begin(begins, shown)
+        self._taken = None
+
+    def _begin(self, starts: NDArray[np.bool_], shown: list[Any] | None) -> None:
+        """Begins the episodes marked; the code after the last means "nothing seen yet", as in `uqf.gymnasium_env`."""
+        codes = np.zeros(len(self), np.int64)
+        seen = np.zeros(len(self), np.bool_)
+        if shown is not None:
+            codes[starts] = [self.codebook.encode_one(shown[place]) for place in np.flatnonzero(starts)]
+            seen = starts & (codes != getattr(self.policy, "n_observations", -1))
+        if (starts & ~seen).any():
+            self._batch.reset(starts & ~seen)
+        if seen.any():
+            self._batch.reset(seen, np.where(seen, codes, 0))
+
+    def _listed(self, observation: Any) -> list[Any]:
+        return [observation] if self._single else unstacked(observation, len(self))
+
+
+def unstacked(observations: Any, n: int) -> list[Any]:
+    """The `n` observations of a list or an array, or of tuples and mappings whose parts are stacked."""
+    if isinstance(observations, Mapping):
+        parts = {name: unstacked(part, n) for name, part in observations.items()}
+        return [{name: part[place] for name, part in parts.items()} for place in range(n)]
+    if isinstance(observations, tuple):
+        return list(zip(*(unstacked(part, n) for part in observations), strict=True))
+    if len(observations) != n:
+        raise ValueError(f"{len(observations)} observations: there are {n} episodes")
+    return list(observations)

@@ -1,0 +1,78 @@
+"""Policies as ONNX files, for other languages and for browsers."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import Any
+
+import numpy as np
+
+from uqf.files import whole_file
+from uqf.storage.onnx_graph import Graph
+from uqf.storage.onnx_steps import step_of
+
+
+def export_onnx(policy: Any, path: str | os.PathLike[str], *, codebook: Any = None) -> None:
+    """Writes one step of a policy as an ONNX model: state, action, observation → next_state, values.
+
+    =============  ==========================================================================================
+    state          the `next_state` of the step before; zeros of the same shape and type at the first
+    action         int64 scalar: the code of the action taken, or −1 to begin an episode
+    observation    int64 scalar: the code of what came back; with action −1, what the episode shows before its first
+                   action, or −1 if nothing
+    next_state     the memory after the step
+    values         float64 (n_actions,): act on the largest, or by softmax(values / temperature) where the
+                   temperature is not 0
+    =============  ==========================================================================================
+
+    The metadata have `n_actions`, `n_observations`, `temperature` and, as JSON, the `codebook`: what codes mean.
+    Policies that plan or search while they act, windows of automata and forests are refused by name.
+
+    Parameters
+    ----------
+    policy : a policy of a learner
+        Who acts.
+    path : path
+        Where to; the file appears whole or not at all.
+    codebook : Codebook, optional
+        What codes mean.
+
+    Raises
+    ------
+    TypeError
+        If policies of this kind cannot be exported.
+
+    Examples
+    --------
+    >>> import os, uqf
+    >>> data = uqf.rollout(uqf.make("tiger"), episodes=50, seed=0)
+    >>> uqf.export_onnx(uqf.ContextQ(0.95).fit(data).policy_, "tiger.onnx")
+    >>> os.path.exists("tiger.onnx")
+    True
+    """
+    step = step_of(policy)
+    graph = Graph()
+    state, action, observation = "state", "action", "observation"
+    begins = graph("Less", action, graph.integer(0))
+    before = graph("Where", begins, graph.constant(step.start), state)
+    taken = graph("Where", begins, graph.integer(policy.n_actions), action)
+    nothing = graph("Less", observation, graph.integer(0))
+    seen = graph("Max", observation, graph.integer(0))
+    symbol = graph("Add", graph("Mul", taken, graph.integer(policy.n_observations)), seen)
+    after = graph("Where", nothing, before, step.update(graph, before, taken, seen, symbol))
+    kind = (step.start.dtype, list(step.start.shape))
+    model = graph.model(
+        {state: kind, action: (np.int64, []), observation: (np.int64, [])},
+        {
+            "next_state": (after, *kind),
+            "values": (step.values(graph, after), np.float64, [policy.n_actions]),
+        },
+    )
+    told = {name: str(getattr(policy, name)) for name in ("n_actions", "n_observations", "temperature")}
+    if codebook is not None:
+        told["codebook"] = json.dumps(codebook.to_dict(), ensure_ascii=False)
+    for name, text in told.items():
+        model.metadata_props.add(key=name, value=text)
+    with whole_file(path) as file:
+        file.write(model.SerializeToString())

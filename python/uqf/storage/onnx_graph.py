@@ -1,0 +1,74 @@
+"""ONNX graphs written as expressions: every node is named by its number."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from onnx import ModelProto, NodeProto, TensorProto, helper, numpy_helper
+
+#: Version of the operators; runtimes of 2021 and later know it.
+OPSET = 15
+
+#: Version of the file format that goes with it.
+FORMAT = 8
+
+
+class Graph:
+    """Nodes and constants so far; a value is the name of a tensor."""
+
+    def __init__(self) -> None:
+        self._nodes: list[NodeProto] = []
+        self._constants: list[TensorProto] = []
+
+    def constant(self, value: ArrayLike, dtype: Any = None) -> str:
+        """A fixed tensor."""
+        name = f"constant_{len(self._constants)}"
+        array = np.array(value, dtype, order="C")
+        self._constants.append(numpy_helper.from_array(array, name))
+        return name
+
+    def __call__(self, operator: str, *inputs: str, **attributes: Any) -> str:
+        """The output of an operator."""
+        name = f"value_{len(self._nodes)}"
+        self._nodes.append(helper.make_node(operator, inputs, [name], **attributes))
+        return name
+
+    def integer(self, value: int) -> str:
+        """An int64 scalar."""
+        return self.constant(value, np.int64)
+
+    def row(self, table: ArrayLike, place: str, dtype: Any = None) -> str:
+        """Row `place`, a scalar, of a fixed table."""
+        return self("Gather", self.constant(table, dtype), place, axis=0)
+
+    def total(self, vector: str) -> str:
+        """The sum of a vector, a scalar."""
+        return self("ReduceSum", vector, keepdims=0)
+
+    def cast(self, value: str, dtype: Any) -> str:
+        """The same numbers of another type."""
+        return self("Cast", value, to=helper.np_dtype_to_tensor_dtype(np.dtype(dtype)))
+
+    def model(
+        self, inputs: dict[str, tuple[Any, list[int]]], outputs: dict[str, tuple[str, Any, list[int]]]
+    ) -> ModelProto:
+        """The finished model: `inputs` are type and shape, `outputs` the value, type and shape, by name."""
+        for name, (value, _, _) in outputs.items():
+            self._nodes.append(helper.make_node("Identity", [value], [name]))
+
+        def told(name: str, dtype: Any, shape: list[int]) -> Any:
+            return helper.make_tensor_value_info(
+                name, helper.np_dtype_to_tensor_dtype(np.dtype(dtype)), shape
+            )
+
+        graph = helper.make_graph(
+            self._nodes,
+            "policy",
+            [told(name, *kind) for name, kind in inputs.items()],
+            [told(name, *kind) for name, (_, *kind) in outputs.items()],
+            self._constants,
+        )
+        opsets = [helper.make_opsetid("", OPSET)]
+        return helper.make_model(graph, opset_imports=opsets, ir_version=FORMAT, producer_name="uqf")

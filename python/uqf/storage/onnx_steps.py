@@ -1,0 +1,253 @@
+"""One step of every kind of policy as an ONNX graph."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uqf.policies import (
+    AutomatonPolicy,
+    BeliefPolicy,
+    CompiledPolicy,
+    ContextPolicy,
+    FilterPolicy,
+    ObservationPolicy,
+    TablePolicy,
+)
+from uqf.storage.onnx_graph import Graph
+
+#: Below this a number counts as 0, as in the core.
+NOTHING, VANISHING = 1e-12, 1e-9
+
+
+@dataclass(frozen=True)
+class Step:
+    """How a policy begins, goes on and values its actions; the state is one vector of numbers.
+
+    `update` is given (graph, state, action, observation, symbol), scalars but for the state. The action n_actions means
+    that the observation is the one before the first action.
+    """
+
+    start: NDArray[Any]
+    update: Callable[[Graph, str, str, str, str], str]
+    values: Callable[[Graph, str], str]
+
+
+def step_of(policy: Any) -> Step:
+    """The step of a policy, or an error that names its kind."""
+    for kind, make in STEPS.items():
+        if isinstance(policy, kind):
+            return make(policy, policy.parts())
+    kinds = ", ".join(kind.__name__ for kind in STEPS)
+    raise TypeError(f"policy is a {type(policy).__name__}: these can be exported to ONNX: {kinds}")
+
+
+def observation_step(policy: ObservationPolicy, parts: dict[str, Any]) -> Step:
+    """The state is the row of the table."""
+    first = np.array([policy.n_observations], np.int64)
+    return Step(
+        first,
+        lambda graph, state, action, observation, symbol: _vector(graph, observation),
+        lambda graph, state: graph.row(parts["values"], _scalar(graph, state)),
+    )
+
+
+def table_step(policy: TablePolicy, parts: dict[str, Any]) -> Step:
+    """The state is the row of the table; the last stands for the start, whatever it shows."""
+    start = policy.n_actions * policy.n_observations
+    with np.errstate(divide="ignore"):
+        values = np.log(parts["probs"])
+    return Step(
+        np.array([start], np.int64),
+        lambda graph, state, action, observation, symbol: _vector(
+            graph, graph("Min", symbol, graph.integer(start))
+        ),
+        lambda graph, state: graph.row(values, _scalar(graph, state)),
+    )
+
+
+def context_step(policy: ContextPolicy, parts: dict[str, Any]) -> Step:
+    """The state are the last symbols, the latest first, each plus 1; 0 where there is none."""
+    parents, symbols = (np.asarray(parts[name], np.int64) for name in ("parents", "symbols"))
+    n_symbols = policy.n_actions * policy.n_observations
+    opening = n_symbols + policy.n_observations
+    opens = bool(((symbols >= n_symbols) & (symbols < opening)).any())
+    depths = np.zeros(len(parents) + 1, np.int64)
+    for place, parent in enumerate(parents.tolist()):
+        depths[place + 1] = depths[parent] + 1
+    depth, width = max(1, int(depths.max())), opening + 2
+    start = np.zeros(depth, np.int64)
+    start[0] = opening + 1
+
+    def update(graph: Graph, state: str, action: str, observation: str, symbol: str) -> str:
+        begins = graph("Equal", action, graph.integer(policy.n_actions))
+        before = graph("Where", begins, graph.constant(np.zeros(depth), np.int64), state)
+        longer = graph("Concat", _vector(graph, graph("Add", symbol, graph.integer(1))), before, axis=0)
+        pushed = graph("Slice", longer, graph.constant([0]), graph.constant([depth]))
+        return pushed if opens else graph("Where", begins, state, pushed)
+
+    def values(graph: Graph, state: str) -> str:
+        node, alive = graph.integer(0), graph.constant(True)
+        keys = graph.constant(parents * width + symbols + 1)
+        # Without any context there is nothing to look for.
+        for place in range(depth if len(parents) else 0):
+            symbol = graph("Gather", state, graph.integer(place), axis=0)
+            key = graph("Add", graph("Mul", node, graph.integer(width)), symbol)
+            hits = graph.cast(graph("Equal", keys, key), np.int32)
+            found = graph.cast(graph("ReduceMax", hits, keepdims=0), np.bool_)
+            alive = graph("And", alive, found)
+            child = graph("Add", graph("ArgMax", hits, keepdims=0), graph.integer(1))
+            node = graph("Where", alive, child, node)
+        return graph.row(parts["values"], node)
+
+    return Step(start, update, values)
+
+
+def belief_step(policy: BeliefPolicy, parts: dict[str, Any]) -> Step:
+    """The state are the beliefs of all models, one after the other."""
+    sizes = np.asarray(parts["states"]).tolist()
+    kinds = np.asarray(parts["kinds"], np.int64)
+    ranges = np.asarray(parts["ranges"], np.int64).reshape(len(sizes), policy.n_observations, 2)
+    cells = [(kinds.max() + 1) * size * size for size in sizes]
+    tables = np.split(np.asarray(parts["transitions"], np.float32), np.cumsum(cells)[:-1])
+
+    def update(graph: Graph, state: str, action: str, observation: str, symbol: str) -> str:
+        begins = graph("Equal", action, graph.integer(policy.n_actions))
+        kind = graph.row([*kinds, 0], action)
+        beliefs, first = [], 0
+        for size, table, shown in zip(sizes, tables, ranges, strict=True):
+            belief = graph("Slice", state, graph.constant([first]), graph.constant([first + size]))
+            moved = graph("MatMul", belief, graph.row(table.reshape(-1, size, size), kind))
+            clones = (np.arange(size) >= shown[:, :1]) & (np.arange(size) < shown[:, 1:])
+            mask = graph.row(clones, observation, np.float32)
+            joint = graph("Mul", graph("Where", begins, belief, moved), mask)
+            total = graph.total(joint)
+            known = graph("Greater", total, graph.constant(NOTHING, np.float32))
+            even = graph("Div", mask, graph.total(mask))
+            one = graph.constant(1.0, np.float32)
+            share = graph("Div", joint, graph("Where", known, total, one))
+            beliefs.append(graph("Where", known, share, even))
+            first += size
+        joined = graph("Concat", *beliefs, axis=0)
+        return joined if parts["opens"] else graph("Where", begins, state, joined)
+
+    def values(graph: Graph, state: str) -> str:
+        slopes = graph.constant(parts["weights"], np.float64)
+        worth = graph("MatMul", graph.cast(state, np.float64), slopes)
+        return graph("Add", worth, graph.constant(parts["bias"], np.float64))
+
+    return Step(np.asarray(parts["starts"], np.float32), update, values)
+
+
+def filter_step(policy: FilterPolicy, parts: dict[str, Any]) -> Step:
+    """The state is that of the filter; symbols that the data never showed change nothing."""
+    operators = np.asarray(parts["operators"], np.float32)
+    rank = operators.shape[2]
+    places = _places(policy, parts["symbols"])
+
+    def update(graph: Graph, state: str, action: str, observation: str, symbol: str) -> str:
+        place = graph.row(places, symbol)
+        operator = graph.row(operators, graph("Max", place, graph.integer(0)))
+        with_one = graph("Concat", graph.constant([1.0], np.float32), state, axis=0)
+        moved = graph("MatMul", with_one, operator)
+        squares = graph("ReduceMean", graph("Mul", moved, moved), keepdims=0)
+        reach = graph.constant(parts["reach"], np.float32)
+        length = graph("Max", graph("Sqrt", squares), reach)
+        shortened = graph("Mul", moved, graph("Div", reach, length))
+        return graph("Where", graph("Less", place, graph.integer(0)), state, shortened)
+
+    def values(graph: Graph, state: str) -> str:
+        weights = np.asarray(parts["weights"], np.float64).reshape(1 + rank, -1)
+        worth = graph("MatMul", graph.cast(state, np.float64), graph.constant(weights[1:]))
+        return graph("Add", worth, graph.constant(weights[0]))
+
+    return Step(np.asarray(parts["start"], np.float32), update, values)
+
+
+def automaton_step(policy: AutomatonPolicy, parts: dict[str, Any]) -> Step:
+    """The state is that of the automaton, and the row of the propensities after it."""
+    for name in ("window", "behavior"):
+        if parts[name] is not None:
+            raise TypeError(f"policy is an AutomatonPolicy with a {name}: it cannot be exported to ONNX")
+    operators = np.asarray(parts["operators"], np.float64)
+    places, rank = _places(policy, parts["symbols"]), operators.shape[1]
+    seen, normaliser = len(operators), parts["normaliser"]
+
+    def rescaled(graph: Graph, state: str) -> tuple[str, str]:
+        """(the state at its usual scale, whether it has one)"""
+        largest = graph("ReduceMax", graph("Abs", state), keepdims=0)
+        scale = largest
+        if normaliser is not None:
+            scale = graph.total(graph("Mul", state, graph.constant(normaliser, np.float64)))
+        enough = graph("Greater", scale, graph("Mul", largest, graph.constant(VANISHING)))
+        one = graph.constant(1.0)
+        return graph("Div", state, graph("Where", enough, scale, one)), enough
+
+    def update(graph: Graph, state: str, action: str, observation: str, symbol: str) -> str:
+        place = graph.row(places, symbol)
+        operator = graph.row(operators, graph("Max", place, graph.integer(0)))
+        before = graph("Slice", state, graph.constant([0]), graph.constant([rank]))
+        anchor = graph.constant(parts["anchor"], np.float64)
+        last, _ = rescaled(graph, anchor)
+        again, fine_again = rescaled(graph, graph("MatMul", anchor, operator))
+        moved, fine = rescaled(graph, graph("MatMul", before, operator))
+        chosen = graph("Where", fine, moved, graph("Where", fine_again, again, last))
+        unseen = graph("Less", place, graph.integer(0))
+        row = graph("Where", unseen, graph.integer(seen), place)
+        told = _vector(graph, graph.cast(row, np.float64))
+        after = graph("Concat", graph("Where", unseen, before, chosen), told, axis=0)
+        begins = graph("Equal", action, graph.integer(policy.n_actions))
+        return graph("Where", graph("And", begins, unseen), state, after)
+
+    def values(graph: Graph, state: str) -> str:
+        mine = graph("Slice", state, graph.constant([0]), graph.constant([rank]))
+        weights = np.asarray(parts["weights"], np.float64).reshape(-1, rank)
+        worth = graph("MatMul", graph.constant(weights), mine)
+        if parts["actions"] is not None:
+            plans = np.asarray(parts["actions"])
+            none = np.where(plans[None] == np.arange(policy.n_actions)[:, None], 0.0, -np.inf)
+            worth = graph("ReduceMax", graph("Add", worth, graph.constant(none)), axes=[1], keepdims=0)
+        if parts["propensities"] is not None:
+            row = graph.cast(_scalar(graph, state, rank), np.int64)
+            probs = np.asarray(parts["propensities"], np.float64).reshape(-1, policy.n_actions)
+            worth = graph("Div", worth, graph.row(probs, row))
+        return worth
+
+    return Step(np.append(_first_state(policy, parts), seen + 1.0), update, values)
+
+
+def _first_state(policy: AutomatonPolicy, parts: dict[str, Any]) -> NDArray[np.float64]:
+    """The start at its usual scale, as the core keeps it."""
+    start = np.asarray(parts["start"], np.float64)
+    largest = np.abs(start).max()
+    scale = largest if parts["normaliser"] is None else start @ np.asarray(parts["normaliser"])
+    return start / scale if scale > VANISHING * largest else start
+
+
+def _places(policy: CompiledPolicy, symbols: Any) -> NDArray[np.int64]:
+    """Place of every symbol, those before the first action included, among the seen ones; −1 if unseen."""
+    places = np.full((policy.n_actions + 1) * policy.n_observations, -1, np.int64)
+    places[np.asarray(symbols)] = np.arange(len(symbols))
+    return places
+
+
+def _vector(graph: Graph, scalar: str) -> str:
+    return graph("Unsqueeze", scalar, graph.constant([0]))
+
+
+def _scalar(graph: Graph, vector: str, place: int = 0) -> str:
+    return graph("Gather", vector, graph.integer(place), axis=0)
+
+
+STEPS: dict[type[Any], Callable[[Any, dict[str, Any]], Step]] = {
+    AutomatonPolicy: automaton_step,
+    BeliefPolicy: belief_step,
+    ContextPolicy: context_step,
+    FilterPolicy: filter_step,
+    ObservationPolicy: observation_step,
+    TablePolicy: table_step,
+}

@@ -1,0 +1,143 @@
+"""What an ONNX runtime does with an exported policy is what the policy does."""
+
+import json
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import onnxruntime
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import uqf
+from random_policies import policies
+from uqf.policies import ForestPolicy
+from uqf.storage.onnx import export_onnx
+
+LEARNERS = {
+    "BeliefPolicy": lambda: uqf.BeliefQ(0.95, states=6, models=2),
+    "ContextPolicy": lambda: uqf.ContextQ(0.95),
+    "FilterPolicy": lambda: uqf.SpectralQ(0.95),
+    "ObservationPolicy": lambda: uqf.TableQ(0.95),
+    "AutomatonPolicy": lambda: uqf.UQF(4, 0.95),
+}
+
+
+class Runtime:
+    """The loop that a user of another language would write."""
+
+    def __init__(self, path):
+        self.session = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
+        told = self.session.get_inputs()[0]
+        dtype = {"tensor(float)": np.float32, "tensor(double)": np.float64, "tensor(int64)": np.int64}
+        self.zeros = np.zeros(told.shape, dtype[told.type])
+
+    def step(self, state, action, observation):
+        given = {"state": state, "action": np.array(action), "observation": np.array(observation)}
+        return self.session.run(["next_state", "values"], given)
+
+    def reset(self, first=None):
+        return self.step(self.zeros, -1, -1 if first is None else first)
+
+
+def log(opens, seed=0):
+    """A log of the tiger, perhaps with a hint before the first action."""
+    data = uqf.rollout(uqf.make("tiger"), episodes=300, seed=seed)
+    first = np.random.default_rng(seed).integers(2, size=300) if opens else None
+    return uqf.Trajectories(
+        data.actions,
+        data.observations,
+        data.rewards,
+        data.offsets,
+        n_actions=3,
+        n_observations=3,  # one of them never occurs
+        behavior_probs=data.behavior_probs,
+        terminated=data.terminated,
+        first_observations=first,
+    )
+
+
+def compare(policy, runtime, history, first):
+    state, (memory, values) = policy.initial_state(first=first), runtime.reset(first)
+    for action, observation in [*history, (None, None)]:
+        expected = policy.q_values(state)
+        scale = np.abs(expected[np.isfinite(expected)]).max(initial=1.0)
+        np.testing.assert_allclose(values, expected, rtol=1e-4, atol=1e-4 * scale)
+        # The runtime sums in another order: actions that are worth the same but for rounding may change places.
+        assert expected[values.argmax()] >= expected.max() - 1e-3 * scale
+        if action is not None:
+            state = policy.update(state, action, observation)
+            memory, values = runtime.step(memory, action, observation)
+
+
+@pytest.mark.parametrize("opens", [False, True])
+@pytest.mark.parametrize("kind", LEARNERS)
+def test_the_runtime_values_actions_as_the_policy_does(tmp_path, kind, opens):
+    policy = LEARNERS[kind]().fit(log(opens)).policy_
+    assert type(policy).__name__ == kind
+    path = tmp_path / "policy.onnx"
+    export_onnx(policy, path)
+    runtime = Runtime(path)
+
+    @settings(max_examples=40, deadline=None)
+    @given(
+        st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2)), max_size=12),
+        st.sampled_from([None, 0, 1, 2]),
+    )
+    def check(history, first):
+        compare(policy, runtime, history, first)
+
+    check()
+
+
+@settings(max_examples=60, deadline=None)
+@given(policies(), st.data())
+def test_any_policy_is_exported_or_refused_by_name(policy, data):
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "policy.onnx")
+        parts = policy.parts()
+        if isinstance(policy, ForestPolicy) or parts.get("window") or parts.get("behavior"):
+            with pytest.raises(TypeError, match=type(policy).__name__):
+                export_onnx(policy, path)
+        else:
+            export_onnx(policy, path)
+            codes = (st.integers(0, policy.n_actions - 1), st.integers(0, policy.n_observations - 1))
+            history = data.draw(st.lists(st.tuples(*codes), max_size=8))
+            compare(policy, Runtime(path), history, data.draw(st.none() | codes[1]))
+
+
+def test_learners_export_what_they_learned_with_the_meaning_of_the_codes(tmp_path):
+    book = uqf.Codebook.named(["listen", "left", "right"], ["growl left", "growl right"])
+    plain = log(False)
+    data = uqf.Trajectories(
+        plain.actions,
+        plain.observations,
+        plain.rewards,
+        plain.offsets,
+        n_actions=3,
+        n_observations=3,
+        codebook=book,
+    )
+    learner = uqf.ContextQ(0.95).fit(data)
+    learner.export_onnx(tmp_path / "policy.onnx")
+    told = Runtime(tmp_path / "policy.onnx").session.get_modelmeta().custom_metadata_map
+    assert uqf.Codebook.from_dict(json.loads(told["codebook"])) == book
+    assert (told["n_actions"], told["n_observations"], float(told["temperature"])) == (
+        "3",
+        "3",
+        learner.policy_.temperature,
+    )
+
+
+def test_other_policies_are_refused_by_name(tmp_path):
+    path = tmp_path / "policy.onnx"
+    planner = uqf.baselines.QMDP().solve(uqf.make("tiger").tabular()).policy_
+    with pytest.raises(
+        TypeError, match=f"{type(planner).__name__}: these can be exported to ONNX: Automaton"
+    ):
+        export_onnx(planner, path)
+    window = uqf.UQF(4, 0.95, window=3).fit(log(False)).policy_
+    with pytest.raises(TypeError, match="with a window"):
+        export_onnx(window, path)
+    assert not path.exists()

@@ -1,0 +1,165 @@
+"""Agents: what is deployed earns what was tested."""
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium import spaces
+
+import uqf
+from uqf.adapters.sb3 import Predictor
+
+
+class RepeatFirst(gymnasium.Env):
+    """Pays for naming what `reset` showed, whatever is shown later."""
+
+    observation_space, action_space = spaces.Discrete(3), spaces.Discrete(3)
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        self.first, self.time = int(self.np_random.integers(3)), 0
+        return self.first, {}
+
+    def step(self, action):
+        self.time += 1
+        reward = 0.1 if action == self.first else -0.1
+        return int(self.np_random.integers(3)), reward, self.time == 10, False, {}
+
+
+WORLDS = {
+    "repeat first": (lambda: uqf.GymnasiumWorld(RepeatFirst, horizon=20), 400, 0.95),
+    "blackjack": (lambda: uqf.GymnasiumWorld("Blackjack-v1", horizon=20), 3000, -0.25),
+    "tiger": (lambda: uqf.GymnasiumWorld("uqf/Tiger-v0", discount=0.95), 300, -5.0),
+}
+EPISODES = 300
+
+
+def seeded(world, episode):
+    env = gymnasium.make("Blackjack-v1") if world.name == "Blackjack-v1" else world._envs[0]
+    return env, env.reset(seed=episode)[0]
+
+
+def by_agent(world, policy):
+    agent = uqf.Agent(policy)
+    for episode in range(EPISODES):
+        env, shown = seeded(world, episode)
+        agent.reset(shown)
+        total, over = 0.0, False
+        while not over:
+            shown, reward, terminated, truncated, _ = env.step(agent.act())
+            agent.observe(shown)
+            total, over = total + reward, terminated or truncated
+        yield total
+
+
+def by_predictor(world, policy):
+    predictor = Predictor(policy)
+    for episode in range(EPISODES):
+        env, shown = seeded(world, episode)
+        state, total, over = None, 0.0, False
+        while not over:
+            action, state = predictor.predict(shown, state)
+            assert action.shape == (), "one observation, one action"
+            shown, reward, terminated, truncated, _ = env.step(action.item())
+            total, over = total + reward, terminated or truncated
+        yield total
+
+
+@pytest.mark.parametrize("name", WORLDS)
+def test_what_is_deployed_earns_what_was_tested(tmp_path, name):
+    make, episodes, least = WORLDS[name]
+    world = make()
+    learner = uqf.fit(uqf.rollout(world, episodes=episodes, seed=1), discount=world.discount)
+    path = tmp_path / "policy.safetensors"
+    learner.save(path)
+    tested = uqf.estimate_return(world, learner.policy_, episodes=EPISODES, discount=1.0, seed=2).returns
+    assert tested.mean() > least
+    for deployed in (
+        list(by_agent(world, learner)),
+        list(by_agent(world, path)),
+        list(by_predictor(world, learner)),
+        list(by_predictor(world, str(path))),
+    ):
+        error = np.sqrt((np.var(tested) + np.var(deployed)) / EPISODES)
+        assert abs(np.mean(deployed) - tested.mean()) <= 4 * error + 1e-9
+
+
+def rule(first):
+    """Action 1 iff the last observation is 1; `first` at a start that showed nothing."""
+    values = np.array([[1.0, 0.0], [0.0, 1.0], first], np.float64)
+    return uqf.ObservationPolicy(values)
+
+
+def test_states_live_inside_and_observe_needs_an_action():
+    agent = uqf.Agent(rule([0.0, 1.0]))
+    agent.reset()
+    assert agent.act() == 1, "nothing was shown"
+    agent.reset(0)
+    assert agent.act() == 0
+    agent.observe(1)
+    assert agent.act() == 1
+    agent.reset(2)
+    assert agent.act() == 1, "the code after the last is the 'nothing seen yet' of gymnasium_env"
+    agent.reset(1)
+    with pytest.raises(ValueError, match=r"observe\(\) before act\(\)"):
+        agent.observe(0)
+    with pytest.raises(ValueError, match="first = 7"):
+        agent.reset(7)
+
+
+def test_names_go_in_and_out_and_another_action_may_be_told():
+    book = uqf.Codebook.named(["wait", "go"], ["red"])
+    table = uqf.TablePolicy(np.eye(2)[[0, 1, 0, 1, 1]], 2)
+    agent = uqf.Agent(table, codebook=book)
+    agent.reset()
+    assert agent.act() == "go"
+    agent.observe("red")
+    assert agent.act() == "wait"
+    agent.observe("violet")
+    assert agent.act() == "go", "an unknown observation has a code of its own"
+    agent.observe("red", action="wait")
+    assert agent.act() == "wait", "row of (wait, red)"
+    numbered = uqf.Agent(table, codebook=book, actions=[np.array([7]), np.array([8])])
+    numbered.reset()
+    assert numbered.act().tolist() == [8]
+    with pytest.raises(ValueError, match="actions has 1 entries"):
+        uqf.Agent(table, codebook=book, actions=[3])
+    with pytest.raises(TypeError, match="without n_actions"):
+        uqf.Agent(object())
+
+
+def test_parallel_episodes_are_those_of_single_agents():
+    policy = uqf.ContextQ(0.9, depth=2).fit(uqf.rollout(uqf.make("tiger"), episodes=200)).policy_
+    rng = np.random.default_rng(0)
+    many, single = uqf.Agent(policy, n=5), [uqf.Agent(policy) for _ in range(5)]
+    firsts = rng.integers(2, size=5)
+    many.reset(firsts)
+    for agent, first in zip(single, firsts, strict=True):
+        agent.reset(int(first))
+    for _ in range(30):
+        actions = many.act(deterministic=True)
+        assert actions == [agent.act(deterministic=True) for agent in single]
+        seen, starts = rng.integers(2, size=5), rng.random(5) < 0.2
+        many.observe(seen, starts=starts)
+        for agent, shown, begins in zip(single, seen.tolist(), starts, strict=True):
+            agent.reset(shown) if begins else agent.observe(shown)
+    with pytest.raises(ValueError, match="4 observations: there are 5 episodes"):
+        many.observe(np.zeros(4, int))
+
+
+def test_vector_environments_show_stacked_parts():
+    world = uqf.GymnasiumWorld("Blackjack-v1", horizon=20)
+    policy = uqf.ObservationPolicy(np.random.default_rng(0).normal(size=(world.n_observations + 1, 2)))
+    vector = gymnasium.make_vec("Blackjack-v1", num_envs=4, vectorization_mode="sync")
+    shown, _ = vector.reset(seed=0)
+    agent, predictor = (
+        uqf.Agent(policy, codebook=world.codebook, n=4),
+        Predictor(policy, codebook=world.codebook),
+    )
+    agent.reset(shown)
+    expected = [
+        int(policy.q_values(policy.initial_state(first=world.encode([one])[0])).argmax())
+        for one in zip(*shown, strict=True)
+    ]
+    assert agent.act() == expected
+    actions, state = predictor.predict(shown)
+    assert actions.tolist() == expected and len(state) == 4
