@@ -95,6 +95,9 @@ class GymnasiumWorld(PlayedWorld):
         self.codebook = self._usual_codebook(seed) if codebook is None else codebook
         if self.codebook is not None:
             self.n_observations = self.codebook.n_codes or self.n_observations
+        if not codes_shown(self._action_space):
+            # Codes would be other actions of the environment, or none; names cannot be mistaken for them.
+            self.codebook = (self.codebook or Codebook.named()).with_actions(self.action_names)
         if self.n_symbols > MAX_SYMBOLS:
             raise ValueError(
                 f"{self.n_actions} actions and {self.n_observations} observations: at most {MAX_SYMBOLS} symbols; "

@@ -26,13 +26,13 @@ FINITE = (spaces.Discrete, spaces.MultiDiscrete, spaces.MultiBinary)
 
 
 def codes_shown(space: Space) -> int:
-    """How many codes the observations of a space are as they come; 0 if they are no codes."""
+    """How many codes the elements of a space are as they come; 0 if they are no codes."""
     return int(space.n) if isinstance(space, spaces.Discrete) and space.start == 0 else 0
 
 
 def encoded(codebook: Codebook | None, space: Space, observations: Sequence[Any]) -> NDArray[np.int64]:
-    """Codes of several observations, (n,); without a codebook they are codes as they come."""
-    if codebook is None:
+    """Codes of several observations, (n,); without a codebook of them they are codes as they come."""
+    if codebook is None or codebook.n_codes is None:
         return np.array(observations, np.int64).reshape(len(observations))
     if len(observations) <= FEW:
         return np.array([codebook.encode_one(one) for one in observations], np.int64)
