@@ -19,13 +19,6 @@ MAX_CODES = 100_000
 class Codebook:
     """Observations of several columns, each a category, a number or missing, as codes 0, 1, 2, …
 
-    Parameters
-    ----------
-    max_codes : int
-        At most so many codes; fewer if the log is short or if more would not help.
-    seed : int
-        Of ties between equally good cuts, and of the episodes that judge.
-
     One column of names keeps them all: code i is the i-th in alphabetical order, and one code more, the last, stands
     for every name that the log does not contain. Any other table is cut into cells by a tree of questions; see `fit`.
     An unseen number lies in the nearest cell, an unseen name in the cell of what is none of the known ones, and a
@@ -33,6 +26,13 @@ class Codebook:
 
     It is a scikit-learn transformer (`fit`, `transform`, `get_params`, `clone`) without its base classes, which take
     seconds to import: an agent that only acts should not wait for them.
+
+    Parameters
+    ----------
+    max_codes : int
+        At most so many codes; fewer if the log is short or if more would not help.
+    seed : int
+        Of ties between equally good cuts, and of the episodes that judge.
 
     Examples
     --------
