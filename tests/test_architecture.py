@@ -198,7 +198,7 @@ def test_files_have_no_cycle_among_what_is_loaded_with_them():
 
 def test_importing_the_package_is_light():
     heavy = ["matplotlib", "pyarrow", "gymnasium", "minari", "dask", "distributed", "pandas", "typer", "rich"]
-    heavy += ["sklearn", "scipy"]
+    heavy += ["sklearn", "scipy", "numpy", "typing", "uqf._core"]
     code = f"import sys, uqf; print([name for name in {heavy} if name in sys.modules])"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "[]"

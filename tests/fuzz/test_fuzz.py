@@ -10,7 +10,19 @@ import pytest
 RUN = Path(__file__).parent / "run.py"
 
 #: As in `run.DOORS`, which is not imported here: it loads everything that the doors need.
-NAMES = ["worlds", "policies", "statistics", "parquet", "arrow", "csv", "jsonl", "cells", "arguments"]
+NAMES = [
+    "worlds",
+    "policies",
+    "statistics",
+    "parquet",
+    "arrow",
+    "csv",
+    "jsonl",
+    "strings",
+    "automata",
+    "cells",
+]
+NAMES += ["arguments"]
 
 
 def run(*arguments):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import re
 from collections.abc import Iterator
@@ -13,16 +14,19 @@ from numpy.typing import ArrayLike
 
 from uqf.data.checks import FloatArray, floats
 from uqf.errors import FileFormatError
-from uqf.files import whole_file
+from uqf.files import open_ordinary, whole_file
 from uqf.learn.spectral.wfa import WFA
 from uqf.strings.sample import Strings
 
 PathLike = str | os.PathLike[str]
 
-#: Larger files are refused unless the caller asks for more, and so are alphabets and automata beyond these sizes.
+#: Larger files are refused unless the caller asks for more, and so are alphabets beyond this size.
 MAX_BYTES = 2**30
 MAX_SYMBOLS = 2**20
-MAX_ENTRIES = 2**26
+
+#: Weights that the file of any automaton may ask for, and those for every byte of a larger one.
+MAX_ENTRIES = 2**22
+ENTRIES_PER_BYTE = 64
 
 #: How far a sum of probabilities may be from one: the competitions' files have twelve digits.
 TOLERANCE = 1e-6
@@ -103,9 +107,11 @@ def read_automaton(path: PathLike, *, max_bytes: int = MAX_BYTES) -> WFA:
     states = {one for section in ("I", "F") for (one,) in entries[section]} | {row[0] for row in rows}
     n_states = max(states | {row[2] for row in entries["T"]}) + 1
     n_symbols = max((row[1] for row in rows), default=-1) + 1
-    if n_states * n_states * max(n_symbols, 1) > MAX_ENTRIES:
+    limit = max(MAX_ENTRIES, ENTRIES_PER_BYTE * Path(path).stat().st_size)
+    if n_states * n_states * max(n_symbols, 1) > limit:
         raise FileFormatError(
-            f"{path}: {n_states} states and {n_symbols} symbols need more than {MAX_ENTRIES} weights"
+            f"{path}: {n_states} states and {n_symbols} symbols need more than {limit} weights, too many for a file of "
+            "this size"
         )
     start, end = np.zeros(n_states), np.zeros(n_states)
     symbols, following = np.zeros((n_states, n_symbols)), np.zeros((n_states, n_symbols, n_states))
@@ -165,10 +171,12 @@ def _entries(path: PathLike, max_bytes: int) -> dict[str, dict[tuple[int, ...], 
 
 def _lines(path: PathLike, max_bytes: int) -> Iterator[tuple[int, str]]:
     """Line numbers and lines that are not blank, of a file of bounded size."""
-    size = Path(path).stat().st_size
-    if size > max_bytes:
-        raise FileFormatError(f"{path}: {size:,} bytes; files of up to max_bytes = {max_bytes:,} are read")
-    with open(path, encoding="ascii", errors="replace") as file:
+    with io.TextIOWrapper(open_ordinary(path), encoding="ascii", errors="replace") as file:
+        size = os.fstat(file.fileno()).st_size
+        if size > max_bytes:
+            raise FileFormatError(
+                f"{path}: {size:,} bytes; files of up to max_bytes = {max_bytes:,} are read"
+            )
         for number, line in enumerate(file, 1):
             if stripped := line.strip():
                 yield number, stripped
