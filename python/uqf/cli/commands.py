@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import fields
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -17,6 +16,7 @@ from rich.progress import Progress as Bar
 import uqf
 from uqf.cli import experiments
 from uqf.cli.entry import INTERRUPTED
+from uqf.cli.logs import Clean, Columns, inspect_log, log_columns
 from uqf.cli.refusals import REFUSALS, about, explain
 from uqf.cli.summary import data_report, estimate_report, fit_report, judged, policy_report
 from uqf.cli.tables import show
@@ -33,8 +33,9 @@ from uqf.worlds.environments import environments, make
 app = typer.Typer(
     help="""Policies for partially observed systems from logged episodes.
 
-    A log is a file of episodes: .parquet, .arrow, .csv or .jsonl, with columns action, observation, reward and, if a
-    row is one step, episode; behavior_prob and terminated are optional. A policy is a .safetensors file.
+    A log is a file of episodes: .parquet, .arrow, .csv or .jsonl (.gz and .zst too), with columns action, observation,
+    reward and, if a row is one step, episode; behavior_prob, terminated and time are optional. Observations may have
+    several columns, of numbers and names. A policy is a .safetensors file.
 
     From a log to a policy: [bold]uqf inspect LOG[/bold], [bold]uqf fit LOG --out POLICY[/bold],
     [bold]uqf evaluate POLICY --log OTHER_LOG[/bold]. To look at one: [bold]uqf watch POLICY --env NAME[/bold].
@@ -54,10 +55,6 @@ Seed = Annotated[int, typer.Option(help="The same seed gives the same figures on
 Episodes = Annotated[int, typer.Option(help="Episodes per world.", min=2)]
 
 
-Columns = Annotated[
-    str | None,
-    typer.Option(help="Columns with other names, such as 'reward=gain,episode=user'.", metavar="ROLE=NAME,…"),
-]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")]
 Discount = Annotated[float, typer.Option(help="Worth of a reward one step later.", min=0.0, max=1.0)]
 
@@ -84,18 +81,6 @@ World = Annotated[
         autocompletion=_names,
     ),
 ]
-
-
-def _log_columns(text: str | None) -> uqf.LogColumns:
-    """The columns of ``role=name,…``."""
-    pairs = [pair.partition("=") for pair in text.split(",")] if text else []
-    roles = [field.name for field in fields(uqf.LogColumns)]
-    for role, _, name in pairs:
-        if role not in roles or not name:
-            raise typer.BadParameter(
-                f"{role!r}: give pairs such as reward=gain; the roles are {', '.join(roles)}"
-            )
-    return uqf.LogColumns(**{role: name for role, _, name in pairs})
 
 
 @contextmanager
@@ -130,6 +115,7 @@ def fit(
         typer.Option(help="No comparison: the paper's spectral learner of this rank (Parquet only).", min=1),
     ] = None,
     columns: Columns = None,
+    clean: Clean = False,
     seed: Seed = 0,
     as_json: AsJson = False,
 ) -> None:
@@ -148,15 +134,17 @@ def fit(
     with stoppable(errors, again), about(log):
         if rank is not None:
             with _progress_bar() as progress:
-                shards = uqf.Shards(log, columns=_log_columns(columns))
+                shards = uqf.Shards(log, columns=log_columns(columns))
                 spectral = uqf.UQF(rank, discount, target="return", projection="hashed", seed=seed)
                 spectral.fit(shards, progress=progress).save(out)
             show({"learned": spectral.diagnostics_} | ({"policy": str(out)} if as_json else {}), as_json)
             return
         with stages(errors) as bar:
             bar.add_task(f"reading {log}")
-            read: Callable[..., Any] = uqf.Shards if log.is_dir() else uqf.read_log
-            data = read(log, columns=_log_columns(columns))
+            if log.is_dir() and not clean:
+                data: Any = uqf.Shards(log, columns=log_columns(columns))
+            else:
+                data = uqf.read_log(log, columns=log_columns(columns), clean=clean)
         with _progress_bar() as progress:
             learner = uqf.fit(data, discount=discount, holdout=holdout, seed=seed, progress=progress)
         with stages(errors) as bar:
@@ -179,6 +167,7 @@ def evaluate(
         str | None, typer.Option(help=f"How to use the log: {', '.join(METHODS)}; chosen by default.")
     ] = None,
     columns: Columns = None,
+    clean: Clean = False,
     seed: Seed = 0,
     as_json: AsJson = False,
 ) -> None:
@@ -209,7 +198,8 @@ def evaluate(
             bar.add_task(f"evaluating on {log}")
             data = uqf.read_log(
                 Path(str(log)),
-                columns=_log_columns(columns),
+                columns=log_columns(columns),
+                clean=clean,
                 codebook=header.codebook,
                 n_actions=header.n_actions,
                 n_observations=header.n_observations,
@@ -250,16 +240,16 @@ def watch(
 def inspect(
     path: Annotated[Path, typer.Argument(help="Policy, or a log.")],
     columns: Columns = None,
+    clean: Clean = False,
     discount: Discount = 1.0,
     as_json: AsJson = False,
 ) -> None:
-    """Shows what a policy file or a log holds."""
+    """Shows what a policy file or a log holds, and everything that is wrong with a log."""
     if path.suffix == ".safetensors" or begins_as_tensors(path):
         show({"policy": policy_report(uqf.inspect_policy(path))}, as_json)
     else:
         with about(path):
-            data = uqf.read_log(path, columns=_log_columns(columns))
-            show({"log": data_report(data, discount)}, as_json)
+            inspect_log(path, log_columns(columns), clean, discount, as_json)
 
 
 @app.command("environments")

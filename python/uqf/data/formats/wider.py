@@ -41,7 +41,8 @@ def merged_schema(parts: Iterable[tuple[Any, Any]], columns: LogColumns) -> Any:
         except TypeError:
             told = "; ".join(f"{kind} in {place}" for kind, place in found[name].items())
             raise FileFormatError(f"column {name!r} holds {told}: give one kind of values") from None
-    return pa.schema(list(types.items()), metadata)
+    # The others are kept by name: whoever looks for problems wants to know them.
+    return pa.schema([(name, types.get(name, first.field(name).type)) for name in first.names], metadata)
 
 
 def wider(one: Any, other: Any) -> Any:
