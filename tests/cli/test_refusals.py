@@ -64,8 +64,7 @@ def promising(path, **promise):
     metadata = {
         "n_actions": 2,
         "n_observations": 3,
-        "action_names": None,
-        "observation_names": None,
+        "codebook": None,
     } | promise
     table = pa.table({"actions": [[0, 1]], "observations": [[0, 2]], "rewards": [[0.0, 1.0]]})
     pq.write_table(table.replace_schema_metadata({b"uqf": json.dumps(metadata).encode()}), path)

@@ -172,7 +172,7 @@ def bent_table(table, rng):
                 order = rng.integers(max(table.num_rows, 1), size=table.num_rows)
                 table = table.take(pa.array(order)) if table.num_rows else table
             case 6:
-                sizes = {"n_actions": 3, "n_observations": 2, "action_names": None, "observation_names": None}
+                sizes = {"n_actions": 3, "n_observations": 2, "codebook": None}
                 metadata = json.dumps(bent(sizes, rng)).encode()
                 table = table.replace_schema_metadata({b"uqf": metadata})
     return table

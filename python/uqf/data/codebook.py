@@ -37,11 +37,11 @@ class Codebook:
     Examples
     --------
     >>> import uqf
-    >>> steps = {"temp": [70.5, 90.5, None] * 40, "state": ["idle", "busy"] * 60}
-    >>> book = uqf.Codebook(max_codes=8).fit(steps)
+    >>> steps = {"temp": [70, 90, None] * 40, "state": ["idle", "busy"] * 60}
+    >>> book = uqf.Codebook().fit(steps)
     >>> book.describe(book.encode_one({"temp": 95.0, "state": "idle"}))
     'temp ≥ 80, state = idle'
-    >>> book.encode_one({"temp": -3.0, "state": "idle"}) == book.encode_one((70.5, "idle"))
+    >>> book.encode_one({"temp": -3.0, "state": "idle"}) == book.encode_one((70, "idle"))
     True
     """
 

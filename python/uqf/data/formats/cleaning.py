@@ -33,13 +33,8 @@ class CleanSource:
 
     def schema(self) -> Any:
         """Columns and types after the repair."""
-        schema = self.source.schema()
-        return pa.schema(
-            [
-                (name, self._repaired(pa.array([], schema.field(name).type), name).type)
-                for name in schema.names
-            ]
-        )
+        kinds = [(name, pa.array([], self.source.schema().field(name).type)) for name in self.layout.columns]
+        return pa.schema([(name, self._repaired(values, name).type) for name, values in kinds])
 
     def tables(self, rows: int, names: list[str]) -> Iterator[Any]:
         """The named columns, at most `rows` rows at a time."""

@@ -41,6 +41,17 @@ CLEANED = "with clean=True (--clean) "
 class LogProblem:
     r"""Something in a log that hinders reading it, or that a careful reader would ask about.
 
+    Attributes
+    ----------
+    column : str
+        Where it is.
+    what : str
+        What it is, such as "decimal commas".
+    example : str
+        The first such value, if there is one to show.
+    remedy : str
+        The way out.
+
     Examples
     --------
     >>> import uqf

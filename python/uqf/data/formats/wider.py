@@ -25,7 +25,7 @@ def merged_schema(parts: Iterable[tuple[Any, Any]], columns: LogColumns) -> Any:
         for name in set(schema.names):
             if schema.names.count(name) > 1:
                 if layout_of(schema, columns) and name in layout_of(schema, columns).columns:
-                    raise FileFormatError(f"{place}: two columns are called {name!r}")
+                    raise FileFormatError(f"{place}: several columns are called {name!r}; rename all but one")
                 continue
             found.setdefault(name, {}).setdefault(schema.field(name).type, place)
     known = {name: [kind for kind in kinds if not pa.types.is_null(kind)] for name, kinds in found.items()}
