@@ -21,6 +21,10 @@ TITLES = {
     "against": "The policy against the log",
     "expect": "What to expect",
     "worry": "What to worry about",
+    "codes": "What the codes of observations mean",
+    "stops": "What stops reading (rows count from 0, without the header)",
+    "mended": "What was mended",
+    "look": "What to look at",
 }
 
 
