@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import typer
@@ -22,6 +22,7 @@ from rich.table import Table
 from rich.text import Text
 
 from uqf.cli.entry import INTERRUPTED
+from uqf.data.progress import Progress as FitProgress
 from uqf.printable import printable
 
 
@@ -77,3 +78,20 @@ def plain_table(title: str, *columns: str) -> Table:
     for index, column in enumerate(columns):
         table.add_column(column, justify="left" if index == 0 else "right", no_wrap=True)
     return table
+
+
+@contextmanager
+def fit_progress() -> Iterator[Callable[[FitProgress], object]]:
+    """A callback that shows on a terminal what a fit is doing and how long it will go on."""
+    columns = (Words("{task.description}"), BarColumn(), Words("{task.fields[left]}"))
+    console = Console(stderr=True)
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task("", left="")
+
+        def show(progress: FitProgress) -> None:
+            left = f"{progress.seconds_left:.0f} s left" if 0 < progress.done < progress.total else ""
+            bar.update(
+                task, description=progress.stage, completed=progress.done, total=progress.total, left=left
+            )
+
+        yield show

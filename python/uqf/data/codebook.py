@@ -33,6 +33,16 @@ class Codebook:
 
     It is a scikit-learn transformer (`fit`, `transform`, `get_params`, `clone`) without its base classes, which take
     seconds to import: an agent that only acts should not wait for them.
+
+    Examples
+    --------
+    >>> import uqf
+    >>> steps = {"temp": [70.5, 90.5, None] * 40, "state": ["idle", "busy"] * 60}
+    >>> book = uqf.Codebook(max_codes=8).fit(steps)
+    >>> book.describe(book.encode_one({"temp": 95.0, "state": "idle"}))
+    'temp ≥ 80, state = idle'
+    >>> book.encode_one({"temp": -3.0, "state": "idle"}) == book.encode_one((70.5, "idle"))
+    True
     """
 
     def __init__(self, *, max_codes: int = 1024, seed: int = 0) -> None:

@@ -61,7 +61,9 @@ def test_a_file_with_names_is_read_in_the_codes_of_another_codebook(tmp_path):
 def test_measurements_are_not_taken_for_names(tmp_path):
     path = tmp_path / "log.csv"
     path.write_text("episode,action,observation,reward\n0,a,b,1\n0,a,0.25,1\n")
-    with pytest.raises(uqf.FileFormatError, match=r"'observation', row 1: '0\.25' is neither a whole number"):
+    with pytest.raises(
+        uqf.FileFormatError, match=r"'observation' mixes numbers and names: .*row 1 has '0\.25'"
+    ):
         uqf.read_log(path)
 
 

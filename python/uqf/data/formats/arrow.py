@@ -10,8 +10,10 @@ import pyarrow as pa
 
 from uqf.data.codebook import Codebook
 from uqf.data.concatenate import concatenate
+from uqf.data.formats.alphabet import alphabet_of
 from uqf.data.formats.columns import LogColumns, layout_of, naming
-from uqf.data.formats.episodes import alphabet_of, trajectories_of, whole_episodes
+from uqf.data.formats.episodes import trajectories_of
+from uqf.data.formats.grouping import whole_episodes
 from uqf.data.trajectories import Trajectories
 from uqf.errors import FileFormatError
 from uqf.files import open_ordinary
@@ -27,9 +29,11 @@ def read_table(
     """The episodes of an Arrow table."""
     if table.num_rows == 0:
         raise FileFormatError("the log holds no episode")
-    layout = layout_of(table.schema, columns or LogColumns())
+    layout = layout_of(table.schema, (columns or LogColumns()).of(codebook))
     table = table.select(layout.columns)
-    alphabet = alphabet_of([table], layout, n_actions, n_observations, codebook)
+    alphabet, _ = alphabet_of(
+        lambda names: [table.select(names)], layout, n_actions, n_observations, codebook
+    )
     parts = [trajectories_of(part, layout, alphabet, row) for row, part in whole_episodes([table], layout)]
     return concatenate(parts)
 

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import zlib
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import pyarrow as pa
 
+from uqf.data.codebook import Codebook
 from uqf.errors import FileFormatError
 
 #: What a damaged or hostile log may raise on its way to episodes.
-DAMAGE = (ValueError, TypeError, LookupError, OverflowError, RecursionError)
+DAMAGE = (ValueError, TypeError, LookupError, OverflowError, RecursionError, EOFError, zlib.error)
 
 
 @dataclass(frozen=True)
@@ -25,13 +27,16 @@ class LogColumns:
     Parameters
     ----------
     episode, action, observation, reward : str, optional
-        What every log has; `episode` only where there is one row per step.
+        What every log has; `episode` only where there is one row per step. An observation may have several columns,
+        as in ``observation=["temp", "pressure", "state"]``.
     behavior_prob : str, optional
         The probability with which the logged action was taken.
     terminated : str, optional
         Whether the system ended the episode.
     first_observation : str, optional
-        What was seen before the first action; the first row of an episode counts.
+        What was seen before the first action; the first row of an episode counts. As many columns as `observation`.
+    time : str, optional
+        With it rows of an episode may lie anywhere in the log: they are sorted by this column.
 
     Examples
     --------
@@ -44,11 +49,27 @@ class LogColumns:
 
     episode: str | None = None
     action: str | None = None
-    observation: str | None = None
+    observation: str | Sequence[str] | None = None
     reward: str | None = None
     behavior_prob: str | None = None
     terminated: str | None = None
-    first_observation: str | None = None
+    first_observation: str | Sequence[str] | None = None
+    time: str | None = None
+
+    def __post_init__(self) -> None:
+        for role in SEVERAL:
+            given = getattr(self, role)
+            if given is not None and not isinstance(given, str):
+                if not given or len(set(given)) != len(given):
+                    raise ValueError(
+                        f"{role} = {given!r}: give the names of one or several different columns"
+                    )
+                object.__setattr__(self, role, tuple(given))
+
+    def of(self, codebook: Codebook | None) -> LogColumns:
+        """The same, with the columns of a codebook where nothing was said about the observation."""
+        cells = codebook is not None and codebook.observation_names is None and codebook.columns_
+        return replace(self, observation=cells) if cells and self.observation is None else self
 
 
 @dataclass(frozen=True)
@@ -57,13 +78,18 @@ class Layout:
 
     per_step: bool
     names: dict[str, str]
-    """Column by role: the fields of `LogColumns`."""
+    """Column by role, for roles of one column: the fields of `LogColumns`."""
+    observation: tuple[str, ...]
+    first_observation: tuple[str, ...] = ()
 
     @property
     def columns(self) -> list[str]:
-        """The columns to read."""
-        return list(self.names.values())
+        """The columns to read, each once."""
+        return list(dict.fromkeys([*self.names.values(), *self.observation, *self.first_observation]))
 
+
+#: Roles that several columns may share.
+SEVERAL = ("observation", "first_observation")
 
 USUAL = {
     "episode": ("episode", "episode_id"),
@@ -84,35 +110,63 @@ def is_list(kind: Any) -> bool:
 
 def layout_of(schema: Any, wanted: LogColumns) -> Layout:
     """Finds the columns of a log by their names."""
-    names = {}
+    found: dict[str, tuple[str, ...]] = {}
     for role in (field.name for field in fields(wanted)):
         asked = getattr(wanted, role)
-        candidates = USUAL[role] if asked is None else (asked,)
-        found = [name for name in candidates if name in schema.names]
-        if found:
-            names[role] = found[0]
-            if schema.names.count(found[0]) > 1:
-                raise FileFormatError(f"several columns are called {found[0]!r}; rename all but one")
-        elif asked is not None or role in ("action", "observation", "reward"):
+        listed = (asked,) if isinstance(asked, str) else asked or ()
+        usual = [name for name in USUAL.get(role, ()) if name in schema.names]
+        absent = [name for name in listed if name not in schema.names]
+        if listed and not absent:
+            found[role] = tuple(listed)
+        elif not listed and usual:
+            found[role] = (usual[0],)
+        elif listed or role in ("action", "observation", "reward"):
+            candidates = absent[:1] or USUAL[role]
             raise FileFormatError(
                 f"no column {' or '.join(map(repr, candidates))} for the {role} among {schema.names[:20]}; "
                 f"give its name, as in LogColumns({role}=…) or --columns {role}=…"
             )
+    twice = [
+        name for name in {name for names in found.values() for name in names} if schema.names.count(name) > 1
+    ]
+    if twice:
+        raise FileFormatError(f"two columns are called {sorted(twice)[0]!r}")
+    observation, first = found.pop("observation"), found.pop("first_observation", ())
+    if first and len(first) != len(observation):
+        raise FileFormatError(
+            f"first_observation has the columns {list(first)}, observation {list(observation)}: give one for each"
+        )
+    names = {role: name for role, (name,) in found.items()}
     per_step = not is_list(schema.field(names["action"]).type)
-    if per_step and "episode" not in names:
+    _refuse_ids(schema, names, per_step)
+    for name in [*(names[role] for role in ("reward", "behavior_prob") if role in names), *observation]:
+        if is_list(schema.field(name).type) == per_step:
+            raise FileFormatError(
+                f"column {names['action']!r} holds {schema.field(names['action']).type} and column "
+                f"{name!r} holds {schema.field(name).type}: all hold lists, or none does"
+            )
+    if not per_step:
+        names.pop("episode", None)
+    return Layout(per_step, names, observation, first)
+
+
+def _refuse_ids(schema: Any, names: dict[str, str], per_step: bool) -> None:
+    """Refuses a log whose rows cannot be put together to episodes."""
+    if not per_step:
+        if "time" in names:
+            raise FileFormatError(
+                f"column {names['time']!r} for the time: a row is a whole episode, in its own order"
+            )
+        return
+    if "episode" not in names:
         raise FileFormatError(
             f"one row per step needs a column that numbers the episodes, among {schema.names[:20]}; give its "
             "name, as in LogColumns(episode=…) or --columns episode=…"
         )
-    if not per_step:
-        names.pop("episode", None)
-    for role in {"observation", "reward", "behavior_prob"} & names.keys():
-        if is_list(schema.field(names[role]).type) == per_step:
-            raise FileFormatError(
-                f"column {names['action']!r} holds {schema.field(names['action']).type} and column "
-                f"{names[role]!r} holds {schema.field(names[role]).type}: all hold lists, or none does"
-            )
-    return Layout(per_step, names)
+    for role in ("episode", "time"):
+        kind = schema.field(names[role]).type if role in names else pa.int64()
+        if pa.types.is_nested(kind):
+            raise FileFormatError(f"column {names[role]!r} for the {role} holds {kind}: give one value a row")
 
 
 @contextmanager

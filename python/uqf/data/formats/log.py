@@ -9,13 +9,17 @@ from typing import Any, Protocol
 
 from uqf.data.codebook import Codebook
 from uqf.data.concatenate import concatenate
+from uqf.data.formats.alphabet import Alphabet, alphabet_of
 from uqf.data.formats.arrow import ArrowSource
 from uqf.data.formats.columns import Layout, LogColumns, layout_of, naming
-from uqf.data.formats.episodes import Alphabet, alphabet_of, trajectories_of, whole_episodes
+from uqf.data.formats.compression import plain_suffix
+from uqf.data.formats.csv_file import CsvSource
+from uqf.data.formats.episodes import trajectories_of
+from uqf.data.formats.grouping import whole_episodes
+from uqf.data.formats.json_lines import JsonLinesSource
 from uqf.data.formats.parquet import ParquetSource, metadata_of
 from uqf.data.formats.promises import refuse_empty_promise
 from uqf.data.formats.recode import recoded
-from uqf.data.formats.text import CsvSource, JsonLinesSource
 from uqf.data.trajectories import Trajectories
 from uqf.errors import FileFormatError
 
@@ -45,10 +49,10 @@ class Source(Protocol):
 
 
 def _source(path: Path, format: str | None, columns: LogColumns) -> Source:
-    kind = format or ("parquet" if path.is_dir() else SUFFIXES.get(path.suffix.lower()))
+    kind = format or ("parquet" if path.is_dir() else SUFFIXES.get(plain_suffix(path)))
     match kind:
         case "parquet":
-            return ParquetSource(path)
+            return ParquetSource(path, columns)
         case "arrow":
             return ArrowSource(path)
         case "csv":
@@ -110,19 +114,18 @@ def iter_log(
     """
     if batch_episodes < 1:
         raise ValueError(f"batch_episodes = {batch_episodes}: give at least 1")
-    path, columns = Path(path), columns or LogColumns()
+    path, columns = Path(path), (columns or LogColumns()).of(codebook)
     with naming(path):
         source = _source(path, format, columns)
         schema = source.schema()
         layout = layout_of(schema, columns)
         rows = batch_episodes * STEPS_PER_EPISODE if layout.per_step else batch_episodes
         written_actions, written_observations, written_names = metadata_of(schema)
-        both = [layout.names["action"], layout.names["observation"]]
         if n_actions is None or n_observations is None:
-            tables = source.tables(rows, both)
+            tables = source.tables(rows, [layout.names["action"]])
             refuse_empty_promise(written_actions, written_observations, tables, layout)
-        alphabet = alphabet_of(
-            source.tables(rows, both),
+        alphabet, _ = alphabet_of(
+            lambda names: source.tables(rows, names),
             layout,
             written_actions or n_actions,
             written_observations or n_observations,

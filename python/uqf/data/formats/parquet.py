@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from uqf.data.codebook import Codebook
-from uqf.data.formats.columns import naming
+from uqf.data.formats.columns import LogColumns, layout_of, naming
+from uqf.data.formats.wider import merged_schema, widened
 from uqf.data.trajectories import Trajectories
 from uqf.errors import FileFormatError
 from uqf.files import open_ordinary, whole_file
@@ -92,14 +94,33 @@ def tables_of(files: list[Path], rows: int, names: list[str]) -> Iterator[Any]:
 class ParquetSource:
     """A Parquet file, or all those of a folder as one log: an episode may go on in the next file."""
 
-    def __init__(self, path: Path) -> None:
-        self.files = files_of(path)
+    def __init__(self, path: Path, columns: LogColumns) -> None:
+        self.files, self.columns = files_of(path), columns
 
     def schema(self) -> Any:
-        """Columns and types of the first file; the others must have them too."""
-        with naming(self.files[0]), open_ordinary(self.files[0]) as file:
-            return pq.read_schema(file)
+        """Columns, and types that are wide enough for all files."""
+        return self._schema
+
+    @cached_property
+    def _schema(self) -> Any:
+        schemas = []
+        for path in self.files:
+            with naming(path), open_ordinary(path) as file:
+                schemas.append((path, pq.read_schema(file)))
+        if len(schemas) == 1:
+            return schemas[0][1]
+        first = schemas[0][1]
+        for path, schema in schemas:
+            layout_of(schema, self.columns)
+            if (schema.metadata or {}).get(KEY) != (first.metadata or {}).get(KEY):
+                raise FileFormatError(f"{path}: other actions, observations or names than in {schemas[0][0]}")
+        return merged_schema(schemas, self.columns)
 
     def tables(self, rows: int, names: list[str]) -> Iterator[Any]:
         """The named columns, at most `rows` rows at a time."""
-        return tables_of(self.files, rows, names)
+        if len(self.files) == 1:
+            yield from tables_of(self.files, rows, names)
+            return
+        episode = layout_of(self._schema, self.columns).names.get("episode")
+        for table in tables_of(self.files, rows, names):
+            yield widened(table, self._schema, names, episode)

@@ -9,10 +9,13 @@ from itertools import pairwise
 from pathlib import Path
 
 from uqf.data.codebook import Codebook
+from uqf.data.formats.alphabet import Alphabet
 from uqf.data.formats.columns import Layout, LogColumns, naming
-from uqf.data.formats.episodes import Alphabet, alphabet_of, trajectories_of, whole_episodes
+from uqf.data.formats.episodes import trajectories_of
+from uqf.data.formats.grouping import whole_episodes
 from uqf.data.formats.parquet import files_of, tables_of
 from uqf.data.formats.recode import recoded
+from uqf.data.formats.sample import RawEpisodes
 from uqf.data.formats.survey import FileSurvey, survey
 from uqf.data.trajectories import Trajectories
 from uqf.errors import FileFormatError
@@ -180,17 +183,30 @@ def _agreed(
             )
     if first.has_metadata:
         return first.alphabet, first.codebook or Codebook.named()
-    seen = [one.alphabet.codebook or Codebook.named() for one in surveys]
-    if codebook is None and any(names != Codebook.named() for names in seen):
-        codebook = Codebook.named(
-            _union(n.action_names for n in seen), _union(n.observation_names for n in seen)
-        )
+    if codebook is None:
+        codebook = _learned(surveys)
     known = codebook or Codebook.named()
-    sizes = (
+    return Alphabet(
         n_actions or known.n_actions or max(one.alphabet.n_actions for one in surveys),
         n_observations or known.n_codes or max(one.alphabet.n_observations for one in surveys),
-    )
-    return alphabet_of([], first.layout, *sizes, codebook), None
+        codebook,
+    ), None
+
+
+def _learned(surveys: Sequence[FileSurvey]) -> Codebook | None:
+    """One codebook for all files, if their actions or observations are not codes."""
+    seen = [one.alphabet.codebook or Codebook.named() for one in surveys]
+    actions, observations = _union(n.action_names for n in seen), _union(n.observation_names for n in seen)
+    samples = [one.sample for one in surveys if one.sample is not None]
+    if 0 < len(samples) < len(surveys):
+        odd = next(one for one in surveys if one.sample is None)
+        raise FileFormatError(
+            f"{odd.path}: the observations are codes or names here and measurements in other files; give the codebook "
+            "of all, as in codebook=uqf.Codebook().fit(…)"
+        )
+    if samples:
+        return RawEpisodes.joined(samples).codebook().with_actions(actions)
+    return Codebook.named(actions, observations) if actions or observations else None
 
 
 def _union(listed: Iterator[tuple[str, ...] | None]) -> tuple[str, ...] | None:

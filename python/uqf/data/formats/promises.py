@@ -21,7 +21,7 @@ def refuse_empty_promise(
     promised = (n_actions or 1) * (n_observations or 1)
     if promised <= MODEST_SYMBOLS:
         return
-    steps = sum(len(values_of(table, layout, "action")) for table in tables)
+    steps = sum(len(values_of(table, layout.names["action"])) for table in tables)
     if promised > SYMBOLS_PER_STEP * steps:
         raise FileFormatError(
             f"the metadata promise {n_actions} actions and {n_observations} observations for {steps} steps; say "

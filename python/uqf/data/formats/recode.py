@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from uqf.data.cells import Cells
 from uqf.data.codebook import Codebook
 from uqf.data.trajectories import Trajectories
 from uqf.errors import FileFormatError
@@ -23,6 +24,13 @@ def recoded(
     """
     old, new = written or Codebook.named(), codebook or written or Codebook.named()
     actions, observations, first = data.actions, data.observations, data.first_observations
+    if isinstance(new.coding_, Cells) != isinstance(old.coding_, Cells) or (
+        isinstance(old.coding_, Cells) and new.coding_ != old.coding_
+    ):
+        raise FileFormatError(
+            "the observations of this file have the codes of another codebook, and what they were is not in it; give "
+            "the log that it was made from"
+        )
     if new != old:
         for role in ("action_names", "observation_names"):
             if (getattr(old, role) is None) != (getattr(new, role) is None):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +11,17 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from uqf.data.codebook import Codebook
+from uqf.data.formats.alphabet import Alphabet, alphabet_of
 from uqf.data.formats.columns import Layout, LogColumns, layout_of, naming
-from uqf.data.formats.episodes import Alphabet, alphabet_of
 from uqf.data.formats.parquet import metadata_of, tables_of
 from uqf.data.formats.promises import refuse_empty_promise
+from uqf.data.formats.sample import RawEpisodes
+from uqf.data.names import MAX_NAMES
 from uqf.errors import FileFormatError
 from uqf.files import open_ordinary
+
+#: Steps of a file from which a codebook is learned.
+SAMPLE_STEPS = 10_000
 
 #: Rows that are looked at together where the footer does not help.
 ROWS = 10_000
@@ -38,6 +43,8 @@ class FileSurvey:
     """Names in the metadata."""
     ends: tuple[Any, Any] | None
     """First and last episode, if a row is one step."""
+    sample: RawEpisodes | None = field(default=None, compare=False)
+    """Episodes to learn a codebook from, if observations must be cut into cells."""
 
 
 def survey(
@@ -50,7 +57,7 @@ def survey(
     """Looks at one file; arguments as in `uqf.from_arrow`."""
     with naming(path), open_ordinary(path) as file:
         footer = pq.ParquetFile(file)
-        layout = layout_of(footer.schema_arrow, columns or LogColumns())
+        layout = layout_of(footer.schema_arrow, (columns or LogColumns()).of(codebook))
         written_actions, written_observations, names = metadata_of(footer.schema_arrow)
         if footer.metadata.num_rows == 0:
             raise FileFormatError("the log holds no episode")
@@ -58,9 +65,9 @@ def survey(
             if n_actions is None or n_observations is None:
                 tables = tables_of([path], ROWS, [layout.names["action"]])
                 refuse_empty_promise(written_actions, written_observations, tables, layout)
-            alphabet = Alphabet(written_actions, written_observations, None)
+            alphabet, sample = Alphabet(written_actions, written_observations, None), None
         else:
-            alphabet = _alphabet(path, footer, layout, n_actions, n_observations, codebook)
+            alphabet, sample = _alphabet(path, footer, layout, n_actions, n_observations, codebook)
         return FileSurvey(
             str(path),
             layout,
@@ -71,6 +78,7 @@ def survey(
             written_actions is not None,
             names,
             _ends(footer, layout),
+            sample,
         )
 
 
@@ -84,7 +92,7 @@ def _chunks(footer: Any, column: str) -> list[Any]:
 def _range(footer: Any, column: str) -> tuple[Any, Any] | None:
     """Smallest and largest value of a column, if the footer tells."""
     found = [chunk.statistics for chunk in _chunks(footer, column)]
-    if not found or any(one is None or not one.has_min_max for one in found):
+    if not found or any(one is None or not one.has_min_max or one.null_count for one in found):
         return None
     return min(one.min for one in found), max(one.max for one in found)
 
@@ -96,22 +104,26 @@ def _alphabet(
     n_actions: int | None,
     n_observations: int | None,
     codebook: Codebook | None,
-) -> Alphabet:
-    def told(role: str) -> int | None:
-        columns = [layout.names[one] for one in (role, f"first_{role}") if one in layout.names]
+) -> tuple[Alphabet, RawEpisodes | None]:
+    def told(*columns: str) -> int | None:
         limits = [_range(footer, column) for column in columns]
-        known = [one[1] for one in limits if one is not None and isinstance(one[1], int) and one[1] >= 0]
+        known = [one[1] for one in limits if one is not None and _are_codes(*one)]
         return max(known) + 1 if len(known) == len(columns) else None
 
-    roles = ("action", "observation", "first_observation")
-    both = [layout.names[role] for role in roles if role in layout.names]
+    one_column = codebook is None and len(layout.observation) == 1
     return alphabet_of(
-        tables_of([path], ROWS, both),
+        lambda names: tables_of([path], ROWS, names),
         layout,
-        n_actions or (told("action") if codebook is None else None),
-        n_observations or (told("observation") if codebook is None else None),
+        n_actions or (told(layout.names["action"]) if codebook is None else None),
+        n_observations or (told(*layout.observation, *layout.first_observation) if one_column else None),
         codebook,
+        SAMPLE_STEPS,
     )
+
+
+def _are_codes(smallest: Any, largest: Any) -> bool:
+    """Whether values between these limits are codes."""
+    return type(smallest) is int and type(largest) is int and smallest >= 0 and largest < MAX_NAMES
 
 
 def _reward_size(path: Path, footer: Any, layout: Layout) -> float:

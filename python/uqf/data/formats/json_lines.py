@@ -1,0 +1,82 @@
+"""Episodes in JSON Lines, read a block at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+from pyarrow import json as jsonl
+
+from uqf.data.formats.columns import LogColumns, layout_of
+from uqf.data.formats.compression import open_plain
+from uqf.data.formats.wider import merged_schema, widened
+from uqf.errors import FileFormatError
+
+#: Bytes read at a time.
+BLOCK = 2**18
+
+#: A line, such as a long episode, must fit into this many bytes more.
+LONGEST_LINE = 2**27
+
+
+class JsonLinesSource:
+    """A JSON Lines file: an object per episode (with lists) or per step."""
+
+    def __init__(self, path: Path, columns: LogColumns) -> None:
+        self.path, self.columns = path, columns
+
+    def schema(self) -> Any:
+        """Columns, and types that are wide enough for all blocks."""
+        return self._schema
+
+    @cached_property
+    def _schema(self) -> Any:
+        def parts() -> Iterator[tuple[str, Any]]:
+            row = 0
+            for table in self._parsed():
+                yield f"rows {row} to {row + table.num_rows - 1}", table.schema
+                row += table.num_rows
+
+        return merged_schema(parts(), self.columns)
+
+    def tables(self, rows: int, names: list[str]) -> Iterator[Any]:
+        """The named columns, at most `rows` rows at a time."""
+        episode = layout_of(self._schema, self.columns).names.get("episode")
+        for table in self._parsed():
+            wide = widened(table, self._schema, names, episode)
+            for first in range(0, table.num_rows, rows):
+                yield wide.slice(first, rows)
+
+    def _parsed(self) -> Iterator[Any]:
+        with open_plain(self.path) as file:
+            found, row = False, 0
+            while block := file.read(BLOCK):
+                rest = b"" if block.endswith(b"\n") else file.readline(LONGEST_LINE)
+                if len(rest) == LONGEST_LINE:
+                    raise FileFormatError(f"a line is longer than {LONGEST_LINE} bytes")
+                # Blank lines are no rows.
+                if lines := (block + rest).strip():
+                    found = True
+                    table = self._block(lines, row)
+                    row += table.num_rows
+                    yield table
+            if not found:
+                raise FileFormatError("the file is empty")
+
+    @staticmethod
+    def _block(lines: bytes, row: int) -> Any:
+        # pyarrow crashes where the first value is null (apache/arrow#47409), and makes lists that reach beyond their
+        # values where the first of them is (apache/arrow#51305).
+        if not lines.removeprefix(b"\xef\xbb\xbf").startswith(b"{"):
+            raise FileFormatError(f"{lines[:20]!r} begins no JSON object; every line is one")
+        # In one piece: a type that changes is then told with its row.
+        options = jsonl.ReadOptions(block_size=len(lines) + 1)
+        try:
+            table = jsonl.read_json(pa.BufferReader(lines), read_options=options)
+            table.validate(full=True)
+            return table
+        except pa.ArrowInvalid as error:
+            raise FileFormatError(f"{error}" + (f", counted from row {row} on" if row else "")) from error
