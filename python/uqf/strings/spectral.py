@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -51,15 +51,15 @@ class SpectralStrings(BaseEstimator):  # type: ignore[misc]
         have probability zero, and the score be infinite.
     ngram : int
         Longest n-grams, in symbols.
-    alphabet : tokens, optional
-        All that may occur; None takes those of the strings.
+    alphabet : sequence of tokens, optional
+        All tokens that may occur; None takes those of the strings.
     threads : int, optional
         For counting; None uses all cores. The result has the same bits with any number.
 
     Attributes
     ----------
     wfa_ : WFA
-        Of string probabilities as learned: values may be negative, and need not sum to one.
+        String probabilities as learned: values may be negative, and need not sum to one.
     model_ : StringModel
         The distribution made of it.
     alphabet_, rank_, smoothing_
@@ -67,15 +67,19 @@ class SpectralStrings(BaseEstimator):  # type: ignore[misc]
     singular_values_ : floats
         Of the Hankel block, largest first.
     diagnostics_ : dict
-        The mass (sum of `wfa_` over all strings), its spectral radius, the words that were used.
+        The mass (sum of `wfa_` over all strings), its spectral radius, the numbers of words that were used.
 
     Examples
     --------
     >>> import uqf
-    >>> learner = uqf.SpectralStrings(rank=2).fit(["ab", "abab", "", "ab"] * 50)
+    >>> learner = uqf.SpectralStrings().fit(["ab", "abab", "", "ab", "ababab"] * 20)
+    >>> learner.alphabet_
+    ('a', 'b')
     >>> likely, unlikely = learner.predict(["ab", "ba"])
-    >>> bool(likely > unlikely)
+    >>> bool(likely > unlikely > 0)
     True
+    >>> learner.next_probabilities(["aba"]).round(2).argmax()  # after the last a comes b
+    np.int64(1)
     """
 
     def __init__(
@@ -89,7 +93,7 @@ class SpectralStrings(BaseEstimator):  # type: ignore[misc]
         n_suffixes: int | None = 1000,
         smoothing: float | None = None,
         ngram: int = 3,
-        alphabet: Iterable[Hashable] | None = None,
+        alphabet: Sequence[Hashable] | None = None,
         threads: int | None = None,
     ) -> None:
         self.rank = rank
@@ -210,9 +214,14 @@ class SpectralStrings(BaseEstimator):  # type: ignore[misc]
         weights = WEIGHTS if self.smoothing is None else (self.smoothing,)
         tried = []
         for rank in (one for one in ranks if one <= parts.rank):
-            model = StringModel(string_wfa(_truncated(wfa, rank), self.statistics), ngrams=ngrams)
+            try:
+                model = StringModel(string_wfa(_truncated(wfa, rank), self.statistics), ngrams=ngrams)
+            except NumericalError:
+                continue
             steps = model.steps(unseen)
             tried += [(steps.mixed(weight).sum(), -rank, weight) for weight in weights]
+        if not tried:
+            raise NumericalError("no rank gives a distribution: give more strings, or other `statistics`")
         _, negative, weight = max(tried)
         return self.rank or -negative, weight
 
