@@ -15,7 +15,7 @@ from log_tables import STEPS
 from pomdp_texts import BODY, HEAD, MAZE, TIGER
 from random_policies import KINDS
 from uqf.experiments import Cell, Store
-from uqf.strings.files import write_automaton
+from uqf.strings import write_automaton
 
 TABLES = {
     "steps": pa.table(STEPS),

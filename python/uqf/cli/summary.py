@@ -62,6 +62,10 @@ def _names(codebook: Codebook) -> str:
         parts.append(f"{len(codebook.action_names)} actions")
     if codebook.observation_names is not None:
         parts.append(f"{len(codebook.observation_names)} observations and one code for unknown ones")
+    elif codebook.columns_:
+        ignored = codebook.ignored_columns
+        without = f", of which {', '.join(ignored)} tell nothing and are ignored" if ignored else ""
+        parts.append(f"{codebook.n_codes} cells of {', '.join(codebook.columns_)}{without}")
     return ", ".join(parts) or "none, only numbers"
 
 
