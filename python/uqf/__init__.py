@@ -24,9 +24,11 @@ if TYPE_CHECKING:
     from uqf.data.formats.arrow import from_arrow as from_arrow
     from uqf.data.formats.columns import LogColumns as LogColumns
     from uqf.data.formats.log import iter_log as iter_log
+    from uqf.data.formats.log import log_problems as log_problems
     from uqf.data.formats.log import read_log as read_log
     from uqf.data.formats.log import read_parquet as read_parquet
     from uqf.data.formats.parquet_shards import Shards as Shards
+    from uqf.data.formats.problems import LogProblem as LogProblem
     from uqf.data.progress import Progress as Progress
     from uqf.data.trajectories import Trajectories as Trajectories
     from uqf.errors import FileFormatError as FileFormatError
@@ -157,6 +159,8 @@ _ON_REQUEST = {
     "LogColumns": ("uqf.data.formats.columns", None),
     "from_arrow": ("uqf.data.formats.arrow", None),
     "iter_log": ("uqf.data.formats.log", None),
+    "log_problems": ("uqf.data.formats.log", None),
+    "LogProblem": ("uqf.data.formats.problems", None),
     "read_log": ("uqf.data.formats.log", None),
     "read_parquet": ("uqf.data.formats.log", None),
     "Shards": ("uqf.data.formats.parquet_shards", None),

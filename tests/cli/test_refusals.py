@@ -161,15 +161,17 @@ def test_every_kind_of_refusal_names_the_file():
         raise KeyError("a bug stays one")
 
 
-def test_progress_with_a_name_that_looks_like_markup(tmp_path):
-    """On a terminal: the description of a progress bar is markup unless told otherwise."""
-    (tmp_path / "[").mkdir()
-    path = tmp_path / "[" / "x].csv"
+@pytest.mark.parametrize("name", ["[/x].csv", "\x1b[2J.csv"])
+def test_progress_on_a_terminal_shows_names_as_they_stand(tmp_path, name):
+    """The description of a progress bar is markup unless told otherwise."""
+    path = tmp_path / name
+    path.parent.mkdir(exist_ok=True)
     path.write_text("episode,action,observation,reward\n" + "".join(f"{n},{n % 2},0,1\n" for n in range(8)))
     command = [sys.executable, "-m", "uqf", "fit", str(path), "--out", str(tmp_path / "p")]
     code = f"import pty, sys; sys.exit(pty.spawn({command!r}) >> 8)"
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert "MarkupError" not in run.stdout and "Traceback" not in run.stdout, run.stdout
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout
+    assert "MarkupError" not in said and "Traceback" not in said, said
+    assert "reading" in said and "\x1b[2J" not in said, said
 
 
 def test_usage_errors_are_no_tracebacks():

@@ -252,9 +252,12 @@ class Cells(Text):
         self.path = self.store.path
 
     def read(self) -> None:
-        self.store.missing([row.cell for row in self.store.rows()])
+        rows = self.store.rows()
+        assert self.store.missing([row.cell for row in rows]) == []
+        assert all(isinstance(row.result, dict) for row in rows)
 
 
+#: Mostly quick ones: two policies that can be compared take a third of a second, so these differ.
 COMMANDS = [
     ["inspect", "tiger.safetensors"],
     ["inspect", "tiger.parquet", "--json"],
@@ -263,7 +266,8 @@ COMMANDS = [
     ["evaluate", "tiger.safetensors", "--log", "tiger.parquet", "--method", "is"],
     ["watch", "tiger.safetensors", "--env", "tiger", "--seed", "3", "--json"],
     ["watch", "--env", "0.pomdp"],
-    ["fit", "tiger.parquet", "--out", "out.safetensors", "--rank", "2", "--discount", "0.5"],
+    ["fit", "tiger.parquet", "--out", "out", "--rank", "2", "--discount", "0.5"],
+    ["compare", "tiger.safetensors", "table.safetensors", "--log", "codes.csv", "--report", "out"],
     ["environments", "--json"],
     ["reproduce", "gridworld", "--size", "smallest", "--help"],
     ["worlds", "folder.csv", "--help"],
@@ -277,9 +281,7 @@ class Arguments:
     def __init__(self, folder: Path) -> None:
         # Built once: that alone takes longer than most command lines.
         commands.app = typer.main.get_command(commands.app)
-        files = [
-            path.name for path in sorted(folder.iterdir()) if path.name not in ("input", "out.safetensors")
-        ]
+        files = [path.name for path in sorted(folder.iterdir()) if path.name not in ("input", "out")]
         # Whole experiments would take too long: their commands occur only with --help.
         harmless = [word for command in COMMANDS for word in command if word not in ("reproduce", "worlds")]
         numbers = ["-1", "0", "1e400", "nan", "inf", "99999999999999999999", "0.5", "x"]
@@ -302,8 +304,8 @@ class Arguments:
             arguments += ["--episodes", "3"]
         # Only a path in this folder may be written to, and none of the valid files.
         for place in range(1, len(arguments)):
-            if arguments[place - 1] == "--out":
-                arguments[place] = "out.safetensors"
+            if arguments[place - 1] in ("--out", "--report"):
+                arguments[place] = "out"
         return arguments
 
     def enter(self, arguments) -> bool:

@@ -107,3 +107,24 @@ def test_findings_are_certain_large_or_doubtful():
     assert not Finding("x", "y", 2 * MIN_GAIN, MIN_GAIN).matters
     assert not Finding("x", "y", 0.5 * MIN_GAIN, 0.5 * MIN_GAIN).clear
     assert Finding("x", "y", 0.0, 0.5 * MIN_GAIN).clear
+
+
+def test_what_certainly_matters_a_little_leaves_doubts():
+    rng = np.random.default_rng(0)
+    episodes, steps, arms = 400, 60, 6
+    pays = rng.random((episodes, arms))  # the arms of a bandit, other ones in every episode
+    actions = rng.integers(arms, size=(episodes, steps))
+    won = rng.random((episodes, steps)) < np.take_along_axis(pays, actions, axis=1)
+    data = uqf.Trajectories(
+        actions.ravel(),
+        won.ravel().astype(int),
+        won.ravel().astype(float),
+        np.arange(episodes + 1) * steps,
+        n_actions=arms,
+        n_observations=2,
+    )
+    test = uqf.markov_test(data)
+    assert test.markov and test.doubted and "nearly a state" in test.verdict
+    assert not uqf.markov_test(log(random_world(0), 300, 0)).doubted
+    chosen = uqf.fit(data, discount=0.9)
+    assert len(chosen.diagnostics_["chosen"]["candidates"]) >= 4, "all learners compete"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,7 +12,8 @@ from rich.console import Console
 import uqf
 from uqf.cli import compare, experiments
 from uqf.cli.entry import INTERRUPTED
-from uqf.cli.options import AsJson, Columns, Discount, Seed, log_columns
+from uqf.cli.logs import Clean, Columns, inspect_log, log_columns
+from uqf.cli.options import AsJson, Discount, Seed
 from uqf.cli.refusals import REFUSALS, about, explain
 from uqf.cli.summary import data_report, estimate_report, fit_report, judged, policy_report
 from uqf.cli.tables import show
@@ -33,8 +33,9 @@ from uqf.worlds.environments import environments, make
 app = typer.Typer(
     help="""Policies for partially observed systems from logged episodes.
 
-    A log is a file of episodes: .parquet, .arrow, .csv or .jsonl, with columns action, observation, reward and, if a
-    row is one step, episode; behavior_prob and terminated are optional. A policy is a .safetensors file.
+    A log is a file of episodes: .parquet, .arrow, .csv or .jsonl (.gz and .zst too), with columns action, observation,
+    reward and, if a row is one step, episode; behavior_prob, terminated and time are optional. Observations may have
+    several columns, of numbers and names. A policy is a .safetensors file.
 
     From a log to a policy: [bold]uqf inspect LOG[/bold], [bold]uqf fit LOG --out POLICY[/bold],
     [bold]uqf evaluate POLICY --log OTHER_LOG[/bold]. To look at one: [bold]uqf watch POLICY --env NAME[/bold].
@@ -96,6 +97,7 @@ def fit(
         typer.Option(help="No comparison: the paper's spectral learner of this rank (Parquet only).", min=1),
     ] = None,
     columns: Columns = None,
+    clean: Clean = False,
     seed: Seed = 0,
     as_json: AsJson = False,
 ) -> None:
@@ -125,8 +127,10 @@ def fit(
             return
         with stages(errors) as bar:
             bar.add_task(f"reading {log}")
-            read: Callable[..., Any] = uqf.Shards if log.is_dir() else uqf.read_log
-            data = read(log, columns=log_columns(columns))
+            if log.is_dir() and not clean:
+                data: Any = uqf.Shards(log, columns=log_columns(columns))
+            else:
+                data = uqf.read_log(log, columns=log_columns(columns), clean=clean)
         with fit_progress() as progress:
             learner = uqf.fit(data, discount=discount, holdout=holdout, seed=seed, progress=progress)
             study = Study.of(learner, data, discount=discount, seed=seed, progress=None)
@@ -156,6 +160,7 @@ def evaluate(
         str | None, typer.Option(help=f"How to use the log: {', '.join(METHODS)}; chosen by default.")
     ] = None,
     columns: Columns = None,
+    clean: Clean = False,
     seed: Seed = 0,
     as_json: AsJson = False,
 ) -> None:
@@ -187,6 +192,7 @@ def evaluate(
             data = uqf.read_log(
                 Path(str(log)),
                 columns=log_columns(columns),
+                clean=clean,
                 codebook=header.codebook,
                 n_actions=header.n_actions,
                 n_observations=header.n_observations,
@@ -227,16 +233,16 @@ def watch(
 def inspect(
     path: Annotated[Path, typer.Argument(help="Policy, or a log.")],
     columns: Columns = None,
+    clean: Clean = False,
     discount: Discount = 1.0,
     as_json: AsJson = False,
 ) -> None:
-    """Shows what a policy file or a log holds."""
+    """Shows what a policy file or a log holds, and everything that is wrong with a log."""
     if path.suffix == ".safetensors" or begins_as_tensors(path):
         show({"policy": policy_report(uqf.inspect_policy(path))}, as_json)
     else:
         with about(path):
-            data = uqf.read_log(path, columns=log_columns(columns))
-            show({"log": data_report(data, discount)}, as_json)
+            inspect_log(path, log_columns(columns), clean, discount, as_json)
 
 
 @app.command("environments")

@@ -2,29 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
 from typing import Annotated
 
 import typer
 
-import uqf
-
 Seed = Annotated[int, typer.Option(help="The same seed gives the same figures on every machine.", min=0)]
-Columns = Annotated[
-    str | None,
-    typer.Option(help="Columns with other names, such as 'reward=gain,episode=user'.", metavar="ROLE=NAME,…"),
-]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")]
 Discount = Annotated[float, typer.Option(help="Worth of a reward one step later.", min=0.0, max=1.0)]
-
-
-def log_columns(text: str | None) -> uqf.LogColumns:
-    """The columns of ``role=name,…``."""
-    pairs = [pair.partition("=") for pair in text.split(",")] if text else []
-    roles = [field.name for field in fields(uqf.LogColumns)]
-    for role, _, name in pairs:
-        if role not in roles or not name:
-            raise typer.BadParameter(
-                f"{role!r}: give pairs such as reward=gain; the roles are {', '.join(roles)}"
-            )
-    return uqf.LogColumns(**{role: name for role, _, name in pairs})

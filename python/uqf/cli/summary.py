@@ -26,6 +26,8 @@ Report = dict[str, Any]
 def data_report(data: Trajectories, discount: float = 1.0) -> Report:
     """Figures that describe a data set."""
     returns = data.returns(discount)
+    # Squares of returns may be beyond floating point.
+    scale = float(np.abs(returns).max()) or 1.0
     probs = propensities(data)
     counts = np.unique(data.symbols, return_counts=True)[1]
     return {
@@ -42,7 +44,7 @@ def data_report(data: Trajectories, discount: float = 1.0) -> Report:
         "largest reward": float(data.rewards.max()),
         "discount": discount,
         "mean return": float(returns.mean()),
-        "standard error": float(returns.std() / math.sqrt(len(data))),
+        "standard error": float(scale * (returns / scale).std() / math.sqrt(len(data))),
         "propensities": "estimated from the last symbol" if data.behavior_probs is None else "logged",
         "smallest propensity": float(probs.min()),
         "mean propensity": float(probs.mean()),
@@ -60,6 +62,10 @@ def _names(codebook: Codebook) -> str:
         parts.append(f"{len(codebook.action_names)} actions")
     if codebook.observation_names is not None:
         parts.append(f"{len(codebook.observation_names)} observations and one code for unknown ones")
+    elif codebook.columns_:
+        ignored = codebook.ignored_columns
+        without = f", of which {', '.join(ignored)} tell nothing and are ignored" if ignored else ""
+        parts.append(f"{codebook.n_codes} cells of {', '.join(codebook.columns_)}{without}")
     return ", ".join(parts) or "none, only numbers"
 
 

@@ -21,6 +21,10 @@ TITLES = {
     "against": "The policy against the log",
     "expect": "What to expect",
     "worry": "What to worry about",
+    "codes": "What the codes of observations mean",
+    "stops": "What stops reading (rows count from 0, without the header)",
+    "mended": "What was mended",
+    "look": "What to look at",
 }
 
 
@@ -33,7 +37,7 @@ def show(report: dict[str, Any], as_json: bool) -> None:
     for title, part in report.items():
         heading = TITLES.get(title, title)
         if isinstance(part, list):
-            console.print(heading, style="italic", highlight=False)
+            console.print(printable(heading), style="italic", highlight=False, markup=False)
             lines = Table.grid(padding=(0, 1))
             for line in part or ["nothing in particular"]:
                 lines.add_row("  -", Text(printable(line)))

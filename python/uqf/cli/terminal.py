@@ -13,6 +13,7 @@ from rich.progress import (
     MofNCompleteColumn,
     Progress,
     SpinnerColumn,
+    Task,
     TextColumn,
     TimeElapsedColumn,
     TimeRemainingColumn,
@@ -25,21 +26,34 @@ from uqf.data.progress import Progress as FitProgress
 from uqf.printable import printable
 
 
+class Words(TextColumn):
+    """A column of words that may hold names from files."""
+
+    def __init__(self, text_format: str) -> None:
+        super().__init__(text_format, markup=False)
+
+    def render(self, task: Task) -> Text:
+        """The words, unable to command the terminal."""
+        words = super().render(task)
+        words.plain = printable(words.plain)
+        return words
+
+
 def progress_bar(console: Console) -> Progress:
     """A bar with the time left, gone when it is done; nothing at all where `console` is no terminal."""
     columns = (
-        TextColumn("{task.description}", markup=False),
+        Words("{task.description}"),
         BarColumn(),
         MofNCompleteColumn(),
         TimeRemainingColumn(),
-        TextColumn("{task.fields[note]}", markup=False),
+        Words("{task.fields[note]}"),
     )
     return Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
 
 
 def stages(console: Console) -> Progress:
     """For work whose parts cannot be counted: what is being done, and for how long already."""
-    columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
+    columns = (SpinnerColumn(), Words("{task.description}"), TimeElapsedColumn())
     return Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
 
 
@@ -69,7 +83,7 @@ def plain_table(title: str, *columns: str) -> Table:
 @contextmanager
 def fit_progress() -> Iterator[Callable[[FitProgress], object]]:
     """A callback that shows on a terminal what a fit is doing and how long it will go on."""
-    columns = (TextColumn("{task.description}", markup=False), BarColumn(), TextColumn("{task.fields[left]}"))
+    columns = (Words("{task.description}"), BarColumn(), Words("{task.fields[left]}"))
     console = Console(stderr=True)
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task("", left="")

@@ -10,7 +10,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from uqf.data.cell_growth import MAX_CUTS, features_of, grown, grown_tree, separated
-from uqf.data.cell_targets import appearance, returns_by_action, standardised, with_successor
+from uqf.data.cell_targets import (
+    appearance,
+    later_rewards_by_action,
+    returns_by_action,
+    standardised,
+    with_successor,
+)
 from uqf.data.cells import Cells
 from uqf.data.checks import FloatArray, floats, integers
 from uqf.data.raw_columns import Column
@@ -28,8 +34,10 @@ STEPS_PER_CELL = 200
 #: nothing but one large cell: in a room with a goal in its corner 0.63 to 0.86 of the goals were reached, now all.
 OBSERVATION_WEIGHT = 0.1
 
-#: Cells are many enough for telling observations if they explain this share of what the most explain.
+#: Cells are many enough if they explain this share of what any number of them explains: more cells tell a little more
+#: of the next step, but leave every learner fewer steps for each.
 GOOD_ENOUGH = 0.9
+GOOD_ENOUGH_RETURNS = 0.95
 
 #: A smaller share of the variance is taken for noise.
 NOISE = 0.01
@@ -83,18 +91,22 @@ def chosen_cells(
         return grown(columns, features, seen, shown, most, seed), {}
     seen, halves = seen[steps], _halves(ends, steps, seed)
     returns, following = returns_by_action(paid, ends, taken), standardised(shown[steps + 1])
+    later = later_rewards_by_action(paid, ends, taken)
     if not (halves > 0).any() or not (halves < 0).any():
         return grown(columns, features, seen, returns, most, seed), {}
-    paying = _losses(seen, returns, halves, most, seed)
-    telling = _losses(seen, following, halves, min(most, max(2, round(count ** (1 / 3)))), seed)
-    enough = telling.smallest_good_enough()
-    size = max(paying.smallest_near_best(), enough)
-    share = telling.explained[enough]
-    weights = OBSERVATION_WEIGHT * np.where(share > NOISE, share, 0.0)
-    targets = np.concatenate([returns, weights * following], axis=1)
-    return grown(columns, features, seen, targets, size, seed), {
-        "explained share of returns": float(paying.explained[paying.smallest_near_best()].max())
-    }
+    few = min(most, max(2, round(count ** (1 / 3))))
+    judged = [
+        (returns, _losses(seen, returns, halves, most, seed, GOOD_ENOUGH_RETURNS), 1.0),
+        (later, _losses(seen, later, halves, few, seed), 1.0),
+        (following, _losses(seen, following, halves, few, seed), OBSERVATION_WEIGHT),
+    ]
+    size = max(losses.smallest_good_enough() for _, losses, _ in judged)
+    weighted = [
+        weight * targets * np.where(losses.share > NOISE, losses.share, 0.0) ** (targets is not returns)
+        for targets, losses, weight in judged
+    ]
+    told = {"explained share of returns": float(judged[0][1].share.max())}
+    return grown(columns, features, seen, np.concatenate(weighted, axis=1), size, seed), told
 
 
 def _few_values(column: Column, values: NDArray[Any]) -> bool:
@@ -133,6 +145,8 @@ class Losses:
 
     by_size: dict[int, FloatArray]
     """Squared errors, one sum for each held-out episode."""
+    enough: float
+    """A size is good enough that explains this share of what the best one explains."""
     explained: dict[int, FloatArray]
     """Share of the variance of each target that so many cells explain; negative if they only fit noise."""
 
@@ -146,13 +160,24 @@ class Losses:
         return best
 
     def smallest_good_enough(self) -> int:
-        """The smallest size that explains most of what the best explains, over the targets that can be explained."""
+        """The smallest size that explains nearly what the best explains, or is not certainly worse than it."""
         shares = {size: float(np.maximum(found, NOISE).sum()) for size, found in self.explained.items()}
-        return next(size for size, share in shares.items() if share >= GOOD_ENOUGH * max(shares.values()))
+        enough = next(size for size, share in shares.items() if share >= self.enough * max(shares.values()))
+        return min(enough, self.smallest_near_best())
+
+    @property
+    def share(self) -> FloatArray:
+        """Share of the variance of each target that is explained."""
+        return self.explained[self.smallest_good_enough()]
 
 
 def _losses(
-    seen: NDArray[Any], targets: FloatArray, halves: NDArray[np.int64], most: int, seed: int
+    seen: NDArray[Any],
+    targets: FloatArray,
+    halves: NDArray[np.int64],
+    most: int,
+    seed: int,
+    enough: float = GOOD_ENOUGH,
 ) -> Losses:
     """Of growing numbers of cells up to `most`."""
     taught, judging = halves > 0, halves < 0
@@ -164,5 +189,7 @@ def _losses(
         predicted = grown_tree(seen[taught], targets[taught], size, seed).predict(seen[judging])
         errors = (wanted - predicted.reshape(wanted.shape)) ** 2
         by_size[size] = np.bincount(places, errors.sum(axis=1)).astype(np.float64)
-        explained[size] = np.maximum(1.0 - errors.sum(axis=0) / variance, -1.0)
-    return Losses(by_size, explained)
+        explained[size] = np.where(
+            variance > 1e-9, np.maximum(1.0 - errors.sum(axis=0) / variance, -1.0), 0.0
+        )
+    return Losses(by_size, enough, explained)

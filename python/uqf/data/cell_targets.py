@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -26,27 +27,27 @@ def appearance(columns: Sequence[Column], values: Sequence[NDArray[Any]]) -> Flo
     parts = []
     for column, given in zip(columns, values, strict=True):
         if column.kind == "category":
-            names, counts = np.unique([str(one) for one in given], return_counts=True)
-            common = names[np.argsort(-counts, kind="stable")[:MAX_NAMES]]
-            part = np.stack([given == (None if name == "None" else name) for name in common], axis=1).astype(
-                float
-            )
+            counts = Counter(given.tolist())
+            common = sorted(counts, key=lambda name: (-counts[name], str(name)))[:MAX_NAMES]
+            part = np.stack([given == name for name in common], axis=1).astype(np.float64)
         else:
             present = np.isfinite(given)
-            low, high = np.quantile(given[present], [0.005, 0.995]) if present.any() else (0.0, 0.0)
-            clipped = np.clip(
-                np.where(present, given, np.median(given[present]) if present.any() else 0.0), low, high
-            )
-            part = np.stack([clipped, ~present], axis=1).astype(float)
+            numbers = given[present] if present.any() else np.zeros(1)
+            low, middle, high = np.quantile(numbers, [0.005, 0.5, 0.995])
+            clipped = np.clip(np.where(present, given, middle), low, high)
+            part = np.stack([clipped, ~present], axis=1).astype(np.float64)
         parts.append(standardised(part))
     return np.concatenate(parts, axis=1)
 
 
 def standardised(values: FloatArray) -> FloatArray:
     """Columns of mean zero and of variances that sum to one; constant ones stay zero."""
+    values = values / np.maximum(
+        1.0, np.abs(values).max(axis=0, initial=0.0)
+    )  # squares of large ones overflow
     centred = values - values.mean(axis=0)
     deviations = centred.std(axis=0)
-    kept = deviations > 1e-12 * np.maximum(1.0, np.abs(values).max(axis=0, initial=0.0))
+    kept = deviations > 1e-12
     scaled: FloatArray = np.where(kept, centred / np.where(kept, deviations, 1.0), 0.0)
     scaled /= np.sqrt(max(kept.sum(), 1))
     return scaled
@@ -66,13 +67,37 @@ def returns_by_action(
         following[at] = rewards[at + 1] + DISCOUNT * following[at + 1]
     steps = with_successor(offsets)
     returns = following[steps] - following[steps].mean()
+    return standardised(returns[:, None] * _chosen(actions, len(rewards))[steps + 1])
+
+
+def later_rewards_by_action(
+    rewards: FloatArray, offsets: NDArray[np.int64], actions: NDArray[np.int64] | None
+) -> FloatArray:
+    """For the same steps: the rewards a few steps later, together with the actions that they were paid for.
+
+    What was seen may decide which action is good much later, as the first sight of a card to be remembered does; the
+    mean return tells nothing of it. Rewards and actions count by how far they are from their means.
+    """
+    chosen = _chosen(actions, len(rewards))
+    paid = (rewards - rewards.mean())[:, None] * (chosen - chosen.mean(axis=0))
+    sums = np.concatenate([np.zeros((1, paid.shape[1])), np.cumsum(paid, axis=0)])
+    steps = with_successor(offsets)
+    end = np.repeat(offsets[1:], np.diff(offsets))[steps]
+    parts = [
+        sums[np.minimum(steps + last + 1, end)] - sums[np.minimum(steps + first, end)]
+        for first, last in ((2, 2), (3, 4), (5, 8), (9, 16), (17, 32))
+    ]
+    return standardised(np.concatenate(parts, axis=1))
+
+
+def _chosen(actions: NDArray[np.int64] | None, count: int) -> FloatArray:
+    """1 in the column of the action of every step; rare actions share a column."""
     if actions is None:
-        return standardised(returns[:, None])
-    counts = np.bincount(actions)
-    order = np.argsort(-counts, kind="stable")
+        return np.ones((count, 1))
+    order = np.argsort(-np.bincount(actions), kind="stable")
     group = np.minimum(np.argsort(order, kind="stable"), MAX_ACTIONS - 1)[actions]
-    chosen = np.eye(int(group.max()) + 1)[group[steps + 1]]
-    return standardised(returns[:, None] * chosen)
+    chosen: FloatArray = np.eye(int(group.max()) + 1)[group]
+    return chosen
 
 
 def with_successor(offsets: NDArray[np.int64]) -> NDArray[np.int64]:

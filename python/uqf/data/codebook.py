@@ -19,13 +19,6 @@ MAX_CODES = 100_000
 class Codebook:
     """Observations of several columns, each a category, a number or missing, as codes 0, 1, 2, …
 
-    Parameters
-    ----------
-    max_codes : int
-        At most so many codes; fewer if the log is short or if more would not help.
-    seed : int
-        Of ties between equally good cuts, and of the episodes that judge.
-
     One column of names keeps them all: code i is the i-th in alphabetical order, and one code more, the last, stands
     for every name that the log does not contain. Any other table is cut into cells by a tree of questions; see `fit`.
     An unseen number lies in the nearest cell, an unseen name in the cell of what is none of the known ones, and a
@@ -34,14 +27,21 @@ class Codebook:
     It is a scikit-learn transformer (`fit`, `transform`, `get_params`, `clone`) without its base classes, which take
     seconds to import: an agent that only acts should not wait for them.
 
+    Parameters
+    ----------
+    max_codes : int
+        At most so many codes; fewer if the log is short or if more would not help.
+    seed : int
+        Of ties between equally good cuts, and of the episodes that judge.
+
     Examples
     --------
     >>> import uqf
-    >>> steps = {"temp": [70.5, 90.5, None] * 40, "state": ["idle", "busy"] * 60}
-    >>> book = uqf.Codebook(max_codes=8).fit(steps)
+    >>> steps = {"temp": [70, 90, None] * 40, "state": ["idle", "busy"] * 60}
+    >>> book = uqf.Codebook().fit(steps)
     >>> book.describe(book.encode_one({"temp": 95.0, "state": "idle"}))
     'temp ≥ 80, state = idle'
-    >>> book.encode_one({"temp": -3.0, "state": "idle"}) == book.encode_one((70.5, "idle"))
+    >>> book.encode_one({"temp": -3.0, "state": "idle"}) == book.encode_one((70, "idle"))
     True
     """
 
@@ -104,8 +104,7 @@ class Codebook:
         kinds = tuple(column.with_names(one) for column, one in zip(kinds, values, strict=True))
         cells, told = chosen_cells(kinds, values, rewards, offsets, taken, self.max_codes, self.seed)
         self.coding_ = cells
-        ignored = [column.name for column in kinds if column.name not in cells.used]
-        self.diagnostics_ = {"codes": cells.n_codes, "ignored columns": ignored, **told}
+        self.diagnostics_ = {"codes": cells.n_codes, "ignored columns": list(self.ignored_columns), **told}
         return self
 
     @classmethod
@@ -153,6 +152,12 @@ class Codebook:
     def observation_names(self) -> tuple[str, ...] | None:
         """What the codes are called, but for the last, if there is one column of names."""
         return self.coding_.names if isinstance(self.coding_, Names) else None
+
+    @property
+    def ignored_columns(self) -> tuple[str, ...]:
+        """Columns that no code depends on, since they did not help to tell what follows."""
+        used = self.coding_.used if isinstance(self.coding_, Cells) else self.columns_
+        return tuple(name for name in self.columns_ if name not in used)
 
     def encode(self, columns: Any) -> NDArray[np.int64]:
         """Codes of many observations, shape (n,); columns as in `fit`, in any order if they have names."""

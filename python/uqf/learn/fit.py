@@ -151,8 +151,9 @@ def fit(
         for learner, candidate in zip(learners, CANDIDATES, strict=True)
         if candidate.plans_on_observations <= test.markov
     ]
+    states = test.markov and not test.doubted
     tried: Tried = []
-    for number, learner in enumerate(suited[:PLANNED] if test.markov else suited):
+    for number, learner in enumerate(suited[:PLANNED] if states else suited):
         if number > 0 and seconds is not None and reporter.seconds > seconds:
             break
         told = reporter.within(f"{type(learner).__name__}, trial", learner.work(taught.n_steps))
@@ -161,7 +162,7 @@ def fit(
             tried.append((learner, policy_gain(learner.policy_, baseline, judges)))
         except UQFError as problem:
             tried.append((learner, str(problem)))
-    best = _best(tried[:1] if test.markov and isinstance(tried[0][1], Gain) else tried)
+    best = _best(tried[:1] if states and isinstance(tried[0][1], Gain) else tried)
     rehearsal = None
     beliefs = next(
         (one for one, found in tried if isinstance(one, BeliefQ) and isinstance(found, Gain)), None

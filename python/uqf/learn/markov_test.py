@@ -25,6 +25,9 @@ MIN_GAIN = 0.04
 #: A summary may still matter if its gain and so many standard errors together reach the least gain.
 DOUBT = 1.5
 
+#: A summary that is better by so many standard errors, however little, leaves doubts: a policy may live on little.
+CERTAIN = 3.5
+
 #: What follows is certain, for all that matters, if its log-likelihood is nearer to 0 than this.
 MIN_SURPRISE = 0.005
 
@@ -103,6 +106,11 @@ class MarkovTest:
     """One for every summary and event, the strongest first."""
 
     @property
+    def doubted(self) -> bool:
+        """Whether something in the past certainly matters, though little."""
+        return any(one.evidence > CERTAIN for one in self.findings)
+
+    @property
     def verdict(self) -> str:
         """In plain words."""
         if not self.findings:
@@ -113,6 +121,9 @@ class MarkovTest:
                 "the data cannot tell whether the last observation is a state."
             )
         strongest = self.findings[0]
+        if self.markov and self.doubted:
+            certain = max(self.findings, key=lambda one: one.evidence)
+            return f"The last observation is nearly a state: {certain}."
         if self.markov:
             return (
                 f"The last observation is a state as far as the data show. The strongest doubt: {strongest}."

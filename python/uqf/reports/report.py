@@ -156,8 +156,24 @@ def report(
         Where the page goes; it is written whole or not at all.
     discount : float in [0, 1], optional
         That of the learner by default; a policy alone needs it.
+    seed : int
+        Of the estimates, and of which episodes judge where that is not settled.
     progress : callable, optional
         Called now and then with a `uqf.Progress`.
+
+    Returns
+    -------
+    Report
+        What the page shows: its parts, and `as_dict` for all of them as plain values.
+
+    Examples
+    --------
+    >>> import uqf
+    >>> data = uqf.rollout(uqf.make("tiger"), episodes=100, seed=0)
+    >>> learner = uqf.ContextQ(0.95).fit(data)
+    >>> found = uqf.report(learner, data, "report.html")
+    >>> found.log.episodes
+    100
     """
     check_folder(path)
     study = Study.of(learner, data, discount=discount, seed=seed, progress=progress)

@@ -130,7 +130,7 @@ def layout_of(schema: Any, wanted: LogColumns) -> Layout:
         name for name in {name for names in found.values() for name in names} if schema.names.count(name) > 1
     ]
     if twice:
-        raise FileFormatError(f"two columns are called {sorted(twice)[0]!r}")
+        raise FileFormatError(f"several columns are called {sorted(twice)[0]!r}; rename all but one")
     observation, first = found.pop("observation"), found.pop("first_observation", ())
     if first and len(first) != len(observation):
         raise FileFormatError(

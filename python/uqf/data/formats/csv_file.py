@@ -55,8 +55,8 @@ class CsvSource:
         )
 
     def schema(self) -> Any:
-        """Columns and types."""
-        return pa.schema(list(self._types.items()))
+        """Columns and types; columns that are not read are text."""
+        return pa.schema([(name, self._types.get(name, pa.string())) for name in self.header.names])
 
     def tables(self, rows: int, names: list[str]) -> Iterator[Any]:
         """The named columns, at most `rows` rows at a time."""

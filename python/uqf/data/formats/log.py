@@ -5,66 +5,25 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from uqf.data.codebook import Codebook
 from uqf.data.concatenate import concatenate
 from uqf.data.formats.alphabet import Alphabet, alphabet_of
-from uqf.data.formats.arrow import ArrowSource
+from uqf.data.formats.cleaning import CleanSource
 from uqf.data.formats.columns import Layout, LogColumns, layout_of, naming
-from uqf.data.formats.compression import plain_suffix
-from uqf.data.formats.csv_file import CsvSource
 from uqf.data.formats.episodes import trajectories_of
 from uqf.data.formats.grouping import whole_episodes
-from uqf.data.formats.json_lines import JsonLinesSource
-from uqf.data.formats.parquet import ParquetSource, metadata_of
+from uqf.data.formats.parquet import metadata_of
+from uqf.data.formats.problems import Diagnosis, LogProblem
 from uqf.data.formats.promises import refuse_empty_promise
 from uqf.data.formats.recode import recoded
+from uqf.data.formats.sources import source_of
 from uqf.data.trajectories import Trajectories
 from uqf.errors import FileFormatError
 
-#: Format by suffix.
-SUFFIXES = {
-    ".parquet": "parquet",
-    ".pq": "parquet",
-    ".arrow": "arrow",
-    ".feather": "arrow",
-    ".csv": "csv",
-    ".jsonl": "jsonl",
-    ".ndjson": "jsonl",
-}
-
 #: Rows read at a time for every episode of a batch, where a row is one step.
 STEPS_PER_EPISODE = 100
-
-
-class Source(Protocol):
-    """A log that can be read from its beginning any number of times, a table at a time."""
-
-    def schema(self) -> Any:
-        """Columns and types."""
-
-    def tables(self, rows: int, names: list[str]) -> Iterator[Any]:
-        """The named columns, at most `rows` rows at a time."""
-
-
-def _source(path: Path, format: str | None, columns: LogColumns) -> Source:
-    kind = format or ("parquet" if path.is_dir() else SUFFIXES.get(plain_suffix(path)))
-    match kind:
-        case "parquet":
-            return ParquetSource(path, columns)
-        case "arrow":
-            return ArrowSource(path)
-        case "csv":
-            return CsvSource(path, columns)
-        case "jsonl":
-            return JsonLinesSource(path, columns)
-        case None:
-            raise FileFormatError(
-                f"suffix {path.suffix!r} is not one of {', '.join(SUFFIXES)}; say what it is, as in format='csv'"
-            )
-        case _:
-            raise ValueError(f"format = {format!r}: choose {', '.join(sorted(set(SUFFIXES.values())))}")
 
 
 def iter_log(
@@ -76,6 +35,7 @@ def iter_log(
     n_actions: int | None = None,
     n_observations: int | None = None,
     codebook: Codebook | None = None,
+    clean: bool = False,
 ) -> Iterator[Trajectories]:
     """Episodes of a log, `batch_episodes` at a time (the last batch may have fewer).
 
@@ -94,6 +54,8 @@ def iter_log(
         By default the suffix tells.
     columns, n_actions, n_observations, codebook
         As in `uqf.from_arrow`.
+    clean : bool
+        Repairs what `uqf.log_problems` finds, as far as that is possible without guessing.
 
     Returns
     -------
@@ -115,28 +77,92 @@ def iter_log(
     if batch_episodes < 1:
         raise ValueError(f"batch_episodes = {batch_episodes}: give at least 1")
     path, columns = Path(path), (columns or LogColumns()).of(codebook)
+    asked = (n_actions, n_observations, codebook)
+    try:
+        with naming(path):
+            yield from _regrouped(_read(path, format, columns, clean, asked, batch_episodes), batch_episodes)
+    except FileFormatError as error:
+        raise FileFormatError(f"{error}{_all_problems(path, format, columns)}") from error
+
+
+def _read(
+    path: Path,
+    format: str | None,
+    columns: LogColumns,
+    clean: bool,
+    asked: tuple[int | None, int | None, Codebook | None],
+    batch_episodes: int,
+) -> Iterator[Trajectories]:
+    """The episodes in parts of any size; `asked` are n_actions, n_observations and codebook."""
+    n_actions, n_observations, codebook = asked
+    source = source_of(path, format, columns, clean)
+    schema = source.schema()
+    layout = layout_of(schema, columns)
+    written_actions, written_observations, written_names = metadata_of(schema)
+    if clean and not written_actions:
+        source = CleanSource(source, layout)
+    rows = batch_episodes * STEPS_PER_EPISODE if layout.per_step else batch_episodes
+    if n_actions is None or n_observations is None:
+        tables = source.tables(rows, [layout.names["action"]])
+        refuse_empty_promise(written_actions, written_observations, tables, layout)
+    alphabet, _ = alphabet_of(
+        lambda names: source.tables(rows, names),
+        layout,
+        written_actions or n_actions,
+        written_observations or n_observations,
+        None if written_actions else codebook,
+    )
+    parts = _parts(source.tables(rows, layout.columns), layout, alphabet)
+    # Our own files hold codes even where there are names.
+    yield from (recoded(part, written_names, *asked) for part in parts) if written_actions else parts
+
+
+def log_problems(
+    path: str | os.PathLike[str], *, format: str | None = None, columns: LogColumns | None = None
+) -> list[LogProblem]:
+    r"""Everything that hinders reading a log, or that a careful reader would ask about.
+
+    Parameters
+    ----------
+    path, format, columns
+        As in `uqf.iter_log`.
+
+    Returns
+    -------
+    list of LogProblem
+        Severe ones first: with these the log is read only if it is cleaned or mended. Empty for a log with one row
+        per episode, whose problems are told one by one.
+
+    Raises
+    ------
+    FileFormatError
+        If the file is no log at all: damaged, or without the columns that every log has.
+
+    Examples
+    --------
+    >>> import uqf
+    >>> with open("messy.csv", "w") as file:
+    ...     _ = file.write("episode,action,observation,reward,done\n0,go,3,,no\n0,go,4,$2,yes\n")
+    >>> for problem in uqf.log_problems("messy.csv"):
+    ...     print(problem.column, problem.what, problem.rows)
+    reward missing values (0,)
+    reward currency signs (1,)
+    done looks like `terminated`, but is not used ()
+    """
+    path, columns = Path(path), columns or LogColumns()
     with naming(path):
-        source = _source(path, format, columns)
-        schema = source.schema()
-        layout = layout_of(schema, columns)
-        rows = batch_episodes * STEPS_PER_EPISODE if layout.per_step else batch_episodes
-        written_actions, written_observations, written_names = metadata_of(schema)
-        if n_actions is None or n_observations is None:
-            tables = source.tables(rows, [layout.names["action"]])
-            refuse_empty_promise(written_actions, written_observations, tables, layout)
-        alphabet, _ = alphabet_of(
-            lambda names: source.tables(rows, names),
-            layout,
-            written_actions or n_actions,
-            written_observations or n_observations,
-            None if written_actions else codebook,
-        )
-        parts = _parts(source.tables(rows, layout.columns), layout, alphabet)
-        if written_actions:
-            # Our own files hold codes even where there are names.
-            asked = (n_actions, n_observations, codebook)
-            parts = (recoded(part, written_names, *asked) for part in parts)
-        yield from _regrouped(parts, batch_episodes)
+        source = source_of(path, format, columns, clean=True)
+        layout = layout_of(source.schema(), columns)
+        return Diagnosis.of(source, layout).problems if layout.per_step else []
+
+
+def _all_problems(path: Path, format: str | None, columns: LogColumns) -> str:
+    """The severe problems of a log that could not be read, for its message."""
+    try:
+        found = [problem for problem in log_problems(path, format=format, columns=columns) if problem.severe]
+    except (FileFormatError, OSError):
+        return ""
+    return "".join(["\nAll problems of the log:", *(f"\n  {problem}" for problem in found)]) if found else ""
 
 
 def _parts(tables: Iterable[Any], layout: Layout, alphabet: Alphabet) -> Iterator[Trajectories]:
@@ -173,6 +199,7 @@ def read_log(
     n_actions: int | None = None,
     n_observations: int | None = None,
     codebook: Codebook | None = None,
+    clean: bool = False,
 ) -> Trajectories:
     r"""All episodes of a log.
 
@@ -180,7 +207,7 @@ def read_log(
 
     Parameters
     ----------
-    path, format, columns, n_actions, n_observations, codebook
+    path, format, columns, n_actions, n_observations, codebook, clean
         As in `uqf.iter_log`.
 
     Returns
@@ -209,6 +236,7 @@ def read_log(
         n_actions=n_actions,
         n_observations=n_observations,
         codebook=codebook,
+        clean=clean,
     )
     return concatenate(list(batches))
 

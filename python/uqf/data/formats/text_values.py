@@ -27,6 +27,9 @@ KINDS = {
     "nothing": r"^\s*(?i:|na|n/a|null|none|missing|-|\?)\s*$",
 }
 
+#: A comma that cannot stand between thousands.
+DECIMAL_COMMA = r",([0-9]{1,2}|[0-9]{4,})[^0-9]*$"
+
 #: Kinds that are numbers, the plain ones first.
 NUMBERS = ("whole", "number", "thousands", "decimal comma", "currency")
 MESSY = ("thousands", "decimal comma", "currency")
@@ -40,6 +43,8 @@ class TextColumn:
     rows: dict[str, list[int]] = field(default_factory=dict)
     """The first rows of every kind."""
     examples: dict[str, str] = field(default_factory=dict)
+    comma_is_decimal: bool = False
+    """Whether 1,234 is a bit more than one: other values of the column have other than three digits there."""
 
     def take(self, values: Any, first_row: int) -> None:
         """Adds the text of one table."""
@@ -48,6 +53,9 @@ class TextColumn:
         for kind, pattern in KINDS.items():
             fits = pc.and_(left, pc.fill_null(pc.match_substring_regex(values, pattern), False))
             self._add(kind, fits, values, first_row)
+            if kind in ("decimal comma", "currency"):
+                decimal = pc.match_substring_regex(pc.filter(values, fits), DECIMAL_COMMA)
+                self.comma_is_decimal |= bool(pc.any(decimal).as_py())
             left = pc.and_not(left, fits)
         self._add("name", left, values, first_row)
 
@@ -64,11 +72,6 @@ class TextColumn:
         """Whether every value that is there is of one of these kinds, and there is one."""
         found = {kind for kind in self.counts if kind != "missing"}
         return bool(found) and found <= set(kinds)
-
-    @property
-    def comma_is_decimal(self) -> bool:
-        """Whether 1,234 is a bit more than one: other values of the column have other than three digits there."""
-        return self.counts["decimal comma"] > 0
 
     def type_of(self) -> Any:
         """The type of Arrow that the text can be read as, without guessing."""

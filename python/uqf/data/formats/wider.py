@@ -25,7 +25,7 @@ def merged_schema(parts: Iterable[tuple[Any, Any]], columns: LogColumns) -> Any:
         for name in set(schema.names):
             if schema.names.count(name) > 1:
                 if layout_of(schema, columns) and name in layout_of(schema, columns).columns:
-                    raise FileFormatError(f"{place}: two columns are called {name!r}")
+                    raise FileFormatError(f"{place}: several columns are called {name!r}; rename all but one")
                 continue
             found.setdefault(name, {}).setdefault(schema.field(name).type, place)
     known = {name: [kind for kind in kinds if not pa.types.is_null(kind)] for name, kinds in found.items()}
@@ -41,7 +41,8 @@ def merged_schema(parts: Iterable[tuple[Any, Any]], columns: LogColumns) -> Any:
         except TypeError:
             told = "; ".join(f"{kind} in {place}" for kind, place in found[name].items())
             raise FileFormatError(f"column {name!r} holds {told}: give one kind of values") from None
-    return pa.schema(list(types.items()), metadata)
+    # The others are kept by name: whoever looks for problems wants to know them.
+    return pa.schema([(name, types.get(name, first.field(name).type)) for name in first.names], metadata)
 
 
 def wider(one: Any, other: Any) -> Any:
