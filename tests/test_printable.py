@@ -23,10 +23,6 @@ def test_what_can_be_seen_stays(text):
     assert printable(text) == text
 
 
-def test_percentages_keep_their_space():
-    assert printable("52\xa0%") == escape("52\xa0%") == "52\xa0%"
-
-
 @given(hostile)
 def test_a_page_shows_the_same_and_gains_no_tags(text):
     found = []

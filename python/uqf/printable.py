@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import html
 
+#: Harmless, though `str.isprintable` says no: the end of a line, and the space that holds a number and its unit together.
+SHOWN = "\n\N{NO-BREAK SPACE}"
+
 
 def printable(text: str) -> str:
     r"""The text with everything that a terminal would obey rather than show as an escape, such as ``\x1b``.
 
-    That is every character which is neither printable nor a line end or a space that keeps a line together: control
-    sequences, marks that turn the direction of writing, halves of characters.
+    That is every character which is neither printable nor a line end: control sequences, marks that turn the
+    direction of writing, halves of characters.
     """
     if text.isprintable():
         return text
     return "".join(
-        letter if letter.isprintable() or letter in "\n\xa0" else letter.encode("unicode_escape").decode()
+        letter if letter.isprintable() or letter in SHOWN else letter.encode("unicode_escape").decode()
         for letter in text
     )
 
