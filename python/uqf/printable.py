@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 
-#: Harmless, though `str.isprintable` says no: the end of a line, and the space between a number and its unit.
+#: Harmless, though `str.isprintable` says no: line ends, and the space that holds a number and its unit together.
 SHOWN = "\n\N{NO-BREAK SPACE}"
 
 
