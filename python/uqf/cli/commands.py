@@ -28,7 +28,7 @@ from uqf.reports.report import Report
 from uqf.reports.study import Study
 from uqf.reports.writing import check_folder
 from uqf.storage.tensors import begins_as_tensors
-from uqf.worlds.environments import environments, make
+from uqf.worlds.named import environments, make
 
 app = typer.Typer(
     help="""Policies for partially observed systems from logged episodes.
