@@ -22,6 +22,7 @@ ROOMS = {
     "worlds": "Worlds",
     "policies": "Policies",
     "batches": "Many episodes at once",
+    "agent": "Agents",
     "storage": "Files of policies",
     "evaluate": "Rollouts and returns",
     "iteration": "Policy iteration",

@@ -149,7 +149,7 @@ pub fn fill_blocks<T: Send, R: Send>(
         out = rest;
     }
     map_blocks(threads, items, block, ticker, |range| {
-        let mut part = parts[range.start / block].lock().unwrap_or_else(|poison| poison.into_inner());
+        let mut part = parts[range.start / block].lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         work(range, &mut part)
     })
 }
@@ -172,7 +172,8 @@ type Pools = HashMap<(u32, usize), Arc<ThreadPool>>;
 fn pool(threads: usize) -> Result<Arc<ThreadPool>> {
     static POOLS: OnceLock<Mutex<Pools>> = OnceLock::new();
     let key = (std::process::id(), threads);
-    let mut pools = POOLS.get_or_init(Mutex::default).lock().unwrap_or_else(|poison| poison.into_inner());
+    let mut pools =
+        POOLS.get_or_init(Mutex::default).lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     if let Some(pool) = pools.get(&key) {
         return Ok(pool.clone());
     }

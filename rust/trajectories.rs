@@ -35,7 +35,7 @@ pub struct View<'a> {
     pub n_observations: usize,
 }
 
-impl<'a> View<'a> {
+impl View<'_> {
     /// What an episode showed before its first action.
     #[inline]
     pub fn first(&self, episode: usize) -> Option<usize> {

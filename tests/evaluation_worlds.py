@@ -184,7 +184,7 @@ NINE = {
 
 
 def random_case(seed):
-    """A world, a behaviour with or without a memory and two policies that are equal, as a seed has them.
+    """A world, a behaviour with or without a memory and two policies that earn the same, as a seed has them.
 
     The last two actions do the same: moving probability from one to the other changes nothing.
     """
@@ -210,6 +210,8 @@ def random_case(seed):
         behavior = Controller.of_table(uqf.TablePolicy(table, observations))
     # Close enough to the behaviour for logs to tell: its mean over nodes, mixed with something else.
     own = 0.7 * behavior.probs.mean(axis=0) + 0.3 * rng.dirichlet(np.ones(actions), symbols + 1)
+    # What follows must not depend on which of the two was taken.
+    own[-1 - observations : -1] = own[-1 - 2 * observations : -1 - observations]
     other = own.copy()
     moved = 0.5 * own[:, -1]
     other[:, -1] -= moved

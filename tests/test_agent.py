@@ -1,5 +1,8 @@
 """Agents: what is deployed earns what was tested."""
 
+import subprocess
+import sys
+
 import gymnasium
 import numpy as np
 import pytest
@@ -7,6 +10,7 @@ from gymnasium import spaces
 
 import uqf
 from uqf.adapters.sb3 import Predictor
+from uqf.worlds.spaces import coding
 
 
 class RepeatFirst(gymnasium.Env):
@@ -163,3 +167,41 @@ def test_vector_environments_show_stacked_parts():
     assert agent.act() == expected
     actions, state = predictor.predict(shown)
     assert actions.tolist() == expected and len(state) == 4
+
+
+@pytest.mark.parametrize("space", [spaces.Discrete(2, start=5), spaces.MultiDiscrete([2, 1])])
+def test_actions_of_other_spaces_have_names_that_no_environment_takes_for_codes(space):
+    class Bandit(gymnasium.Env):
+        """The second action pays."""
+
+        observation_space, action_space = spaces.Discrete(2), space
+
+        def reset(self, *, seed=None, options=None):
+            super().reset(seed=seed)
+            return 0, {}
+
+        def step(self, action):
+            assert self.action_space.contains(action), action
+            second = np.ravel(action)[0] == np.ravel(coding(space, "action").decode(1))[0]
+            return 0, float(second), False, False, {}
+
+    world = uqf.GymnasiumWorld(Bandit, horizon=3)
+    learner = uqf.ContextQ(0.9).fit(uqf.rollout(world, episodes=100, seed=0))
+    agent = uqf.Agent(learner)
+    agent.reset(0)
+    assert agent.act() == world.action_names[1]
+    fitting = uqf.Agent(learner, actions=world.actions)
+    fitting.reset(0)
+    assert world._envs[0].step(fitting.act())[1] == 1.0
+
+
+def test_an_agent_needs_neither_scikit_learn_nor_gymnasium(tmp_path):
+    path = tmp_path / "policy.safetensors"
+    book = uqf.Codebook(max_codes=4).fit(np.arange(60.0).reshape(30, 2))
+    uqf.save(uqf.ObservationPolicy(np.eye(2)[np.arange(book.n_codes + 1) % 2]), path, codebook=book)
+    code = f"""import sys, uqf
+agent = uqf.Agent({str(path)!r})
+agent.reset((3.0, 4.0))
+print(agent.act(), [name for name in ("sklearn", "scipy", "gymnasium", "onnx") if name in sys.modules])"""
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert run.stdout.strip() == f"{book.encode_one((3.0, 4.0)) % 2} []", run.stderr

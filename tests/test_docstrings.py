@@ -67,16 +67,12 @@ def test_parameters_returns_and_examples_are_described(name, stubs):
     assert not missing, f"uqf.{name} does not describe {missing}"
 
 
-#: What the two folders of other names hold.
-RIVALS = [
-    f"{folder}.{name}"
-    for folder in ("ope", "baselines")
-    for name, public in vars(getattr(uqf, folder)).items()
-    if callable(public)
-]
+def names_in(folder):
+    """What a folder of other names holds."""
+    return [f"{folder}.{name}" for name, public in vars(getattr(uqf, folder)).items() if callable(public)]
 
 
-@pytest.mark.parametrize("name", [*NAMES, *RIVALS])
+@pytest.mark.parametrize("name", [*NAMES, *names_in("ope"), *names_in("baselines"), *names_in("strings")])
 def test_nothing_is_described_that_cannot_be_given(name, stubs):
     public = attrgetter(name)(uqf)
     if inspect.ismodule(public):
@@ -86,9 +82,9 @@ def test_nothing_is_described_that_cannot_be_given(name, stubs):
     assert not found or found <= set(inspect.signature(public).parameters)
 
 
-@every_name
+@pytest.mark.parametrize("name", [*NAMES, *names_in("strings")])
 def test_examples_run(name, tmp_path, monkeypatch):
-    public = getattr(uqf, name)
+    public = attrgetter(name)(uqf)
     if inspect.ismodule(public):
         return
     monkeypatch.chdir(tmp_path)

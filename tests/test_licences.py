@@ -7,6 +7,7 @@ import json
 import re
 import shutil
 import subprocess
+import tomllib
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
@@ -81,6 +82,11 @@ def test_every_crate_is_permissive_and_from_the_registry():
     assert not wrong
     foreign = [one["name"] for one in packages if one["source"] is None and one["name"] != "uqf"]
     assert not foreign, "a dependency by path would not be there for others"
+
+
+def test_cargo_deny_allows_the_same_licences():
+    allowed = tomllib.loads((ROOT / "deny.toml").read_text())["licenses"]["allow"]
+    assert set(allowed) <= PERMISSIVE
 
 
 def licence(metadata):

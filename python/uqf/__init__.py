@@ -68,6 +68,7 @@ if TYPE_CHECKING:
     from uqf.policies import ObservationPolicy as ObservationPolicy
     from uqf.policies import Policy as Policy
     from uqf.policies import TablePolicy as TablePolicy
+    from uqf.reports.report import report as report
     from uqf.storage.onnx import export_onnx as export_onnx
     from uqf.storage.policies import PolicyHeader as PolicyHeader
     from uqf.storage.policies import inspect_policy as inspect_policy
@@ -134,6 +135,7 @@ _ON_REQUEST = {
     "UQF": ("uqf.learn.uqf", None),
     "MarkovTest": ("uqf.learn.markov_test", None),
     "fit": ("uqf.learn.fit", None),
+    "report": ("uqf.reports.report", None),
     "markov_test": ("uqf.learn.markov_test", None),
     "NotFittedError": ("uqf.learn.not_fitted", None),
     "Hankel": ("uqf.learn.spectral.hankel", None),

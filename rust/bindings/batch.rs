@@ -31,7 +31,7 @@ impl PolicyBatch {
     }
 
     fn locked(&self) -> MutexGuard<'_, Box<dyn Episodes>> {
-        self.episodes.lock().unwrap_or_else(|poison| poison.into_inner())
+        self.episodes.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 }
 

@@ -19,7 +19,7 @@ use crate::parts;
 use crate::policies::context::{self, MAX_DEPTH};
 use crate::simulate::policy::Policy;
 
-fn to_python<'py>(py: Python<'py>, numbers: impl Iterator<Item = u32>) -> Bound<'py, PyArray1<i64>> {
+fn to_python(py: Python<'_>, numbers: impl Iterator<Item = u32>) -> Bound<'_, PyArray1<i64>> {
     numbers.map(i64::from).collect::<Vec<_>>().into_pyarray(py)
 }
 

@@ -114,7 +114,7 @@ pub fn small(name: &str, given: &[i64]) -> PyResult<Vec<u32>> {
 pub fn threads(given: Option<i64>) -> PyResult<usize> {
     const MAX: i64 = 1024;
     match given {
-        None => Ok(std::thread::available_parallelism().map_or(1, |n| n.get())),
+        None => Ok(std::thread::available_parallelism().map_or(1, std::num::NonZero::get)),
         Some(n @ 1..=MAX) => Ok(n as usize),
         Some(n) => {
             Err(PyValueError::new_err(format!("threads = {n}: give 1 to {MAX}, or None for all cores")))

@@ -32,7 +32,7 @@ pub fn to_python(py: Python<'_>, error: Error) -> PyErr {
 fn guarded<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<String>().cloned();
-        let text = text.or_else(|| panic.downcast_ref::<&str>().map(|text| text.to_string()));
+        let text = text.or_else(|| panic.downcast_ref::<&str>().map(std::string::ToString::to_string));
         Err(Error::Internal(text.unwrap_or_else(|| "panic without a message".into())))
     })
 }

@@ -110,7 +110,7 @@ impl Gridworld {
         let goal_at = |&&(row, column): &&(usize, usize)| rows[row][column] == b'G';
         let goal = cell_at(*places.iter().find(goal_at).expect("the map has a goal")).expect("a free cell");
         let start = cell_at(start).expect("the start is free");
-        Gridworld { map, start, goal, next, observe, slips, sensor, action_names, places }
+        Gridworld { map, places, next, observe, slips, sensor, action_names, start, goal }
     }
 
     pub fn tabular(&self) -> Tabular {
@@ -140,7 +140,7 @@ impl Gridworld {
             terminal: (0..states).map(|state| state == self.goal).collect(),
         };
         let names = self.places.iter().map(|(row, column)| format!("({row}, {column})")).collect();
-        let action_names = self.action_names.iter().map(|name| name.to_string()).collect();
+        let action_names = self.action_names.iter().map(std::string::ToString::to_string).collect();
         let observation_names = (0..observations).map(|o| self.observation_name(o)).collect();
         Tabular::new(model)
             .and_then(|tabular| tabular.named(action_names, observation_names, names))

@@ -132,7 +132,7 @@ impl Pocman {
         };
         let nearby = (0..maze.len()).map(block).collect();
         let (home, ghost_home) = (at(home), at(ghost_home));
-        Pocman { home, ghost_home, ghost_starts, ghost_range, pills, eligible, nearby, maze }
+        Pocman { maze, home, ghost_home, ghost_starts, ghost_range, pills, eligible, nearby }
     }
 
     /// The cell at (x, y), y counted from the bottom.

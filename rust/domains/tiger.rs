@@ -44,7 +44,7 @@ impl Tiger {
             start: vec![0.5, 0.5],
             terminal: vec![false; 2],
         };
-        let names = |list: &[&str]| list.iter().map(|name| name.to_string()).collect();
+        let names = |list: &[&str]| list.iter().map(std::string::ToString::to_string).collect();
         Tabular::new(model)
             .and_then(|tabular| tabular.named(names(&ACTIONS), names(&OBSERVATIONS), names(&STATES)))
             .expect("the arrays are written above")

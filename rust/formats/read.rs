@@ -109,7 +109,8 @@ impl Body<'_> {
             }
             (Token::Word("identity"), None) if row.is_none() && width == states => {
                 lexer.advance()?;
-                return self.set_identity(table, actions);
+                self.set_identity(table, actions);
+                return Ok(());
             }
             (Token::Word(word @ ("uniform" | "identity" | "reset")), _) => {
                 let problem = match word {
@@ -153,14 +154,13 @@ impl Body<'_> {
         Ok(())
     }
 
-    fn set_identity(&mut self, table: Table, actions: std::ops::Range<usize>) -> Result<()> {
+    fn set_identity(&mut self, table: Table, actions: std::ops::Range<usize>) {
         let states = self.header.states.count;
         let target = self.tables.of(table);
         for matrix in target.chunks_exact_mut(states * states).take(actions.end).skip(actions.start) {
             matrix.fill(0.0);
             matrix.iter_mut().step_by(states + 1).for_each(|entry| *entry = 1.0);
         }
-        Ok(())
     }
 
     /// `R: action [: state [: next state [: observation]]]`, then numbers that run over the indices not named, in

@@ -161,6 +161,6 @@ impl<'t> Symbols<'t> {
 
     /// The names, or nothing if the file only counts.
     pub fn names(&self) -> Vec<String> {
-        self.names.iter().map(|name| name.to_string()).collect()
+        self.names.iter().map(std::string::ToString::to_string).collect()
     }
 }

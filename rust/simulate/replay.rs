@@ -81,9 +81,9 @@ pub fn before_steps<P: Policy>(
             ticker.check()?;
         }
         if values {
-            policy.q_values(memory, row)
+            policy.q_values(memory, row);
         } else {
-            policy.action_probs(memory, row)
+            policy.action_probs(memory, row);
         }
         Ok(())
     };

@@ -106,6 +106,12 @@ print(sorted(name for name in gymnasium.registry if name.startswith("uqf/")))"""
     assert run.stdout.count("uqf/") == len(uqf.environments()) and "uqf/GridWorld-near-v0" in run.stdout
 
 
+def test_a_gymnasium_that_is_too_old_is_refused_by_name():
+    code = "import gymnasium, uqf; gymnasium.__version__ = '0.29.1'; uqf.GymnasiumWorld"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert "ImportError: gymnasium 0.29.1 is too old: pip install --upgrade 'uqf[gym]'" in run.stderr
+
+
 class Counter(gymnasium.Env):
     """Shows the number of steps so far through any space; ends after four."""
 

@@ -61,11 +61,7 @@ def test_other_columns_may_have_one_name(tmp_path):
 
 
 def promising(path, **promise):
-    metadata = {
-        "n_actions": 2,
-        "n_observations": 3,
-        "codebook": None,
-    } | promise
+    metadata = {"n_actions": 2, "n_observations": 3, "codebook": None} | promise
     table = pa.table({"actions": [[0, 1]], "observations": [[0, 2]], "rewards": [[0.0, 1.0]]})
     pq.write_table(table.replace_schema_metadata({b"uqf": json.dumps(metadata).encode()}), path)
     return path
@@ -82,20 +78,25 @@ sizes = st.one_of(
 )
 
 
+def shards(path):
+    """All that a folder's reader makes of a file."""
+    found = uqf.Shards(path)
+    assert all(len(batch) for shard in found for batch in shard.batches())
+    return found
+
+
 @given(sizes, sizes)
 def test_metadata_are_held_against_the_columns(tmp_path_factory, n_actions, n_observations):
-    path = promising(
-        tmp_path_factory.getbasetemp() / "p.parquet", n_actions=n_actions, n_observations=n_observations
-    )
-    honest = type(n_actions) is type(n_observations) is int and n_actions >= 2 and n_observations >= 3
-    for read in (uqf.read_log, uqf.Shards):
-        if honest and n_actions * n_observations <= 2**20:
+    path = tmp_path_factory.getbasetemp() / "p.parquet"
+    promising(path, n_actions=n_actions, n_observations=n_observations)
+    numbers = type(n_actions) is type(n_observations) is int
+    honest = numbers and n_actions >= 2 and n_observations >= 3 and n_actions * n_observations <= 2**20
+    for read in (uqf.read_log, shards):
+        if honest:
             assert read(path).n_actions == n_actions
-        elif not honest or n_actions * n_observations > 2**20:
+        else:
             with pytest.raises(uqf.FileFormatError, match=r"p\.parquet"):
-                [
-                    shard for shard in uqf.Shards(path) for _ in shard.batches()
-                ] if read is uqf.Shards else read(path)
+                read(path)
 
 
 def test_a_caller_may_mean_it(tmp_path):
@@ -160,15 +161,17 @@ def test_every_kind_of_refusal_names_the_file():
         raise KeyError("a bug stays one")
 
 
-def test_progress_with_a_name_that_looks_like_markup(tmp_path):
-    """On a terminal: the description of a progress bar is markup unless told otherwise."""
-    (tmp_path / "[").mkdir()
-    path = tmp_path / "[" / "x].csv"
+@pytest.mark.parametrize("name", ["[/x].csv", "\x1b[2J.csv"])
+def test_progress_on_a_terminal_shows_names_as_they_stand(tmp_path, name):
+    """The description of a progress bar is markup unless told otherwise."""
+    path = tmp_path / name
+    path.parent.mkdir(exist_ok=True)
     path.write_text("episode,action,observation,reward\n" + "".join(f"{n},{n % 2},0,1\n" for n in range(8)))
     command = [sys.executable, "-m", "uqf", "fit", str(path), "--out", str(tmp_path / "p")]
     code = f"import pty, sys; sys.exit(pty.spawn({command!r}) >> 8)"
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert "MarkupError" not in run.stdout and "Traceback" not in run.stdout, run.stdout
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout
+    assert "MarkupError" not in said and "Traceback" not in said, said
+    assert "reading" in said and "\x1b[2J" not in said, said
 
 
 def test_usage_errors_are_no_tracebacks():

@@ -106,3 +106,20 @@ def test_ctrl_c_ends_it_cleanly():
     assert process.wait(30) == 130
     assert b"Stopped." in seen and b"Traceback" not in seen
     assert b"\x1b[?25h" in seen, "the cursor is shown again"
+
+
+def test_worlds_of_gymnasium_are_watched_and_played_with_the_codebook_of_the_policy(tmp_path):
+    somewhere = np.random.default_rng(0).normal(size=(200, 4)) * [1.0, 1.0, 0.1, 1.0]
+    world = uqf.GymnasiumWorld("CartPole-v1", horizon=30, codebook=uqf.Codebook(max_codes=5).fit(somewhere))
+    path = str(tmp_path / "policy.safetensors")
+    uqf.ContextQ(0.99).fit(uqf.rollout(world, episodes=40, seed=0)).save(path)
+    run = CliRunner().invoke(
+        app, ["watch", path, "--env", "CartPole-v1", "--seed", "1"], catch_exceptions=False
+    )
+    assert run.exit_code == 0
+    first = world.simulation(1).first
+    assert world.codebook.describe(first) in run.output, "what a code means stands below what was seen"
+    played = CliRunner().invoke(
+        app, ["evaluate", path, "--env", "CartPole-v1", "--episodes", "3", "--json"], catch_exceptions=False
+    )
+    assert json.loads(played.output)["CartPole-v1"]["return"] >= 8

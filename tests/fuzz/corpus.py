@@ -15,6 +15,7 @@ from log_tables import STEPS
 from pomdp_texts import BODY, HEAD, MAZE, TIGER
 from random_policies import KINDS
 from uqf.experiments import Cell, Store
+from uqf.strings import write_automaton
 
 TABLES = {
     "steps": pa.table(STEPS),
@@ -34,6 +35,8 @@ WORLDS = [
     HEAD + "start include: 0\n" + BODY + "R: * : *\n1 2\n3 4\n",
 ]
 
+STRINGS = ["3 2\n3 0 1 0\n0\n1 1\n", "2 4\n4 0 1 2 3\n2 3 3\n"]
+
 
 def fill(folder: Path) -> None:
     """Writes a valid file of every kind into a folder, and some that are none."""
@@ -41,6 +44,10 @@ def fill(folder: Path) -> None:
     for kind, make in KINDS.items():
         settings = {"rank": 3, "discount": 0.9, "grid": [1, {"a": None}]}
         uqf.save(make(), folder / f"{kind}.safetensors", codebook=names, settings=settings)
+    numbers = np.random.default_rng(0).normal(size=(60, 2))
+    book = uqf.Codebook(max_codes=4).fit({"x": numbers[:, 0], "y": ["a", "b", None] * 20, "z": numbers[:, 1]})
+    cells = uqf.TablePolicy(np.full((3 * book.n_codes + 1, 3), 1 / 3), book.n_codes)
+    uqf.save(cells, folder / "cells.safetensors", codebook=book.with_actions(("left", "right", "stay")))
     tiger = uqf.rollout(uqf.make("tiger"), episodes=30, horizon=5)
     tiger.to_parquet(folder / "tiger.parquet")
     for kind, settings in (
@@ -55,6 +62,10 @@ def fill(folder: Path) -> None:
         (folder / f"{name}.jsonl").write_text("\n".join(map(json.dumps, table.to_pylist())))
         if name != "episodes":
             pa.csv.write_csv(table, folder / f"{name}.csv")
+    uqf.read_log(folder / "steps.csv").to_parquet(folder / "named.parquet")
+    for index, text in enumerate(STRINGS):
+        (folder / f"{index}.strings").write_text(text)
+    write_automaton(uqf.WFA([0.5, 0.5], [[[0.5, 0.25], [0.0, 0.5]]], [0.25, 0.5]), folder / "a.automaton")
     for index, text in enumerate(WORLDS):
         (folder / f"{index}.pomdp").write_text(text)
     cells = [Cell("trial", "a", {"world": "w", "episodes": n}, 0) for n in range(3)]

@@ -26,6 +26,7 @@ from uqf.cli import commands
 from uqf.experiments import Store
 from uqf.learn.spectral import statistics_file
 from uqf.storage import policies, tensors
+from uqf.strings import files as strings
 
 
 class Files:
@@ -116,6 +117,8 @@ class Policies(Forged):
     def read(self) -> None:
         header, policy = uqf.inspect_policy(self.path), uqf.load(self.path)
         assert 0.0 <= header.discount <= 1.0
+        if header.codebook is not None:
+            assert all(header.codebook.describe(code) for code in range(min(header.n_observations, 9)))
         state = policy.initial_state()
         for _ in range(2):
             probs = policy.action_probs(state)
@@ -216,6 +219,30 @@ class JsonLines(Log, Text):
         return b"\n".join(lines)
 
 
+class Strings(Text):
+    """Samples of strings, and probabilities, as the competitions write them."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder, ".strings")
+
+    def read(self) -> None:
+        with contextlib.suppress(uqf.FileFormatError):
+            strings.read_probabilities(self.path)
+        sample = strings.read_strings(self.path)
+        assert all(0 <= symbol < sample.n_symbols for symbol in sample.symbols)
+
+
+class Automata(Text):
+    """Probabilistic automata as text."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder, ".automaton")
+
+    def read(self) -> None:
+        automaton = strings.read_automaton(self.path)
+        assert 0.0 <= automaton(()) <= 1.0 + 1e-5
+
+
 class Cells(Text):
     """Finished cells of experiments."""
 
@@ -225,7 +252,9 @@ class Cells(Text):
         self.path = self.store.path
 
     def read(self) -> None:
-        self.store.missing([row.cell for row in self.store.rows()])
+        rows = self.store.rows()
+        assert self.store.missing([row.cell for row in rows]) == []
+        assert all(isinstance(row.result, dict) for row in rows)
 
 
 COMMANDS = [
@@ -302,6 +331,8 @@ DOORS = {
     "arrow": Arrow,
     "csv": Csv,
     "jsonl": JsonLines,
+    "strings": Strings,
+    "automata": Automata,
     "cells": Cells,
     "arguments": Arguments,
 }

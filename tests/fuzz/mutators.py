@@ -172,8 +172,9 @@ def bent_table(table, rng):
                 order = rng.integers(max(table.num_rows, 1), size=table.num_rows)
                 table = table.take(pa.array(order)) if table.num_rows else table
             case 6:
-                sizes = {"n_actions": 3, "n_observations": 2, "codebook": None}
-                metadata = json.dumps(bent(sizes, rng)).encode()
+                written = (table.schema.metadata or {}).get(b"uqf")
+                honest = {"n_actions": 3, "n_observations": 2, "codebook": None}
+                metadata = json.dumps(bent(json.loads(written) if written else honest, rng)).encode()
                 table = table.replace_schema_metadata({b"uqf": metadata})
     return table
 

@@ -1,6 +1,7 @@
 """What an ONNX runtime does with an exported policy is what the policy does."""
 
 import json
+import sys
 import tempfile
 from pathlib import Path
 
@@ -141,3 +142,13 @@ def test_other_policies_are_refused_by_name(tmp_path):
     with pytest.raises(TypeError, match="with a window"):
         export_onnx(window, path)
     assert not path.exists()
+
+
+def test_a_missing_package_is_named(tmp_path, monkeypatch):
+    learner = uqf.ContextQ(0.95).fit(log(False))
+    for name in [*sys.modules]:
+        if name.startswith("uqf.storage.onnx"):
+            monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "onnx", None)
+    with pytest.raises(ImportError, match=r"export_onnx needs onnx: pip install 'uqf\[onnx\]'"):
+        learner.export_onnx(tmp_path / "policy.onnx")

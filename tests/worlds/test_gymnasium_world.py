@@ -10,10 +10,11 @@ from gymnasium import spaces
 import uqf
 from uqf.frames import play
 from uqf.worlds import gymnasium as module
+from uqf.worlds.spaces import leaves
 
 
 class Echo(gymnasium.Env):
-    """Shows the number of steps so far through any space and pays for repeating the first; ends after four."""
+    """Shows anything of a space and pays the mean of the numbers that it showed before; ends after four steps."""
 
     def __init__(self, space, show=None, actions=None):
         self.observation_space = space
@@ -27,13 +28,14 @@ class Echo(gymnasium.Env):
 
     def step(self, action):
         self.time += 1
-        return self._shown(), float(self.np_random.random()), self.time == 4, False, {}
+        numbers = [one for one in leaves(self.seen) if not isinstance(one, str)]
+        reward = float(np.mean([np.mean(one) for one in numbers]))
+        return self._shown(), reward, self.time == 4, False, {}
 
     def _shown(self):
-        if self.show is not None:
-            return self.show(self.time)
         self.observation_space.seed(int(self.np_random.integers(2**31)))
-        return self.observation_space.sample()
+        self.seen = self.observation_space.sample() if self.show is None else self.show(self.time)
+        return self.seen
 
 
 OBSERVATIONS = {
@@ -139,7 +141,7 @@ def test_policy_iteration_and_watching_work_as_in_other_worlds():
     frames = list(play(world, policy, seed=3, episode=2))
     data = uqf.rollout(world, policy, episodes=3, seed=3)[2]
     assert [frame.action for frame in frames[:-1]] == data.actions.tolist()
-    assert "FFF" in frames[0].picture.replace("\x1b[41mS\x1b[0m", "S")
+    assert frames[0].picture.split() == ["@FFF", "FHFH", "FFFH", "HFFG"]
     cart = uqf.GymnasiumWorld("CartPole-v1", codebook=uqf.Codebook().fit(np.eye(4).repeat(9, axis=0)))
     assert "observation" in cart.simulation().render() or "<" in cart.simulation().render()
 
@@ -182,6 +184,8 @@ def test_bad_sources_are_refused_with_a_way_out():
     for source in (vector, 3):
         with pytest.raises(TypeError, match="source is a"):
             uqf.GymnasiumWorld(source)
+    with pytest.raises(ValueError, match=r"source = 'FrozenLakes-v1': .*Did you mean: `FrozenLake`"):
+        uqf.GymnasiumWorld("FrozenLakes-v1")
     with pytest.raises(TypeError, match="source made a int"):
         uqf.GymnasiumWorld(int)
     with pytest.raises(TypeError, match="choose a few actions"):

@@ -13,6 +13,7 @@ from gymnasium.vector import SyncVectorEnv
 from uqf.data.trajectories import Trajectories
 from uqf.evaluate import rollout
 from uqf.worlds.environments import Environment, make
+from uqf.worlds.gymnasium_envs import Env
 
 
 class GymnasiumEnv(gymnasium.Env[np.int64, np.int64]):
@@ -129,7 +130,7 @@ def named_env(name: str, *, render_mode: str | None = None, **options: Any) -> G
 
 
 def from_gymnasium(
-    gym_env: gymnasium.Env[Any, Any],
+    gym_env: Env,
     policy: Any = None,
     *,
     episodes: int,

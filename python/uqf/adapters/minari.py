@@ -9,7 +9,8 @@ from gymnasium import spaces
 
 from uqf.data.trajectories import Trajectories
 from uqf.errors import FileFormatError
-from uqf.worlds.spaces import Coding, coding
+from uqf.worlds.space_codes import codes_shown, encoded, learned, one_to_one
+from uqf.worlds.spaces import checked_observations, coding
 
 
 def _elements(stacked: Any, space: Any, length: int) -> list[Any]:
@@ -25,20 +26,17 @@ def _elements(stacked: Any, space: Any, length: int) -> list[Any]:
     return list(stacked)
 
 
-def _codes(stacked: Any, space: Any, codes: Coding, length: int) -> list[int]:
-    return [codes.encode(element) for element in _elements(stacked, space, length)]
-
-
 def from_minari(dataset: Any) -> Trajectories:
-    """Episodes of a `minari.MinariDataset` with finite spaces, as `uqf.from_gymnasium` codes them.
+    """Episodes of a `minari.MinariDataset`, coded as those of a `uqf.GymnasiumWorld`.
 
+    Observations of spaces that are not small and finite become cells of a codebook that is learned from the data.
     Minari has T + 1 observations for T actions: the one before the first action becomes that of
     `first_observations`. Minari knows no propensities, so the data have none.
 
     Parameters
     ----------
     dataset : minari.MinariDataset
-        With finite spaces of actions and observations.
+        With finitely many actions.
 
     Returns
     -------
@@ -67,25 +65,32 @@ def from_minari(dataset: Any) -> Trajectories:
     >>> uqf.from_minari(dataset).first_observations.tolist()
     [3]
     """
-    actions = coding(dataset.action_space, "action")
-    observations = coding(dataset.observation_space, "observation")
+    actions, space = coding(dataset.action_space, "action"), checked_observations(dataset.observation_space)
     episodes, ended, first = [], [], []
     for index, episode in enumerate(dataset.iterate_episodes()):
         length = len(episode.rewards)
         try:
-            seen = _codes(episode.observations, dataset.observation_space, observations, length + 1)
-            taken = _codes(episode.actions, dataset.action_space, actions, length)
+            seen = _elements(episode.observations, space, length + 1)
+            taken = _elements(episode.actions, dataset.action_space, length)
         except FileFormatError as error:
             raise FileFormatError(f"episode {index} of the Minari data set: {error}") from None
-        episodes.append((taken, seen[1:], np.asarray(episode.rewards, np.float64)))
+        codes = [actions.encode(action) for action in taken]
+        episodes.append((codes, seen[1:], np.asarray(episode.rewards, np.float64)))
         first.append(seen[0])
         ended.append(bool(episode.terminations[-1]))
     if not episodes:
         raise FileFormatError("the Minari data set holds no episode")
-    return Trajectories.from_episodes(
-        episodes,
+    codebook = None
+    if not codes_shown(space):
+        codebook = one_to_one(space) or learned(space, episodes, first, seed=0)
+    return Trajectories(
+        np.concatenate([taken for taken, _, _ in episodes]),
+        encoded(codebook, space, [one for _, seen, _ in episodes for one in seen]),
+        np.concatenate([rewards for _, _, rewards in episodes]),
+        np.cumsum([0, *(len(taken) for taken, _, _ in episodes)]),
         n_actions=actions.n,
-        n_observations=observations.n,
+        n_observations=codes_shown(space) if codebook is None else codebook.n_codes or 1,
         terminated=ended,
-        first_observations=first,
+        first_observations=encoded(codebook, space, first),
+        codebook=codebook,
     )

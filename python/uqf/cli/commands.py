@@ -3,30 +3,30 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, TextColumn
-from rich.progress import Progress as Bar
 
 import uqf
-from uqf.cli import experiments
+from uqf.cli import compare, experiments
 from uqf.cli.entry import INTERRUPTED
-from uqf.cli.logs import Clean, Columns, inspect_log, log_columns
+from uqf.cli.logs import inspect_log
+from uqf.cli.options import AsJson, Clean, Columns, Discount, Seed, log_columns
 from uqf.cli.refusals import REFUSALS, about, explain
 from uqf.cli.summary import data_report, estimate_report, fit_report, judged, policy_report
 from uqf.cli.tables import show
-from uqf.cli.terminal import plain_table, progress_bar, stages, stoppable
+from uqf.cli.terminal import fit_progress, plain_table, progress_bar, stages, stoppable
 from uqf.cli.watch import as_record
 from uqf.cli.watch import show as show_episode
 from uqf.cli.worlds import fitting, named_world
 from uqf.evaluate import estimate_return
 from uqf.frames import play
 from uqf.ope import METHODS
+from uqf.reports.report import Report
+from uqf.reports.study import Study
+from uqf.reports.writing import check_folder
 from uqf.storage.tensors import begins_as_tensors
 from uqf.worlds.environments import environments, make
 
@@ -50,13 +50,9 @@ app = typer.Typer(
 )
 
 experiments.register(app)
+compare.register(app)
 
-Seed = Annotated[int, typer.Option(help="The same seed gives the same figures on every machine.", min=0)]
 Episodes = Annotated[int, typer.Option(help="Episodes per world.", min=2)]
-
-
-AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")]
-Discount = Annotated[float, typer.Option(help="Worth of a reward one step later.", min=0.0, max=1.0)]
 
 
 def main() -> None:
@@ -83,23 +79,6 @@ World = Annotated[
 ]
 
 
-@contextmanager
-def _progress_bar() -> Iterator[Callable[[uqf.Progress], object]]:
-    """A callback that shows on a terminal what a fit is doing and how long it will go on."""
-    columns = (TextColumn("{task.description}", markup=False), BarColumn(), TextColumn("{task.fields[left]}"))
-    console = Console(stderr=True)
-    with Bar(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
-        task = bar.add_task("", left="")
-
-        def show(progress: uqf.Progress) -> None:
-            left = f"{progress.seconds_left:.0f} s left" if 0 < progress.done < progress.total else ""
-            bar.update(
-                task, description=progress.stage, completed=progress.done, total=progress.total, left=left
-            )
-
-        yield show
-
-
 @app.command()
 def fit(
     log: Annotated[
@@ -110,6 +89,9 @@ def fit(
     holdout: Annotated[
         float, typer.Option(help="Share of the episodes that judge the learners.", min=0.01, max=0.9)
     ] = 0.5,
+    report: Annotated[
+        Path | None, typer.Option(help="Where a page about the log and the policy goes, such as report.html.")
+    ] = None,
     rank: Annotated[
         int | None,
         typer.Option(help="No comparison: the paper's spectral learner of this rank (Parquet only).", min=1),
@@ -121,22 +103,26 @@ def fit(
 ) -> None:
     """Learns a policy from a log, as `uqf.fit` does, and writes it.
 
-    The learners are compared on held-out episodes, and the best one is taught again by all of them. The report says
-    what the data look like, what was chosen, what return to expect, and what to worry about. The policy is written
-    last and whole: an interrupted run leaves an older file as it was.
+    The learners are compared on held-out episodes, and the best one is taught again by all of them. What is printed
+    says what the data look like, what was chosen, where it differs from the log, what return to expect, and what to
+    worry about. With --report all of it is a page to look at: one file. The policy is written last and whole: an
+    interrupted run leaves an older file as it was.
 
     A folder of .parquet files may be larger than memory: it is read a batch at a time, and learners are compared on a
     sample of its episodes. With --rank nothing is compared and nothing is held out.
     """
     errors, again = Console(stderr=True), f"{out} is as it was; the same command starts again."
-    if not out.absolute().parent.is_dir():
-        raise FileNotFoundError(f"{out}: there is no folder {out.absolute().parent} to write to")
+    for path in (out, report or out):
+        check_folder(path)
     with stoppable(errors, again), about(log):
         if rank is not None:
-            with _progress_bar() as progress:
+            with fit_progress() as progress:
                 shards = uqf.Shards(log, columns=log_columns(columns))
                 spectral = uqf.UQF(rank, discount, target="return", projection="hashed", seed=seed)
-                spectral.fit(shards, progress=progress).save(out)
+                spectral.fit(shards, progress=progress)
+                if report is not None:
+                    spectral.report(shards, report, seed=seed, progress=progress)
+                spectral.save(out)
             show({"learned": spectral.diagnostics_} | ({"policy": str(out)} if as_json else {}), as_json)
             return
         with stages(errors) as bar:
@@ -145,13 +131,20 @@ def fit(
                 data: Any = uqf.Shards(log, columns=log_columns(columns))
             else:
                 data = uqf.read_log(log, columns=log_columns(columns), clean=clean)
-        with _progress_bar() as progress:
+        with fit_progress() as progress:
             learner = uqf.fit(data, discount=discount, holdout=holdout, seed=seed, progress=progress)
+            study = Study.of(learner, data, discount=discount, seed=seed, progress=None)
+            found = Report(study, seed)
+            if report is not None or as_json:
+                found.complete(progress)
         with stages(errors) as bar:
-            bar.add_task(f"evaluating on {len(learner.trial_.held_out):,} held-out episodes")
-            report = fit_report(learner, discount, seed)
+            bar.add_task(f"evaluating on {len(study.held_out):,} held-out episodes")
+            told = fit_report(learner, found)
+        if report is not None:
+            found.write(report)
         learner.save(out)
-    show(report | ({"policy": str(out)} if as_json else {}), as_json)
+    whole = {"report": found.as_dict(), "page": report and str(report), "policy": str(out)} if as_json else {}
+    show(told | whole, as_json)
 
 
 @app.command()

@@ -69,7 +69,7 @@ class Interruption:
             with suppress(Exception):
                 sys.stdout.flush()
                 sys.stderr.flush()
-            self.leave()
+            os._exit(INTERRUPTED)
         self.pressed = True
 
 

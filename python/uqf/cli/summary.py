@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from uqf import ope
+from uqf.cli.essentials import against, expected
 from uqf.data.codebook import Codebook
 from uqf.data.concatenate import concatenate
 from uqf.data.fingerprint import fingerprint
@@ -15,17 +16,18 @@ from uqf.data.propensities import propensities
 from uqf.data.trajectories import Trajectories
 from uqf.learn.learner import Learner
 from uqf.learn.markov_test import markov_test
+from uqf.reports import report as reports
+from uqf.reports.problems import FEW_OCCURRENCES, problems
 from uqf.storage.policies import PolicyHeader
 
 Report = dict[str, Any]
-
-#: A symbol needs about this many occurrences before its operator is more than noise.
-FEW_OCCURRENCES = 10
 
 
 def data_report(data: Trajectories, discount: float = 1.0) -> Report:
     """Figures that describe a data set."""
     returns = data.returns(discount)
+    # Squares of returns may be beyond floating point.
+    scale = float(np.abs(returns).max()) or 1.0
     probs = propensities(data)
     counts = np.unique(data.symbols, return_counts=True)[1]
     return {
@@ -42,7 +44,7 @@ def data_report(data: Trajectories, discount: float = 1.0) -> Report:
         "largest reward": float(data.rewards.max()),
         "discount": discount,
         "mean return": float(returns.mean()),
-        "standard error": float(returns.std() / math.sqrt(len(data))),
+        "standard error": float(scale * (returns / scale).std() / math.sqrt(len(data))),
         "propensities": "estimated from the last symbol" if data.behavior_probs is None else "logged",
         "smallest propensity": float(probs.min()),
         "mean propensity": float(probs.mean()),
@@ -113,48 +115,26 @@ def estimate_report(estimate: ope.Estimate) -> Report:
     }
 
 
-def worries(
-    data: Trajectories, figures: Report, estimate: ope.Estimate, diagnostics: dict[str, Any]
-) -> list[str]:
-    """What a careful reader would ask about, most serious first; `figures` are those of `data_report`."""
+def worries(estimate: ope.Estimate, data: Trajectories, diagnostics: dict[str, Any]) -> list[str]:
+    """What a careful reader would ask about, most serious first."""
     found = []
     if not estimate.sufficient:
         found.append(
             f"The expected return is {estimate.text()}: {estimate.lack} Try the policy on a small share of the "
             "traffic first."
         )
-    if figures["smallest reward"] == figures["largest reward"]:
-        found.append("Every reward is the same: there is nothing to learn from.")
-    unused = data.n_actions - len(np.unique(data.actions))
-    if unused:
-        found.append(f"{unused} of {data.n_actions} actions never occur: nothing is known about them.")
-    if data.behavior_probs is None:
-        found.append(
-            "The log has no propensities (column behavior_prob). They were estimated from the last symbol: "
-            f"{figures['smallest propensity']:.2g} at least, {figures['mean propensity']:.2g} on average. If the "
-            "behaviour looked further back, the estimate and all that rests on it are wrong."
-        )
-    if figures["symbols seen rarely"] > 0.5 * figures["symbols seen"]:
-        found.append(
-            f"{figures['symbols seen rarely']} of {figures['symbols seen']} symbols occur fewer than "
-            f"{FEW_OCCURRENCES} times: group rare observations."
-        )
-    if not data.terminated.any() and data.lengths.min() < data.lengths.max():
-        found.append(
-            "No episode is marked as ended by the world, though lengths differ: is `terminated` missing?"
-        )
-    return found + [str(note) for note in diagnostics.get("notes", [])]
+    return found + problems(data, diagnostics)
 
 
-def fit_report(learner: Learner, discount: float, seed: int) -> Report:
+def fit_report(learner: Learner, found: reports.Report) -> Report:
     """What `uqf.fit` made of the data, and what to expect of it.
 
     The estimate is of the chosen learner's policy as it was before the held-out episodes taught it too. They taught
     that policy nothing, but they chose the learner: with few episodes the estimate is a little too high.
     """
-    trial, unseen = learner.trial_, learner.trial_.held_out
-    data = concatenate([trial.taught, unseen])
-    estimate = ope.evaluate(trial.policy, unseen, discount=discount, seed=seed)
+    trial, discount = learner.trial_, found.study.discount
+    data = concatenate([trial.taught, trial.held_out])
+    estimate = ope.evaluate(trial.policy, trial.held_out, discount=discount, seed=found.seed)
     told, chosen = learner.diagnostics_, learner.diagnostics_["chosen"]
     figures = data_report(data, discount)
     if told["episodes"] > len(data):
@@ -166,8 +146,9 @@ def fit_report(learner: Learner, discount: float, seed: int) -> Report:
             "why": chosen["why"],
             **{name: _judged(found) for name, found in chosen["candidates"].items()},
         },
-        "expect": estimate_report(estimate) | {"logged return": float(unseen.returns(discount).mean())},
-        "worry": worries(data, figures, estimate, learner.diagnostics_),
+        "against": against(found.differences),
+        "expect": estimate_report(estimate) | expected(found.expectations),
+        "worry": worries(estimate, data, told),
     }
 
 

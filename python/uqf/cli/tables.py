@@ -18,6 +18,7 @@ TITLES = {
     "data": "What the data look like",
     "chosen": "What was chosen",
     "candidates": "Who was compared",
+    "against": "The policy against the log",
     "expect": "What to expect",
     "worry": "What to worry about",
     "codes": "What the codes of observations mean",
@@ -36,9 +37,12 @@ def show(report: dict[str, Any], as_json: bool) -> None:
     for title, part in report.items():
         heading = TITLES.get(title, title)
         if isinstance(part, list):
-            console.print(heading, style="italic", highlight=False)
+            console.print(printable(heading), style="italic", highlight=False, markup=False)
+            lines = Table.grid(padding=(0, 1))
             for line in part or ["nothing in particular"]:
-                console.print(printable(f"  - {line}"), highlight=False, markup=False)
+                lines.add_row("  -", Text(printable(line)))
+            console.print(lines)
+            console.print()
         else:
             _show_part(console, heading, part)
 

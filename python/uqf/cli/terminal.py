@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import typer
@@ -13,6 +13,7 @@ from rich.progress import (
     MofNCompleteColumn,
     Progress,
     SpinnerColumn,
+    Task,
     TextColumn,
     TimeElapsedColumn,
     TimeRemainingColumn,
@@ -21,24 +22,38 @@ from rich.table import Table
 from rich.text import Text
 
 from uqf.cli.entry import INTERRUPTED
+from uqf.data.progress import Progress as FitProgress
 from uqf.printable import printable
+
+
+class Words(TextColumn):
+    """A column of words that may hold names from files."""
+
+    def __init__(self, text_format: str) -> None:
+        super().__init__(text_format, markup=False)
+
+    def render(self, task: Task) -> Text:
+        """The words, unable to command the terminal."""
+        words = super().render(task)
+        words.plain = printable(words.plain)
+        return words
 
 
 def progress_bar(console: Console) -> Progress:
     """A bar with the time left, gone when it is done; nothing at all where `console` is no terminal."""
     columns = (
-        TextColumn("{task.description}", markup=False),
+        Words("{task.description}"),
         BarColumn(),
         MofNCompleteColumn(),
         TimeRemainingColumn(),
-        TextColumn("{task.fields[note]}", markup=False),
+        Words("{task.fields[note]}"),
     )
     return Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
 
 
 def stages(console: Console) -> Progress:
     """For work whose parts cannot be counted: what is being done, and for how long already."""
-    columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
+    columns = (SpinnerColumn(), Words("{task.description}"), TimeElapsedColumn())
     return Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
 
 
@@ -63,3 +78,20 @@ def plain_table(title: str, *columns: str) -> Table:
     for index, column in enumerate(columns):
         table.add_column(column, justify="left" if index == 0 else "right", no_wrap=True)
     return table
+
+
+@contextmanager
+def fit_progress() -> Iterator[Callable[[FitProgress], object]]:
+    """A callback that shows on a terminal what a fit is doing and how long it will go on."""
+    columns = (Words("{task.description}"), BarColumn(), Words("{task.fields[left]}"))
+    console = Console(stderr=True)
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task("", left="")
+
+        def show(progress: FitProgress) -> None:
+            left = f"{progress.seconds_left:.0f} s left" if 0 < progress.done < progress.total else ""
+            bar.update(
+                task, description=progress.stage, completed=progress.done, total=progress.total, left=left
+            )
+
+        yield show

@@ -1,8 +1,8 @@
-"""How probable the logged actions were under the policy that took them: one rule for learning and for evaluation.
+"""How probable the logged actions were under the policy that took them, as learning and its judges take it.
 
 What the log says is believed. Where it says nothing, the behaviour is taken to look at the last symbol only: the
 frequencies of actions after each symbol, drawn towards the overall ones where there are few steps. If the behaviour
-looked further back these are wrong, and so is whatever rests on them.
+looked further back these are wrong, and so is whatever rests on them; `uqf.ope` looks for such a memory.
 """
 
 from __future__ import annotations

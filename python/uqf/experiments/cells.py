@@ -78,6 +78,8 @@ class Store:
         try:
             record = json.loads(line)
             cell = Cell(record["experiment"], record["method"], record["setting"], record["seed"])
+            if not all(isinstance(record[part], dict) for part in ("setting", "result", "origin")):
+                raise TypeError("setting, result or origin is no mapping")
             return Row(cell, record["result"], record["origin"])
         except (ValueError, LookupError, TypeError, RecursionError) as error:
             raise FileFormatError(

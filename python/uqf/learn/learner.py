@@ -132,6 +132,30 @@ class Learner(BaseEstimator):  # type: ignore[misc]
         }
         save(policy, path, settings=plain, data=self.origin_)
 
+    def report(
+        self,
+        data: Any,
+        path: str | os.PathLike[str],
+        *,
+        seed: int = 0,
+        progress: Callback | None = None,
+    ) -> Any:
+        """Writes a page about this log and the policy, and returns what it shows; see `uqf.report`."""
+        from uqf.reports.report import report
+
+        return report(self, data, path, seed=seed, progress=progress)
+
+    def _repr_html_(self) -> str:
+        """A fitted learner in a notebook: the essentials; before, as scikit-learn shows it."""
+        from uqf.reports.notebook import fragment
+
+        shown: str = fragment(self) if hasattr(self, "policy_") else super()._repr_html_()
+        return shown
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
+        """What notebooks ask first."""
+        return {"text/plain": repr(self), "text/html": self._repr_html_()}
+
     def export_onnx(self, path: str | os.PathLike[str]) -> None:
         """Writes one step of the policy for other languages; `uqf.export_onnx` says what goes in and out.
 

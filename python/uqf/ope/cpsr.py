@@ -23,6 +23,9 @@ RANKS = (5, 10, 20)
 #: Dimensions of the projected statistics, several times the largest state.
 PROJECTED = 100
 
+#: Nothing more is played once what is left, of a reward at the start, is less than this.
+NEGLIGIBLE = 1e-12
+
 #: States moved at a time, each by an operator of its own: bounds the memory.
 BLOCK = 4096
 
@@ -96,6 +99,8 @@ class CPSRSimulator:
         states = np.tile(self.psr.state(), (episodes, 1))
         returns, alive = np.zeros(episodes), np.ones(episodes)
         for step in range(horizon):
+            if discount**step * alive.max() < NEGLIGIBLE:
+                break
             actions = _drawn(memories.action_probs(), rng)
             rewards = np.clip((states * self._rewards[actions]).sum(1), *self._reward_range)
             returns += discount**step * alive * rewards

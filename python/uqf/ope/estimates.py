@@ -143,20 +143,30 @@ class Estimate:
         if self.condition:
             return (
                 "the probabilities of the logged actions (column behavior_prob) are missing. They were estimated "
-                f"from {self.propensities}, and nobody can tell whether {self.condition}. Log them."
+                f"from {self.propensities}, and nobody can tell whether the actions depended on more. Log them."
             )
         return ""
+
+    @property
+    def _hidden(self) -> str:
+        """How much an event must be worth, if it is too rare to be in the log, for the interval to be wrong."""
+        if self.unseen.bounded:
+            return "That holds whatever is too rare to be in it, within return_range."
+        share, (low, high) = unseen_share(self.level, self.effective_sample_size), self.interval
+        enough = max(high - self.mean, self.mean - low) / share
+        return (
+            f"What occurs in fewer than {share:.2g} of the episodes may be missing from it; if worth more than "
+            f"{enough:.3g}, it would make this wrong."
+        )
 
     @property
     def verdict(self) -> str:
         """What may be concluded, in plain words."""
         low, high = self.interval
         if self.guess is None:
-            share = unseen_share(self.level, self.effective_sample_size)
             text = (
                 f"The return is {low:.4g} to {high:.4g} with {self.level:.0%} confidence, {self.mean:.4g} most likely; "
-                f"the log is worth {self.worth} episodes of this policy. What occurs in fewer than "
-                f"{share:.2g} of the episodes may be missing from it."
+                f"the log is worth {self.worth} episodes of this policy. {self._hidden}"
             )
             return f"If {self.condition}: {text} {_sentence(self.lack)}" if self.conditional else text
         text = f"This log cannot tell what the policy earns: {self.lack}"
@@ -219,6 +229,8 @@ class Comparison:
             which = "first" if unknown is self.first else "second"
             known = f"This log cannot tell the two policies apart, for want of knowledge of the {which}: "
             return known + unknown.lack
+        if low == high:
+            return "This log cannot tell the two policies apart: they do the same in all that it shows."
         if not self._apart:
             return (
                 f"This log cannot tell the two policies apart: the difference is {low:.4g} to {high:.4g} "

@@ -42,8 +42,8 @@ def tiles(entries: list[tuple[str, str]]) -> str:
 
 def embedded(content: Any) -> str:
     """Plain values for the script of the page to read."""
-    # "</" would end the script element early.
-    text = json.dumps(content, separators=(",", ":"), ensure_ascii=False).replace("</", "<\\/")
+    # Within a script element, markup in names could end it early.
+    text = json.dumps(content, separators=(",", ":"), ensure_ascii=False).replace("<", "\\u003c")
     return f'<script type="application/json">{text}</script>'
 
 

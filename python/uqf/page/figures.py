@@ -117,14 +117,12 @@ class Panel:
             self.parts.append(
                 f'<line class="leader" x1="{px:.1f}" y1="{py:.1f}" x2="{end[0]:.1f}" y2="{end[1]:.1f}"/>'
             )
-        right = box.right <= px
-        self.text(
-            box.right if right else box.left,
-            box.bottom - 3.5,
-            label.words,
-            "end" if right else "start",
-            "label",
-        )
+        # Anchored where the dot is: words are never wider than their box, but may be narrower.
+        share = (px - box.left) / (box.right - box.left)
+        place, anchor = (box.left, "start") if share < 1 / 3 else (box.right, "end")
+        if 1 / 3 <= share <= 2 / 3:
+            place, anchor = (box.left + box.right) / 2, "middle"
+        self.text(place, box.bottom - 3.5, label.words, anchor, "label")
 
     def svg(self) -> str:
         """The group of elements of this panel."""

@@ -10,11 +10,7 @@ from uqf.page.labels import shortened, spread
 from uqf.printable import escape
 
 #: Sizes in pixels: the circle that nodes lie on, the height and width of two lines of a label, the largest node.
-MAX_RADIUS, LABEL, LABEL_WIDTH, LARGEST_NODE = 190.0, 36.0, 190.0, 26.0
-
-#: From the centre to where labels begin: beyond every node and its ring.
-LABELS_AT = MAX_RADIUS + LARGEST_NODE + 30.0
-WIDTH = 2.0 * (LABELS_AT + LABEL_WIDTH)
+MAX_RADIUS, LABEL, LABEL_WIDTH, LARGEST_NODE = 190.0, 36.0, 180.0, 26.0
 
 
 @dataclass(frozen=True)
@@ -44,7 +40,9 @@ def graph(nodes: Sequence[Node], layers: Mapping[str, Sequence[Edge]], name: str
     # Few nodes need little room.
     circle = min(MAX_RADIUS, 60.0 + 12.0 * len(nodes))
     half = max(circle + 50.0, LABEL * math.ceil(len(nodes) / 2) / 2 + 24)
-    centre = (WIDTH / 2, half)
+    # Labels begin beyond every node and its ring.
+    edge = circle + LARGEST_NODE + 30.0
+    centre = (edge + LABEL_WIDTH, half)
     places = []
     for number in range(len(nodes)):
         # Half a step off the top, so that as many lie on either side.
@@ -61,7 +59,7 @@ def graph(nodes: Sequence[Node], layers: Mapping[str, Sequence[Edge]], name: str
         drawn = "".join(_edge(edge, places, radii, centre) for edge in edges)
         hidden = ' style="display:none"' if number else ""
         parts.append(f'<g class="layer" data-layer="{escape(layer)}"{hidden}>{drawn}</g>')
-    parts += _labels(nodes, places, radii, centre, half)
+    parts += _labels(nodes, places, radii, centre, edge)
     for node, (px, py), radius in zip(nodes, places, radii, strict=True):
         tone = "good" if node.tone >= 0 else "bad"
         parts.append(
@@ -71,7 +69,8 @@ def graph(nodes: Sequence[Node], layers: Mapping[str, Sequence[Edge]], name: str
             f'<text x="{px:.1f}" y="{py + 4:.1f}" text-anchor="middle">{escape(node.letter)}</text></g>'
         )
     return (
-        f'<svg id="{name}" class="graph" viewBox="0 0 {WIDTH:g} {2 * half:g}" role="img" aria-label="{escape(words)}">'
+        f'<svg id="{name}" class="graph" style="--wide:{2 * centre[0]:g}px" role="img" aria-label="{escape(words)}" '
+        f'viewBox="0 0 {2 * centre[0]:g} {2 * half:g}">'
         f"{''.join(parts)}</svg>"
     )
 
@@ -81,21 +80,21 @@ def _labels(
     places: list[tuple[float, float]],
     radii: list[float],
     centre: tuple[float, float],
-    half: float,
+    edge: float,
 ) -> list[str]:
     parts = []
     for right in (True, False):
         side = [number for number, (px, _) in enumerate(places) if (px >= centre[0]) == right]
-        heights = spread([places[number][1] for number in side], LABEL, LABEL / 2, 2 * half - LABEL / 2)
+        heights = spread([places[number][1] for number in side], LABEL, LABEL / 2, 2 * centre[1] - LABEL / 2)
         for number, height in zip(side, heights, strict=True):
             px, py = places[number]
             towards = 1.0 if right else -1.0
-            edge = centre[0] + towards * LABELS_AT
+            border = centre[0] + towards * edge
             begin = px + towards * (radii[number] + 3)
             anchor = "start" if right else "end"
             parts.append(
-                f'<polyline class="leader" points="{begin:.1f},{py:.1f} {edge - towards * 22:.1f},{height:.1f} '
-                f'{edge - towards * 5:.1f},{height:.1f}"/>'
+                f'<polyline class="leader" points="{begin:.1f},{py:.1f} {border - towards * 22:.1f},{height:.1f} '
+                f'{border - towards * 5:.1f},{height:.1f}"/>'
             )
             for line, words, style in (
                 (-3.0, nodes[number].title, "label"),
@@ -103,7 +102,7 @@ def _labels(
             ):
                 short = escape(shortened(words, LABEL_WIDTH - 4))
                 parts.append(
-                    f'<text class="{style}" x="{edge:.1f}" y="{height + line:.1f}" text-anchor="{anchor}">'
+                    f'<text class="{style}" x="{border:.1f}" y="{height + line:.1f}" text-anchor="{anchor}">'
                     f"{short}</text>"
                 )
     return parts

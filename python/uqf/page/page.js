@@ -74,25 +74,27 @@ function replay(card) {
   show(0);
 }
 
-// Logged episodes, step by step: [observation before, action, reward, [[action, value], …], disagrees].
+// Logged episodes, step by step: [observation before, action, reward, [[action, value], …], wanted by the first, by the second].
 function walk(card) {
   const episodes = JSON.parse(card.querySelector("script").textContent);
   const find = (name) => card.querySelector(name);
   const [choice, strip, slider, status, history, bars] =
     [".episode", ".strip", "input", ".status", ".history", ".bars"].map(find);
-  let steps = [], last = "", now = 0;
+  let steps = [], last = "", sides = [], now = 0;
+  const differs = (step) => step[4] !== step[5];
 
   function show(step) {
     now = Math.max(0, Math.min(steps.length - 1, step));
-    const [, action, reward, values, disagrees] = steps[now];
+    const [, action, reward, values, wants, other] = steps[now];
     const names = values.map(([name]) => name), numbers = values.map(([, value]) => value);
     drawBars(bars, names, numbers, names.indexOf(action));
-    history.replaceChildren(...steps.slice(Math.max(0, now - 4), now + 1).map(([seen, done, earned, , other], place, shown) => {
+    history.replaceChildren(...steps.slice(Math.max(0, now - 4), now + 1).map((step, place, shown) => {
+      const [seen, done, earned] = step;
       const line = document.createElement("li"), what = document.createElement("span"), act = document.createElement("b");
       what.textContent = seen === null ? "the start" : seen;
       act.textContent = done;
       line.append(what, " → ", act, ` (${earned > 0 ? "+" : ""}${short(earned)})`);
-      if (other) line.classList.add("other");
+      if (differs(step)) line.classList.add("other");
       if (place === shown.length - 1) line.classList.add("now");
       line.value = Math.max(0, now - 4) + place + 1;
       return line;
@@ -100,17 +102,17 @@ function walk(card) {
     const total = steps.slice(0, now + 1).reduce((sum, one) => sum + one[2], 0);
     const ending = now === steps.length - 1 ? ` · then: ${last}` : "";
     status.textContent = `step ${now + 1} of ${steps.length} · reward ${short(reward)}, ${short(total)} so far · ` +
-      (disagrees ? "the policy would act otherwise" : "the policy would do the same") + ending;
+      `${sides[0]}: ${wants}` + (wants === other ? "" : `, ${sides[1]}: ${other}`) + ending;
     [...strip.children].forEach((mark, place) => mark.classList.toggle("now", place === now));
     slider.value = now;
     card.dataset.step = now;
   }
 
   function begin(number) {
-    ({ steps, last } = episodes[number]);
+    ({ steps, last, sides } = episodes[number]);
     strip.replaceChildren(...steps.map((one, place) => {
       const mark = document.createElement("i");
-      if (one[4]) mark.className = "other";
+      if (differs(one)) mark.className = "other";
       mark.onclick = () => show(place);
       return mark;
     }));
@@ -119,8 +121,8 @@ function walk(card) {
   }
 
   function nextDisagreement() {
-    const found = steps.findIndex((one, place) => place > now && one[4]);
-    show(found < 0 ? Math.max(steps.findIndex((one) => one[4]), 0) : found);
+    const found = steps.findIndex((one, place) => place > now && differs(one));
+    show(found < 0 ? Math.max(steps.findIndex(differs), 0) : found);
   }
 
   find(".back").onclick = () => show(now - 1);
@@ -139,7 +141,8 @@ function walk(card) {
 
 // Transitions under one action at a time.
 function layers(card) {
-  const buttons = [...card.querySelectorAll(".choice")];
+  const buttons = [...card.querySelectorAll(".choice")], frame = card.querySelector(".scroll");
+  frame.scrollLeft = (frame.scrollWidth - frame.clientWidth) / 2;
   for (const button of buttons) {
     button.onclick = () => {
       buttons.forEach((one) => one.setAttribute("aria-pressed", one === button));

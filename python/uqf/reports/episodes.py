@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from uqf.data.checks import FloatArray
 from uqf.page.document import embedded
 from uqf.page.parts import figure
 from uqf.printable import escape
@@ -28,8 +29,10 @@ class Step:
     reward: float
     values: list[tuple[str, float]]
     """What the policy thinks its best actions are worth, or with which probability it takes them."""
-    disagrees: bool
-    """Whether another action is the policy's best."""
+    wants: str
+    """What the policy would rather do, or would do as well."""
+    other: str
+    """What it is compared with: the logged action, or what another policy would do."""
 
 
 @dataclass(frozen=True)
@@ -54,25 +57,32 @@ class Episodes:
     episodes: list[ShownEpisode]
     values_are: str
     """"values" or "probabilities"."""
+    sides: tuple[str, str]
+    """Who is compared."""
 
     @classmethod
-    def of(cls, study: Study) -> Episodes:
-        """From the episodes that judge."""
+    def of(cls, study: Study, second: FloatArray | None = None) -> Episodes:
+        """From the episodes that judge; against the log, or against a policy of probabilities `second`."""
         data = study.held_out
-        best = study.probs.argmax(axis=1)
-        other = np.add.reduceat((best != data.actions).astype(np.float64), data.offsets[:-1]) / data.lengths
-        chosen = _chosen(data.returns(study.discount), other)
+        other = data.actions if second is None else second.argmax(axis=1)
+        differs = (study.probs.argmax(axis=1) != other).astype(np.float64)
+        chosen = _chosen(
+            data.returns(study.discount), np.add.reduceat(differs, data.offsets[:-1]) / data.lengths
+        )
         has_values = hasattr(study.policy, "q_values_along")
-        shown = [_shown(study, title, number, has_values) for title, number in chosen.items()]
-        return cls(shown, "values" if has_values else "probabilities")
+        shown = [_shown(study, title, number, other, has_values) for title, number in chosen.items()]
+        names = ("the policy", "the log") if second is None else ("A", "B")
+        return cls(shown, "values" if has_values else "probabilities", names)
 
     def section(self) -> str:
         """Markup of this part."""
+        first, second = self.sides
         content = [
             {
+                "sides": self.sides,
                 "title": one.title,
                 "last": one.last,
-                "steps": [[s.before, s.action, s.reward, s.values, s.disagrees] for s in one.steps],
+                "steps": [[s.before, s.action, s.reward, s.values, s.wants, s.other] for s in one.steps],
             }
             for one in self.episodes
         ]
@@ -82,14 +92,14 @@ class Episodes:
             for number, one in enumerate(self.episodes)
         )
         shown = (
-            "what the policy thinks its best actions are worth"
+            f"what {first} thinks its best actions are worth"
             if self.values_are == "values"
-            else "how probably the policy takes each action"
+            else f"how probably {first} takes each action"
         )
         return (
-            "<p>Episodes as they were logged; the policy had no part in them and learned nothing from them. Bars are "
-            f"{shown} before the step; the logged action is in bold. In the strip below, every mark is a step, and "
-            "coloured ones are those where the policy would have acted otherwise. Keys: ← and → step, Home and End "
+            "<p>Held-out episodes as they were logged. Bars are "
+            f"{shown} before the step; the logged action is in bold. In the strip, every mark is a step, and coloured "
+            f"ones are those where {first} would not do what {second} does. Keys: ← and → step, Home and End "
             "jump, N goes to the next disagreement.</p>"
             '<div class="card walk" tabindex="0" role="group" aria-label="an episode, step by step">'
             f"{embedded(content)}"
@@ -123,7 +133,9 @@ def _chosen(returns: NDArray[np.float64], other: NDArray[np.float64]) -> dict[st
     return chosen
 
 
-def _shown(study: Study, title: str, number: int, has_values: bool) -> ShownEpisode:
+def _shown(
+    study: Study, title: str, number: int, other: NDArray[np.integer], has_values: bool
+) -> ShownEpisode:
     data, names = study.held_out, study.names
     first, last = int(data.offsets[number]), int(data.offsets[number + 1])
     count = min(last - first, MAX_STEPS)
@@ -146,10 +158,11 @@ def _shown(study: Study, title: str, number: int, has_values: bool) -> ShownEpis
                 names.action(action),
                 _rounded(float(one.rewards[step])),
                 [(names.action(code), _rounded(float(values[step, code]))) for code in sorted(most)],
-                bool(probs[step].argmax() != action),
+                names.action(int(probs[step].argmax())),
+                names.action(int(other[first + step])),
             )
         )
-    differs = study.probs[first:last].argmax(axis=1) != one.actions
+    differs = study.probs[first:last].argmax(axis=1) != other[first:last]
     return ShownEpisode(
         title,
         number,

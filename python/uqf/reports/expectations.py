@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from uqf import ope
 from uqf.data.along import episodes_within
-from uqf.data.progress import Reporter
 from uqf.ope.cpsr import likeliest_rank
-from uqf.ope.estimates import ENOUGH_EPISODES
+from uqf.ope.estimates import ENOUGH_EPISODES, MODELS
 from uqf.page.document import card
 from uqf.page.parts import Interval, figure, intervals, percent
 from uqf.printable import escape
@@ -27,6 +26,9 @@ METHODS = {
 SIMULATED_STEPS = 20_000
 PLAYED = 500
 
+#: The simulator has a matrix for every symbol: of more symbols it is left out.
+MAX_SIMULATED_SYMBOLS = 10_000
+
 #: Nobody logs more episodes than this.
 ENDLESS = 1e9
 
@@ -37,60 +39,53 @@ class Expected:
 
     method: str
     words: str
-    known: bool
-    """Whether the interval means what it says."""
     mean: float
     low: float | None
     """None if the log cannot tell."""
     high: float | None
+    condition: str
+    """What must be believed for the interval to hold; empty if there is nothing."""
     effective_episodes: float
     episodes: int
-    verdict: str
+    lack: str
+    """What the log lacks, and the remedy; empty if it lacks nothing."""
 
     @classmethod
     def of(cls, estimate: ope.Estimate) -> Expected:
         """In figures that a page and a program can show."""
+        told = estimate.guess is None
         low, high = estimate.interval
-        told = estimate.sufficient
         return cls(
-            estimate.method,
-            METHODS[estimate.method],
-            told,
-            estimate.mean,
-            low if told else None,
-            high if told else None,
-            estimate.effective_sample_size,
-            estimate.episodes,
-            estimate.verdict,
+            method=estimate.method,
+            words=METHODS[estimate.method],
+            mean=estimate.mean,
+            low=low if told else None,
+            high=high if told else None,
+            condition=estimate.condition,
+            effective_episodes=estimate.effective_sample_size,
+            episodes=estimate.episodes,
+            lack=estimate.lack,
         )
 
-    @classmethod
-    def guess(cls, method: str, mean: float, other: Expected) -> Expected:
+    def guess(self, method: str, mean: float) -> Expected:
         """What a model expects: its error is not known, so there is no interval and nothing to resample for one."""
-        verdict = (
-            f"{METHODS[method].capitalize()} expects {figure(mean)}. How far off it is, nobody can tell."
-        )
-        return cls(
-            method,
-            METHODS[method],
-            False,
-            mean,
-            None,
-            None,
-            other.effective_episodes,
-            other.episodes,
-            verdict,
-        )
+        lack = "it rests on a model, whose error no log shows."
+        return replace(self, method=method, words=METHODS[method], mean=mean, low=None, high=None, lack=lack)
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """With 95 % confidence; None if the log cannot tell."""
+        return None if self.low is None or self.high is None else (self.low, self.high)
 
     @property
     def told(self) -> str:
         """The figure with its interval, or that it is not known."""
-        if self.low is None or self.high is None:
-            by_weights = self.method not in ("model", "cpsr")
-            if by_weights and self.effective_episodes < 1.0:
-                return "not known from this log"
-            return f"not known from this log (a guess: {figure(self.mean)})"
-        return f"{figure(self.mean)}, from {figure(self.low)} to {figure(self.high)}"
+        if self.interval is not None:
+            low, high = self.interval
+            return f"{figure(self.mean)}, from {figure(low)} to {figure(high)}"
+        if self.method not in MODELS and self.effective_episodes < 1.0:
+            return "not known from this log"
+        return f"not known from this log (a guess: {figure(self.mean)})"
 
 
 @dataclass(frozen=True)
@@ -98,65 +93,68 @@ class Expectations:
     """What all methods say, and what it would take to know more."""
 
     estimates: list[Expected]
-    logged: float
-    """What the logged behaviour earns by the same rule: up to the length of the longest episode."""
+    """The one to quote first."""
     episodes_needed: float | None
     """Episodes like these, in all, after which the log would tell; None if no number of them would do."""
-    condition: str
-    """What must be believed, because no log can show it; empty if there is nothing."""
     frontier: Frontier
 
     @classmethod
-    def of(cls, study: Study, seed: int, reporter: Reporter) -> Expectations:
+    def of(cls, study: Study, frontier: Frontier, seed: int) -> Expectations:
         """From the held-out episodes."""
-        data, estimates = study.held_out, []
-
-        def enter(method: str, words: str) -> None:
-            reporter.enter(f"expecting: {words}", f"{data.n_steps:,} steps", COSTS[method] * data.n_steps)
-
-        for method in ("doubly-robust", "importance"):
-            enter(method, METHODS[method])
-            found = ope.evaluate(study.policy, data, discount=study.discount, method=method, seed=seed)
-            estimates.append(Expected.of(found))
-        for method, guess in (("model", _modelled), ("cpsr", _simulated)):
-            enter(method, METHODS[method])
-            estimates.append(Expected.guess(method, guess(study, seed), estimates[0]))
-        enter("frontier", "cautious policies")
-        best, frontier = estimates[0], Frontier.of(study)
-        needed = best.episodes * ENOUGH_EPISODES / max(best.effective_episodes, 1e-12)
-        return cls(
-            estimates=estimates,
-            logged=frontier.logged,
-            episodes_needed=needed if needed < ENDLESS else None,
-            condition="" if study.held_out.behavior_probs is not None else CONDITION,
-            frontier=frontier,
+        first, second = (
+            Expected.of(
+                ope.evaluate(study.policy, study.held_out, discount=study.discount, method=method, seed=seed)
+            )
+            for method in ("doubly-robust", "importance")
         )
+        estimates = [first, second]
+        estimates.append(first.guess("model", _modelled(study)))
+        if study.held_out.n_symbols <= MAX_SIMULATED_SYMBOLS:
+            estimates.append(first.guess("cpsr", _simulated(study, seed)))
+        needed = first.episodes * max(1.0, ENOUGH_EPISODES / max(first.effective_episodes, 1e-12))
+        return cls(estimates, needed if needed < ENDLESS else None, frontier)
 
     @property
     def best(self) -> Expected:
         """The estimate to quote."""
         return self.estimates[0]
 
-    def advice(self) -> str:
-        """What would settle it, in plain words."""
-        if self.best.known:
-            return f"The log is worth {figure(self.best.effective_episodes)} episodes of this policy: enough to tell."
-        parts = [
-            f"The held-out episodes are worth {_worth(self.best)} of this policy, and {ENOUGH_EPISODES:.0f} are needed."
-        ]
-        if self.episodes_needed is None:
-            parts.append("No realistic number of episodes like these would settle it.")
-        else:
-            parts.append(f"About {figure(self.episodes_needed)} episodes like these would.")
+    @property
+    def logged(self) -> float:
+        """What the logged behaviour earns by the same rule."""
+        return self.frontier.logged
+
+    @property
+    def cautious(self) -> str:
+        """The boldest way to begin of which the log tells what comes of it; empty if there is none."""
         bold = self.frontier.boldest_known
-        if bold is not None and bold.interval is not None:
-            low, high = bold.interval
-            parts.append(
-                f"A cautious start would too: let the policy decide in {percent(bold.setting)} of the steps, drawn by "
-                f"chance, and act as before otherwise. Of that the log tells what to expect: {figure(low)} to "
-                f"{figure(high)}, against {figure(self.logged)} as logged."
+        if bold is None or bold.interval is None:
+            return ""
+        low, high = bold.interval
+        return (
+            f"Let the policy decide in {percent(bold.setting)} of the steps, drawn by chance, and act as before "
+            f"otherwise: {figure(low)} to {figure(high)}, against {figure(self.logged)} as logged."
+        )
+
+    @property
+    def settled_by(self) -> str:
+        """How many episodes would settle it; empty if there are enough."""
+        if self.best.effective_episodes >= ENOUGH_EPISODES:
+            return ""
+        if self.episodes_needed is None:
+            return "No realistic number of episodes like these would settle it."
+        return f"About {figure(self.episodes_needed)} episodes like these would settle it."
+
+    def advice(self) -> str:
+        """What is known and what would settle the rest, in plain words."""
+        best = self.best
+        if best.interval is not None:
+            return (
+                f"The log is worth {figure(best.effective_episodes)} episodes of this policy: enough to tell."
             )
-        return " ".join(parts)
+        lack = best.lack[:1].upper() + best.lack[1:]
+        start = f"A cautious start is known: {self.cautious}" if self.cautious else ""
+        return " ".join(part for part in (lack, self.settled_by, start) if part)
 
     def section(self) -> str:
         """Markup of this part."""
@@ -164,17 +162,20 @@ class Expectations:
             Interval(
                 one.words,
                 one.mean,
-                one.mean if one.low is None else one.low,
-                one.mean if one.high is None else one.high,
+                *(one.interval or (one.mean, one.mean)),
                 one.told,
-                "first" if one.known else "unknown",
+                "first" if one.interval is not None else "unknown",
             )
             for one in self.estimates
         ]
-        condition = f"<p>All of this holds only if {escape(self.condition)}.</p>" if self.condition else ""
+        condition = (
+            f"<p>Whatever is known here is known only if {escape(self.best.condition)}.</p>"
+            if self.best.condition
+            else ""
+        )
         pictures = "".join(card(picture) for picture in self.frontier.figures())
         return (
-            f"<p>Returns are those of episodes that go on as long as the longest one, unless the world ends them: "
+            "<p>Returns are those of episodes that go on as long as the longest one, unless the world ends them: "
             f"{figure(self.logged)} as logged. {escape(self.advice())}</p>{condition}"
             + card(
                 "<h3>Expected return, by every method</h3>",
@@ -190,28 +191,7 @@ class Expectations:
         )
 
 
-#: About how many nanoseconds a step costs; measured.
-COSTS = {
-    "doubly-robust": 9_000.0,
-    "importance": 6_000.0,
-    "model": 3_000.0,
-    "cpsr": 10_000.0,
-    "frontier": 20_000.0,
-}
-
-#: What no log without propensities can show of itself.
-CONDITION = (
-    "the logged actions depended on nothing but the last action and observation: the log does not say how probable "
-    "they were (column behavior_prob)"
-)
-
-
-def _worth(one: Expected) -> str:
-    size = one.effective_episodes
-    return f"{figure(size)} episodes" if size >= 1.0 else "less than one episode"
-
-
-def _modelled(study: Study, seed: int) -> float:
+def _modelled(study: Study) -> float:
     """The return in a model whose state is the last symbol."""
     data = study.held_out
     model = ope.LastSymbolModel().fit(data, study.probs, discount=study.discount)

@@ -2,86 +2,88 @@
 
 from __future__ import annotations
 
-import math
 import os
-from dataclasses import asdict, dataclass
-from pathlib import Path
-from typing import Any
+from dataclasses import asdict
+from functools import cached_property
+from typing import Any, ClassVar
 
-from uqf.data.progress import Callback, Reporter
-from uqf.files import whole_file
+from uqf.data.progress import Callback
 from uqf.page.document import document, tiles
 from uqf.page.parts import figure, percent, signed
 from uqf.printable import escape
 from uqf.reports.differences import Differences
 from uqf.reports.episodes import Episodes
-from uqf.reports.expectations import COSTS, Expectations
+from uqf.reports.expectations import Expectations
+from uqf.reports.frontier import Frontier
 from uqf.reports.log import Log
 from uqf.reports.memory import Memory
 from uqf.reports.problems import problems
 from uqf.reports.rules import Rules
 from uqf.reports.study import Study
-
-#: About how many nanoseconds the other parts cost a step; measured.
-PART_COSTS = {"log": 1_000.0, "differences": 6_000.0, "rules": 12_000.0, "memory": 5_000.0, "episodes": 500.0}
+from uqf.reports.writing import PartedReport, check_folder, numbered, plain
 
 
-@dataclass(frozen=True)
-class Report:
-    """Everything that the page shows."""
+class Report(PartedReport):
+    """What a page shows of a policy on a log."""
 
-    learner: str | None
-    chosen: str | None
-    """Why this learner was taken, if others were tried."""
-    judged_as: str
-    log: Log
-    differences: Differences
-    rules: Rules
-    memory: Memory
-    expectations: Expectations
-    episodes: Episodes
+    PARTS: ClassVar[dict[str, float]] = {
+        "log": 1_000.0,
+        "differences": 8_000.0,
+        "rules": 12_000.0,
+        "memory": 4_000.0,
+        "frontier": 35_000.0,
+        "expectations": 30_000.0,
+        "episodes": 500.0,
+    }
 
-    @classmethod
-    def of(cls, study: Study, *, seed: int = 0, progress: Callback | None = None) -> Report:
-        """All facts; what is long is told to `progress`."""
-        steps = study.held_out.n_steps
-        total = steps * (sum(COSTS.values()) + sum(PART_COSTS.values()))
-        reporter = Reporter(progress, total, 1e-9)
+    def __init__(self, study: Study, seed: int = 0) -> None:
+        self.study, self.seed = study, seed
+        self.diagnostics: dict[str, Any] = getattr(study.learner, "diagnostics_", {})
 
-        def enter(part: str) -> None:
-            reporter.enter(part, f"{steps:,} steps", PART_COSTS[part] * steps)
+    @cached_property
+    def log(self) -> Log:
+        """What is in the log."""
+        log, whole = self.study.log, self.diagnostics.get("episodes", 0)
+        sampled_from = whole if whole > len(log) else None
+        return Log.of(log, self.study.discount, problems(log, self.diagnostics), sampled_from)
 
-        diagnostics = getattr(study.learner, "diagnostics_", {})
-        enter("log")
-        whole = diagnostics.get("episodes", 0)
-        sampled = whole if whole > len(study.log) else None
-        log = Log.of(study.log, study.discount, problems(study.log, diagnostics), sampled)
-        enter("differences")
-        differences = Differences.from_log(study)
-        enter("rules")
-        rules = Rules.of(study)
-        enter("memory")
-        memory = Memory.of(study)
-        expectations = Expectations.of(study, seed, reporter)
-        enter("episodes")
-        episodes = Episodes.of(study)
-        reporter.finish()
-        return cls(
-            learner=type(study.learner).__name__ if study.learner is not None else None,
-            chosen=diagnostics.get("chosen", {}).get("why"),
-            judged_as=study.judged_as,
-            log=log,
-            differences=differences,
-            rules=rules,
-            memory=memory,
-            expectations=expectations,
-            episodes=episodes,
-        )
+    @cached_property
+    def differences(self) -> Differences:
+        """The policy against the log."""
+        return Differences.from_log(self.study)
+
+    @cached_property
+    def rules(self) -> Rules:
+        """How it decides."""
+        return Rules.of(self.study)
+
+    @cached_property
+    def memory(self) -> Memory:
+        """What it remembers."""
+        return Memory.of(self.study)
+
+    @cached_property
+    def frontier(self) -> Frontier:
+        """From cautious to bold."""
+        return Frontier.of(self.study)
+
+    @cached_property
+    def expectations(self) -> Expectations:
+        """What to expect."""
+        return Expectations.of(self.study, self.frontier, self.seed)
+
+    @cached_property
+    def episodes(self) -> Episodes:
+        """Episodes to step through."""
+        return Episodes.of(self.study)
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values, as JSON knows them."""
-        plain: dict[str, Any] = _plain(asdict(self))
-        return plain
+        """All parts as plain values, as JSON knows them."""
+        told = {"judged as": self.study.judged_as, "discount": self.study.discount}
+        # The frontier is within what to expect.
+        parts = {part: asdict(getattr(self, part)) for part in self.PARTS if part != "frontier"}
+        values: dict[str, Any] = plain(told | parts)
+        return values
 
     def page(self) -> str:
         """One file, without any request to the outside."""
@@ -93,25 +95,24 @@ class Report:
             ("What to expect", self.expectations.section()),
             ("Episodes to step through", self.episodes.section()),
         ]
-        links = "".join(
-            f'<a href="#part-{number}">{escape(title)}</a>' for number, (title, _) in enumerate(parts, 1)
-        )
-        sections = [
-            f'<section id="part-{number}"><h2>{escape(title)}</h2>{markup}</section>'
-            for number, (title, markup) in enumerate(parts, 1)
-        ]
-        return document(
-            "uqf: what was learned from the log", [self._head(), f"<nav>{links}</nav>", *sections]
-        )
+        return document("uqf: what was learned from the log", [self._head(), *numbered(parts)])
 
     def _head(self) -> str:
-        differences, expected = self.differences, self.expectations
+        differences, expected, learner = self.differences, self.expectations, self.study.learner
         best = expected.best
-        known, logged = figure(best.mean) if best.known else "not known", figure(expected.logged)
-        note = f"expected return: this log cannot tell; the logged behaviour earns {logged}"
-        if best.low is not None and best.high is not None:
-            note = f"expected return, {figure(best.low)} to {figure(best.high)}; as logged {logged}"
-        who = f"{self.learner} learned" if self.learner else "The policy"
+        logged = figure(expected.logged)
+        known, note = (
+            "not known",
+            f"expected return: this log cannot tell; the logged behaviour earns {logged}",
+        )
+        if best.interval is not None:
+            low, high = best.interval
+            known, note = (
+                figure(best.mean),
+                f"expected return, {figure(low)} to {figure(high)}; as logged {logged}",
+            )
+        who = f"{type(learner).__name__} learned a policy" if learner is not None else "A policy"
+        chosen = self.diagnostics.get("chosen", {}).get("why")
         shown = [
             (f"{self.log.episodes:,}", f"episodes with {self.log.steps:,} steps"),
             (percent(differences.agreement), "of the steps: the policy does what the log did"),
@@ -121,11 +122,11 @@ class Report:
             ),
             (known, note),
         ]
-        why = f"<p>{escape(self.chosen)}</p>" if self.chosen else ""
+        why = f"<p>{escape(chosen)}</p>" if chosen else ""
         return (
             "<h1>What was learned from the log</h1>"
-            f'<p class="lead">{escape(who)}{" a policy" if self.learner else ""}. Everything below is judged on '
-            f"{differences.episodes:,} held-out episodes: {escape(self.judged_as)}.</p>{tiles(shown)}{why}"
+            f'<p class="lead">{escape(who)}. Everything below is judged on '
+            f"{differences.episodes:,} held-out episodes: {escape(self.study.judged_as)}.</p>{tiles(shown)}{why}"
         )
 
 
@@ -155,32 +156,27 @@ def report(
         Where the page goes; it is written whole or not at all.
     discount : float in [0, 1], optional
         That of the learner by default; a policy alone needs it.
+    seed : int
+        Of the estimates, and of which episodes judge where that is not settled.
     progress : callable, optional
         Called now and then with a `uqf.Progress`.
+
+    Returns
+    -------
+    Report
+        What the page shows: its parts, and `as_dict` for all of them as plain values.
+
+    Examples
+    --------
+    >>> import uqf
+    >>> data = uqf.rollout(uqf.make("tiger"), episodes=100, seed=0)
+    >>> learner = uqf.ContextQ(0.95).fit(data)
+    >>> found = uqf.report(learner, data, "report.html")
+    >>> found.log.episodes
+    100
     """
-    made = Report.of(
-        Study.of(learner, data, discount=discount, seed=seed, progress=progress), seed=seed, progress=progress
-    )
-    write_page(path, made.page())
+    check_folder(path)
+    study = Study.of(learner, data, discount=discount, seed=seed, progress=progress)
+    made = Report(study, seed).complete(progress)
+    made.write(path)
     return made
-
-
-def write_page(path: str | os.PathLike[str], text: str) -> None:
-    """Whole or not at all."""
-    target = Path(path)
-    if not target.absolute().parent.is_dir():
-        raise FileNotFoundError(f"{target}: there is no folder {target.absolute().parent} to write to")
-    with whole_file(target) as file:
-        file.write(text.encode())
-
-
-def _plain(value: Any) -> Any:
-    match value:
-        case dict():
-            return {str(key): _plain(one) for key, one in value.items()}
-        case list() | tuple():
-            return [_plain(one) for one in value]
-        case float() if not math.isfinite(value):
-            return None
-        case _:
-            return value

@@ -16,7 +16,7 @@ from uqf.reports.names import Names
 IntArray = NDArray[np.int64]
 
 #: A situation is divided further if that explains so much of how decisions differ within it.
-MIN_EXPLAINED = 0.1
+MIN_EXPLAINED = 0.2
 
 #: Smaller situations are not told apart.
 MIN_STEPS = 50

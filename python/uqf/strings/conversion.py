@@ -15,7 +15,27 @@ from uqf.strings.hankel import checked_statistics
 
 
 def string_wfa(wfa: WFA, statistics: str) -> WFA:
-    """The automaton of string probabilities, from one that computes a statistic of them."""
+    """The automaton of string probabilities, from one that computes a statistic of them.
+
+    Parameters
+    ----------
+    wfa : WFA
+        Computes the statistic.
+    statistics : "classic", "prefix", "suffix" or "factor"
+        Which one; see `string_hankel`.
+
+    Returns
+    -------
+    WFA
+        Only its ends differ.
+
+    Examples
+    --------
+    >>> import uqf
+    >>> begins = uqf.WFA([1.0], [[[0.75]]], [1.0])  # a string has at least n symbols with probability 0.75ⁿ
+    >>> uqf.strings.string_wfa(begins, "prefix")((0,))
+    0.1875
+    """
     begins, to_end = checked_statistics(statistics)
     rest = np.eye(wfa.rank) - wfa.seen_operators.sum(axis=0)
     alpha = wfa.alpha @ rest if begins == "anywhere" else wfa.alpha
@@ -26,7 +46,29 @@ def string_wfa(wfa: WFA, statistics: str) -> WFA:
 def statistics_wfa(wfa: WFA, statistics: str) -> WFA:
     """The automaton of a statistic, from one of string probabilities.
 
-    Refused with `SpectralRadiusError` where the sum over all words diverges.
+    Parameters
+    ----------
+    wfa : WFA
+        Computes the probabilities of strings.
+    statistics : "classic", "prefix", "suffix" or "factor"
+        What the result computes; see `string_hankel`.
+
+    Returns
+    -------
+    WFA
+        Only its ends differ.
+
+    Raises
+    ------
+    SpectralRadiusError
+        Where the sum over all words diverges.
+
+    Examples
+    --------
+    >>> import uqf
+    >>> geometric = uqf.WFA([1.0], [[[0.75]]], [0.25])  # ends at every step with probability 0.25
+    >>> uqf.strings.statistics_wfa(geometric, "factor")(())  # mean length plus one
+    4.0
     """
     begins, to_end = checked_statistics(statistics)
     radius = wfa.spectral_radius()

@@ -45,14 +45,30 @@ def string_hankel(
 
     Parameters
     ----------
+    strings : Strings
     prefixes, suffixes : lists of words
         A word is a sequence of symbols (places in ``strings.alphabet``). Both must contain the empty word ``()``.
-    statistics : what f(w) estimates
-        "classic": the probability of the string w; "prefix": of strings that begin with w; "suffix": of strings that
-        end with w; "factor": how often w is expected to occur in a string, for the empty word its length plus one.
-    sparse : scipy sparse matrices instead of dense arrays
+    statistics : str
+        What f(w) estimates. "classic": the probability of the string w; "prefix": of strings that begin with w;
+        "suffix": of strings that end with w; "factor": how often w is expected to occur in a string, for the empty word
+        its length plus one.
+    sparse : bool
+        Scipy sparse matrices instead of dense arrays.
+    threads : int, optional
+        All cores by default; the bits do not depend on it.
 
-    `uqf.spectral_wfa` makes an automaton of f, and `uqf.strings.string_wfa` one of the probabilities of strings.
+    Returns
+    -------
+    Hankel
+        `uqf.spectral_wfa` makes an automaton of f, and `uqf.strings.string_wfa` one of the probabilities of strings.
+
+    Examples
+    --------
+    >>> from uqf.strings import Strings, string_hankel
+    >>> strings = Strings(["ab", "", "abab", "ab"])
+    >>> string_hankel(strings, prefixes=[(), (0,)], suffixes=[(), (1,)], statistics="prefix").block
+    array([[1.  , 0.  ],
+           [0.75, 0.75]])
     """
     begins, to_end = checked_statistics(statistics)
     blocks = hankel(

@@ -46,9 +46,23 @@ class StringModel:
 
     Parameters
     ----------
-    wfa : of string probabilities
-    ngrams, smoothing : with weight `smoothing` the next symbol is the n-grams'
-        Then no string has probability zero.
+    wfa : WFA
+        Of string probabilities.
+    ngrams : NGrams, optional
+    smoothing : float in [0, 1]
+        With this weight the next symbol is the n-grams'. Then no string has probability zero.
+
+    Attributes
+    ----------
+    completion : (k,)
+        (I − A)⁻¹ω: what a state weighs, all continuations together.
+
+    Examples
+    --------
+    >>> import uqf
+    >>> model = uqf.strings.StringModel(uqf.WFA([1.0], [[[0.5]], [[0.25]]], [0.25]))
+    >>> model.next_probabilities(uqf.strings.Strings([[0, 1]], range(2)))
+    array([[0.5 , 0.25, 0.25]])
     """
 
     def __init__(self, wfa: WFA, *, ngrams: NGrams | None = None, smoothing: float = 0.0) -> None:

@@ -36,6 +36,20 @@ class NGrams:
 
     Symbol `n_symbols` is the end of a string when it comes next, and its beginning within a context. No probability
     is zero, and each context's sum to one.
+
+    Parameters
+    ----------
+    strings : Strings
+        What is counted.
+    order : int
+        Length of the longest n-grams.
+
+    Examples
+    --------
+    >>> from uqf.strings import NGrams, Strings
+    >>> bigrams = NGrams(Strings(["ab", "ab"]), 2)
+    >>> bigrams.probabilities(bigrams.begin(1)).argmax()  # strings begin with a
+    np.int64(0)
     """
 
     def __init__(self, strings: Strings, order: int) -> None:

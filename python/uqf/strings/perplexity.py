@@ -16,10 +16,23 @@ def perplexity(probabilities: ArrayLike, predicted: ArrayLike) -> float:
     probabilities : (n,), not negative
         The true probabilities, or for strings without any the same number for each.
     predicted : (n,)
-        Those of a model; infinite perplexity if one is zero where the truth is not.
+        Those of a model.
 
+    Returns
+    -------
+    float
+        Infinite if a prediction is zero where the truth is not.
+
+    Notes
+    -----
     The set should list every string once. The least value, at ``predicted = probabilities``, is not 1 but the
     perplexity of the truth itself: compare with that.
+
+    Examples
+    --------
+    >>> from uqf.strings import perplexity
+    >>> perplexity([0.5, 0.25, 0.25], [0.5, 0.25, 0.25]) == 2**1.5
+    True
     """
     true, model = floats("probabilities", probabilities), floats("predicted", predicted)
     if true.shape != model.shape or len(true) == 0:

@@ -25,8 +25,24 @@ class Strings:
     alphabet : iterable of tokens, optional
         All tokens that may occur; token ``alphabet[i]`` is symbol i. By default those that do occur, sorted.
 
-    String i is ``symbols[offsets[i]:offsets[i + 1]]``. An integer index gives one string as a tuple of tokens; slices,
-    index arrays and masks give `Strings` with the same alphabet, as scikit-learn's cross-validation asks for.
+    Attributes
+    ----------
+    symbols, offsets : int32 (n,), int64 (n_strings + 1,)
+        String i is ``symbols[offsets[i]:offsets[i + 1]]``.
+
+    Notes
+    -----
+    An integer index gives one string as a tuple of tokens; slices, index arrays and masks give `Strings` with the same
+    alphabet, as scikit-learn's cross-validation asks for.
+
+    Examples
+    --------
+    >>> from uqf.strings import Strings
+    >>> strings = Strings(["ab", "", "b"])
+    >>> strings
+    Strings(3 strings, 3 symbols, alphabet of 2)
+    >>> strings[0], strings.symbols.tolist(), strings.offsets.tolist()
+    (('a', 'b'), [0, 1, 1], [0, 2, 2, 3])
     """
 
     def __init__(self, strings: Iterable[Tokens], alphabet: Iterable[Hashable] | None = None) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -36,26 +36,50 @@ class SpectralStrings(BaseEstimator):  # type: ignore[misc]
 
     Parameters
     ----------
-    rank : number of states; None chooses it on held-out strings
+    rank : int, optional
+        Number of states; None chooses it on held-out strings.
     statistics : "classic", "prefix", "suffix" or "factor"
         Which function of words is counted: the probability of whole strings, of their beginnings, of their ends, or how
         often a word is expected to occur. All lead to the same distribution; those that use more of every string need
         fewer of them. `uqf.strings.string_hankel` has the definitions.
-    max_prefix, max_suffix : longest words that index the Hankel matrix, in symbols
-    n_prefixes, n_suffixes : keep only so many of the most frequent; None keeps all
-    smoothing : weight in [0, 1] of an n-gram model beside the automaton; None chooses it on held-out strings
-        Only with 0 can a string have probability zero, and the score be infinite.
-    ngram : longest n-grams, in symbols
-    alphabet : all tokens that may occur; None takes those of the strings
-    threads : for counting; None uses all cores. The result has the same bits with any number
+    max_prefix, max_suffix : int
+        Longest words that index the Hankel matrix, in symbols.
+    n_prefixes, n_suffixes : int, optional
+        Keep only so many of the most frequent; None keeps all.
+    smoothing : float in [0, 1], optional
+        Weight of an n-gram model beside the automaton; None chooses it on held-out strings. Only with 0 can a string
+        have probability zero, and the score be infinite.
+    ngram : int
+        Longest n-grams, in symbols.
+    alphabet : sequence of tokens, optional
+        All tokens that may occur; None takes those of the strings.
+    threads : int, optional
+        For counting; None uses all cores. The result has the same bits with any number.
 
-    Attributes after `fit`
-    ----------------------
-    wfa_ : WFA of string probabilities as learned: values may be negative, and need not sum to one
-    model_ : StringModel, the distribution made of it
-    alphabet_, rank_, smoothing_ : what was given or chosen
-    singular_values_ : of the Hankel block, largest first
-    diagnostics_ : dict; the mass (sum of `wfa_` over all strings), its spectral radius, the words that were used
+    Attributes
+    ----------
+    wfa_ : WFA
+        String probabilities as learned: values may be negative, and need not sum to one.
+    model_ : StringModel
+        The distribution made of it.
+    alphabet_, rank_, smoothing_
+        What was given or chosen.
+    singular_values_ : floats
+        Of the Hankel block, largest first.
+    diagnostics_ : dict
+        The mass (sum of `wfa_` over all strings), its spectral radius, the numbers of words that were used.
+
+    Examples
+    --------
+    >>> import uqf
+    >>> learner = uqf.SpectralStrings().fit(["ab", "abab", "", "ab", "ababab"] * 20)
+    >>> learner.alphabet_
+    ('a', 'b')
+    >>> likely, unlikely = learner.predict(["ab", "ba"])
+    >>> bool(likely > unlikely > 0)
+    True
+    >>> learner.next_probabilities(["aba"]).round(2).argmax()  # after the last a comes b
+    np.int64(1)
     """
 
     def __init__(
@@ -69,7 +93,7 @@ class SpectralStrings(BaseEstimator):  # type: ignore[misc]
         n_suffixes: int | None = 1000,
         smoothing: float | None = None,
         ngram: int = 3,
-        alphabet: Iterable[Hashable] | None = None,
+        alphabet: Sequence[Hashable] | None = None,
         threads: int | None = None,
     ) -> None:
         self.rank = rank
@@ -190,9 +214,14 @@ class SpectralStrings(BaseEstimator):  # type: ignore[misc]
         weights = WEIGHTS if self.smoothing is None else (self.smoothing,)
         tried = []
         for rank in (one for one in ranks if one <= parts.rank):
-            model = StringModel(string_wfa(_truncated(wfa, rank), self.statistics), ngrams=ngrams)
+            try:
+                model = StringModel(string_wfa(_truncated(wfa, rank), self.statistics), ngrams=ngrams)
+            except NumericalError:
+                continue
             steps = model.steps(unseen)
             tried += [(steps.mixed(weight).sum(), -rank, weight) for weight in weights]
+        if not tried:
+            raise NumericalError("no rank gives a distribution: give more strings, or other `statistics`")
         _, negative, weight = max(tried)
         return self.rank or -negative, weight
 

@@ -9,7 +9,6 @@ from weakref import WeakKeyDictionary
 
 import gymnasium
 import numpy as np
-from gymnasium.spaces import Discrete, Space
 from numpy.typing import NDArray
 
 from uqf.data.codebook import Codebook
@@ -25,18 +24,18 @@ from uqf.worlds.gymnasium_envs import (
     stepped,
     usual_horizon,
 )
-from uqf.worlds.one_to_one import one_to_one
-from uqf.worlds.spaces import Coding, checked_observations, coding, table
+from uqf.worlds.space_codes import codes_shown, encoded, learned, one_to_one
+from uqf.worlds.spaces import Coding, checked_observations, coding
 from uqf.worlds.world import PlayedWorld
 
 #: Copies of an environment that play side by side; what happens does not depend on it.
 COPIES = 32
 
-#: Finite observation spaces of at most so many elements have a code for each.
-MAX_ONE_TO_ONE = 4096
-
 #: A codebook is learned from so many episodes of random play, or fewer if they have so many steps.
 LEARNED_EPISODES, LEARNED_STEPS = 1_000, 50_000
+
+#: They are counted after so many at a time.
+LEARNED_BLOCK = 50
 
 
 class GymnasiumWorld(PlayedWorld):
@@ -91,11 +90,14 @@ class GymnasiumWorld(PlayedWorld):
             horizon=usual_horizon(env) if horizon is None else horizon,
             discount=discount,
             n_actions=self._actions.n,
-            n_observations=_codes_shown(self._space) - (not self.shows_first),
+            n_observations=codes_shown(self._space) - (not self.shows_first),
         )
         self.codebook = self._usual_codebook(seed) if codebook is None else codebook
         if self.codebook is not None:
             self.n_observations = self.codebook.n_codes or self.n_observations
+        if not codes_shown(self._action_space):
+            # Codes would be other actions of the environment, or none; names cannot be mistaken for them.
+            self.codebook = (self.codebook or Codebook.named()).with_actions(self.action_names)
         if self.n_symbols > MAX_SYMBOLS:
             raise ValueError(
                 f"{self.n_actions} actions and {self.n_observations} observations: at most {MAX_SYMBOLS} symbols; "
@@ -104,26 +106,22 @@ class GymnasiumWorld(PlayedWorld):
 
     def _usual_codebook(self, seed: int) -> Codebook | None:
         """None where observations are codes as they come."""
-        if _codes_shown(self._space):
+        if codes_shown(self._space):
             return None
-        return one_to_one(self._space, MAX_ONE_TO_ONE) or self._learned(self._random_play(seed), seed)
+        return one_to_one(self._space) or self._learned(self._random_play(seed), seed)
 
     def _random_play(self, seed: int) -> list[Played]:
         played, steps = list[Played](), 0
-        for episode in self._episodes(None, range(LEARNED_EPISODES), seed=seed):
-            played.append(episode)
-            steps += len(episode.actions)
-            if steps >= LEARNED_STEPS:
-                break
-        return played
+        for first in range(0, LEARNED_EPISODES, LEARNED_BLOCK):
+            if steps < LEARNED_STEPS:
+                played += self._episodes(None, range(first, first + LEARNED_BLOCK), seed=seed)
+                steps = sum(len(episode.actions) for episode in played)
+        return sorted(played, key=lambda episode: episode.number)
 
     def _learned(self, played: Sequence[Played], seed: int) -> Codebook:
-        return Codebook(seed=seed).fit(
-            table(self._space, _joined(one.observations for one in played)),
-            np.array(_joined(one.rewards for one in played)),
-            np.cumsum([0, *(len(one.actions) for one in played)]),
-            actions=np.array(_joined(one.actions for one in played)),
-            first=table(self._space, [one.first for one in played]) if self.shows_first else None,
+        first = [one.first for one in played] if self.shows_first else None
+        return learned(
+            self._space, [(one.actions, one.observations, one.rewards) for one in played], first, seed
         )
 
     def relearned(self, policy: Any, *, episodes: int = 500, seed: int = 0) -> GymnasiumWorld:
@@ -210,21 +208,12 @@ class GymnasiumWorld(PlayedWorld):
 
     def encode(self, observations: Sequence[Any]) -> NDArray[np.int64]:
         """Codes of several observations, (n,)."""
-        if self.codebook is None:
-            return np.array(observations, np.int64).reshape(len(observations))
-        if len(observations) <= COPIES:
-            return np.array([self.codebook.encode_one(one) for one in observations], np.int64)
-        return self.codebook.encode(table(self._space, observations))
+        return encoded(self.codebook, self._space, observations)
 
     def __getstate__(self) -> dict[str, Any]:
         """Without the copies, which can be made again; a given environment cannot."""
         kept = {name: value for name, value in self.__dict__.items() if name != "_actions"}
         return kept | {"_envs": [self._source] if isinstance(self._source, gymnasium.Env) else []}
-
-
-def _codes_shown(space: Space[Any]) -> int:
-    """How many codes the observations of a space are as they come; 0 if they are no codes."""
-    return int(space.n) if isinstance(space, Discrete) and space.start == 0 else 0
 
 
 def _joined(lists: Iterable[list[Any]]) -> list[Any]:

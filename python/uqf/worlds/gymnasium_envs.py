@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,9 @@ from uqf.worlds.environments import Environment
 
 if TYPE_CHECKING:
     from uqf.worlds.gymnasium import GymnasiumWorld
+
+if int(gymnasium.__version__.partition(".")[0]) < 1:
+    raise ImportError(f"gymnasium {gymnasium.__version__} is too old: pip install --upgrade 'uqf[gym]'")
 
 Env = gymnasium.Env[Any, Any]
 Source = str | Env | Callable[[], Env]
@@ -31,7 +35,10 @@ def made(source: Source, **options: Any) -> Env:
         )
     # The checker looks at every step of every copy.
     named = {"disable_env_checker": True} | options
-    env = gymnasium.make(source, **named) if isinstance(source, str) else source()
+    try:
+        env = gymnasium.make(source, **named) if isinstance(source, str) else source()
+    except gymnasium.error.Error as error:
+        raise ValueError(f"source = {source!r}: {error}") from None
     if not isinstance(env, gymnasium.Env):
         raise TypeError(f"source made a {type(env).__name__}: give a function that makes a gymnasium.Env")
     return env
@@ -79,6 +86,12 @@ def pictured(source: Source) -> Env:
     return made(source)
 
 
+def plain_picture(coloured: str) -> str:
+    """A picture without the colours of terminals: a letter with a coloured ground, where the player is, becomes @."""
+    marked = re.sub(r"\x1b\[4\d(?:;\d+)*m.\x1b\[0m", "@", coloured)
+    return re.sub(r"\x1b\[[\d;]*m", "", marked)
+
+
 class GymnasiumSimulation:
     """One running episode of a `GymnasiumWorld`, like those of compiled worlds; `first` is what `reset` showed."""
 
@@ -101,7 +114,7 @@ class GymnasiumSimulation:
     def render(self) -> str:
         """A picture in letters; what was seen, where the environment draws none."""
         if self._env.render_mode == "ansi":
-            return str(self._env.render())
+            return plain_picture(str(self._env.render()))
         if self._world.codebook is None:
             return str(self._seen)
         code = int(self._world.encode([self._seen])[0])

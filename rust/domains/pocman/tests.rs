@@ -210,7 +210,10 @@ fn perturbed_states_show_what_was_seen() {
             moved += usize::from(state.ghosts != before.ghosts);
             assert_eq!(world.observe(&state), seen);
             assert_eq!((state.pocman, state.power), (before.pocman, before.power));
-            assert_eq!(state.food_left as u32, state.food.iter().map(|bits| bits.count_ones()).sum::<u32>());
+            assert_eq!(
+                u32::from(state.food_left),
+                state.food.iter().map(|bits| bits.count_ones()).sum::<u32>()
+            );
         }
     }
     assert!(accepted > 100 && moved > accepted * 9 / 10, "{accepted} accepted, {moved} moved");

@@ -1,7 +1,8 @@
-"""Codebooks of finite spaces, with a code for every element."""
+"""Codes of observations of Gymnasium spaces: as they come, one for every element, or cells learned from episodes."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -13,15 +14,56 @@ from uqf.data.codebook import Codebook
 from uqf.data.raw_columns import Column
 from uqf.worlds.spaces import coding, named_parts, table
 
+#: Finite observation spaces of at most so many elements have a code for each.
+MAX_ONE_TO_ONE = 4096
+
+#: So many observations are coded faster one by one.
+FEW = 32
+
+Space = spaces.Space[Any]
+
 FINITE = (spaces.Discrete, spaces.MultiDiscrete, spaces.MultiBinary)
 
 
-def one_to_one(space: spaces.Space[Any], most: int) -> Codebook | None:
+def codes_shown(space: Space) -> int:
+    """How many codes the elements of a space are as they come; 0 if they are no codes."""
+    return int(space.n) if isinstance(space, spaces.Discrete) and space.start == 0 else 0
+
+
+def encoded(codebook: Codebook | None, space: Space, observations: Sequence[Any]) -> NDArray[np.int64]:
+    """Codes of several observations, (n,); without a codebook of them they are codes as they come."""
+    if codebook is None or codebook.n_codes is None:
+        return np.array(observations, np.int64).reshape(len(observations))
+    if len(observations) <= FEW:
+        return np.array([codebook.encode_one(one) for one in observations], np.int64)
+    return codebook.encode(table(space, observations))
+
+
+def learned(
+    space: Space,
+    episodes: Sequence[tuple[Sequence[int], Sequence[Any], Any]],
+    first: Any,
+    seed: int,
+) -> Codebook:
+    """A codebook learned from episodes (actions, observations, rewards) and what they showed first, if anything."""
+    actions, observations, rewards = (
+        [one for part in parts for one in part] for parts in zip(*episodes, strict=True)
+    )
+    return Codebook(seed=seed).fit(
+        table(space, observations),
+        np.array(rewards, np.float64),
+        np.cumsum([0, *(len(episode[0]) for episode in episodes)]),
+        actions=np.array(actions, np.int64),
+        first=None if first is None else table(space, first),
+    )
+
+
+def one_to_one(space: Space) -> Codebook | None:
     """A codebook whose codes are those of `coding`; None if they are too many, or if the space is not finite."""
     if not all(isinstance(part, FINITE) for _, part in named_parts(space)):
         return None
     codes = coding(space, "observation")
-    if codes.n > most:
+    if codes.n > MAX_ONE_TO_ONE:
         return None
     elements = table(space, [codes.decode(code) for code in range(codes.n)])
     columns = tuple(Column(name, "number") for name in elements)

@@ -1,0 +1,74 @@
+"""What reports share: parts that are computed one after the other, and how they are written."""
+
+from __future__ import annotations
+
+import math
+import os
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+from uqf.data.progress import Callback, Reporter
+from uqf.files import whole_file
+from uqf.printable import escape
+from uqf.reports.study import Study
+
+
+class PartedReport:
+    """A report whose parts are computed when they are first asked for."""
+
+    #: The parts, and about how many nanoseconds a held-out step costs in each.
+    PARTS: ClassVar[dict[str, float]]
+
+    study: Study
+
+    def complete(self, progress: Callback | None = None) -> Self:
+        """Computes all parts now and tells how far it is."""
+        steps = self.study.held_out.n_steps
+        reporter = Reporter(progress, steps * sum(self.PARTS.values()), 1e-9)
+        for part, cost in self.PARTS.items():
+            reporter.enter(f"report: {part}", f"{steps:,} steps", cost * steps)
+            getattr(self, part)
+        reporter.finish()
+        return self
+
+    def page(self) -> str:
+        """One file, without any request to the outside."""
+        raise NotImplementedError
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """The page, whole or not at all."""
+        with whole_file(check_folder(path)) as file:
+            file.write(self.page().encode())
+
+
+def plain(value: Any) -> Any:
+    """The same with lists for tuples and None for what is not finite, as JSON knows it."""
+    match value:
+        case dict():
+            return {str(key): plain(one) for key, one in value.items()}
+        case list() | tuple():
+            return [plain(one) for one in value]
+        case float() if not math.isfinite(value):
+            return None
+        case _:
+            return value
+
+
+def numbered(parts: list[tuple[str, str]]) -> list[str]:
+    """Links to the parts (title, markup), then the parts as sections."""
+    links = "".join(
+        f'<a href="#part-{number}">{escape(title)}</a>' for number, (title, _) in enumerate(parts, 1)
+    )
+    sections = [
+        f'<section id="part-{number}"><h2>{escape(title)}</h2>{markup}</section>'
+        for number, (title, markup) in enumerate(parts, 1)
+    ]
+    return [f"<nav>{links}</nav>", *sections]
+
+
+def check_folder(path: str | os.PathLike[str]) -> Path:
+    """The path, if there is a folder for it: better to know before long work than after it."""
+    target = Path(path)
+    if not target.absolute().parent.is_dir():
+        raise FileNotFoundError(f"{target}: there is no folder {target.absolute().parent} to write to")
+    return target

@@ -1,0 +1,65 @@
+import numpy as np
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from uqf.page.labels import LINE, Box, placed, shortened, spread, text_width
+
+places = st.lists(st.floats(-1000, 1000), max_size=12)
+
+
+@given(places, st.floats(0.5, 50), st.floats(-500, 0), st.floats(0, 3000))
+def test_spread_places_keep_their_distance_their_order_and_their_bounds(wanted, distance, low, length):
+    found = spread(wanted, distance, low, low + length)
+    order = np.argsort(wanted, kind="stable")
+    gaps = np.diff(np.array(found)[order])
+    assert np.all(gaps >= distance - 1e-6)
+    assert all(place >= low - 1e-6 for place in found)
+    if (len(wanted) - 1) * distance <= length:
+        assert all(place <= low + length + 1e-6 for place in found)
+
+
+@given(places, st.floats(0.5, 50), st.data())
+def test_no_other_places_are_nearer_to_those_wanted(wanted, distance, data):
+    found = np.array(spread(wanted, distance, -1e9, 1e9))
+    order = np.argsort(wanted, kind="stable")
+    gaps = data.draw(st.lists(st.floats(0, 100), min_size=len(wanted), max_size=len(wanted)))
+    start = data.draw(st.floats(-1000, 1000))
+    other = np.empty(len(wanted))
+    other[order] = start + np.cumsum([0.0, *(distance + gap for gap in gaps[1:])])[: len(wanted)]
+    cost, rival = (((np.array(places) - wanted) ** 2).sum() for places in (found, other))
+    assert cost <= rival + 1e-6 * (1 + rival)
+
+
+@given(st.lists(st.floats(0, 900), max_size=10))
+def test_what_has_room_stays_where_it_is(wanted):
+    assume(all(abs(a - b) >= 20 for k, a in enumerate(wanted) for b in wanted[:k]))
+    assert np.allclose(spread(wanted, 20.0, 0.0, 900.0), wanted)
+
+
+dots = st.lists(
+    st.tuples(st.floats(20, 780), st.floats(20, 380), st.text("abcmWi ,()", min_size=1, max_size=20)),
+    max_size=14,
+)
+
+
+@given(dots, st.lists(st.tuples(st.floats(0, 800), st.floats(0, 400)), max_size=5))
+def test_labels_lie_over_no_label_no_dot_and_nothing_taken(dots, others):
+    inside, taken = Box(0, 0, 800, 400), [Box.around(px, py, 15) for px, py in others]
+    found = placed(dots, taken, inside)
+    boxes = [label.box for label in found]
+    blocked = [*taken, *(Box.around(px, py, 6) for px, py, _ in dots)]
+    for number, box in enumerate(boxes):
+        assert inside.contains(box)
+        assert (
+            box.right - box.left >= text_width(found[number].words) - 1e-9
+            and abs(box.bottom - box.top - LINE) < 1e-6
+        )
+        assert not any(box.overlaps(other) for other in boxes[:number] + blocked)
+    assert len(found) == len(dots), "fourteen labels always find room in so large a figure"
+
+
+@given(st.text(max_size=60), st.floats(30, 300))
+def test_shortened_words_fit(words, width):
+    short = shortened(words, width)
+    assert text_width(short) <= width or short == "…"
+    assert short == words or short.endswith("…")

@@ -1,0 +1,173 @@
+"""The page in a real browser, and what it must never do."""
+
+import json
+import time
+
+import numpy as np
+import pytest
+
+import uqf
+from browser import needs_chromium, outside, visit
+from reports_log import ACTIONS, OBSERVATIONS, machine
+from uqf.reports.comparison import ComparisonReport
+from uqf.reports.report import Report
+from uqf.reports.study import Study
+
+#: Looks at the figures, walks through an episode by keys and buttons, and chooses where an action leads.
+VISIT = """
+const found = { overlaps: overlaps(), figures: {} };
+for (const svg of document.querySelectorAll("svg")) {
+  const box = svg.getBoundingClientRect();
+  const page = document.documentElement.clientWidth;
+  const held = svg.closest(".card").getBoundingClientRect();
+  found.figures[svg.id] = box.height > 100 && (svg.closest(".scroll") !== null || held.right <= page);
+}
+const card = document.querySelector(".walk"), step = () => +card.dataset.step;
+const press = (key) => card.dispatchEvent(new KeyboardEvent("keydown", { key, cancelable: true }));
+found.steps = [step()];
+for (const key of ["ArrowRight", "ArrowRight", "ArrowLeft", "End", "Home", "n"]) {
+  press(key);
+  found.steps.push(step());
+}
+found.marks = card.querySelectorAll(".strip i").length;
+found.marked = [...card.querySelectorAll(".strip i")].map((mark) => mark.classList.contains("other"));
+press("Home");
+for (const name of [".forward", ".forward", ".back", ".next"]) {
+  card.querySelector(name).click();
+  found.steps.push(step());
+}
+found.status = card.querySelector(".status").textContent;
+card.querySelector(".episode").value = "1";
+card.querySelector(".episode").dispatchEvent(new Event("change"));
+found.steps.push(step());
+found.focusable = card.tabIndex === 0;
+const shown = () => [...document.querySelectorAll(".layer")].map((layer) => layer.style.display !== "none");
+found.layers = [shown()];
+const buttons = [...document.querySelectorAll(".choice")];
+if (buttons.length) {
+  buttons[2].click();
+  found.layers.push(shown());
+  found.pressed = buttons.map((one) => one.getAttribute("aria-pressed"));
+}
+found.scroll = document.documentElement.scrollWidth <= document.documentElement.clientWidth;
+found.words = document.querySelector("main").innerText;
+answer(found);
+"""
+
+
+@pytest.fixture(scope="module")
+def page(report):
+    return report.page()
+
+
+def test_the_page_asks_for_nothing_from_outside(page):
+    assert outside(page) == []
+
+
+def test_the_page_has_all_its_parts(page):
+    for figure in ("log-returns", "log-lengths", "hidden-states", "followed-return", "temperature-size"):
+        assert f'<svg id="{figure}"' in page
+    titles = (
+        "The log",
+        "The policy against the log",
+        "How it decides",
+        "What it remembers",
+        "What to expect",
+    )
+    assert all(f"<h2>{title}</h2>" in page for title in titles)
+
+
+def test_names_are_text_and_never_markup(page):
+    assert "<b>oil" not in page and "</script><i>" not in page and "<i>hot" not in page
+
+
+@needs_chromium
+@pytest.mark.parametrize("width", [1400, 500])
+def test_in_a_browser_figures_show_and_episodes_can_be_walked_through(page, report, width, tmp_path):
+    found = visit(page, VISIT, tmp_path, width=width)
+    assert found["errors"] == []
+    assert found["overlaps"] == []
+    assert len(found["figures"]) == 7 and all(found["figures"].values()), found["figures"]
+    best = report.episodes.episodes[0]
+    differs = [step.wants != step.other for step in best.steps]
+    assert found["marks"] == len(best.steps) and found["marked"] == differs
+    last, next_one = len(best.steps) - 1, lambda now: now + 1 + differs[now + 1 :].index(True)
+    assert found["steps"][:7] == [0, 1, 2, 1, last, 0, next_one(0)]
+    assert found["steps"][7:] == [1, 2, 1, next_one(1), 0]
+    assert best.steps[next_one(1)].wants in found["status"]
+    assert found["focusable"] and found["scroll"]
+    assert found["layers"][0] == [True] + [False] * 3 and found["layers"][1] == [False, False, True, False]
+    assert found["pressed"] == ["false", "false", "true", "false"]
+    assert ACTIONS[1] in found["words"] and OBSERVATIONS[1] in found["words"], "names are shown as they are"
+
+
+@needs_chromium
+def test_the_page_of_two_policies(log, learner, tmp_path):
+    other = uqf.ContextQ(0.95).fit(log).policy_
+    made = ComparisonReport(learner.policy_, other, machine(400, 3), discount=0.95).complete()
+    made.write(tmp_path / "compare.html")
+    json.dumps(made.as_dict(), allow_nan=False)
+    page = (tmp_path / "compare.html").read_text()
+    assert outside(page) == []
+    found = visit(page, VISIT, tmp_path)
+    assert found["errors"] == [] and found["overlaps"] == [] and all(found["figures"].values())
+    assert found["status"].count("A: ") == 1 and found["status"].count("B: ") == 1, (
+        "it stands at a disagreement"
+    )
+
+
+def test_names_of_any_length_and_many_actions_stay_small(tmp_path):
+    rng = np.random.default_rng(0)
+    steps, kinds = 3000, 60
+    data = uqf.Trajectories(
+        rng.integers(kinds, size=steps),
+        rng.integers(kinds, size=steps),
+        rng.normal(size=steps),
+        np.arange(0, steps + 1, 20),
+        n_actions=kinds,
+        n_observations=kinds + 1,
+        codebook=uqf.Codebook.named(
+            tuple(f"{number} " + "a" * 500 for number in range(kinds)),
+            tuple(f"{number} " + "o" * 500 for number in range(kinds)),
+        ),
+    )
+    path = tmp_path / "report.html"
+    uqf.report(uqf.ContextQ(0.9).fit(data), data, path)
+    assert path.stat().st_size < 1_000_000
+
+
+@pytest.mark.slow
+def test_a_million_steps_give_a_small_page_in_at_most_twice_the_time_of_the_fit(tmp_path):
+    data = uqf.rollout(uqf.make("gridworld-near"), episodes=12_500, seed=0)
+    assert data.n_steps > 1_000_000
+    began = time.perf_counter()
+    learner = uqf.fit(data)
+    fitted = time.perf_counter()
+    path = tmp_path / "report.html"
+    learner.report(data, path)
+    assert time.perf_counter() - fitted <= 2 * (fitted - began)
+    assert path.stat().st_size < 3_000_000
+
+
+def test_progress_never_falls_and_ends(study):
+    told = []
+    Report(study).complete(told.append)
+    done = [one.done for one in told]
+    assert done == sorted(done) and done[-1] == told[-1].total
+    assert {one.stage for one in told} >= {f"report: {part}" for part in Report.PARTS}
+
+
+def test_a_page_without_a_folder_is_refused_before_any_work(learner, log, tmp_path):
+    with pytest.raises(FileNotFoundError, match="there is no folder"):
+        learner.report(log, tmp_path / "missing" / "report.html")
+
+
+def test_a_page_of_shards_shows_a_sample(log, tmp_path):
+    folder = tmp_path / "log"
+    folder.mkdir()
+    log[:600].to_parquet(folder / "a.parquet")
+    log[600:].to_parquet(folder / "b.parquet")
+    learner = uqf.ContextQ(0.95).fit(uqf.Shards(folder))
+    made = uqf.report(learner, uqf.Shards(folder), tmp_path / "report.html")
+    assert made.log.episodes == 1200 and len(made.study.held_out) == 600
+    assert Study.of(learner, folder, discount=None, seed=0, progress=None).log.n_steps == log.n_steps
