@@ -12,8 +12,8 @@ from rich.console import Console
 import uqf
 from uqf.cli import compare, experiments
 from uqf.cli.entry import INTERRUPTED
-from uqf.cli.logs import Clean, Columns, inspect_log, log_columns
-from uqf.cli.options import AsJson, Discount, Seed
+from uqf.cli.logs import inspect_log
+from uqf.cli.options import AsJson, Clean, Columns, Discount, Seed, log_columns
 from uqf.cli.refusals import REFUSALS, about, explain
 from uqf.cli.summary import data_report, estimate_report, fit_report, judged, policy_report
 from uqf.cli.tables import show
