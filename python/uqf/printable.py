@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import html
 
+#: Harmless, though `str.isprintable` says no: line ends, and the space that holds a number and its unit together.
+SHOWN = "\n\N{NO-BREAK SPACE}"
+
 
 def printable(text: str) -> str:
     r"""The text with everything that a terminal would obey rather than show as an escape, such as ``\x1b``.
@@ -14,7 +17,7 @@ def printable(text: str) -> str:
     if text.isprintable():
         return text
     return "".join(
-        letter if letter.isprintable() or letter == "\n" else letter.encode("unicode_escape").decode()
+        letter if letter.isprintable() or letter in SHOWN else letter.encode("unicode_escape").decode()
         for letter in text
     )
 

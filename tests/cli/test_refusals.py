@@ -48,10 +48,8 @@ def test_columns_of_one_name_are_refused(run, tmp_path, suffix):
     path = tmp_path / f"twice.{suffix}"
     table = pa.table(STEPS).append_column("reward", pa.array([1.0] * 5))
     (pa.csv.write_csv if suffix == "csv" else pq.write_table)(table, path)
-    assert run("inspect", path) == (
-        1,
-        f"uqf: {path}: several columns are called 'reward'; rename all but one\n",
-    )
+    code, said = run("inspect", path)
+    assert code == 1 and said.startswith(f"uqf: {path}: ") and "columns are called 'reward'" in said
 
 
 def test_other_columns_may_have_one_name(tmp_path):

@@ -7,7 +7,6 @@ raised, and whatever is let in but is not what it seems, is a finding.
 import contextlib
 import io
 import json
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -15,18 +14,16 @@ import pyarrow as pa
 import pyarrow.feather
 import pyarrow.parquet as pq
 import safetensors.numpy
-import typer
+from command_line import Arguments
 from corpus import WORLDS
-from mutators import NAMES, bent, bent_arguments, bent_arrays, bent_table, damaged, pick, rewritten
+from mutators import bent, bent_arrays, bent_table, damaged, pick, rewritten
 
 import uqf
 from pomdp_texts import obeyed
-from uqf import _core
-from uqf.cli import commands
+from uqf import _core, strings
 from uqf.experiments import Store
 from uqf.learn.spectral import statistics_file
 from uqf.storage import policies, tensors
-from uqf.strings import files as strings
 
 
 class Files:
@@ -255,72 +252,6 @@ class Cells(Text):
         rows = self.store.rows()
         assert self.store.missing([row.cell for row in rows]) == []
         assert all(isinstance(row.result, dict) for row in rows)
-
-
-#: Mostly quick ones: two policies that can be compared take a third of a second, so these differ.
-COMMANDS = [
-    ["inspect", "tiger.safetensors"],
-    ["inspect", "tiger.parquet", "--json"],
-    ["inspect", "codes.csv", "--columns", "reward=reward,episode=episode", "--discount", "0.5"],
-    ["evaluate", "tiger.safetensors", "--env", "tiger", "--episodes", "3"],
-    ["evaluate", "tiger.safetensors", "--log", "tiger.parquet", "--method", "is"],
-    ["watch", "tiger.safetensors", "--env", "tiger", "--seed", "3", "--json"],
-    ["watch", "--env", "0.pomdp"],
-    ["fit", "tiger.parquet", "--out", "out", "--rank", "2", "--discount", "0.5"],
-    ["compare", "tiger.safetensors", "table.safetensors", "--log", "codes.csv", "--report", "out"],
-    ["environments", "--json"],
-    ["reproduce", "gridworld", "--size", "smallest", "--help"],
-    ["worlds", "folder.csv", "--help"],
-    ["--help"],
-]
-
-
-class Arguments:
-    """Command lines, run in this process from a folder of valid and strange files."""
-
-    def __init__(self, folder: Path) -> None:
-        # Built once: that alone takes longer than most command lines.
-        commands.app = typer.main.get_command(commands.app)
-        files = [path.name for path in sorted(folder.iterdir()) if path.name not in ("input", "out")]
-        # Whole experiments would take too long: their commands occur only with --help.
-        harmless = [word for command in COMMANDS for word in command if word not in ("reproduce", "worlds")]
-        numbers = ["-1", "0", "1e400", "nan", "inf", "99999999999999999999", "0.5", "x"]
-        roles = [
-            "reward=",
-            "=x",
-            "episode=reward,reward=episode",
-            "action=action,action=observation",
-            "a=b=c",
-            ",",
-        ]
-        names = [name for name in NAMES if "/" not in name and name.isascii() and "\0" not in name]
-        self.words = [*files, *harmless, *numbers, *roles, *names]
-
-    def make(self, rng):
-        arguments = bent_arguments(pick(rng, COMMANDS), self.words, rng)
-        if {"reproduce", "worlds"} & set(arguments):
-            arguments.append("--help")
-        if "--episodes" not in arguments and "evaluate" in arguments:
-            arguments += ["--episodes", "3"]
-        # Only a path in this folder may be written to, and none of the valid files.
-        for place in range(1, len(arguments)):
-            if arguments[place - 1] in ("--out", "--report"):
-                arguments[place] = "out"
-        return arguments
-
-    def enter(self, arguments) -> bool:
-        said = io.StringIO()
-        sys.argv = ["uqf", *arguments]
-        with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
-            try:
-                commands.main()
-                code = 0
-            except SystemExit as ended:
-                code = ended.code or 0
-        assert code in (0, 1, 2), code
-        assert "\x1b" not in said.getvalue(), said.getvalue()
-        assert code != 1 or "uqf: " in said.getvalue(), said.getvalue()
-        return code == 0
 
 
 DOORS = {

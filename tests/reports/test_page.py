@@ -77,6 +77,10 @@ def test_the_page_has_all_its_parts(page):
     assert all(f"<h2>{title}</h2>" in page for title in titles)
 
 
+def test_nothing_of_our_own_is_taken_for_a_command(page):
+    assert "\\x" not in page.split("<script>")[0], "every figure and unit is printable as it is"
+
+
 def test_names_are_text_and_never_markup(page):
     assert "<b>oil" not in page and "</script><i>" not in page and "<i>hot" not in page
 

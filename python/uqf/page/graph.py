@@ -10,7 +10,7 @@ from uqf.page.labels import shortened, spread
 from uqf.printable import escape
 
 #: Sizes in pixels: the circle that nodes lie on, the height and width of two lines of a label, the largest node.
-MAX_RADIUS, LABEL, LABEL_WIDTH, LARGEST_NODE = 190.0, 36.0, 180.0, 26.0
+MAX_RADIUS, LABEL, LABEL_WIDTH, LARGEST_NODE = 190.0, 36.0, 220.0, 26.0
 
 
 @dataclass(frozen=True)

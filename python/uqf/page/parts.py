@@ -11,16 +11,18 @@ from uqf.printable import escape
 #: Large figures in words.
 MILLION, BILLION = 1e6, 1e9
 
-#: Between a figure and its unit no line is broken.
-SPACE = "\u00a0"
-
 
 def percent(share: float) -> str:
     """Such as 83 %, 0.4 %, or < 0.1 %."""
     if 0.0 < share < 0.001:
-        return f"<{SPACE}0.1{SPACE}%"
+        return "< 0.1 %"
     digits = 1 if 0.0 < share < 0.0995 and round(100 * share, 1) != round(100 * share) else 0
-    return f"{100 * share:.{digits}f}{SPACE}%"
+    return f"{100 * share:.{digits}f} %"
+
+
+def kept(words: str) -> str:
+    """Markup of words among which no line is broken: a figure and its unit."""
+    return escape(words).replace(" ", "&nbsp;")
 
 
 def figure(value: float) -> str:
@@ -31,7 +33,7 @@ def figure(value: float) -> str:
         text = f"{value:.3g}"
     elif abs(value) >= MILLION:
         unit, word = (BILLION, "billion") if abs(value) >= BILLION else (MILLION, "million")
-        text = f"{value / unit:.3g}{SPACE}{word}"
+        text = f"{value / unit:.3g} {word}"
     elif abs(value) >= 1000:
         text = f"{value:,.0f}"
     else:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from uqf.data.checks import FloatArray
 from uqf.learn.gain import Gain
 from uqf.page.document import card
-from uqf.page.parts import paired_bars, percent, signed
+from uqf.page.parts import kept, paired_bars, percent, signed
 from uqf.printable import escape
 from uqf.reports.situations import Situation, situations
 from uqf.reports.study import Study
@@ -150,7 +150,8 @@ class Differences:
 def _row(one: Difference, second: str) -> str:
     words = "".join(f"<em>{escape(text)}</em>" if named else escape(text) for text, named in one.words)
     changes = "; ".join(
-        f"<b>{escape(change.action)}</b> {percent(change.first)} instead of {percent(change.second)}"
+        f"<b>{escape(change.action)}</b> {kept(percent(change.first))} instead of "
+        f"{kept(percent(change.second))}"
         for change in one.main_changes
     )
     evidence = abs(one.gain) / one.stderr if one.stderr > 0 else 0.0

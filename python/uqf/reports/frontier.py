@@ -8,7 +8,8 @@ import numpy as np
 
 from uqf.data.checks import FloatArray
 from uqf.data.trajectories import Trajectories
-from uqf.ope.estimates import ENOUGH_EPISODES, FAIR_MEAN_WEIGHT
+from uqf.ope.estimates import ENOUGH_EPISODES, ENOUGH_INFORMATIVE, FAIR_MEAN_WEIGHT
+from uqf.ope.rare_events import informative_share
 from uqf.ope.ratios import Ratios, bootstrap
 from uqf.ope.weights import importance_weights, overlap
 from uqf.page.figures import Axis, Panel, drawing
@@ -102,7 +103,9 @@ def _point(setting: float, ratios: FloatArray, data: Trajectories, discount: flo
     found = overlap(weights, data.rewards, discount)
     sums = Ratios((weights.term(weights.upto * data.rewards, weights.upto, discount),))
     fair = FAIR_MEAN_WEIGHT[0] <= found.mean_weight <= FAIR_MEAN_WEIGHT[1]
-    value, known = sums.value(), bool(found.size >= ENOUGH_EPISODES and fair)
+    telling = found.size * informative_share(data.returns(discount))
+    known = bool(found.size >= ENOUGH_EPISODES and telling >= ENOUGH_INFORMATIVE and fair)
+    value = sums.value()
     if not known:
         return Point(setting, value, None, None, found.size)
     _, (low, high) = bootstrap(sums, level=LEVEL, replicates=REPLICATES, seed=0)

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from uqf._core import __version__
 from uqf.data.codebook import Codebook
 from uqf.data.fingerprint import fingerprint
 from uqf.data.trajectories import Trajectories
@@ -151,9 +152,6 @@ def save(
     >>> uqf.inspect_policy("tiger.safetensors").settings
     {'discount': 0.95}
     """
-    # Slow to import, and only needed here.
-    from importlib.metadata import version
-
     kind, scalars, tensors = _taken_apart(policy)
     origin = Origin.of(data) if isinstance(data, Trajectories) else data
     book = codebook if codebook is not None or origin is None else origin.codebook
@@ -165,7 +163,7 @@ def save(
         codebook=book,
         settings=dict(settings or {}),
         data_fingerprint=None if origin is None else origin.fingerprint,
-        package_version=version("uqf"),
+        package_version=__version__,
     )
     _check(header)
     content = {name: getattr(header, name) for name in PolicyHeader.__dataclass_fields__}

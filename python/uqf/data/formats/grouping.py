@@ -112,9 +112,9 @@ def times_of(table: Any, name: str) -> Any:
     if is_text(values.type):
         try:
             return values.cast(pa.timestamp("us"))
-        except pa.ArrowInvalid:
+        except pa.ArrowInvalid as problem:
             raise FileFormatError(
-                f"column {name!r} holds text such as {values[0].as_py()!r} for the time: give numbers or dates such as "
+                f"column {name!r} holds text that is no time ({problem}): give numbers or dates such as "
                 "2024-05-17 12:30:00"
             ) from None
     if pa.types.is_floating(values.type) and pc.any(pc.is_nan(values)).as_py():
