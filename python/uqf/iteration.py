@@ -116,14 +116,14 @@ def policy_iteration(
         For "improved" one with `improve`, such as `uqf.ContextQ`; for "paper" any, such as `uqf.UQF`.
     iterations, episodes : int
         Rounds, and episodes of a round.
-    epsilon : float
-        Share of uniform actions while playing: 0.02 for "improved"; for "paper" the ε of the first round, 1.
-    decay : float
-        What ε is divided by after every round ("paper" only).
+    epsilon, decay : float
+        Share of uniform actions while playing: 0.02 for "improved"; for "paper" 1 in the first round, then divided.
     final : a learner, optional ("improved" only)
         By default a clone of `learner`; ``uqf.BeliefQ(…)`` often makes more of the pooled episodes.
-    horizon : int, optional
-        Longest episode; the environment's own by default.
+    horizon, seed : int
+        Longest episode, the environment's own by default; the same seed gives the same bits.
+    method : "improved" or "paper"
+        See above.
     patience : int, optional ("improved" only)
         Stop when so many rounds in a row brought nothing better.
     resume : PolicyIteration, optional

@@ -159,7 +159,7 @@ class BeliefQ(Learner):
         sizes = {(data.n_actions, data.n_observations) for data in tasks}
         if len(sizes) > 1:
             raise ValueError(
-                f"tasks of {sorted(sizes)} actions and observations: all must have the same, being of one world"
+                f"tasks of {sorted(sizes)} actions and observations: one world has but one number of each"
             )
         learners: list[BeliefQ] = [clone(self) for _ in tasks]
         readers = [Reader(data, work=self.work, threads=self.threads) for data in tasks]
@@ -237,7 +237,7 @@ class BeliefQ(Learner):
         return COST * steps + self._final_work(self._kept.sizes, steps, begun=1.0)
 
     def _final_work(self, sizes: Sequence[Size], steps: int, begun: float) -> float:
-        """Of training and regressions, if a share of the models has begun already."""
+        """Of what comes after choosing, if a share of the models has begun already."""
         return training_work(steps, sizes, begun) + regression_work(steps, clones_of(sizes))
 
     def _policy(
