@@ -70,16 +70,16 @@ if TYPE_CHECKING:
     from uqf.policies import TablePolicy as TablePolicy
     from uqf.reports.report import report as report
     from uqf.storage.onnx import export_onnx as export_onnx
-    from uqf.storage.policies import PolicyHeader as PolicyHeader
     from uqf.storage.policies import inspect_policy as inspect_policy
     from uqf.storage.policies import load as load
     from uqf.storage.policies import save as save
+    from uqf.storage.policy_header import PolicyHeader as PolicyHeader
     from uqf.strings.spectral import SpectralStrings as SpectralStrings
     from uqf.worlds.environments import Environment as Environment
     from uqf.worlds.environments import TabularPOMDP as TabularPOMDP
-    from uqf.worlds.environments import environments as environments
-    from uqf.worlds.environments import make as make
     from uqf.worlds.gymnasium import GymnasiumWorld as GymnasiumWorld
+    from uqf.worlds.named import environments as environments
+    from uqf.worlds.named import make as make
     from uqf.worlds.pomdp_file import dumps_pomdp as dumps_pomdp
     from uqf.worlds.pomdp_file import load_pomdp as load_pomdp
     from uqf.worlds.pomdp_file import loads_pomdp as loads_pomdp
@@ -111,14 +111,14 @@ _ON_REQUEST = {
     "ObservationPolicy": ("uqf.policies", None),
     "Policy": ("uqf.policies", None),
     "TablePolicy": ("uqf.policies", None),
-    "PolicyHeader": ("uqf.storage.policies", None),
+    "PolicyHeader": ("uqf.storage.policy_header", None),
     "inspect_policy": ("uqf.storage.policies", None),
     "load": ("uqf.storage.policies", None),
     "save": ("uqf.storage.policies", None),
     "Environment": ("uqf.worlds.environments", None),
     "TabularPOMDP": ("uqf.worlds.environments", None),
-    "environments": ("uqf.worlds.environments", None),
-    "make": ("uqf.worlds.environments", None),
+    "environments": ("uqf.worlds.named", None),
+    "make": ("uqf.worlds.named", None),
     "dumps_pomdp": ("uqf.worlds.pomdp_file", None),
     "load_pomdp": ("uqf.worlds.pomdp_file", None),
     "loads_pomdp": ("uqf.worlds.pomdp_file", None),

@@ -102,8 +102,7 @@ def policy_iteration(
     method="improved": the first round plays at random. After each round `learner.improve(data, policy, temperature)`
     makes the policy played better by that round's own episodes: old rounds live on in its values, so what was learned
     to be bad is not tried again. Half of the last round is played as the rounds before; `final` is then fitted to all
-    episodes so far and plays the other half. The policy whose own episodes scored best is returned, so the
-    result is never worse than the first policy beyond noise.
+    episodes so far and plays the other half. The policy whose own episodes scored best is returned.
 
     method="paper": the paper's third algorithm. Every round plays ε-greedily and fits the learner anew to that round's
     episodes alone; ε is divided by `decay` after every round; the last policy is returned, whatever it scored. There
@@ -117,16 +116,12 @@ def policy_iteration(
         For "improved" one with `improve`, such as `uqf.ContextQ`; for "paper" any, such as `uqf.UQF`.
     iterations, episodes : int
         Rounds, and episodes of a round.
-    epsilon : float
-        Share of uniform actions while playing: 0.02 for "improved"; for "paper" the ε of the first round, 1.
-    decay : float
-        What ε is divided by after every round ("paper" only).
+    epsilon, decay : float
+        Share of uniform actions while playing: 0.02 for "improved"; for "paper" 1 in the first round, then divided.
     final : a learner, optional ("improved" only)
         By default a clone of `learner`; ``uqf.BeliefQ(…)`` often makes more of the pooled episodes.
-    horizon : int, optional
-        Longest episode; the environment's own by default.
-    seed : int
-        The same seed gives the same bits.
+    horizon, seed : int
+        Longest episode, the environment's own by default; the same seed gives the same bits.
     method : "improved" or "paper"
         See above.
     patience : int, optional ("improved" only)

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 import uqf
 from strategies import trajectories
 from uqf.baselines import MemorylessQ
+from uqf.data.fingerprint import fingerprint
 from uqf.policies import probs_along, started
-from uqf.storage.policies import fingerprint
 
 
 def told(hint: float, episodes: int, seed: int) -> uqf.Trajectories:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import uqf
-from uqf.storage.policies import fingerprint
+from uqf.data.fingerprint import fingerprint
 
 
 def _room(goals, size=5):

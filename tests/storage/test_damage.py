@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 import uqf
 from random_policies import KINDS, random_table
-from uqf.storage.policies import FORMAT, KEY, MAX_BYTES
+from uqf.storage.policies import KEY, MAX_BYTES
+from uqf.storage.policy_header import FORMAT
 from uqf.storage.tensors import read_tensors, write_tensors
 
 TABLE = random_table(3, 2)

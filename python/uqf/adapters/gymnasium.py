@@ -12,8 +12,9 @@ from gymnasium.vector import SyncVectorEnv
 
 from uqf.data.trajectories import Trajectories
 from uqf.evaluate import rollout
-from uqf.worlds.environments import Environment, make
+from uqf.worlds.environments import Environment
 from uqf.worlds.gymnasium_envs import Env
+from uqf.worlds.named import make
 
 
 class GymnasiumEnv(gymnasium.Env[np.int64, np.int64]):

@@ -12,8 +12,8 @@ from rich.console import Console
 import uqf
 from uqf.cli import compare, experiments
 from uqf.cli.entry import INTERRUPTED
-from uqf.cli.logs import Clean, Columns, inspect_log, log_columns
-from uqf.cli.options import AsJson, Discount, Seed
+from uqf.cli.logs import inspect_log
+from uqf.cli.options import AsJson, Clean, Columns, Discount, Seed, log_columns
 from uqf.cli.refusals import REFUSALS, about, explain
 from uqf.cli.summary import data_report, estimate_report, fit_report, judged, policy_report
 from uqf.cli.tables import show
@@ -28,7 +28,7 @@ from uqf.reports.report import Report
 from uqf.reports.study import Study
 from uqf.reports.writing import check_folder
 from uqf.storage.tensors import begins_as_tensors
-from uqf.worlds.environments import environments, make
+from uqf.worlds.named import environments, make
 
 app = typer.Typer(
     help="""Policies for partially observed systems from logged episodes.

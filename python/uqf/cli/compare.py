@@ -10,8 +10,7 @@ from rich.console import Console
 
 import uqf
 from uqf.cli.essentials import against
-from uqf.cli.logs import Columns, log_columns
-from uqf.cli.options import AsJson, Seed
+from uqf.cli.options import AsJson, Columns, Seed, log_columns
 from uqf.cli.refusals import about
 from uqf.cli.summary import estimate_report
 from uqf.cli.tables import show

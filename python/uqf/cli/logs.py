@@ -1,10 +1,10 @@
-"""Logs on the command line: which columns, what is wrong with them, and reading them."""
+"""What a log holds, and all that is wrong with it."""
 
 from __future__ import annotations
 
-from dataclasses import asdict, fields
+from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
@@ -14,34 +14,6 @@ from uqf.cli.tables import show
 
 #: Codes that are shown in words.
 MAX_CODES_SHOWN = 30
-
-Columns = Annotated[
-    str | None,
-    typer.Option(
-        help="Columns with other names, such as 'reward=gain,episode=user,observation=temp+state,time=ts'.",
-        metavar="ROLE=NAME,…",
-    ),
-]
-Clean = Annotated[
-    bool,
-    typer.Option(help="Repair what `uqf inspect LOG` lists: decimal commas, yes and no, gaps, duplicates, …"),
-]
-
-
-def log_columns(text: str | None) -> uqf.LogColumns:
-    """The columns of ``role=name,…``; several columns of an observation are joined by +."""
-    pairs = [pair.partition("=") for pair in text.split(",")] if text else []
-    roles = [field.name for field in fields(uqf.LogColumns)]
-    for role, _, name in pairs:
-        if role not in roles or not name:
-            raise typer.BadParameter(
-                f"{role!r}: give pairs such as reward=gain; the roles are {', '.join(roles)}"
-            )
-    several = ("observation", "first_observation")
-    given: dict[str, Any] = {
-        role: name.split("+") if role in several and "+" in name else name for role, _, name in pairs
-    }
-    return uqf.LogColumns(**given)
 
 
 def inspect_log(path: Path, columns: uqf.LogColumns, clean: bool, discount: float, as_json: bool) -> None:

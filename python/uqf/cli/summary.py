@@ -18,7 +18,7 @@ from uqf.learn.learner import Learner
 from uqf.learn.markov_test import markov_test
 from uqf.reports import report as reports
 from uqf.reports.problems import FEW_OCCURRENCES, problems
-from uqf.storage.policies import PolicyHeader
+from uqf.storage.policy_header import PolicyHeader
 
 Report = dict[str, Any]
 

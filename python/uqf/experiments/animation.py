@@ -19,7 +19,8 @@ from uqf.frames import play
 from uqf.learn.belief_q import BeliefQ
 from uqf.plans import BeliefModel
 from uqf.policies import BeliefPolicy
-from uqf.worlds.environments import Environment, make
+from uqf.worlds.environments import Environment
+from uqf.worlds.named import make
 
 Floats = NDArray[np.float64]
 

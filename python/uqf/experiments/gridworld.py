@@ -13,7 +13,7 @@ from uqf.experiments.contest import Contestant, replay, score, train
 from uqf.learn.belief_q import BeliefQ
 from uqf.learn.spectral_q import SpectralQ
 from uqf.learn.uqf import UQF
-from uqf.worlds.environments import make
+from uqf.worlds.named import make
 
 EXPERIMENT = "gridworld"
 STARTS = ("near", "mid", "far")

@@ -20,7 +20,8 @@ from uqf.iteration import policy_iteration
 from uqf.learn.belief_q import BeliefQ
 from uqf.learn.context_q import ContextQ
 from uqf.learn.learner import Learner
-from uqf.worlds.environments import Environment, make
+from uqf.worlds.environments import Environment
+from uqf.worlds.named import make
 
 #: Discounted return of chance and of the fully observable optimum, for normalised scores.
 RANDOM_AND_OPTIMUM = {

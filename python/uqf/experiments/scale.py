@@ -21,7 +21,8 @@ from uqf.learn.belief_q import BeliefQ
 from uqf.learn.fit import fit
 from uqf.learn.learner import Learner
 from uqf.learn.uqf import UQF
-from uqf.worlds.environments import Environment, TabularPOMDP, make
+from uqf.worlds.environments import Environment, TabularPOMDP
+from uqf.worlds.named import make
 
 #: Steps in a file, about.
 SHARD_STEPS = 1_000_000

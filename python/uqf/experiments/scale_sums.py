@@ -17,7 +17,7 @@ from uqf.learn.spectral.basis import Basis, Counting, Target
 from uqf.learn.spectral.passes import hankel_sums, operator_sums
 from uqf.learn.spectral.statistics import Statistics
 from uqf.learn.spectral.statistics_file import save_statistics
-from uqf.worlds.environments import make
+from uqf.worlds.named import make
 
 Result = TypeVar("Result")
 

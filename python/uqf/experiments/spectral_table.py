@@ -14,7 +14,7 @@ from uqf.evaluate import rollout
 from uqf.experiments import gridworld, spocman
 from uqf.experiments.contest import Contestant, mean_and_error, score, train
 from uqf.experiments.policy_table import RANDOM_AND_OPTIMUM
-from uqf.worlds.environments import make
+from uqf.worlds.named import make
 
 METHODS = ("spectral-q", "uqf", "uqf-played", "uqf-start")
 EPISODES = (100, 800, 6_400)

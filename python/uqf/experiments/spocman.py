@@ -18,7 +18,8 @@ from uqf.learn.context_q import ContextQ
 from uqf.learn.spectral_q import SpectralQ
 from uqf.learn.uqf import UQF
 from uqf.policies import TablePolicy
-from uqf.worlds.environments import Environment, make
+from uqf.worlds.environments import Environment
+from uqf.worlds.named import make
 
 EXPERIMENT = "spocman"
 

@@ -138,7 +138,7 @@ class BeliefQ(Learner):
         return learner._fit(data, self._kept, executor, progress)
 
     def _fit(self, data: Any, kept: Kept | None, executor: Any, progress: Callback | None) -> BeliefQ:
-        work = self.work if kept is None else partial(self._refit_work, kept.sizes)
+        work = self.work if kept is None else partial(self._final_work, kept.sizes, begun=1.0)
         reader = Reader(data, work=work, threads=self.threads, executor=executor, progress=progress)
         with single_blas():
             (overview,) = self._learn_tasks([self], [reader], kept)
@@ -159,7 +159,7 @@ class BeliefQ(Learner):
         sizes = {(data.n_actions, data.n_observations) for data in tasks}
         if len(sizes) > 1:
             raise ValueError(
-                f"tasks of {sorted(sizes)} actions and observations: all must have the same, being of one world"
+                f"tasks of {sorted(sizes)} actions and observations: one world has but one number of each"
             )
         learners: list[BeliefQ] = [clone(self) for _ in tasks]
         readers = [Reader(data, work=self.work, threads=self.threads) for data in tasks]
@@ -234,13 +234,10 @@ class BeliefQ(Learner):
 
     def refit_work(self, steps: int) -> float:
         """About how many nanoseconds `refit` takes."""
-        return self._refit_work(self._kept.sizes, steps)
-
-    def _refit_work(self, sizes: Sequence[Size], steps: int) -> float:
-        return COST * steps + self._final_work(sizes, steps, begun=1.0)
+        return COST * steps + self._final_work(self._kept.sizes, steps, begun=1.0)
 
     def _final_work(self, sizes: Sequence[Size], steps: int, begun: float) -> float:
-        """Of training and regressions, if a share of the models has begun already."""
+        """Of what comes after choosing, if a share of the models has begun already."""
         return training_work(steps, sizes, begun) + regression_work(steps, clones_of(sizes))
 
     def _policy(

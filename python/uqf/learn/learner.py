@@ -19,7 +19,8 @@ from uqf.data.trajectories import Trajectories
 from uqf.learn.gain import Baseline, policy_gain
 from uqf.learn.not_fitted import NotFittedError
 from uqf.policies import CompiledPolicy, remembered
-from uqf.storage.policies import Origin, save
+from uqf.storage.policies import save
+from uqf.storage.policy_header import Origin
 
 #: Of shards so many steps are learned from, by learners that need all their data at once.
 MAX_STEPS = 2_000_000

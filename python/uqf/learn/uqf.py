@@ -20,7 +20,7 @@ from uqf.learn.spectral.state import SpectralState, checked_start, value_automat
 from uqf.learn.spectral.tally import Tally
 from uqf.learn.spectral.wfa import WFA
 from uqf.policies import AutomatonPolicy
-from uqf.storage.policies import Origin
+from uqf.storage.policy_header import Origin
 
 
 def learn_state(

@@ -57,7 +57,7 @@ def fragment(learner: Any) -> str:
     return (
         f"<div style='{BOX}'><b>{escape(name)}</b>, fitted"
         f"{f'<div>{escape(why)}</div>' if why else ''}"
-        f"<table style='border-collapse:collapse;margin:6px 0'>{lines}</table>{situations}"
+        f"<table style='border-collapse:collapse;margin:6px 0;font:inherit'>{lines}</table>{situations}"
         "<div style='opacity:.7'><code>learner.report(data, 'report.html')</code> writes a page about it</div></div>"
     )
 

@@ -21,7 +21,7 @@ from uqf.learn.gain import Baseline, Gain
 from uqf.learn.learner import MAX_STEPS, Learner
 from uqf.policies import probs_along
 from uqf.reports.names import Names
-from uqf.storage.policies import Origin
+from uqf.storage.policy_header import Origin
 
 #: Steps that judge, and those that teach what the policy is compared with, at most.
 JUDGING_STEPS = 200_000

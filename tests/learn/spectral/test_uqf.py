@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import uqf
+from uqf.data.fingerprint import fingerprint
 from uqf.learn.spectral.decomposition import MAX_RANK
-from uqf.storage.policies import fingerprint
 
 
 @pytest.fixture(scope="module")
