@@ -58,7 +58,13 @@ class Trained:
 
 
 def train(
-    contestant: Contestant, data: Trajectories, *, folds: int, seed: int, progress: Any = None
+    contestant: Contestant,
+    data: Trajectories,
+    *,
+    folds: int,
+    seed: int,
+    judge: str = "models",
+    progress: Any = None,
 ) -> Trained:
     """Chooses by `select`, then fits once more under the clock.
 
@@ -68,10 +74,12 @@ def train(
     """
     # Learners use all cores themselves; BLAS doing so as well made choosing ten times slower on two cores.
     with threadpool_limits(1, user_api="blas"):
-        return _train(contestant, data, folds, seed, progress)
+        return _train(contestant, data, folds, seed, judge, progress)
 
 
-def _train(contestant: Contestant, data: Trajectories, folds: int, seed: int, progress: Any) -> Trained:
+def _train(
+    contestant: Contestant, data: Trajectories, folds: int, seed: int, judge: str, progress: Any
+) -> Trained:
     learner = clone(contestant.learner)
     if "seed" in learner.get_params():
         learner.set_params(seed=seed)
@@ -79,7 +87,7 @@ def _train(contestant: Contestant, data: Trajectories, folds: int, seed: int, pr
     began = time.perf_counter()
     try:
         if contestant.grid:
-            search = select(learner, data, contestant.grid, folds=folds, seed=seed)
+            search = select(learner, data, contestant.grid, judge=judge, folds=folds, seed=seed)
             chosen = {name: search.table[0][name] for name in contestant.grid}
         selection_seconds = time.perf_counter() - began
         learner.set_params(**chosen, **contestant.final)

@@ -51,12 +51,16 @@ class Size:
     trees: int
     planning: int
     folds: int = 2
+    #: How `select` judges; models take seconds to train.
+    judge: str = "models"
     #: Parameters of BeliefQ that are cut short.
     cut: dict[str, Any] = field(default_factory=dict)
 
 
 SIZES = {
-    "smallest": Size((40,), 1, 50, rounds=2, trees=2, planning=2, cut={"models": 1, "states": 4}),
+    "smallest": Size(
+        (40,), 1, 50, rounds=2, trees=2, planning=2, judge="gain", cut={"models": 1, "states": 4}
+    ),
     "demo": Size((50, 200), 2, 1_000, rounds=10, trees=30, planning=200),
     "full": Size(
         # 3,200 is left out: learners take time in proportion, and the largest sizes most of the hours.
@@ -135,6 +139,7 @@ class GridWorld:
                     "episodes": episodes,
                     "scoring": size.scoring,
                     "folds": size.folds,
+                    "judge": size.judge,
                     **contestant.setting(),
                 },
                 seed,
@@ -153,7 +158,13 @@ class GridWorld:
     def _learner(self, cell: Cell) -> Result:
         env = make(cell.setting["world"])
         data = rollout(env, episodes=cell.setting["episodes"], seed=cell.seed)
-        trained = train(self.contestants[cell.method], data, folds=cell.setting["folds"], seed=cell.seed)
+        trained = train(
+            self.contestants[cell.method],
+            data,
+            folds=cell.setting["folds"],
+            judge=cell.setting["judge"],
+            seed=cell.seed,
+        )
         result = trained.figures | score(
             env, trained.policy, episodes=cell.setting["scoring"], seed=cell.seed
         )

@@ -58,13 +58,25 @@ class Size:
     simulations: int
     searched: int
     folds: int = 2
+    #: How `select` judges; models take seconds to train.
+    judge: str = "models"
     #: Parameters of BeliefQ that are cut short.
     cut: dict[str, Any] = field(default_factory=dict)
 
 
 SIZES = {
     "smallest": Size(
-        30, 1, 1, 30, (1, 2), 2, turns=2, simulations=4, searched=2, cut={"models": 1, "states": 4}
+        30,
+        1,
+        1,
+        30,
+        (1, 2),
+        2,
+        turns=2,
+        simulations=4,
+        searched=2,
+        judge="gain",
+        cut={"models": 1, "states": 4},
     ),
     "demo": Size(500, 1, 1, 2_000, (10, 50), 30, turns=10, simulations=64, searched=50),
     "full": Size(
@@ -142,7 +154,7 @@ class SPocMan:
 
     def _settings(self, seed: int) -> dict[str, dict[str, Any]]:
         size = self.size
-        data = {"episodes": size.episodes, "folds": size.folds}
+        data = {"episodes": size.episodes, "folds": size.folds, "judge": size.judge}
         settings: dict[str, dict[str, Any]] = {
             "random": {},
             "wall-avoiding": {},
@@ -169,7 +181,7 @@ class SPocMan:
             return self._fitted_q(env, cell)
         if cell.method in self.contestants:
             data = rollout(env, episodes=cell.setting["episodes"], seed=cell.seed)
-            trained = train(self.contestants[cell.method], data, folds=cell.setting["folds"], seed=cell.seed)
+            trained = train(self.contestants[cell.method], data, **_choosing(cell))
             figures = trained.figures | score(env, trained.policy, episodes=scoring, seed=cell.seed)
             if cell.method == "belief-q" and cell.seed == 0:
                 figures["replay"] = replay(env, trained.policy, seed=cell.seed)
@@ -213,9 +225,14 @@ class SPocMan:
 
         data = rollout(env, episodes=cell.setting["episodes"], seed=cell.seed)
         contestant = self._shortened(max(rounds))
-        trained = train(contestant, data, folds=cell.setting["folds"], seed=cell.seed, progress=watch)
+        trained = train(contestant, data, **_choosing(cell), progress=watch)
         scores = [
             {"rounds": done} | times | score(env, policy, episodes=cell.setting["scoring"], seed=cell.seed)
             for done, (policy, times) in kept.items()
         ]
         return trained.figures | {"by_rounds": scores}
+
+
+def _choosing(cell: Cell) -> dict[str, Any]:
+    """How a learner is chosen."""
+    return {"folds": cell.setting["folds"], "judge": cell.setting["judge"], "seed": cell.seed}
