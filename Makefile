@@ -37,10 +37,10 @@ browser: ## install chromium, in which the tests open the report, where it is mi
 
 test: build ## the Rust and Python tests, slow ones left out; says at the end what was skipped and why
 	cargo test --quiet
-	$(BIN)/python -m pytest -m "not slow" -rs
+	$(BIN)/python -m pytest -m "not slow" -rfEs -n auto --dist loadfile
 
 test-slow: build ## the long statistical tests as well
-	$(BIN)/python -m pytest -rs
+	$(BIN)/python -m pytest -rfEs
 
 # The core is that of `make build`: it runs with every Python and NumPy that the floors allow.
 LOWEST := build/lowest
@@ -48,7 +48,7 @@ test-lowest: build ## the tests with the oldest versions that pyproject.toml all
 	$(BIN)/$(PIP) install uv
 	$(BIN)/uv venv --quiet --clear --python $(BIN)/python $(LOWEST)
 	$(BIN)/uv pip install --quiet --python $(LOWEST) --resolution lowest-direct --requirement pyproject.toml --extra dev
-	PYTHONPATH=python $(LOWEST)/bin/python -m pytest -m "not slow" -rs
+	PYTHONPATH=python $(LOWEST)/bin/python -m pytest -m "not slow" -rfEs
 
 # Inputs for every door; SEED=… repeats a run.
 COUNT ?= 1000000

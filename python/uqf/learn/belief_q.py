@@ -165,10 +165,8 @@ class BeliefQ(Learner):
         readers = [Reader(data, work=self.work, threads=self.threads) for data in tasks]
         with single_blas():
             self._learn_tasks(learners, readers, None)
-        return [
-            learner._keep_origin(fingerprint(data), data)
-            for learner, data in zip(learners, tasks, strict=True)
-        ]
+        pairs = zip(learners, tasks, strict=True)
+        return [learner._keep_origin(fingerprint(data), data) for learner, data in pairs]
 
     def _learn_tasks(
         self, learners: list[BeliefQ], readers: list[Reader], kept: Kept | None
@@ -225,7 +223,7 @@ class BeliefQ(Learner):
             # Whether small or large models will be chosen is not known: something between.
             between = float(np.sqrt(tried[0].clones * tried[-1].clones))
             chosen = [Size(tried[-1].states // 4, self.models, between)]
-        begun = tried[0].models / self.models
+        begun = tried[0].models / max(self.models, 1)  # what is wrong is said later
         return COST * steps + choosing_work(steps, tried) + self._final_work(chosen, steps, begun)
 
     def again_work(self, steps: int) -> float:
