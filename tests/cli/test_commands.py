@@ -224,6 +224,20 @@ def test_a_folder_beyond_memory_may_have_other_columns(tmp_path):
         )
 
 
+def test_a_messy_text_is_fitted_with_a_rank_and_compared(tmp_path):
+    data = uqf.rollout(uqf.make("tiger"), episodes=100, horizon=5, seed=0)
+    rows = [
+        f"{number};{action};{observation};€ {reward:.1f}".replace(".", ",")
+        for number, episode in enumerate(data)
+        for (action, observation), reward in zip(episode.history, episode.rewards, strict=True)
+    ]
+    log, out = tmp_path / "log.csv", tmp_path / "policy.safetensors"
+    log.write_text("\n".join(["episode;action;observation;reward", *rows]))
+    report = as_json("fit", log, "--out", out, "--rank", 3, "--clean")
+    assert report["learned"]["steps"] == data.n_steps
+    assert as_json("compare", out, out, "--log", log, "--clean")["difference of A and B"]["agreement"] == 1.0
+
+
 @pytest.mark.parametrize("seed", [0, 5])
 def test_the_command_writes_the_policy_that_the_function_learns(tmp_path, seed):
     log, out = tmp_path / "log.parquet", tmp_path / "policy.safetensors"

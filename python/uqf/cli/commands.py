@@ -115,22 +115,22 @@ def fit(
     for path in (out, report or out):
         check_folder(path)
     with stoppable(errors, again), about(log):
-        if rank is not None:
-            with fit_progress() as progress:
-                shards = uqf.Shards(log, columns=log_columns(columns))
-                spectral = uqf.UQF(rank, discount, target="return", projection="hashed", seed=seed)
-                spectral.fit(shards, progress=progress)
-                if report is not None:
-                    spectral.report(shards, report, seed=seed, progress=progress)
-                spectral.save(out)
-            show({"learned": spectral.diagnostics_} | ({"policy": str(out)} if as_json else {}), as_json)
-            return
+        streamed = log.is_dir() or (rank is not None and log.suffix == ".parquet")
         with stages(errors) as bar:
             bar.add_task(f"reading {log}")
-            if log.is_dir() and not clean:
+            if streamed and not clean:
                 data: Any = uqf.Shards(log, columns=log_columns(columns))
             else:
                 data = uqf.read_log(log, columns=log_columns(columns), clean=clean)
+        if rank is not None:
+            with fit_progress() as progress:
+                spectral = uqf.UQF(rank, discount, target="return", projection="hashed", seed=seed)
+                spectral.fit(data, progress=progress)
+                if report is not None:
+                    spectral.report(data, report, seed=seed, progress=progress)
+                spectral.save(out)
+            show({"learned": spectral.diagnostics_} | ({"policy": str(out)} if as_json else {}), as_json)
+            return
         with fit_progress() as progress:
             learner = uqf.fit(data, discount=discount, holdout=holdout, seed=seed, progress=progress)
             study = Study.of(learner, data, discount=discount, seed=seed, progress=None)

@@ -10,7 +10,7 @@ from rich.console import Console
 
 import uqf
 from uqf.cli.essentials import against
-from uqf.cli.options import AsJson, Columns, Seed, log_columns
+from uqf.cli.options import AsJson, Clean, Columns, Seed, log_columns
 from uqf.cli.refusals import about
 from uqf.cli.summary import estimate_report
 from uqf.cli.tables import show
@@ -36,6 +36,7 @@ def compare(
         float | None, typer.Option(help="By default the one that A was learned with.", min=0.0, max=1.0)
     ] = None,
     columns: Columns = None,
+    clean: Clean = False,
     seed: Seed = 0,
     as_json: AsJson = False,
 ) -> None:
@@ -52,6 +53,7 @@ def compare(
         data = uqf.read_log(
             log,
             columns=log_columns(columns),
+            clean=clean,
             codebook=header.codebook,
             n_actions=header.n_actions,
             n_observations=header.n_observations,
