@@ -13,8 +13,8 @@ from uqf import ope
 #: New in every run; the same again with UQF_SEED=….
 SEED = int(os.environ.get("UQF_SEED", np.random.SeedSequence().entropy % 10**9))
 
-#: Nobody should see a failure by bad luck more often than this.
-BAD_LUCK = 0.001
+#: Nobody should see a failure by chance more often than this.
+BY_CHANCE = 0.001
 
 
 @dataclass
@@ -54,8 +54,8 @@ class Tally:
     def honest(self):
         """Whether the claims agree with 92 % coverage and 5 % false winners, or more and fewer."""
         return (
-            binom.cdf(self.covered, self.told, 0.92) > BAD_LUCK
-            and binom.sf(self.false_winners - 1, self.compared, 0.05) > BAD_LUCK
+            binom.cdf(self.covered, self.told, 0.92) > BY_CHANCE
+            and binom.sf(self.false_winners - 1, self.compared, 0.05) > BY_CHANCE
         )
 
 

@@ -12,7 +12,7 @@ from rich.console import Console
 import uqf
 from uqf.cli import compare, experiments
 from uqf.cli.entry import INTERRUPTED
-from uqf.cli.logs import inspect_log
+from uqf.cli.logs import inspect_log, read_for
 from uqf.cli.options import AsJson, Clean, Columns, Discount, Seed, log_columns
 from uqf.cli.refusals import REFUSALS, about, explain
 from uqf.cli.summary import data_report, estimate_report, fit_report, judged, policy_report
@@ -94,7 +94,7 @@ def fit(
     ] = None,
     rank: Annotated[
         int | None,
-        typer.Option(help="No comparison: the paper's spectral learner of this rank (Parquet only).", min=1),
+        typer.Option(help="No comparison: the paper's spectral learner of this rank .", min=1),
     ] = None,
     columns: Columns = None,
     clean: Clean = False,
@@ -189,14 +189,7 @@ def evaluate(
         weight = header.discount if discount is None else discount
         with stages(errors) as bar:
             bar.add_task(f"evaluating on {log}")
-            data = uqf.read_log(
-                Path(str(log)),
-                columns=log_columns(columns),
-                clean=clean,
-                codebook=header.codebook,
-                n_actions=header.n_actions,
-                n_observations=header.n_observations,
-            )
+            data = read_for(header, Path(str(log)), columns, clean)
             estimate = judged(loaded, header, data, discount=weight, method=method, seed=seed)
         show({"expect": estimate_report(estimate), "data": data_report(data, weight)}, as_json)
 

@@ -10,7 +10,8 @@ from rich.console import Console
 
 import uqf
 from uqf.cli.essentials import against
-from uqf.cli.options import AsJson, Clean, Columns, Seed, log_columns
+from uqf.cli.logs import read_for
+from uqf.cli.options import AsJson, Clean, Columns, Seed
 from uqf.cli.refusals import about
 from uqf.cli.summary import estimate_report
 from uqf.cli.tables import show
@@ -50,14 +51,7 @@ def compare(
     weight = header.discount if discount is None else discount
     again = "Nothing was written; the same command starts again."
     with stoppable(Console(stderr=True), again), about(log):
-        data = uqf.read_log(
-            log,
-            columns=log_columns(columns),
-            clean=clean,
-            codebook=header.codebook,
-            n_actions=header.n_actions,
-            n_observations=header.n_observations,
-        )
+        data = read_for(header, log, columns, clean)
         taught = tuple(fingerprint(data) == one.data_fingerprint for one in (header, other))
         found = ComparisonReport(
             uqf.load(first), uqf.load(second), data, discount=weight, seed=seed, taught=(taught[0], taught[1])

@@ -9,11 +9,25 @@ from typing import Any
 import typer
 
 import uqf
+from uqf.cli.options import log_columns
 from uqf.cli.summary import data_report
 from uqf.cli.tables import show
+from uqf.storage.policy_header import PolicyHeader
 
 #: Codes that are shown in words.
 MAX_CODES_SHOWN = 30
+
+
+def read_for(header: PolicyHeader, path: Path, columns: str | None, clean: bool) -> uqf.Trajectories:
+    """A log in the codes of a policy."""
+    return uqf.read_log(
+        path,
+        columns=log_columns(columns),
+        clean=clean,
+        codebook=header.codebook,
+        n_actions=header.n_actions,
+        n_observations=header.n_observations,
+    )
 
 
 def inspect_log(path: Path, columns: uqf.LogColumns, clean: bool, discount: float, as_json: bool) -> None:

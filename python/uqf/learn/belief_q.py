@@ -39,6 +39,7 @@ from uqf.learn.clones import (
     Plan,
     Size,
     choosing_work,
+    clones_of,
     training_work,
 )
 from uqf.learn.discounts import learning_discounts
@@ -137,7 +138,15 @@ class BeliefQ(Learner):
         learner: BeliefQ = clone(self)
         return learner._fit(data, self._kept, executor, progress)
 
+    def _check(self) -> None:
+        """At the door: what the parameters cost is asked before anything is read."""
+        checked_temperature(self.temperature)
+        self._discounts()
+        positive("models", self.models)
+        positive("states", self.states)
+
     def _fit(self, data: Any, kept: Kept | None, executor: Any, progress: Callback | None) -> BeliefQ:
+        self._check()
         work = self.work if kept is None else partial(self._final_work, kept.sizes, begun=1.0)
         reader = Reader(data, work=work, threads=self.threads, executor=executor, progress=progress)
         with single_blas():
@@ -161,6 +170,7 @@ class BeliefQ(Learner):
             raise ValueError(
                 f"tasks of {sorted(sizes)} actions and observations: one world has but one number of each"
             )
+        self._check()
         learners: list[BeliefQ] = [clone(self) for _ in tasks]
         readers = [Reader(data, work=self.work, threads=self.threads) for data in tasks]
         with single_blas():
@@ -172,10 +182,7 @@ class BeliefQ(Learner):
         self, learners: list[BeliefQ], readers: list[Reader], kept: Kept | None
     ) -> list[Overview]:
         """One belief state for all tasks, and a policy for each learner."""
-        checked_temperature(self.temperature)
         discounts = self._discounts()
-        positive("models", self.models)
-        positive("states", self.states)
         reporter, executor = readers[0].reporter, readers[0].executor
         overviews = [Overview.read(reader, MAX_STEPS // len(readers), self.seed) for reader in readers]
         parts = [overview.known(overview.sample) for overview in overviews]
@@ -223,7 +230,7 @@ class BeliefQ(Learner):
             # Whether small or large models will be chosen is not known: something between.
             between = float(np.sqrt(tried[0].clones * tried[-1].clones))
             chosen = [Size(tried[-1].states // 4, self.models, between)]
-        begun = tried[0].models / max(self.models, 1)  # what is wrong is said later
+        begun = tried[0].models / self.models
         return COST * steps + choosing_work(steps, tried) + self._final_work(chosen, steps, begun)
 
     def again_work(self, steps: int) -> float:
@@ -282,11 +289,6 @@ class BeliefQ(Learner):
             "temperature": self.policy_.temperature,
             "notes": [],
         }
-
-
-def clones_of(sizes: Sequence[Size]) -> float:
-    """How many clones of all models what is seen has, on average."""
-    return sum(size.models * size.clones for size in sizes)
 
 
 def regression_cost(clones: float) -> float:

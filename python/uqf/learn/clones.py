@@ -251,6 +251,11 @@ class CloneTrainer:
         return frozenset((kind, int(code)) for kind, codes in listed for code in np.unique(codes))
 
 
+def clones_of(sizes: Sequence[Size]) -> float:
+    """How many clones of all models what is seen has, on average."""
+    return sum(size.models * size.clones for size in sizes)
+
+
 def choosing_work(steps: int, sizes: Sequence[Size]) -> float:
     """About how many nanoseconds comparing sizes takes, on so many steps."""
     half = min(steps // 2, MAX_COMPARED)

@@ -9,6 +9,9 @@ from dataclasses import dataclass, field
 from uqf.page.labels import Placed
 from uqf.printable import escape
 
+#: Size of a small figure, which is readable on a phone.
+WIDTH, HEIGHT, LEFT, RIGHT = 400, 220, 50, 376
+
 
 @dataclass(frozen=True)
 class Axis:

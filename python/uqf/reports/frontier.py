@@ -12,7 +12,7 @@ from uqf.ope.estimates import ENOUGH_EPISODES, ENOUGH_INFORMATIVE, FAIR_MEAN_WEI
 from uqf.ope.rare_events import informative_share
 from uqf.ope.ratios import Ratios, bootstrap
 from uqf.ope.weights import importance_weights, overlap
-from uqf.page.figures import Axis, Panel, drawing
+from uqf.page.figures import HEIGHT, LEFT, RIGHT, WIDTH, Axis, Panel, drawing
 from uqf.policies import logged_probs
 from uqf.reports.study import Study
 
@@ -28,9 +28,6 @@ LEVEL = 0.95
 
 #: Smaller sizes are drawn at the border.
 MIN_SIZE = 0.1
-
-#: Size of a small figure, which is readable on a phone.
-WIDTH, HEIGHT, LEFT, RIGHT = 400, 220, 50, 376
 
 
 @dataclass(frozen=True)

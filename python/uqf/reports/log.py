@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from uqf.data.trajectories import Trajectories
 from uqf.learn.gain import Gain
 from uqf.page.document import card
-from uqf.page.figures import Axis, Panel, drawing
+from uqf.page.figures import HEIGHT, LEFT, RIGHT, WIDTH, Axis, Panel, drawing
 from uqf.page.parts import bars, figure, percent
 from uqf.printable import escape
 from uqf.reports.names import Names
@@ -21,9 +21,6 @@ MAX_LISTED = 12
 #: Groups of successive episodes whose mean return is drawn, and bars of the histogram.
 MAX_GROUPS = 40
 MAX_BINS = 24
-
-#: Size of a small figure, which is readable on a phone.
-WIDTH, HEIGHT, LEFT, RIGHT = 400, 220, 50, 376
 
 
 @dataclass(frozen=True)

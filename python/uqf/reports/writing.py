@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+from abc import ABC, abstractmethod
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -13,7 +14,7 @@ from uqf.printable import escape
 from uqf.reports.study import Study
 
 
-class PartedReport:
+class PartedReport(ABC):
     """A report whose parts are computed when they are first asked for."""
 
     #: The parts, and about how many nanoseconds a held-out step costs in each.
@@ -31,9 +32,9 @@ class PartedReport:
         reporter.finish()
         return self
 
+    @abstractmethod
     def page(self) -> str:
         """One file, without any request to the outside."""
-        raise NotImplementedError
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """The page, whole or not at all."""
