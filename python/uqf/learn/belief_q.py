@@ -141,7 +141,6 @@ class BeliefQ(Learner):
     def _check(self) -> None:
         """At the door: what the parameters cost is asked before anything is read."""
         checked_temperature(self.temperature)
-        self._discounts()
         positive("models", self.models)
         positive("states", self.states)
 
