@@ -5,18 +5,21 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 from threadpoolctl import threadpool_limits
 
+from uqf.data.fingerprint import fingerprint
 from uqf.data.trajectories import Trajectories
 from uqf.errors import UQFError
 from uqf.learn.belief_q import BeliefQ
 from uqf.learn.gain import Baseline, Gain, policy_gain
 from uqf.learn.rehearsal import played_in, worlds_of
+from uqf.worlds.environments import TabularPOMDP
 
 
 @dataclass(frozen=True)
@@ -127,6 +130,23 @@ def _combinations(grid: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:
 Judge = Callable[[Any], Gain]
 
 
+@dataclass(frozen=True)
+class Judging:
+    """Held-out episodes whose models judge; equal if they would judge alike."""
+
+    fingerprint: str
+    discount: float
+    seed: int
+    episodes: Trajectories = field(compare=False)
+
+
+@lru_cache(maxsize=4)
+def _worlds(judging: Judging) -> list[TabularPOMDP]:
+    """Models to play in. They are kept for a while: several learners are often compared on the same episodes."""
+    models = BeliefQ(judging.discount, seed=judging.seed).fit(judging.episodes)
+    return worlds_of(models, int(judging.episodes.lengths.max()))
+
+
 def by_single_steps(train: Trajectories, test: Trajectories, discount: float, seed: int) -> Judge:
     """Measures what a policy gains on the test episodes, one step at a time."""
     baseline = Baseline.of(train, discount)
@@ -135,8 +155,7 @@ def by_single_steps(train: Trajectories, test: Trajectories, discount: float, se
 
 def by_playing(train: Trajectories, test: Trajectories, discount: float, seed: int) -> Judge:
     """Plays a policy in models of the test episodes; by single steps where these are too large to play in."""
-    models = BeliefQ(discount, seed=seed).fit(test)
-    worlds = worlds_of(models, int(test.lengths.max()))
+    worlds = _worlds(Judging(fingerprint(test), discount, seed, test))
     if not worlds:
         return by_single_steps(train, test, discount, seed)
     earned = float(test.returns(discount).mean())
