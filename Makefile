@@ -7,7 +7,7 @@ PIP := python -m pip --quiet --disable-pip-version-check
 RUST := Cargo.toml Cargo.lock $(shell find rust -name '*.rs')
 
 .DEFAULT_GOAL := all
-.PHONY: all help build demo browser test test-slow test-lowest fuzz lint docs format lock rust-targets wheel wheel-check \
+.PHONY: all help build demo browser test test-slow test-lowest fuzz lint deny docs format lock rust-targets wheel wheel-check \
 	bench bench-record bench-check clean
 
 all: lint build test ## lint, build and test (what `make` alone does)
@@ -67,6 +67,13 @@ lint: build docs ## ruff, mypy, stubtest, rustfmt, clippy, the documentation sit
 	$(BIN)/check-jsonschema --builtin-schema vendor.citation-file-format CITATION.cff
 	cargo fmt --check
 	cargo clippy --quiet --all-targets --all-features -- --deny warnings
+
+# What cargo-deny looks at; advisories need the network.
+CHECKS ?= licenses bans sources advisories
+
+deny: ## licences, sources and known vulnerabilities of the crates; installs cargo-deny where it is missing: ten minutes
+	cargo deny --version > /dev/null || cargo install --locked cargo-deny
+	cargo deny check $(CHECKS)
 
 # The theme advertises its successor at every build; that is not our news.
 docs: build ## the documentation site, into build/site; fails at a broken link or an undocumented name

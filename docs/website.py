@@ -3,9 +3,12 @@
 import ast
 import re
 import tomllib
+from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
+from urllib.parse import urlparse
 
+import griffe
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
@@ -31,7 +34,16 @@ ROOMS = {
     "baselines": "Baselines",
     "adapters": "Other libraries",
     "errors": "Errors",
+    "types": "Types",
 }
+
+#: Names of types that signatures use; those of `uqf.types` come first.
+TYPES = (
+    "uqf.data.shards.Data",
+    "uqf.data.shards.Workers",
+    "uqf.worlds.foreign.WorldLike",
+    "uqf.storage.policies.Storable",
+)
 
 
 def public_names(package: str) -> dict[str, list[str]]:
@@ -63,6 +75,10 @@ def reference() -> dict[str, str]:
     names = public_names("uqf")
     for folder in folders():
         names[folder] = [*chain(*public_names(f"uqf.{folder}").values())]
+    aliases = ast.parse((ROOT / "python" / "uqf" / "types.py").read_text()).body
+    names["types"] = [
+        f"uqf.types.{node.targets[0].id}" for node in aliases if isinstance(node, ast.Assign)
+    ] + [*TYPES]
     pages = {}
     for room in sorted(names, key=lambda name: [*ROOMS, name].index(name)):
         title = ROOMS.get(room, room.capitalize())
@@ -107,7 +123,48 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
 
 
 def on_post_page(output: str, page: Page, config: MkDocsConfig) -> str:
-    """The theme would load from elsewhere what lets the search work without a server; ours stands beside the pages."""
+    """The theme would load from elsewhere what lets the search work without a server; ours stands beside the pages.
+
+    And no dash stands where nothing follows it.
+    """
+    output = re.sub(r"\s–\s*(<div class=\"doc-md-description\">\s*</div>)", r"\1", output)
     return output.replace(
         "https://unpkg.com/iframe-worker/shim", f"{'../' * page.url.count('/')}search_from_files.js"
     )
+
+
+def on_post_template(output: str, template_name: str, config: MkDocsConfig) -> str:
+    """The page for addresses that do not exist is shown at any of them: its links begin at the root of the site."""
+    if template_name != "404.html":
+        return output
+    urls = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["urls"]
+    return re.sub(r'(href|src)="/', rf'\1="{urlparse(urls["Documentation"]).path}/', output)
+
+
+class OwnTypes(griffe.Extension):
+    """Parameters that are described together each get their own type and default; griffe takes those of the first."""
+
+    def on_package(self, *, pkg: griffe.Module, **_: object) -> None:
+        """Corrects what was read of all docstrings."""
+        for function in functions(pkg):
+            for section in function.docstring.parsed if function.docstring else ():
+                if section.kind is not griffe.DocstringSectionKind.parameters:
+                    continue
+                for described in section.value:
+                    if described.name not in function.parameters:
+                        continue
+                    own = function.parameters[described.name]
+                    if not isinstance(described.annotation, str):
+                        described.annotation = own.annotation
+                    described.value = None if own.default is None else str(own.default)
+
+
+def functions(found: griffe.Object) -> Iterator[griffe.Function | griffe.Class]:
+    """All functions and classes of a module and its modules."""
+    for member in found.members.values():
+        if member.is_alias:
+            continue
+        if member.is_function or member.is_class:
+            yield member
+        if member.is_module or member.is_class:
+            yield from functions(member)

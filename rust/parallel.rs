@@ -18,19 +18,21 @@ pub struct Ticker {
 }
 
 impl Ticker {
-    pub fn advance(&self, amount: usize) {
+    pub(crate) fn advance(&self, amount: usize) {
         self.done.fetch_add(amount as u64, Ordering::Relaxed);
     }
 
+    /// How much has been done.
     pub fn done(&self) -> u64 {
         self.done.load(Ordering::Relaxed)
     }
 
+    /// Asks the computation to stop at its next look.
     pub fn cancel(&self) {
         self.cancelled.store(true, Ordering::Relaxed);
     }
 
-    pub fn check(&self) -> Result<()> {
+    pub(crate) fn check(&self) -> Result<()> {
         if self.cancelled.load(Ordering::Relaxed) { Err(Error::Interrupted) } else { Ok(()) }
     }
 }

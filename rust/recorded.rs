@@ -6,20 +6,20 @@ use crate::parallel::for_each;
 /// Episodes that were recorded here. Step arrays share one length; episode `i` is `offsets[i]..offsets[i + 1]`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Trajectories {
-    pub actions: Vec<i32>,
-    pub observations: Vec<i32>,
-    pub rewards: Vec<f64>,
-    pub behavior_probs: Vec<f64>,
-    pub offsets: Vec<i64>,
-    pub terminated: Vec<bool>,
+    pub(crate) actions: Vec<i32>,
+    pub(crate) observations: Vec<i32>,
+    pub(crate) rewards: Vec<f64>,
+    pub(crate) behavior_probs: Vec<f64>,
+    pub(crate) offsets: Vec<i64>,
+    pub(crate) terminated: Vec<bool>,
 }
 
 impl Trajectories {
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Trajectories { offsets: vec![0], ..Default::default() }
     }
 
-    pub fn reserve(&mut self, episodes: usize, steps: usize) {
+    pub(crate) fn reserve(&mut self, episodes: usize, steps: usize) {
         self.actions.reserve(steps);
         self.observations.reserve(steps);
         self.rewards.reserve(steps);
@@ -29,14 +29,14 @@ impl Trajectories {
     }
 
     #[inline]
-    pub fn push_step(&mut self, action: usize, observation: usize, reward: f64, behavior_prob: f64) {
+    pub(crate) fn push_step(&mut self, action: usize, observation: usize, reward: f64, behavior_prob: f64) {
         self.actions.push(action as i32);
         self.observations.push(observation as i32);
         self.rewards.push(reward);
         self.behavior_probs.push(behavior_prob);
     }
 
-    pub fn end_episode(&mut self, terminated: bool) {
+    pub(crate) fn end_episode(&mut self, terminated: bool) {
         self.offsets.push(self.actions.len() as i64);
         self.terminated.push(terminated);
     }

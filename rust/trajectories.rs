@@ -22,17 +22,17 @@ pub fn start_symbol(n_actions: usize, n_observations: usize) -> usize {
 /// Borrowed episodes: what learning reads. The arrays belong to the caller and are not copied.
 #[derive(Clone, Copy)]
 pub struct View<'a> {
-    pub actions: &'a [i32],
-    pub observations: &'a [i32],
-    pub rewards: &'a [f64],
-    pub offsets: &'a [i64],
-    pub behavior_probs: Option<&'a [f64]>,
+    pub(crate) actions: &'a [i32],
+    pub(crate) observations: &'a [i32],
+    pub(crate) rewards: &'a [f64],
+    pub(crate) offsets: &'a [i64],
+    pub(crate) behavior_probs: Option<&'a [f64]>,
     /// Whether the world ended an episode, one for each.
     pub terminated: &'a [bool],
     /// What was shown before the first action, one for each episode, where anything was.
     pub first_observations: Option<&'a [i32]>,
-    pub n_actions: usize,
-    pub n_observations: usize,
+    pub(crate) n_actions: usize,
+    pub(crate) n_observations: usize,
 }
 
 impl View<'_> {
@@ -42,16 +42,16 @@ impl View<'_> {
         self.first_observations.map(|first| first[episode] as usize)
     }
 
-    pub fn n_episodes(&self) -> usize {
+    pub(crate) fn n_episodes(&self) -> usize {
         self.offsets.len() - 1
     }
 
-    pub fn n_steps(&self) -> usize {
+    pub(crate) fn n_steps(&self) -> usize {
         self.actions.len()
     }
 
     #[inline]
-    pub fn episode(&self, index: usize) -> Range<usize> {
+    pub(crate) fn episode(&self, index: usize) -> Range<usize> {
         self.offsets[index] as usize..self.offsets[index + 1] as usize
     }
 
@@ -93,7 +93,7 @@ impl View<'_> {
     }
 
     #[inline]
-    pub fn symbol(&self, step: usize) -> usize {
+    pub(crate) fn symbol(&self, step: usize) -> usize {
         symbol(self.actions[step], self.observations[step], self.n_observations)
     }
 

@@ -82,3 +82,27 @@ def cliff_columns(width=12, height=4):
         terminal=np.arange(cells) == goal,
         horizon=200,
     )
+
+
+def corridor(wrong, states=5):
+    """Left and right along a corridor with slips; the last room pays and ends. What is shown is wrong now and then."""
+    transitions = np.zeros((2, states + 1, states + 1))
+    for action, step in enumerate((-1, 1)):
+        for state in range(states):
+            for moved, probability in ((step, 0.8), (-step, 0.2)):
+                transitions[action, state, np.clip(state + moved, 0, states - 1)] += probability
+    transitions[:, states - 1] = np.eye(states + 1)[states]
+    transitions[:, states, states] = 1.0
+    looks = np.full((states, states), wrong / states) + (1.0 - wrong) * np.eye(states)
+    looks = np.concatenate([looks, np.eye(states)[:1]])
+    rewards = np.zeros((2, states + 1))
+    rewards[:, states - 1] = 1.0
+    return uqf.TabularPOMDP(
+        transitions,
+        np.stack([looks, looks]),
+        rewards,
+        np.eye(states + 1)[0],
+        0.9,
+        terminal=np.arange(states + 1) == states,
+        horizon=30,
+    )

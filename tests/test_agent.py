@@ -169,8 +169,17 @@ def test_vector_environments_show_stacked_parts():
     assert actions.tolist() == expected and len(state) == 4
 
 
-@pytest.mark.parametrize("space", [spaces.Discrete(2, start=5), spaces.MultiDiscrete([2, 1])])
-def test_actions_of_other_spaces_have_names_that_no_environment_takes_for_codes(space):
+@pytest.mark.parametrize(
+    ("space", "named"),
+    [
+        (spaces.Discrete(2, start=5), False),
+        (spaces.MultiDiscrete([2, 1]), False),
+        (spaces.MultiBinary(1), False),
+        (spaces.Tuple([spaces.Discrete(2), spaces.Discrete(1)]), True),
+    ],
+    ids=str,
+)
+def test_an_agent_does_numbers_and_arrays_and_names_what_is_neither(tmp_path, space, named):
     class Bandit(gymnasium.Env):
         """The second action pays."""
 
@@ -187,12 +196,16 @@ def test_actions_of_other_spaces_have_names_that_no_environment_takes_for_codes(
 
     world = uqf.GymnasiumWorld(Bandit, horizon=3)
     learner = uqf.ContextQ(0.9).fit(uqf.rollout(world, episodes=100, seed=0))
-    agent = uqf.Agent(learner)
+    learner.save(tmp_path / "bandit.safetensors")
+    agent = uqf.Agent(tmp_path / "bandit.safetensors")
     agent.reset(0)
-    assert agent.act() == world.action_names[1]
-    fitting = uqf.Agent(learner, actions=world.actions)
-    fitting.reset(0)
-    assert world._envs[0].step(fitting.act())[1] == 1.0
+    if named:
+        assert agent.act() == world.action_names[1], "which no environment takes for a code"
+        agent = uqf.Agent(learner, actions=world.actions)
+        agent.reset(0)
+    assert world._envs[0].step(agent.act())[1] == 1.0
+    again = uqf.GymnasiumWorld(Bandit, horizon=3, codebook=world.codebook)
+    assert again.codebook == world.codebook and again.action_names == world.action_names
 
 
 def test_an_agent_needs_neither_scikit_learn_nor_gymnasium(tmp_path):

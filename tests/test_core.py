@@ -65,6 +65,12 @@ HOSTILE = {
     "sums of a number": lambda: _core.discounted_sums(np.array(5.0), np.array([0]), 0.9),
     "sums of rows without entries": lambda: _core.discounted_sums(np.zeros((3, 0)), np.array([0, 3]), 0.9),
     "sums of columns": lambda: _core.discounted_sums(np.zeros((2, 3)).T, np.array([0, 3]), 0.9),
+    "differences of rows for other steps": lambda: _core.temporal_differences(
+        np.zeros((4, 2), np.float32), np.array([0, 4]), *np.zeros((4, 4), np.float32)
+    ),
+    "differences without offsets": lambda: _core.temporal_differences(
+        np.zeros((4, 2), np.float32), np.array([], np.int64), *np.zeros((4, 4), np.float32)
+    ),
     "tabular shapes": lambda: _core.World.tabular(
         np.ones((1, 1, 1)), np.ones((2, 3, 4)), np.ones(()), np.ones(0), np.ones(5, np.bool_), [], [], []
     ),

@@ -30,7 +30,7 @@ def prose(page):
 
 def commands(page):
     """Lines of shell blocks, and what stands in backticks and begins like a command of this project."""
-    lines = [line for code in blocks(page, "sh") for line in code.splitlines()]
+    lines = [line for code in blocks(page, "sh") for line in code.replace("\\\n", " ").splitlines()]
     lines += re.findall(r"`((?:uqf|make) [^`\n]+)`", prose(page))
     return [words for line in lines if (words := shlex.split(line, comments=True))]
 
@@ -116,8 +116,9 @@ def test_no_page_is_longer_than_300_lines(page):
 
 def test_the_map_of_the_code_is_true():
     (code_map,) = blocks(ROOT / "CONTRIBUTING.md", "text")
-    for line in code_map.splitlines():
-        assert (ROOT / line.split()[0]).exists(), line
+    places = [line.split()[0] for line in code_map.splitlines()]
+    assert all((ROOT / place).exists() for place in places), places
+    assert len(set(places)) == len(places), "a folder stands there twice"
 
 
 def test_no_page_speaks_of_what_is_not_in_the_repository():

@@ -5,7 +5,6 @@ import inspect
 from operator import attrgetter
 from pathlib import Path
 
-import griffe
 import pytest
 
 import uqf
@@ -19,6 +18,9 @@ every_name = pytest.mark.parametrize("name", NAMES)
 @pytest.fixture(scope="module")
 def stubs():
     """The package as the site reads it: sources, and stubs of what is compiled."""
+    griffe = pytest.importorskip(
+        "griffe", reason="griffe, which reads docstrings for the site, is not installed"
+    )
     loader = griffe.GriffeLoader(search_paths=[Path(uqf.__file__).parents[1]])
     package = loader.load("uqf")
     loader.resolve_aliases(implicit=True, external=False)

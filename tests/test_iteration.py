@@ -1,7 +1,5 @@
 """Policy iteration: rounds, the best of them, and going on."""
 
-import time
-
 import numpy as np
 import pytest
 
@@ -55,25 +53,13 @@ def test_contexts_of_all_rounds_are_one_tree_so_that_acting_takes_no_longer(resu
     assert len(found.current.values) == len(set(context_words(found.current)))
 
 
-def test_acting_does_not_slow_down_with_the_rounds():
+def test_policies_do_not_grow_with_the_rounds():
     env = uqf.make("tiger")
     learner = uqf.ContextQ(0.95, depth=2)
-    few, many = (
-        uqf.policy_iteration(env, learner, iterations=rounds, episodes=50, seed=0).current
-        for rounds in (3, 40)
-    )
+    found = uqf.policy_iteration(env, learner, iterations=40, episodes=50, seed=0).current
+    # No more than all contexts of up to two symbols, however many rounds were added up.
     symbols = env.n_symbols + 1
-    assert len(many.values) <= 1 + symbols + symbols * env.n_symbols
-
-    def seconds(policy):
-        taken = []
-        for _ in range(5):
-            began = time.perf_counter()
-            uqf.estimate_return(env, policy, episodes=5000, threads=1)
-            taken.append(time.perf_counter() - began)
-        return min(taken)
-
-    assert seconds(many) < 3 * seconds(few)
+    assert len(found.values) <= 1 + symbols + symbols * env.n_symbols
 
 
 def test_patience_stops_a_search_that_brings_nothing():

@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from uqf.learn.markov_test import MarkovTest as MarkovTest
     from uqf.learn.markov_test import markov_test as markov_test
     from uqf.learn.model_q import ModelQ as ModelQ
+    from uqf.learn.noisy_q import NoisyQ as NoisyQ
     from uqf.learn.not_fitted import NotFittedError as NotFittedError
     from uqf.learn.selection import Selection as Selection
     from uqf.learn.selection import select as select
@@ -87,6 +88,8 @@ if TYPE_CHECKING:
 
 #: Names that are imported when first used: (module, the extra that it needs). All of them are: scikit-learn and
 #: scipy take seconds to load, an agent that only acts needs neither, and the command line listens to Ctrl-C first.
+#: Type checkers need the imports above. Reading them here at run time, as lazy_loader reads stubs, would fail where
+#: programs are packed without sources; tests/test_architecture.py compares both lists.
 _ON_REQUEST = {
     "__version__": ("uqf._core", None),
     "Agent": ("uqf.agent", None),
@@ -130,6 +133,7 @@ _ON_REQUEST = {
     "BeliefQ": ("uqf.learn.belief_q", None),
     "ContextQ": ("uqf.learn.context_q", None),
     "ModelQ": ("uqf.learn.model_q", None),
+    "NoisyQ": ("uqf.learn.noisy_q", None),
     "TableQ": ("uqf.learn.table_q", None),
     "SpectralQ": ("uqf.learn.spectral_q", None),
     "UQF": ("uqf.learn.uqf", None),

@@ -6,11 +6,13 @@ about twenty times a second. Errors are `ValueError` naming the argument; a `Run
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol, Self, TypeAlias, final
+from typing import Protocol, Self, TypeAlias, final
 
 import numpy as np
 from numpy.typing import NDArray
 from typing_extensions import disjoint_base
+
+from uqf.types import Record
 
 __all__ = [
     "Automaton",
@@ -45,6 +47,7 @@ __all__ = [
     "rollout",
     "sum_operators",
     "take_episodes",
+    "temporal_differences",
     "validate",
     "write_pomdp",
 ]
@@ -58,6 +61,9 @@ _Booleans: TypeAlias = NDArray[np.bool_]
 
 #: (actions, observations, rewards, behavior_probs, offsets, terminated)
 _Recorded: TypeAlias = tuple[_Integers, _Integers, _Floats, _Floats, _Offsets, _Booleans]
+
+class _Random(Protocol):
+    def random(self) -> float: ...
 
 class _Data(Protocol):
     """What the core reads of a data set: `uqf.Trajectories`, or anything with the same arrays."""
@@ -83,11 +89,25 @@ def episode_priorities(data: _Data, seed: int) -> NDArray[np.uint64]:
     """
 
 def discounted_sums(
-    rows: NDArray[np.floating[Any]], offsets: _Offsets, factor: float | _Floats, *, forward: bool = False
+    rows: _Floats | NDArray[np.float32], offsets: _Offsets, factor: float | _Floats, *, forward: bool = False
 ) -> None:
     """In place, within every episode: rows[t] += factor · rows[t + 1], or rows[t − 1] with `forward`.
 
     `factor` may differ by step, (n_steps,).
+    """
+
+def temporal_differences(
+    rows: NDArray[np.float32],
+    offsets: _Offsets,
+    rewards: NDArray[np.float32],
+    following: NDArray[np.float32],
+    ratios: NDArray[np.float32],
+    factors: NDArray[np.float32],
+) -> _Floats:
+    """Σ x_t [z_t, R_t]ᵀ, (width, width + 1), of rows x (n_steps + n_episodes, width) at every cut.
+
+    z and R are sums of ratio · (x_t − following · x_{t+1}) and of ratio · reward that go on by `factors` within an
+    episode, all (n_steps,).
     """
 
 def take_episodes(data: _Data, episodes: _Offsets) -> _Recorded:
@@ -150,7 +170,7 @@ class World:
     def observation_names(self) -> list[str]:
         """What each observation means."""
 
-    def model(self) -> dict[str, Any] | None:
+    def model(self) -> Record | None:
         """The arrays of a small world by name, or None if it has too many states to write down."""
 
     def simulation(self, seed: int, episode: int = 0) -> Simulation:
@@ -174,7 +194,7 @@ class Simulation:
 
 # --- POMDP files -----------------------------------------------------------------------------------------
 
-def read_pomdp(content: bytes, max_entries: int) -> dict[str, Any]:
+def read_pomdp(content: bytes, max_entries: int) -> Record:
     """The arguments of a `TabularPOMDP`, from a file's bytes; dense tables hold at most `max_entries`."""
 
 def write_pomdp(world: World, discount: float) -> str:
@@ -243,7 +263,7 @@ class HankelStatistics:
         """Sums over no episode at all, to merge into."""
 
     @staticmethod
-    def from_state(state: dict[str, Any]) -> HankelStatistics:
+    def from_state(state: Record) -> HankelStatistics:
         """The statistics that `__getstate__` described."""
 
     def merge(self, other: HankelStatistics) -> None:
@@ -290,8 +310,8 @@ class HankelStatistics:
     def average(self) -> _Floats:
         """Row λ summed over every place of the episodes, (right_dim,)."""
 
-    def __getstate__(self) -> dict[str, Any]: ...
-    def __reduce__(self) -> tuple[Any, ...]: ...
+    def __getstate__(self) -> Record: ...
+    def __reduce__(self) -> tuple[object, ...]: ...
 
 def sum_operators(
     data: _Data,
@@ -372,7 +392,7 @@ class CompiledPolicy:
     def action_probs(self, state: PolicyState) -> _Floats:
         """Probability of every action, (n_actions,)."""
 
-    def action(self, state: PolicyState, rng: Any = None) -> int:
+    def action(self, state: PolicyState, rng: _Random | None = None) -> int:
         """An action: drawn with `rng` (anything with `random()`), or else with the policy's own random stream."""
 
     def with_temperature(self, temperature: float) -> Self:
@@ -390,7 +410,7 @@ class CompiledPolicy:
     def q_values_along(self, data: _Data, *, threads: int | None = None) -> _Floats:
         """Value of every action before every step of the data: (n_steps, n_actions)."""
 
-    def __reduce__(self) -> tuple[Any, ...]: ...
+    def __reduce__(self) -> tuple[object, ...]: ...
 
 @final
 class TablePolicy(CompiledPolicy):
@@ -401,7 +421,7 @@ class TablePolicy(CompiledPolicy):
     def probs(self) -> _Floats:
         """Action probabilities by symbol, with a last row for the start."""
 
-    def parts(self) -> dict[str, Any]:
+    def parts(self) -> Record:
         """The arguments that make this policy again."""
 
 @final
@@ -413,7 +433,7 @@ class ObservationPolicy(CompiledPolicy):
     def values(self) -> _Floats:
         """(n_observations + 1, n_actions)"""
 
-    def parts(self) -> dict[str, Any]:
+    def parts(self) -> Record:
         """The arguments that make this policy again."""
 
 @final
@@ -455,7 +475,7 @@ class AutomatonPolicy(CompiledPolicy):
     def states_along(self, data: _Data, *, threads: int | None = None) -> _Floats:
         """State vectors at every cut of a data set, also after the last step: (n_steps + n_episodes, rank)."""
 
-    def parts(self) -> dict[str, Any]:
+    def parts(self) -> Record:
         """The arguments that make this policy again."""
 
 def context_tree(
@@ -491,7 +511,7 @@ class ContextPolicy(CompiledPolicy):
         The contexts of both become one tree, so acting takes no longer however many policies were added.
         """
 
-    def parts(self) -> dict[str, Any]:
+    def parts(self) -> Record:
         """The arguments that make this policy again."""
 
 @final
@@ -582,17 +602,17 @@ class CloneModels:
     ) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.float32]]:
         """Expected by one model: transitions (kinds, S, S), events (kinds, events, S), start (S,)."""
 
-    def model(self, index: int) -> dict[str, Any]:
+    def model(self, index: int) -> Record:
         """The arrays of one model: start, transitions, events, ends, rewards, and ranges of states.
 
         Event 2c + 1 is a reward up to `edges[c]` that ends the episode, 2c one that does not.
         """
 
-    def filters(self) -> dict[str, Any]:
+    def filters(self) -> Record:
         """What a `BeliefPolicy` steps these models with: states, starts, transitions, ranges, kinds."""
 
     @staticmethod
-    def from_state(state: dict[str, Any]) -> CloneModels:
+    def from_state(state: Record) -> CloneModels:
         """The models of a pickle."""
 
 @final
@@ -619,7 +639,7 @@ class BeliefPolicy(CompiledPolicy):
     def beliefs_along(self, data: _Data, *, threads: int | None = None) -> NDArray[np.float32]:
         """[1, beliefs] at every cut of the data, also after the last step: (n_steps + n_episodes, 1 + features)."""
 
-    def parts(self) -> dict[str, Any]:
+    def parts(self) -> Record:
         """The arguments that make this policy again."""
 
 @final
@@ -667,7 +687,7 @@ class FilterPolicy(CompiledPolicy):
     def operators(self) -> NDArray[np.float32]:
         """(seen symbols, 1 + rank, rank)"""
 
-    def parts(self) -> dict[str, Any]:
+    def parts(self) -> Record:
         """The arguments that make this policy again."""
 
 @final
@@ -694,7 +714,7 @@ class Features:
     def along(self, data: _Data, *, threads: int | None = None) -> NDArray[np.float32]:
         """Features at every cut of every episode: (n_steps + n_episodes, n_features)."""
 
-    def parts(self) -> dict[str, Any]:
+    def parts(self) -> Record:
         """The arguments that make these features again."""
 
 @final
@@ -733,7 +753,7 @@ class ForestPolicy(CompiledPolicy):
     def values(self, x: NDArray[np.float32], *, threads: int | None = None) -> _Floats:
         """Values (rows, n_actions) of feature vectors (rows, n_features)."""
 
-    def parts(self) -> dict[str, Any]:
+    def parts(self) -> Record:
         """The arguments that make this policy again."""
 
 @disjoint_base

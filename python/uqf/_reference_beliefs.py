@@ -101,7 +101,7 @@ def expectation(model: Model, episodes: Sequence[Episode]) -> Counts:
 
 
 def maximisation(
-    model: Model, counts: Counts, law: FloatArray, transition_prior: float = 0.5, event_prior: float = 1.0
+    model: Model, counts: Counts, law: FloatArray, transition_prior: float = 0.05, event_prior: float = 1.0
 ) -> Model:
     """The model that makes the expected counts likeliest, with pseudo-counts.
 

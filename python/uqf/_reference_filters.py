@@ -88,16 +88,11 @@ def standardised(rows: FloatArray) -> FloatArray:
     return np.asarray(centred / np.sqrt(np.maximum((centred**2).mean(axis=0), 1e-12)))
 
 
-def regressed(states: Sequence[FloatArray], targets: FloatArray, sizes: Sizes) -> FloatArray:
-    """F that minimises Σ |y − [1, x] F|² + ridge · |F|², where the constant has a penalty of its own.
-
-    Several sets of states for the same targets count as their mean.
-    """
-    penalty = np.diag([sizes.constant_ridge, *[sizes.ridge] * states[0].shape[1]])
-    rows = [np.hstack([np.ones((len(one), 1)), one]) for one in states]
-    gram = sum(one.T @ one for one in rows) / len(rows)
-    wanted = sum(one.T @ targets for one in rows) / len(rows)
-    return np.asarray(np.linalg.solve(gram + penalty, wanted))
+def regressed(states: FloatArray, targets: FloatArray, sizes: Sizes) -> FloatArray:
+    """F that minimises Σ |y − [1, x] F|² + ridge · |F|², where the constant has a penalty of its own."""
+    penalty = np.diag([sizes.constant_ridge, *[sizes.ridge] * states.shape[1]])
+    rows = np.hstack([np.ones((len(states), 1)), states])
+    return np.asarray(np.linalg.solve(rows.T @ rows + penalty, rows.T @ targets))
 
 
 def run(
@@ -112,56 +107,75 @@ def run(
 
 
 def forward(
-    episodes: Sequence[Episode], states: Sequence[FloatArray], z: FloatArray, reach: float, sizes: Sizes
+    episodes: Sequence[Episode],
+    states: FloatArray,
+    z: FloatArray,
+    reach: float,
+    sizes: Sizes,
+    others: Sequence[Episode],
 ) -> FloatArray:
-    """X at all cuts: z, regressed on the states before it by the symbol between them."""
+    """X at all cuts of `others`: z, regressed on the states before it by the symbol between them."""
     before, first, last = _cuts(episodes)
     symbols = np.concatenate([episode.symbols for episode in episodes])
     ended = last[[episode.ended for episode in episodes]]
     operators = []
-    for symbol in range(symbols.max() + 1):
+    for symbol in range(max(max(episode.symbols) for episode in others) + 1):
         # Where the world ended there is no state.
         steps = before[(symbols == symbol) & ~np.isin(before + 1, ended)]
-        operators.append(regressed([one[steps] for one in states], z[steps + 1], sizes))
+        operators.append(regressed(states[steps], z[steps + 1], sizes))
     start = z[first].mean(axis=0)
-    return np.vstack([run(operators, episode.symbols, start, reach) for episode in episodes])
+    return np.vstack([run(operators, episode.symbols, start, reach) for episode in others])
 
 
 def backward(
-    episodes: Sequence[Episode], states: FloatArray, x: FloatArray, reach: float, sizes: Sizes
+    episodes: Sequence[Episode],
+    states: FloatArray,
+    x: FloatArray,
+    reach: float,
+    sizes: Sizes,
+    others: Sequence[Episode],
 ) -> FloatArray:
-    """Z at all cuts: x, regressed on the states after it by the event between them, run from the last cut back."""
+    """Z at all cuts of `others`: x, regressed on the states after it by the event between them, run backward."""
     before, _, last = _cuts(episodes)
     events = np.concatenate([episode.events for episode in episodes])
     ended = np.array([episode.ended for episode in episodes])
     operators = []
-    for event in range(events.max() + 1):
+    for event in range(max(max(episode.events) for episode in others) + 1):
         steps = before[events == event]
-        operators.append(regressed([states[steps + 1]], x[steps], sizes))
+        operators.append(regressed(states[steps + 1], x[steps], sizes))
     ends = {kind: x[last[ended == kind]].mean(axis=0) for kind in set(ended.tolist())}
-    runs = (run(operators, episode.events[::-1], ends[episode.ended], reach) for episode in episodes)
+    runs = (run(operators, episode.events[::-1], ends[episode.ended], reach) for episode in others)
     return np.vstack([states[::-1] for states in runs])
 
 
 def filtered(
-    episodes: Sequence[Episode], past: FloatArray, future: FloatArray, rounds: int, sizes: Sizes
+    episodes: Sequence[Episode],
+    past: FloatArray,
+    future: FloatArray,
+    rounds: int,
+    sizes: Sizes,
+    early: int | None = None,
+    late: int = 0,
 ) -> FloatArray:
     """The state of the past at all cuts after so many rounds, from first states of both sides.
 
+    All but the last `late` rounds are taught by the first `early` episodes only; first states are those of them.
     What x expects of z is correlation · x, in canonical coordinates: of the size that a regression of z has.
     """
+    used = episodes[:early]
     for number in range(rounds + 1):
         x, z, shares = canonical(past, future, sizes.rank, sizes.canonical_ridge)
         reach = sizes.reach * float(np.sqrt((shares**2).mean()))
-        past = forward(episodes, [shares * x], z, reach, sizes)
+        past = forward(used, shares * x, z, reach, sizes, used)
         if number < rounds:
             target = standardised(past)
             told = (target * z).mean(axis=0)
-            future = backward(
-                episodes, told * z, target, sizes.reach * float(np.sqrt((told**2).mean())), sizes
-            )
-    # The last filter is taught by the states that it reaches by itself as well.
-    return forward(episodes, [shares * x, past], z, reach, sizes)
+            told_reach = sizes.reach * float(np.sqrt((told**2).mean()))
+            ahead = episodes if number >= rounds - late else used
+            future = backward(used, told * z, target, told_reach, sizes, ahead)
+            past = forward(used, shares * x, z, reach, sizes, ahead)
+            used = ahead
+    return past
 
 
 def _cuts(episodes: Sequence[Episode]) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:

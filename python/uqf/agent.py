@@ -4,14 +4,26 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any
+from copy import copy
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from uqf.batches import batch
 from uqf.data.codebook import Codebook
+from uqf.policies import Policy
 from uqf.storage.policies import inspect_policy, load
+from uqf.storage.policy_header import Origin
+from uqf.types import Raw
+
+
+@runtime_checkable
+class Fitted(Protocol):
+    """A learner after `fit`."""
+
+    policy_: Policy
+    origin_: Origin
 
 
 class Agent:
@@ -27,8 +39,8 @@ class Agent:
         How observations are coded and what actions are called; by default that of the learner or of the file. Without
         any, observations and actions are codes.
     actions : sequence, optional
-        What `act` gives for every action, ``world.actions`` of a `uqf.GymnasiumWorld` for example; by default the names
-        of the codebook, or codes.
+        What `act` gives for every action, ``world.actions`` of a `uqf.GymnasiumWorld` for example; by default what the
+        codebook tells, names, numbers or arrays, or codes.
     n : int, optional
         Number of parallel episodes: `act` then gives a list, and `observe` and `reset` take `n` observations, in a list
         or an array, or stacked in tuples and mappings as the vector environments of Gymnasium show them.
@@ -49,17 +61,17 @@ class Agent:
 
     def __init__(
         self,
-        policy: Any,
+        policy: Policy | Fitted | str | os.PathLike[str],
         *,
         codebook: Codebook | None = None,
-        actions: Sequence[Any] | None = None,
+        actions: Sequence[Raw] | None = None,
         n: int | None = None,
         seed: int = 0,
     ) -> None:
         if isinstance(policy, (str, os.PathLike)):
             codebook = inspect_policy(policy).codebook if codebook is None else codebook
             policy = load(policy)
-        elif hasattr(policy, "policy_"):
+        elif isinstance(policy, Fitted):
             codebook = policy.origin_.codebook if codebook is None else codebook
             policy = policy.policy_
         self.policy = policy
@@ -80,23 +92,25 @@ class Agent:
         """Number of parallel episodes."""
         return len(self._batch)
 
-    def reset(self, first_observation: Any = None) -> None:
+    def reset(self, first_observation: Raw = None) -> None:
         """Begins an episode anew; `first_observation` is what the world shows before the first action, if anything."""
         self._taken = None
         shown = None if first_observation is None else self._listed(first_observation)
         self._begin(np.ones(len(self), np.bool_), shown)
 
-    def act(self, *, deterministic: bool = False) -> Any:
+    def act(self, *, deterministic: bool = False) -> Raw:
         """An action; the most probable one, the first of several, if `deterministic`."""
         codes = self._batch.action_probs().argmax(axis=1) if deterministic else self._batch.act()
         self._taken = np.asarray(codes, np.int64)
-        chosen = [self._actions[code] for code in self._taken.tolist()]
+        # Arrays are copied: an environment may change the action that it is given.
+        chosen = [copy(self._actions[code]) for code in self._taken.tolist()]
         return chosen[0] if self._single else chosen
 
-    def observe(self, observation: Any, *, action: Any = None, starts: ArrayLike | None = None) -> None:
+    def observe(self, observation: Raw, *, action: Raw = None, starts: ArrayLike | None = None) -> None:
         """Takes in what the world showed after the action.
 
-        `action` is what was done in place of the agent's own choice, a name or a code, if something else was. `starts`,
+        `action` is what was done in place of the agent's own choice, if something else was: a name, a number, or a code
+        where actions have neither. `starts`,
         (n,), marks the parallel episodes that were over: theirs is the first observation of a new one.
         """
         shown = self._listed(observation)
@@ -117,7 +131,7 @@ class Agent:
             self._begin(begins, shown)
         self._taken = None
 
-    def _begin(self, starts: NDArray[np.bool_], shown: list[Any] | None) -> None:
+    def _begin(self, starts: NDArray[np.bool_], shown: list[Raw] | None) -> None:
         """Begins the episodes marked; the code after the last means "nothing seen yet", as in `uqf.gymnasium_env`."""
         codes = np.zeros(len(self), np.int64)
         seen = np.zeros(len(self), np.bool_)
@@ -129,11 +143,11 @@ class Agent:
         if seen.any():
             self._batch.reset(seen, np.where(seen, codes, 0))
 
-    def _listed(self, observation: Any) -> list[Any]:
+    def _listed(self, observation: Raw) -> list[Raw]:
         return [observation] if self._single else unstacked(observation, len(self))
 
 
-def unstacked(observations: Any, n: int) -> list[Any]:
+def unstacked(observations: Raw, n: int) -> list[Raw]:
     """The `n` observations of a list or an array, or of tuples and mappings whose parts are stacked."""
     if isinstance(observations, Mapping):
         parts = {name: unstacked(part, n) for name, part in observations.items()}

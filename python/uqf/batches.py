@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uqf._core import PolicyBatch
-from uqf.policies import checked_action, chooser, started
-
-#: Fewer episodes than this are stepped by one thread before others could be woken.
-FEW = 256
+from uqf.policies import Policy, checked_action, chooser, started
+from uqf.types import Raw
 
 
 class Batch(Protocol):
@@ -26,17 +23,17 @@ class Batch(Protocol):
     def act(self) -> NDArray[np.int64]:
         """An action for every episode, (n,)."""
 
-    def update(self, actions: Any, observations: Any) -> None:
+    def update(self, actions: ArrayLike, observations: ArrayLike) -> None:
         """Takes in the action and the observation of every episode, (n,) each."""
 
-    def reset(self, starts: Any, first: Any = None) -> None:
+    def reset(self, starts: ArrayLike, first: ArrayLike | None = None) -> None:
         """Begins the episodes marked in `starts` (n,) anew; `first` (n,) is what they show before an action."""
 
 
 class PythonBatch:
     """A batch of a policy written in Python: one call per episode and step."""
 
-    def __init__(self, policy: Any, n: int, n_actions: int, seed: int = 0) -> None:
+    def __init__(self, policy: Policy, n: int, n_actions: int, seed: int = 0) -> None:
         if n < 1:
             raise ValueError(f"n = {n}: give at least 1 episode")
         self._policy, self._n_actions = policy, n_actions
@@ -73,37 +70,14 @@ class PythonBatch:
         for episode in np.flatnonzero(marked):
             self._memories[episode] = started(self._policy, shown[episode])
 
-    def _listed(self, name: str, values: ArrayLike) -> list[Any]:
-        listed: list[Any] = np.asarray(values).tolist()
+    def _listed(self, name: str, values: ArrayLike) -> list[Raw]:
+        listed: list[Raw] = np.asarray(values).tolist()
         if len(listed) != len(self):
             raise ValueError(f"{name} = array of length {len(listed)}: there are {len(self)} episodes")
         return listed
 
 
-class FewEpisodes:
-    """A compiled batch that is stepped by the calling thread."""
-
-    def __init__(self, compiled: PolicyBatch) -> None:
-        self._compiled = compiled
-        self.reset = compiled.reset
-
-    def __len__(self) -> int:
-        return len(self._compiled)
-
-    def action_probs(self) -> NDArray[np.float64]:
-        """Probability of every action in every episode: (n, n_actions)."""
-        return self._compiled.action_probs(threads=1)
-
-    def act(self) -> NDArray[np.int64]:
-        """An action for every episode, (n,), each drawn with the random numbers of its own episode."""
-        return self._compiled.act(threads=1)
-
-    def update(self, actions: NDArray[np.int64], observations: NDArray[np.int64]) -> None:
-        """Takes in the action and the observation of every episode, (n,) each."""
-        self._compiled.update(actions, observations, threads=1)
-
-
-def batch(policy: Any, n: int, *, n_actions: int | None = None, seed: int = 0) -> Batch:
+def batch(policy: Policy, n: int, *, n_actions: int | None = None, seed: int = 0) -> Batch:
     """Parallel episodes of any policy: compiled where the policy is, one by one where it is Python.
 
     Parameters
@@ -138,7 +112,7 @@ def batch(policy: Any, n: int, *, n_actions: int | None = None, seed: int = 0) -
     own = getattr(policy, "batch", None)
     if callable(own):
         made: Batch = own(n, seed=seed)
-        return FewEpisodes(made) if isinstance(made, PolicyBatch) and n < FEW else made
+        return made
     known = n_actions or getattr(policy, "n_actions", None)
     if known is None:
         raise TypeError(f"policy is a {type(policy).__name__} without n_actions: say n_actions")

@@ -5,16 +5,17 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from uqf import _core
 from uqf.data.trajectories import Trajectories
-from uqf.policies import CompiledPolicy, chooser
+from uqf.policies import CompiledPolicy, Policy, chooser
+from uqf.types import Record
 from uqf.worlds.environments import Environment
-from uqf.worlds.foreign import as_world
+from uqf.worlds.foreign import WorldLike, as_world
 from uqf.worlds.world import World
 
 Progress = Callable[[int], object]
@@ -69,13 +70,13 @@ class Step(NamedTuple):
 
 def _checked(
     env: World,
-    policy: Any,
+    policy: Policy | None,
     episodes: int,
     horizon: int | None,
     seed: int,
     epsilon: float = 0.0,
     first: int = 0,
-) -> dict[str, Any]:
+) -> Record:
     if not isinstance(seed, (int, np.integer)) or not 0 <= seed < 2**64:
         raise ValueError(f"seed = {seed!r}: give an integer from 0 to 2**64 - 1")
     for name in ("n_actions", "n_observations"):
@@ -95,8 +96,8 @@ def _checked(
 
 
 def rollout(
-    env: Any,
-    policy: Any = None,
+    env: WorldLike,
+    policy: Policy | None = None,
     *,
     episodes: int,
     horizon: int | None = None,
@@ -173,8 +174,8 @@ def rollout(
 
 
 def estimate_return(
-    env: Any,
-    policy: Any,
+    env: WorldLike,
+    policy: Policy | None,
     *,
     episodes: int,
     horizon: int | None = None,
@@ -233,7 +234,7 @@ def estimate_return(
 
 def _play(
     env: Environment,
-    policy: Any,
+    policy: Policy,
     *,
     episodes: int,
     horizon: int,

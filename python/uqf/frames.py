@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from uqf.policies import chooser, started
+from uqf.policies import Policy, chooser, started
 from uqf.worlds.world import World
 
 
@@ -25,7 +24,7 @@ class Frame:
     reward: float
 
 
-def play(env: World, policy: Any, *, seed: int, episode: int = 0) -> Iterator[Frame]:
+def play(env: World, policy: Policy | None, *, seed: int, episode: int = 0) -> Iterator[Frame]:
     """Plays one episode, that which ``rollout(env, policy, seed=seed)`` has at this number.
 
     A policy of None acts uniformly and has no values.
@@ -37,7 +36,9 @@ def play(env: World, policy: Any, *, seed: int, episode: int = 0) -> Iterator[Fr
     uniform = np.full(env.n_actions, 1.0 / env.n_actions)
     for _ in range(env.horizon):
         picture = simulation.render()
-        values = policy.q_values(state).tolist() if hasattr(policy, "q_values") else None
+        values = (
+            policy.q_values(state).tolist() if policy is not None and hasattr(policy, "q_values") else None
+        )
         action = simulation.choose(uniform if choose is None else choose(state, rng))
         observation, reward, ended = simulation.step(action)
         yield Frame(picture, values, action, reward)

@@ -6,7 +6,6 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
 
 import numpy as np
 from sklearn.base import clone
@@ -14,9 +13,13 @@ from sklearn.base import clone
 from uqf.data.checks import positive, probability
 from uqf.data.concatenate import concatenate
 from uqf.data.map_reduce import Tick, map_reduce
+from uqf.data.shards import Workers
 from uqf.data.trajectories import Trajectories
 from uqf.evaluate import rollout
-from uqf.worlds.foreign import as_world
+from uqf.learn.learner import Learner
+from uqf.policies import Policy
+from uqf.types import Record
+from uqf.worlds.foreign import WorldLike, as_world
 from uqf.worlds.world import World
 
 #: Temperature of the first and of the last step, in units of the spread of returns. A policy that commits
@@ -67,9 +70,9 @@ class PolicyIteration:
     'random'
     """
 
-    policy: Any
+    policy: Policy
     rounds: list[Round]
-    current: Any = None
+    current: Policy | None = None
     """The policy that the next round would play."""
     data: list[Trajectories] = field(default_factory=list, repr=False)
 
@@ -80,21 +83,21 @@ class PolicyIteration:
 
 
 def policy_iteration(
-    env: Any,
-    learner: Any,
+    env: WorldLike,
+    learner: Learner,
     *,
     iterations: int,
     episodes: int,
     epsilon: float | None = None,
     decay: float = 2.0,
-    final: Any = None,
+    final: Learner | None = None,
     horizon: int | None = None,
     seed: int = 0,
     method: str = "improved",
     patience: int | None = None,
     resume: PolicyIteration | None = None,
     threads: int | None = None,
-    executor: Any = None,
+    executor: Workers = None,
     progress: Callable[[Round], object] | None = None,
 ) -> PolicyIteration:
     """Alternates between playing and learning, `iterations` rounds of `episodes` episodes.
@@ -161,16 +164,8 @@ def policy_iteration(
         raise ValueError(f"method = {method!r}: choose 'improved' or 'paper'")
     usual = 0.02 if method == "improved" else 1.0
     exploration = probability("epsilon", usual if epsilon is None else epsilon)
-    game = _Game(
-        as_world(env, horizon),
-        episodes,
-        horizon,
-        seed,
-        threads,
-        executor,
-        progress,
-        list(resume.rounds) if resume else [],
-    )
+    world, rounds = as_world(env, horizon), list(resume.rounds) if resume else []
+    game = _Game(world, episodes, horizon, seed, threads, executor, progress, rounds)
     if method == "paper":
         if not decay > 1.0:
             raise ValueError(f"decay = {decay}: give a number above 1")
@@ -199,14 +194,14 @@ class _Game:
     horizon: int | None
     seed: int
     threads: int | None
-    executor: Any
+    executor: Workers
     progress: Callable[[Round], object] | None
     rounds: list[Round]
 
-    def play(self, policy: Any, epsilon: float, episodes: int, kind: str) -> Trajectories:
+    def play(self, policy: Policy | None, epsilon: float, episodes: int, kind: str) -> Trajectories:
         """One round; None plays uniformly."""
         start, number = time.perf_counter(), len(self.rounds)
-        options: dict[str, Any] = {
+        options: Record = {
             "horizon": self.horizon,
             "epsilon": epsilon,
             "seed": (self.seed * ROUND_SEEDS + number) % 2**64,
@@ -229,9 +224,9 @@ class _Game:
 
 def _play_block(
     env: World,
-    policy: Any,
+    policy: Policy | None,
     threads: int,
-    options: dict[str, Any],
+    options: Record,
     block: tuple[int, int],
     tick: Tick | None = None,
 ) -> Trajectories:
@@ -245,16 +240,16 @@ def _joined(one: Trajectories, other: Trajectories) -> Trajectories:
 
 def _improved(
     game: _Game,
-    learner: Any,
-    final: Any,
+    learner: Learner,
+    final: Learner | None,
     iterations: int,
     epsilon: float,
     patience: int | None,
     resume: PolicyIteration | None,
 ) -> PolicyIteration:
-    current, data, best = None, [], (-np.inf, None)
-    if resume is not None:
-        current, data, best = resume.current, list(resume.data), (resume.best, resume.policy)
+    current = None if resume is None else resume.current
+    data = [] if resume is None else list(resume.data)
+    best = (-np.inf, None) if resume is None else (resume.best, resume.policy)
     before = len(game.rounds)
     for turn in range(iterations):
         judging = turn == iterations - 1 and turn > 0
@@ -280,13 +275,13 @@ def _improved(
 
 
 def _as_written(
-    game: _Game, learner: Any, iterations: int, epsilon: float, decay: float, resume: PolicyIteration | None
+    game: _Game, learner: Learner, rounds: int, epsilon: float, decay: float, resume: PolicyIteration | None
 ) -> PolicyIteration:
     """The paper's third algorithm, line by line."""
     policy = None if resume is None else resume.current
     if resume is not None:
         epsilon = resume.rounds[-1].epsilon / decay
-    for _ in range(iterations):
+    for _ in range(rounds):
         # 1. and 2. The policy becomes ε-greedy and plays.
         played = game.play(policy, epsilon if policy is not None else 0.0, game.episodes, "paper")
         if policy is None:
@@ -297,4 +292,5 @@ def _as_written(
             fresh.set_params(behavior=(policy, epsilon))
         # 4. It takes the place of the old one, with a smaller ε.
         policy, epsilon = fresh.fit(played).policy_, epsilon / decay
+    assert policy is not None, "there is at least one iteration"
     return PolicyIteration(policy, game.rounds, policy)

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from uqf.errors import NumericalError
 from uqf.policies import ValuePolicy, checked_temperature
-from uqf.worlds.environments import TabularPOMDP
+from uqf.types import Memory, Raw, Record
+from uqf.worlds.environments import Environment, TabularPOMDP
 
 Floats = NDArray[np.float64]
 
 
-def tabular_model(pomdp: Any) -> TabularPOMDP:
+def tabular_model(pomdp: Environment) -> TabularPOMDP:
     """The argument of every `solve`, or an error that says what to give instead."""
     if not isinstance(pomdp, TabularPOMDP):
         raise TypeError(
@@ -24,7 +23,7 @@ def tabular_model(pomdp: Any) -> TabularPOMDP:
     return pomdp
 
 
-def infinite_horizon_model(pomdp: Any, planner: str) -> TabularPOMDP:
+def infinite_horizon_model(pomdp: Environment, planner: str) -> TabularPOMDP:
     """The model, if its discounted sum over an endless future is finite whatever one does."""
     model = tabular_model(pomdp)
     if model.discount >= 1.0:
@@ -149,11 +148,11 @@ class PlanPolicy(ValuePolicy):
                     "least one plan for every number of steps from 1 on"
                 )
 
-    def initial_state(self) -> Any:
+    def initial_state(self) -> Memory:
         """The start belief (S,); with stages also the number of steps left."""
         return self.model.start if self.stages is None else (self.model.start, int(self.stages.max()))
 
-    def update(self, state: Any, action: int, observation: int) -> Any:
+    def update(self, state: Memory, action: int, observation: int) -> Memory:
         """The belief after one more step."""
         for name, code, codes in (
             ("action", action, self.n_actions),
@@ -166,7 +165,7 @@ class PlanPolicy(ValuePolicy):
         belief, left = state
         return self.model.update(belief, action, observation), max(left - 1, 0)
 
-    def q_values(self, state: Any) -> Floats:
+    def q_values(self, state: Memory) -> Floats:
         """What each action is worth, (A,), in this belief."""
         belief, left = (state, None) if self.stages is None else state
         if left == 0:
@@ -187,7 +186,7 @@ class PlanPolicy(ValuePolicy):
             self.vectors[self.stages == left - later] if left > later else np.zeros((1, self.model.n_states))
         )
 
-    def parts(self) -> dict[str, Any]:
+    def parts(self) -> Record:
         """The arguments that make this policy again, the model as arrays."""
         pomdp = self.model.pomdp
         arrays = ("transitions", "observations", "rewards", "start", "terminal")
@@ -197,7 +196,7 @@ class PlanPolicy(ValuePolicy):
         return {name: getattr(pomdp, name) for name in arrays} | {"discount": pomdp.discount} | mine
 
     @classmethod
-    def from_parts(cls, **parts: Any) -> PlanPolicy:
+    def from_parts(cls, **parts: Raw) -> PlanPolicy:
         """The policy of such parts."""
         arrays = ("transitions", "observations", "rewards", "start", "discount", "terminal")
         model = TabularPOMDP(**{name: parts.pop(name) for name in arrays})

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import copy
 import inspect
-from collections.abc import Callable
-from typing import Any, Protocol, Self, runtime_checkable
+from collections.abc import Callable, Iterable
+from typing import Protocol, Self, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,6 +19,7 @@ from uqf._core import ForestPolicy as ForestPolicy
 from uqf._core import ObservationPolicy as ObservationPolicy
 from uqf._core import TablePolicy as TablePolicy
 from uqf.data.trajectories import Trajectories
+from uqf.types import Memory, Raw, Record
 
 FloatArray = NDArray[np.float64]
 
@@ -55,14 +56,14 @@ class Policy(Protocol):
     True
     """
 
-    def initial_state(self) -> Any:
+    def initial_state(self) -> Memory:
         """Memory at the start of an episode.
 
         With a parameter `first` (None by default) it is told the observation that some worlds show before the first
         action, as the `reset` of Gymnasium does; without, it does not see it.
         """
 
-    def update(self, state: Any, action: int, observation: int) -> Any:
+    def update(self, state: Memory, action: int, observation: int) -> Memory:
         """Memory after one more step; must not change `state` in place."""
 
 
@@ -77,15 +78,15 @@ class ValuePolicy:
     #: 0 acts greedily, ties by chance; otherwise actions are drawn from softmax(q_values / temperature).
     temperature: float = 0.0
 
-    def q_values(self, state: Any) -> FloatArray:
+    def q_values(self, state: Memory) -> FloatArray:
         """What each action is worth, (n_actions,), after this memory."""
         raise TypeError(f"{type(self).__name__} does not say what actions are worth: give it q_values()")
 
-    def action_probs(self, state: Any) -> FloatArray:
+    def action_probs(self, state: Memory) -> FloatArray:
         """Probability of every action, (n_actions,)."""
         return softmax(self.q_values(state), self.temperature)
 
-    def action(self, state: Any, rng: np.random.Generator | None = None) -> int:
+    def action(self, state: Memory, rng: np.random.Generator | None = None) -> int:
         """An action: drawn with `rng`, or the most probable (the first of several) without."""
         probs = self.action_probs(state)
         return int(probs.argmax() if rng is None else rng.choice(len(probs), p=probs))
@@ -134,7 +135,7 @@ def checked_probs(probs: ArrayLike, n_actions: int) -> FloatArray:
     return normalised
 
 
-def checked_action(action: Any, n_actions: int) -> int:
+def checked_action(action: object, n_actions: int) -> int:
     """An action that a policy returned, or an error that shows it."""
     if not isinstance(action, (int, np.integer)) or isinstance(action, bool):
         raise TypeError(f"policy.action returned {action!r}: give an integer action")
@@ -143,20 +144,21 @@ def checked_action(action: Any, n_actions: int) -> int:
     return int(action)
 
 
-def chooser(policy: Any, n_actions: int) -> Callable[[Any, np.random.Generator], FloatArray]:
+def chooser(policy: Policy, n_actions: int) -> Callable[[Memory, np.random.Generator], FloatArray]:
     """How this policy gives its action probabilities: ``choose(state, rng)``, checked at every call."""
     for method in ("initial_state", "update"):
         if not callable(getattr(policy, method, None)):
             raise TypeError(f"policy is a {type(policy).__name__} without {method}(); see uqf.Policy")
-    if callable(getattr(policy, "action_probs", None)):
-        return lambda state, rng: checked_probs(policy.action_probs(state), n_actions)
-    if callable(getattr(policy, "action", None)):
+    probs_of, action_of = getattr(policy, "action_probs", None), getattr(policy, "action", None)
+    if callable(probs_of):
+        return lambda state, rng: checked_probs(probs_of(state), n_actions)
+    if callable(action_of):
         one_hot = np.eye(n_actions)
-        return lambda state, rng: one_hot[checked_action(policy.action(state, rng), n_actions)]
+        return lambda state, rng: one_hot[checked_action(action_of(state, rng), n_actions)]
     raise TypeError(f"policy is a {type(policy).__name__} without action_probs() or action(); see uqf.Policy")
 
 
-def logged_probs(policy: Any, data: Trajectories) -> FloatArray:
+def logged_probs(policy: Policy | None, data: Trajectories) -> FloatArray:
     """π(a | h) of every logged action, (n_steps,)."""
     # In parts: probabilities of all actions may not fit into memory.
     episodes = max(1, len(data) * MAX_CELLS // (data.n_steps * data.n_actions))
@@ -167,16 +169,17 @@ def logged_probs(policy: Any, data: Trajectories) -> FloatArray:
     return np.concatenate(found)
 
 
-def started(policy: Any, first: int | None = None) -> Any:
+def started(policy: Policy, first: int | None = None) -> Memory:
     """The memory of a policy at the start of an episode that showed `first`, or nothing, before the first action."""
     if first is None:
         return policy.initial_state()
-    if isinstance(policy, CompiledPolicy) or "first" in inspect.signature(policy.initial_state).parameters:
-        return policy.initial_state(first=first)
-    return policy.initial_state()
+    begin: Callable[..., Memory] = policy.initial_state
+    if isinstance(policy, CompiledPolicy) or "first" in inspect.signature(begin).parameters:
+        return begin(first=first)
+    return begin()
 
 
-def remembered(policy: Any, history: Any, first: int | None = None) -> Any:
+def remembered(policy: Policy, history: Iterable[tuple[int, int]], first: int | None = None) -> Memory:
     """The memory of a policy after a history, a list of (action, observation), and what was shown before it."""
     state = started(policy, first)
     for action, observation in history:
@@ -184,7 +187,7 @@ def remembered(policy: Any, history: Any, first: int | None = None) -> Any:
     return state
 
 
-def probs_along(policy: Any, data: Trajectories) -> FloatArray:
+def probs_along(policy: Policy | None, data: Trajectories) -> FloatArray:
     """π(a | h) of every action before every logged step, shape (n_steps, n_actions).
 
     The policy remembers what was logged, not what it would have done. Policies in Python are called once a
@@ -206,11 +209,11 @@ def probs_along(policy: Any, data: Trajectories) -> FloatArray:
     return np.stack(rows)
 
 
-def aligned(value: Any) -> Any:
+def aligned(value: Raw) -> Raw:
     """The same with every array where the core can read it: after a network it may begin anywhere in memory."""
     return np.require(value, requirements=["C", "A"]) if isinstance(value, np.ndarray) else value
 
 
-def rebuilt(kind: type[CompiledPolicy], parts: dict[str, Any]) -> CompiledPolicy:
+def rebuilt(kind: type[CompiledPolicy], parts: Record) -> CompiledPolicy:
     """A compiled policy from its `parts()`; pickles refer to this function."""
     return kind(**{name: aligned(part) for name, part in parts.items()})

@@ -13,6 +13,9 @@ use crate::simulate::batch::Episodes;
 /// More is a slip of the finger, and would fill the memory before anyone noticed.
 const MAX_EPISODES: i64 = 100_000_000;
 
+/// Fewer episodes than this are stepped by one thread before others could be woken.
+const FEW: usize = 256;
+
 /// A policy acting in many episodes at once; made by `policy.batch(n)`.
 #[pyclass(frozen, module = "uqf._core")]
 pub struct PolicyBatch {
@@ -28,6 +31,10 @@ impl PolicyBatch {
             return Err(PyValueError::new_err(format!("n = {n}: give 1 to {MAX_EPISODES} episodes")));
         }
         Ok(PolicyBatch { episodes: Mutex::new(make(n as usize)), n: n as usize, n_actions })
+    }
+
+    fn threads(&self, given: Option<i64>) -> PyResult<usize> {
+        if given.is_none() && self.n < FEW { Ok(1) } else { thread_count(given) }
     }
 
     fn locked(&self) -> MutexGuard<'_, Box<dyn Episodes>> {
@@ -48,7 +55,7 @@ impl PolicyBatch {
         py: Python<'py>,
         threads: Option<i64>,
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        let threads = thread_count(threads)?;
+        let threads = self.threads(threads)?;
         let probs = job::quick(py, || self.locked().action_probs(threads))?;
         probs.into_pyarray(py).reshape([self.n, self.n_actions])
     }
@@ -56,7 +63,7 @@ impl PolicyBatch {
     /// An action for every episode, (n,), each drawn with the random stream of its own episode.
     #[pyo3(signature = (*, threads=None))]
     fn act<'py>(&self, py: Python<'py>, threads: Option<i64>) -> PyResult<Bound<'py, PyArray1<i64>>> {
-        let threads = thread_count(threads)?;
+        let threads = self.threads(threads)?;
         Ok(job::quick(py, || self.locked().act(threads))?.into_pyarray(py))
     }
 
@@ -70,7 +77,7 @@ impl PolicyBatch {
         threads: Option<i64>,
     ) -> PyResult<()> {
         let (actions, observations) = (actions.as_slice()?, observations.as_slice()?);
-        let threads = thread_count(threads)?;
+        let threads = self.threads(threads)?;
         job::quick(py, || self.locked().update(actions, observations, threads))
     }
 

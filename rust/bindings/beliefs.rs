@@ -64,7 +64,6 @@ impl CloneModels {
     /// The models after `explore` iterations on a minibatch each, `settle` iterations that average them, and a polish
     /// of small models. `progress` is called with the steps read so far.
     #[pyo3(signature = (data, *, explore, settle, first, seed, tasks=None, threads=None, progress=None))]
-    #[allow(clippy::too_many_arguments)]
     fn trained(
         &self,
         py: Python<'_>,
@@ -122,7 +121,7 @@ impl CloneModels {
     /// Entries of the feature vector: the states of all models.
     #[getter]
     fn n_features(&self) -> usize {
-        self.beliefs.n_features()
+        self.beliefs.n_features
     }
 
     fn __len__(&self) -> usize {
@@ -185,7 +184,7 @@ impl CloneModels {
         let Layout { n_kinds, n_states, .. } = *model.layout;
         let by_state = |values: Vec<f32>| values.into_pyarray(py).reshape([n_kinds, n_states]);
         let transitions = model.transitions.clone().into_pyarray(py);
-        parts!(py, {
+        parts!(PyDict::new(py), {
             "start": model.start.clone().into_pyarray(py),
             "transitions": transitions.reshape([n_kinds, n_states, n_states])?,
             "events": self.own_events(py, model, &model.events)?,

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use numpy::{IntoPyArray, PyReadonlyArray1};
+use numpy::IntoPyArray;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
+use crate::bindings::convert::{aligned, field};
 use crate::learn::beliefs::CloneModel;
 use crate::learn::beliefs::events::{RewardClasses, Tasks};
 use crate::learn::beliefs::layout::Layout;
@@ -19,7 +20,7 @@ pub fn to_state<'py>(py: Python<'py>, models: &[CloneModel], tasks: &Tasks) -> P
         models.iter().map(|model| tables(model).clone().into_pyarray(py)).collect::<Vec<_>>()
     };
     let classes = (0..tasks.count()).map(|task| tasks.classes(task));
-    parts!(py, {
+    parts!(PyDict::new(py), {
         "sizes": (layout.n_states, layout.n_kinds, layout.n_events, layout.n_tasks),
         "ranges": layout.ranges.clone(),
         "kinds": layout.kinds.clone(),
@@ -36,9 +37,7 @@ pub fn to_state<'py>(py: Python<'py>, models: &[CloneModel], tasks: &Tasks) -> P
 
 /// The models of such arrays; refused where sizes do not fit.
 pub fn from_state(state: &Bound<'_, PyDict>) -> PyResult<(Vec<CloneModel>, Tasks)> {
-    let field = |name: &str| {
-        state.get_item(name)?.ok_or_else(|| PyValueError::new_err(format!("models without {name}")))
-    };
+    let field = |name: &str| field(state, "models", name);
     let (n_states, n_kinds, n_events, n_tasks) = field("sizes")?.extract()?;
     let layout = Arc::new(Layout {
         n_states,
@@ -59,12 +58,7 @@ pub fn from_state(state: &Bound<'_, PyDict>) -> PyResult<(Vec<CloneModel>, Tasks
         let listed: Vec<Bound<'_, PyAny>> = field(name)?.extract()?;
         let mut found = Vec::new();
         for array in listed {
-            // Arrays that came over a network may begin anywhere in memory; those are copied.
-            let aligned = array
-                .py()
-                .import("numpy")?
-                .call_method1("require", (&array, array.py().None(), ["C", "A"]))?;
-            let table: PyReadonlyArray1<'_, f32> = aligned.extract()?;
+            let table = aligned::<f32>(&array)?;
             if table.as_slice()?.len() != size {
                 return Err(PyValueError::new_err(format!("{name}: a table does not have {size} entries")));
             }

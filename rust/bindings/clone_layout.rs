@@ -2,15 +2,12 @@
 
 use std::sync::Arc;
 
-use numpy::{
-    IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2,
-    PyUntypedArrayMethods,
-};
+use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::bindings::beliefs::CloneModels;
-use crate::bindings::convert::{Arrays, count, in_rows};
+use crate::bindings::convert::{Arrays, count, in_rows, large};
 use crate::bindings::job;
 use crate::error::Result;
 use crate::learn::beliefs::CloneModel;
@@ -87,15 +84,14 @@ impl CloneLayout {
     /// First and last + 1 of the clones of every observation: (n_observations, 2).
     #[getter]
     fn ranges<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<i64>>> {
-        let flat: Vec<i64> =
-            self.layout.ranges.iter().flat_map(|&(low, high)| [i64::from(low), i64::from(high)]).collect();
-        flat.into_pyarray(py).reshape([self.layout.ranges.len(), 2])
+        let ranges = &self.layout.ranges;
+        large(py, ranges.iter().flat_map(|&(low, high)| [low, high])).reshape([ranges.len(), 2])
     }
 
     /// Which transition matrix every action has, (n_actions,).
     #[getter]
     fn kinds<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<i64>> {
-        self.layout.kinds.iter().map(|&kind| i64::from(kind)).collect::<Vec<_>>().into_pyarray(py)
+        large(py, self.layout.kinds.iter().copied())
     }
 
     /// (observations, actions) that are too rare to be learned about alone and share clones or transitions.

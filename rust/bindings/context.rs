@@ -2,15 +2,12 @@
 
 use std::sync::Arc;
 
-use numpy::{
-    IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2,
-    PyUntypedArrayMethods,
-};
+use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::bindings::convert::{Arrays, in_rows, small};
+use crate::bindings::convert::{Arrays, in_rows, large, shaped, small};
 use crate::bindings::job;
 use crate::bindings::policy::CompiledPolicy;
 use crate::error::Result;
@@ -18,10 +15,6 @@ use crate::learn::contexts;
 use crate::parts;
 use crate::policies::context::{self, MAX_DEPTH};
 use crate::simulate::policy::Policy;
-
-fn to_python(py: Python<'_>, numbers: impl Iterator<Item = u32>) -> Bound<'_, PyArray1<i64>> {
-    numbers.map(i64::from).collect::<Vec<_>>().into_pyarray(py)
-}
 
 type Tree<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i64>>);
 
@@ -43,11 +36,7 @@ pub fn context_tree<'py>(
     let view = data.view()?;
     let tree = job::quick(py, || Ok(contexts::tree(&view, depth, min_count, max_nodes)))?;
     let (parents, symbols): (Vec<u32>, Vec<u32>) = tree.edges.into_iter().unzip();
-    Ok((
-        to_python(py, parents.into_iter()),
-        to_python(py, symbols.into_iter()),
-        to_python(py, tree.at_cuts.into_iter()),
-    ))
+    Ok((large(py, parents), large(py, symbols), large(py, tree.at_cuts)))
 }
 
 /// Values by the longest known context that a history ends with.
@@ -80,9 +69,8 @@ pub struct ContextPolicy {
     inner: Arc<context::ContextPolicy>,
 }
 
-fn wrap(py: Python<'_>, made: Result<context::ContextPolicy>) -> PyResult<PyClassInitializer<ContextPolicy>> {
-    let inner = Arc::new(made.map_err(|error| job::to_python(py, error))?);
-    Ok(CompiledPolicy::of(inner.clone(), ContextPolicy { inner }))
+fn wrap(made: Result<context::ContextPolicy>) -> PyResult<PyClassInitializer<ContextPolicy>> {
+    Ok(CompiledPolicy::of(Arc::new(made?), |inner| ContextPolicy { inner }))
 }
 
 #[pymethods]
@@ -90,7 +78,6 @@ impl ContextPolicy {
     #[new]
     #[pyo3(signature = (*, parents, symbols, values, n_observations, temperature=0.0))]
     fn new(
-        py: Python<'_>,
         parents: PyReadonlyArray1<'_, i64>,
         symbols: PyReadonlyArray1<'_, i64>,
         values: PyReadonlyArray2<'_, f64>,
@@ -108,30 +95,29 @@ impl ContextPolicy {
         }
         let (n_actions, values) = (values.shape()[1], in_rows(&values)?.into_owned());
         let edges = parents.into_iter().zip(symbols).collect();
-        wrap(py, context::ContextPolicy::new(edges, values, n_actions, n_observations, temperature))
+        wrap(context::ContextPolicy::new(edges, values, n_actions, n_observations, temperature))
     }
 
     /// (nodes, n_actions)
     #[getter]
     fn values<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        let (values, n_actions) = (self.inner.values(), self.inner.n_actions());
-        values.to_vec().into_pyarray(py).reshape([values.len() / n_actions, n_actions])
+        let (values, n_actions) = (&self.inner.values, self.inner.n_actions());
+        shaped(py, values.iter().copied(), [values.len() / n_actions, n_actions])
     }
 
     /// Acts at temperature 1 on the sum of both values, each in units of its own temperature.
     ///
     /// The contexts of both become one tree, so acting takes no longer however many policies were added.
     fn plus(slf: &Bound<'_, Self>, other: &Bound<'_, Self>) -> PyResult<Py<ContextPolicy>> {
-        let py = slf.py();
-        Py::new(py, wrap(py, slf.get().inner.plus(&other.get().inner))?)
+        Py::new(slf.py(), wrap(slf.get().inner.plus(&other.get().inner))?)
     }
 
     /// The arguments that make this policy again.
     fn parts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let edges = self.inner.edges();
-        parts!(py, {
-            "parents": to_python(py, edges.iter().map(|edge| edge.0)),
-            "symbols": to_python(py, edges.iter().map(|edge| edge.1)),
+        let edges = &self.inner.edges;
+        parts!(PyDict::new(py), {
+            "parents": large(py, edges.iter().map(|edge| edge.0)),
+            "symbols": large(py, edges.iter().map(|edge| edge.1)),
             "values": self.values(py)?,
             "n_observations": self.inner.n_observations(),
             "temperature": self.inner.temperature(),

@@ -2,13 +2,15 @@
 
 use std::borrow::Cow;
 
-use numpy::ndarray::Dimension;
-use numpy::{Element, IntoPyArray, PyReadonlyArray, PyReadonlyArray1, PyUntypedArrayMethods};
+use numpy::ndarray::{Dimension, IntoDimension};
+use numpy::{
+    Element, IntoPyArray, PyArray, PyArray1, PyArrayMethods, PyReadonlyArray, PyReadonlyArray1,
+    PyUntypedArrayMethods,
+};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::PyTuple;
+use pyo3::types::{PyDict, PyTuple};
 
-use crate::bindings::job;
 use crate::memory::copied;
 use crate::recorded::Trajectories;
 use crate::trajectories::View;
@@ -80,13 +82,50 @@ where
 }
 
 /// A copy of the entries of an array row by row; no room for it is an exception.
-pub fn owned<D: Dimension>(py: Python<'_>, array: &PyReadonlyArray<'_, f64, D>) -> PyResult<Vec<f64>> {
+pub fn owned<D: Dimension>(array: &PyReadonlyArray<'_, f64, D>) -> PyResult<Vec<f64>> {
     match in_rows(array)? {
-        Cow::Borrowed(entries) => {
-            copied(entries, "a copy of an array").map_err(|error| job::to_python(py, error))
-        }
+        Cow::Borrowed(entries) => Ok(copied(entries, "a copy of an array")?),
         Cow::Owned(entries) => Ok(entries),
     }
+}
+
+/// Entries row by row as an array of this shape.
+pub fn shaped<T: Element, D: IntoDimension>(
+    py: Python<'_>,
+    entries: impl IntoIterator<Item = T>,
+    shape: D,
+) -> PyResult<Bound<'_, PyArray<T, D::Dim>>> {
+    collected(py, entries).reshape(shape)
+}
+
+/// Entries as an array.
+pub fn collected<T: Element>(py: Python<'_>, entries: impl IntoIterator<Item = T>) -> Bound<'_, PyArray1<T>> {
+    entries.into_iter().collect::<Vec<T>>().into_pyarray(py)
+}
+
+/// Numbers of the core as integers of Python.
+pub fn large(py: Python<'_>, numbers: impl IntoIterator<Item = u32>) -> Bound<'_, PyArray1<i64>> {
+    collected(py, numbers.into_iter().map(i64::from))
+}
+
+/// Refuses data of other alphabets than `what` has.
+pub fn same_alphabets(what: &str, view: &View<'_>, actions: usize, observations: usize) -> PyResult<()> {
+    if (view.n_actions, view.n_observations) == (actions, observations) {
+        return Ok(());
+    }
+    Err(PyValueError::new_err(format!("data and {what} have different actions or observations")))
+}
+
+/// An entry of the state that something was pickled as; `what` it is.
+pub fn field<'py>(state: &Bound<'py, PyDict>, what: &str, name: &str) -> PyResult<Bound<'py, PyAny>> {
+    state.get_item(name)?.ok_or_else(|| PyValueError::new_err(format!("{what} without {name}")))
+}
+
+/// Arrays that came over a network may begin anywhere in memory; those are copied.
+pub fn aligned<'py, T: Element>(array: &Bound<'py, PyAny>) -> PyResult<PyReadonlyArray1<'py, T>> {
+    let array =
+        array.py().import("numpy")?.call_method1("require", (array, array.py().None(), ["C", "A"]))?;
+    array.extract()
 }
 
 /// A count that Python may have given as a negative or absurd number.

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use numpy::{
-    IntoPyArray, PyArray2, PyArray3, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyReadonlyArray3,
+    IntoPyArray, PyArray2, PyArray3, PyReadonlyArray1, PyReadonlyArray2, PyReadonlyArray3,
     PyUntypedArrayMethods,
 };
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::bindings::convert::{in_rows, threads as thread_count};
+use crate::bindings::convert::{in_rows, shaped, threads as thread_count};
 use crate::bindings::job;
 use crate::bindings::policy::CompiledPolicy;
 use crate::learn::spectral::filter;
@@ -28,9 +28,8 @@ pub struct Filter {
 #[pymethods]
 impl Filter {
     #[new]
-    fn new(py: Python<'_>, operators: PyReadonlyArray3<'_, f32>, reach: f32) -> PyResult<Self> {
-        let made = filter::Filter::new(operators.shape()[2], &in_rows(&operators)?, reach);
-        made.map(|inner| Filter { inner }).map_err(|error| job::to_python(py, error))
+    fn new(operators: PyReadonlyArray3<'_, f32>, reach: f32) -> PyResult<Self> {
+        Ok(Filter { inner: filter::Filter::new(operators.shape()[2], &in_rows(&operators)?, reach)? })
     }
 
     /// [1, state] at every cut of episodes, (n_steps + n_episodes, 1 + rank).
@@ -55,7 +54,7 @@ impl Filter {
             self.inner.along(places, offsets, &starts, backward, threads, ticker)
         })?;
         let count = rows.len() / width;
-        rows.into_pyarray(py).reshape([count, width])
+        shaped(py, rows, [count, width])
     }
 }
 
@@ -94,9 +93,7 @@ pub struct FilterPolicy {
 impl FilterPolicy {
     #[new]
     #[pyo3(signature = (*, symbols, operators, n_observations, start, reach, weights, temperature=0.0))]
-    #[allow(clippy::too_many_arguments)]
     fn new(
-        py: Python<'_>,
         symbols: PyReadonlyArray1<'_, i64>,
         operators: PyReadonlyArray3<'_, f32>,
         n_observations: usize,
@@ -105,44 +102,40 @@ impl FilterPolicy {
         weights: PyReadonlyArray2<'_, f64>,
         temperature: f64,
     ) -> PyResult<PyClassInitializer<Self>> {
-        let filter = filter::Filter::new(operators.shape()[2], &in_rows(&operators)?, reach);
         let parts = Parts {
             n_actions: weights.shape()[1],
             n_observations,
             symbols: symbols.as_slice()?,
-            filter: filter.map_err(|error| job::to_python(py, error))?,
+            filter: filter::Filter::new(operators.shape()[2], &in_rows(&operators)?, reach)?,
             start: start.as_slice()?.to_vec(),
             weights: in_rows(&weights)?.into_owned(),
             temperature,
         };
-        let made = policies::FilterPolicy::new(parts).map_err(|error| job::to_python(py, error))?;
-        let inner = Arc::new(made);
-        Ok(CompiledPolicy::of(inner.clone(), FilterPolicy { inner }))
+        Ok(CompiledPolicy::of(Arc::new(policies::FilterPolicy::new(parts)?), |inner| FilterPolicy { inner }))
     }
 
     #[getter]
     fn rank(&self) -> usize {
-        self.inner.filter().rank()
+        self.inner.filter.rank()
     }
 
     /// (seen symbols, 1 + rank, rank)
     #[getter]
     fn operators<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray3<f32>>> {
-        let (filter, rank) = (self.inner.filter(), self.rank());
-        filter.operators().into_pyarray(py).reshape([filter.n_symbols(), 1 + rank, rank])
+        let (filter, rank) = (&self.inner.filter, self.rank());
+        shaped(py, filter.operators(), [filter.n_symbols(), 1 + rank, rank])
     }
 
     /// The arguments that make this policy again.
     fn parts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let (inner, n_actions) = (&self.inner, self.inner.n_actions());
-        let weights = inner.weights().to_vec().into_pyarray(py);
-        parts!(py, {
-            "symbols": inner.symbols().into_pyarray(py),
+        let inner = &self.inner;
+        parts!(PyDict::new(py), {
+            "symbols": inner.places.symbols().into_pyarray(py),
             "operators": self.operators(py)?,
             "n_observations": inner.n_observations(),
-            "start": inner.first_state().to_vec().into_pyarray(py),
-            "reach": inner.filter().reach(),
-            "weights": weights.reshape([1 + self.rank(), n_actions])?,
+            "start": inner.start.clone().into_pyarray(py),
+            "reach": inner.filter.reach(),
+            "weights": shaped(py, inner.weights.iter().copied(), [1 + self.rank(), inner.n_actions()])?,
             "temperature": inner.temperature(),
         })
     }

@@ -2,20 +2,18 @@
 
 use std::sync::Arc;
 
-use numpy::{
-    IntoPyArray, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods,
-};
+use numpy::{IntoPyArray, PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::bindings::automaton_policy::AutomatonPolicy;
-use crate::bindings::convert::{Arrays, in_rows, threads as thread_count};
+use crate::bindings::automaton::AutomatonPolicy;
+use crate::bindings::convert::{Arrays, in_rows, same_alphabets, shaped, threads as thread_count};
 use crate::bindings::job;
 use crate::bindings::policy::CompiledPolicy;
 use crate::parts;
 use crate::policies::features::{self, Window};
-use crate::policies::forest::{self, Forest, Trees};
+use crate::policies::forest::{self, Forests};
 
 /// Feature vectors of histories: the state of an automaton policy, or the last `length` steps, the latest first.
 #[pyclass(frozen, module = "uqf._core")]
@@ -25,7 +23,6 @@ pub struct Features {
 
 /// Features from the arguments that Python gives them by.
 fn features_of(
-    py: Python<'_>,
     automaton: Option<Bound<'_, AutomatonPolicy>>,
     length: usize,
     one_hot: bool,
@@ -36,19 +33,18 @@ fn features_of(
         Some(policy) => features::Features::Automaton(policy.get().inner.clone()),
         None => features::Features::Window(Window { length, one_hot, n_actions, n_observations }),
     };
-    features.validate().map_err(|error| job::to_python(py, error))?;
+    features.validate()?;
     Ok(features)
 }
 
 fn feature_parts<'py>(py: Python<'py>, features: &features::Features) -> PyResult<Bound<'py, PyDict>> {
     let (automaton, length, one_hot) = match features {
         features::Features::Automaton(policy) => {
-            let (inner, kind) = (policy.clone(), AutomatonPolicy { inner: policy.clone() });
-            (Some(Py::new(py, CompiledPolicy::of(inner, kind))?), 0, false)
+            (Some(Py::new(py, AutomatonPolicy::wrapped(policy.clone()))?), 0, false)
         }
         features::Features::Window(window) => (None, window.length, window.one_hot),
     };
-    parts!(py, {
+    parts!(PyDict::new(py), {
         "automaton": automaton,
         "length": length,
         "one_hot": one_hot,
@@ -62,14 +58,13 @@ impl Features {
     #[new]
     #[pyo3(signature = (*, automaton=None, length=0, one_hot=false, n_actions, n_observations))]
     fn new(
-        py: Python<'_>,
         automaton: Option<Bound<'_, AutomatonPolicy>>,
         length: usize,
         one_hot: bool,
         n_actions: usize,
         n_observations: usize,
     ) -> PyResult<Self> {
-        Ok(Features { inner: features_of(py, automaton, length, one_hot, n_actions, n_observations)? })
+        Ok(Features { inner: features_of(automaton, length, one_hot, n_actions, n_observations)? })
     }
 
     #[getter]
@@ -91,11 +86,9 @@ impl Features {
         threads: Option<i64>,
     ) -> PyResult<Bound<'py, PyArray2<f32>>> {
         let (view, threads) = (data.view()?, thread_count(threads)?);
-        if (view.n_actions, view.n_observations) != (self.inner.n_actions(), self.inner.n_observations()) {
-            return Err(PyValueError::new_err("data and features have different actions or observations"));
-        }
+        same_alphabets("features", &view, self.inner.n_actions(), self.inner.n_observations())?;
         let rows = job::long(py, None, |ticker| self.inner.along(&view, threads, ticker))?;
-        rows.into_pyarray(py).reshape([view.n_steps() + view.n_episodes(), self.inner.dim()])
+        shaped(py, rows, [view.n_steps() + view.n_episodes(), self.inner.dim()])
     }
 }
 
@@ -118,9 +111,7 @@ impl ForestPolicy {
     #[new]
     #[pyo3(signature = (*, automaton=None, length=0, one_hot=false, n_actions, n_observations, base, weights, trees,
                         nodes, roots, feature, threshold, left, right, value, temperature=0.0))]
-    #[allow(clippy::too_many_arguments)]
     fn new(
-        py: Python<'_>,
         automaton: Option<Bound<'_, AutomatonPolicy>>,
         length: usize,
         one_hot: bool,
@@ -138,25 +129,21 @@ impl ForestPolicy {
         value: Numbers<'_>,
         temperature: f64,
     ) -> PyResult<PyClassInitializer<Self>> {
-        let features = features_of(py, automaton, length, one_hot, n_actions, n_observations)?;
-        let made = Trees {
-            base: base.as_slice()?,
-            weights: &in_rows(&weights)?,
-            trees: trees.as_slice()?,
-            nodes: nodes.as_slice()?,
-            roots: roots.as_slice()?,
-            feature: feature.as_slice()?,
-            threshold: threshold.as_slice()?,
-            left: left.as_slice()?,
-            right: right.as_slice()?,
-            value: value.as_slice()?,
+        let features = features_of(automaton, length, one_hot, n_actions, n_observations)?;
+        let forests = Forests {
+            base: base.as_slice()?.to_vec(),
+            weights: in_rows(&weights)?.into_owned(),
+            trees: trees.as_slice()?.to_vec(),
+            nodes: nodes.as_slice()?.to_vec(),
+            roots: roots.as_slice()?.to_vec(),
+            feature: feature.as_slice()?.to_vec(),
+            threshold: threshold.as_slice()?.to_vec(),
+            left: left.as_slice()?.to_vec(),
+            right: right.as_slice()?.to_vec(),
+            value: value.as_slice()?.to_vec(),
         };
-        let made = made.cut(features.dim()).and_then(|forests| {
-            let policy = forest::ForestPolicy { features, forests, temperature };
-            policy.validate().map(|()| policy)
-        });
-        let inner = Arc::new(made.map_err(|error| job::to_python(py, error))?);
-        Ok(CompiledPolicy::of(inner.clone(), ForestPolicy { inner }))
+        let inner = Arc::new(forest::ForestPolicy::new(features, forests, temperature)?);
+        Ok(CompiledPolicy::of(inner, |inner| ForestPolicy { inner }))
     }
 
     /// Values (rows, n_actions) of feature vectors (rows, n_features).
@@ -173,34 +160,26 @@ impl ForestPolicy {
             return Err(PyValueError::new_err(format!("x has {n_features} columns: expected {wanted}")));
         }
         let (x, threads) = (in_rows(&x)?, thread_count(threads)?);
-        let run = |ticker: &_| forest::evaluate_all(&self.inner.forests, &x, n_features, threads, ticker);
-        job::long(py, None, run)?.into_pyarray(py).reshape([rows, self.inner.forests.len()])
+        let values = job::long(py, None, |ticker| self.inner.evaluate_all(&x, threads, ticker))?;
+        shaped(py, values, [rows, self.inner.features.n_actions()])
     }
 
     /// The arguments that make this policy again.
     fn parts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let forests = &self.inner.forests;
-        let joined =
-            |part: fn(&Forest) -> &Vec<f64>| forests.iter().flat_map(part).copied().collect::<Vec<_>>();
-        let places =
-            |part: fn(&Forest) -> &Vec<i64>| forests.iter().flat_map(part).copied().collect::<Vec<_>>();
-        let counts = |part: fn(&Forest) -> &Vec<i64>| forests.iter().map(move |one| part(one).len() as i64);
-        let base: Vec<f64> = forests.iter().map(|forest| forest.base).collect();
-        let parts = feature_parts(py, &self.inner.features)?;
-        let rest: PyResult<Bound<'py, PyDict>> = parts!(py, {
-            "base": base.into_pyarray(py),
-            "weights": joined(|one| &one.weights).into_pyarray(py).reshape([forests.len(), self.inner.features.dim()])?,
-            "trees": counts(|one| &one.roots).collect::<Vec<_>>().into_pyarray(py),
-            "nodes": counts(|one| &one.feature).collect::<Vec<_>>().into_pyarray(py),
-            "roots": places(|one| &one.roots).into_pyarray(py),
-            "feature": places(|one| &one.feature).into_pyarray(py),
-            "threshold": joined(|one| &one.threshold).into_pyarray(py),
-            "left": places(|one| &one.left).into_pyarray(py),
-            "right": places(|one| &one.right).into_pyarray(py),
-            "value": joined(|one| &one.value).into_pyarray(py),
+        let forests = self.inner.forests.clone();
+        let shape = [forests.base.len(), self.inner.features.dim()];
+        parts!(feature_parts(py, &self.inner.features)?, {
+            "base": forests.base.into_pyarray(py),
+            "weights": shaped(py, forests.weights, shape)?,
+            "trees": forests.trees.into_pyarray(py),
+            "nodes": forests.nodes.into_pyarray(py),
+            "roots": forests.roots.into_pyarray(py),
+            "feature": forests.feature.into_pyarray(py),
+            "threshold": forests.threshold.into_pyarray(py),
+            "left": forests.left.into_pyarray(py),
+            "right": forests.right.into_pyarray(py),
+            "value": forests.value.into_pyarray(py),
             "temperature": self.inner.temperature,
-        });
-        parts.update(rest?.as_mapping())?;
-        Ok(parts)
+        })
     }
 }

@@ -1,20 +1,19 @@
 //! Hankel statistics and operators.
 
-use numpy::ndarray::Array3;
 use numpy::{IntoPyArray, PyArray1, PyArray3, PyReadonlyArray2, PyUntypedArrayMethods};
-use pyo3::exceptions::{PyKeyError, PyValueError};
+use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::bindings::convert::{Arrays, in_rows, threads as thread_count};
-use crate::bindings::hankel_settings::HankelSettings;
+use crate::bindings::convert::{Arrays, collected, in_rows, large, shaped, threads as thread_count};
+use crate::bindings::words::HankelSettings;
 use crate::bindings::{hankel_state, job};
 use crate::learn::spectral::double::Double;
 use crate::learn::spectral::hankel::{Accumulator, Cells, accumulate};
 use crate::learn::spectral::operators::{self, ReducedMaps};
 
 fn values<'py>(py: Python<'py>, sums: &[Double]) -> Bound<'py, PyArray1<f64>> {
-    sums.iter().map(|sum| sum.value()).collect::<Vec<f64>>().into_pyarray(py)
+    collected(py, sums.iter().map(|sum| sum.value()))
 }
 
 type Triplets<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<f64>>);
@@ -61,19 +60,19 @@ impl HankelStatistics {
     }
 
     /// Adds the sums of another shard, in place.
-    fn merge(&mut self, py: Python<'_>, other: &HankelStatistics) -> PyResult<()> {
-        self.inner.merge(&other.inner, 1.0).map_err(|error| job::to_python(py, error))
+    fn merge(&mut self, other: &HankelStatistics) -> PyResult<()> {
+        Ok(self.inner.merge(&other.inner, 1.0)?)
     }
 
     /// Takes the sums of a shard out again, in place.
-    fn subtract(&mut self, py: Python<'_>, other: &HankelStatistics) -> PyResult<()> {
-        self.inner.merge(&other.inner, -1.0).map_err(|error| job::to_python(py, error))
+    fn subtract(&mut self, other: &HankelStatistics) -> PyResult<()> {
+        Ok(self.inner.merge(&other.inner, -1.0)?)
     }
 
     /// The sums of both shards; neither changes.
-    fn plus(&self, py: Python<'_>, other: &HankelStatistics) -> PyResult<Self> {
+    fn plus(&self, other: &HankelStatistics) -> PyResult<Self> {
         let mut inner = self.inner.clone();
-        inner.merge(&other.inner, 1.0).map_err(|error| job::to_python(py, error))?;
+        inner.merge(&other.inner, 1.0)?;
         Ok(HankelStatistics { inner })
     }
 
@@ -167,9 +166,6 @@ pub fn sum_operators<'py>(
     let (view, threads, settings) = (data.view()?, thread_count(threads)?, &settings.inner);
     let run = |ticker: &_| operators::operators(&view, settings, &maps, threads, ticker);
     let found = job::long(py, progress.as_ref(), run)?;
-    let symbols: Vec<i64> = found.keys().map(|&symbol| i64::from(symbol)).collect();
-    let stacked: Vec<f64> = found.into_values().flatten().collect();
-    let stacked = Array3::from_shape_vec((symbols.len(), rank, rank), stacked)
-        .map_err(|problem| PyValueError::new_err(problem.to_string()))?;
-    Ok((symbols.into_pyarray(py), stacked.into_pyarray(py)))
+    let (symbols, shape) = (large(py, found.keys().copied()), [found.len(), rank, rank]);
+    Ok((symbols, shaped(py, found.into_values().flatten(), shape)?))
 }

@@ -1,10 +1,11 @@
 //! Hankel statistics as plain arrays and back: how they are pickled and stored.
 
-use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
+use numpy::{IntoPyArray, PyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
+use crate::bindings::convert::{aligned, field};
 use crate::learn::spectral::cuts::Coverage;
 use crate::learn::spectral::double::Double;
 use crate::learn::spectral::hankel::{Accumulator, Cells};
@@ -37,14 +38,12 @@ pub fn to_state<'py>(py: Python<'py>, inner: &Accumulator) -> PyResult<Bound<'py
 
 /// The sums of such arrays; refused where sizes do not fit.
 pub fn from_state(state: &Bound<'_, PyDict>) -> PyResult<Accumulator> {
-    let field = |name: &str| {
-        state.get_item(name)?.ok_or_else(|| PyValueError::new_err(format!("statistics without {name}")))
-    };
+    let field = |name: &str| field(state, "statistics", name);
     let shape: (usize, usize) = field("shape")?.extract()?;
     let (episodes, steps) = field("counts")?.extract()?;
     let ((known, seen), (other_known, other_seen)) = field("coverage")?.extract()?;
     let vector = |name: &str, length: usize| -> PyResult<Vec<Double>> {
-        let parts: PyReadonlyArray1<'_, f64> = aligned(&field(name)?)?.extract()?;
+        let parts = aligned::<f64>(&field(name)?)?;
         let sums: Vec<Double> =
             parts.as_slice()?.chunks_exact(2).map(|pair| Double::from_parts(pair[0], pair[1])).collect();
         if sums.len() != length {
@@ -68,11 +67,6 @@ pub fn from_state(state: &Bound<'_, PyDict>) -> PyResult<Accumulator> {
 
 type StoredCells<'py> = (Bound<'py, PyArray1<u64>>, Bound<'py, PyArray1<f64>>);
 
-/// Arrays that came over a network may begin anywhere in memory; those are copied.
-fn aligned<'py>(array: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-    array.py().import("numpy")?.call_method1("require", (array, array.py().None(), ["C", "A"]))
-}
-
 fn cells_to_python<'py>(py: Python<'py>, cells: &Cells) -> StoredCells<'py> {
     let (mut keys, mut parts) = (Vec::new(), Vec::new());
     cells.for_each(|cell, sum| {
@@ -84,8 +78,7 @@ fn cells_to_python<'py>(py: Python<'py>, cells: &Cells) -> StoredCells<'py> {
 
 fn cells_from_python(mut cells: Cells, stored: &Bound<'_, PyAny>, count: usize) -> PyResult<Cells> {
     let (keys, parts): (Bound<'_, PyAny>, Bound<'_, PyAny>) = stored.extract()?;
-    let keys: PyReadonlyArray1<'_, u64> = aligned(&keys)?.extract()?;
-    let parts: PyReadonlyArray1<'_, f64> = aligned(&parts)?.extract()?;
+    let (keys, parts) = (aligned::<u64>(&keys)?, aligned::<f64>(&parts)?);
     let (keys, parts) = (keys.as_slice()?, parts.as_slice()?);
     if parts.len() != 2 * keys.len() || keys.iter().any(|&key| key >= count as u64) {
         return Err(PyValueError::new_err("stored cells lie outside the block"));

@@ -14,18 +14,19 @@ use crate::parallel::Ticker;
 /// How long the waiting thread sleeps between looks at Ctrl-C and the progress callback.
 const PATIENCE: Duration = Duration::from_millis(50);
 
-pub fn to_python(py: Python<'_>, error: Error) -> PyErr {
-    let message = error.to_string();
-    match error {
-        Error::Numerical(_) => {
-            match py.import("uqf.errors").and_then(|errors| errors.getattr("NumericalError")) {
-                Ok(kind) => kind.call1((message,)).map_or_else(|failed| failed, PyErr::from_value),
-                Err(failed) => failed,
-            }
+/// The exception of an error; so `?` carries both kinds to Python.
+impl From<Error> for PyErr {
+    fn from(error: Error) -> PyErr {
+        let message = error.to_string();
+        match error {
+            Error::Numerical(_) => Python::attach(|py| {
+                let kind = py.import("uqf.errors").and_then(|errors| errors.getattr("NumericalError"));
+                kind.and_then(|kind| kind.call1((message,))).map_or_else(|failed| failed, PyErr::from_value)
+            }),
+            Error::Memory { .. } => PyMemoryError::new_err(message),
+            Error::Internal(_) => PyRuntimeError::new_err(message),
+            _ => PyValueError::new_err(message),
         }
-        Error::Memory { .. } => PyMemoryError::new_err(message),
-        Error::Internal(_) => PyRuntimeError::new_err(message),
-        _ => PyValueError::new_err(message),
     }
 }
 
@@ -39,7 +40,7 @@ fn guarded<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
 
 /// A short call: released interpreter, panics caught.
 pub fn quick<T: Send>(py: Python<'_>, work: impl FnOnce() -> Result<T> + Send) -> PyResult<T> {
-    py.detach(|| guarded(work)).map_err(|error| to_python(py, error))
+    Ok(py.detach(|| guarded(work))?)
 }
 
 /// A call that may take long: it works on a thread of its own, while this one listens for Ctrl-C and calls
@@ -61,7 +62,7 @@ pub fn long<T: Send>(
                 waiting.unpark();
                 result
             })
-            .map_err(|_| to_python(py, Error::Memory { what: "a thread", entries: 1 }))?;
+            .map_err(|_| Error::Memory { what: "a thread", entries: 1 })?;
         let mut stopped = None;
         while !finished.load(Ordering::Acquire) {
             py.detach(|| thread::park_timeout(PATIENCE));
@@ -75,10 +76,6 @@ pub fn long<T: Send>(
             }
         }
         let result = worker.join().unwrap_or_else(|_| Err(Error::Internal("a worker thread died".into())));
-        match (stopped, result) {
-            (Some(reason), _) => Err(reason),
-            (None, Ok(value)) => Ok(value),
-            (None, Err(error)) => Err(to_python(py, error)),
-        }
+        stopped.map_or_else(|| Ok(result?), Err)
     })
 }

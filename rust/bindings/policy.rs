@@ -3,15 +3,14 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods};
+use numpy::{IntoPyArray, PyArray1, PyArray2};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyType};
 
 use crate::bindings::batch::PolicyBatch;
-use crate::bindings::convert::{Arrays, below, threads as thread_count};
+use crate::bindings::convert::{Arrays, below, shaped, threads as thread_count};
 use crate::bindings::job;
-use crate::error::Result;
 use crate::policies::any::{AnyMemory, AnyPolicy};
 use crate::rng::Rng;
 
@@ -31,27 +30,25 @@ pub struct PolicyState {
     pub memory: AnyMemory,
 }
 
-/// A dictionary of the arguments that make a policy again.
+/// A dictionary with more entries, such as the arguments that make a policy again.
 #[macro_export]
 macro_rules! parts {
-    ($py:expr, {$($name:literal: $value:expr),* $(,)?}) => {{
-        let parts = PyDict::new($py);
+    ($parts:expr, {$($name:literal: $value:expr),* $(,)?}) => {{
+        let parts: Bound<'_, PyDict> = $parts;
         $(parts.set_item($name, $value)?;)*
         Ok(parts)
     }};
 }
 
 impl CompiledPolicy {
-    /// The Python object of a policy: `kind` holds what its subclass needs.
-    pub fn of<K>(inner: Arc<dyn AnyPolicy>, kind: K) -> PyClassInitializer<K>
+    /// The Python object of a policy: `kind` makes its subclass.
+    pub fn of<P, K>(inner: Arc<P>, kind: fn(Arc<P>) -> K) -> PyClassInitializer<K>
     where
+        P: AnyPolicy + 'static,
         K: pyo3::PyClass<BaseType = CompiledPolicy>,
     {
-        PyClassInitializer::from(CompiledPolicy { inner, drawn: AtomicU64::new(0) }).add_subclass(kind)
-    }
-
-    fn probs(&self, py: Python<'_>, state: &PolicyState) -> PyResult<Vec<f64>> {
-        self.inner.action_probs(&state.memory).map_err(|error| job::to_python(py, error))
+        let base = CompiledPolicy { inner: inner.clone(), drawn: AtomicU64::new(0) };
+        PyClassInitializer::from(base).add_subclass(kind(inner))
     }
 
     /// Every row is π(a | h), or what every action is worth, before a step of the data.
@@ -71,7 +68,7 @@ impl CompiledPolicy {
             )));
         }
         let rows = job::long(py, None, |ticker| self.inner.before_steps(&view, values, threads, ticker))?;
-        rows.into_pyarray(py).reshape([view.n_steps(), actions])
+        shaped(py, rows, [view.n_steps(), actions])
     }
 }
 
@@ -98,11 +95,8 @@ impl CompiledPolicy {
     fn initial_state(&self, py: Python<'_>, first: Option<i64>) -> PyResult<PolicyState> {
         let observations = self.inner.alphabet().1;
         let first = first.map(|first| below("first", first, observations)).transpose()?;
-        let memory = if self.inner.deliberates() {
-            job::quick(py, || Ok(self.inner.start(first)))?
-        } else {
-            self.inner.start(first)
-        };
+        let work = || Ok(self.inner.start(first));
+        let memory = if self.inner.deliberates() { job::quick(py, work)? } else { work()? };
         Ok(PolicyState { memory })
     }
 
@@ -118,29 +112,24 @@ impl CompiledPolicy {
         let (action, observation) =
             (below("action", action, actions)?, below("observation", observation, observations)?);
         let work = || self.inner.updated(&state.memory, action, observation);
-        let memory = if self.inner.deliberates() {
-            job::quick(py, work)?
-        } else {
-            work().map_err(|error| job::to_python(py, error))?
-        };
+        let memory = if self.inner.deliberates() { job::quick(py, work)? } else { work()? };
         Ok(PolicyState { memory })
     }
 
     /// Value of every action, (n_actions,); comparable across actions at one history.
     fn q_values<'py>(&self, py: Python<'py>, state: &PolicyState) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        let values: Result<Vec<f64>> = self.inner.q_values(&state.memory);
-        Ok(values.map_err(|error| job::to_python(py, error))?.into_pyarray(py))
+        Ok(self.inner.q_values(&state.memory)?.into_pyarray(py))
     }
 
     /// Probability of every action, (n_actions,).
     fn action_probs<'py>(&self, py: Python<'py>, state: &PolicyState) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        Ok(self.probs(py, state)?.into_pyarray(py))
+        Ok(self.inner.action_probs(&state.memory)?.into_pyarray(py))
     }
 
     /// An action: drawn with `rng` (anything with `random()`), or else with the policy's own random stream.
     #[pyo3(signature = (state, rng=None))]
-    fn action(&self, py: Python<'_>, state: &PolicyState, rng: Option<Bound<'_, PyAny>>) -> PyResult<usize> {
-        let probs = self.probs(py, state)?;
+    fn action(&self, state: &PolicyState, rng: Option<Bound<'_, PyAny>>) -> PyResult<usize> {
+        let probs = self.inner.action_probs(&state.memory)?;
         let Some(rng) = rng else {
             return Ok(Rng::stream(0, self.drawn.fetch_add(1, Ordering::Relaxed)).choose(&probs, 1.0));
         };

@@ -6,7 +6,6 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::bindings::convert::count;
-use crate::bindings::job;
 use crate::bindings::policy::{CompiledPolicy, PolicyState};
 use crate::bindings::world::World;
 use crate::policies::pomcp::{self, Memory, Rollouts, Settings};
@@ -26,9 +25,7 @@ fn search(state: &PolicyState) -> PyResult<&Memory> {
 impl Pomcp {
     #[new]
     #[pyo3(signature = (world, *, simulations, particles, rollouts, exploration, discount, horizon, seed))]
-    #[allow(clippy::too_many_arguments)]
     fn new(
-        py: Python<'_>,
         world: &World,
         simulations: i64,
         particles: i64,
@@ -41,13 +38,12 @@ impl Pomcp {
         let settings = Settings {
             simulations: count("simulations", simulations)?,
             particles: count("particles", particles)?,
-            rollouts: Rollouts::named(rollouts).map_err(|error| job::to_python(py, error))?,
+            rollouts: Rollouts::named(rollouts)?,
             discount,
             horizon: count("horizon", horizon)?,
         };
-        let made = pomcp::Pomcp::new(world.inner.clone(), settings, exploration, seed);
-        let inner = Arc::new(made.map_err(|error| job::to_python(py, error))?);
-        Ok(CompiledPolicy::of(inner.clone(), Pomcp { inner }))
+        let inner = pomcp::Pomcp::new(world.inner.clone(), settings, exploration, seed)?;
+        Ok(CompiledPolicy::of(Arc::new(inner), |inner| Pomcp { inner }))
     }
 
     /// The constant of UCB1 in use.

@@ -36,7 +36,6 @@ fn policy_or_uniform(
 /// Recorded episodes: (actions, observations, rewards, behavior_probs, offsets, terminated).
 #[pyfunction]
 #[pyo3(signature = (world, policy, *, episodes, horizon, epsilon, seed, first=0, threads=None, progress=None))]
-#[allow(clippy::too_many_arguments)]
 pub fn rollout<'py>(
     py: Python<'py>,
     world: &World,
@@ -67,7 +66,6 @@ type Scores<'py> = (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<i64>>);
 /// (discounted returns, lengths), one entry per episode.
 #[pyfunction]
 #[pyo3(signature = (world, policy, *, episodes, horizon, discount, seed, threads=None, progress=None))]
-#[allow(clippy::too_many_arguments)]
 pub fn returns<'py>(
     py: Python<'py>,
     world: &World,

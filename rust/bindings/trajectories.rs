@@ -1,12 +1,18 @@
-//! Checking and selecting episodes.
+//! Checking and selecting episodes, and sums along them.
 
-use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
+use numpy::{
+    IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyReadwriteArrayDyn,
+    PyUntypedArrayMethods,
+};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
-use crate::bindings::convert::{Arrays, trajectories_to_python};
+use crate::along;
+use crate::bindings::convert::{Arrays, shaped, trajectories_to_python};
 use crate::bindings::job;
 use crate::error::Error;
+use crate::learn::values::Differences;
 use crate::recorded::Trajectories;
 
 /// Raises ValueError naming the first episode and step that cannot be.
@@ -56,4 +62,116 @@ pub fn take_episodes<'py>(
         Ok(taken)
     })?;
     trajectories_to_python(py, taken)
+}
+
+/// Rows of either precision.
+#[derive(FromPyObject)]
+pub enum Rows<'py> {
+    Double(PyReadwriteArrayDyn<'py, f64>),
+    Single(PyReadwriteArrayDyn<'py, f32>),
+}
+
+fn width_of(shape: &[usize], by_rows: bool, offsets: &[i64]) -> PyResult<usize> {
+    let (rows, width) = match *shape {
+        [rows] => (rows, 1),
+        [rows, width] if width > 0 && by_rows => (rows, width),
+        _ => {
+            let message =
+                format!("rows has shape {shape:?}: give (n_steps,), or (n_steps, width) row by row");
+            return Err(PyValueError::new_err(message));
+        }
+    };
+    if offsets.last().copied() != Some(rows as i64) || offsets[0] != 0 || !offsets.is_sorted() {
+        return Err(PyValueError::new_err(format!("offsets do not cut {rows} rows into episodes")));
+    }
+    Ok(width)
+}
+
+/// One factor for all steps, or one for each.
+#[derive(FromPyObject)]
+pub enum Factor<'py> {
+    Same(f64),
+    Each(PyReadonlyArray1<'py, f64>),
+}
+
+/// In place, within every episode: rows[t] += factor · rows[t + 1], from the last step to the first; with `forward`
+/// rows[t] += factor · rows[t − 1] from the first to the last. `rows` are (n_steps,) or (n_steps, width); `factor` is a
+/// number, or factor[t] of an array (n_steps,).
+#[pyfunction]
+#[pyo3(signature = (rows, offsets, factor, *, forward=false))]
+pub fn discounted_sums(
+    py: Python<'_>,
+    rows: Rows<'_>,
+    offsets: PyReadonlyArray1<'_, i64>,
+    factor: Factor<'_>,
+    forward: bool,
+) -> PyResult<()> {
+    let offsets = offsets.as_slice()?;
+    let (shape, by_rows) = match &rows {
+        Rows::Double(rows) => (rows.shape(), rows.is_c_contiguous()),
+        Rows::Single(rows) => (rows.shape(), rows.is_c_contiguous()),
+    };
+    let (width, steps) = (width_of(shape, by_rows, offsets)?, shape[0]);
+    let each = match &factor {
+        Factor::Same(factor) => &[*factor][..],
+        Factor::Each(factors) if factors.len() == steps => factors.as_slice()?,
+        Factor::Each(factors) => {
+            return Err(PyValueError::new_err(format!(
+                "factor has {} entries for {steps} steps",
+                factors.len()
+            )));
+        }
+    };
+    let varies = matches!(factor, Factor::Each(_));
+    let factor = |step: usize| each[if varies { step } else { 0 }];
+    match rows {
+        Rows::Double(mut rows) => {
+            let rows = rows.as_slice_mut()?;
+            py.detach(|| along::discounted(rows, width, offsets, factor, forward));
+        }
+        Rows::Single(mut rows) => {
+            let rows = rows.as_slice_mut()?;
+            py.detach(|| along::discounted(rows, width, offsets, |step| factor(step) as f32, forward));
+        }
+    }
+    Ok(())
+}
+
+type Singles<'py> = PyReadonlyArray1<'py, f32>;
+
+/// Σ x_t [z_t, R_t]ᵀ, (width, width + 1), of rows x (n_steps + n_episodes, width) at every cut. z and R are sums of
+/// ratio · (x_t − following · x_{t+1}) and of ratio · reward that go on by `factors` within an episode, all (n_steps,).
+#[pyfunction]
+pub fn temporal_differences<'py>(
+    py: Python<'py>,
+    rows: PyReadonlyArray2<'py, f32>,
+    offsets: PyReadonlyArray1<'py, i64>,
+    rewards: Singles<'py>,
+    following: Singles<'py>,
+    ratios: Singles<'py>,
+    factors: Singles<'py>,
+) -> PyResult<Bound<'py, PyArray2<f64>>> {
+    let (offsets, shape) = (offsets.as_slice()?, rows.shape());
+    let (width, steps) = (shape[1], rewards.len());
+    let episodes = offsets.len().saturating_sub(1);
+    let lengths = [following.len(), ratios.len(), factors.len()];
+    let cut = offsets.first() == Some(&0) && offsets.last() == Some(&(steps as i64)) && offsets.is_sorted();
+    if !cut || width == 0 || shape[0] != steps + episodes || lengths.iter().any(|&length| length != steps) {
+        let message = format!(
+            "rows has shape {shape:?} and {steps} rewards, {lengths:?} other numbers: give (n_steps + n_episodes, width) \
+             rows and n_steps of each, cut by offsets"
+        );
+        return Err(PyValueError::new_err(message));
+    }
+    let differences = Differences {
+        rows: rows.as_slice()?,
+        width,
+        offsets,
+        rewards: rewards.as_slice()?,
+        following: following.as_slice()?,
+        ratios: ratios.as_slice()?,
+        factors: factors.as_slice()?,
+    };
+    let sums = py.detach(|| differences.sums());
+    shaped(py, sums, [width, width + 1])
 }

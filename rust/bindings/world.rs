@@ -1,20 +1,19 @@
-//! Worlds and single running episodes.
+//! Worlds, single running episodes, and `.pomdp` files.
 
 use std::sync::Arc;
 
-use numpy::{
-    IntoPyArray, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray3, PyReadonlyArrayDyn,
-    PyUntypedArrayMethods,
-};
+use numpy::{IntoPyArray, PyReadonlyArray1, PyReadonlyArray3, PyReadonlyArrayDyn, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::bindings::convert::{below, count, owned};
+use crate::bindings::convert::{below, count, owned, shaped};
 use crate::bindings::job;
 use crate::domains::tabular::{Model, Rewards, Tabular};
 use crate::domains::{self, WorldState, gridworld, pocman, spocman, tiger};
 use crate::error::Result;
+use crate::formats::{read, write};
+use crate::parts;
 use crate::rng::Rng;
 use crate::simulate::environment::Environment;
 use crate::simulate::rollout::episode_rngs;
@@ -25,38 +24,49 @@ pub struct World {
     pub inner: Arc<domains::World>,
 }
 
-fn wrap(py: Python<'_>, world: Result<domains::World>) -> PyResult<World> {
-    let inner = world.map_err(|error| job::to_python(py, error))?;
-    Ok(World { inner: Arc::new(inner) })
+fn wrap(world: Result<domains::World>) -> PyResult<World> {
+    Ok(World { inner: Arc::new(world?) })
+}
+
+/// The arrays of a model by name.
+fn arrays(py: Python<'_>, model: Model) -> PyResult<Bound<'_, PyDict>> {
+    let (actions, states, width) = (model.n_actions, model.n_states, model.n_observations);
+    let mut reward_shape = vec![actions, states];
+    reward_shape.extend(model.rewards.by_next_state.then_some(states));
+    reward_shape.extend(model.rewards.by_observation.then_some(width));
+    parts!(PyDict::new(py), {
+        "transitions": shaped(py, model.transitions, [actions, states, states])?,
+        "observations": shaped(py, model.observations, [actions, states, width])?,
+        "rewards": shaped(py, model.rewards.values, reward_shape)?,
+        "start": model.start.into_pyarray(py),
+    })
 }
 
 #[pymethods]
 impl World {
     #[staticmethod]
-    fn tiger(py: Python<'_>) -> PyResult<Self> {
-        wrap(py, Ok(domains::World::Tiger(tiger::Tiger)))
+    fn tiger() -> PyResult<Self> {
+        wrap(Ok(domains::World::Tiger(tiger::Tiger)))
     }
 
     #[staticmethod]
-    fn gridworld(py: Python<'_>, variant: &str) -> PyResult<Self> {
-        wrap(py, gridworld::Gridworld::named(variant).map(domains::World::Gridworld))
+    fn gridworld(variant: &str) -> PyResult<Self> {
+        wrap(gridworld::Gridworld::named(variant).map(domains::World::Gridworld))
     }
 
     #[staticmethod]
-    fn pocman(py: Python<'_>, maze: &str) -> PyResult<Self> {
-        wrap(py, pocman::Pocman::named(maze).map(domains::World::Pocman))
+    fn pocman(maze: &str) -> PyResult<Self> {
+        wrap(pocman::Pocman::named(maze).map(domains::World::Pocman))
     }
 
     #[staticmethod]
-    fn spocman(py: Python<'_>, ghosts: &str) -> PyResult<Self> {
-        wrap(py, spocman::Spocman::named(ghosts).map(domains::World::Spocman))
+    fn spocman(ghosts: &str) -> PyResult<Self> {
+        wrap(spocman::Spocman::named(ghosts).map(domains::World::Spocman))
     }
 
     /// A finite POMDP: (A, S, S), (A, S, O), (A, S) or (A, S, S) or (A, S, S, O), (S,), (S,).
     #[staticmethod]
-    #[allow(clippy::too_many_arguments)]
     fn tabular(
-        py: Python<'_>,
         transitions: PyReadonlyArray3<'_, f64>,
         observations: PyReadonlyArray3<'_, f64>,
         rewards: PyReadonlyArrayDyn<'_, f64>,
@@ -70,10 +80,10 @@ impl World {
             n_actions: transitions.shape()[0],
             n_states: transitions.shape()[1],
             n_observations: observations.shape()[2],
-            transitions: owned(py, &transitions)?,
-            observations: owned(py, &observations)?,
+            transitions: owned(&transitions)?,
+            observations: owned(&observations)?,
             rewards: Rewards {
-                values: owned(py, &rewards)?,
+                values: owned(&rewards)?,
                 by_next_state: rewards.ndim() >= 3,
                 by_observation: rewards.ndim() >= 4,
             },
@@ -83,7 +93,7 @@ impl World {
         let world = Tabular::new(model)
             .and_then(|tabular| tabular.named(action_names, observation_names, state_names))
             .map(domains::World::Tabular);
-        wrap(py, world)
+        wrap(world)
     }
 
     #[getter]
@@ -109,23 +119,10 @@ impl World {
     /// The arrays of a small world by name, or None if it has too many states to write down.
     fn model<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
         let Some(tabular) = self.inner.tabular() else { return Ok(None) };
-        let model = tabular.model().map_err(|error| job::to_python(py, error))?;
-        let (actions, states, width) = (model.n_actions, model.n_states, model.n_observations);
-        let mut reward_shape = vec![actions, states];
-        reward_shape.extend(model.rewards.by_next_state.then_some(states));
-        reward_shape.extend(model.rewards.by_observation.then_some(width));
-        let arrays = PyDict::new(py);
-        arrays.set_item(
-            "transitions",
-            model.transitions.into_pyarray(py).reshape([actions, states, states])?,
-        )?;
-        arrays.set_item(
-            "observations",
-            model.observations.into_pyarray(py).reshape([actions, states, width])?,
-        )?;
-        arrays.set_item("rewards", model.rewards.values.into_pyarray(py).reshape(reward_shape)?)?;
-        arrays.set_item("start", model.start.into_pyarray(py))?;
-        arrays.set_item("terminal", model.terminal.into_pyarray(py))?;
+        let model = tabular.model()?;
+        let terminal = model.terminal.clone().into_pyarray(py);
+        let arrays = arrays(py, model)?;
+        arrays.set_item("terminal", terminal)?;
         arrays.set_item("state_names", &tabular.state_names)?;
         Ok(Some(arrays))
     }
@@ -177,4 +174,25 @@ impl Simulation {
     fn render(&self) -> String {
         self.world.render(&self.state)
     }
+}
+
+/// The arguments of a `TabularPOMDP`, from the bytes of a file.
+#[pyfunction]
+pub fn read_pomdp<'py>(py: Python<'py>, content: &[u8], max_entries: i64) -> PyResult<Bound<'py, PyDict>> {
+    let max_entries = count("max_entries", max_entries)?;
+    let file = job::long(py, None, |ticker| read::read(content, max_entries, ticker))?;
+    let arguments = arrays(py, file.model)?;
+    arguments.set_item("discount", file.discount)?;
+    arguments.set_item("action_names", file.action_names)?;
+    arguments.set_item("observation_names", file.observation_names)?;
+    arguments.set_item("state_names", file.state_names)?;
+    Ok(arguments)
+}
+
+/// The text of the file of a world that has arrays.
+#[pyfunction]
+pub fn write_pomdp(py: Python<'_>, world: &World, discount: f64) -> PyResult<String> {
+    let tabular =
+        world.inner.tabular().ok_or_else(|| PyValueError::new_err("this world has no arrays to write"))?;
+    job::quick(py, || write::write(&tabular, discount))
 }

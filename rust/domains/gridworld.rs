@@ -113,7 +113,7 @@ impl Gridworld {
         Gridworld { map, places, next, observe, slips, sensor, action_names, start, goal }
     }
 
-    pub fn tabular(&self) -> Tabular {
+    pub(crate) fn tabular(&self) -> Tabular {
         let (states, actions, observations) = (self.places.len(), 4, self.n_observations());
         let mut transitions = vec![0.0; actions * states * states];
         let mut emissions = vec![0.0; actions * states * observations];

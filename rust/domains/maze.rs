@@ -75,10 +75,6 @@ impl Maze {
         self.places.len()
     }
 
-    pub fn is_empty(&self) -> bool {
-        self.places.is_empty()
-    }
-
     /// The cell at (row from the top, column). Panics on a wall: only used with places written in the code.
     pub fn cell(&self, row: usize, column: usize) -> u8 {
         self.places.iter().position(|&p| p == (row as i16, column as i16)).expect("a passable cell") as u8

@@ -67,26 +67,28 @@ fn contains(set: &CellSet, cell: u8) -> bool {
     set[cell as usize / 64] >> (cell % 64) & 1 == 1
 }
 
+/// Where a ghost is, and where it goes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ghost {
-    pub cell: u8,
+    pub(crate) cell: u8,
     /// Direction of the last move, or `NONE`.
     pub last: u8,
 }
 
+/// Everything that changes in an episode.
 #[derive(Clone, Debug, PartialEq)]
 pub struct State {
-    pub pocman: u8,
-    pub ghosts: [Ghost; MAX_GHOSTS],
-    pub food: CellSet,
-    pub food_left: u16,
-    pub power: u8,
+    pub(crate) pocman: u8,
+    pub(crate) ghosts: [Ghost; MAX_GHOSTS],
+    pub(crate) food: CellSet,
+    pub(crate) food_left: u16,
+    pub(crate) power: u8,
 }
 
 /// The reward is −1 a step, −25 for a wall, +10 for food, +25 for an eaten ghost, −100 for being caught and
 /// +1000 for clearing the maze.
 pub struct Pocman {
-    pub maze: Maze,
+    pub(crate) maze: Maze,
     home: u8,
     ghost_home: u8,
     ghost_starts: Vec<u8>,

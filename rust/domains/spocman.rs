@@ -51,19 +51,21 @@ pub enum GhostRule {
     Chasing,
 }
 
+/// Where a ghost is, and the direction of its last move.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ghost {
-    pub cell: u8,
-    pub last: u8,
+    pub(crate) cell: u8,
+    pub(crate) last: u8,
 }
 
+/// Everything that changes in an episode.
 #[derive(Clone, Debug, PartialEq)]
 pub struct State {
-    pub pacman: u8,
-    pub ghosts: [Ghost; 4],
+    pub(crate) pacman: u8,
+    pub(crate) ghosts: [Ghost; 4],
     /// Bit i: pellet i (pill i) is still there.
     pub pellets: u8,
-    pub pills: u8,
+    pub(crate) pills: u8,
     /// Powered while this is not negative.
     pub power: i8,
 }
@@ -71,7 +73,7 @@ pub struct State {
 /// The reward is −1 a step, −10 for a wall, +100 a pellet and +1000 more for the last, +25 for each ghost met
 /// while powered, −50 for each otherwise.
 pub struct Spocman {
-    pub maze: Maze,
+    pub(crate) maze: Maze,
     rule: GhostRule,
     ghost_starts: [u8; 4],
     pacman_start: u8,

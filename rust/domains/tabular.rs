@@ -13,21 +13,21 @@ pub const ROW_TOLERANCE: f64 = 1e-5;
 /// Rewards over (action, state), optionally also over the next state and the observation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rewards {
-    pub values: Vec<f64>,
-    pub by_next_state: bool,
-    pub by_observation: bool,
+    pub(crate) values: Vec<f64>,
+    pub(crate) by_next_state: bool,
+    pub(crate) by_observation: bool,
 }
 
 /// The arrays of a POMDP in row-major order: transitions (A, S, S), observations (A, S', O), start (S).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Model {
-    pub n_states: usize,
-    pub n_actions: usize,
-    pub n_observations: usize,
-    pub transitions: Vec<f64>,
-    pub observations: Vec<f64>,
-    pub rewards: Rewards,
-    pub start: Vec<f64>,
+    pub(crate) n_states: usize,
+    pub(crate) n_actions: usize,
+    pub(crate) n_observations: usize,
+    pub(crate) transitions: Vec<f64>,
+    pub(crate) observations: Vec<f64>,
+    pub(crate) rewards: Rewards,
+    pub(crate) start: Vec<f64>,
     /// Entering such a state ends the episode.
     pub terminal: Vec<bool>,
 }
@@ -100,13 +100,13 @@ pub struct Tabular {
     start: Rows,
     rewards: Rewards,
     terminal: Vec<bool>,
-    pub action_names: Vec<String>,
-    pub observation_names: Vec<String>,
-    pub state_names: Vec<String>,
+    pub(crate) action_names: Vec<String>,
+    pub(crate) observation_names: Vec<String>,
+    pub(crate) state_names: Vec<String>,
 }
 
 impl Tabular {
-    pub fn new(mut model: Model) -> Result<Self> {
+    pub(crate) fn new(mut model: Model) -> Result<Self> {
         model.check_shapes()?;
         let (states, width) = (model.n_states, model.n_observations);
         let place = |row: usize| format!("action {}, state {}", row / states, row % states);

@@ -24,7 +24,7 @@ impl Tiger {
         }
     }
 
-    pub fn tabular(&self) -> Tabular {
+    pub(crate) fn tabular(&self) -> Tabular {
         let (mut transitions, mut observations, mut rewards) = (Vec::new(), Vec::new(), Vec::new());
         for action in 0..3 {
             for tiger in 0..2 {

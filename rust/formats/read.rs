@@ -11,10 +11,15 @@ use crate::parallel::Ticker;
 /// A POMDP as its file has it. Names are empty where the file only counts.
 #[derive(Debug)]
 pub struct PomdpFile {
+    /// Arrays of the world.
     pub model: Model,
+    /// Worth of a reward one step later.
     pub discount: f64,
+    /// By action.
     pub action_names: Vec<String>,
+    /// By observation.
     pub observation_names: Vec<String>,
+    /// By state.
     pub state_names: Vec<String>,
 }
 

@@ -22,7 +22,9 @@ pub type AnyMemory = Box<dyn Any + Send + Sync>;
 pub trait AnyPolicy: Send + Sync {
     /// (actions, observations)
     fn alphabet(&self) -> (usize, usize);
+    /// 0 acts greedily.
     fn temperature(&self) -> f64;
+    /// Sizes of the parts, in a few words.
     fn describe(&self) -> String;
     /// Whether a step may take long.
     fn deliberates(&self) -> bool;
@@ -30,10 +32,15 @@ pub trait AnyPolicy: Send + Sync {
     fn start(&self, first: Option<usize>) -> AnyMemory;
     /// The memory after one more step.
     fn updated(&self, memory: &AnyMemory, action: usize, observation: usize) -> Result<AnyMemory>;
+    /// What every action is worth.
     fn q_values(&self, memory: &AnyMemory) -> Result<Vec<f64>>;
+    /// The probability of every action.
     fn action_probs(&self, memory: &AnyMemory) -> Result<Vec<f64>>;
+    /// So many episodes that are stepped side by side.
     fn batch(self: Arc<Self>, n: usize, seed: u64) -> Box<dyn Episodes>;
+    /// Plays episodes and records them.
     fn rollout(&self, world: &World, schedule: &Schedule, ticker: &Ticker) -> Result<Trajectories>;
+    /// Plays episodes and keeps (return, length) of each.
     fn returns(
         &self,
         world: &World,

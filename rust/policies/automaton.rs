@@ -3,22 +3,21 @@
 use pulp::{Arch, Simd, WithSimd};
 
 use crate::error::{Error, Result};
-
-/// "No operator for this symbol": it never occurred in the data.
-pub const UNSEEN: u32 = u32::MAX;
+use crate::policies::places::{Places, UNSEEN};
 
 /// Operators of the seen symbols, and the way from a symbol to its operator.
 #[derive(Clone, Debug)]
 pub struct Automaton {
     arch: Arch,
     rank: usize,
-    /// Place of every symbol's operator, or `UNSEEN`.
-    places: Vec<u32>,
+    /// Of the operators.
+    pub places: Places,
     /// (seen symbols, rank, rank), row-major.
     operators: Vec<f64>,
 }
 
 impl Automaton {
+    /// `operators` are those of `symbols`, (rank, rank) each; the others were never seen.
     pub fn new(rank: usize, n_symbols: usize, symbols: &[i64], operators: Vec<f64>) -> Result<Self> {
         if rank == 0 || operators.len() != symbols.len() * rank * rank {
             let remedy = format!("expected {} operators of {rank} × {rank}, rank at least 1", symbols.len());
@@ -28,26 +27,11 @@ impl Automaton {
             let place = format!("entry of symbol {} is {}", symbols[index / (rank * rank)], operators[index]);
             return Err(Error::argument("operators", place, "weights must be finite"));
         }
-        if n_symbols >= UNSEEN as usize {
-            return Err(Error::argument(
-                "n_observations",
-                format!("{n_symbols} symbols"),
-                "too many for an automaton",
-            ));
-        }
-        let mut places = vec![UNSEEN; n_symbols];
-        for (place, &symbol) in symbols.iter().enumerate() {
-            let entry = usize::try_from(symbol).ok().and_then(|symbol| places.get_mut(symbol));
-            match entry {
-                Some(entry) if *entry == UNSEEN => *entry = place as u32,
-                Some(_) => return Err(Error::argument("symbols", symbol, "this symbol is listed twice")),
-                None => return Err(Error::argument("symbols", symbol, format!("outside 0..{n_symbols}"))),
-            }
-        }
+        let places = Places::new(symbols, n_symbols, "an automaton")?;
         Ok(Automaton { arch: Arch::new(), rank, places, operators })
     }
 
-    pub fn rank(&self) -> usize {
+    pub(crate) fn rank(&self) -> usize {
         self.rank
     }
 
@@ -56,23 +40,14 @@ impl Automaton {
         self.arch
     }
 
+    /// Size of the alphabet.
     pub fn n_symbols(&self) -> usize {
-        self.places.len()
+        self.places.n_symbols()
     }
 
     /// Number of symbols that have an operator.
     pub fn n_seen(&self) -> usize {
         self.operators.len() / (self.rank * self.rank)
-    }
-
-    /// The seen symbols, in the order of their operators.
-    pub fn symbols(&self) -> Vec<i64> {
-        let seen = self.places.iter().filter(|&&place| place != UNSEEN).count();
-        let mut symbols = vec![0; seen];
-        for (symbol, &place) in self.places.iter().enumerate().filter(|(_, place)| **place != UNSEEN) {
-            symbols[place as usize] = symbol as i64;
-        }
-        symbols
     }
 
     /// (seen symbols, rank, rank), row-major.
@@ -83,7 +58,7 @@ impl Automaton {
     /// Place of a symbol's operator; `UNSEEN` for symbols without one.
     #[inline]
     pub fn place(&self, symbol: usize) -> u32 {
-        self.places.get(symbol).copied().unwrap_or(UNSEEN)
+        self.places.of(symbol)
     }
 
     /// next = state · A_σ for the operator at `place`.

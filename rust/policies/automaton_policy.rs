@@ -6,7 +6,8 @@ use pulp::{Simd, WithSimd};
 
 use crate::error::{Error, Result};
 use crate::parallel::Ticker;
-use crate::policies::automaton::{Automaton, UNSEEN, dot};
+use crate::policies::automaton::{Automaton, dot};
+use crate::policies::places::UNSEEN;
 use crate::policies::{check_finite, check_sizes, check_temperature};
 use crate::simulate::policy::Policy;
 use crate::simulate::replay::at_cuts;
@@ -18,8 +19,8 @@ const VANISHING: f64 = 1e-9;
 /// The policy that collected the data, for dividing by Π(a | h) as the paper does.
 #[derive(Clone, Debug)]
 pub struct Behavior {
-    pub policy: Arc<AutomatonPolicy>,
-    pub epsilon: f64,
+    pub(crate) policy: Arc<AutomatonPolicy>,
+    pub(crate) epsilon: f64,
 }
 
 /// q(h, a) = the largest weights[v] · state(h) of the plans v that begin with action a, divided by the probability of
@@ -28,9 +29,9 @@ pub struct Behavior {
 /// (q is then in units of reward), else to largest entry 1.
 #[derive(Clone, Debug)]
 pub struct AutomatonPolicy {
-    pub automaton: Arc<Automaton>,
-    pub n_actions: usize,
-    pub n_observations: usize,
+    pub(crate) automaton: Arc<Automaton>,
+    pub(crate) n_actions: usize,
+    pub(crate) n_observations: usize,
     /// State of the empty history.
     pub start: Vec<f64>,
     /// State of an unknown history: where windows begin, and where lost states are sent.
@@ -44,8 +45,8 @@ pub struct AutomatonPolicy {
     /// Π(a | last symbol), (seen symbols + 2, actions): a row per operator, then the rows of an unseen symbol and of
     /// the start. Empty if values are not divided.
     pub propensities: Vec<f64>,
-    pub normaliser: Option<Vec<f64>>,
-    pub temperature: f64,
+    pub(crate) normaliser: Option<Vec<f64>>,
+    pub(crate) temperature: f64,
     /// The whole policy that collected the data, where the last symbol does not say enough of it.
     pub behavior: Option<Behavior>,
 }
@@ -53,7 +54,7 @@ pub struct AutomatonPolicy {
 /// What the policy carries through an episode.
 #[derive(Clone, Debug)]
 pub struct Memory {
-    pub state: Vec<f64>,
+    pub(crate) state: Vec<f64>,
     /// Row of the propensities.
     row: u32,
     recent: Vec<u32>,
@@ -63,6 +64,7 @@ pub struct Memory {
 }
 
 impl AutomatonPolicy {
+    /// Refuses parts that do not fit together.
     pub fn validate(&self) -> Result<()> {
         let rank = self.automaton.rank();
         let plans = if self.actions.is_empty() { self.n_actions } else { self.actions.len() };
@@ -193,17 +195,7 @@ impl WithSimd for Rescale<'_> {
 impl Policy for AutomatonPolicy {
     type Memory = Memory;
 
-    fn n_actions(&self) -> usize {
-        self.n_actions
-    }
-
-    fn n_observations(&self) -> usize {
-        self.n_observations
-    }
-
-    fn temperature(&self) -> f64 {
-        self.temperature
-    }
+    sizes_and_temperature!();
 
     fn describe(&self) -> String {
         let (rank, seen) = (self.automaton.rank(), self.automaton.n_seen());

@@ -13,19 +13,19 @@ use crate::trajectories::View;
 /// A family of models; the features of a history are their beliefs, one after the other.
 #[derive(Clone, Debug)]
 pub struct Beliefs {
-    filters: Vec<Filter>,
+    pub(crate) filters: Vec<Filter>,
     /// Which of the transition matrices an action has.
-    kinds: Vec<u32>,
+    pub kinds: Vec<u32>,
     /// Whether the models know what an episode shows before its first action; otherwise it is not looked at.
-    opens: bool,
-    n_features: usize,
+    pub opens: bool,
+    pub(crate) n_features: usize,
 }
 
 /// Beliefs after a history, and where each of them is not zero.
 #[derive(Clone, Debug)]
 pub struct Memory {
-    pub values: Vec<f32>,
-    pub supports: Vec<(u32, u32)>,
+    pub(crate) values: Vec<f32>,
+    pub(crate) supports: Vec<(u32, u32)>,
 }
 
 impl Beliefs {
@@ -93,22 +93,6 @@ impl Beliefs {
         Ok(Self::of(filters, kinds, opens))
     }
 
-    pub fn kinds(&self) -> &[u32] {
-        &self.kinds
-    }
-
-    pub fn opens(&self) -> bool {
-        self.opens
-    }
-
-    pub fn filters(&self) -> &[Filter] {
-        &self.filters
-    }
-
-    pub fn n_features(&self) -> usize {
-        self.n_features
-    }
-
     /// [1, beliefs] at every cut of the data, also after the last step of an episode:
     /// (steps + episodes, 1 + features).
     pub fn along(&self, view: &View, threads: usize, ticker: &Ticker) -> Result<Vec<f32>> {
@@ -117,7 +101,7 @@ impl Beliefs {
         along(&models, view, threads, ticker)
     }
 
-    pub fn start(&self) -> Memory {
+    pub(crate) fn start(&self) -> Memory {
         let mut supports = Vec::with_capacity(self.filters.len());
         let mut from = 0;
         for filter in &self.filters {
@@ -169,21 +153,22 @@ impl Beliefs {
 /// q(h, a) = bias[a] + Σ_s weights[s, a] · belief(h)[s].
 #[derive(Clone, Debug)]
 pub struct BeliefPolicy {
-    pub n_actions: usize,
-    pub n_observations: usize,
-    pub beliefs: Arc<Beliefs>,
+    pub(crate) n_actions: usize,
+    pub(crate) n_observations: usize,
+    pub(crate) beliefs: Arc<Beliefs>,
     /// (features, actions)
     pub weights: Vec<f64>,
-    pub bias: Vec<f64>,
-    pub temperature: f64,
+    pub(crate) bias: Vec<f64>,
+    pub(crate) temperature: f64,
 }
 
 impl BeliefPolicy {
+    /// Refuses parts that do not fit together.
     pub fn validate(&self) -> Result<()> {
         check_sizes([
-            ("kinds", self.beliefs.kinds().len(), self.n_actions),
-            ("states", self.beliefs.n_features(), self.beliefs.n_features().max(1)),
-            ("weights", self.weights.len(), self.beliefs.n_features().saturating_mul(self.n_actions)),
+            ("kinds", self.beliefs.kinds.len(), self.n_actions),
+            ("states", self.beliefs.n_features, self.beliefs.n_features.max(1)),
+            ("weights", self.weights.len(), self.beliefs.n_features.saturating_mul(self.n_actions)),
             ("bias", self.bias.len(), self.n_actions.max(1)),
         ])?;
         check_finite("weights", &self.weights)?;
@@ -195,21 +180,11 @@ impl BeliefPolicy {
 impl Policy for BeliefPolicy {
     type Memory = Memory;
 
-    fn n_actions(&self) -> usize {
-        self.n_actions
-    }
-
-    fn n_observations(&self) -> usize {
-        self.n_observations
-    }
-
-    fn temperature(&self) -> f64 {
-        self.temperature
-    }
+    sizes_and_temperature!();
 
     fn describe(&self) -> String {
         let sizes: Vec<String> =
-            self.beliefs.filters().iter().map(|filter| filter.n_states.to_string()).collect();
+            self.beliefs.filters.iter().map(|filter| filter.n_states.to_string()).collect();
         format!("models of {} states", sizes.join(", "))
     }
 
@@ -219,14 +194,14 @@ impl Policy for BeliefPolicy {
 
     fn knows(&self, memory: &Memory) -> bool {
         let mut from = 0;
-        let inside = self.beliefs.filters().iter().zip(&memory.supports).all(|(filter, &(low, high))| {
+        let inside = self.beliefs.filters.iter().zip(&memory.supports).all(|(filter, &(low, high))| {
             let first = from;
             from += filter.n_states as u32;
             first <= low && low <= high && high <= from
         });
         inside
-            && memory.values.len() == self.beliefs.n_features()
-            && memory.supports.len() == self.beliefs.filters().len()
+            && memory.values.len() == self.beliefs.n_features
+            && memory.supports.len() == self.beliefs.filters.len()
     }
 
     fn q_values(&self, memory: &Memory, values: &mut [f64]) {

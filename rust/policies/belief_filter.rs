@@ -10,10 +10,10 @@ use crate::policies::check_sizes;
 /// One model, ready to be stepped.
 #[derive(Clone, Debug)]
 pub struct Filter {
-    pub n_states: usize,
+    pub(crate) n_states: usize,
     /// First and last + 1 of the states that show an observation.
     pub ranges: Vec<(u32, u32)>,
-    pub start: Vec<f32>,
+    pub(crate) start: Vec<f32>,
     /// (kinds of actions, states, states): probability of going on and of the next state.
     pub transitions: Vec<f32>,
 }

@@ -22,9 +22,9 @@ pub struct ContextPolicy {
     /// Whether any context begins with what an episode showed before its first action.
     opens: bool,
     /// Parent of nodes 1, 2, …, and the symbol by which each reaches farther back.
-    edges: Vec<(u32, u32)>,
+    pub edges: Vec<(u32, u32)>,
     /// (nodes, actions)
-    values: Vec<f64>,
+    pub values: Vec<f64>,
     temperature: f64,
 }
 
@@ -65,15 +65,6 @@ impl ContextPolicy {
         let openings = n_actions * n_observations..start_symbol(n_actions, n_observations);
         let opens = edges.iter().any(|edge| openings.contains(&(edge.1 as usize)));
         Ok(ContextPolicy { n_actions, n_observations, depth, children, opens, edges, values, temperature })
-    }
-
-    pub fn edges(&self) -> &[(u32, u32)] {
-        &self.edges
-    }
-
-    /// (nodes, actions)
-    pub fn values(&self) -> &[f64] {
-        &self.values
     }
 
     fn row(&self, node: u32) -> &[f64] {
@@ -124,17 +115,7 @@ pub struct Memory(Vec<u32>);
 impl Policy for ContextPolicy {
     type Memory = Memory;
 
-    fn n_actions(&self) -> usize {
-        self.n_actions
-    }
-
-    fn n_observations(&self) -> usize {
-        self.n_observations
-    }
-
-    fn temperature(&self) -> f64 {
-        self.temperature
-    }
+    sizes_and_temperature!();
 
     fn describe(&self) -> String {
         format!("{} contexts of up to {} symbols", self.edges.len() + 1, self.depth)

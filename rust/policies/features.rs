@@ -15,36 +15,40 @@ const MAX_WINDOW: usize = 10_000;
 /// The last `length` steps, the latest first.
 #[derive(Clone, Copy, Debug)]
 pub struct Window {
-    pub length: usize,
+    pub(crate) length: usize,
     /// One indicator per action and per observation; otherwise their numbers, with −1 before the first step.
     pub one_hot: bool,
-    pub n_actions: usize,
-    pub n_observations: usize,
+    pub(crate) n_actions: usize,
+    pub(crate) n_observations: usize,
 }
 
+/// A history as numbers.
 #[derive(Clone, Debug)]
 pub enum Features {
     /// The state that this policy would act on.
     Automaton(Arc<AutomatonPolicy>),
+    /// The last steps themselves.
     Window(Window),
 }
 
+/// What features remember of an episode.
 #[derive(Clone, Debug)]
 pub enum Memory {
+    /// That of the policy.
     Automaton(automaton_policy::Memory),
     /// (action, observation), the latest last.
     Window(Vec<(u32, u32)>),
 }
 
 impl Features {
-    pub fn n_actions(&self) -> usize {
+    pub(crate) fn n_actions(&self) -> usize {
         match self {
             Features::Automaton(policy) => policy.n_actions,
             Features::Window(window) => window.n_actions,
         }
     }
 
-    pub fn n_observations(&self) -> usize {
+    pub(crate) fn n_observations(&self) -> usize {
         match self {
             Features::Automaton(policy) => policy.n_observations,
             Features::Window(window) => window.n_observations,
@@ -60,6 +64,7 @@ impl Features {
         }
     }
 
+    /// Refuses a window that is empty or absurdly long.
     pub fn validate(&self) -> Result<()> {
         match self {
             Features::Window(window) if !(1..=MAX_WINDOW).contains(&window.length) => {
@@ -69,7 +74,7 @@ impl Features {
         }
     }
 
-    pub fn start(&self) -> Memory {
+    pub(crate) fn start(&self) -> Memory {
         match self {
             Features::Automaton(policy) => Memory::Automaton(policy.start()),
             Features::Window(_) => Memory::Window(Vec::new()),
@@ -91,7 +96,7 @@ impl Features {
         }
     }
 
-    pub fn update(&self, memory: &mut Memory, action: usize, observation: usize) {
+    pub(crate) fn update(&self, memory: &mut Memory, action: usize, observation: usize) {
         match (self, memory) {
             (Features::Automaton(policy), Memory::Automaton(memory)) => {
                 policy.update(memory, action, observation);

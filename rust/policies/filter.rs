@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use crate::error::{Error, Result};
-use crate::learn::spectral::filter::{Filter, UNSEEN};
+use crate::learn::spectral::filter::Filter;
+use crate::policies::places::{Places, UNSEEN};
 use crate::policies::{check_finite, check_sizes, check_temperature};
 use crate::simulate::policy::Policy;
 
@@ -12,23 +13,30 @@ use crate::simulate::policy::Policy;
 pub struct FilterPolicy {
     n_actions: usize,
     n_observations: usize,
-    filter: Arc<Filter>,
-    /// Place of every symbol's matrix, or `UNSEEN`.
-    places: Vec<i32>,
-    start: Vec<f32>,
+    pub(crate) filter: Arc<Filter>,
+    /// Of the matrices.
+    pub places: Places,
+    pub(crate) start: Vec<f32>,
     /// (1 + rank, actions)
-    weights: Vec<f64>,
+    pub weights: Vec<f64>,
     temperature: f64,
 }
 
 /// What a policy of so many actions and observations is made of.
 pub struct Parts<'a> {
+    /// Number of actions.
     pub n_actions: usize,
+    /// Number of observations.
     pub n_observations: usize,
+    /// Those that were seen, in the order of the filter's matrices.
     pub symbols: &'a [i64],
+    /// Steps the state.
     pub filter: Filter,
+    /// State before the first step.
     pub start: Vec<f32>,
+    /// (1 + rank, actions)
     pub weights: Vec<f64>,
+    /// 0 acts greedily.
     pub temperature: f64,
 }
 
@@ -37,6 +45,7 @@ pub struct Parts<'a> {
 pub struct Memory(Vec<f32>);
 
 impl FilterPolicy {
+    /// Refuses parts that do not fit together.
     pub fn new(parts: Parts<'_>) -> Result<Self> {
         let Parts { n_actions, n_observations, symbols, filter, start, weights, temperature } = parts;
         let rank = filter.rank();
@@ -50,67 +59,23 @@ impl FilterPolicy {
         }
         check_finite("weights", &weights)?;
         check_temperature(temperature)?;
-        let n_symbols = n_actions.saturating_mul(n_observations);
-        if n_symbols >= i32::MAX as usize {
-            let given = format!("{n_symbols} symbols");
-            return Err(Error::argument("n_observations", given, "too many for a filter"));
-        }
-        let mut places = vec![UNSEEN; n_symbols];
-        for (place, &symbol) in symbols.iter().enumerate() {
-            match usize::try_from(symbol).ok().and_then(|symbol| places.get_mut(symbol)) {
-                Some(entry) if *entry == UNSEEN => *entry = place as i32,
-                Some(_) => return Err(Error::argument("symbols", symbol, "this symbol is listed twice")),
-                None => return Err(Error::argument("symbols", symbol, format!("outside 0..{n_symbols}"))),
-            }
-        }
+        let places = Places::new(symbols, n_actions.saturating_mul(n_observations), "a filter")?;
         let filter = Arc::new(filter);
         Ok(FilterPolicy { n_actions, n_observations, filter, places, start, weights, temperature })
-    }
-
-    pub fn filter(&self) -> &Filter {
-        &self.filter
-    }
-
-    pub fn first_state(&self) -> &[f32] {
-        &self.start
-    }
-
-    /// (1 + rank, actions)
-    pub fn weights(&self) -> &[f64] {
-        &self.weights
-    }
-
-    /// The seen symbols, in the order of their matrices.
-    pub fn symbols(&self) -> Vec<i64> {
-        let mut symbols = vec![0; self.filter.n_symbols()];
-        for (symbol, &place) in self.places.iter().enumerate().filter(|(_, place)| **place != UNSEEN) {
-            symbols[place as usize] = symbol as i64;
-        }
-        symbols
     }
 }
 
 impl Policy for FilterPolicy {
     type Memory = Memory;
 
-    fn n_actions(&self) -> usize {
-        self.n_actions
-    }
-
-    fn n_observations(&self) -> usize {
-        self.n_observations
-    }
-
-    fn temperature(&self) -> f64 {
-        self.temperature
-    }
+    sizes_and_temperature!();
 
     fn describe(&self) -> String {
         format!(
             "rank {}, {} of {} symbols seen",
             self.filter.rank(),
             self.filter.n_symbols(),
-            self.places.len()
+            self.places.n_symbols()
         )
     }
 
@@ -132,10 +97,10 @@ impl Policy for FilterPolicy {
 
     /// A symbol that the data never showed changes nothing.
     fn update(&self, memory: &mut Memory, action: usize, observation: usize) {
-        let place = self.places.get(action * self.n_observations + observation).copied().unwrap_or(UNSEEN);
+        let place = self.places.of(action * self.n_observations + observation);
         if place != UNSEEN {
             let mut next = vec![0.0; memory.0.len()];
-            self.filter.step(&memory.0, place, &mut next);
+            self.filter.step(&memory.0, place as i32, &mut next);
             memory.0 = next;
         }
     }

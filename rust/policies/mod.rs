@@ -1,5 +1,23 @@
 //! Policies that are stepped here, without a call to Python per step.
 
+/// What every policy tells by its fields.
+macro_rules! sizes_and_temperature {
+    () => {
+        fn n_actions(&self) -> usize {
+            self.n_actions
+        }
+
+        fn n_observations(&self) -> usize {
+            self.n_observations
+        }
+
+        fn temperature(&self) -> f64 {
+            self.temperature
+        }
+    };
+}
+
+pub mod places;
 pub mod table;
 pub mod observation;
 pub mod automaton;

@@ -10,11 +10,13 @@ use crate::simulate::policy::Policy;
 pub struct ObservationPolicy {
     n_actions: usize,
     n_observations: usize,
-    values: Vec<f64>,
+    /// (observations + 1, actions), row-major.
+    pub values: Vec<f64>,
     temperature: f64,
 }
 
 impl ObservationPolicy {
+    /// `values` has a row for every observation, then one for the start.
     pub fn new(values: Vec<f64>, n_actions: usize, temperature: f64) -> Result<Self> {
         let rows = values.len().checked_div(n_actions).unwrap_or(0);
         if rows < 2 || rows * n_actions != values.len() {
@@ -26,27 +28,12 @@ impl ObservationPolicy {
         check_temperature(temperature)?;
         Ok(ObservationPolicy { n_actions, n_observations: rows - 1, values, temperature })
     }
-
-    /// (observations + 1, actions), row-major.
-    pub fn values(&self) -> &[f64] {
-        &self.values
-    }
 }
 
 impl Policy for ObservationPolicy {
     type Memory = usize;
 
-    fn n_actions(&self) -> usize {
-        self.n_actions
-    }
-
-    fn n_observations(&self) -> usize {
-        self.n_observations
-    }
-
-    fn temperature(&self) -> f64 {
-        self.temperature
-    }
+    sizes_and_temperature!();
 
     fn describe(&self) -> String {
         "looks at the last observation".to_owned()

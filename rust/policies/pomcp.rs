@@ -1,7 +1,7 @@
 //! POMCP (Silver and Veness, 2010): online planning with a simulator, a particle filter and UCT.
 
-pub mod tree;
-pub mod search;
+mod tree;
+mod search;
 mod particles;
 
 use std::sync::Arc;
@@ -22,18 +22,19 @@ const NEGLIGIBLE: f64 = 0.01;
 /// Numbers above this are slips of the finger; nodes and edges are counted in 32 bits.
 const MAX_SIMULATIONS: usize = 100_000_000;
 
+/// How much is simulated before every step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Settings {
-    pub simulations: usize,
-    pub particles: usize,
-    pub rollouts: Rollouts,
-    pub discount: f64,
+    pub(crate) simulations: usize,
+    pub(crate) particles: usize,
+    pub(crate) rollouts: Rollouts,
+    pub(crate) discount: f64,
     /// Length of an episode. Planning does not look beyond it; a longer episode counts anew.
     pub horizon: usize,
 }
 
 impl Settings {
-    pub fn validate(&self, n_actions: usize) -> Result<()> {
+    pub(crate) fn validate(&self, n_actions: usize) -> Result<()> {
         let most = MAX_SIMULATIONS.min(u32::MAX as usize / n_actions - 1);
         for (name, given) in [("simulations", self.simulations), ("particles", self.particles)] {
             if given == 0 || given > most {
@@ -101,6 +102,7 @@ macro_rules! with_search {
 }
 
 impl Memory {
+    /// States that the present may be in.
     pub fn n_particles(&self) -> usize {
         with_search!(self, search => search.particles.len())
     }
@@ -122,6 +124,7 @@ impl Pomcp {
         Ok(Pomcp { world, settings, exploration, seed })
     }
 
+    /// Weight of the bonus for actions that were tried seldom.
     pub fn exploration(&self) -> f64 {
         self.exploration
     }

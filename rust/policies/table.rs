@@ -11,11 +11,13 @@ use crate::simulate::policy::{Policy, softmax};
 pub struct TablePolicy {
     n_actions: usize,
     n_observations: usize,
-    probs: Vec<f64>,
+    /// (symbols + 1, actions), row-major.
+    pub probs: Vec<f64>,
     temperature: f64,
 }
 
 impl TablePolicy {
+    /// `probs` has a row for every symbol, then one for the start.
     pub fn new(probs: Vec<f64>, n_actions: usize, n_observations: usize, temperature: f64) -> Result<Self> {
         let rows = n_actions.saturating_mul(n_observations).saturating_add(1);
         if n_actions == 0 || n_observations == 0 || probs.len() != rows.saturating_mul(n_actions) {
@@ -33,11 +35,6 @@ impl TablePolicy {
         Ok(TablePolicy { n_actions, n_observations, probs, temperature })
     }
 
-    /// (symbols + 1, actions), row-major.
-    pub fn probs(&self) -> &[f64] {
-        &self.probs
-    }
-
     #[inline]
     fn row(&self, row: usize) -> &[f64] {
         &self.probs[row * self.n_actions..(row + 1) * self.n_actions]
@@ -47,17 +44,7 @@ impl TablePolicy {
 impl Policy for TablePolicy {
     type Memory = usize;
 
-    fn n_actions(&self) -> usize {
-        self.n_actions
-    }
-
-    fn n_observations(&self) -> usize {
-        self.n_observations
-    }
-
-    fn temperature(&self) -> f64 {
-        self.temperature
-    }
+    sizes_and_temperature!();
 
     fn describe(&self) -> String {
         format!("{} rows", self.probs.len() / self.n_actions)

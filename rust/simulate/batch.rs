@@ -31,7 +31,7 @@ pub trait Episodes: Send {
 }
 
 impl<P: Policy> Batch<P> {
-    pub fn new(policy: Arc<P>, n: usize, seed: u64) -> Self {
+    pub(crate) fn new(policy: Arc<P>, n: usize, seed: u64) -> Self {
         let memories = vec![policy.start(); n];
         let rngs = (0..n as u64).map(|episode| Rng::stream(seed, episode)).collect();
         Batch { policy, memories, rngs }

@@ -5,21 +5,28 @@ use crate::rng::Rng;
 /// What one step shows the agent.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Outcome {
-    pub observation: usize,
-    pub reward: f64,
-    pub terminated: bool,
+    pub(crate) observation: usize,
+    pub(crate) reward: f64,
+    pub(crate) terminated: bool,
 }
 
 /// A partially observed world with finitely many actions and observations. Its state is kept outside, so
 /// one world serves any number of episodes at once.
 pub trait Environment: Send + Sync {
+    /// What the world knows of one episode.
     type State: Clone + Send;
 
+    /// Number of actions.
     fn n_actions(&self) -> usize;
+    /// Number of observations.
     fn n_observations(&self) -> usize;
+    /// The state in which an episode begins.
     fn start(&self, rng: &mut Rng) -> Self::State;
+    /// What an action does to the state, and shows.
     fn step(&self, state: &mut Self::State, action: usize, rng: &mut Rng) -> Outcome;
+    /// What an action is called.
     fn action_name(&self, action: usize) -> String;
+    /// What an observation is called.
     fn observation_name(&self, observation: usize) -> String;
     /// The state as a few lines of text, for replays.
     fn render(&self, state: &Self::State) -> String;

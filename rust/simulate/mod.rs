@@ -1,8 +1,8 @@
 //! Acting in a simulated world and recording what happens.
 
 pub mod environment;
-pub mod planning;
+pub(crate) mod planning;
 pub mod policy;
-pub mod replay;
+pub(crate) mod replay;
 pub mod batch;
 pub mod rollout;

@@ -4,14 +4,17 @@ use crate::rng::Rng;
 
 /// A rule for choosing actions, separate from its memory of one episode.
 pub trait Policy: Send + Sync + 'static {
+    /// What it remembers of one episode.
     type Memory: Clone + Send + Sync + 'static;
 
     /// Whether a step may take long, as it does for a planner. Episodes are then handed to threads one by
     /// one, and Ctrl-C is heard at every step.
     const DELIBERATES: bool = false;
 
+    /// Number of actions.
     fn n_actions(&self) -> usize;
 
+    /// Number of observations.
     fn n_observations(&self) -> usize;
 
     /// 0 acts greedily, ties by chance; otherwise actions are drawn from softmax(q_values / temperature).
@@ -20,6 +23,7 @@ pub trait Policy: Send + Sync + 'static {
     /// Sizes of the parts, in a few words.
     fn describe(&self) -> String;
 
+    /// Memory before the first step.
     fn start(&self) -> Self::Memory;
 
     /// Memory of a policy that draws numbers of its own while it thinks; `rng` is this episode's alone.
@@ -79,8 +83,8 @@ pub fn softmax(values: &mut [f64], temperature: f64) {
 
 /// Every action alike: the behaviour of the first data set.
 pub struct Uniform {
-    pub n_actions: usize,
-    pub n_observations: usize,
+    pub(crate) n_actions: usize,
+    pub(crate) n_observations: usize,
 }
 
 impl Policy for Uniform {

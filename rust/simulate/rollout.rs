@@ -15,19 +15,20 @@ const BLOCK: usize = 256;
 const MAX_EPISODES: usize = 1_000_000_000;
 const MAX_STEPS: usize = 100_000_000_000;
 
+/// Which episodes are played, and how.
 #[derive(Clone, Copy, Debug)]
 pub struct Schedule {
-    pub episodes: usize,
+    pub(crate) episodes: usize,
     /// Number of the first episode: its random stream is that of the same episode in a rollout that began with 0.
     pub first: usize,
-    pub horizon: usize,
-    pub epsilon: f64,
-    pub seed: u64,
-    pub threads: usize,
+    pub(crate) horizon: usize,
+    pub(crate) epsilon: f64,
+    pub(crate) seed: u64,
+    pub(crate) threads: usize,
 }
 
 impl Schedule {
-    pub fn validate(&self) -> Result<()> {
+    pub(crate) fn validate(&self) -> Result<()> {
         if self.episodes == 0 || self.episodes > MAX_EPISODES {
             return Err(Error::argument("episodes", self.episodes, format!("give 1 to {MAX_EPISODES}")));
         }

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import uqf
 from uqf.baselines import BeliefModel, ExactValueIteration
-from uqf.baselines.pruning import useful
+from uqf.baselines.alpha_vectors import useful
 
 
 def search_tree(model, belief, horizon):

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 import uqf
 from uqf.baselines import FIB, PBVI, QMDP, BeliefModel, ExactValueIteration
 from uqf.baselines.alpha_vectors import undominated
-from uqf.baselines.fib import informed_values
 from uqf.baselines.sawtooth import Sawtooth
+from uqf.baselines.value_iteration import informed_values
 from uqf.plans import PlanPolicy
 
 

@@ -63,7 +63,16 @@ def test_from_a_log_to_a_policy_and_what_it_earns(tmp_path, log):
     assert report["chosen"]["episodes"] == 600, "what was chosen is taught by all"
     assert report["expect"]["logged episodes"] == 300, "half is held out to judge"
     assert report["candidates"]["why"].startswith(report["chosen"]["learner"])
-    assert list(report["candidates"]) == ["why", "ContextQ", "SpectralQ", "BeliefQ", "ModelQ"]
+    assert list(report["candidates"]) == [
+        "why",
+        "ContextQ",
+        "ContextQ, the next reward only",
+        "SpectralQ",
+        "BeliefQ",
+        "ModelQ",
+        "MemorylessQ, one symbol",
+        "MemorylessQ, two symbols",
+    ]
     assert report["expect"]["verdict"]
     header = as_json("inspect", out)["policy"]
     assert header["settings"]["discount"] == 0.9

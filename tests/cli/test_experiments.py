@@ -55,5 +55,33 @@ def test_ctrl_c_keeps_finished_cells_and_says_how_to_go_on(tmp_path, monkeypatch
     assert [row.cell.method for row in Store(tmp_path, "spocman").rows()] == ["random"]
 
 
+def test_chosen_methods_run_into_the_same_folder(tmp_path):
+    def reproduce(*more):
+        return CliRunner().invoke(
+            app, ["reproduce", "gridworld", "--size", "smallest", "--out", str(tmp_path), *more]
+        )
+
+    for methods in (["random"], ["uqf", "spectral-q"]):
+        run = reproduce(*(word for method in methods for word in ("--only", method)))
+        assert run.exit_code == 0
+    assert "9 cells, 6 run now, 3 found finished" in run.output
+    rows = Store(tmp_path, "gridworld").rows()
+    assert [row.cell.method for row in rows] == ["random"] * 3 + ["spectral-q", "uqf"] * 3
+    wrong = reproduce("--only", "chess")
+    assert wrong.exit_code == 2
+    assert "'chess' is not one of" in wrong.output
+
+
+def test_quick_methods_see_more_seeds_than_slow_ones():
+    for experiment in (gridworld, spocman):
+        size = experiment.SIZES["full"]
+        run = experiment.GridWorld if experiment is gridworld else experiment.SPocMan
+        seeds = {}
+        for cell in run("full").cells():
+            seeds.setdefault(cell.method, set()).add(cell.seed)
+        assert seeds["uqf"] == set(range(size.seeds))
+        assert seeds["cpsr-fitted-q"] == set(range(size.slow_seeds)) < seeds["uqf"]
+
+
 def test_unknown_experiments_are_refused():
     assert CliRunner().invoke(app, ["reproduce", "chess"]).exit_code == 2

@@ -20,8 +20,8 @@ import uqf
 from log_tables import STEPS
 from pomdp_texts import TIGER, obeyed
 from uqf.cli import commands
-from uqf.cli.refusals import about
 from uqf.cli.tables import show
+from uqf.cli.terminal import about
 
 TABLE = uqf.TablePolicy(np.full((7, 3), 1 / 3), 2)
 

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 import uqf
 from shard_sources import HASHED, LISTED, Watched, WatchedShard, bits, with_paths
+from uqf.data.map_reduce import TreeSum
 from uqf.data.shards import Blocks
-from uqf.data.tree_sum import TreeSum
 
 distributed = pytest.importorskip("distributed")
 

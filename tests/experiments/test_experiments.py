@@ -5,7 +5,7 @@ import pytest
 
 import uqf
 from uqf.experiments import Store, gridworld, spocman
-from uqf.experiments.spocman_table import summary
+from uqf.experiments.spocman_report import summary
 
 
 def test_every_method_of_both_experiments_is_scored(finished):

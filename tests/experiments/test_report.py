@@ -7,8 +7,8 @@ from uqf.experiments import Cell, gridworld, spocman, spocman_report
 from uqf.experiments.cells import Row
 from uqf.experiments.gridworld_report import table_lines, table_sizes
 from uqf.experiments.report import write_report
-from uqf.page.document import document
 from uqf.page.figures import Axis, Panel, drawing
+from uqf.page.parts import document
 
 #: Looks at the figures, steps and plays a replay, and leaves what it found in the page.
 VISIT = """

@@ -48,6 +48,15 @@ def fill(folder: Path) -> None:
     book = uqf.Codebook(max_codes=4).fit({"x": numbers[:, 0], "y": ["a", "b", None] * 20, "z": numbers[:, 1]})
     cells = uqf.TablePolicy(np.full((3 * book.n_codes + 1, 3), 1 / 3), book.n_codes)
     uqf.save(cells, folder / "cells.safetensors", codebook=book.with_actions(("left", "right", "stay")))
+    measured = {
+        "episode": [0, 0, 1, 1],
+        "action": [0.1, 0.5, 0.9, 0.4],
+        "observation": [0, 1, 1, 0],
+        "reward": [0, 1, 2, 0],
+    }
+    cut = uqf.from_arrow(pa.table(measured), columns=uqf.LogColumns(action_bins=3))
+    cut.to_parquet(folder / "cut.parquet")
+    uqf.save(uqf.TablePolicy(np.full((7, 3), 1 / 3), 2), folder / "cut.safetensors", codebook=cut.codebook)
     tiger = uqf.rollout(uqf.make("tiger"), episodes=30, horizon=5)
     tiger.to_parquet(folder / "tiger.parquet")
     for kind, settings in (

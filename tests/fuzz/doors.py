@@ -115,7 +115,11 @@ class Policies(Forged):
         header, policy = uqf.inspect_policy(self.path), uqf.load(self.path)
         assert 0.0 <= header.discount <= 1.0
         if header.codebook is not None:
-            assert all(header.codebook.describe(code) for code in range(min(header.n_observations, 9)))
+            # A name may be the empty one.
+            codes = range(min(header.n_observations, 9))
+            assert all(isinstance(header.codebook.describe(code), str) for code in codes)
+            done = range(min(header.n_actions, 9))
+            assert all(isinstance(header.codebook.describe_action(code), str) for code in done)
         state = policy.initial_state()
         for _ in range(2):
             probs = policy.action_probs(state)

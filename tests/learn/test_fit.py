@@ -7,15 +7,20 @@ from sklearn.base import clone
 import uqf
 from random_policies import behaviour
 from uqf.learn import fit as front_door
-from uqf.learn.fit import Candidate
-from uqf.learn.gain import Baseline, policy_gain
+from uqf.learn import plans
+from uqf.learn.choice import HORIZONS, Candidate, Tried, best
+from uqf.learn.gain import Baseline, Gain, policy_gain
 from uqf.learn.markov_test import Finding, MarkovTest
 from uqf.learn.rehearsal import Rehearsal
+
+#: What is tried and rehearsed beside the learners that `small` names.
+SHORT = "ContextQ, the next reward only"
+PLANS = ["ModelQ", "MemorylessQ, one symbol", "MemorylessQ, two symbols"]
 
 
 @pytest.fixture(scope="module")
 def data():
-    return uqf.rollout(uqf.make("tiger", horizon=6), episodes=120, seed=0)
+    return uqf.rollout(uqf.make("tiger", horizon=6), episodes=400, seed=0)
 
 
 @pytest.fixture
@@ -26,6 +31,7 @@ def small(monkeypatch):
         Candidate(lambda discount, seed: uqf.BeliefQ(discount, states=4, models=1, seed=seed)),
     ]
     monkeypatch.setattr(front_door, "CANDIDATES", candidates)
+    monkeypatch.setattr(plans, "MIN_STATES", 0.0)
     return candidates
 
 
@@ -40,7 +46,7 @@ def contents(data):
 def test_the_learners_of_the_package_are_tried_the_quickest_first(data):
     learner = uqf.fit(data, discount=0.95)
     chosen = learner.diagnostics_["chosen"]
-    assert list(chosen["candidates"]) == ["ContextQ", "SpectralQ", "BeliefQ", "ModelQ"]
+    assert list(chosen["candidates"]) == ["ContextQ", SHORT, "SpectralQ", "BeliefQ", *PLANS]
     assert type(learner).__name__ == chosen["learner"]
     assert learner.discount == 0.95
 
@@ -48,18 +54,24 @@ def test_the_learners_of_the_package_are_tried_the_quickest_first(data):
 def test_gains_are_those_on_held_out_episodes_and_the_choice_says_why(data, small):
     learner = uqf.fit(data, discount=0.9, holdout=0.3, seed=3)
     chosen, trial = learner.diagnostics_["chosen"], learner.trial_
-    assert (len(trial.taught), len(trial.held_out)) == (84, 36)
-    baseline = Baseline.of(trial.taught, 0.9)
-    assert list(chosen["candidates"]) == ["ContextQ", "BeliefQ", "ModelQ"]
+    assert (len(trial.taught), len(trial.held_out)) == (280, 120)
+    assert list(chosen["candidates"]) == ["ContextQ", "BeliefQ", *PLANS]
+    folds = [(trial.taught, trial.held_out), (trial.held_out, trial.taught)]
     for candidate, (name, row) in zip(small, chosen["candidates"].items(), strict=False):
-        fitted = candidate.make(0.9, 3).fit(trial.taught)
-        gain = policy_gain(fitted.policy_, baseline, trial.held_out)
-        assert (name, row) == (type(fitted).__name__, {"gain": gain.mean, "stderr": gain.stderr})
-    best = chosen["learner"]
-    assert type(learner).__name__ == best != "ModelQ"
-    row = chosen["candidates"][best]
+        totals = []
+        for taught, judges in folds:
+            policy = candidate.make(0.9, 3).fit(taught).policy_
+            totals.append(policy_gain(policy, Baseline.of(taught, 0.9), judges).totals)
+        gain = Gain(np.concatenate(totals))
+        assert (name, row) == (
+            type(candidate.make(0.9, 3)).__name__,
+            {"gain": gain.mean, "stderr": gain.stderr},
+        )
+    taken = chosen["learner"]
+    assert type(learner).__name__ == taken != "ModelQ"
+    row = chosen["candidates"][taken]
     assert chosen["why"].startswith(
-        f"{best} gains {row['gain']:.4g} ± {row['stderr']:.2g} an episode on 36 held-out"
+        f"{taken} gains {row['gain']:.4g} ± {row['stderr']:.2g} an episode on 400 held-out"
     )
 
 
@@ -69,22 +81,20 @@ def test_either_learner_can_win(data, small, better, monkeypatch):
 
     def judged(policy, baseline, judges):
         name = "ContextQ" if isinstance(policy, uqf.ContextPolicy) else "BeliefQ"
-        return front_door.Gain(gains[name] + np.random.default_rng(len(name)).normal(size=len(judges)))
+        return Gain(gains[name] + np.random.default_rng(len(name)).normal(size=len(judges)))
 
     monkeypatch.setattr(front_door, "policy_gain", judged)
-    monkeypatch.setattr(front_door, "rehearse", lambda *told: Rehearsal(np.zeros(0)))
+    monkeypatch.setattr(front_door, "rehearse", lambda *told: {})
     assert type(uqf.fit(data)).__name__ == better
 
 
 def test_the_favourite_stays_unless_another_is_clearly_better(data, small, monkeypatch):
     def judged(policy, baseline, judges):
         ahead = isinstance(policy, uqf.ContextPolicy)
-        return front_door.Gain(
-            0.1 * ahead + np.random.default_rng(int(ahead)).permutation(np.arange(len(judges)))
-        )
+        return Gain(0.1 * ahead + np.random.default_rng(int(ahead)).permutation(np.arange(len(judges))))
 
     monkeypatch.setattr(front_door, "policy_gain", judged)
-    monkeypatch.setattr(front_door, "rehearse", lambda *told: Rehearsal(np.zeros(0)))
+    monkeypatch.setattr(front_door, "rehearse", lambda *told: {})
     told = uqf.fit(data).diagnostics_["chosen"]
     assert told["candidates"]["ContextQ"]["gain"] > told["candidates"]["BeliefQ"]["gain"]
     assert told["learner"] == "BeliefQ"
@@ -93,7 +103,7 @@ def test_the_favourite_stays_unless_another_is_clearly_better(data, small, monke
 @pytest.mark.parametrize("won", [True, False])
 def test_a_plan_is_taken_if_its_rehearsal_convinces(data, small, monkeypatch, won):
     differences = np.array([1.0, 1.1, 0.9, 1.0]) - 1.05 * (not won)
-    monkeypatch.setattr(front_door, "rehearse", lambda *told: Rehearsal(differences))
+    monkeypatch.setattr(front_door, "rehearse", lambda *told: {"ModelQ": Rehearsal(differences)})
     del small[0]
     learner = uqf.fit(data, discount=0.9)
     told = learner.diagnostics_["chosen"]
@@ -103,6 +113,65 @@ def test_a_plan_is_taken_if_its_rehearsal_convinces(data, small, monkeypatch, wo
     assert ("earns more in all 4 models of other episodes" in told["why"]) is won
 
 
+def test_nothing_is_rehearsed_in_models_of_few_episodes(data, small):
+    few, enough = (uqf.fit(data[:count], discount=0.9) for count in (198, 200))
+    assert not set(PLANS) & set(few.diagnostics_["chosen"]["candidates"])
+    assert set(PLANS) <= set(enough.diagnostics_["chosen"]["candidates"])
+
+
+@pytest.mark.parametrize("plan", PLANS)
+def test_of_plans_that_convince_the_one_that_earns_most_is_taken(data, small, monkeypatch, plan):
+    won = {name: Rehearsal(np.array([1.0, 1.1, 0.9, 1.0]) + (name == plan)) for name in PLANS}
+    monkeypatch.setattr(front_door, "rehearse", lambda *told: won)
+    learner = uqf.fit(data, discount=0.9)
+    told = learner.diagnostics_["chosen"]
+    assert told["learner"] == type(learner).__name__ == plan.partition(",")[0]
+    assert told["why"].startswith(f"{plan} plans, and earns more in all 4 models of other episodes: 2 ")
+    assert getattr(learner, "k", None) == {PLANS[1]: 1, PLANS[2]: 2}.get(plan)
+
+
+def gains(*means, episodes=400):
+    """By horizon: gains with these means, in standard errors."""
+    noise = np.random.default_rng(0).normal(size=episodes)
+    noise = (noise - noise.mean()) / noise.std(ddof=1)
+    return [Gain(noise / np.sqrt(episodes) * np.sqrt(episodes) + mean / np.sqrt(episodes)) for mean in means]
+
+
+def test_the_longest_horizon_at_which_something_is_gained_decides():
+    assert len(HORIZONS) == 2
+
+    def taken(other, favourite):
+        noise = np.random.default_rng(1).normal(size=400)
+        shaken = [Gain(one.totals + noise) for one in gains(*other)]
+        found, horizon = best([Tried("other", [], shaken), Tried("favourite", [], gains(*favourite))])
+        return found.name, horizon
+
+    assert taken((0.0, 0.0), (9.0, 0.0)) == ("favourite", 0)
+    assert taken((9.0, 0.0), (0.0, 9.0)) == ("other", 0)
+    assert taken((0.0, 9.0), (9.0, 0.0)) == ("favourite", 0), "what is far ahead counts where it is seen"
+    assert taken((0.0, 9.0), (0.0, 0.0)) == ("other", 1)
+    assert taken((0.0, 9.0), (0.0, 9.0)) == ("favourite", 1)
+    assert taken((0.0, 0.0), (0.0, 0.0)) == ("favourite", 0), "nothing is seen"
+
+
+def test_a_bandit_is_played_by_what_the_next_reward_says():
+    """Arms are other ones in every episode; later rewards are all noise to the choice of an arm."""
+    arms, episodes, steps = 6, 400, 40
+    rng = np.random.default_rng(0)
+    actions = rng.integers(arms, size=(episodes, steps))
+    won = rng.random((episodes, steps)) < np.take_along_axis(rng.random((episodes, arms)), actions, axis=1)
+    pulled = uqf.Trajectories(
+        actions.ravel(),
+        won.ravel().astype(int),
+        won.ravel().astype(float),
+        np.arange(episodes + 1) * steps,
+        n_actions=arms,
+        n_observations=2,
+    )
+    told = uqf.fit(pulled, discount=0.99).diagnostics_["chosen"]
+    assert told["why"].startswith(SHORT)
+
+
 def test_few_episodes_are_not_rehearsed(data, small):
     assert "ModelQ" not in uqf.fit(data[:30]).diagnostics_["chosen"]["candidates"]
 
@@ -110,7 +179,7 @@ def test_few_episodes_are_not_rehearsed(data, small):
 def test_held_out_episodes_teach_the_trial_nothing(data, small):
     learner = uqf.fit(data, discount=0.9, seed=1)
     trial = learner.trial_
-    assert len(trial.held_out) == 60
+    assert len(trial.held_out) == 200
     assert sorted(contents(trial.taught) + contents(trial.held_out)) == contents(data)
     alone = clone(learner).fit(trial.taught).policy_
     np.testing.assert_array_equal(behaviour(trial.policy), behaviour(alone))
@@ -139,7 +208,7 @@ def test_without_time_only_the_first_learner_is_tried(data, small):
     learner = uqf.fit(data, seconds=0.0)
     assert type(learner) is uqf.ContextQ
     assert len(learner.diagnostics_["chosen"]["candidates"]) == 1
-    assert len(uqf.fit(data, seconds=1e6).diagnostics_["chosen"]["candidates"]) == 3
+    assert len(uqf.fit(data, seconds=1e6).diagnostics_["chosen"]["candidates"]) == 5
 
 
 def test_progress_names_the_learner_and_whether_it_is_a_trial(data, small):
@@ -149,9 +218,9 @@ def test_progress_names_the_learner_and_whether_it_is_a_trial(data, small):
     stages = list(dict.fromkeys(progress.stage for progress in told))
     learning = ["reading", "choosing", "training", "values", "advantages", "second sweep"]
     trial = ["BeliefQ, trial", *(f"BeliefQ, trial: {stage}" for stage in learning)]
-    rehearsal = ["rehearsal", *(f"rehearsal: {stage}" for stage in learning)]
+    second = ["BeliefQ, second trial", *(f"BeliefQ, second trial: {stage}" for stage in learning)]
     final = ["BeliefQ", *(f"BeliefQ: {stage}" for stage in learning)]
-    assert stages == ["reading", *trial, *rehearsal, *final]
+    assert stages == ["reading", *trial, *second, *final]
 
 
 def test_a_learner_that_the_data_refuse_is_told_and_not_taken(data, small):
@@ -216,4 +285,4 @@ def test_what_was_chosen_can_be_saved_and_evaluated(data, small, tmp_path):
     learner.save(tmp_path / "policy")
     np.testing.assert_array_equal(behaviour(uqf.load(tmp_path / "policy")), behaviour(learner.policy_))
     estimate = uqf.ope.evaluate(learner.trial_.policy, learner.trial_.held_out, discount=0.9)
-    assert estimate.episodes == 60
+    assert estimate.episodes == 200

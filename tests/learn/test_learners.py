@@ -113,6 +113,15 @@ def test_diagnostics_name_the_learner_and_hold_notes(name, data):
     assert isinstance(told["notes"], list)
 
 
+@our_learners
+def test_automata_and_singular_values_belong_to_the_spectral_method_alone(name, data):
+    learner = OURS[name]().fit(data)
+    kept = [
+        attribute for attribute in ("wfa_", "value_wfa_", "singular_values_") if hasattr(learner, attribute)
+    ]
+    assert kept == (["wfa_", "value_wfa_", "singular_values_"] if name == "UQF" else [])
+
+
 @every_learner
 def test_a_clone_is_unfitted_and_has_the_same_parameters(name, data):
     learner = ALL[name]().fit(data)

@@ -11,6 +11,9 @@ import uqf
 from uqf import _core
 from uqf import _reference_filters as reference
 from uqf.data.along import returns_to_go
+from uqf.learn import spectral_q
+from uqf.learn.advantages import RIDGE, solved_advantages
+from uqf.learn.discounts import Halves
 from uqf.learn.filters import alternation, words
 from uqf.learn.filters.alternation import learned_filter
 from uqf.learn.filters.filter_memory import FilterMemory
@@ -89,6 +92,25 @@ def test_filters_are_those_of_the_reference(ring_data):
         assert alike(found[:, 1:], expected) > 1 - 1e-5
 
 
+def test_rounds_may_begin_with_a_part_of_the_episodes(ring_data, monkeypatch):
+    data = ring_data[:60]
+    early, rounds = data[:30].n_steps, 3
+    monkeypatch.setattr(alternation, "EARLY_STEPS", early)
+    monkeypatch.setattr(alternation, "LATE_ROUNDS", 2)
+    steps = Steps.of(data)
+    few = steps.first(early)
+    assert few.data.n_steps == early
+    assert few.event_slices[-1].stop == early
+    x, z = words.first_states(few, SIZES.rank)
+    expected = reference.filtered(
+        list(reference_episodes(steps)), x[:, 1:].astype(float), z[:, 1:].astype(float), rounds, SIZES, 30, 2
+    )
+    found = learned_filter(steps, SIZES.rank, rounds, 1).along(steps.places, data, 1)
+    assert alike(found[:, 1:], expected) > 1 - 1e-5
+    everywhere = learned_filter(few, SIZES.rank, rounds, 1).along(steps.places, data, 1)
+    assert alike(everywhere[:, 1:], expected) < 1 - 1e-4
+
+
 def told_world(states=3, tells=2, seed=0):
     """A world whose beliefs change linearly: what is seen tells how the hidden state moves, not where it is.
 
@@ -124,25 +146,48 @@ def exact_beliefs(data, moves, start):
     return np.stack(rows)
 
 
-def recovered(episodes, seed=1):
-    """R² of exact beliefs on the learned state."""
-    world, moves, start = told_world()
-    data = uqf.rollout(world, episodes=episodes, seed=seed)
+def truncated_anywhere(data, seed=0):
+    """Episodes of random lengths: where all are truncated at the same step, time tells how much is to come."""
+    lengths = np.minimum(np.random.default_rng(seed).geometric(1 / 20, len(data)), data.lengths)
+    kept = np.arange(data.n_steps) - np.repeat(data.offsets[:-1], data.lengths) < np.repeat(
+        lengths, data.lengths
+    )
+    return uqf.Trajectories(
+        data.actions[kept],
+        data.observations[kept],
+        data.rewards[kept],
+        np.concatenate([[0], np.cumsum(lengths)]),
+        n_actions=data.n_actions,
+        n_observations=data.n_observations,
+    )
+
+
+def recovered(episodes, world_seed):
+    """(R² of exact beliefs on the learned state, what its coordinates and the future have in common)."""
+    world, moves, start = told_world(seed=world_seed)
+    data = truncated_anywhere(uqf.rollout(world, episodes=episodes, seed=1))
     steps = Steps.of(data)
-    rows = learned_filter(steps, 12, 4, 1).along(steps.places, data, 1).astype(float)
+    learned = learned_filter(steps, 12, 5, 1)
+    rows = learned.along(steps.places, data, 1).astype(float)
     beliefs = exact_beliefs(data, moves, start)
     residual = beliefs - rows @ np.linalg.lstsq(rows, beliefs, rcond=None)[0]
-    return 1.0 - (residual**2).sum() / ((beliefs - beliefs.mean(axis=0)) ** 2).sum()
+    return 1.0 - (residual**2).sum() / ((beliefs - beliefs.mean(axis=0)) ** 2).sum(), learned.values
 
 
-def test_beliefs_that_change_linearly_are_recovered_and_the_better_the_more_data():
-    errors = [1.0 - recovered(episodes) for episodes in (30, 300, 3000)]
-    assert errors[0] > 1.5 * errors[1] > 3.0 * errors[2]
-    assert errors[2] < 0.01
+@pytest.mark.parametrize("world_seed", range(4))
+def test_beliefs_that_change_linearly_are_recovered_and_the_better_the_more_data(world_seed):
+    found = [recovered(episodes, world_seed) for episodes in (30, 300, 3000)]
+    errors = [1.0 - share for share, _ in found]
+    assert errors[0] > 1.4 * errors[1] > 2.5 * errors[2]
+    assert errors[2] < 0.02
+    # A belief over three hidden states has two coordinates; the rest is chance.
+    values = found[2][1]
+    assert values[1] > 2.0 * values[2]
 
 
 def test_values_do_not_depend_on_the_coordinates_that_rounds_begin_with(ring_data, monkeypatch):
-    turn = np.linalg.qr(np.random.default_rng(0).normal(size=(7, 7)))[0]
+    # The belief over four rooms has three coordinates: more would be chance, whose directions are anybody's.
+    turn = np.linalg.qr(np.random.default_rng(0).normal(size=(3, 3)))[0]
     first = words.first_states
 
     def turned(steps, rank):
@@ -150,11 +195,13 @@ def test_values_do_not_depend_on_the_coordinates_that_rounds_begin_with(ring_dat
         past[:, 1:] = past[:, 1:] @ turn.astype(np.float32)
         return past, future
 
-    plain = uqf.SpectralQ(0.9, rank=7, learning_discount=0.9).fit(ring_data)
+    # A choice between penalties that are as good may fall either way.
+    monkeypatch.setattr(spectral_q, "RIDGES", (40.0,))
+    plain = uqf.SpectralQ(0.9, rank=3, learning_discount=0.9).fit(ring_data)
     monkeypatch.setattr(alternation, "first_states", turned)
-    other = uqf.SpectralQ(0.9, rank=7, learning_discount=0.9).fit(ring_data)
+    other = uqf.SpectralQ(0.9, rank=3, learning_discount=0.9).fit(ring_data)
     values, others = (learner.decision_function(ring_data) for learner in (plain, other))
-    np.testing.assert_allclose(values, others, atol=0.02 * np.abs(values).max())
+    np.testing.assert_allclose(values, others, atol=1e-4 * np.abs(values).max())
 
 
 def test_a_policy_has_the_same_values_in_other_coordinates():
@@ -242,11 +289,33 @@ def test_however_the_data_are_cut_into_shards_the_filter_is_the_same(tmp_path):
     np.testing.assert_allclose(parts[0]["weights"], parts[1]["weights"], rtol=1e-3, atol=1e-6)
 
 
+def test_policies_are_worth_on_other_episodes_what_they_earn(ring, ring_data):
+    steps = Steps.of(ring_data)
+    memory = FilterMemory.of(learned_filter(steps, 3, 4, 1), steps, 1)
+    halves = Halves(memory, ring_data[:200], ring_data[200:], 0.97, 0.6, 1)
+    blind = uqf.estimate_return(ring, None, episodes=4000, seed=3).mean
+    for ridge, worth in halves.worths(0.9, (40.0, 4_000.0)).items():
+        ((weights, noise),) = solved_advantages(memory, halves.grams, [halves.learned(0.9)[1]], ridge)
+        policy = memory.policy(weights, 0.6 * noise)
+        assert abs(worth - uqf.estimate_return(ring, policy, episodes=4000, seed=3).mean) < 0.05
+        assert worth > blind + 0.2
+
+
+def test_what_is_chosen_follows_from_the_evidence(ring_data):
+    found = uqf.SpectralQ(0.99).fit(ring_data).diagnostics_
+    gains, worths = found["learning_discount_evidence"], found["ridge_evidence"]
+    assert sorted(gains) == [0.85, 0.95, 0.99]
+    assert found["learning_discount"] == max(one for one in gains if gains[one] > max(gains.values()) - 0.5)
+    assert found["ridge"] == max(worths, key=worths.get)
+    few = uqf.SpectralQ(0.99).fit(ring_data[:100]).diagnostics_
+    assert (few["ridge"], few["ridge_evidence"]) == (RIDGE, {})
+
+
 def test_it_finds_the_way_round_the_ring(ring, ring_data):
     learner = uqf.SpectralQ(0.9).fit(ring_data)
     blind = uqf.estimate_return(ring, None, episodes=500, seed=5).mean
     assert uqf.estimate_return(ring, learner.policy_, episodes=500, seed=5).mean > blind + 0.2
-    assert learner.refit(ring_data).diagnostics_["learning_discount_evidence"] == learner._choice.gains
+    assert learner.refit(ring_data).diagnostics_["learning_discount_evidence"] == learner._kept.gains
 
 
 @pytest.mark.parametrize(

@@ -2,9 +2,19 @@ import re
 
 import pytest
 
-from uqf.page.document import document, embedded, tiles
 from uqf.page.graph import Edge, Node, graph
-from uqf.page.parts import Interval, bars, figure, intervals, paired_bars, percent, signed
+from uqf.page.parts import (
+    Interval,
+    bars,
+    document,
+    embedded,
+    figure,
+    intervals,
+    paired_bars,
+    percent,
+    signed,
+    tiles,
+)
 
 HOSTILE = '</script><b onclick="x">&'
 

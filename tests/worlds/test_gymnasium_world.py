@@ -188,7 +188,7 @@ def test_bad_sources_are_refused_with_a_way_out():
         uqf.GymnasiumWorld("FrozenLakes-v1")
     with pytest.raises(TypeError, match="source made a int"):
         uqf.GymnasiumWorld(int)
-    with pytest.raises(TypeError, match="choose a few actions"):
+    with pytest.raises(TypeError, match="offer a few actions"):
         uqf.GymnasiumWorld("Pendulum-v1")
     with pytest.raises(ValueError, match="as pictures do"):
         uqf.GymnasiumWorld(lambda: Echo(spaces.Box(0, 1, (32, 32))), horizon=3)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import operator
-from typing import Any
 
 import gymnasium
 import numpy as np
@@ -12,6 +11,8 @@ from gymnasium.vector import SyncVectorEnv
 
 from uqf.data.trajectories import Trajectories
 from uqf.evaluate import rollout
+from uqf.policies import Policy
+from uqf.types import Raw, Record
 from uqf.worlds.environments import Environment
 from uqf.worlds.gymnasium_envs import Env
 from uqf.worlds.named import make
@@ -35,9 +36,7 @@ class GymnasiumEnv(gymnasium.Env[np.int64, np.int64]):
         self._episode = 0
         self._left = 0
 
-    def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[np.int64, dict[str, Any]]:
+    def reset(self, *, seed: int | None = None, options: Record | None = None) -> tuple[np.int64, Record]:
         """Starts the next episode, or number ``options["episode"]``.
 
         The observation is ``n_observations``, "nothing seen yet".
@@ -53,7 +52,7 @@ class GymnasiumEnv(gymnasium.Env[np.int64, np.int64]):
         self._left = self.world.horizon
         return np.int64(self.world.n_observations), {}
 
-    def step(self, action: np.int64) -> tuple[np.int64, float, bool, bool, dict[str, Any]]:
+    def step(self, action: np.int64) -> tuple[np.int64, float, bool, bool, Record]:
         """(observation, reward, terminated, truncated, {}); truncated after the world's horizon."""
         observation, reward, terminated = self._simulation.step(operator.index(action))
         self._left -= 1
@@ -94,7 +93,7 @@ def gymnasium_env(env: Environment, *, render_mode: str | None = None) -> Gymnas
     return GymnasiumEnv(env, render_mode)
 
 
-def gymnasium_vector_env(env: Environment, n: int, *, autoreset_mode: Any = None) -> SyncVectorEnv:
+def gymnasium_vector_env(env: Environment, n: int, *, autoreset_mode: Raw = None) -> SyncVectorEnv:
     """Copies of a world as a `gymnasium.vector.VectorEnv`, each as `gymnasium_env` makes it.
 
     Parameters
@@ -125,14 +124,14 @@ def gymnasium_vector_env(env: Environment, n: int, *, autoreset_mode: Any = None
     return SyncVectorEnv([lambda: GymnasiumEnv(env)] * n, **modes)
 
 
-def named_env(name: str, *, render_mode: str | None = None, **options: Any) -> GymnasiumEnv:
+def named_env(name: str, *, render_mode: str | None = None, **options: Raw) -> GymnasiumEnv:
     """What ``gymnasium.make("uqf/…")`` makes: `options` are those of `uqf.make`."""
     return GymnasiumEnv(make(name, **options), render_mode)
 
 
 def from_gymnasium(
     gym_env: Env,
-    policy: Any = None,
+    policy: Policy | None = None,
     *,
     episodes: int,
     horizon: int | None = None,

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from gymnasium import spaces
 
+from uqf.data.codebook import Codebook
 from uqf.data.trajectories import Trajectories
 from uqf.errors import FileFormatError
+from uqf.types import Raw
+from uqf.worlds.numeric_actions import known_bins
 from uqf.worlds.space_codes import codes_shown, encoded, learned, one_to_one
-from uqf.worlds.spaces import checked_observations, coding
+from uqf.worlds.spaces import Space, checked_observations, coding
+
+if TYPE_CHECKING:
+    import minari
 
 
-def _elements(stacked: Any, space: Any, length: int) -> list[Any]:
+def _elements(stacked: Raw, space: Space, length: int) -> list[Raw]:
     """The elements of a stacked sequence: Minari stacks the parts of Tuple and Dict spaces one by one."""
     if isinstance(space, spaces.Dict):
         parts = {name: _elements(stacked[name], part, length) for name, part in space.spaces.items()}
@@ -26,7 +32,7 @@ def _elements(stacked: Any, space: Any, length: int) -> list[Any]:
     return list(stacked)
 
 
-def from_minari(dataset: Any) -> Trajectories:
+def from_minari(dataset: minari.MinariDataset, *, action_bins: int | None = None) -> Trajectories:
     """Episodes of a `minari.MinariDataset`, coded as those of a `uqf.GymnasiumWorld`.
 
     Observations of spaces that are not small and finite become cells of a codebook that is learned from the data.
@@ -36,7 +42,9 @@ def from_minari(dataset: Any) -> Trajectories:
     Parameters
     ----------
     dataset : minari.MinariDataset
-        With finitely many actions.
+        With finitely many actions, or with a Box of them.
+    action_bins : int, optional
+        Every number of a Box of actions is cut into so many values, as in `uqf.GymnasiumWorld`.
 
     Returns
     -------
@@ -65,7 +73,9 @@ def from_minari(dataset: Any) -> Trajectories:
     >>> uqf.from_minari(dataset).first_observations.tolist()
     [3]
     """
-    actions, space = coding(dataset.action_space, "action"), checked_observations(dataset.observation_space)
+    bins = known_bins(dataset.action_space, action_bins, None)
+    actions = coding(dataset.action_space, "action", action_bins)
+    space = checked_observations(dataset.observation_space)
     episodes, ended, first = [], [], []
     for index, episode in enumerate(dataset.iterate_episodes()):
         length = len(episode.rewards)
@@ -83,13 +93,15 @@ def from_minari(dataset: Any) -> Trajectories:
     codebook = None
     if not codes_shown(space):
         codebook = one_to_one(space) or learned(space, episodes, first, seed=0)
+    if bins is not None:
+        codebook = (codebook or Codebook.named()).with_actions(bins)
     return Trajectories(
         np.concatenate([taken for taken, _, _ in episodes]),
         encoded(codebook, space, [one for _, seen, _ in episodes for one in seen]),
         np.concatenate([rewards for _, _, rewards in episodes]),
         np.cumsum([0, *(len(taken) for taken, _, _ in episodes)]),
         n_actions=actions.n,
-        n_observations=codes_shown(space) if codebook is None else codebook.n_codes or 1,
+        n_observations=codes_shown(space) or (codebook and codebook.n_codes) or 1,
         terminated=ended,
         first_observations=encoded(codebook, space, first),
         codebook=codebook,

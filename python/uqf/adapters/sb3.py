@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uqf.agent import Agent
+from uqf.agent import Agent, Fitted
 from uqf.data.codebook import Codebook
+from uqf.policies import Policy
+from uqf.types import AnyArray, Raw
 
 
 class Predictor:
@@ -22,10 +24,10 @@ class Predictor:
 
     def __init__(
         self,
-        policy: Any,
+        policy: Policy | Fitted | str | os.PathLike[str],
         *,
         codebook: Codebook | None = None,
-        actions: Sequence[Any] | None = None,
+        actions: Sequence[Raw] | None = None,
         seed: int = 0,
     ) -> None:
         agent = Agent(policy, codebook=codebook, actions=actions)
@@ -35,11 +37,11 @@ class Predictor:
 
     def predict(
         self,
-        observation: Any,
+        observation: Raw,
         state: Agent | None = None,
         episode_start: ArrayLike | None = None,
         deterministic: bool = False,
-    ) -> tuple[NDArray[Any], Agent]:
+    ) -> tuple[AnyArray, Agent]:
         """(actions, state) for one observation, or for those of parallel episodes.
 
         An observation that comes with `episode_start` (or with no state) is the one of `reset`: what the episode shows
@@ -58,7 +60,7 @@ class Predictor:
             state.observe(observation, starts=None if starts is None else np.broadcast_to(starts, len(state)))
         return np.array(state.act(deterministic=deterministic)), state
 
-    def _episodes(self, observation: Any, starts: NDArray[np.bool_] | None) -> int | None:
+    def _episodes(self, observation: Raw, starts: NDArray[np.bool_] | None) -> int | None:
         """How many observations were given, None for a single one.
 
         An observation of several columns is a tuple, a mapping or an array; parallel ones have one dimension more.
@@ -73,7 +75,7 @@ class Predictor:
         return None if len(shape) == (columns > 1) else shape[0]
 
 
-def _size(observation: Any) -> int:
+def _size(observation: Raw) -> int:
     """Numbers and names in an observation."""
     if isinstance(observation, Mapping):
         return sum(map(_size, observation.values()))

@@ -24,21 +24,21 @@ A *model* is a `uqf.TabularPOMDP` (``env.tabular()`` or ``uqf.load_pomdp``). Pla
 A *simulator* is any environment of the package: ``POMCP(env)`` is a policy as it stands.
 """
 
-from uqf.baselines.cpsr import CPSR as CPSR
 from uqf.baselines.em import EM as EM
 from uqf.baselines.exact import ExactValueIteration as ExactValueIteration
-from uqf.baselines.fib import FIB as FIB
 from uqf.baselines.fitted_q import FittedQ as FittedQ
-from uqf.baselines.memoryless import MemorylessQ as MemorylessQ
+from uqf.baselines.fitted_q import Window as Window
 from uqf.baselines.pbvi import PBVI as PBVI
 from uqf.baselines.pomcp import POMCP as POMCP
 from uqf.baselines.psr import PSR as PSR
 from uqf.baselines.psr_pbvi import PSRPBVI as PSRPBVI
-from uqf.baselines.qmdp import QMDP as QMDP
-from uqf.baselines.random import RandomPolicy as RandomPolicy
+from uqf.baselines.tpsr import CPSR as CPSR
 from uqf.baselines.tpsr import TPSR as TPSR
+from uqf.baselines.value_iteration import FIB as FIB
+from uqf.baselines.value_iteration import QMDP as QMDP
 from uqf.baselines.value_iteration import OneStepBelief as OneStepBelief
 from uqf.baselines.value_iteration import ValueIteration as ValueIteration
-from uqf.baselines.window import Window as Window
+from uqf.learn.memoryless import MemorylessQ as MemorylessQ
+from uqf.learn.memoryless import RandomPolicy as RandomPolicy
 from uqf.plans import BeliefModel as BeliefModel
 from uqf.plans import PlanPolicy as PlanPolicy

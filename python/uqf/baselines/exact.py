@@ -7,9 +7,8 @@ from typing import Self
 
 import numpy as np
 
-from uqf.baselines.alpha_vectors import AlphaVectors
+from uqf.baselines.alpha_vectors import AlphaVectors, useful
 from uqf.baselines.pbvi import PBVI
-from uqf.baselines.pruning import useful
 from uqf.errors import NumericalError
 from uqf.plans import BeliefModel, Floats, PlanPolicy, infinite_horizon_model, tabular_model
 from uqf.worlds.environments import TabularPOMDP

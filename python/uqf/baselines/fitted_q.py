@@ -4,26 +4,58 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from typing import Any, Literal
+from dataclasses import KW_ONLY, dataclass
+from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 
 from uqf import _core
 from uqf.baselines import regressors
 from uqf.baselines.psr import PSR
-from uqf.baselines.window import Window
 from uqf.data.along import best_next, cut_before
 from uqf.data.checks import positive, probability
 from uqf.data.progress import Progress, Reporter
 from uqf.data.trajectories import Trajectories
-from uqf.learn.learner import Learner
+from uqf.learn.learner import Learner, checked_data
 from uqf.policies import AutomatonPolicy, ForestPolicy
 
 Floats = NDArray[np.float64]
 
 
+class Window(BaseEstimator):  # type: ignore[misc]
+    """Actions and observations of the last `length` steps, the latest first.
+
+    encoding : "one-hot" (an indicator per action and per observation, all zero before the first step) or
+        "ordinal" (their numbers, −1 before the first step; half a dozen columns that only trees can read)
+    """
+
+    def __init__(self, length: int = 1, encoding: Literal["one-hot", "ordinal"] = "one-hot") -> None:
+        self.length = length
+        self.encoding = encoding
+
+    def fit(self, data: Trajectories, y: None = None) -> Window:
+        """Reads only the sizes of the alphabets."""
+        checked_data(data)
+        if self.length < 1:
+            raise ValueError(f"length = {self.length}: give at least one step")
+        if self.encoding not in ("one-hot", "ordinal"):
+            raise ValueError(f"encoding = {self.encoding!r}: choose 'one-hot' or 'ordinal'")
+        self.features_ = _core.Features(
+            length=self.length,
+            one_hot=self.encoding == "one-hot",
+            n_actions=data.n_actions,
+            n_observations=data.n_observations,
+        )
+        return self
+
+
+#: What says how a history becomes numbers.
+Representation: TypeAlias = Learner | Window | PSR | AutomatonPolicy
+
+
+@dataclass(eq=False, repr=False)
 class FittedQ(Learner):
     """Repeats the regression of r + discount · max Q(next state, ·) on a fixed log, one regressor per action.
 
@@ -59,34 +91,19 @@ class FittedQ(Learner):
     changes_ : (iterations,) root mean square change of the targets in each round
     """
 
-    def __init__(
-        self,
-        representation: Any = None,
-        *,
-        iterations: int = 50,
-        discount: float = 0.99,
-        regressor: Literal["extra-trees", "linear", "gradient-boosting"] = "extra-trees",
-        trees: int = 30,
-        random_splits: int = 3,
-        leaf: int = 5,
-        ridge: float = 1e-6,
-        bootstrap_truncated: bool = True,
-        temperature: float = 0.0,
-        seed: int = 0,
-        threads: int | None = None,
-    ) -> None:
-        self.representation = representation
-        self.iterations = iterations
-        self.discount = discount
-        self.regressor = regressor
-        self.trees = trees
-        self.random_splits = random_splits
-        self.leaf = leaf
-        self.ridge = ridge
-        self.bootstrap_truncated = bootstrap_truncated
-        self.temperature = temperature
-        self.seed = seed
-        self.threads = threads
+    representation: Representation | None = None
+    _: KW_ONLY
+    iterations: int = 50
+    discount: float = 0.99
+    regressor: Literal["extra-trees", "linear", "gradient-boosting"] = "extra-trees"
+    trees: int = 30
+    random_splits: int = 3
+    leaf: int = 5
+    ridge: float = 1e-6
+    bootstrap_truncated: bool = True
+    temperature: float = 0.0
+    seed: int = 0
+    threads: int | None = None
 
     def _learn(self, data: Trajectories, progress: Callable[[Progress], object] | None) -> None:
         discount = probability("discount", self.discount)
@@ -104,9 +121,10 @@ class FittedQ(Learner):
         changes = []
         reporter = Reporter(progress, self.iterations, unit=1.0)
         reporter.enter("rounds", f"{self.iterations} of fitted-Q", self.iterations)
+        policy: ForestPolicy | None = None
         for iteration in range(self.iterations):
-            if iteration > 0:
-                values = self.policy_.values(states, threads=self.threads).clip(lowest, highest)
+            if policy is not None:
+                values = policy.values(states, threads=self.threads).clip(lowest, highest)
                 previous = targets
                 targets = best_next(data, values, discount, truncated=self.bootstrap_truncated)
                 changes.append(float(np.sqrt(np.mean((targets - previous) ** 2))))
@@ -115,7 +133,8 @@ class FittedQ(Learner):
             for action, forest in zip(taken, fitted, strict=True):
                 forests[action] = forest
             joined = regressors.joined(forests)
-            self.policy_ = ForestPolicy(**self.features_.parts(), **joined, temperature=self.temperature)
+            policy = ForestPolicy(**self.features_.parts(), **joined, temperature=self.temperature)
+            self.policy_ = policy
             reporter.reach((iteration + 1) / self.iterations)
         self.changes_ = np.array(changes)
         self.diagnostics_ = {"learner": "FittedQ", "iterations": self.iterations, "notes": []}
@@ -142,7 +161,9 @@ def value_range(data: Trajectories, discount: float) -> tuple[float, float]:
     return min(lowest, lowest / (1.0 - discount)), max(highest, highest / (1.0 - discount))
 
 
-def fitted_features(representation: Any, data: Trajectories) -> tuple[Any, _core.Features]:
+def fitted_features(
+    representation: Representation | None, data: Trajectories
+) -> tuple[Representation, _core.Features]:
     """The representation, taught if it is a learner, and its compiled features."""
     if isinstance(representation, PSR):
         return representation, representation.features

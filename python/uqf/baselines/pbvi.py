@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import operator
 import time
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Literal, Self
 
 import numpy as np
 
 from uqf.baselines.alpha_vectors import AlphaVectors
-from uqf.baselines.fib import informed_values
 from uqf.baselines.sawtooth import Sawtooth
-from uqf.baselines.value_iteration import blind_values
+from uqf.baselines.value_iteration import blind_values, informed_values
 from uqf.plans import BeliefModel, Floats, PlanPolicy, infinite_horizon_model
 from uqf.worlds.environments import TabularPOMDP
 
@@ -38,6 +37,7 @@ class Point:
     value: float = np.inf
 
 
+@dataclass(eq=False, repr=False)
 class PBVI:
     """Point-based value iteration (Pineau, Gordon & Thrun 2003) with heuristic search (Smith & Simmons 2005).
 
@@ -67,30 +67,23 @@ class PBVI:
     points_ (N, S), iterations_, seconds_, stopped_ ("tolerance", "seconds" or "iterations")
     """
 
-    def __init__(
-        self,
-        *,
-        tolerance: float = 1e-3,
-        seconds: float = 60.0,
-        iterations: int = 10_000,
-        expansion: Literal["trials", "farthest"] = "trials",
-        lookahead: bool = True,
-        seed: int = 0,
-    ) -> None:
-        if not tolerance > 0.0:
-            raise ValueError(f"tolerance = {tolerance}: give a positive number")
-        if not seconds > 0.0:
-            raise ValueError(f"seconds = {seconds}: give a positive number")
-        if operator.index(iterations) < 1:
-            raise ValueError(f"iterations = {iterations}: give at least one")
-        if expansion not in ("trials", "farthest"):
-            raise ValueError(f"expansion = {expansion!r}: choose 'trials' or 'farthest'")
-        self.tolerance = tolerance
-        self.seconds = seconds
-        self.iterations = iterations
-        self.expansion = expansion
-        self.lookahead = lookahead
-        self.seed = seed
+    _: KW_ONLY
+    tolerance: float = 1e-3
+    seconds: float = 60.0
+    iterations: int = 10_000
+    expansion: Literal["trials", "farthest"] = "trials"
+    lookahead: bool = True
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if not self.tolerance > 0.0:
+            raise ValueError(f"tolerance = {self.tolerance}: give a positive number")
+        if not self.seconds > 0.0:
+            raise ValueError(f"seconds = {self.seconds}: give a positive number")
+        if operator.index(self.iterations) < 1:
+            raise ValueError(f"iterations = {self.iterations}: give at least one")
+        if self.expansion not in ("trials", "farthest"):
+            raise ValueError(f"expansion = {self.expansion!r}: choose 'trials' or 'farthest'")
 
     def solve(self, pomdp: TabularPOMDP) -> Self:
         """Plans for this model until one of the limits is met."""

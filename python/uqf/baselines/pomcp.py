@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, Self
+from typing import Literal, Self
 
 from uqf import _core
+from uqf.types import Record
 from uqf.worlds.environments import Environment
 
 
@@ -84,7 +85,7 @@ class POMCP(_core.Pomcp):
         return planner
 
     env: Environment
-    parameters: dict[str, Any]
+    parameters: Record
 
     def with_temperature(self, temperature: float) -> Self:
         """Itself for 0; a search acts greedily."""
@@ -92,7 +93,7 @@ class POMCP(_core.Pomcp):
             raise ValueError(f"temperature = {temperature}: a search acts greedily, give 0")
         return self
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return _rebuilt, (self.env, self.parameters)
 
     def __repr__(self) -> str:
@@ -100,5 +101,5 @@ class POMCP(_core.Pomcp):
         return f"POMCP({self.env.name}, {given})"
 
 
-def _rebuilt(env: Environment, parameters: dict[str, Any]) -> POMCP:
+def _rebuilt(env: Environment, parameters: Record) -> POMCP:
     return POMCP(env, **parameters)

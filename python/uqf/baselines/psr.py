@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -148,7 +147,7 @@ class PSR:
 
 def _distribution(table: Floats, axes: tuple[int, ...]) -> Floats:
     """Clipped at zero and normalised over `axes`; uniform where nothing positive (or no number) is left."""
-    clipped: Any = np.where(table > 0.0, table, 0.0)
+    clipped: Floats = np.where(table > 0.0, table, 0.0)
     total = clipped.sum(axis=axes, keepdims=True)
     cells = np.prod([table.shape[axis] for axis in axes])
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import operator
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,10 +12,12 @@ from sklearn.base import clone
 from uqf.baselines.fitted_q import value_range
 from uqf.baselines.psr import PSR, Floats
 from uqf.baselines.tpsr import TPSR, linear_values
+from uqf.data.progress import Callback
 from uqf.data.trajectories import Trajectories
 from uqf.learn.learner import Learner
 
 
+@dataclass(eq=False, repr=False)
 class PSRPBVI(Learner):
     """Two stages: learn what will be seen and what it pays, then plan on the states that the data reached.
 
@@ -49,24 +50,15 @@ class PSRPBVI(Learner):
     values_ : (N,) value of each point; disbelieved_ : how many backups promised the impossible
     """
 
-    def __init__(
-        self,
-        model: Any = None,
-        *,
-        discount: float = 0.99,
-        points: int = 300,
-        iterations: int = 100,
-        ridge: float = 1e-3,
-        seed: int = 0,
-    ) -> None:
-        self.model = model
-        self.discount = discount
-        self.points = points
-        self.iterations = iterations
-        self.ridge = ridge
-        self.seed = seed
+    model: Learner | PSR | None = None
+    _: KW_ONLY
+    discount: float = 0.99
+    points: int = 300
+    iterations: int = 100
+    ridge: float = 1e-3
+    seed: int = 0
 
-    def _learn(self, data: Trajectories, progress: Any) -> None:
+    def _learn(self, data: Trajectories, progress: Callback | None) -> None:
         if not 0.0 <= self.discount < 1.0:
             raise ValueError(
                 f"discount = {self.discount}: planning for an endless future needs one in [0, 1)"
@@ -111,7 +103,7 @@ class PSRPBVI(Learner):
         self.vectors_, self.actions_, self.values_ = vectors, actions, values
 
 
-def _taught(model: Any, data: Trajectories) -> PSR:
+def _taught(model: Learner | None, data: Trajectories) -> PSR:
     learner = TPSR() if model is None else model
     if not callable(getattr(learner, "fit", None)):
         raise TypeError(f"model is a {type(learner).__name__}: give TPSR(…), CPSR(…) or a PSR")

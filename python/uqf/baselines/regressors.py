@@ -6,10 +6,12 @@ import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+
+from uqf.types import AnyArray, Record, Tree
 
 # scikit-learn's ensembles are imported where they are used: they add 0.4 s to the 2.1 s of `import uqf`.
 
@@ -19,13 +21,13 @@ Floats = NDArray[np.float64]
 Features = NDArray[np.float32]
 
 #: (base, weights, roots, feature, threshold, left, right, value): base + weights · x + the leaves of x
-Forest: TypeAlias = tuple[Any, ...]
+Forest: TypeAlias = tuple[AnyArray | float, ...]
 
 #: Makes one forest per data set from its targets; the number of the round seeds the randomness.
 Regression: TypeAlias = Callable[[Sequence[Floats], int], list[Forest]]
 
 
-def flattened(trees: Sequence[Any], n_features: int, scale: float, base: float = 0.0) -> Forest:
+def flattened(trees: Sequence[Tree], n_features: int, scale: float, base: float = 0.0) -> Forest:
     """The sum of scikit-learn's trees, each leaf times `scale`, plus `base`."""
     sizes = [tree.node_count for tree in trees]
     roots = np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int64)
@@ -48,7 +50,7 @@ def linear(base: float, weights: Floats) -> Forest:
     return (base, np.ascontiguousarray(weights), nodes, nodes, none, nodes, nodes, none)
 
 
-def joined(forests: Sequence[Forest]) -> dict[str, Any]:
+def joined(forests: Sequence[Forest]) -> Record:
     """Several forests as the arguments of a `ForestPolicy`."""
     base, weights, *nodes = zip(*forests, strict=True)
     names = ("roots", "feature", "threshold", "left", "right", "value")
@@ -97,7 +99,7 @@ def extra_trees(inputs: Sequence[Features], settings: TreeSettings) -> Regressio
             numbers = np.random.default_rng(seed).integers(2**31, size=settings.trees)
             jobs += [(action, int(number)) for number in numbers]
 
-        def grow(job: tuple[int, int]) -> Any:
+        def grow(job: tuple[int, int]) -> Tree:
             action, number = job
             tree = ExtraTreeRegressor(random_state=number, **shape)
             return tree.fit(contiguous[action], columns[action], check_input=False).tree_

@@ -1,8 +1,8 @@
-"""Transformed predictive state representations: probabilities by spectral learning (Boots et al. 2011)."""
+"""Spectral learning of predictive states: transformed (Boots et al. 2011), compressed (Hamilton et al. 2014)."""
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import KW_ONLY, dataclass, fields
 
 import numpy as np
 
@@ -10,6 +10,7 @@ from uqf import _core
 from uqf.baselines.psr import PSR, Floats
 from uqf.data.along import returns_to_go
 from uqf.data.checks import probability
+from uqf.data.progress import Callback
 from uqf.data.reader import Reader
 from uqf.data.trajectories import Trajectories
 from uqf.learn.learner import Learner
@@ -18,7 +19,57 @@ from uqf.learn.uqf import learn_state
 from uqf.policies import AutomatonPolicy
 
 
-class TPSR(Learner):
+@dataclass(eq=False, repr=False)
+class SpectralPSR(Learner):
+    """What `TPSR` and `CPSR` share: everything but the words that they count."""
+
+    rank: int | None = None
+    discount: float = 0.99
+    _: KW_ONLY
+    occurrences: str = "anywhere"
+    max_prefix: int = 3
+    max_suffix: int = 3
+    ridge: float = 1e-3
+    temperature: float = 0.0
+    seed: int = 0
+    threads: int | None = None
+
+    def _basis(self) -> Basis:
+        """The words, by the parameters of the same names."""
+        return Basis(
+            **{one.name: getattr(self, one.name) for one in fields(Basis) if hasattr(self, one.name)}
+        )
+
+    def _learn(self, data: Trajectories, progress: Callback | None) -> None:
+        discount = probability("discount", self.discount)
+        if not self.ridge >= 0.0:
+            raise ValueError(f"ridge = {self.ridge}: give 0 or a positive number")
+        reader = Reader(data, work=lambda steps: 2 * steps, threads=self.threads, progress=progress)
+        state, _ = learn_state(reader, self._basis(), Target("probability"), self.rank)
+        self.wfa_ = state.wfa()
+        self.singular_values_ = state.decomposition.spectrum
+        self.psr_ = PSR(self.wfa_, data.n_actions, data.n_observations, anchor=state.anchor)
+        states = self.psr_.states(data, threads=self.threads)
+        weights = linear_values(self.psr_, states, data, returns_to_go(data, discount), self.ridge)
+        self.policy_: AutomatonPolicy = self.psr_.policy(weights, temperature=self.temperature)
+        self.diagnostics_ = {"learner": type(self).__name__, "rank": state.rank, "notes": []}
+
+    @property
+    def features_(self) -> _core.Features:
+        """The state as features of histories, for `FittedQ`."""
+        return self._model().features
+
+    def score(self, data: Trajectories, y: None = None) -> float:
+        """Mean log-likelihood of an observation given history and action, for scikit-learn's searches."""
+        return self._model().log_likelihood(data)
+
+    def _model(self) -> PSR:
+        self._fitted()
+        return self.psr_
+
+
+@dataclass(eq=False, repr=False)
+class TPSR(SpectralPSR):
     """Learns what will be seen, not what it is worth; on the same statistics as UQF.
 
     Parameters
@@ -48,69 +99,24 @@ class TPSR(Learner):
         state: ``FittedQ(TPSR(…))`` and ``PSRPBVI(TPSR(…))``.
     """
 
-    def __init__(
-        self,
-        rank: int | None = None,
-        discount: float = 0.99,
-        *,
-        occurrences: str = "anywhere",
-        max_prefix: int = 3,
-        max_suffix: int = 3,
-        n_prefixes: int | None = None,
-        n_suffixes: int | None = None,
-        ridge: float = 1e-3,
-        temperature: float = 0.0,
-        seed: int = 0,
-        threads: int | None = None,
-    ) -> None:
-        self.rank = rank
-        self.discount = discount
-        self.occurrences = occurrences
-        self.max_prefix = max_prefix
-        self.max_suffix = max_suffix
-        self.n_prefixes = n_prefixes
-        self.n_suffixes = n_suffixes
-        self.ridge = ridge
-        self.temperature = temperature
-        self.seed = seed
-        self.threads = threads
+    n_prefixes: int | None = None
+    n_suffixes: int | None = None
 
-    def _basis(self) -> Basis:
-        return Basis(
-            occurrences=self.occurrences,
-            max_prefix=self.max_prefix,
-            max_suffix=self.max_suffix,
-            n_prefixes=self.n_prefixes,
-            n_suffixes=self.n_suffixes,
-            seed=self.seed,
-        )
 
-    def _learn(self, data: Trajectories, progress: Any) -> None:
-        discount = probability("discount", self.discount)
-        if not self.ridge >= 0.0:
-            raise ValueError(f"ridge = {self.ridge}: give 0 or a positive number")
-        reader = Reader(data, work=lambda steps: 2 * steps, threads=self.threads, progress=progress)
-        state, _ = learn_state(reader, self._basis(), Target("probability"), self.rank)
-        self.wfa_ = state.wfa()
-        self.singular_values_ = state.decomposition.spectrum
-        self.psr_ = PSR(self.wfa_, data.n_actions, data.n_observations, anchor=state.anchor)
-        states = self.psr_.states(data, threads=self.threads)
-        weights = linear_values(self.psr_, states, data, returns_to_go(data, discount), self.ridge)
-        self.policy_: AutomatonPolicy = self.psr_.policy(weights, temperature=self.temperature)
-        self.diagnostics_ = {"learner": type(self).__name__, "rank": state.rank, "notes": []}
+@dataclass(eq=False, repr=False)
+class CPSR(SpectralPSR):
+    """A `TPSR` learned from randomly projected statistics, which are never formed in full.
 
-    @property
-    def features_(self) -> _core.Features:
-        """The state as features of histories, for `FittedQ`."""
-        return self._model().features
+    Parameters are those of `TPSR` (without limits on the number of words: all are projected), and
 
-    def score(self, data: Trajectories, y: None = None) -> float:
-        """Mean log-likelihood of an observation given history and action, for scikit-learn's searches."""
-        return self._model().log_likelihood(data)
+    projection : "gaussian", "rademacher", "sparse" or "hashed"
+    prefix_dim, suffix_dim : int
+        Dimensions after projection; the wider, the nearer to `TPSR`.
+    """
 
-    def _model(self) -> PSR:
-        self._fitted()
-        return self.psr_
+    projection: str = "hashed"
+    prefix_dim: int = 200
+    suffix_dim: int = 200
 
 
 def linear_values(psr: PSR, states: Floats, data: Trajectories, targets: Floats, ridge: float) -> Floats:
@@ -128,6 +134,5 @@ def linear_values(psr: PSR, states: Floats, data: Trajectories, targets: Floats,
         if len(x):
             moment = x.T @ x
             penalty = ridge * max(float(np.trace(moment)) / psr.rank, np.finfo(float).tiny)
-            solution: Any = np.linalg.lstsq(moment + penalty * np.eye(psr.rank), x.T @ y, rcond=None)[0]
-            weights[action] += solution
+            weights[action] += np.linalg.lstsq(moment + penalty * np.eye(psr.rank), x.T @ y, rcond=None)[0]
     return weights

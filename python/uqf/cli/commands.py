@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.console import Console
@@ -13,14 +13,32 @@ import uqf
 from uqf.cli import compare, experiments
 from uqf.cli.entry import INTERRUPTED
 from uqf.cli.logs import inspect_log, read_for
-from uqf.cli.options import AsJson, Clean, Columns, Discount, Seed, log_columns
-from uqf.cli.refusals import REFUSALS, about, explain
+from uqf.cli.options import (
+    ActionBins,
+    AsJson,
+    Clean,
+    Columns,
+    Discount,
+    Seed,
+    fitting,
+    log_columns,
+    named_world,
+)
 from uqf.cli.summary import data_report, estimate_report, fit_report, judged, policy_report
 from uqf.cli.tables import show
-from uqf.cli.terminal import fit_progress, plain_table, progress_bar, stages, stoppable
+from uqf.cli.terminal import (
+    REFUSALS,
+    about,
+    explain,
+    fit_progress,
+    plain_table,
+    progress_bar,
+    stages,
+    stoppable,
+)
 from uqf.cli.watch import as_record
 from uqf.cli.watch import show as show_episode
-from uqf.cli.worlds import fitting, named_world
+from uqf.data.shards import Data
 from uqf.evaluate import estimate_return
 from uqf.frames import play
 from uqf.ope import METHODS
@@ -66,15 +84,11 @@ def main() -> None:
         raise SystemExit(INTERRUPTED) from None
 
 
-def _names() -> list[str]:
-    return environments()
-
-
 World = Annotated[
     str | None,
     typer.Option(
         help="World to play in: a name that `uqf environments` lists, a .pomdp file, or a name of Gymnasium.",
-        autocompletion=_names,
+        autocompletion=environments,
     ),
 ]
 
@@ -97,6 +111,7 @@ def fit(
         typer.Option(help="No comparison: the paper's spectral learner of this rank .", min=1),
     ] = None,
     columns: Columns = None,
+    action_bins: ActionBins = None,
     clean: Clean = False,
     seed: Seed = 0,
     as_json: AsJson = False,
@@ -119,9 +134,9 @@ def fit(
         with stages(errors) as bar:
             bar.add_task(f"reading {log}")
             if streamed and not clean:
-                data: Any = uqf.Shards(log, columns=log_columns(columns))
+                data: Data = uqf.Shards(log, columns=log_columns(columns, action_bins))
             else:
-                data = uqf.read_log(log, columns=log_columns(columns), clean=clean)
+                data = uqf.read_log(log, columns=log_columns(columns, action_bins), clean=clean)
         if rank is not None:
             with fit_progress() as progress:
                 spectral = uqf.UQF(rank, discount, target="return", projection="hashed", seed=seed)
@@ -226,6 +241,7 @@ def watch(
 def inspect(
     path: Annotated[Path, typer.Argument(help="Policy, or a log.")],
     columns: Columns = None,
+    action_bins: ActionBins = None,
     clean: Clean = False,
     discount: Discount = 1.0,
     as_json: AsJson = False,
@@ -235,7 +251,7 @@ def inspect(
         show({"policy": policy_report(uqf.inspect_policy(path))}, as_json)
     else:
         with about(path):
-            inspect_log(path, log_columns(columns), clean, discount, as_json)
+            inspect_log(path, log_columns(columns, action_bins), clean, discount, as_json)
 
 
 @app.command("environments")

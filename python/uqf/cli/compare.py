@@ -9,13 +9,11 @@ import typer
 from rich.console import Console
 
 import uqf
-from uqf.cli.essentials import against
 from uqf.cli.logs import read_for
 from uqf.cli.options import AsJson, Clean, Columns, Seed
-from uqf.cli.refusals import about
-from uqf.cli.summary import estimate_report
+from uqf.cli.summary import against, estimate_report
 from uqf.cli.tables import show
-from uqf.cli.terminal import fit_progress, stoppable
+from uqf.cli.terminal import about, fit_progress, stoppable
 from uqf.data.fingerprint import fingerprint
 from uqf.reports.comparison import ComparisonReport
 from uqf.reports.writing import check_folder

@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import asdict
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
@@ -19,7 +19,11 @@ from uqf.experiments.gridworld import GridWorld
 from uqf.experiments.gridworld_report import curves, table_lines, table_sizes
 from uqf.experiments.report import write_report
 from uqf.experiments.spocman import SPocMan
-from uqf.experiments.spocman_table import longest_fitted_q, summary, time_ratios
+from uqf.experiments.spocman_report import longest_fitted_q, summary, time_ratios
+from uqf.types import Record
+
+if TYPE_CHECKING:
+    from uqf.experiments.worlds import Result
 
 
 class Name(StrEnum):
@@ -40,6 +44,10 @@ class SizeName(StrEnum):
 Out = Annotated[Path, typer.Option(help="Folder of finished cells and of the report.")]
 SizeOption = Annotated[
     SizeName, typer.Option("--size", help="smallest: seconds; demo: minutes; full: hours.")
+]
+Only = Annotated[
+    list[str] | None,
+    typer.Option(help="Run the cells of this method only, such as spectral-q; may be given several times."),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print the tables as JSON and nothing else.")]
 
@@ -65,12 +73,23 @@ def reproduce(
     full: Annotated[
         bool, typer.Option("--full", help="The complete experiment, short for --size full.")
     ] = False,
+    only: Only = None,
     out: Out = Path("results"),
     as_json: Json = False,
 ) -> None:
-    """Reproduces an experiment of the paper and writes a report."""
+    """Reproduces an experiment of the paper and writes a report.
+
+    With --only, tables and report still show whatever is finished.
+    """
     chosen = SizeName.full if full else size
-    _run([name], chosen, out, as_json, f"uqf reproduce {name}")
+    methods = {cell.method for cell in _experiment(name, chosen).cells()}
+    for method in only or ():
+        if method not in methods:
+            raise typer.BadParameter(
+                f"{method!r} is not one of {', '.join(sorted(methods))}", param_hint="--only"
+            )
+    command = " ".join([f"uqf reproduce {name}", *(f"--only {method}" for method in only or ())])
+    _run([name], chosen, out, as_json, command, only)
 
 
 def worlds(
@@ -86,6 +105,13 @@ def worlds(
     first_seed: Annotated[int, typer.Option(min=0, help="Seed of the first log.")] = 0,
     only: Annotated[list[str] | None, typer.Option(help="Only worlds whose name contains this.")] = None,
     online: Annotated[bool, typer.Option("--online", help="Policy iteration beside, in Gymnasium.")] = False,
+    rivals: Annotated[
+        bool,
+        typer.Option(
+            "--rivals",
+            help="Deep learners of others beside, in Gymnasium: pip install 'uqf[rivals]'. RecurrentPPO with --online.",
+        ),
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Learns worlds that others wrote from random logs, beside the tables that people would pick instead."""
@@ -95,14 +121,14 @@ def worlds(
     with stoppable(console, "Nothing is kept; give fewer seeds for a first look."):
         chosen = [one for one in places(folder) if not only or any(part in one.name for part in only)]
         for place in chosen:
-            found = list(contest(place, range(first_seed, first_seed + seeds), online))
+            found = list(contest(place, range(first_seed, first_seed + seeds), online, rivals))
             results += found
             _world_table(place.name, found, console)
     if as_json:
         typer.echo(json.dumps([asdict(result) for result in results]))
 
 
-def _world_table(name: str, results: list[Any], console: Console) -> None:
+def _world_table(name: str, results: list[Result], console: Console) -> None:
     from uqf.experiments.worlds import summary
 
     table = plain_table(name, "method", "return", "± s.e.", "CPU seconds")
@@ -115,13 +141,20 @@ def _world_table(name: str, results: list[Any], console: Console) -> None:
     )
 
 
-def _run(names: list[Name], size: SizeName, out: Path, as_json: bool, command: str) -> None:
+def _run(
+    names: list[Name],
+    size: SizeName,
+    out: Path,
+    as_json: bool,
+    command: str,
+    only: list[str] | None = None,
+) -> None:
     console = Console(stderr=as_json)
-    tables: dict[str, Any] = {}
+    tables: Record = {}
     again = f"{command} --size {size} --out {out}"
     with stoppable(console, f"Finished cells are kept; to go on where this stopped:\n  {again}"):
         for name in names:
-            rows, ran = _finish(name, size, out, console)
+            rows, ran = _finish(name, size, out, console, only)
             console.print(f"{name}: {len(rows)} cells, {ran} run now, {len(rows) - ran} found finished")
             older = sum(row.origin.get("code") != code() for row in rows)
             if older:
@@ -134,12 +167,18 @@ def _run(names: list[Name], size: SizeName, out: Path, as_json: bool, command: s
         typer.echo(json.dumps(tables | {"report": str(report)}))
 
 
-def _finish(name: Name, size: SizeName, out: Path, console: Console) -> tuple[list[Row], int]:
-    """All rows of an experiment, after running those that were missing; how many these were."""
-    experiment = GridWorld(size) if name is Name.gridworld else SPocMan(size)
+def _experiment(name: Name, size: SizeName) -> GridWorld | SPocMan:
+    return GridWorld(size) if name is Name.gridworld else SPocMan(size)
+
+
+def _finish(
+    name: Name, size: SizeName, out: Path, console: Console, only: list[str] | None
+) -> tuple[list[Row], int]:
+    """All finished rows of an experiment, after running those that were missing; how many these were."""
+    experiment = _experiment(name, size)
     cells, store = experiment.cells(), Store(out, name)
     with progress_bar(console) as bar:
-        missing = store.missing(cells)
+        missing = [cell for cell in store.missing(cells) if not only or cell.method in only]
         task = bar.add_task(str(name), total=len(missing), note="")
 
         def progress(cell: Cell, done: bool) -> None:
@@ -154,9 +193,9 @@ def _finish(name: Name, size: SizeName, out: Path, console: Console) -> tuple[li
     return store.finished(cells), ran
 
 
-def _gridworld(rows: list[Row], console: Console) -> list[dict[str, Any]]:
+def _gridworld(rows: list[Row], console: Console) -> list[Record]:
     seconds = curves(rows, "", "seconds")
-    lines: list[dict[str, Any]] = []
+    lines: list[Record] = []
     for episodes in table_sizes(rows):
         title = f"Grid world: return after {episodes:,} episodes"
         table = plain_table(title, "method", *gridworld.STARTS, "seconds")
@@ -172,7 +211,7 @@ def _gridworld(rows: list[Row], console: Console) -> list[dict[str, Any]]:
     return lines
 
 
-def _spocman(rows: list[Row], console: Console) -> dict[str, Any]:
+def _spocman(rows: list[Row], console: Console) -> Record:
     lines = summary(rows)
     table = plain_table("S-PocMan", "method", "return", "± s.e.", "seconds", "paper", "paper: s")
     for line in lines:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 import typer
 
@@ -13,6 +12,7 @@ from uqf.cli.options import log_columns
 from uqf.cli.summary import data_report
 from uqf.cli.tables import show
 from uqf.storage.policy_header import PolicyHeader
+from uqf.types import Record
 
 #: Codes that are shown in words.
 MAX_CODES_SHOWN = 30
@@ -35,11 +35,13 @@ def inspect_log(path: Path, columns: uqf.LogColumns, clean: bool, discount: floa
     problems = uqf.log_problems(path, columns=columns)
     severe, others = [one for one in problems if one.severe], [one for one in problems if not one.severe]
     stopped = bool(severe) and not clean
-    report: dict[str, Any] = {}
+    report: Record = {}
     if not stopped:
         data = uqf.read_log(path, columns=columns, clean=clean)
         report["log"] = data_report(data, discount)
         book = data.codebook
+        if book is not None and book.action_bins is not None:
+            report["actions"] = {str(code): book.describe_action(code) for code in range(data.n_actions)}
         if book is not None and book.columns_ and not book.observation_names:
             shown = range(min(data.n_observations, MAX_CODES_SHOWN))
             report["codes"] = {str(code): book.describe(code) for code in shown}

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
 from uqf import ope
-from uqf.cli.essentials import against, expected
 from uqf.data.codebook import Codebook
 from uqf.data.concatenate import concatenate
 from uqf.data.fingerprint import fingerprint
@@ -16,11 +14,16 @@ from uqf.data.propensities import propensities
 from uqf.data.trajectories import Trajectories
 from uqf.learn.learner import Learner
 from uqf.learn.markov_test import markov_test
+from uqf.page.parts import percent, signed
+from uqf.policies import Policy
 from uqf.reports import report as reports
-from uqf.reports.problems import FEW_OCCURRENCES, problems
+from uqf.reports.differences import Differences
+from uqf.reports.expectations import Expectations
+from uqf.reports.log import FEW_OCCURRENCES, problems
 from uqf.storage.policy_header import PolicyHeader
+from uqf.types import Raw, Record
 
-Report = dict[str, Any]
+Report = Record
 
 
 def data_report(data: Trajectories, discount: float = 1.0) -> Report:
@@ -60,6 +63,12 @@ def _names(codebook: Codebook) -> str:
     parts = []
     if codebook.action_names is not None:
         parts.append(f"{len(codebook.action_names)} actions")
+    elif codebook.action_bins is not None:
+        cells = codebook.action_bins.shape is None
+        column = codebook.action_bins.parts[0].column
+        parts.append(
+            f"{codebook.n_actions} " + (f"cells of the action {column}" if cells else "arrays of actions")
+        )
     if codebook.observation_names is not None:
         parts.append(f"{len(codebook.observation_names)} observations and one code for unknown ones")
     elif codebook.columns_:
@@ -72,6 +81,7 @@ def _names(codebook: Codebook) -> str:
 def policy_report(header: PolicyHeader) -> Report:
     """What a policy file says about itself."""
     book = header.codebook or Codebook.named()
+    actions = [book.describe_action(code) for code in range(min(book.n_actions or 0, 10))]
     described = [book.describe(code) for code in range(min(book.n_codes or 0, 10))]
     plain = {name: part for name, part in header.parts.items() if not isinstance(part, dict)}
     return {
@@ -79,7 +89,7 @@ def policy_report(header: PolicyHeader) -> Report:
         "actions": header.n_actions,
         "observations": header.n_observations,
         **{name: part for name, part in plain.items() if name not in ("n_actions", "n_observations")},
-        "action names": book.action_names and ", ".join(book.action_names[:10]),
+        "action names": ("; " if book.action_bins else ", ").join(actions) or None,
         "observation codes": "; ".join(described) or None,
         "settings": header.settings,
         "data fingerprint": header.data_fingerprint,
@@ -88,7 +98,7 @@ def policy_report(header: PolicyHeader) -> Report:
     }
 
 
-def judged(policy: Any, header: PolicyHeader, data: Trajectories, **options: Any) -> ope.Estimate:
+def judged(policy: Policy | None, header: PolicyHeader, data: Trajectories, **options: Raw) -> ope.Estimate:
     """What a policy from a file would earn by a log, which may be the one that it learned from."""
     estimate = ope.evaluate(policy, data, **options)
     return estimate.of_taught() if fingerprint(data) == header.data_fingerprint else estimate
@@ -115,7 +125,7 @@ def estimate_report(estimate: ope.Estimate) -> Report:
     }
 
 
-def worries(estimate: ope.Estimate, data: Trajectories, diagnostics: dict[str, Any]) -> list[str]:
+def worries(estimate: ope.Estimate, data: Trajectories, diagnostics: Record) -> list[str]:
     """What a careful reader would ask about, most serious first."""
     found = []
     if not estimate.sufficient:
@@ -152,7 +162,7 @@ def fit_report(learner: Learner, found: reports.Report) -> Report:
     }
 
 
-def _judged(found: dict[str, Any]) -> str:
+def _judged(found: Record) -> str:
     """One of the candidates in a line."""
     if "problem" in found:
         return f"refused: {found['problem']}"
@@ -164,8 +174,35 @@ def _judged(found: dict[str, Any]) -> str:
     return f"{found['gain']:.4g} ± {found['stderr']:.2g} better than the log, changing one step of an episode at a time"
 
 
-def _is_plain(value: Any) -> bool:
+def _is_plain(value: object) -> bool:
     """Whether a value can be shown in a table and written as JSON."""
     if isinstance(value, (list, tuple)):
         return all(_is_plain(item) for item in value)
     return isinstance(value, (str, int, float, bool)) or value is None
+
+
+#: Situations that a terminal shows.
+MAX_TOLD = 5
+
+
+def against(differences: Differences) -> list[str]:
+    """How two ways of acting differ, in a few lines."""
+    lines = [
+        f"{differences.first} takes the same action as {differences.second} in {percent(differences.agreement)} of "
+        f"the held-out steps; it gains {signed(differences.gain)} ± {differences.stderr:.2g} per episode, changing "
+        "one step at a time"
+    ]
+    lines += [
+        f"{one.action}: {percent(one.first)} instead of {percent(one.second)}"
+        for one in differences.actions[:6]
+    ]
+    return lines + [one.told for one in differences.situations[:MAX_TOLD]]
+
+
+def expected(expectations: Expectations) -> Record:
+    """What would settle it."""
+    return {
+        "as logged, up to the longest episode": expectations.logged,
+        "episodes like these that would do": expectations.settled_by or "these are enough",
+        "a cautious start that is known": expectations.cautious or None,
+    }

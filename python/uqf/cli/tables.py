@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 import typer
 from rich import box
@@ -12,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from uqf.printable import printable
+from uqf.types import Record
 
 #: Headings of the parts of a report.
 TITLES = {
@@ -21,6 +21,7 @@ TITLES = {
     "against": "The policy against the log",
     "expect": "What to expect",
     "worry": "What to worry about",
+    "actions": "What the codes of actions stand for, and what is done",
     "codes": "What the codes of observations mean",
     "stops": "What stops reading (rows count from 0, without the header)",
     "mended": "What was mended",
@@ -28,7 +29,7 @@ TITLES = {
 }
 
 
-def show(report: dict[str, Any], as_json: bool) -> None:
+def show(report: Record, as_json: bool) -> None:
     """Prints nested figures: a table per part, a list per list, a verdict in full."""
     if as_json:
         typer.echo(json.dumps(report, indent=2))
@@ -47,7 +48,7 @@ def show(report: dict[str, Any], as_json: bool) -> None:
             _show_part(console, heading, part)
 
 
-def _show_part(console: Console, title: str, part: dict[str, Any]) -> None:
+def _show_part(console: Console, title: str, part: Record) -> None:
     """A table of the figures, the verdict if there is one, then the parts within."""
     # Everything as it stands: names from a file may look like markup, or command the terminal.
     table = Table(title=Text(printable(title)), title_justify="left", box=box.SIMPLE_HEAD, show_header=False)
@@ -64,7 +65,7 @@ def _show_part(console: Console, title: str, part: dict[str, Any]) -> None:
             _show_part(console, f"{title}: {name}", value)
 
 
-def _shown(value: Any) -> str:
+def _shown(value: object) -> str:
     match value:
         case bool():
             return "yes" if value else "no"

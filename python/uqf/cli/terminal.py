@@ -1,4 +1,4 @@
-"""What all commands share at the terminal: progress, tables, and a clean end by Ctrl-C."""
+"""What all commands share at the terminal: progress, tables, refusals in words, and a clean end by Ctrl-C."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ from rich.text import Text
 
 from uqf.cli.entry import INTERRUPTED
 from uqf.data.progress import Progress as FitProgress
+from uqf.errors import FileFormatError, UQFError
 from uqf.printable import printable
 
 
@@ -95,3 +96,36 @@ def fit_progress() -> Iterator[Callable[[FitProgress], object]]:
             )
 
         yield show
+
+
+#: Ends a command with a message. Anything else is a bug of this package and is shown as one.
+REFUSALS = (UQFError, OSError, ValueError, ImportError, MemoryError, OverflowError, RecursionError)
+
+
+@contextmanager
+def about(*files: object) -> Iterator[None]:
+    """Whatever is refused inside is refused with the names of these files."""
+    try:
+        yield
+    except REFUSALS as error:
+        names = list(map(str, files))
+        if isinstance(error, (OSError, ImportError)) or any(name in str(error) for name in names):
+            raise
+        raise FileFormatError(f"{', '.join(names)}: {reason(error)}") from error
+
+
+def reason(error: BaseException) -> str:
+    """What is wrong, in words."""
+    match error:
+        case MemoryError():
+            return str(error) or "this needs more memory than there is"
+        case OverflowError() | RecursionError():
+            return f"{error} ({type(error).__name__})"
+        case _:
+            return str(error)
+
+
+def explain(error: BaseException) -> None:
+    """Prints why a command ends."""
+    message = printable(f"uqf: {reason(error)}")
+    Console(stderr=True).print(message, style="red", markup=False, highlight=False, soft_wrap=True)

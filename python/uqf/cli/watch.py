@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable
-from typing import Any
 
 from rich.console import Console, Group
 from rich.live import Live
@@ -13,6 +12,7 @@ from rich.text import Text
 
 from uqf.frames import Frame
 from uqf.printable import printable
+from uqf.types import Record
 
 #: Styles of the letters of pictures; others are printed as they are.
 STYLES = {"#": "grey37", "@": "bold yellow", "g": "red", "G": "bold magenta", "*": "green", "o": "green"}
@@ -87,7 +87,7 @@ def show(frames: Iterable[Frame], title: str, actions: list[str], speed: float, 
                 time.sleep(1.0 / speed)
 
 
-def as_record(frames: Iterable[Frame], world: str, actions: list[str]) -> dict[str, Any]:
+def as_record(frames: Iterable[Frame], world: str, actions: list[str]) -> Record:
     """The episode for machines."""
     steps = [
         {

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,6 +19,7 @@ from uqf.data.cell_targets import (
 from uqf.data.cells import Cells
 from uqf.data.checks import FloatArray, floats, integers
 from uqf.data.raw_columns import Column
+from uqf.types import AnyArray, Record
 
 #: So many occurrences of every combination of names, on average, and each gets a cell of its own.
 ENOUGH_OCCURRENCES = 20
@@ -51,13 +51,13 @@ MAX_ROWS = 100_000
 
 def chosen_cells(
     columns: tuple[Column, ...],
-    values: Sequence[NDArray[Any]],
+    values: Sequence[AnyArray],
     rewards: ArrayLike | None,
     offsets: ArrayLike | None,
-    actions: NDArray[Any] | None,
+    actions: AnyArray | None,
     max_codes: int,
     seed: int,
-) -> tuple[Cells, dict[str, Any]]:
+) -> tuple[Cells, Record]:
     """(cells, what was found); arguments as in `Codebook.fit`."""
     count = len(values[0])
     ends = integers("offsets", [0, count] if offsets is None else offsets, np.int64)
@@ -109,7 +109,7 @@ def chosen_cells(
     return grown(columns, features, seen, np.concatenate(weighted, axis=1), size, seed), told
 
 
-def _few_values(column: Column, values: NDArray[Any]) -> bool:
+def _few_values(column: Column, values: AnyArray) -> bool:
     """Whether values can be told apart one by one: names, or whole numbers between which there is no cut to choose."""
     if column.kind == "category":
         return True
@@ -172,7 +172,7 @@ class Losses:
 
 
 def _losses(
-    seen: NDArray[Any],
+    seen: AnyArray,
     targets: FloatArray,
     halves: NDArray[np.int64],
     most: int,

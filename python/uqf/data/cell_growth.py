@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +12,7 @@ from sklearn.tree import DecisionTreeRegressor
 from uqf.data.cells import Cells, Question
 from uqf.data.checks import FloatArray
 from uqf.data.raw_columns import OTHER, Column
+from uqf.types import AnyArray, Tree
 
 #: Cuts of a number that the tree chooses from.
 MAX_CUTS = 254
@@ -30,7 +30,7 @@ class Feature:
     name: str | None = None
     is_name: bool = False
 
-    def of(self, values: Sequence[NDArray[Any]]) -> NDArray[np.float32]:
+    def of(self, values: Sequence[AnyArray]) -> NDArray[np.float32]:
         """One number a row; NaN where a number is missing."""
         column = values[self.column]
         if self.is_name:
@@ -51,7 +51,7 @@ class Feature:
         return Question(self.column, self.cuts[int(threshold)], left, right, missing_left)
 
 
-def features_of(columns: Sequence[Column], values: Sequence[NDArray[Any]]) -> list[Feature]:
+def features_of(columns: Sequence[Column], values: Sequence[AnyArray]) -> list[Feature]:
     """What the tree may ask about."""
     found = []
     for index, (column, given) in enumerate(zip(columns, values, strict=True)):
@@ -99,7 +99,7 @@ def grown(
     return _as_cells(columns, features, grown_tree(seen, targets, size, seed).tree_)
 
 
-def grown_tree(seen: NDArray[np.float32], targets: FloatArray, size: int, seed: int) -> Any:
+def grown_tree(seen: NDArray[np.float32], targets: FloatArray, size: int, seed: int) -> Tree:
     """A fitted tree of at most `size` leaves."""
     tree = DecisionTreeRegressor(max_leaf_nodes=max(size, 2), min_samples_leaf=MIN_STEPS, random_state=seed)
     return tree.fit(seen, targets)
@@ -113,7 +113,7 @@ def separated(
     return _as_cells(columns, features, tree.fit(seen, np.arange(len(seen))).tree_)
 
 
-def _as_cells(columns: tuple[Column, ...], features: Sequence[Feature], tree: Any) -> Cells:
+def _as_cells(columns: tuple[Column, ...], features: Sequence[Feature], tree: Tree) -> Cells:
     """The tree in our own terms: parents before their children, leaves from left to right."""
     order: list[int] = []
     leaves: list[int] = []

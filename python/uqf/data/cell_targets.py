@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from uqf.data.checks import FloatArray
 from uqf.data.raw_columns import Column
+from uqf.types import AnyArray
 
 #: A reward one step later counts for so much less.
 DISCOUNT = 0.95
@@ -22,7 +22,7 @@ MAX_ACTIONS = 16
 MAX_NAMES = 16
 
 
-def appearance(columns: Sequence[Column], values: Sequence[NDArray[Any]]) -> FloatArray:
+def appearance(columns: Sequence[Column], values: Sequence[AnyArray]) -> FloatArray:
     """The observations themselves as standardised numbers, each column with the same weight."""
     parts = []
     for column, given in zip(columns, values, strict=True):

@@ -7,13 +7,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
-from typing import Any, get_args
+from typing import get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from uqf.data.names import checked_names
 from uqf.data.raw_columns import Column, Kind
+from uqf.types import AnyArray, Raw, Record
 
 #: More questions or columns than this are taken for damage.
 MAX_QUESTIONS = 100_000
@@ -39,7 +40,7 @@ class Question:
             return self.missing_is_yes
         return value == self.cut if isinstance(self.cut, str) else value < self.cut  # type: ignore[operator]
 
-    def answers(self, values: NDArray[Any]) -> NDArray[np.bool_]:
+    def answers(self, values: AnyArray) -> NDArray[np.bool_]:
         """For many, as `Column.values` gives them."""
         missing = values == None if values.dtype == object else np.isnan(values)  # noqa: E711
         if self.cut is None:
@@ -81,7 +82,7 @@ class Cells:
         """Number of leaves."""
         return len(self.questions) + 1
 
-    def encode(self, columns: Sequence[NDArray[Any]]) -> NDArray[np.int64]:
+    def encode(self, columns: Sequence[AnyArray]) -> NDArray[np.int64]:
         """Codes of many observations, a raw array for each column."""
         values = [column.values(raw) for column, raw in zip(self.columns, columns, strict=True)]
         codes = np.zeros(len(columns[0]), np.int64)
@@ -96,7 +97,7 @@ class Cells:
                 waiting += [(question.yes, rows[yes]), (question.no, rows[~yes])]
         return codes
 
-    def encode_one(self, raw: Sequence[Any]) -> int:
+    def encode_one(self, raw: Sequence[Raw]) -> int:
         """Code of one observation, a raw value for each column."""
         place, questions = 0, self.questions
         while place < len(questions):
@@ -123,7 +124,7 @@ class Cells:
         found = {question.column for question in self.questions}
         return tuple(column.name for index, column in enumerate(self.columns) if index in found)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Record:
         """As JSON knows it."""
         return {
             "columns": [[one.name, one.kind, one.has_missing, list(one.names)] for one in self.columns],
@@ -133,7 +134,7 @@ class Cells:
         }
 
     @classmethod
-    def from_dict(cls, content: dict[str, Any]) -> Cells:
+    def from_dict(cls, content: Record) -> Cells:
         """What `to_dict` gave; ValueError or TypeError for anything else."""
         columns, questions = content["columns"], content["questions"]
         if len(questions) > MAX_QUESTIONS or len(columns) > MAX_COLUMNS:

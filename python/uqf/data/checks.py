@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
+from uqf.types import AnyArray
 
 FloatArray = NDArray[np.float64]
 
 
-def integers(name: str, values: ArrayLike, dtype: type[np.signedinteger[Any]]) -> NDArray[Any]:
+def integers(name: str, values: ArrayLike, dtype: type[np.int32] | type[np.int64]) -> AnyArray:
     """A one-dimensional array of integers, contiguous and aligned."""
     array = np.asarray(values)
     if array.ndim != 1:
@@ -35,7 +35,7 @@ def floats(name: str, values: ArrayLike) -> FloatArray:
     return array
 
 
-def frozen(array: NDArray[Any]) -> NDArray[Any]:
+def frozen(array: AnyArray) -> AnyArray:
     """A view that cannot be written to."""
     view = array.view()
     view.flags.writeable = False

@@ -6,19 +6,20 @@ import os
 from collections import deque
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from distributed import Client, Future, KilledWorker
 from distributed.comm import get_address_host
 
 from uqf.data.codebook import Codebook
+from uqf.data.formats.alphabet import Asked
 from uqf.data.formats.columns import LogColumns
 from uqf.data.formats.parquet import files_of
 from uqf.data.formats.parquet_shards import BATCH_STEPS, Shards
 from uqf.data.formats.survey import FileSurvey, survey
+from uqf.data.map_reduce import TreeSum
 from uqf.data.progress import LOG
 from uqf.data.shards import Source
-from uqf.data.tree_sum import TreeSum
 from uqf.errors import FileFormatError, WorkerError
 
 Sum = TypeVar("Sum")
@@ -32,7 +33,7 @@ GROUP = 8
 
 def map_reduce_on_cluster(
     work: Callable[..., Sum],
-    shards: Source | Sequence[Any],
+    shards: Source | Sequence[object],
     merge: Callable[[Sum, Sum], Sum],
     client: Client,
     tick: Tick,
@@ -42,7 +43,7 @@ def map_reduce_on_cluster(
     `work`, with the reduced maps in it, goes to the cluster once and from worker to worker; as the result of a
     task it is made again should its worker die. A shard whose worker dies is read again by another one.
     """
-    tree, groups = TreeSum(merge), deque[tuple[list[Any], list[Future], Future]]()
+    tree, groups = TreeSum(merge), deque[tuple[list[object], list[Future], Future]]()
     shared = client.submit(_same, work, pure=False)
     most = 2 + 2 * len(client.nthreads()) // GROUP
     try:
@@ -67,12 +68,12 @@ def map_reduce_on_cluster(
     return tree.total()
 
 
-def _submit(client: Client, shared: Future, shard: Any) -> Future:
+def _submit(client: Client, shared: Future, shard: object) -> Future:
     hosts = list(getattr(shard, "hosts", ())) or None
     return client.submit(_run, shared, shard, workers=hosts, pure=False)
 
 
-def _tree(client: Client, leaves: list[Future], merge: Callable[[Any, Any], Any]) -> Future:
+def _tree(client: Client, leaves: list[Future], merge: Callable[[Sum, Sum], Sum]) -> Future:
     """The sum of some leaves as a task of its own."""
     tree = TreeSum[Future](lambda left, right: client.submit(merge, left, right, pure=False))
     for leaf in leaves:
@@ -80,7 +81,7 @@ def _tree(client: Client, leaves: list[Future], merge: Callable[[Any, Any], Any]
     return tree.total()
 
 
-def _take(tree: TreeSum[Any], groups: deque[tuple[list[Any], list[Future], Future]], tick: Tick) -> None:
+def _take(tree: TreeSum[Sum], groups: deque[tuple[list[object], list[Future], Future]], tick: Tick) -> None:
     members, _, total = groups[0]
     tree.push(total.result())
     groups.popleft()
@@ -88,11 +89,11 @@ def _take(tree: TreeSum[Any], groups: deque[tuple[list[Any], list[Future], Futur
     tick(sum(getattr(shard, "n_steps", 0) for shard in members))
 
 
-def _same(work: Any) -> Any:
+def _same(work: Sum) -> Sum:
     return work
 
 
-def _run(work: Callable[[Any], Any], shard: Any) -> Any:
+def _run(work: Callable[[object], Sum], shard: object) -> Sum:
     return work(shard)
 
 
@@ -144,7 +145,7 @@ def dask_shards(
     """
     one_each = {get_address_host(address): address for address in sorted(client.nthreads())}
     given = (n_actions, n_observations, codebook)
-    seen = client.run(_look, os.fspath(folder), columns, *given, workers=list(one_each.values()))
+    seen = client.run(_look, os.fspath(folder), columns, given, workers=list(one_each.values()))
     surveys: dict[str, FileSurvey] = {}
     hosts: dict[str, tuple[str, ...]] = {}
     for host, address in one_each.items():
@@ -157,8 +158,8 @@ def dask_shards(
     return Shards.of_surveys([surveys[path] for path in sorted(surveys)], hosts, given, batch_steps)
 
 
-def _look(folder: str, *options: Any) -> list[FileSurvey]:
+def _look(folder: str, columns: LogColumns | None, given: Asked) -> list[FileSurvey]:
     path = Path(folder).absolute()
     if path.is_dir() and not any(path.glob("*.parquet")):
         return []
-    return [survey(file, *options) for file in files_of(path)] if path.exists() else []
+    return [survey(file, columns, given) for file in files_of(path)] if path.exists() else []

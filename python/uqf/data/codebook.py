@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from uqf.data.action_bins import ActionBins
 from uqf.data.cells import Cells
 from uqf.data.names import Names, checked_names
 from uqf.data.raw_columns import columns_of, kind_of, values_of_one, with_first
+from uqf.data.transformer import Transformer
+from uqf.types import Raw, Record, TableLike
 
 #: Codes of a codebook, whoever asks for more.
 MAX_CODES = 100_000
 
 
-class Codebook:
+class Codebook(Transformer):
     """Observations of several columns, each a category, a number or missing, as codes 0, 1, 2, …
 
     One column of names keeps them all: code i is the i-th in alphabetical order, and one code more, the last, stands
@@ -24,8 +27,7 @@ class Codebook:
     An unseen number lies in the nearest cell, an unseen name in the cell of what is none of the known ones, and a
     missing value is a value of its own. Nothing that is observed later is an error.
 
-    It is a scikit-learn transformer (`fit`, `transform`, `get_params`, `clone`) without its base classes, which take
-    seconds to import: an agent that only acts should not wait for them.
+    It is a scikit-learn transformer (`fit`, `transform`, `get_params`, `clone`).
 
     Parameters
     ----------
@@ -45,25 +47,27 @@ class Codebook:
     True
     """
 
+    _PARAMETERS = ("max_codes", "seed")
+
     def __init__(self, *, max_codes: int = 1024, seed: int = 0) -> None:
         self.max_codes = max_codes
         self.seed = seed
 
     coding_: Names | Cells | None
     """How observations are coded; None if they are codes already."""
-    action_names: tuple[str, ...] | None = None
-    """Names of the actions in the order of their codes; None if they are numbers."""
-    diagnostics_: dict[str, Any]
+    actions_: tuple[str, ...] | ActionBins | None = None
+    """Names of the actions in the order of their codes, or cells of numbers; None if they are codes already."""
+    diagnostics_: Record
     """What `fit` found: the number of cells, the columns that are asked about and those that do not matter."""
 
     def fit(
         self,
-        columns: Any,
+        columns: TableLike,
         rewards: ArrayLike | None = None,
         offsets: ArrayLike | None = None,
         *,
         actions: ArrayLike | None = None,
-        first: Any = None,
+        first: TableLike | None = None,
     ) -> Self:
         """Learns the codes from a log.
 
@@ -92,7 +96,11 @@ class Codebook:
             raise ValueError("columns hold no row: give at least one")
         taken = None if actions is None else np.asarray(actions)
         if taken is not None and taken.dtype.kind in "OUS":
-            self.action_names = tuple(sorted({str(one) for one in taken.tolist()}))
+            self.actions_ = tuple(sorted({str(one) for one in taken.tolist()}))
+        elif taken is not None and taken.dtype.kind == "f":
+            raise ValueError(
+                f"actions hold {taken.dtype}: give codes or names, such as those of the cells they lie in"
+            )
         values = [column.values(found[column.name]) for column in kinds]
         if len(kinds) == 1 and kinds[0].kind == "category":
             self.coding_ = Names.of(kinds[0].name, values[0])
@@ -117,11 +125,13 @@ class Codebook:
         made.diagnostics_ = {}
         return made.with_actions(actions)
 
-    def with_actions(self, names: Sequence[str] | None) -> Codebook:
-        """The same codes of observations, with these names of actions."""
+    def with_actions(self, actions: Sequence[str] | ActionBins | None) -> Codebook:
+        """The same codes of observations, with these names of actions, or these cells of numbers."""
         made = type(self)(max_codes=self.max_codes, seed=self.seed)
         made.coding_, made.diagnostics_ = self.coding_, self.diagnostics_
-        made.action_names = None if names is None else checked_names("actions", names)
+        if actions is not None and not isinstance(actions, ActionBins):
+            actions = checked_names("actions", actions)
+        made.actions_ = actions
         return made
 
     @property
@@ -131,8 +141,20 @@ class Codebook:
 
     @property
     def n_actions(self) -> int | None:
-        """Number of actions, if they have names."""
-        return None if self.action_names is None else len(self.action_names)
+        """Number of actions, if they have names or are cells of numbers."""
+        if isinstance(self.actions_, ActionBins):
+            return self.actions_.n
+        return None if self.actions_ is None else len(self.actions_)
+
+    @property
+    def action_names(self) -> tuple[str, ...] | None:
+        """Names of the actions in the order of their codes; None if they are numbers."""
+        return None if isinstance(self.actions_, ActionBins) else self.actions_
+
+    @property
+    def action_bins(self) -> ActionBins | None:
+        """How numeric actions are cut into cells; None if they are not."""
+        return self.actions_ if isinstance(self.actions_, ActionBins) else None
 
     def refuse_other_sizes(self, n_actions: int, n_observations: int) -> None:
         """Raises ValueError if there are other numbers of codes than these."""
@@ -159,7 +181,7 @@ class Codebook:
         used = self.coding_.used if isinstance(self.coding_, Cells) else self.columns_
         return tuple(name for name in self.columns_ if name not in used)
 
-    def encode(self, columns: Any) -> NDArray[np.int64]:
+    def encode(self, columns: TableLike) -> NDArray[np.int64]:
         """Codes of many observations, shape (n,); columns as in `fit`, in any order if they have names."""
         if self.coding_ is None:
             return np.asarray(columns, np.int64)
@@ -174,7 +196,7 @@ class Codebook:
             )
         return self.coding_.encode([found[name] for name in names])
 
-    def encode_one(self, raw: Any) -> int:
+    def encode_one(self, raw: Raw) -> int:
         """Code of one observation: a scalar, a name, a mapping, a tuple or an array."""
         if self.coding_ is None:
             return int(raw)
@@ -188,26 +210,38 @@ class Codebook:
             raise ValueError(f"code {code}: the codebook has {self.coding_.n_codes}")
         return self.coding_.describe(int(code))
 
-    def encode_action(self, action: str | int) -> int:
-        """Code of an action; numbers stand for themselves."""
+    def encode_action(self, action: Raw) -> int:
+        """Code of an action: of a name, or of a number by the cell it lies in; without either, codes are themselves."""
+        if isinstance(self.actions_, ActionBins):
+            return int(self.actions_.encode([action])[0])
         if not isinstance(action, str):
             return int(action)
-        if self.action_names is None or action not in self.action_names:
-            known = "only numbers" if self.action_names is None else ", ".join(self.action_names[:20])
+        if self.actions_ is None or action not in self.actions_:
+            known = "only numbers" if self.actions_ is None else ", ".join(self.actions_[:20])
             raise ValueError(f"action {action!r} does not occur in the logs, which know {known}")
-        return self.action_names.index(action)
+        return self.actions_.index(action)
 
-    def decode_action(self, code: int) -> str | int:
-        """Name of an action, or its code if actions have no names."""
-        return int(code) if self.action_names is None else self.action_names[code]
+    def decode_action(self, code: int) -> Raw:
+        """What is done: the name, the number (or array) that stands for a cell, or the code itself."""
+        if isinstance(self.actions_, ActionBins):
+            return self.actions_.decode(code)
+        return int(code) if self.actions_ is None else self.actions_[code]
+
+    def action_name(self, code: int) -> str:
+        """What an action is called, such as "repair", "valve 0.35" or "3"."""
+        return str(self.decode_action(code)) if self.action_bins is None else self.action_bins.name(code)
+
+    def describe_action(self, code: int) -> str:
+        """The same with all that it stands for, such as "0.2 ≤ valve < 0.5: 0.35"."""
+        return self.action_name(code) if self.action_bins is None else self.action_bins.describe(code)
 
     def __eq__(self, other: object) -> bool:
         """Whether both give the same codes; how they were learned does not matter."""
         if not isinstance(other, Codebook):
             return NotImplemented
-        return (getattr(self, "coding_", None), self.action_names) == (
+        return (getattr(self, "coding_", None), self.actions_) == (
             getattr(other, "coding_", None),
-            other.action_names,
+            other.actions_,
         )
 
     __hash__ = None  # type: ignore[assignment]
@@ -219,59 +253,34 @@ class Codebook:
 
     # --- what files hold ---
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Record:
         """As JSON knows it."""
+        known = self.actions_
         return {
-            "actions": None if self.action_names is None else list(self.action_names),
+            "actions": known.to_dict() if isinstance(known, ActionBins) else known and list(known),
             "observations": None if self.coding_ is None else self.coding_.to_dict(),
         }
 
     @classmethod
-    def from_dict(cls, content: Any) -> Codebook:
+    def from_dict(cls, content: Raw) -> Codebook:
         """What `to_dict` gave; anything else raises ValueError."""
         try:
             actions, coded = content["actions"], content["observations"]
-            made = cls.named(actions)
+            made = cls.named().with_actions(
+                ActionBins.from_dict(actions) if isinstance(actions, dict) else actions
+            )
             if coded is not None:
                 made.coding_ = (Names if "names" in coded else Cells).from_dict(coded)
         except (KeyError, TypeError, AttributeError, IndexError) as error:
             raise ValueError(f"no codebook: {type(error).__name__}: {error}") from None
         return made
 
-    # --- scikit-learn's conventions ---
-
-    def transform(self, columns: Any) -> NDArray[np.int64]:
+    def transform(self, columns: TableLike) -> NDArray[np.int64]:
         """Codes of many observations, shape (n, 1)."""
         return self.encode(columns)[:, None]
 
     def fit_transform(
-        self, columns: Any, rewards: ArrayLike | None = None, **given: Any
+        self, columns: TableLike, rewards: ArrayLike | None = None, **given: ArrayLike | None
     ) -> NDArray[np.int64]:
         """`fit` and `transform` in one."""
         return self.fit(columns, rewards, **given).transform(columns)
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Parameters of `__init__`."""
-        return {"max_codes": self.max_codes, "seed": self.seed}
-
-    def set_params(self, **given: Any) -> Self:
-        """Sets parameters of `__init__`."""
-        for name, value in given.items():
-            if name not in self.get_params():
-                raise ValueError(f"{name}: the parameters are {', '.join(self.get_params())}")
-            setattr(self, name, value)
-        return self
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "coding_")
-
-    def __sklearn_tags__(self) -> Any:
-        from sklearn.utils import InputTags, Tags, TargetTags, TransformerTags
-
-        tags = InputTags(one_d_array=True, categorical=True, string=True, dict=True, allow_nan=True)
-        return Tags(
-            estimator_type="transformer",
-            target_tags=TargetTags(required=False),
-            transformer_tags=TransformerTags(),
-            input_tags=tags,
-        )

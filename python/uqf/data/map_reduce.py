@@ -5,14 +5,42 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import BrokenExecutor, Executor, Future
-from typing import Any, TypeVar
+from typing import Generic, TypeVar
 
 from uqf.data.progress import LOG
-from uqf.data.shards import Source
-from uqf.data.tree_sum import TreeSum
+from uqf.data.shards import Source, Workers
 from uqf.errors import WorkerError
 
 Sum = TypeVar("Sum")
+
+
+class TreeSum(Generic[Sum]):
+    """Adds up a sequence as a balanced binary tree: ((0+1)+(2+3))+((4+5)+…). Holds log₂(n) sums.
+
+    Floating-point addition is not associative, so the tree is fixed by the positions alone.
+    """
+
+    def __init__(self, merge: Callable[[Sum, Sum], Sum]) -> None:
+        self.merge = merge
+        self.levels: list[Sum | None] = []
+
+    def push(self, term: Sum) -> None:
+        """The next term of the sequence."""
+        for level, waiting in enumerate(self.levels):
+            if waiting is None:
+                self.levels[level] = term
+                return
+            term, self.levels[level] = self.merge(waiting, term), None
+        self.levels.append(term)
+
+    def total(self) -> Sum:
+        """The sum of everything pushed."""
+        last, *earlier = [waiting for waiting in self.levels if waiting is not None]
+        for waiting in earlier:
+            last = self.merge(waiting, last)
+        return last
+
+
 Tick = Callable[[int], object]
 
 #: Unfinished and unmerged results of an executor that does not say how many workers it has.
@@ -21,10 +49,10 @@ IN_FLIGHT = 64
 
 def map_reduce(
     work: Callable[..., Sum],
-    shards: Source | Sequence[Any],
+    shards: Source | Sequence[object],
     merge: Callable[[Sum, Sum], Sum],
     *,
-    executor: Any = None,
+    executor: Workers = None,
     tick: Tick = lambda steps: None,
 ) -> Sum:
     """The sum of ``work(shard)`` over all shards; the same bits with any executor or none.
@@ -58,12 +86,12 @@ def map_reduce(
 
 def _on_executor(
     work: Callable[..., Sum],
-    shards: Source | Sequence[Any],
+    shards: Source | Sequence[object],
     merge: Callable[[Sum, Sum], Sum],
     executor: Executor,
     tick: Tick,
 ) -> Sum:
-    tree, waiting = TreeSum(merge), deque[tuple[Any, Future[Sum]]]()
+    tree, waiting = TreeSum(merge), deque[tuple[object, Future[Sum]]]()
     most = 2 * getattr(executor, "_max_workers", IN_FLIGHT // 2)
     try:
         for index in range(len(shards)):
@@ -84,7 +112,7 @@ def _on_executor(
     return tree.total()
 
 
-def _take(tree: TreeSum[Any], waiting: deque[tuple[Any, Future[Any]]], tick: Tick) -> None:
+def _take(tree: TreeSum[Sum], waiting: deque[tuple[object, Future[Sum]]], tick: Tick) -> None:
     """Adds the oldest result to the tree; it stays in the queue until it has come, to be cancelled if need be."""
     shard, future = waiting[0]
     result = future.result()

@@ -6,12 +6,12 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from uqf.data.raw_columns import Column
+from uqf.types import AnyArray, Raw, Record
 
 #: How an observation that never occurred in the logs is shown.
 UNKNOWN = "(unknown)"
@@ -38,7 +38,7 @@ class Names:
         checked_names("observations", self.names)
 
     @classmethod
-    def of(cls, column: str, values: NDArray[Any]) -> Names:
+    def of(cls, column: str, values: AnyArray) -> Names:
         """All that occur, in alphabetical order."""
         return cls(column, tuple(sorted({_name(one) for one in values.tolist()})))
 
@@ -57,13 +57,13 @@ class Names:
         """One more than there are names."""
         return len(self.names) + 1
 
-    def encode(self, columns: Sequence[NDArray[Any]]) -> NDArray[np.int64]:
+    def encode(self, columns: Sequence[AnyArray]) -> NDArray[np.int64]:
         """Codes of many values."""
         places, other = self._places, len(self.names)
         listed = self.columns[0].values(columns[0]).tolist()
         return np.array([places.get(_name(one), other) for one in listed], np.int64)
 
-    def encode_one(self, raw: Sequence[Any]) -> int:
+    def encode_one(self, raw: Sequence[Raw]) -> int:
         """Code of a value, in a list of its own."""
         value = self.columns[0].value(raw[0])
         return self._places.get(MISSING if value is None else str(value), len(self.names))
@@ -72,12 +72,12 @@ class Names:
         """The name."""
         return UNKNOWN if code == len(self.names) else self.names[code]
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Record:
         """As JSON knows it."""
         return {"column": self.column, "names": list(self.names)}
 
     @classmethod
-    def from_dict(cls, content: dict[str, Any]) -> Names:
+    def from_dict(cls, content: Record) -> Names:
         """What `to_dict` gave; ValueError or TypeError for anything else."""
         (column,) = checked_names("columns", [content["column"]])
         return cls(column, checked_names("observations", content["names"]))

@@ -15,7 +15,7 @@ from uqf.data.reader import Reader
 from uqf.data.trajectories import Trajectories
 
 #: What a step costs in units of `Reporter`, about nanoseconds.
-COST = 40.0
+COST = 100.0
 
 #: Learners square rewards in single precision: the largest must lie between these, or all must be 0.
 REWARDS = (1e-12, 1e12)

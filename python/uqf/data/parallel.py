@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
 from functools import cache
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from threadpoolctl import ThreadpoolController
 
@@ -15,14 +16,15 @@ Result = TypeVar("Result")
 
 
 @cache
-def _controller() -> Any:
+def _controller() -> ThreadpoolController:
     """What controls the threads of BLAS; looking for it takes milliseconds."""
     return ThreadpoolController()
 
 
-def single_blas() -> Any:
+def single_blas() -> AbstractContextManager[object]:
     """A context in which linear algebra uses one thread, so that its bits do not depend on their number."""
-    return _controller().limit(limits=1, user_api="blas")
+    limited: AbstractContextManager[object] = _controller().limit(limits=1, user_api="blas")
+    return limited
 
 
 def in_order(work: Callable[[Part], Result], parts: Iterable[Part], threads: int | None) -> Iterator[Result]:

@@ -6,10 +6,12 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+
+from uqf.types import AnyArray, Raw, TableLike
 
 Kind = Literal["number", "category", "date"]
 
@@ -36,7 +38,7 @@ class Column:
     names: tuple[str, ...] = ()
     """The common names of a category; `OTHER` at the end stands for rarer ones."""
 
-    def value(self, raw: Any) -> float | str | None:
+    def value(self, raw: Raw) -> float | str | None:
         """One raw value as a number or a name; None is missing, and so is what cannot be read as a number."""
         if type(raw) is float and self.kind == "number":  # the usual case, at every step of an agent
             return raw if raw == raw else None
@@ -50,7 +52,7 @@ class Column:
             return None
         return None if math.isnan(number) else number
 
-    def values(self, raw: NDArray[Any]) -> NDArray[Any]:
+    def values(self, raw: AnyArray) -> AnyArray:
         """Raw values as floats with NaN for missing, or as an object array of names with None for missing."""
         if self.kind != "category" and raw.dtype.kind in "fiub":
             return raw.astype(np.float64)
@@ -63,7 +65,7 @@ class Column:
             return names
         return np.array([math.nan if one is None else one for one in listed], np.float64)
 
-    def with_names(self, values: NDArray[Any]) -> Column:
+    def with_names(self, values: AnyArray) -> Column:
         """The same column, with the names that are common among its values."""
         if self.kind != "category":
             return self
@@ -73,14 +75,14 @@ class Column:
         return replace(self, names=(*common, OTHER) if len(common) < len(counts) else tuple(common))
 
 
-def name_of(raw: Any) -> str:
+def name_of(raw: Raw) -> str:
     """How a category is called."""
     if isinstance(raw, (bool, np.bool_)):
         return "true" if raw else "false"
     return str(raw)
 
 
-def is_missing(raw: Any) -> bool:
+def is_missing(raw: Raw) -> bool:
     """None, NaN, NaT and pandas' NA."""
     if raw is None or type(raw).__name__ == "NAType":
         return True
@@ -92,7 +94,7 @@ def is_missing(raw: Any) -> bool:
         return False
 
 
-def kind_of(name: str, raw: NDArray[Any]) -> Column:
+def kind_of(name: str, raw: AnyArray) -> Column:
     """The kind of a column: numbers if all values are, dates if all are, and categories otherwise."""
     if raw.dtype.kind in "iuf":
         return Column(name, "number", raw.dtype.kind == "f" and bool(np.isnan(raw).any()))
@@ -117,7 +119,7 @@ def kind_of(name: str, raw: NDArray[Any]) -> Column:
     return Column(name, kind, any(missing))
 
 
-def columns_of(table: Any) -> dict[str, NDArray[Any]]:
+def columns_of(table: TableLike) -> dict[str, AnyArray]:
     """The columns of a mapping, a pandas, polars or Arrow table, a 2-D array, or a 1-D array (one column)."""
     found = dict(_named(table))
     if not found:
@@ -128,9 +130,9 @@ def columns_of(table: Any) -> dict[str, NDArray[Any]]:
     return found
 
 
-def _named(table: Any) -> Iterator[tuple[str, NDArray[Any]]]:
+def _named(table: TableLike) -> Iterator[tuple[str, AnyArray]]:
     if isinstance(table, Mapping):
-        names: Sequence[Any] = list(table)
+        names: Sequence[Raw] = list(table)
     elif hasattr(table, "column_names"):  # pyarrow
         names = table.column_names
     elif hasattr(table, "columns"):  # pandas, polars
@@ -147,7 +149,7 @@ def _named(table: Any) -> Iterator[tuple[str, NDArray[Any]]]:
         yield from _spread(str(name), _array(str(name), table[name]))
 
 
-def _spread(name: str, array: NDArray[Any]) -> Iterator[tuple[str, NDArray[Any]]]:
+def _spread(name: str, array: AnyArray) -> Iterator[tuple[str, AnyArray]]:
     """An array of one value a row, or the columns of one of several."""
     if array.ndim == 1:
         yield name or OBSERVATION, array
@@ -156,14 +158,14 @@ def _spread(name: str, array: NDArray[Any]) -> Iterator[tuple[str, NDArray[Any]]
             yield f"{name}.{index}" if name else f"x{index}", column
 
 
-def _records(rows: Sequence[Any]) -> Iterator[tuple[str, NDArray[Any]]]:
+def _records(rows: Sequence[Raw]) -> Iterator[tuple[str, AnyArray]]:
     """Observations one by one, each a mapping or a tuple of the same parts."""
     listed = [dict(_items(row, "")) for row in rows]
     for name in listed[0]:
         yield name, _array(name, [row.get(name) for row in listed])
 
 
-def _array(name: str, values: Any) -> NDArray[Any]:
+def _array(name: str, values: TableLike) -> AnyArray:
     """An array of values; lists with names, Nones and numbers mixed keep them as they are."""
     if hasattr(values, "to_numpy"):
         if hasattr(values, "combine_chunks"):
@@ -186,12 +188,12 @@ def _array(name: str, values: Any) -> NDArray[Any]:
 
 
 def with_first(
-    found: Mapping[str, NDArray[Any]],
-    first: Mapping[str, NDArray[Any]],
-    rewards: Any,
-    offsets: Any,
-    actions: Any,
-) -> tuple[dict[str, NDArray[Any]], Any, Any, Any]:
+    found: Mapping[str, AnyArray],
+    first: Mapping[str, AnyArray],
+    rewards: ArrayLike | None,
+    offsets: ArrayLike | None,
+    actions: ArrayLike | None,
+) -> tuple[dict[str, AnyArray], AnyArray | None, AnyArray, AnyArray | None]:
     """Columns, rewards, offsets and actions with a row more at the beginning of every episode: what was seen first.
 
     It has no reward, and its action is that of the next step, which nobody looks at.
@@ -212,15 +214,15 @@ def with_first(
     return rows, paid, ends + np.arange(len(ends)), taken
 
 
-def _widened(column: NDArray[Any], other: NDArray[Any]) -> NDArray[Any]:
+def _widened(column: AnyArray, other: AnyArray) -> AnyArray:
     """The column with a type that holds the other's values too."""
     return column.astype(np.result_type(column, other) if column.dtype.kind == other.dtype.kind else object)
 
 
-def values_of_one(raw: Any, names: Sequence[str]) -> list[Any]:
+def values_of_one(raw: Raw, names: Sequence[str]) -> list[Raw]:
     """The values of one observation in the order of its columns; what a mapping lacks is missing."""
     if isinstance(raw, Mapping):
-        found: Mapping[Any, Any] = raw if all(name in raw for name in names) else dict(_items(raw, ""))
+        found: Mapping[str, Raw] = raw if all(name in raw for name in names) else dict(_items(raw, ""))
         return [found.get(name) for name in names]
     flat = isinstance(raw, np.ndarray)
     values = raw.ravel().tolist() if flat else [value for _, value in _items(raw, "")]
@@ -231,7 +233,7 @@ def values_of_one(raw: Any, names: Sequence[str]) -> list[Any]:
     return values
 
 
-def _items(raw: Any, name: str) -> Iterator[tuple[str, Any]]:
+def _items(raw: Raw, name: str) -> Iterator[tuple[str, Raw]]:
     """(name, value) of all that an observation is made of, as `columns_of` names them."""
     if isinstance(raw, Mapping):
         for key, part in raw.items():
@@ -243,14 +245,14 @@ def _items(raw: Any, name: str) -> Iterator[tuple[str, Any]]:
         yield name or OBSERVATION, raw
 
 
-def _seconds(raw: Any) -> float:
+def _seconds(raw: Raw) -> float:
     """Seconds since 1970 of a date, or a number as it is."""
     if isinstance(raw, (int, float)):
         return float(raw)
     return float(_seconds_of(np.asarray(raw, "datetime64[us]").reshape(1))[0])
 
 
-def _seconds_of(dates: NDArray[Any]) -> NDArray[np.float64]:
+def _seconds_of(dates: AnyArray) -> NDArray[np.float64]:
     whole = dates.astype("datetime64[us]")
     seconds = whole.astype(np.int64) / 1e6
     return np.where(np.isnat(whole), math.nan, seconds)

@@ -13,7 +13,7 @@ import numpy as np
 from uqf.data.fingerprint import Fingerprint
 from uqf.data.map_reduce import Tick, map_reduce
 from uqf.data.progress import Callback, Reporter
-from uqf.data.shards import Shard, source_of
+from uqf.data.shards import Data, Shard, Workers, source_of
 from uqf.data.trajectories import Trajectories
 from uqf.errors import FileFormatError
 
@@ -39,11 +39,11 @@ class Reader:
 
     def __init__(
         self,
-        data: Any,
+        data: Data,
         *,
         work: Callable[[int], float],
         threads: int | None = None,
-        executor: Any = None,
+        executor: Workers = None,
         progress: Callback | None = None,
         unit: float = 1e-9,
     ) -> None:
@@ -90,6 +90,7 @@ class Reader:
 class Pass:
     """What one reading of some shards came to, and a checksum of every shard in their order."""
 
+    # Any: kinds of sums follow one another through one reader; `sum` gives each its type back.
     total: Any
     checksums: tuple[int, ...]
     fingerprint: Fingerprint | None
@@ -97,7 +98,7 @@ class Pass:
 
 
 def _read(
-    work: Callable[[Trajectories], Any], identifies: bool, shard: Shard, tick: Tick | None = None
+    work: Callable[[Trajectories], Additive], identifies: bool, shard: Shard, tick: Tick | None = None
 ) -> Pass:
     total, checksum, found = None, 0, None
     for batch in shard.batches():

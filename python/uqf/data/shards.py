@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from concurrent.futures import Executor
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 import numpy as np
 
 from uqf.data.codebook import Codebook
 from uqf.data.trajectories import Trajectories
+
+if TYPE_CHECKING:
+    import distributed
 
 #: Episodes in a block of data in memory. Part of what the last bits of a result depend on, so it never varies;
 #: a multiple of the blocks of the core that leaves work for a good many threads.
@@ -105,7 +109,14 @@ class Blocks:
         return Block(chosen, f"episodes from {first} on")
 
 
-def source_of(data: Any) -> Source:
+Data = Trajectories | Source | str | os.PathLike[str]
+"""What learners read: episodes in memory, shards, or the path of a folder of Parquet files."""
+
+Workers: TypeAlias = "Executor | distributed.Client | None"
+"""Who reads it; None is this process."""
+
+
+def source_of(data: Data) -> Source:
     """Episodes in memory, a folder of Parquet files or its path, or any other source of shards."""
     if isinstance(data, Trajectories):
         return Blocks(data)
@@ -114,7 +125,7 @@ def source_of(data: Any) -> Source:
 
         return Shards(data)
     if hasattr(data, "reward_size") and hasattr(data, "in_memory"):
-        return data  # type: ignore[no-any-return]
+        return data
     raise TypeError(
         f"data is a {type(data).__name__}: give uqf.Trajectories (see uqf.Trajectories.from_episodes), "
         "uqf.Shards or the path of a folder of Parquet files"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 import os
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,6 +14,7 @@ from uqf import _core
 from uqf.data.checks import FloatArray, floats, frozen, integers
 from uqf.data.codebook import Codebook
 from uqf.data.episode import Episode
+from uqf.types import AnyArray, Raw, Record
 
 MAX_SYMBOLS = 2**31 - 1
 
@@ -101,12 +102,13 @@ class Trajectories:
         n_episodes = len(episode_offsets) - 1
         if n_episodes == 0:
             raise ValueError("the data set is empty: give at least one episode")
-        if terminated is None:
-            ended = np.zeros(max(n_episodes, 0), np.bool_)
-        else:
+        ended = np.zeros(max(n_episodes, 0), np.bool_)
+        if terminated is not None:
             ended = np.ascontiguousarray(terminated, np.bool_)
             if ended.shape != (n_episodes,):
                 raise ValueError(f"terminated has shape {ended.shape}: there are {n_episodes} episodes")
+        first = first_observations
+        first = None if first is None else integers("first_observations", first, np.int32)
         self._keep(
             integers("actions", actions, np.int32),
             integers("observations", observations, np.int32),
@@ -117,19 +119,17 @@ class Trajectories:
             operator.index(n_actions),
             operator.index(n_observations),
             codebook,
-            None
-            if first_observations is None
-            else integers("first_observations", first_observations, np.int32),
+            first,
         )
         _core.validate(self)
 
-    def _keep(self, *parts: Any) -> None:
+    def _keep(self, *parts: object) -> None:
         """The parts in the order of `__slots__`; arrays cannot be written to any longer."""
         for name, part in zip(self.__slots__, parts, strict=True):
             setattr(self, name, frozen(part) if isinstance(part, np.ndarray) else part)
 
     @classmethod
-    def _trusted(cls, *parts: Any) -> Trajectories:
+    def _trusted(cls, *parts: object) -> Trajectories:
         """Parts that the core made or that were cut out of checked ones."""
         made = cls.__new__(cls)
         made._keep(*parts)
@@ -205,8 +205,7 @@ class Trajectories:
     def returns(self, discount: float = 1.0) -> FloatArray:
         """Discounted return of every episode, the first reward undiscounted."""
         within = np.arange(self.n_steps) - np.repeat(self.offsets[:-1], self.lengths)
-        totals: FloatArray = np.add.reduceat(self.rewards * float(discount) ** within, self.offsets[:-1])
-        return totals
+        return np.asarray(np.add.reduceat(self.rewards * float(discount) ** within, self.offsets[:-1]))
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
@@ -214,7 +213,11 @@ class Trajectories:
     def __iter__(self) -> Iterator[Episode]:
         return (self[index] for index in range(len(self)))
 
-    def __getitem__(self, index: Any) -> Any:
+    @overload
+    def __getitem__(self, index: int | np.integer[Any]) -> Episode: ...  # Any: of every width
+    @overload
+    def __getitem__(self, index: slice | ArrayLike) -> Trajectories: ...
+    def __getitem__(self, index: Raw) -> Episode | Trajectories:
         """An `Episode` for an integer; `Trajectories` for a slice, an index array or a boolean mask."""
         if isinstance(index, tuple) and len(index) == 2 and index[1] is Ellipsis:
             index = index[0]  # how scikit-learn 1.9 selects samples
@@ -240,7 +243,7 @@ class Trajectories:
         first = None if self.first_observations is None else int(self.first_observations[position])
         return Episode(*self._cut(steps), bool(self.terminated[position]), first)
 
-    def _cut(self, steps: slice) -> tuple[Any, Any, Any, Any]:
+    def _cut(self, steps: slice) -> tuple[AnyArray, AnyArray, FloatArray, FloatArray | None]:
         """Actions, observations, rewards and behavior_probs of some steps."""
         probs = None if self.behavior_probs is None else self.behavior_probs[steps]
         return self.actions[steps], self.observations[steps], self.rewards[steps], probs
@@ -262,7 +265,7 @@ class Trajectories:
         known = None if self.behavior_probs is None else probs
         return self._trusted(*steps, known, offsets, ended, *self._rest(chosen))
 
-    def _rest(self, episodes: Any) -> tuple[Any, ...]:
+    def _rest(self, episodes: slice | NDArray[np.int64]) -> tuple[object, ...]:
         """What follows `terminated` among the parts of some episodes."""
         first = None if self.first_observations is None else self.first_observations[episodes]
         return self.n_actions, self.n_observations, self.codebook, first
@@ -278,10 +281,10 @@ class Trajectories:
 
     __hash__ = None  # type: ignore[assignment]
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> Record:
         return {name: getattr(self, name) for name in self.__slots__}
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
+    def __setstate__(self, state: Record) -> None:
         self.__init__(**state)  # type: ignore[misc]
 
     def to_parquet(self, path: str | os.PathLike[str]) -> None:

@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import numpy
 import scipy
@@ -21,9 +20,10 @@ import sklearn
 
 from uqf.errors import FileFormatError
 from uqf.files import locked, whole_file
+from uqf.types import Raw, Record
 
-Setting = Mapping[str, Any]
-Result = dict[str, Any]
+Setting = Mapping[str, Raw]
+Result = Record
 
 
 @dataclass(frozen=True)
@@ -196,7 +196,7 @@ def code() -> str:
     return digest.hexdigest()[:12]
 
 
-def _flat(row: Row) -> list[dict[str, Any]]:
+def _flat(row: Row) -> list[Record]:
     first = {"experiment": row.cell.experiment, "method": row.cell.method, "seed": row.cell.seed}
     setting = {
         name: value if isinstance(value, (str, int, float)) else json.dumps(value)

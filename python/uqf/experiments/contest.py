@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 from threadpoolctl import threadpool_limits
 
+from uqf.data.progress import Callback
 from uqf.data.trajectories import Trajectories
 from uqf.errors import UQFError
 from uqf.evaluate import estimate_return
 from uqf.experiments.cells import Result
 from uqf.frames import play
+from uqf.learn.learner import Learner
 from uqf.learn.selection import select
+from uqf.policies import Policy
+from uqf.types import Raw, Record
 from uqf.worlds.environments import Environment
 
 #: Seeds of scoring: away from those of training data, which are small numbers.
@@ -29,6 +32,9 @@ QUICK, REPEATS = 0.2, 5
 #: Singular values that are kept for the report.
 SPECTRUM = 40
 
+#: What tells how far a learner is, made for that learner.
+Watch = Callable[[Learner], Callback]
+
 
 @dataclass(frozen=True)
 class Contestant:
@@ -38,11 +44,11 @@ class Contestant:
     """
 
     label: str
-    learner: Any
-    grid: Mapping[str, Sequence[Any]] = field(default_factory=dict)
-    final: Mapping[str, Any] = field(default_factory=dict)
+    learner: Learner
+    grid: Mapping[str, Sequence[Raw]] = field(default_factory=dict)
+    final: Mapping[str, Raw] = field(default_factory=dict)
 
-    def setting(self) -> dict[str, Any]:
+    def setting(self) -> Record:
         """Everything that makes this contestant what it is, in JSON types."""
         grid = {name: list(values) for name, values in self.grid.items()}
         return {"learner": " ".join(repr(self.learner).split()), "grid": grid, "final": dict(self.final)}
@@ -52,8 +58,8 @@ class Contestant:
 class Trained:
     """A contestant after its training; `policy` is None (play uniformly) if the data were refused."""
 
-    policy: Any
-    learner: Any
+    policy: Policy | None
+    learner: Learner
     figures: Result
 
 
@@ -64,7 +70,7 @@ def train(
     folds: int,
     seed: int,
     judge: str = "models",
-    progress: Any = None,
+    progress: Watch | None = None,
 ) -> Trained:
     """Chooses by `select`, then fits once more under the clock.
 
@@ -78,12 +84,12 @@ def train(
 
 
 def _train(
-    contestant: Contestant, data: Trajectories, folds: int, seed: int, judge: str, progress: Any
+    contestant: Contestant, data: Trajectories, folds: int, seed: int, judge: str, progress: Watch | None
 ) -> Trained:
     learner = clone(contestant.learner)
     if "seed" in learner.get_params():
         learner.set_params(seed=seed)
-    chosen: dict[str, Any] = {}
+    chosen: Record = {}
     began = time.perf_counter()
     try:
         if contestant.grid:
@@ -130,19 +136,19 @@ class Clock:
         return {"seconds": time.perf_counter() - wall, "cpu_seconds": time.process_time() - cpu}
 
 
-def _refit(learner: Any, data: Trajectories) -> dict[str, float]:
+def _refit(learner: Learner, data: Trajectories) -> dict[str, float]:
     fresh, clock = clone(learner), Clock()
     fresh.fit(data)
     return clock.read()
 
 
-def score(env: Environment, policy: Any, *, episodes: int, seed: int) -> Result:
+def score(env: Environment, policy: Policy | None, *, episodes: int, seed: int) -> Result:
     """Mean return over fresh episodes (`return`) and its standard error (`stderr`)."""
     found = estimate_return(env, policy, episodes=episodes, seed=SCORING_SEEDS + seed)
     return {"return": found.mean, "stderr": found.stderr, "length": float(found.lengths.mean())}
 
 
-def replay(env: Environment, policy: Any, *, seed: int) -> Result:
+def replay(env: Environment, policy: Policy | None, *, seed: int) -> Result:
     """The first scoring episode as the report shows it."""
     frames = [
         {

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
 
 from uqf.experiments import gridworld
 from uqf.experiments.cells import Row
+from uqf.experiments.contest import mean_and_error
 from uqf.page.figures import Axis, Panel, drawing, legend, table
 from uqf.page.labels import spread
 
@@ -33,13 +35,10 @@ def curves(rows: Sequence[Row], start: str, figure: str) -> dict[str, Curve]:
             if row.cell.method == method:
                 runs.setdefault(row.cell.setting["episodes"], []).append(row.result[figure])
         if runs:
-            found[method] = [(n, *_mean(values)) for n, values in sorted(runs.items())]
+            found[method] = [
+                (n, *np.nan_to_num(mean_and_error(values))) for n, values in sorted(runs.items())
+            ]
     return found
-
-
-def _mean(values: Sequence[float]) -> tuple[float, float]:
-    error = float(np.std(values, ddof=1) / np.sqrt(len(values))) if len(values) > 1 else 0.0
-    return float(np.mean(values)), error
 
 
 def sizes_of(rows: Sequence[Row]) -> list[int]:
@@ -68,6 +67,12 @@ def returns_figure(rows: list[Row]) -> str:
     return drawing(panels, *SIZE, "returns", "Return against training episodes from three starts")
 
 
+def keys(rows: Sequence[Row]) -> list[tuple[str, str]]:
+    """(style, label) of the learners that have been run."""
+    ran = {row.cell.method for row in rows}
+    return [(method, gridworld.LABELS[method]) for method in LEARNERS if method in ran]
+
+
 def _ticks(sizes: list[int]) -> list[int]:
     """All sizes if they are few, else about every second one and the last."""
     return sizes if len(sizes) <= 4 else [*sizes[:-1:2], sizes[-1]]
@@ -75,10 +80,9 @@ def _ticks(sizes: list[int]) -> list[int]:
 
 def table_sizes(rows: Sequence[Row]) -> list[int]:
     """The smallest number of training episodes, and the largest that every learner has been through."""
-    by_method = {
-        method: set(sizes_of([row for row in rows if row.cell.method == method])) for method in LEARNERS
-    }
-    common = set.intersection(*(sizes for sizes in by_method.values() if sizes))
+    common = set(sizes_of(rows))
+    for method in {row.cell.method for row in rows} & set(LEARNERS):
+        common &= set(sizes_of([row for row in rows if row.cell.method == method]))
     return sorted({min(common), max(common)}) if common else []
 
 
@@ -104,15 +108,16 @@ def sections(rows: list[Row]) -> list[str]:
     sizes = sizes_of(rows)
     if not sizes:
         return []
-    names = legend(
-        [(method, gridworld.LABELS[method]) for method in LEARNERS], list(gridworld.REFERENCES.items())
-    )
-    seeds = len({row.cell.seed for row in rows})
+    names = legend(keys(rows), list(gridworld.REFERENCES.items()))
+    ran = {(row.cell.method, row.cell.seed) for row in rows if row.cell.method in LEARNERS}
+    counts = sorted(Counter(method for method, _ in ran).values())
+    few, many = counts[0], counts[-1]
+    seeds = f"{few} to {many} seeds" if few < many else f"{many} seed{'s' * (many > 1)}"
     return [
         "<h2>Grid world: return against data</h2>"
         "<p>The agent sees only how many of the four cells around it are walls. It learns from episodes of "
         "uniformly random play and is then scored on fresh ones. "
-        f"Means over {seeds} seed{'s' * (seeds > 1)}; bands are ± 1 standard error over seeds. "
+        f"Means over {seeds}; bands are ± 1 standard error over seeds. "
         "Point at a mark to read it.</p>"
         f'<div class="card">{returns_figure(rows)}{names}</div>',
         _training_time(rows, sizes, _ticks(sizes)),

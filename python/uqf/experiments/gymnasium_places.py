@@ -5,17 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from uqf.data.trajectories import Trajectories
 from uqf.evaluate import estimate_return, rollout
 from uqf.experiments.contest import SCORING_SEEDS
-from uqf.iteration import policy_iteration
+from uqf.iteration import PolicyIteration, policy_iteration
 from uqf.learn.belief_q import BeliefQ
 from uqf.learn.context_q import ContextQ
+from uqf.policies import Policy
+from uqf.types import Record
 
 if TYPE_CHECKING:
     from uqf.worlds.gymnasium import GymnasiumWorld
+    from uqf.worlds.gymnasium_envs import Env, Source
 
 #: Discount of the learners, since Gymnasium names none; returns are reported undiscounted.
 DISCOUNT = 0.99
@@ -34,21 +37,28 @@ class GymnasiumPlace:
     played: int = 500
     discount: float = DISCOUNT
 
+    @property
+    def source(self) -> Source:
+        """What makes the environment."""
+        if self.name.startswith("popgym"):
+            import popgym  # noqa: F401  (registers its worlds)
+        return position_only_cart_pole if self.name == POSITION_ONLY else registered(self.name)
+
     def world(self, seed: int) -> GymnasiumWorld:
         """With the codebook of the log of this seed, if it needs one."""
-        return _world(self.name, self.steps, self.discount, seed)
+        return _world(self, seed)
 
     def log(self, seed: int) -> Trajectories:
         """Episodes of the uniform policy, with what `reset` shows."""
         return rollout(self.world(seed), episodes=self.episodes, seed=seed)
 
-    def score(self, policy: Any, seed: int) -> float:
+    def score(self, policy: Policy | None, seed: int) -> float:
         """Mean return."""
-        options: dict[str, Any] = {"episodes": self.played, "discount": 1.0, "seed": SCORING_SEEDS + seed}
+        options: Record = {"episodes": self.played, "discount": 1.0, "seed": SCORING_SEEDS + seed}
         return estimate_return(self.world(seed), policy, **options).mean
 
-    def iterated(self, seed: int) -> Any:
-        """The policy of rounds of playing and learning, which begin at random."""
+    def iterated(self, seed: int) -> PolicyIteration:
+        """Rounds of playing and learning, which begin at random."""
         return policy_iteration(
             self.world(seed),
             ContextQ(self.discount),
@@ -56,24 +66,31 @@ class GymnasiumPlace:
             iterations=ROUNDS,
             episodes=max(1, self.episodes // 5),
             seed=seed,
-        ).policy
+        )
 
 
 @cache
-def _world(name: str, steps: int, discount: float, seed: int) -> GymnasiumWorld:
+def _world(place: GymnasiumPlace, seed: int) -> GymnasiumWorld:
     # From the top of the package, which says what to install where Gymnasium is missing.
     from uqf import GymnasiumWorld
 
-    source = position_only_cart_pole if name == POSITION_ONLY else name
-    if name.startswith("popgym"):
-        import popgym  # noqa: F401  (registers its worlds)
-    return GymnasiumWorld(source, horizon=steps, discount=discount, seed=seed)
+    return GymnasiumWorld(place.source, horizon=place.steps, discount=place.discount, seed=seed)
+
+
+def registered(name: str) -> str:
+    """The name, or the newest version of it in an older Gymnasium, such as the one that d3rlpy asks for."""
+    from gymnasium import registry
+
+    if name in registry:
+        return name
+    older = [spec for spec in registry.values() if spec.name == name.rpartition("-v")[0]]
+    return max(older, key=lambda spec: spec.version or 0).id if older else name
 
 
 POSITION_ONLY = "CartPole, positions only"
 
 
-def position_only_cart_pole() -> Any:
+def position_only_cart_pole() -> Env:
     """CartPole without its two velocities."""
     import gymnasium
 

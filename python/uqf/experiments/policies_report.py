@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from uqf.experiments import gridworld, spocman
 from uqf.experiments.cells import Row
-from uqf.page.document import embedded
 from uqf.page.figures import Axis, Panel, drawing, legend
+from uqf.page.parts import embedded
 from uqf.printable import escape
+from uqf.types import Record
 
 #: One colour per world where curves are worlds.
 SPECTRUM_STYLES = {
@@ -60,7 +59,7 @@ def spectra(grid: list[Row], pacman: list[Row]) -> str:
 
 def replays(grid: list[Row], pacman: list[Row]) -> str:
     """One card per recorded episode; of each world and method the one with most data."""
-    shown: dict[str, tuple[str, Any]] = {}
+    shown: dict[str, tuple[str, Record]] = {}
     for row in grid + pacman:
         if "replay" in row.result:
             labels = spocman.LABELS if row.cell.experiment == spocman.EXPERIMENT else gridworld.LABELS
@@ -77,7 +76,7 @@ def replays(grid: list[Row], pacman: list[Row]) -> str:
     )
 
 
-def _replay(title: str, record: dict[str, Any]) -> str:
+def _replay(title: str, record: Record) -> str:
     frames = embedded({"actions": record["actions"], "frames": record["frames"]})
     speeds = "".join(
         f'<option value="{speed}"{" selected" * (speed == 4)}>{speed} steps / s</option>'

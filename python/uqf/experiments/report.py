@@ -8,10 +8,10 @@ from pathlib import Path
 from uqf.experiments import gridworld, gridworld_report, spocman, spocman_report
 from uqf.experiments.cells import Cell, Row, Store
 from uqf.experiments.policies_report import replays, spectra
-from uqf.experiments.spocman_table import longest_fitted_q, summary, time_ratios
+from uqf.experiments.spocman_report import longest_fitted_q, summary, time_ratios
 from uqf.files import whole_file
-from uqf.page.document import document, style, tiles
 from uqf.page.figures import standalone
+from uqf.page.parts import document, style, tiles
 from uqf.printable import escape
 
 #: What differs from row to row on the same machine.
@@ -36,8 +36,7 @@ def write_report(folder: str | os.PathLike[str], size: str) -> Path:
     _write(path, document("uqf: the experiments", body))
     if gridworld_report.sizes_of(grid):
         figure = gridworld_report.returns_figure(grid)
-        keys = [(method, gridworld.LABELS[method]) for method in gridworld_report.LEARNERS]
-        levels = list(gridworld.REFERENCES.items())
+        keys, levels = gridworld_report.keys(grid), list(gridworld.REFERENCES.items())
         alone = standalone(figure, style(), keys, levels, *gridworld_report.SIZE)
         _write(path.with_name("gridworld.svg"), alone)
     return path

@@ -10,9 +10,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass
-from importlib import import_module
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -21,6 +19,7 @@ from uqf.learn.belief_q import BeliefQ
 from uqf.learn.fit import fit
 from uqf.learn.learner import Learner
 from uqf.learn.uqf import UQF
+from uqf.types import Raw, Record
 from uqf.worlds.environments import Environment, TabularPOMDP
 from uqf.worlds.named import make
 
@@ -28,7 +27,7 @@ from uqf.worlds.named import make
 SHARD_STEPS = 1_000_000
 
 #: The learner whose cost is measured; the curves change one of these at a time.
-LEARNER: dict[str, Any] = {
+LEARNER: Record = {
     "target": "return",
     "rank": 20,
     "projection": "hashed",
@@ -78,7 +77,7 @@ def write_shards(env: Environment, folder: Path, steps: int, *, shard_steps: int
     return written
 
 
-def fit_cost(curve: str, value: int, folder: Path, threads: int | None, options: dict[str, Any]) -> Cost:
+def fit_cost(curve: str, value: int, folder: Path, threads: int | None, options: Record) -> Cost:
     """Fits `UQF` to a folder in this process; call it in a fresh one, since memory never shrinks."""
     return clocked(curve, value, lambda: UQF(**(LEARNER | options), threads=threads).fit(folder))
 
@@ -94,8 +93,8 @@ def learner_cost(name: str, discount: float, steps: int, folder: Path, threads: 
 
 def clocked(curve: str, value: int, work: Callable[[], Learner]) -> Cost:
     """What a fit costs."""
-    # Loaded before the clock starts.
-    import_module("uqf.data.formats.parquet_shards")
+    import uqf.data.formats.parquet_shards  # noqa: F401  (loaded before the clock starts)
+
     begin, worked = time.perf_counter(), time.process_time()
     found = work().diagnostics_
     seconds, cpu_seconds = time.perf_counter() - begin, time.process_time() - worked
@@ -112,7 +111,7 @@ def peak_megabytes() -> float:
     return int(status["VmHWM"].split()[0]) / 1024
 
 
-def measure(curve: str, value: int, folder: Path, threads: int | None, **options: Any) -> Cost:
+def measure(curve: str, value: int, folder: Path, threads: int | None, **options: Raw) -> Cost:
     """`fit_cost` in processes of their own, the better of two."""
     costs = []
     for _ in range(2):

@@ -7,29 +7,30 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
 from uqf.data.reader import Reader
 from uqf.evaluate import rollout
 from uqf.learn.spectral.basis import Basis, Counting, Target
-from uqf.learn.spectral.passes import hankel_sums, operator_sums
+from uqf.learn.spectral.passes import HankelSums, OperatorSums, hankel_sums, operator_sums
 from uqf.learn.spectral.statistics import Statistics
 from uqf.learn.spectral.statistics_file import save_statistics
+from uqf.types import Raw, Record
 from uqf.worlds.named import make
 
 Result = TypeVar("Result")
 
 
-def timed(work: Callable[..., Result], *arguments: Any) -> tuple[Result, float]:
+def timed(work: Callable[..., Result], *arguments: Raw) -> tuple[Result, float]:
     """The result and the processor seconds that it took."""
     begin = time.process_time()
     result = work(*arguments)
     return result, time.process_time() - begin
 
 
-def days(world: str, episodes: int, number: int = 4) -> Iterator[dict[str, Any]]:
+def days(world: str, episodes: int, number: int = 4) -> Iterator[Record]:
     """So many days of so many episodes, added one after the other; processor seconds of all threads."""
     basis, target, env = Basis(projection="hashed"), Target("return", 0.95), make(world)
     total = Statistics.of(Reader(rollout(env, episodes=episodes), work=float), basis, target)
@@ -53,16 +54,16 @@ def days(world: str, episodes: int, number: int = 4) -> Iterator[dict[str, Any]]
         }
 
 
-def parcels(world: str, episodes: int, dim: int, rank: int) -> dict[str, Any]:
+def parcels(world: str, episodes: int, dim: int, rank: int) -> Record:
     """Size of the sums that a worker sends, and the time to add two of them."""
     basis = Basis(projection="hashed", prefix_dim=dim, suffix_dim=dim)
     counting = Counting(basis, Target("return", 0.95), 1.0, None)
     rng = np.random.default_rng(0)
     maps = rng.normal(size=(dim, rank)), rng.normal(size=(dim, rank))
     blocks = [rollout(make(world), episodes=episodes, seed=seed) for seed in (0, 1)]
-    found: dict[str, Any] = {"world": world, "dimension": dim, "rank": rank}
-    firsts: list[Any] = [hankel_sums(counting, 1, block) for block in blocks]
-    seconds: list[Any] = [operator_sums(counting, *maps, 1, block) for block in blocks]
+    found: Record = {"world": world, "dimension": dim, "rank": rank}
+    firsts: list[HankelSums] = [hankel_sums(counting, 1, block) for block in blocks]
+    seconds: list[OperatorSums] = [operator_sums(counting, *maps, 1, block) for block in blocks]
     for name, pair in (("first pass", firsts), ("second pass", seconds)):
         _, adding = timed(pair[0].plus, pair[1])
         found[f"{name} MB"] = round(len(pickle.dumps(pair[0])) / 1e6, 2)

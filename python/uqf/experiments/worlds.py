@@ -6,8 +6,9 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from sklearn.base import clone
@@ -17,8 +18,11 @@ from uqf.data.trajectories import Trajectories
 from uqf.evaluate import estimate_return, rollout
 from uqf.experiments.contest import SCORING_SEEDS, mean_and_error
 from uqf.experiments.gymnasium_places import GymnasiumPlace, gymnasium_places
+from uqf.iteration import PolicyIteration
 from uqf.learn.context_q import ContextQ
 from uqf.learn.fit import fit
+from uqf.learn.learner import Learner
+from uqf.policies import Policy
 from uqf.worlds.environments import TabularPOMDP
 from uqf.worlds.pomdp_file import load_pomdp
 
@@ -27,6 +31,9 @@ LOGGED, STEPS, PLAYED = 1_000, 50, 1_000
 
 #: Seconds that PBVI has for planning with the model in hand.
 PLANNING = 20.0
+
+#: The rival that plays itself, for as many steps as `policy_iteration`.
+RECURRENT_PPO = "RecurrentPPO, online"
 
 
 class Place(Protocol):
@@ -43,8 +50,16 @@ class Place(Protocol):
     def log(self, seed: int) -> Trajectories:
         """Episodes of the uniform policy."""
 
-    def score(self, policy: Any, seed: int) -> float:
+    def score(self, policy: Policy | None, seed: int) -> float:
         """Mean return of a policy (None: uniform)."""
+
+
+@runtime_checkable
+class Player(Protocol):
+    """Somebody who learned from raw observations, and plays with them."""
+
+    def score_in(self, place: GymnasiumPlace, seed: int) -> float:
+        """Mean return in the episodes that the place plays."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +78,7 @@ class PomdpPlace:
         """Episodes of the uniform policy."""
         return rollout(self.world, episodes=LOGGED, horizon=STEPS, seed=seed)
 
-    def score(self, policy: Any, seed: int) -> float:
+    def score(self, policy: Policy | None, seed: int) -> float:
         """Mean return."""
         return estimate_return(
             self.world, policy, episodes=PLAYED, horizon=STEPS, seed=SCORING_SEEDS + seed
@@ -94,10 +109,11 @@ class Result:
     """The learner that the front door chose."""
 
 
-def contest(place: Place, seeds: range, online: bool = False) -> Iterator[Result]:
+def contest(place: Place, seeds: range, online: bool = False, rivals: bool = False) -> Iterator[Result]:
     """Every method on the log of every seed; chance and, if the model is known, PBVI are played as well.
 
     `online` adds `policy_iteration`, which plays twice as many episodes as the log has, in worlds of Gymnasium.
+    `rivals` adds learners of others there: d3rlpy's on the same log, and with `online` RecurrentPPO for as many steps.
     """
     planned = None
     if isinstance(place, PomdpPlace) and place.discount < 1.0:
@@ -109,27 +125,53 @@ def contest(place: Place, seeds: range, online: bool = False) -> Iterator[Result
     }
     for seed in seeds:
         data = place.log(seed)
-        methods: dict[str, Callable[[], Any]] = {"chance": lambda: None}
+        methods: dict[str, Callable[..., Learner | Policy | PolicyIteration | Player | None]]
+        methods = {"chance": lambda: None}
         methods |= {method: partial(_taught, table, data) for method, table in tables.items()}
         methods["uqf.fit"] = partial(fit, data, discount=place.discount, seed=seed)
         if planned is not None:
             methods["PBVI, given the model"] = partial(_known, planned)
         if online and isinstance(place, GymnasiumPlace):
             methods["policy_iteration, online"] = partial(place.iterated, seed)
+        if rivals and isinstance(place, GymnasiumPlace):
+            methods |= _rivals(place, seed, online)
+        steps = 0
         for method, learn in methods.items():
             begin = time.process_time()
-            found = learn()
+            found = learn(steps) if method == RECURRENT_PPO else learn()
             seconds = time.process_time() - begin
-            earned = place.score(getattr(found, "policy_", found), seed)
+            if isinstance(found, PolicyIteration):
+                steps, found = sum(part.n_steps for part in found.data), found.policy
+            if isinstance(found, Player):
+                assert isinstance(place, GymnasiumPlace)
+                earned = found.score_in(place, seed)
+            else:
+                earned = place.score(found.policy_ if isinstance(found, Learner) else found, seed)
             learner = type(found).__name__ if method == "uqf.fit" else ""
             yield Result(place.name, method, seed, earned, seconds, learner)
 
 
-def _taught(learner: Any, data: Trajectories) -> Any:
-    return clone(learner).fit(data)
+def _rivals(place: GymnasiumPlace, seed: int, online: bool) -> dict[str, Callable[..., Player]]:
+    missing = [name for name in ("gymnasium", "d3rlpy", "sb3_contrib") if find_spec(name) is None]
+    if missing:
+        raise ImportError(f"the rivals need {', '.join(missing)}: pip install 'uqf[rivals]'")
+    from uqf.experiments.rival_settings import SETTINGS
+    from uqf.experiments.rivals import RawLog, offline, recurrent_ppo
+
+    log, setting = RawLog.of(place, seed), SETTINGS[place.name]
+    found: dict[str, Callable[..., Player]] = {
+        "DiscreteCQL": partial(offline, log, setting),
+        "behaviour cloning": partial(offline, log, setting, cloning=True),
+    }
+    return found | ({RECURRENT_PPO: partial(recurrent_ppo, place, seed)} if online else {})
 
 
-def _known(policy: Any) -> Any:
+def _taught(learner: Learner, data: Trajectories) -> Learner:
+    fitted: Learner = clone(learner).fit(data)
+    return fitted
+
+
+def _known(policy: Policy) -> Policy:
     return policy
 
 

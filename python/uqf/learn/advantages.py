@@ -14,13 +14,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import scipy.linalg
 import scipy.sparse
 
-from uqf.data.along import advantages, cut_before, discounted_backward, goes_on
+from uqf import _core
+from uqf.data.along import advantages, cut_before, goes_on
 from uqf.data.checks import FloatArray
 from uqf.data.overview import Overview
 from uqf.data.propensities import propensities
@@ -69,14 +69,14 @@ class Softmax:
     """Standard error of the values."""
     temperature: float
 
-    def ratios(self, rows: Rows, data: Trajectories) -> FloatArray:
-        """Its probability of every logged action over that of the log, half-way to it: ½ + ½ π/b, (n_steps,)."""
+    def ratios(self, rows: Rows, data: Trajectories, towards: float = TOWARDS) -> FloatArray:
+        """Its probability of every logged action over that of the log, so far towards it: 1 − t + t π/b, (n_steps,)."""
         values = rows @ self.weights.astype(np.float32)
         probs = softmax(values[cut_before(data)].astype(np.float64), self.temperature)
         logged = propensities(data)
-        towards = probs[np.arange(data.n_steps), data.actions] / logged
+        full = probs[np.arange(data.n_steps), data.actions] / logged
         # What was certain says nothing of what else might have been done.
-        return np.where(logged < 1.0, 1.0 - TOWARDS + TOWARDS * towards, 1.0)
+        return np.where(logged < 1.0, 1.0 - towards + towards * full, 1.0)
 
 
 @dataclass(frozen=True)
@@ -94,19 +94,12 @@ class ValueSums:
 
         Every difference and reward is then multiplied by its ρ, and a sum goes on by the factor γλ min(1, ρ).
         """
-        before = cut_before(data)
-        here, rewards = rows[before], data.rewards.astype(np.float32)
-        ahead = rows[before + 1]
-        ahead *= (-discount * goes_on(data)).astype(np.float32)[:, np.newaxis]
-        ahead += here
-        factor: float | FloatArray = discount * VALUE_TRACE
-        if ratios is not None:
-            ahead *= ratios.astype(np.float32)[:, np.newaxis]
-            rewards *= ratios.astype(np.float32)
-            factor = discount * VALUE_TRACE * np.minimum(1.0, ratios)
-        discounted_backward(ahead, data.offsets, factor)
-        discounted_backward(rewards, data.offsets, factor)
-        return cls((here.T @ ahead).astype(np.float64), (here.T @ rewards).astype(np.float64))
+        following = discount * goes_on(data)
+        each = np.ones(data.n_steps) if ratios is None else ratios
+        factors = discount * VALUE_TRACE * np.minimum(1.0, each)
+        numbers = (array.astype(np.float32) for array in (data.rewards, following, each, factors))
+        sums = _core.temporal_differences(rows, data.offsets, *numbers)
+        return cls(sums[:, :-1], sums[:, -1])
 
     def plus(self, other: ValueSums) -> ValueSums:
         """The sums of both."""
@@ -163,14 +156,14 @@ class AdvantageSums:
 
 
 def solved_advantages(
-    memory: Memory, grams: Grams, moments: Sequence[Moments]
+    memory: Memory, grams: Grams, moments: Sequence[Moments], ridge: float = RIDGE
 ) -> list[tuple[FloatArray, float]]:
     """(weights (width, actions), their noise in units of reward) for each of the moments."""
-    penalty = np.full(memory.width, RIDGE)
-    penalty[0] = CONSTANT_RIDGE
+    penalty = np.full(memory.width, ridge)
+    penalty[0] = max(CONSTANT_RIDGE, ridge)
     weights = np.zeros((len(moments), memory.width, len(grams.starts)))
     total = np.zeros((memory.width, memory.width))
-    common: list[tuple[float, int, Any]] = []
+    common: list[tuple[float, int, FloatArray]] = []
     for action in grams.blocks:
         gram = grams.whole(action, memory)
         total += gram

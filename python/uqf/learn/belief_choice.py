@@ -9,7 +9,7 @@ import numpy as np
 from uqf.learn.advantages import TEMPERATURE, trace
 from uqf.learn.belief_memory import BeliefMemory
 from uqf.learn.clones import MAX_COMPARED, CloneTrainer, Plan
-from uqf.learn.discounts import MIN_EPISODES, discount_gains
+from uqf.learn.discounts import MIN_EPISODES, Halves
 
 #: Numbers on which learning discounts are compared at most, on either side.
 GAIN_CELLS = 4_000_000
@@ -53,15 +53,8 @@ def choose(trainer: CloneTrainer, wanted: int, discounts: list[float]) -> tuple[
         taught, judges = (half.of_task(task) for half in few)
         gains: dict[float, float] = {}
         if len(discounts) > 1:
-            gains = discount_gains(
-                memory,
-                taught,
-                judges,
-                discounts,
-                decay=trace(len(taught)),
-                temperature=TEMPERATURE,
-                threads=trainer.threads,
-            )
+            halves_of_task = Halves(memory, taught, judges, trace(len(taught)), TEMPERATURE, trainer.threads)
+            gains = halves_of_task.gains(discounts)
         chosen = max(gains, key=gains.__getitem__) if gains else discounts[-1]
         choices.append(Choice(counts, chosen, likelihoods, gains))
     return plans, choices

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +12,7 @@ from uqf import _core
 from uqf.data.propensities import last_observations
 from uqf.data.trajectories import Trajectories
 from uqf.policies import BeliefPolicy
+from uqf.types import Record
 
 
 class BeliefMemory:
@@ -27,7 +27,7 @@ class BeliefMemory:
         parts = [models.filters() for models in families]
         by_model = ("states", "starts", "transitions", "ranges")
         joined = {name: np.concatenate([part[name] for part in parts]) for name in by_model}
-        self.parts: dict[str, Any] = parts[0] | joined
+        self.parts: Record = parts[0] | joined
         features = int(self.parts["states"].sum())
         self.filters = self.policy(np.zeros((1 + features, n_actions)), 0.0)
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass, field
 from functools import partial
-from typing import Any
+from typing import Self
 
 import numpy as np
 from sklearn.base import clone
@@ -17,6 +17,7 @@ from uqf.data.overview import COST, Overview
 from uqf.data.parallel import single_blas
 from uqf.data.progress import Callback
 from uqf.data.reader import Reader
+from uqf.data.shards import Data, Workers
 from uqf.data.trajectories import Trajectories
 from uqf.learn.advantages import (
     TEMPERATURE,
@@ -59,13 +60,14 @@ class Kept:
     sizes: list[Size]
 
 
+@dataclass(eq=False, repr=False)
 class BeliefQ(Learner):
     """Learns a belief state, the value of the logging policy on it, and the advantage of every action.
 
     The belief is over the states of cloned hidden Markov models (every state shows one observation), trained by
-    Baum and Welch's method from several random starts. Values are linear in the beliefs of all models: one least-
-    squares temporal-difference solve and one ridge regression per action. The best learner from a fixed log on
-    every aliased world of ours.
+    Baum and Welch's method from several random starts. Values are linear in the beliefs of all models: one
+    least-squares temporal-difference solve and one ridge regression per action. The best learner from a fixed log
+    on every aliased world of ours.
 
     Parameters
     ----------
@@ -96,47 +98,15 @@ class BeliefQ(Learner):
     True
     """
 
-    def __init__(
-        self,
-        discount: float = 0.99,
-        *,
-        states: int = 60,
-        models: int = 4,
-        learning_discount: float | None = None,
-        temperature: float | None = None,
-        seed: int = 0,
-        threads: int | None = None,
-    ) -> None:
-        self.discount = discount
-        self.states = states
-        self.models = models
-        self.learning_discount = learning_discount
-        self.temperature = temperature
-        self.seed = seed
-        self.threads = threads
-
-    def fit(
-        self, data: Any, y: None = None, *, executor: Any = None, progress: Callback | None = None
-    ) -> BeliefQ:
-        """Learns from episodes; `y` is ignored (scikit-learn passes it).
-
-        Parameters
-        ----------
-        data : Trajectories, `uqf.Shards` or the path of a folder of Parquet files
-            Shards are read twice, a batch at a time. Models are trained on a bounded sample of the episodes, drawn by
-            a hash of their content; advantages are learned from all of them.
-        executor : concurrent.futures.Executor or distributed.Client, optional
-            Where shards are read and models are trained. The result has the same bits with any executor or none.
-        progress : callable, optional
-            Called now and then with a `uqf.Progress`: the stage, how far it is, the time left.
-        """
-        return self._fit(data, None, executor, progress)
-
-    def refit(self, data: Any, *, executor: Any = None, progress: Callback | None = None) -> BeliefQ:
-        """A new learner taught by more episodes, with what this one chose: its models go on with their training."""
-        self._fitted()
-        learner: BeliefQ = clone(self)
-        return learner._fit(data, self._kept, executor, progress)
+    policy_: BeliefPolicy = field(init=False)
+    discount: float = 0.99
+    _: KW_ONLY
+    states: int = 60
+    models: int = 4
+    learning_discount: float | None = None
+    temperature: float | None = None
+    seed: int = 0
+    threads: int | None = None
 
     def _check(self) -> None:
         """At the door: what the parameters cost is asked before anything is read."""
@@ -144,7 +114,7 @@ class BeliefQ(Learner):
         positive("models", self.models)
         positive("states", self.states)
 
-    def _fit(self, data: Any, kept: Kept | None, executor: Any, progress: Callback | None) -> BeliefQ:
+    def _fit(self, data: Data, kept: Kept | None, executor: Workers, progress: Callback | None) -> Self:
         self._check()
         work = self.work if kept is None else partial(self._final_work, kept.sizes, begun=1.0)
         reader = Reader(data, work=work, threads=self.threads, executor=executor, progress=progress)
@@ -174,8 +144,7 @@ class BeliefQ(Learner):
         readers = [Reader(data, work=self.work, threads=self.threads) for data in tasks]
         with single_blas():
             self._learn_tasks(learners, readers, None)
-        pairs = zip(learners, tasks, strict=True)
-        return [learner._keep_origin(fingerprint(data), data) for learner, data in pairs]
+        return [one._keep_origin(fingerprint(data), data) for one, data in zip(learners, tasks, strict=True)]
 
     def _learn_tasks(
         self, learners: list[BeliefQ], readers: list[Reader], kept: Kept | None
@@ -197,9 +166,8 @@ class BeliefQ(Learner):
         begun = sum(len(plan.begun or ()) for plan in plans) / sum(plan.models for plan in plans)
         reporter.expect(self._final_work(sizes, readers[0].n_steps, begun))
         families = trainer.finished(plans)
-        for number, (learner, reader, overview, choice) in enumerate(
-            zip(learners, readers, overviews, choices, strict=True)
-        ):
+        tasks = zip(learners, readers, overviews, choices, strict=True)
+        for number, (learner, reader, overview, choice) in enumerate(tasks):
             memory = BeliefMemory([models.for_task(number) for models in families], reader.source.n_actions)
             few = sample.first(VALUE_STEPS).of_task(number)
             learner.policy_ = learner._policy(
@@ -272,7 +240,7 @@ class BeliefQ(Learner):
         last = swept_again(few, first, sums.grams if whole else None, learning_discount, trace(len(sample)))
         return memory.policy(last.weights, last.temperature if self.temperature is None else self.temperature)
 
-    def _diagnostics(self, overview: Overview, choice: Choice, trainer: CloneTrainer) -> dict[str, Any]:
+    def _diagnostics(self, overview: Overview, choice: Choice, trainer: CloneTrainer) -> dict[str, object]:
         observations, actions = trainer.layouts[-1].shared
         return {
             "learner": type(self).__name__,
@@ -292,7 +260,7 @@ class BeliefQ(Learner):
 
 def regression_cost(clones: float) -> float:
     """About how many nanoseconds a step costs in regressions, if what is seen has so many clones; measured."""
-    return 600.0 + 0.085 * clones**2
+    return 400.0 + 0.06 * clones**2
 
 
 def regression_work(steps: int, clones: float) -> float:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import reduce
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 from uqf import _core
 from uqf.data.map_reduce import map_reduce
 from uqf.data.progress import Reporter
+from uqf.data.shards import Workers
 from uqf.learn.moments import embedding, guessed_clones
 from uqf.learn.sample import Sample
 
@@ -22,6 +22,9 @@ FRACTIONS = (15, 4, 1)
 #: Steps that models see at most, and steps on which the first guess of their clones rests.
 MAX_STEPS = 300_000
 GUESS_STEPS = 20_000
+
+#: About how many nanoseconds a step of that guess takes; measured.
+START_COST = 1000.0
 
 #: Iterations of a fresh model, of one that goes on with more episodes, and of the averages at the end: while sizes are
 #: compared, and finally (or one for every so many steps, if that is more).
@@ -42,7 +45,7 @@ GROUPS = 20
 MIN_EVIDENCE = 2.0
 
 #: Fewer models are trained where each has many states: the regressions cost the square of their sum.
-MAX_FEATURES = 320
+MAX_FEATURES = 480
 
 #: ("action" or "observation", code) of all that occurs in some episodes.
 Codes = frozenset[tuple[str, int]]
@@ -120,15 +123,16 @@ class Size:
     @property
     def cost(self) -> float:
         """About how many nanoseconds a step takes; measured."""
-        return float(40.0 * self.clones**0.62)
+        return 10.0 + 3.2 * self.clones
 
     def read(self, steps: int, explore: int, settle: int) -> int:
         """How many steps are read."""
         return self.models * _core.CloneLayout.work(self.states, steps, explore, settle)
 
     def work(self, steps: int, explore: int, settle: int) -> float:
-        """About how many nanoseconds the training takes."""
-        return self.read(steps, explore, settle) * self.cost
+        """About how many nanoseconds the training takes, with the guess where it begins."""
+        guess = START_COST * self.models * min(steps, GUESS_STEPS)
+        return self.read(steps, explore, settle) * self.cost + guess
 
     def scoring_work(self, steps: int) -> float:
         """About how many nanoseconds the likelihood of so many steps takes."""
@@ -142,7 +146,13 @@ class CloneTrainer:
     """
 
     def __init__(
-        self, sample: Sample, states: int, seed: int, threads: int | None, executor: Any, reporter: Reporter
+        self,
+        sample: Sample,
+        states: int,
+        seed: int,
+        threads: int | None,
+        executor: Workers,
+        reporter: Reporter,
     ) -> None:
         self.sample, self.seed, self.threads = sample, seed, threads
         self.executor, self.reporter, self.stage = executor, reporter, "training"
@@ -180,8 +190,8 @@ class CloneTrainer:
         self, models: _core.CloneModels, training: Training, layout: _core.CloneLayout, first: int
     ) -> _core.CloneModels:
         size = Size(layout.n_states, len(models), self.clones(layout))
-        read = size.read(training.sample.data.n_steps, training.explore, training.settle)
-        work = read * size.cost
+        planned = (training.sample.data.n_steps, training.explore, training.settle)
+        read, work = size.read(*planned), size.work(*planned)
         self.reporter.enter(self.stage, f"{len(models)} models of {layout.n_states} states", work)
         if self.executor is None:
             return training((first, models), lambda done: self.reporter.reach(done / read), self.threads)

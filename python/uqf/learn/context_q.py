@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
 
@@ -29,6 +30,7 @@ STEP_SHRINKAGE = (5.0, 5.0)
 TEMPERATURE = 0.06
 
 
+@dataclass(eq=False, repr=False)
 class ContextQ(Learner):
     """Learns by Monte Carlo what every action is worth after the last few symbols, and draws actions by it.
 
@@ -57,18 +59,11 @@ class ContextQ(Learner):
     4
     """
 
-    def __init__(
-        self,
-        discount: float = 0.99,
-        *,
-        depth: int = 3,
-        learning_discount: float | None = None,
-        temperature: float | None = None,
-    ) -> None:
-        self.discount = discount
-        self.depth = depth
-        self.learning_discount = learning_discount
-        self.temperature = temperature
+    discount: float = 0.99
+    _: KW_ONLY
+    depth: int = 3
+    learning_discount: float | None = None
+    temperature: float | None = None
 
     def _learn(self, data: Trajectories, progress: Callable[[Progress], object] | None) -> None:
         positive("depth", self.depth)

@@ -1,16 +1,20 @@
-"""Learning discounts: what may be learned with, where a task has a discount of its own."""
+"""Learning discounts: what may be learned with, where a task has a discount of its own; policies judged held out."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
 from uqf.data.along import advantages, cut_before
-from uqf.data.checks import probability
+from uqf.data.checks import FloatArray, probability
 from uqf.data.trajectories import Trajectories
-from uqf.learn.advantages import Moments, ValueSums, solved_advantages
+from uqf.learn.advantages import Moments, Softmax, ValueSums, solved_advantages
 from uqf.learn.gain import gain
 from uqf.learn.grams import Grams
-from uqf.learn.memory import Memory
+from uqf.learn.memory import Memory, Rows
 from uqf.policies import softmax
 
 #: Data with fewer episodes on either side are not split to choose a learning discount.
@@ -35,30 +39,65 @@ def learning_discounts(discount: float, given: float | None) -> list[float]:
     return [float(given)]
 
 
-def discount_gains(
-    memory: Memory,
-    train: Trajectories,
-    test: Trajectories,
-    discounts: list[float],
-    *,
-    decay: float,
-    temperature: float,
-    threads: int | None,
-) -> dict[float, float]:
-    """By learning discount: what the policy learned from `train` gains on the test episodes, in standard errors.
+@dataclass(frozen=True)
+class Halves:
+    """Policies that are learned from some episodes and judged on others, with rows and sums that all of them share.
 
     decay : λ of the advantages; temperature : of the policies, in standard errors of the learned values
     """
-    rows, before = memory.rows(test, threads), cut_before(test)
-    taught = memory.rows(train, threads)
-    grams = Grams.of(memory, taught, train)
-    values = [ValueSums.of(taught, train, discount).value() for discount in discounts]
-    pairs = list(zip(values, discounts, strict=True))
-    moments = [Moments.of(taught, train, value, discount, decay) for value, discount in pairs]
-    learned = solved_advantages(memory, grams, moments)
-    gains = {}
-    for (value, discount), (weights, noise) in zip(pairs, learned, strict=True):
-        probs = softmax(rows[before] @ weights, temperature * noise)
-        targets = advantages(test, rows @ value, discount, decay)
-        gains[discount] = gain(probs[np.arange(test.n_steps), test.actions], targets, test).evidence
-    return gains
+
+    memory: Memory
+    train: Trajectories
+    test: Trajectories
+    decay: float
+    temperature: float
+    threads: int | None
+    _learned: dict[float, tuple[FloatArray, Moments]] = field(default_factory=dict)
+
+    @cached_property
+    def taught(self) -> Rows:
+        """What the memory keeps of the episodes that teach."""
+        return self.memory.rows(self.train, self.threads)
+
+    @cached_property
+    def rows(self) -> Rows:
+        """What it keeps of those that judge."""
+        return self.memory.rows(self.test, self.threads)
+
+    @cached_property
+    def grams(self) -> Grams:
+        """Of the episodes that teach."""
+        return Grams.of(self.memory, self.taught, self.train)
+
+    def learned(self, discount: float) -> tuple[FloatArray, Moments]:
+        """The value of the logging policy at a learning discount, and what advantages are learned from."""
+        if discount not in self._learned:
+            value = ValueSums.of(self.taught, self.train, discount).value()
+            moments = Moments.of(self.taught, self.train, value, discount, self.decay)
+            self._learned[discount] = value, moments
+        return self._learned[discount]
+
+    def gains(self, discounts: list[float]) -> dict[float, float]:
+        """By learning discount: what its policy gains by single steps on the test episodes, in standard errors."""
+        pairs = [self.learned(discount) for discount in discounts]
+        solved = solved_advantages(self.memory, self.grams, [moments for _, moments in pairs])
+        before, gains = cut_before(self.test), {}
+        for discount, (value, _), (weights, noise) in zip(discounts, pairs, solved, strict=True):
+            values = (self.rows @ weights.astype(np.float32)).astype(np.float64)
+            probs = softmax(values[before], self.temperature * noise)
+            earned = (self.rows @ value.astype(np.float32)).astype(np.float64)
+            targets = advantages(self.test, earned, discount, self.decay)
+            taken = probs[np.arange(self.test.n_steps), self.test.actions]
+            gains[discount] = gain(taken, targets, self.test).evidence
+        return gains
+
+    def worths(self, discount: float, ridges: Sequence[float]) -> dict[float, float]:
+        """By penalty of the advantages: the value of the whole policy before the first step, off-policy."""
+        (_, moments), found = self.learned(discount), {}
+        for ridge in ridges:
+            ((weights, noise),) = solved_advantages(self.memory, self.grams, [moments], ridge)
+            policy = Softmax(weights, noise, self.temperature * noise)
+            ratios = policy.ratios(self.rows, self.test, 1.0)
+            value = ValueSums.of(self.rows, self.test, discount, ratios).value()
+            found[ridge] = float(self.memory.start @ value)
+        return found

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +11,7 @@ from uqf.data.along import returns_to_go
 from uqf.data.checks import FloatArray
 from uqf.data.propensities import last_symbols, propensities
 from uqf.data.trajectories import Trajectories
-from uqf.policies import logged_probs
+from uqf.policies import Policy, logged_probs
 
 #: Longer horizons than this drown the gain of one step in the noise of the steps after it.
 MAX_DISCOUNT = 0.95
@@ -79,6 +78,6 @@ def gain(probs: FloatArray, advantages: FloatArray, data: Trajectories) -> Gain:
     return Gain(np.add.reduceat(gains, data.offsets[:-1]))
 
 
-def policy_gain(policy: Any, baseline: Baseline, data: Trajectories) -> Gain:
+def policy_gain(policy: Policy | None, baseline: Baseline, data: Trajectories) -> Gain:
     """The gain of a policy on held-out episodes."""
     return gain(logged_probs(policy, data), baseline.advantages(data), data)

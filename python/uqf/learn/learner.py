@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,12 +15,17 @@ from uqf.data.fingerprint import fingerprint
 from uqf.data.overview import COST, Overview, check_rewards
 from uqf.data.progress import Callback
 from uqf.data.reader import Reader
+from uqf.data.shards import Data, Workers
 from uqf.data.trajectories import Trajectories
 from uqf.learn.gain import Baseline, policy_gain
 from uqf.learn.not_fitted import NotFittedError
 from uqf.policies import CompiledPolicy, remembered
 from uqf.storage.policies import save
 from uqf.storage.policy_header import Origin
+from uqf.types import Record
+
+if TYPE_CHECKING:
+    from uqf.reports.report import Report
 
 #: Of shards so many steps are learned from, by learners that need all their data at once.
 MAX_STEPS = 2_000_000
@@ -38,24 +43,45 @@ class Learner(BaseEstimator):  # type: ignore[misc]
     n_features_in_ : number of (action, observation) symbols
     """
 
-    policy_: Any
-    diagnostics_: dict[str, Any]
+    policy_: CompiledPolicy
+    diagnostics_: Record
     discount: float
 
     def fit(
-        self, data: Any, y: None = None, *, executor: Any = None, progress: Callback | None = None
+        self, data: Data, y: None = None, *, executor: Workers = None, progress: Callback | None = None
     ) -> Self:
         """Learns from episodes; `y` is ignored (scikit-learn passes it).
 
         Parameters
         ----------
         data : Trajectories, `uqf.Shards` or the path of a folder of Parquet files
-            Of shards a bounded sample of the episodes is learned from, drawn by a hash of their content.
+            Shards are read a batch at a time. `UQF` reads them twice (three times if words are listed) and learns from
+            all episodes. So do `BeliefQ` and `SpectralQ`, but for their models and filters; these, and all of the other
+            learners, are learned from a bounded sample of the episodes, drawn by a hash of their content.
         executor : concurrent.futures.Executor or distributed.Client, optional
-            Where shards are read. The result has the same bits with any executor or none.
+            Where shards are read and models are trained. The result has the same bits with any executor or none.
         progress : callable, optional
             Called now and then with a `uqf.Progress`: the stage, how far it is, the time left.
         """
+        return self._fit(data, None, executor, progress)
+
+    def refit(self, data: Data, *, executor: Workers = None, progress: Callback | None = None) -> Self:
+        """A new learner like this one, taught by other episodes; what this one chose, if anything, is not chosen anew.
+
+        The models of `BeliefQ` go on with their training.
+        """
+        self._fitted()
+        learner: Self = clone(self)
+        return learner._fit(data, getattr(self, "_kept", None), executor, progress)
+
+    def _fit(
+        self,
+        data: Data,
+        kept: Any,  # Any: whatever a learner of the same kind chose before; each knows its own
+        executor: Workers,
+        progress: Callback | None,
+    ) -> Self:
+        """Learns from all that is in memory, or from a sample of shards."""
         if isinstance(data, Trajectories):
             check_rewards(data)
             self._learn(data, progress)
@@ -73,12 +99,6 @@ class Learner(BaseEstimator):  # type: ignore[misc]
             )
         reader.reporter.finish()
         return self._keep_origin(reader.fingerprint, overview.sample)
-
-    def refit(self, data: Any, *, executor: Any = None, progress: Callback | None = None) -> Self:
-        """A new learner like this one, taught by other episodes; it may keep what this one chose."""
-        self._fitted()
-        learner: Self = clone(self)
-        return learner.fit(data, executor=executor, progress=progress)
 
     def refit_work(self, steps: int) -> float:
         """About how many nanoseconds `refit` takes."""
@@ -135,12 +155,12 @@ class Learner(BaseEstimator):  # type: ignore[misc]
 
     def report(
         self,
-        data: Any,
+        data: Data,
         path: str | os.PathLike[str],
         *,
         seed: int = 0,
         progress: Callback | None = None,
-    ) -> Any:
+    ) -> Report:
         """Writes a page about this log and the policy, and returns what it shows; see `uqf.report`."""
         from uqf.reports.report import report
 
@@ -153,7 +173,7 @@ class Learner(BaseEstimator):  # type: ignore[misc]
         shown: str = fragment(self) if hasattr(self, "policy_") else super()._repr_html_()
         return shown
 
-    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
+    def _repr_mimebundle_(self, **_: object) -> dict[str, str]:
         """What notebooks ask first."""
         return {"text/plain": repr(self), "text/html": self._repr_html_()}
 
@@ -179,7 +199,7 @@ class Learner(BaseEstimator):  # type: ignore[misc]
         return hasattr(self, "policy_")
 
 
-def checked_data(data: Any) -> Trajectories:
+def checked_data(data: Data) -> Trajectories:
     """The argument of `fit`, or an error that says what to give instead."""
     if not isinstance(data, Trajectories):
         raise TypeError(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +13,7 @@ from uqf.data.checks import FloatArray
 from uqf.data.propensities import last_observations
 from uqf.data.trajectories import Trajectories
 from uqf.learn.learner import checked_data
+from uqf.types import Integers, Record
 
 IntArray = NDArray[np.int64]
 
@@ -99,11 +99,8 @@ class MarkovTest:
     """
 
     markov: bool
-    """True if nothing in the past was found to matter, in data that could have shown it."""
     coverage: float
-    """Share of the held-out steps whose observation and action occurred in the other half."""
     findings: tuple[Finding, ...]
-    """One for every summary and event, the strongest first."""
 
     @property
     def doubted(self) -> bool:
@@ -134,20 +131,20 @@ class MarkovTest:
             f"Too few data to tell whether the last observation is a state. The strongest doubt: {strongest}."
         )
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> Record:
         """Plain numbers and words, for `diagnostics_`."""
         return {"markov": self.markov, "coverage": self.coverage, "verdict": self.verdict}
 
 
 def markov_test(
-    data: Trajectories, *, summaries: Mapping[str, NDArray[np.integer[Any]]] | None = None, seed: int = 0
+    data: Trajectories, *, summaries: Mapping[str, Integers] | None = None, seed: int = 0
 ) -> MarkovTest:
     """Does anything before the last observation predict rewards, ends or next observations?
 
     Laws of what follows (o, a) are counted in one half of the episodes, by (o, a) alone and by (o, a) with a summary of
     the past, and compared by the log-likelihood of the other half. What a summary gains by chance, with smoothing and
     all, is what it gains when shuffled among steps with the same (o, a); that is taken away. The trap is memory that
-    none of the summaries shows: the last two symbols, the time and the first observation.
+    none of the summaries shows: the last two symbols, the time, the first observation, what the action did last time.
 
     Parameters
     ----------
@@ -210,25 +207,38 @@ def _summaries(data: Trajectories, cells: IntArray) -> dict[str, IntArray]:
     time, size = time_within(data), int(cells.max()) + 2
     one, two = (np.where(time >= back, np.roll(cells, back) + 1, 0) for back in (1, 2))
     first = np.repeat(data.observations[data.offsets[:-1]], data.lengths) + 1
+    episode = np.repeat(np.arange(len(data)), data.lengths)
+    alike = np.lexsort((time, data.actions, episode))
+    again = np.diff(episode[alike] * data.n_actions + data.actions[alike], prepend=-1) == 0
+    followed = np.zeros(data.n_steps, np.int64)
+    followed[alike[again]] = 1 + _outcomes(data)[alike[np.flatnonzero(again) - 1]]
     return {
         "the last symbol": one,
         "the last two symbols": one * size + two,
         "the time": np.floor(np.log2(time + 1)).astype(np.int64),
         "the first observation": np.where(time > 0, first, 0).astype(np.int64),
+        "what followed the action last time": followed,
     }
 
 
 def _events(data: Trajectories) -> dict[str, IntArray]:
     """What may follow an observation and an action; events that never vary are left out."""
-    pay = reward_classes(data) * 2 + ~goes_on(data)
-    events = {
-        "next observations, rewards and ends": data.observations * (pay.max() + 1) + pay,
-        "rewards and ends": pay,
-    }
+    events = {"next observations, rewards and ends": _outcomes(data), "rewards and ends": _pay(data)}
     return {name: _numbered(event) for name, event in events.items() if event.min() < event.max()}
 
 
-def _numbered(values: NDArray[np.integer[Any]]) -> IntArray:
+def _pay(data: Trajectories) -> IntArray:
+    """Reward and end of every step."""
+    return np.asarray(reward_classes(data) * 2 + ~goes_on(data))
+
+
+def _outcomes(data: Trajectories) -> IntArray:
+    """Observation, reward and end of every step."""
+    pay = _pay(data)
+    return np.asarray(data.observations * (pay.max() + 1) + pay)
+
+
+def _numbered(values: Integers) -> IntArray:
     """The same with small numbers: 0, 1, 2, …"""
     return np.asarray(np.unique(values, return_inverse=True)[1], np.int64)
 
@@ -281,7 +291,7 @@ def _compared(
         mixed = np.empty_like(summary)
         mixed[places] = summary[order]
         by_chance.append(score(mixed))
-    more = score(summary) - np.mean(by_chance, axis=0)
+    more = np.mean(score(summary) - np.array(by_chance), axis=0)  # exactly 0 where shuffling changes nothing
     half = len(data) // 2
     episode = np.repeat(np.arange(len(data) - half), data.lengths[half:])
     totals = np.bincount(episode, more)

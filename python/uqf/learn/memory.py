@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import pairwise
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from uqf.data.checks import FloatArray
 from uqf.data.parallel import in_order
+from uqf.data.reader import Sum
 from uqf.data.trajectories import Trajectories
 
 #: Numbers of a feature matrix that are held at once, and up to which all are kept for the next time.
@@ -54,14 +55,15 @@ class Parts:
         self._keeps = (data.n_steps + len(data)) * memory.width <= MAX_KEPT
         self._kept: dict[int, Rows] = {}
 
-    def sum(self, work: Callable[[Rows, Trajectories], Any]) -> Any:
+    def sum(self, work: Callable[[Rows, Trajectories], Sum]) -> Sum:
         """The sum of `work` over all parts, added in their order whoever computed them."""
-        total = None
+        total: Sum | None = None
         for found in in_order(partial(self._done, work), self._cut(), self.threads):
             total = found if total is None else total.plus(found)
+        assert total is not None, "a data set has at least one episode"
         return total
 
-    def _done(self, work: Callable[[Rows, Trajectories], Any], bounds: tuple[int, int]) -> Any:
+    def _done(self, work: Callable[[Rows, Trajectories], Sum], bounds: tuple[int, int]) -> Sum:
         part = self.data[bounds[0] : bounds[1]]
         rows = self._kept.get(bounds[0])
         if rows is None:

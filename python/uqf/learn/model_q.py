@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from uqf import _core
@@ -14,6 +12,7 @@ from uqf.data.trajectories import Trajectories
 from uqf.learn.belief_memory import BeliefMemory
 from uqf.learn.belief_q import BeliefQ
 from uqf.policies import BeliefPolicy
+from uqf.types import Record
 
 #: Plans do not look farther ahead than this discount: a learned model is not that exact.
 MAX_DISCOUNT = 0.99
@@ -112,7 +111,7 @@ def planned_values(families: list[_core.CloneModels], discount: float) -> FloatA
     return np.concatenate([np.zeros((1, together.shape[1])), together])
 
 
-def optimal_values(model: dict[str, Any], discount: float) -> FloatArray:
+def optimal_values(model: Record, discount: float) -> FloatArray:
     """Q (kinds of actions, states) of one model whose state is known, by value iteration."""
     rewards, goes_on = model["rewards"].astype(np.float64), 1.0 - model["ends"].astype(np.float64)
     transitions = model["transitions"].astype(np.float64)

@@ -2,32 +2,41 @@
 
 Held-out episodes of the log say little about a policy that goes far from the log, and one model is easily wrong in just
 the way that its own plan makes use of. Models of other episodes are wrong in other ways. So the episodes are cut in
-halves; the plan of each half's models is played in all models of the other half, against the policy of the same half. A
-plan is believed only if it wins in every single one of them, and by much more than they differ.
+halves; the plan of each half is played in all models of the other half, against the policy of the same half. A plan is
+believed only if it wins in every single one of them, and by much more than they differ.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from uqf import _core
 from uqf.data.checks import FloatArray
-from uqf.evaluate import estimate_return
+from uqf.evaluate import Score, estimate_return
 from uqf.learn.belief_q import BeliefQ
-from uqf.learn.model_q import ModelQ
+from uqf.learn.learner import Learner
+from uqf.policies import Policy
+from uqf.types import Record
 from uqf.worlds.environments import TabularPOMDP
 
 #: The plan must win by so many standard errors of the difference between models.
 MIN_EVIDENCE = 6.0
 
-#: And by this share of what the policy earns more than chance: small wins are found everywhere by whoever plans.
+#: And by this share of what the policy earns more than chance, or by a standard deviation of what it earns in an
+#: episode: small wins are found everywhere by whoever plans.
 MIN_SHARE = 0.07
 
-#: Episodes that are played in a model, by the plan and by the policy.
+#: And by so many standard errors of the mean return of one half of the log. Models of few episodes agree on what these
+#: episodes happened to earn.
+MIN_RESOLVED = 2.0
+
+#: Episodes that are played in a model, by the plan and by the policy, and more if they are short: about so many steps.
 PLAYED = 200
+MAX_PLAYED = 1_000
+PLAYED_STEPS = 100_000
 
 #: Largest model that is played in: numbers of its transitions or observations.
 MAX_CELLS = 5_000_000
@@ -40,6 +49,15 @@ class Rehearsal:
     differences: FloatArray
     over_chance: float = 0.0
     """What the policy earned more than chance, on average over all models."""
+    spread: float = np.inf
+    """Standard deviation of what the policy earns in an episode."""
+    unsure: float = 0.0
+    """Standard error of the mean return of one half of the log."""
+
+    @property
+    def mean(self) -> float:
+        """What the plan earned more, on average; 0 if nothing was played."""
+        return float(self.differences.mean()) if len(self.differences) else 0.0
 
     @property
     def evidence(self) -> float:
@@ -47,46 +65,73 @@ class Rehearsal:
         if len(self.differences) < 2:
             return 0.0
         stderr = self.differences.std(ddof=1) / np.sqrt(len(self.differences))
-        return float(self.differences.mean() / stderr) if stderr > 0.0 else 0.0
+        return float(self.mean / stderr) if stderr > 0.0 else 0.0
 
     @property
     def convinces(self) -> bool:
         """Whether the plan won everywhere, and clearly."""
         everywhere = bool((self.differences > 0.0).all()) and self.evidence > MIN_EVIDENCE
-        return everywhere and float(self.differences.mean()) > MIN_SHARE * self.over_chance
+        return everywhere and self.resolved and self.mean > min(MIN_SHARE * self.over_chance, self.spread)
 
-    def as_dict(self) -> dict[str, Any]:
+    @property
+    def resolved(self) -> bool:
+        """Whether the log is long enough to tell returns that differ so much from one another."""
+        return self.mean > MIN_RESOLVED * self.unsure
+
+    def as_dict(self) -> Record:
         """Plain numbers, for `diagnostics_`."""
         return {
             "models": len(self.differences),
             "won": int((self.differences > 0.0).sum()),
-            "difference": float(self.differences.mean()) if len(self.differences) else 0.0,
+            "difference": self.mean,
             "evidence": self.evidence,
         }
 
 
-def rehearse(plans: tuple[ModelQ, ModelQ], policies: tuple[Any, Any], horizon: int, seed: int) -> Rehearsal:
-    """Plays plans and policies, each pair taught by one half of the episodes, in the models of the other half."""
-    differences, over_chance = [], []
+def rehearse(
+    plans: Mapping[str, Sequence[Learner]],
+    taken: Sequence[Learner],
+    models: Sequence[list[TabularPOMDP]],
+    unsure: float,
+    seed: int,
+) -> dict[str, Rehearsal]:
+    """Plays plans and the policy, all taught by one half of the episodes, in the models of the other half.
+
+    plans : by name, taught by either half; taken : the learner that is taken otherwise, the same; models : of either
+    half, as worlds to play in; unsure : standard error of the mean return of one half
+    """
+    if not plans:
+        return {}
+    differences: dict[str, list[FloatArray]] = {name: [] for name in plans}
+    over_chance, variances = [], []
     for own, other in ((0, 1), (1, 0)):
-        worlds = worlds_of(plans[other], horizon)
+        worlds = models[other]
         if not worlds:
-            return Rehearsal(np.zeros(0))
-        planned, improved, chance = (
-            played_in(worlds, policy, seed) for policy in (plans[own].policy_, policies[own], None)
-        )
-        differences.append(planned - improved)
-        over_chance.append(improved - chance)
-    return Rehearsal(np.concatenate(differences), float(np.concatenate(over_chance).mean()))
+            return {name: Rehearsal(np.zeros(0)) for name in plans}
+        improved = [_played(world, taken[own].policy_, seed) for world in worlds]
+        earned = np.array([one.mean for one in improved])
+        over_chance.append(earned - played_in(worlds, None, seed))
+        variances += [one.returns.var() for one in improved]
+        for name, pair in plans.items():
+            differences[name].append(played_in(worlds, pair[own].policy_, seed) - earned)
+    gained, spread = float(np.concatenate(over_chance).mean()), float(np.sqrt(np.mean(variances)))
+    return {
+        name: Rehearsal(np.concatenate(found), gained, spread, unsure) for name, found in differences.items()
+    }
 
 
-def played_in(worlds: list[TabularPOMDP], policy: Any, seed: int) -> FloatArray:
+def played_in(worlds: list[TabularPOMDP], policy: Policy | None, seed: int) -> FloatArray:
     """Mean return of a policy in every world; None acts by chance."""
-    return np.array([estimate_return(world, policy, episodes=PLAYED, seed=seed).mean for world in worlds])
+    return np.array([_played(world, policy, seed).mean for world in worlds])
+
+
+def _played(world: TabularPOMDP, policy: Policy | None, seed: int) -> Score:
+    episodes = min(max(PLAYED, PLAYED_STEPS // world.horizon), MAX_PLAYED)
+    return estimate_return(world, policy, episodes=episodes, seed=seed)
 
 
 def worlds_of(learner: BeliefQ, horizon: int) -> list[TabularPOMDP]:
-    """All models of a learner as worlds to play in; none if one is too large."""
+    """All models of a `BeliefQ` as worlds to play in; none if one is too large."""
     policy, worlds = learner.policy_, []
     for family in learner.families_:
         states = family.n_features // len(family) + 1

@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 from sklearn.base import clone
@@ -18,7 +17,10 @@ from uqf.data.trajectories import Trajectories
 from uqf.errors import UQFError
 from uqf.learn.belief_q import BeliefQ
 from uqf.learn.gain import Baseline, Gain, policy_gain
+from uqf.learn.learner import Learner
 from uqf.learn.rehearsal import played_in, worlds_of
+from uqf.policies import Policy
+from uqf.types import Raw, Record
 from uqf.worlds.environments import TabularPOMDP
 
 
@@ -42,14 +44,14 @@ class Selection:
     2
     """
 
-    best_learner: Any
-    table: list[dict[str, Any]]
+    best_learner: Learner
+    table: list[Record]
 
 
 def select(
-    learner: Any,
+    learner: Learner,
     data: Trajectories,
-    grid: Mapping[str, Sequence[Any]],
+    grid: Mapping[str, Sequence[Raw]],
     *,
     judge: str = "models",
     folds: int = 2,
@@ -121,13 +123,13 @@ def select(
     return Selection(best.fit(data), rows)
 
 
-def _combinations(grid: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:
+def _combinations(grid: Mapping[str, Sequence[Raw]]) -> list[Record]:
     if not grid or any(len(values) == 0 for values in grid.values()):
         raise ValueError(f"grid = {dict(grid)!r}: give at least one value for every parameter")
     return [dict(zip(grid, values, strict=True)) for values in itertools.product(*grid.values())]
 
 
-Judge = Callable[[Any], Gain]
+Judge = Callable[[Policy], Gain]
 
 
 @dataclass(frozen=True)
@@ -165,7 +167,7 @@ def by_playing(train: Trajectories, test: Trajectories, discount: float, seed: i
 JUDGES = {"models": by_playing, "gain": by_single_steps}
 
 
-def _judged(learner: Any, setting: dict[str, Any], train: Trajectories, judge: Judge) -> Gain | str:
+def _judged(learner: Learner, setting: Record, train: Trajectories, judge: Judge) -> Gain | str:
     """Gain of a setting on the held-out part, or why there is none."""
     try:
         return judge(clone(learner).set_params(**setting).fit(train).policy_)
@@ -173,7 +175,7 @@ def _judged(learner: Any, setting: dict[str, Any], train: Trajectories, judge: J
         return str(problem)
 
 
-def _row(setting: dict[str, Any], outcomes: list[Gain | str]) -> dict[str, Any]:
+def _row(setting: Record, outcomes: list[Gain | str]) -> Record:
     problems = [problem for problem in outcomes if isinstance(problem, str)]
     if problems:
         return setting | {"score": -np.inf, "gain": np.nan, "stderr": np.nan, "problem": problems[0]}

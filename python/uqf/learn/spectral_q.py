@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from functools import partial
-from typing import Any
+from typing import Self
 
 import numpy as np
-from sklearn.base import clone
 
 from uqf.data.along import episodes_within
 from uqf.data.checks import positive
@@ -15,10 +14,18 @@ from uqf.data.overview import COST, Overview
 from uqf.data.parallel import single_blas
 from uqf.data.progress import Callback
 from uqf.data.reader import Reader
+from uqf.data.shards import Data, Workers
 from uqf.data.trajectories import Trajectories
-from uqf.learn.advantages import VALUE_STEPS, Regression, advantage_sums, learned_value, solved_advantages
-from uqf.learn.discounts import MIN_EPISODES, discount_gains, learning_discounts
-from uqf.learn.filters.alternation import learned_filter
+from uqf.learn.advantages import (
+    RIDGE,
+    VALUE_STEPS,
+    Regression,
+    advantage_sums,
+    learned_value,
+    solved_advantages,
+)
+from uqf.learn.discounts import MIN_EPISODES, Halves, learning_discounts
+from uqf.learn.filters.alternation import learned_filter, steps_read
 from uqf.learn.filters.filter_memory import FilterMemory
 from uqf.learn.filters.steps import Steps
 from uqf.learn.learner import Learner, checked_temperature
@@ -32,6 +39,16 @@ MAX_STEPS = 300_000
 TEMPERATURE = 0.6
 FEW_EPISODES = 100
 
+#: Penalties of the advantages that are compared from so many episodes on either side on; fewer do not tell them apart.
+RIDGES = (RIDGE, 160.0, 640.0)
+MIN_COMPARED = 150
+
+#: Gains that differ by less, in standard errors, are taken for the same.
+CHANCE = 0.75
+
+#: What is to choose is compared on so many steps at most, both sides together.
+CHOICE_STEPS = 40_000
+
 #: Nanoseconds that a step costs by experience: for every number of a state and every round; for regressions.
 ROUND_COST = 35.0
 REGRESSION_COST = 1000.0
@@ -39,12 +56,18 @@ REGRESSION_COST = 1000.0
 
 @dataclass(frozen=True)
 class Choice:
-    """The learning discount that was chosen, and the evidence: {} where nothing was to choose or too few episodes."""
+    """What was chosen on held-out episodes, and the evidence: {} where nothing was to choose or too few episodes.
+
+    gains : significance of the improvement by learning discount; worths : value of the policy by penalty
+    """
 
     learning_discount: float
+    ridge: float
     gains: dict[float, float]
+    worths: dict[float, float]
 
 
+@dataclass(eq=False, repr=False)
 class SpectralQ(Learner):
     """Learns a predictive state by moments alone, the value of the logging policy on it, and all actions' advantages.
 
@@ -62,8 +85,8 @@ class SpectralQ(Learner):
     rounds : int
         How often the past is regressed on the future and the future on the past.
     learning_discount : float, optional
-        Discount of the learned advantages, at most `discount`. By default the one whose improvement is most significant
-        on held-out episodes: short horizons have less noise, long ones less bias.
+        Discount of the learned advantages, at most `discount`. By default the longest whose improvement on held-out
+        episodes is about as significant as any other's: short horizons have less noise, long ones less bias.
     temperature : float, optional
         0 acts greedily, more draws actions from softmax(q_values / temperature). By default in proportion to the
         standard error of the learned values.
@@ -79,52 +102,26 @@ class SpectralQ(Learner):
     True
     """
 
-    def __init__(
-        self,
-        discount: float = 0.99,
-        *,
-        rank: int = 31,
-        rounds: int = 4,
-        learning_discount: float | None = None,
-        temperature: float | None = None,
-        threads: int | None = None,
-    ) -> None:
-        self.discount = discount
-        self.rank = rank
-        self.rounds = rounds
-        self.learning_discount = learning_discount
-        self.temperature = temperature
-        self.threads = threads
-
-    def fit(
-        self, data: Any, y: None = None, *, executor: Any = None, progress: Callback | None = None
-    ) -> SpectralQ:
-        """Learns from episodes; `y` is ignored (scikit-learn passes it).
-
-        Parameters
-        ----------
-        data : Trajectories, `uqf.Shards` or the path of a folder of Parquet files
-            Shards are read twice, a batch at a time. Filters are learned from a bounded sample of the episodes, drawn
-            by a hash of their content; advantages are learned from all of them.
-        executor : concurrent.futures.Executor or distributed.Client, optional
-            Where shards are read. The result has the same bits with any executor or none.
-        progress : callable, optional
-            Called now and then with a `uqf.Progress`: the stage, how far it is, the time left.
-        """
-        return self._fit(data, None, executor, progress)
-
-    def refit(self, data: Any, *, executor: Any = None, progress: Callback | None = None) -> SpectralQ:
-        """A new learner taught by other episodes, with the learning discount that this one chose."""
-        self._fitted()
-        learner: SpectralQ = clone(self)
-        return learner._fit(data, self._choice, executor, progress)
+    discount: float = 0.99
+    _: KW_ONLY
+    rank: int = 31
+    rounds: int = 4
+    learning_discount: float | None = None
+    temperature: float | None = None
+    threads: int | None = None
 
     def work(self, steps: int) -> float:
         """About how many nanoseconds so many steps take."""
-        filters = ROUND_COST * (1 + self.rank) * (1 + self.rounds) * min(steps, MAX_STEPS)
-        return COST * steps + filters + REGRESSION_COST * (steps + min(steps, VALUE_STEPS))
+        return (
+            COST * steps
+            + self._filter_work(min(steps, MAX_STEPS))
+            + REGRESSION_COST * (steps + min(steps, VALUE_STEPS))
+        )
 
-    def _fit(self, data: Any, kept: Choice | None, executor: Any, progress: Callback | None) -> SpectralQ:
+    def _filter_work(self, steps: int) -> float:
+        return ROUND_COST * (1 + self.rank) * steps_read(steps, self.rounds)
+
+    def _fit(self, data: Data, kept: Choice | None, executor: Workers, progress: Callback | None) -> Self:
         checked_temperature(self.temperature)
         positive("rank", self.rank)
         positive("rounds", self.rounds)
@@ -133,22 +130,22 @@ class SpectralQ(Learner):
         with single_blas():
             overview = Overview.read(reader, MAX_STEPS, seed=0)
             sample = overview.known(overview.sample)
-            filters = ROUND_COST * (1 + self.rank) * (1 + self.rounds)
-            reader.reporter.enter("filters", f"{sample.n_steps:,} steps", filters * sample.n_steps)
+            reader.reporter.enter("filters", f"{sample.n_steps:,} steps", self._filter_work(sample.n_steps))
             steps = Steps.of(sample)
             learned = learned_filter(steps, self.rank, self.rounds, self.threads)
             memory = FilterMemory.of(learned, steps, self.threads)
             few = sample[: episodes_within(sample, VALUE_STEPS)]
             reader.reporter.enter("values", f"{few.n_steps:,} steps", REGRESSION_COST * few.n_steps)
-            choice = kept or _chosen(memory, few, discounts, self.threads)
+            compared = few[: episodes_within(few, CHOICE_STEPS)]
+            choice = kept or _chosen(memory, compared, discounts, self.threads)
             value = learned_value(Parts(memory, few, self.threads), choice.learning_discount)
             regression = Regression(memory, value, choice.learning_discount, trace(overview.episodes))
             work = partial(advantage_sums, regression, overview.without_sample(), self.threads)
             sums = reader.sum("advantages", work, REGRESSION_COST)
-            ((weights, noise),) = solved_advantages(memory, sums.grams, [sums.moments])
+            ((weights, noise),) = solved_advantages(memory, sums.grams, [sums.moments], choice.ridge)
         usual = temperature(overview.episodes) * noise
         self.policy_ = memory.policy(weights, usual if self.temperature is None else self.temperature)
-        self._choice = choice
+        self._kept = choice
         self.diagnostics_ = {
             "learner": "SpectralQ",
             "episodes": overview.episodes,
@@ -159,6 +156,8 @@ class SpectralQ(Learner):
             "correlations": learned.values.tolist(),
             "learning_discount": choice.learning_discount,
             "learning_discount_evidence": choice.gains,
+            "ridge": choice.ridge,
+            "ridge_evidence": choice.worths,
             "temperature": self.policy_.temperature,
             "notes": [],
         }
@@ -177,20 +176,21 @@ def temperature(episodes: float) -> float:
 
 
 def _chosen(memory: FilterMemory, data: Trajectories, discounts: list[float], threads: int | None) -> Choice:
-    """The learning discount whose policy, learned from one half, gains most on the other.
+    """What does best on one half of the episodes when learned from the other.
 
-    The filter has seen both halves, but no action of it: that favours no discount.
+    The filter has seen both halves, but no action of it: that favours nothing.
     """
     half = len(data) // 2
-    if len(discounts) == 1 or half < MIN_EPISODES:
-        return Choice(discounts[-1], {})
-    gains = discount_gains(
-        memory,
-        data[:half],
-        data[half:],
-        discounts,
-        decay=trace(half),
-        temperature=temperature(half),
-        threads=threads,
-    )
-    return Choice(max(gains, key=gains.__getitem__), gains)
+    if half < MIN_EPISODES:
+        return Choice(discounts[-1], RIDGE, {}, {})
+    halves = Halves(memory, data[:half], data[half:], trace(half), temperature(half), threads)
+    gains, worths = {}, {}
+    chosen, ridge = discounts[-1], RIDGE
+    if len(discounts) > 1:
+        gains = halves.gains(discounts)
+        # What is as good up to chance is decided by bias: gains of single steps say nothing of what follows them.
+        chosen = max(one for one in discounts if gains[one] > max(gains.values()) - CHANCE)
+    if half >= MIN_COMPARED:
+        worths = halves.worths(chosen, RIDGES)
+        ridge = max(worths, key=worths.__getitem__)
+    return Choice(chosen, ridge, gains, worths)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import fields
+from dataclasses import KW_ONLY, dataclass, fields
 from functools import partial
-from typing import Any, Self
+from typing import Self
 
 from uqf.data.checks import FloatArray, probability
-from uqf.data.progress import LOG, Progress
+from uqf.data.progress import LOG, Callback
 from uqf.data.reader import Reader
+from uqf.data.shards import Data, Workers
 from uqf.data.trajectories import Trajectories
 from uqf.learn.learner import checked_temperature
 from uqf.learn.spectral.basis import Basis, Counting, Target
@@ -21,6 +21,7 @@ from uqf.learn.spectral.tally import Tally
 from uqf.learn.spectral.wfa import WFA
 from uqf.policies import AutomatonPolicy
 from uqf.storage.policy_header import Origin
+from uqf.types import Record
 
 
 def learn_state(
@@ -60,6 +61,7 @@ def q_function(
     return rewards, values, values.action_weights(tally.n_actions, tally.n_observations), notes
 
 
+@dataclass(eq=False, repr=False)
 class UQF(Incremental):
     """Learns a weighted automaton of reward-weighted histories by spectral methods and acts on its Q function.
 
@@ -119,68 +121,28 @@ class UQF(Incremental):
     (6, True)
     """
 
-    def __init__(
-        self,
-        rank: int | None = None,
-        discount: float = 0.99,
-        *,
-        target: str = "reward",
-        occurrences: str = "anywhere",
-        max_prefix: int = 3,
-        max_suffix: int = 3,
-        n_prefixes: int | None = None,
-        n_suffixes: int | None = None,
-        projection: str | None = None,
-        prefix_dim: int = 200,
-        suffix_dim: int = 200,
-        offset: float = 0.0,
-        window: int | None = None,
-        temperature: float = 0.0,
-        on_divergence: str = "horizon",
-        behavior: tuple[AutomatonPolicy, float] | None = None,
-        forgetting: float = 1.0,
-        seed: int = 0,
-        threads: int | None = None,
-    ) -> None:
-        self.rank = rank
-        self.discount = discount
-        self.target = target
-        self.occurrences = occurrences
-        self.max_prefix = max_prefix
-        self.max_suffix = max_suffix
-        self.n_prefixes = n_prefixes
-        self.n_suffixes = n_suffixes
-        self.projection = projection
-        self.prefix_dim = prefix_dim
-        self.suffix_dim = suffix_dim
-        self.offset = offset
-        self.window = window
-        self.temperature = temperature
-        self.on_divergence = on_divergence
-        self.behavior = behavior
-        self.forgetting = forgetting
-        self.seed = seed
-        self.threads = threads
+    rank: int | None = None
+    discount: float = 0.99
+    _: KW_ONLY
+    target: str = "reward"
+    occurrences: str = "anywhere"
+    max_prefix: int = 3
+    max_suffix: int = 3
+    n_prefixes: int | None = None
+    n_suffixes: int | None = None
+    projection: str | None = None
+    prefix_dim: int = 200
+    suffix_dim: int = 200
+    offset: float = 0.0
+    window: int | None = None
+    temperature: float = 0.0
+    on_divergence: str = "horizon"
+    behavior: tuple[AutomatonPolicy, float] | None = None
+    forgetting: float = 1.0
+    seed: int = 0
+    threads: int | None = None
 
-    def fit(
-        self,
-        data: Any,
-        y: None = None,
-        *,
-        executor: Any = None,
-        progress: Callable[[Progress], object] | None = None,
-    ) -> Self:
-        """Learns from episodes; `y` is ignored (scikit-learn passes it).
-
-        Parameters
-        ----------
-        data : Trajectories, `uqf.Shards` or the path of a folder of Parquet files
-            Shards are read twice (three times if words are listed), a batch at a time.
-        executor : concurrent.futures.Executor or distributed.Client, optional
-            Where the shards are read. The result has the same bits with any executor or none.
-        progress : callable, optional
-            Called now and then with a `Progress`: the stage, how far it is, the time left.
-        """
+    def _fit(self, data: Data, kept: None, executor: Workers, progress: Callback | None) -> Self:
         in_memory = isinstance(data, Trajectories)
         passes = 2 if in_memory or self.projection is not None else 3
         reader = self._reader(data, passes, executor, progress)
@@ -189,12 +151,12 @@ class UQF(Incremental):
             self.__dict__.pop(name, None)
         LOG.info("state of rank %d learned in %.1f s", self.wfa_.rank, reader.reporter.seconds)
         self._data = data
-        if in_memory:
+        if isinstance(data, Trajectories):
             return self._keep_origin(reader.fingerprint, data)
         self.origin_ = Origin(reader.fingerprint, self.origin_.codebook)
         return self
 
-    def _reader(self, data: Any, passes: int, executor: Any, progress: Any) -> Reader:
+    def _reader(self, data: Data, passes: int, executor: Workers, progress: Callback | None) -> Reader:
         """What reads the data; parameters are checked first."""
         checked_temperature(self.temperature)
         if self.target not in ("return", "reward"):
@@ -243,7 +205,7 @@ class UQF(Incremental):
             notes.insert(0, f"rank {state.rank} chosen from the spectrum (at most {MAX_RANK})")
         self.diagnostics_ = self._diagnostics(state, tally) | {"notes": notes + cuts}
 
-    def _diagnostics(self, state: SpectralState, tally: Tally) -> dict[str, Any]:
+    def _diagnostics(self, state: SpectralState, tally: Tally) -> Record:
         spectrum, kept = self.singular_values_, state.decomposition.singular_values
         # Relative to the largest, whose square may overflow.
         shares = (spectrum / spectrum[0]) ** 2

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
-from uqf.baselines.cpsr import CPSR
-from uqf.baselines.tpsr import linear_values
+from uqf.baselines.tpsr import CPSR, linear_values
 from uqf.batches import batch
 from uqf.data.trajectories import Trajectories
 from uqf.errors import NumericalError
-from uqf.policies import TablePolicy
+from uqf.policies import Policy, TablePolicy
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -85,7 +82,9 @@ class CPSRSimulator:
         self._reward_range = float(data.rewards.min()), float(data.rewards.max())
         return self
 
-    def returns(self, policy: Any, episodes: int, *, horizon: int, discount: float, seed: int) -> FloatArray:
+    def returns(
+        self, policy: Policy | None, episodes: int, *, horizon: int, discount: float, seed: int
+    ) -> FloatArray:
         """Discounted returns of a policy (None: uniform) in this world, (episodes,).
 
         Rewards and endings are taken in expectation, so that only actions and observations are drawn.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,7 @@ from uqf.ope.cpsr import CPSRSimulator, likeliest_rank
 from uqf.ope.rare_events import Unseen, informative_share, unseen
 from uqf.ope.ratios import Ratios, bootstrap
 from uqf.ope.weights import Overlap, Weights, importance_weights, overlap
-from uqf.policies import probs_along
+from uqf.policies import Policy, probs_along
 
 FloatArray = NDArray[np.float64]
 
@@ -32,7 +32,7 @@ PLAYED = 2000
 class ValueModel(Protocol):
     """A model that gives the values of a policy: `LastSymbolModel`, or a better one."""
 
-    def fit(self, data: Trajectories, probs: FloatArray, *, discount: float) -> Any:
+    def fit(self, data: Trajectories, probs: FloatArray, *, discount: float) -> object:
         """Learns from logs along which the policy has probabilities `probs` (n_steps, n_actions)."""
 
     def values(self, data: Trajectories, *, horizon: int) -> FloatArray:
@@ -43,7 +43,7 @@ class ValueModel(Protocol):
 class Replayed:
     """Logs seen with the eyes of one policy."""
 
-    policy: Any
+    policy: Policy | None
     data: Trajectories
     discount: float
     probs: FloatArray
@@ -107,7 +107,12 @@ class Replayed:
 
 
 def replayed(
-    policy: Any, data: Trajectories, discount: float, behavior: Behavior, model: ValueModel, seed: int
+    policy: Policy | None,
+    data: Trajectories,
+    discount: float,
+    behavior: Behavior,
+    model: ValueModel,
+    seed: int,
 ) -> Replayed:
     """Logs with the probabilities and weights of a policy along them."""
     probs = probs_along(policy, data)

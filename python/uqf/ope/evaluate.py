@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
+from uqf.data.shards import Data
 from uqf.data.trajectories import Trajectories
 from uqf.ope.behavior import behavior_of
 from uqf.ope.estimates import (
@@ -21,6 +21,7 @@ from uqf.ope.estimates import (
 )
 from uqf.ope.estimators import METHODS, Replayed, ValueModel, measured, replayed
 from uqf.ope.last_symbol import LastSymbolModel
+from uqf.policies import Policy
 
 ReturnRange = tuple[float, float] | None
 
@@ -53,7 +54,7 @@ def _estimate(
     )
 
 
-def _check(data: Any, discount: float, method: str | None, level: float, replicates: int) -> None:
+def _check(data: Data, discount: float, method: str | None, level: float, replicates: int) -> None:
     if not isinstance(data, Trajectories):
         raise TypeError(f"data is a {type(data).__name__}: give uqf.Trajectories (see uqf.read_log)")
     if not 0.0 <= discount <= 1.0:
@@ -94,7 +95,7 @@ def _in_range(data: Trajectories, discount: float, unit: float, return_range: Re
 
 
 def evaluate(
-    policy: Any,
+    policy: Policy | None,
     data: Trajectories,
     *,
     discount: float,
@@ -139,8 +140,8 @@ def evaluate(
 
 
 def compare(
-    first: Any,
-    second: Any,
+    first: Policy | None,
+    second: Policy | None,
     data: Trajectories,
     *,
     discount: float,

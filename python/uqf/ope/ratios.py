@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import ndtri
 
-FloatArray = NDArray[np.float64]
+from uqf.types import Matrix
 
-#: Numbers by group and step: an array, or a sparse one where few groups have late steps.
-Matrix = Any
+FloatArray = NDArray[np.float64]
 
 #: Episodes are gathered into at most this many groups: the sums of a group are as independent as episodes
 #: are, and memory stays bounded for any number of episodes.

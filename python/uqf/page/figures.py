@@ -175,17 +175,17 @@ def standalone(
     width: float,
     height: float,
 ) -> str:
-    """The same drawing as a file of its own, its keys (style, label) below it in rows of five.
+    """The same drawing as a file of its own, its keys (style, label) below it in rows of four.
 
     Keys of curves come first, then those of level lines (`dashed`).
     """
     names = []
     entries = [("curve", *key) for key in keys] + [("level", *key) for key in dashed]
     for index, (kind, key, label) in enumerate(entries):
-        left, top = 60 + (index % 5) * 195, height + 14 + 22 * (index // 5)
+        left, top = 60 + (index % 4) * 245, height + 14 + 22 * (index // 4)
         names.append(f'<line class="{kind} {key}" x1="{left}" x2="{left + 22}" y1="{top}" y2="{top}"/>')
         names.append(f'<text x="{left + 30}" y="{top + 4}">{escape(label)}</text>')
-    tall = height + 34 + 22 * ((len(entries) - 1) // 5)
+    tall = height + 34 + 22 * ((len(entries) - 1) // 4)
     body = svg[svg.index(">") + 1 :].removesuffix("</svg>")
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {tall:g}" width="{width:g}">'

@@ -4,23 +4,23 @@ from __future__ import annotations
 
 from dataclasses import asdict, replace
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from uqf import ope
 from uqf.data.checks import FloatArray
 from uqf.data.trajectories import Trajectories
+from uqf.learn.learner import Learner
 from uqf.ope.estimates import ANYTHING
-from uqf.page.document import card, document, tiles
-from uqf.page.parts import Interval, figure, intervals, percent, signed
-from uqf.policies import probs_along
+from uqf.page.parts import card, document, figure, intervals, percent, signed, tiles
+from uqf.policies import Policy, probs_along
 from uqf.printable import escape
 from uqf.reports.differences import Differences
 from uqf.reports.episodes import Episodes
-from uqf.reports.expectations import METHODS, Expected
-from uqf.reports.log import Log
-from uqf.reports.problems import problems
+from uqf.reports.expectations import HOLLOW, Expected
+from uqf.reports.log import Log, problems
 from uqf.reports.study import Study
 from uqf.reports.writing import PartedReport, numbered, plain
+from uqf.types import Record
 
 
 class ComparisonReport(PartedReport):
@@ -38,8 +38,8 @@ class ComparisonReport(PartedReport):
 
     def __init__(
         self,
-        first: Any,
-        second: Any,
+        first: Learner | Policy,
+        second: Learner | Policy,
         data: Trajectories,
         *,
         discount: float,
@@ -81,10 +81,10 @@ class ComparisonReport(PartedReport):
         """Episodes to step through."""
         return Episodes.of(self.study, self.probs)
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> Record:
         """All parts as plain values, as JSON knows them."""
         parts = {part: asdict(getattr(self, part)) for part in self.PARTS}
-        found: dict[str, Any] = plain({"verdict": self.estimate.verdict, **parts})
+        found: Record = plain({"verdict": self.estimate.verdict, **parts})
         return found
 
     def page(self) -> str:
@@ -118,21 +118,6 @@ class ComparisonReport(PartedReport):
         return document("uqf: two policies on one log", [head, *numbered(parts)])
 
     def _expected(self) -> str:
-        rows = []
-        for name, estimate in (("A", self.estimate.first), ("B", self.estimate.second)):
-            one = Expected.of(estimate)
-            rows.append(
-                Interval(
-                    f"{name}: {METHODS[one.method]}",
-                    one.mean,
-                    *(one.interval or (one.mean, one.mean)),
-                    one.told,
-                    "first" if one.interval is not None else "unknown",
-                )
-            )
-        return card(
-            "<h3>Expected return</h3>",
-            intervals(rows),
-            "<p><small>Intervals have 95 % confidence. Hollow marks are guesses: no interval would mean what it "
-            "says.</small></p>",
-        )
+        first, second = map(Expected.of, (self.estimate.first, self.estimate.second))
+        rows = [first.row(f"A: {first.words}"), second.row(f"B: {second.words}")]
+        return card("<h3>Expected return</h3>", intervals(rows), HOLLOW)

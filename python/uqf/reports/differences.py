@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 
 from uqf.data.checks import FloatArray
 from uqf.learn.gain import Gain
-from uqf.page.document import card
-from uqf.page.parts import kept, paired_bars, percent, signed
+from uqf.page.parts import card, kept, paired_bars, percent, signed
 from uqf.printable import escape
 from uqf.reports.situations import Situation, situations
 from uqf.reports.study import Study

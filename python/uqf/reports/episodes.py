@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from uqf.data.checks import FloatArray
-from uqf.page.document import embedded
-from uqf.page.parts import figure
+from uqf.page.parts import embedded, figure
 from uqf.printable import escape
 from uqf.reports.study import Study
 
@@ -70,7 +68,7 @@ class Episodes:
             data.returns(study.discount), np.add.reduceat(differs, data.offsets[:-1]) / data.lengths
         )
         has_values = hasattr(study.policy, "q_values_along")
-        shown = [_shown(study, title, number, other, has_values) for title, number in chosen.items()]
+        shown = [_shown(study, title, number, other) for title, number in chosen.items()]
         names = ("the policy", "the log") if second is None else ("A", "B")
         return cls(shown, "values" if has_values else "probabilities", names)
 
@@ -133,16 +131,15 @@ def _chosen(returns: NDArray[np.float64], other: NDArray[np.float64]) -> dict[st
     return chosen
 
 
-def _shown(
-    study: Study, title: str, number: int, other: NDArray[np.integer], has_values: bool
-) -> ShownEpisode:
+def _shown(study: Study, title: str, number: int, other: NDArray[np.integer]) -> ShownEpisode:
     data, names = study.held_out, study.names
     first, last = int(data.offsets[number]), int(data.offsets[number + 1])
     count = min(last - first, MAX_STEPS)
     steps = slice(first, first + count)
     probs = study.probs[steps]
     one = data[np.array([number])]
-    values: Any = study.policy.q_values_along(one)[:count] if has_values else probs
+    values_along = getattr(study.policy, "q_values_along", None)
+    values: FloatArray = probs if values_along is None else values_along(one)[:count]
     before = [None if one.first_observations is None else int(one.first_observations[0])]
     before += one.observations[: count - 1].tolist()
     found = []

@@ -8,8 +8,7 @@ from uqf import ope
 from uqf.data.along import episodes_within
 from uqf.ope.cpsr import likeliest_rank
 from uqf.ope.estimates import ENOUGH_EPISODES, MODELS
-from uqf.page.document import card
-from uqf.page.parts import Interval, figure, intervals, percent
+from uqf.page.parts import Interval, card, figure, intervals, percent
 from uqf.printable import escape
 from uqf.reports.frontier import Frontier
 from uqf.reports.study import Study
@@ -21,6 +20,12 @@ METHODS = {
     "model": "a model of the last symbol",
     "cpsr": "a simulator learned from the log",
 }
+
+#: What hollow marks mean.
+HOLLOW = (
+    "<p><small>Intervals have 95 % confidence. Hollow marks are guesses: no interval would mean what it says."
+    "</small></p>"
+)
 
 #: Steps that teach the simulator, and episodes played in it.
 SIMULATED_STEPS = 20_000
@@ -76,6 +81,11 @@ class Expected:
     def interval(self) -> tuple[float, float] | None:
         """With 95 % confidence; None if the log cannot tell."""
         return None if self.low is None or self.high is None else (self.low, self.high)
+
+    def row(self, label: str) -> Interval:
+        """A line of a plot of intervals; hollow where nothing is known."""
+        ends = self.interval or (self.mean, self.mean)
+        return Interval(label, self.mean, *ends, self.told, "unknown" if self.interval is None else "first")
 
     @property
     def told(self) -> str:
@@ -158,16 +168,7 @@ class Expectations:
 
     def section(self) -> str:
         """Markup of this part."""
-        rows = [
-            Interval(
-                one.words,
-                one.mean,
-                *(one.interval or (one.mean, one.mean)),
-                one.told,
-                "first" if one.interval is not None else "unknown",
-            )
-            for one in self.estimates
-        ]
+        rows = [one.row(one.words) for one in self.estimates]
         condition = (
             f"<p>Whatever is known here is known only if {escape(self.best.condition)}.</p>"
             if self.best.condition
@@ -180,8 +181,7 @@ class Expectations:
             + card(
                 "<h3>Expected return, by every method</h3>",
                 intervals(rows, (self.logged, "as logged")),
-                "<p><small>Intervals have 95 % confidence. Hollow marks are guesses: no interval would mean what it "
-                "says.</small></p>",
+                HOLLOW,
             )
             + "<h3>From cautious to bold</h3><p>The closer a policy stays to the logged behaviour, the more this log "
             "can tell about it. Filled marks are known, with their interval; hollow ones are not. The dashed line is "

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from uqf.data.along import cut_before, episodes_within, returns_to_go
 from uqf.data.checks import FloatArray
+from uqf.data.trajectories import Trajectories
 from uqf.policies import BeliefPolicy
 from uqf.reports.names import Names
 from uqf.reports.study import Study
+from uqf.types import Record
 
 #: States that are drawn, steps that tell how they are used, and actions whose transitions are drawn.
 MAX_STATES = 16
@@ -67,7 +68,8 @@ class HiddenStates:
     @classmethod
     def of(cls, study: Study) -> HiddenStates:
         """Of the model that predicts held-out observations best."""
-        policy: BeliefPolicy = study.policy
+        policy = study.policy
+        assert isinstance(policy, BeliefPolicy), "other policies have no hidden states"
         data = study.held_out[: episodes_within(study.held_out, USED_STEPS)]
         beliefs = policy.beliefs_along(data)[cut_before(data), 1:]
         models = _models(policy.parts())
@@ -123,7 +125,7 @@ class Model:
         return found[0] if len(found) == 1 else f"{found[0]} or {len(found) - 1} others"
 
 
-def _models(parts: dict[str, Any]) -> list[Model]:
+def _models(parts: Record) -> list[Model]:
     kinds, found, first, entry = parts["kinds"], [], 0, 0
     count = int(kinds.max()) + 1
     for size, ranges in zip(parts["states"].tolist(), parts["ranges"], strict=True):
@@ -133,7 +135,7 @@ def _models(parts: dict[str, Any]) -> list[Model]:
     return found
 
 
-def _likelihood(model: Model, beliefs: NDArray[np.float32], data: Any) -> float:
+def _likelihood(model: Model, beliefs: NDArray[np.float32], data: Trajectories) -> float:
     """Mean log-probability of the next observation; a model is right where this is high."""
     own = beliefs[:, model.first : model.first + model.size]
     totals = np.empty(len(own))

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from uqf.page.document import card
 from uqf.page.figures import Axis, Panel, drawing, table
 from uqf.page.graph import Edge, Node, graph
-from uqf.page.parts import figure, percent, signed
+from uqf.page.parts import card, figure, percent, signed
 from uqf.policies import BeliefPolicy
 from uqf.printable import escape
 from uqf.reports.hidden_states import POLICY, HiddenStates

@@ -25,8 +25,8 @@ class Names:
 
     def action(self, code: int) -> str:
         """Such as "lubricate", or "action 3"."""
-        name = self.codebook.decode_action(code)
-        return _short(name) if isinstance(name, str) else f"action {name}"
+        name = self.codebook.action_name(code)
+        return f"action {name}" if self.codebook.n_actions is None else _short(name)
 
     def observation(self, code: int) -> str:
         """Such as "vibration high", or "observation 3"; a code beyond all stands for nothing seen yet."""

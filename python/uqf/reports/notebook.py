@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from uqf.data.along import episodes_within
+from uqf.learn.learner import Learner
 from uqf.page.parts import figure, percent, signed
 from uqf.printable import escape
 from uqf.reports.differences import Differences
@@ -24,7 +23,7 @@ BOX = (
 CELL = "text-align:left;padding:2px 18px 2px 0;background:none"
 
 
-def fragment(learner: Any) -> str:
+def fragment(learner: Learner) -> str:
     """Markup of a fitted learner; more if it came from `uqf.fit`, which keeps held-out episodes."""
     told = learner.diagnostics_
     name = type(learner).__name__
@@ -62,7 +61,7 @@ def fragment(learner: Any) -> str:
     )
 
 
-def _differences(learner: Any) -> Differences:
+def _differences(learner: Learner) -> Differences:
     trial = learner.trial_
     held_out = trial.held_out[: episodes_within(trial.held_out, MAX_STEPS)]
     study = Study(trial.policy, held_out, trial.taught, held_out, learner.discount, learner, "")

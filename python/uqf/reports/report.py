@@ -5,22 +5,24 @@ from __future__ import annotations
 import os
 from dataclasses import asdict
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from uqf.data.progress import Callback
-from uqf.page.document import document, tiles
-from uqf.page.parts import figure, percent, signed
+from uqf.data.shards import Data
+from uqf.learn.learner import Learner
+from uqf.page.parts import document, figure, percent, signed, tiles
+from uqf.policies import Policy
 from uqf.printable import escape
 from uqf.reports.differences import Differences
 from uqf.reports.episodes import Episodes
 from uqf.reports.expectations import Expectations
 from uqf.reports.frontier import Frontier
-from uqf.reports.log import Log
+from uqf.reports.log import Log, problems
 from uqf.reports.memory import Memory
-from uqf.reports.problems import problems
 from uqf.reports.rules import Rules
 from uqf.reports.study import Study
 from uqf.reports.writing import PartedReport, check_folder, numbered, plain
+from uqf.types import Record
 
 
 class Report(PartedReport):
@@ -38,7 +40,7 @@ class Report(PartedReport):
 
     def __init__(self, study: Study, seed: int = 0) -> None:
         self.study, self.seed = study, seed
-        self.diagnostics: dict[str, Any] = getattr(study.learner, "diagnostics_", {})
+        self.diagnostics: Record = getattr(study.learner, "diagnostics_", {})
 
     @cached_property
     def log(self) -> Log:
@@ -77,12 +79,12 @@ class Report(PartedReport):
         """Episodes to step through."""
         return Episodes.of(self.study)
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> Record:
         """All parts as plain values, as JSON knows them."""
         told = {"judged as": self.study.judged_as, "discount": self.study.discount}
         # The frontier is within what to expect.
         parts = {part: asdict(getattr(self, part)) for part in self.PARTS if part != "frontier"}
-        values: dict[str, Any] = plain(told | parts)
+        values: Record = plain(told | parts)
         return values
 
     def page(self) -> str:
@@ -131,8 +133,8 @@ class Report(PartedReport):
 
 
 def report(
-    learner: Any,
-    data: Any,
+    learner: Learner | Policy,
+    data: Data,
     path: str | os.PathLike[str],
     *,
     discount: float | None = None,

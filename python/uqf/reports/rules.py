@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,13 +14,13 @@ from uqf.data.trajectories import Trajectories
 from uqf.errors import UQFError
 from uqf.learn.context_q import ContextQ
 from uqf.learn.gain import Gain
-from uqf.page.document import card
-from uqf.page.parts import Interval, figure, intervals, percent, signed
+from uqf.page.parts import Interval, card, figure, intervals, percent, signed
 from uqf.policies import probs_along
 from uqf.printable import escape
 from uqf.reports.names import Names
-from uqf.reports.situations import recent
+from uqf.reports.situations import Condition, recent
 from uqf.reports.study import Study
+from uqf.types import Tree
 
 #: Rules that a reader takes in at a glance, and steps that teach them.
 MAX_RULES = 8
@@ -38,14 +37,8 @@ PLACES = {1: "the last {}", 2: "the {} before the last"}
 MIN_SHARE = 0.005
 
 
-@dataclass(frozen=True)
-class Question:
-    """What a rule asks: what was seen or done some steps ago, or how far the episode is."""
-
-    ago: int
-    kind: str
-    """"observation", "action" or "step"."""
-    code: int
+class Question(Condition):
+    """What a rule asks: what was seen or done some steps ago, or, of the kind "step", how far the episode is."""
 
     def text(self, names: Names) -> str:
         """Such as: the last observation is “vibration high”."""
@@ -140,7 +133,7 @@ class Rules:
         )
         root = _node(tree, 0, features, study.names, tree.tree_, _shares_by_node(tree, rows, wanted))
         scores = [Scored.of("the policy", own), Scored.of(f"{root.leaves} rules", ruled)]
-        if study.policy.temperature > 0.0:
+        if getattr(study.policy, "temperature", 0.0) > 0.0:
             scores.insert(1, Scored.of("the policy, always its best action", best))
         value, error = _ratio(ruled, best)
         plain = _memoryless(study)
@@ -230,7 +223,7 @@ class Features:
 
 
 def _shares_by_node(
-    tree: Any, rows: NDArray[np.float32], wanted: NDArray[np.int64]
+    tree: Tree, rows: NDArray[np.float32], wanted: NDArray[np.int64]
 ) -> tuple[FloatArray, FloatArray]:
     """By node: the share of the steps that come there, and how many of them want each class of the tree."""
     paths = tree.decision_path(rows)
@@ -242,7 +235,12 @@ def _shares_by_node(
 
 
 def _node(
-    tree: Any, node: int, features: Features, names: Names, nodes: Any, shares: tuple[FloatArray, FloatArray]
+    tree: Tree,
+    node: int,
+    features: Features,
+    names: Names,
+    nodes: Tree,
+    shares: tuple[FloatArray, FloatArray],
 ) -> Rule:
     place = int(nodes.value[node][0].argmax())
     action = names.action(int(tree.classes_[place]))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,10 +15,11 @@ from uqf.data.concatenate import concatenate
 from uqf.data.overview import overview
 from uqf.data.progress import Callback, Reporter
 from uqf.data.propensities import propensities
+from uqf.data.shards import Data
 from uqf.data.trajectories import Trajectories
 from uqf.learn.gain import Baseline, Gain
 from uqf.learn.learner import MAX_STEPS, Learner
-from uqf.policies import probs_along
+from uqf.policies import Policy, probs_along
 from uqf.reports.names import Names
 from uqf.storage.policy_header import Origin
 
@@ -34,7 +34,7 @@ MAX_CELLS = 20_000_000
 class Study:
     """A policy on episodes that did not teach it."""
 
-    policy: Any
+    policy: Policy
     log: Trajectories
     """The episodes that the report is about; of shards, a sample of them."""
     taught: Trajectories
@@ -95,7 +95,13 @@ class Study:
 
     @classmethod
     def of(
-        cls, judged: Any, data: Any, *, discount: float | None, seed: int, progress: Callback | None
+        cls,
+        judged: Learner | Policy,
+        data: Data,
+        *,
+        discount: float | None,
+        seed: int,
+        progress: Callback | None,
     ) -> Study:
         """Of a fitted learner or a policy, on a log.
 
@@ -130,7 +136,7 @@ class Study:
         return cls(policy, log, taught, held_out, weight, learner, words)
 
 
-def _in_memory(data: Any, seed: int) -> Trajectories:
+def _in_memory(data: Data, seed: int) -> Trajectories:
     """The log, or a sample of one that need not fit into memory."""
     if isinstance(data, Trajectories):
         return data
@@ -156,13 +162,13 @@ def _judging(data: Trajectories) -> int:
     return episodes_within(data, min(JUDGING_STEPS, MAX_CELLS // data.n_actions))
 
 
-def _taught_by(learner: Learner, data: Any) -> bool:
+def _taught_by(learner: Learner, data: Data) -> bool:
     """Whether this log taught the learner; of shards it is taken to be so."""
     known = learner.origin_.fingerprint
     return not isinstance(data, Trajectories) or known is None or known == Origin.of(data).fingerprint
 
 
-def _check_alphabets(policy: Any, log: Trajectories) -> None:
+def _check_alphabets(policy: Policy | None, log: Trajectories) -> None:
     for name in ("n_actions", "n_observations"):
         if getattr(policy, name, getattr(log, name)) != getattr(log, name):
             raise ValueError(

@@ -6,12 +6,13 @@ import math
 import os
 from abc import ABC, abstractmethod
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 from uqf.data.progress import Callback, Reporter
 from uqf.files import whole_file
 from uqf.printable import escape
 from uqf.reports.study import Study
+from uqf.types import Raw
 
 
 class PartedReport(ABC):
@@ -42,7 +43,7 @@ class PartedReport(ABC):
             file.write(self.page().encode())
 
 
-def plain(value: Any) -> Any:
+def plain(value: Raw) -> Raw:
     """The same with lists for tuples and None for what is not finite, as JSON knows it."""
     match value:
         case dict():

@@ -4,27 +4,28 @@ from __future__ import annotations
 
 import json
 import os
-from typing import Any
 
 import numpy as np
 
+from uqf.data.codebook import Codebook
 from uqf.files import whole_file
+from uqf.policies import CompiledPolicy
 from uqf.storage.onnx_graph import Graph
 from uqf.storage.onnx_steps import step_of
 
 
-def export_onnx(policy: Any, path: str | os.PathLike[str], *, codebook: Any = None) -> None:
+def export_onnx(
+    policy: CompiledPolicy, path: str | os.PathLike[str], *, codebook: Codebook | None = None
+) -> None:
     """Writes one step of a policy as an ONNX model: state, action, observation → next_state, values.
 
-    =============  ==========================================================================================
-    state          the `next_state` of the step before; zeros of the same shape and type at the first
-    action         int64 scalar: the code of the action taken, or −1 to begin an episode
-    observation    int64 scalar: the code of what came back; with action −1, what the episode shows before its first
-                   action, or −1 if nothing
-    next_state     the memory after the step
-    values         float64 (n_actions,): act on the largest, or by softmax(values / temperature) where the
-                   temperature is not 0
-    =============  ==========================================================================================
+    - state: the `next_state` of the step before; zeros of the same shape and type at the first
+    - action, an int64 scalar: the code of the action taken, or −1 to begin an episode
+    - observation, an int64 scalar: the code of what came back; with action −1, what the episode shows before its first
+      action, or −1 if nothing
+    - next_state: the memory after the step
+    - values, float64 (n_actions,): act on the largest, or by softmax(values / temperature) where the temperature is
+      not 0
 
     The metadata have `n_actions`, `n_observations`, `temperature` and, as JSON, the `codebook`: what codes mean.
     Policies that plan or search while they act, windows of automata and forests are refused by name.

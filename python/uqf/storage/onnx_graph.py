@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import ArrayLike
-from onnx import ModelProto, NodeProto, TensorProto, helper, numpy_helper
+from numpy.typing import ArrayLike, DTypeLike
+from onnx import ModelProto, NodeProto, TensorProto, ValueInfoProto, helper, numpy_helper
+
+from uqf.types import Raw
 
 #: Version of the operators; runtimes of 2021 and later know it.
 OPSET = 15
@@ -22,14 +22,14 @@ class Graph:
         self._nodes: list[NodeProto] = []
         self._constants: list[TensorProto] = []
 
-    def constant(self, value: ArrayLike, dtype: Any = None) -> str:
+    def constant(self, value: ArrayLike, dtype: DTypeLike | None = None) -> str:
         """A fixed tensor."""
         name = f"constant_{len(self._constants)}"
         array = np.array(value, dtype, order="C")
         self._constants.append(numpy_helper.from_array(array, name))
         return name
 
-    def __call__(self, operator: str, *inputs: str, **attributes: Any) -> str:
+    def __call__(self, operator: str, *inputs: str, **attributes: Raw) -> str:
         """The output of an operator."""
         name = f"value_{len(self._nodes)}"
         self._nodes.append(helper.make_node(operator, inputs, [name], **attributes))
@@ -39,7 +39,7 @@ class Graph:
         """An int64 scalar."""
         return self.constant(value, np.int64)
 
-    def row(self, table: ArrayLike, place: str, dtype: Any = None) -> str:
+    def row(self, table: ArrayLike, place: str, dtype: DTypeLike | None = None) -> str:
         """Row `place`, a scalar, of a fixed table."""
         return self("Gather", self.constant(table, dtype), place, axis=0)
 
@@ -47,18 +47,20 @@ class Graph:
         """The sum of a vector, a scalar."""
         return self("ReduceSum", vector, keepdims=0)
 
-    def cast(self, value: str, dtype: Any) -> str:
+    def cast(self, value: str, dtype: DTypeLike) -> str:
         """The same numbers of another type."""
         return self("Cast", value, to=helper.np_dtype_to_tensor_dtype(np.dtype(dtype)))
 
     def model(
-        self, inputs: dict[str, tuple[Any, list[int]]], outputs: dict[str, tuple[str, Any, list[int]]]
+        self,
+        inputs: dict[str, tuple[DTypeLike, list[int]]],
+        outputs: dict[str, tuple[str, DTypeLike, list[int]]],
     ) -> ModelProto:
         """The finished model: `inputs` are type and shape, `outputs` the value, type and shape, by name."""
         for name, (value, _, _) in outputs.items():
             self._nodes.append(helper.make_node("Identity", [value], [name]))
 
-        def told(name: str, dtype: Any, shape: list[int]) -> Any:
+        def told(name: str, dtype: DTypeLike, shape: list[int]) -> ValueInfoProto:
             return helper.make_tensor_value_info(
                 name, helper.np_dtype_to_tensor_dtype(np.dtype(dtype)), shape
             )
@@ -67,7 +69,7 @@ class Graph:
             self._nodes,
             "policy",
             [told(name, *kind) for name, kind in inputs.items()],
-            [told(name, *kind) for name, (_, *kind) in outputs.items()],
+            [told(name, dtype, shape) for name, (_, dtype, shape) in outputs.items()],
             self._constants,
         )
         opsets = [helper.make_opsetid("", OPSET)]

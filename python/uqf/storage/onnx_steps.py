@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +18,7 @@ from uqf.policies import (
     TablePolicy,
 )
 from uqf.storage.onnx_graph import Graph
+from uqf.types import AnyArray, Integers, Record
 
 #: Below this a number counts as 0, as in the core.
 NOTHING, VANISHING = 1e-12, 1e-9
@@ -32,21 +32,21 @@ class Step:
     that the observation is the one before the first action.
     """
 
-    start: NDArray[Any]
+    start: AnyArray
     update: Callable[[Graph, str, str, str, str], str]
     values: Callable[[Graph, str], str]
 
 
-def step_of(policy: Any) -> Step:
+def step_of(policy: CompiledPolicy) -> Step:
     """The step of a policy, or an error that names its kind."""
     for kind, make in STEPS.items():
-        if isinstance(policy, kind):
+        if isinstance(policy, kind) and hasattr(policy, "parts"):
             return make(policy, policy.parts())
     kinds = ", ".join(kind.__name__ for kind in STEPS)
     raise TypeError(f"policy is a {type(policy).__name__}: these can be exported to ONNX: {kinds}")
 
 
-def observation_step(policy: ObservationPolicy, parts: dict[str, Any]) -> Step:
+def observation_step(policy: ObservationPolicy, parts: Record) -> Step:
     """The state is the row of the table."""
     first = np.array([policy.n_observations], np.int64)
     return Step(
@@ -56,7 +56,7 @@ def observation_step(policy: ObservationPolicy, parts: dict[str, Any]) -> Step:
     )
 
 
-def table_step(policy: TablePolicy, parts: dict[str, Any]) -> Step:
+def table_step(policy: TablePolicy, parts: Record) -> Step:
     """The state is the row of the table; the last stands for the start, whatever it shows."""
     start = policy.n_actions * policy.n_observations
     with np.errstate(divide="ignore"):
@@ -70,7 +70,7 @@ def table_step(policy: TablePolicy, parts: dict[str, Any]) -> Step:
     )
 
 
-def context_step(policy: ContextPolicy, parts: dict[str, Any]) -> Step:
+def context_step(policy: ContextPolicy, parts: Record) -> Step:
     """The state are the last symbols, the latest first, each plus 1; 0 where there is none."""
     parents, symbols = (np.asarray(parts[name], np.int64) for name in ("parents", "symbols"))
     n_symbols = policy.n_actions * policy.n_observations
@@ -107,7 +107,7 @@ def context_step(policy: ContextPolicy, parts: dict[str, Any]) -> Step:
     return Step(start, update, values)
 
 
-def belief_step(policy: BeliefPolicy, parts: dict[str, Any]) -> Step:
+def belief_step(policy: BeliefPolicy, parts: Record) -> Step:
     """The state are the beliefs of all models, one after the other."""
     sizes = np.asarray(parts["states"]).tolist()
     kinds = np.asarray(parts["kinds"], np.int64)
@@ -143,7 +143,7 @@ def belief_step(policy: BeliefPolicy, parts: dict[str, Any]) -> Step:
     return Step(np.asarray(parts["starts"], np.float32), update, values)
 
 
-def filter_step(policy: FilterPolicy, parts: dict[str, Any]) -> Step:
+def filter_step(policy: FilterPolicy, parts: Record) -> Step:
     """The state is that of the filter; symbols that the data never showed change nothing."""
     operators = np.asarray(parts["operators"], np.float32)
     rank = operators.shape[2]
@@ -168,7 +168,7 @@ def filter_step(policy: FilterPolicy, parts: dict[str, Any]) -> Step:
     return Step(np.asarray(parts["start"], np.float32), update, values)
 
 
-def automaton_step(policy: AutomatonPolicy, parts: dict[str, Any]) -> Step:
+def automaton_step(policy: AutomatonPolicy, parts: Record) -> Step:
     """The state is that of the automaton, and the row of the propensities after it."""
     for name in ("window", "behavior"):
         if parts[name] is not None:
@@ -220,7 +220,7 @@ def automaton_step(policy: AutomatonPolicy, parts: dict[str, Any]) -> Step:
     return Step(np.append(_first_state(policy, parts), seen + 1.0), update, values)
 
 
-def _first_state(policy: AutomatonPolicy, parts: dict[str, Any]) -> NDArray[np.float64]:
+def _first_state(policy: AutomatonPolicy, parts: Record) -> NDArray[np.float64]:
     """The start at its usual scale, as the core keeps it."""
     start = np.asarray(parts["start"], np.float64)
     largest = np.abs(start).max()
@@ -228,7 +228,7 @@ def _first_state(policy: AutomatonPolicy, parts: dict[str, Any]) -> NDArray[np.f
     return start / scale if scale > VANISHING * largest else start
 
 
-def _places(policy: CompiledPolicy, symbols: Any) -> NDArray[np.int64]:
+def _places(policy: CompiledPolicy, symbols: Integers) -> NDArray[np.int64]:
     """Place of every symbol, those before the first action included, among the seen ones; −1 if unseen."""
     places = np.full((policy.n_actions + 1) * policy.n_observations, -1, np.int64)
     places[np.asarray(symbols)] = np.arange(len(symbols))
@@ -243,7 +243,7 @@ def _scalar(graph: Graph, vector: str, place: int = 0) -> str:
     return graph("Gather", vector, graph.integer(place), axis=0)
 
 
-STEPS: dict[type[Any], Callable[[Any, dict[str, Any]], Step]] = {
+STEPS: dict[type, Callable[..., Step]] = {
     AutomatonPolicy: automaton_step,
     BeliefPolicy: belief_step,
     ContextPolicy: context_step,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from typing import Any
 
 import numpy as np
 
@@ -15,6 +14,7 @@ from uqf.plans import PlanPolicy
 from uqf.policies import (
     AutomatonPolicy,
     BeliefPolicy,
+    CompiledPolicy,
     ContextPolicy,
     FilterPolicy,
     ForestPolicy,
@@ -24,6 +24,7 @@ from uqf.policies import (
 )
 from uqf.storage.policy_header import FORMAT, Origin, PolicyHeader
 from uqf.storage.tensors import Arrays, Header, naming_damage, read_tensors, write_tensors
+from uqf.types import Raw, Record
 
 #: Key of our header in the metadata of the safetensors file.
 KEY = "uqf"
@@ -33,8 +34,11 @@ MAX_BYTES = 2**32
 MAX_SYMBOLS = 2**24
 MAX_NESTING = 100
 
+Storable = CompiledPolicy | PlanPolicy
+"""Policies that files are made of."""
+
 #: Kinds of policies by the name that stands in a file, and what makes one from its `parts()`.
-KINDS: dict[str, tuple[type, Callable[..., Any]]] = {
+KINDS: dict[str, tuple[type, Callable[..., Storable]]] = {
     "automaton": (AutomatonPolicy, AutomatonPolicy),
     "belief": (BeliefPolicy, BeliefPolicy),
     "context": (ContextPolicy, ContextPolicy),
@@ -47,11 +51,11 @@ KINDS: dict[str, tuple[type, Callable[..., Any]]] = {
 
 
 def save(
-    policy: Any,
+    policy: Storable,
     path: str | os.PathLike[str],
     *,
     codebook: Codebook | None = None,
-    settings: Mapping[str, Any] | None = None,
+    settings: Mapping[str, Raw] | None = None,
     data: Trajectories | Origin | None = None,
 ) -> None:
     """Writes a policy; the file appears whole or not at all.
@@ -101,7 +105,7 @@ def save(
     write_tensors(path, KEY, content, tensors)
 
 
-def load(path: str | os.PathLike[str]) -> Any:
+def load(path: str | os.PathLike[str]) -> Storable:
     """The policy of a file that `save` wrote; `inspect_policy` tells the rest of what it holds.
 
     Nothing in the file is executed, and it takes no more memory than a few times its size.
@@ -170,14 +174,14 @@ def inspect_policy(path: str | os.PathLike[str]) -> PolicyHeader:
     return _read(path)[0]
 
 
-def _taken_apart(policy: Any) -> tuple[str, dict[str, Any], Arrays]:
+def _taken_apart(policy: Storable) -> tuple[str, Record, Arrays]:
     """(kind, parts that are no arrays, arrays); the parts of a policy within are named "outer.inner"."""
     kinds = [name for name, (kind, _) in KINDS.items() if isinstance(policy, kind)]
-    if not kinds:
+    if not kinds or not hasattr(policy, "parts"):
         raise TypeError(
             f"policy is a {type(policy).__name__}: of these kinds files are made: {', '.join(KINDS)}"
         )
-    scalars: dict[str, Any] = {}
+    scalars: Record = {}
     arrays: Arrays = {}
     for name, part in policy.parts().items():
         within, epsilon = part if isinstance(part, tuple) else (part, None)
@@ -193,15 +197,15 @@ def _taken_apart(policy: Any) -> tuple[str, dict[str, Any], Arrays]:
 
 
 def _put_together(
-    header: PolicyHeader, kind: str, scalars: dict[str, Any], arrays: Arrays, depth: int = 0
-) -> Any:
+    header: PolicyHeader, kind: str, scalars: Record, arrays: Arrays, depth: int = 0
+) -> Storable:
     if depth > MAX_NESTING:
         raise ValueError(f"policies within policies, more than {MAX_NESTING} deep")
     for name in ("n_actions", "n_observations"):
         # Policies take memory for their alphabet, and only that of the header was checked.
         if scalars.get(name, getattr(header, name)) != getattr(header, name):
             raise ValueError(f"{name} = {scalars[name]!r}, {getattr(header, name)} in the header")
-    parts: dict[str, Any] = {name: aligned(array) for name, array in arrays.items() if "." not in name}
+    parts: Record = {name: aligned(array) for name, array in arrays.items() if "." not in name}
     for name, part in scalars.items():
         if isinstance(part, dict):
             within = {

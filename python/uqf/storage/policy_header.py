@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
 from uqf.data.codebook import Codebook
 from uqf.data.fingerprint import fingerprint
 from uqf.data.trajectories import Trajectories
+from uqf.types import Record
 
 #: Raised by one whenever an older package could misread a file.
 FORMAT = 1
@@ -48,9 +48,9 @@ class PolicyHeader:
     kind: str
     n_actions: int
     n_observations: int
-    parts: dict[str, Any]
+    parts: Record
     codebook: Codebook | None = None
-    settings: dict[str, Any] = field(default_factory=dict)
+    settings: Record = field(default_factory=dict)
     data_fingerprint: str | None = None
     package_version: str = ""
     format: int = FORMAT

@@ -5,30 +5,23 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import safetensors.numpy
-from numpy.typing import NDArray
 from safetensors import SafetensorError
 
 from uqf.errors import FileFormatError
 from uqf.files import read_ordinary, whole_file
+from uqf.types import AnyArray, Record
 
-Arrays = dict[str, NDArray[Any]]
-Header = dict[str, Any]
+Arrays = dict[str, AnyArray]
+Header = Record
 
 #: What a damaged or hostile header may raise on its way to a Python object.
-DAMAGE = (
-    SafetensorError,
-    LookupError,
-    TypeError,
-    ValueError,
-    AttributeError,
-    RecursionError,
-    OverflowError,
-)
+DAMAGE = (SafetensorError, LookupError, TypeError, ValueError, AttributeError, RecursionError, OverflowError)
 
 
 def write_tensors(path: str | os.PathLike[str], key: str, header: Header, tensors: Arrays) -> None:
@@ -72,21 +65,16 @@ def read_tensors(
     return header, tensors
 
 
-class naming_damage:
+@contextmanager
+def naming_damage(path: str | os.PathLike[str], what: str) -> Iterator[None]:
     """Turns whatever a damaged file provokes into a `FileFormatError` that names it."""
-
-    def __init__(self, path: str | os.PathLike[str], what: str) -> None:
-        self.path, self.what = path, what
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
-        if isinstance(error, DAMAGE) and not isinstance(error, FileFormatError):
-            reason = f"{type(error).__name__}: {error}"[:300]
-            raise FileFormatError(
-                f"{self.path}: no {self.what} of uqf, or a damaged one ({reason})"
-            ) from error
+    try:
+        yield
+    except FileFormatError:
+        raise
+    except DAMAGE as error:
+        reason = f"{type(error).__name__}: {error}"[:300]
+        raise FileFormatError(f"{path}: no {what} of uqf, or a damaged one ({reason})") from error
 
 
 def begins_as_tensors(path: str | os.PathLike[str]) -> bool:

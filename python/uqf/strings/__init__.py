@@ -10,7 +10,7 @@ from uqf.strings.files import write_probabilities as write_probabilities
 from uqf.strings.files import write_strings as write_strings
 from uqf.strings.hankel import string_hankel as string_hankel
 from uqf.strings.model import StringModel as StringModel
+from uqf.strings.model import perplexity as perplexity
 from uqf.strings.ngrams import NGrams as NGrams
-from uqf.strings.perplexity import perplexity as perplexity
 from uqf.strings.sample import Strings as Strings
 from uqf.strings.spectral import SpectralStrings as SpectralStrings

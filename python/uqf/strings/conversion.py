@@ -40,7 +40,7 @@ def string_wfa(wfa: WFA, statistics: str) -> WFA:
     rest = np.eye(wfa.rank) - wfa.seen_operators.sum(axis=0)
     alpha = wfa.alpha @ rest if begins == "anywhere" else wfa.alpha
     omega = wfa.omega if to_end else rest @ wfa.omega
-    return WFA(alpha, wfa.seen_operators, omega, symbols=wfa.symbols, n_symbols=wfa.n_symbols)
+    return wfa.with_parts(alpha, wfa.seen_operators, omega)
 
 
 def statistics_wfa(wfa: WFA, statistics: str) -> WFA:
@@ -76,7 +76,7 @@ def statistics_wfa(wfa: WFA, statistics: str) -> WFA:
         raise SpectralRadiusError(radius, 1.0, "learn with a lower `rank`, or from more strings")
     alpha = completed(wfa.alpha, wfa, forward=False) if begins == "anywhere" else wfa.alpha
     omega = wfa.omega if to_end else completed(wfa.omega, wfa)
-    return WFA(alpha, wfa.seen_operators, omega, symbols=wfa.symbols, n_symbols=wfa.n_symbols)
+    return wfa.with_parts(alpha, wfa.seen_operators, omega)
 
 
 def completed(end: FloatArray, wfa: WFA, *, forward: bool = True) -> FloatArray:

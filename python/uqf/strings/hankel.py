@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from uqf import _core
 from uqf.data.checks import FloatArray
-from uqf.learn.spectral.hankel import Hankel, hankel
+from uqf.learn.spectral.hankel import Hankel, check_ends, hankel
 from uqf.strings.sample import Strings
+from uqf.types import Matrix
 
 Word = tuple[int, ...]
 
@@ -80,9 +80,7 @@ def string_hankel(
         sparse=sparse,
         threads=threads,
     )
-    for name, words in (("prefixes", blocks.prefixes), ("suffixes", blocks.suffixes)):
-        if () not in words:
-            raise ValueError(f"{name} lacks the empty word (): its row and column are the automaton's ends")
+    check_ends(blocks)
     row, column, block = blocks.prefixes.index(()), blocks.suffixes.index(()), blocks.block
     if to_end:
         # The core's last rewards mark the ends of strings; an empty one has no last step.
@@ -123,7 +121,7 @@ def _mirrored(strings: Strings) -> Strings:
     return Strings.from_arrays(strings.symbols[places], strings.offsets, strings.alphabet)
 
 
-def _dense(matrix: Any) -> FloatArray:
+def _dense(matrix: Matrix) -> FloatArray:
     return np.asarray(matrix.toarray() if hasattr(matrix, "toarray") else matrix)
 
 

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike
 
-from uqf.data.checks import FloatArray, positive
+from uqf.data.checks import FloatArray, floats, positive
 from uqf.learn.spectral.wfa import WFA
 from uqf.strings.conversion import completed
 from uqf.strings.ngrams import Codes, NGrams
 from uqf.strings.sample import Strings
+from uqf.types import Integers
 
 #: So many next-symbol weights are held at a time.
 MAX_WEIGHTS = 2**22
@@ -137,9 +137,7 @@ class StringModel:
         contexts = np.zeros((count, 0), np.int64) if self.ngrams is None else self.ngrams.begin(count)
         return np.tile(self.wfa.alpha, (count, 1)), contexts
 
-    def _step(
-        self, states: FloatArray, contexts: Codes, symbols: NDArray[np.integer[Any]]
-    ) -> tuple[FloatArray, Codes]:
+    def _step(self, states: FloatArray, contexts: Codes, symbols: Integers) -> tuple[FloatArray, Codes]:
         """States and contexts after one more symbol each; states are rescaled, their signs kept."""
         result = np.zeros_like(states)
         for place in np.flatnonzero(np.isin(self.wfa.symbols, symbols)):
@@ -170,3 +168,45 @@ class StringModel:
 def _mixture(spectral: FloatArray, plain: FloatArray, weight: float) -> FloatArray:
     """Both models together; the plain one alone where the other has no distribution (NaN)."""
     return np.where(np.isnan(spectral), plain, (1.0 - weight) * spectral + weight * plain)
+
+
+def perplexity(probabilities: ArrayLike, predicted: ArrayLike) -> float:
+    """2^(−Σ p log₂ q) over a test set, with p and q scaled to sum to one over it; 1 or more, lower is better.
+
+    Parameters
+    ----------
+    probabilities : (n,), not negative
+        The true probabilities, or for strings without any the same number for each.
+    predicted : (n,)
+        Those of a model.
+
+    Returns
+    -------
+    float
+        Infinite if a prediction is zero where the truth is not.
+
+    Notes
+    -----
+    The set should list every string once. The least value, at ``predicted = probabilities``, is not 1 but the
+    perplexity of the truth itself: compare with that.
+
+    Examples
+    --------
+    >>> from uqf.strings import perplexity
+    >>> perplexity([0.5, 0.25, 0.25], [0.5, 0.25, 0.25]) == 2**1.5
+    True
+    """
+    true, model = floats("probabilities", probabilities), floats("predicted", predicted)
+    if true.shape != model.shape or len(true) == 0:
+        raise ValueError(
+            f"predicted has {len(model)} numbers: give one for each of {len(true)} probabilities"
+        )
+    for name, values in (("probabilities", true), ("predicted", model)):
+        if not (np.isfinite(values).all() and (values >= 0.0).all() and values.any()):
+            raise ValueError(
+                f"{name}: give finite numbers that are not negative, at least one of them positive"
+            )
+    with np.errstate(divide="ignore"):
+        bits = np.log2(model) - np.log2(model.sum())
+    certain = true > 0.0
+    return float(2.0 ** -(true[certain] / true.sum() @ bits[certain]))

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from uqf.data.checks import FloatArray
 from uqf.strings.sample import Strings
+from uqf.types import Integers
 
 Codes = NDArray[np.int64]
 
@@ -78,7 +78,7 @@ class NGrams:
         """The contexts (count, order − 1) of so many empty strings."""
         return np.full((count, self.order - 1), self.base - 1, np.int64)
 
-    def step(self, contexts: Codes, symbols: NDArray[np.integer[Any]]) -> Codes:
+    def step(self, contexts: Codes, symbols: Integers) -> Codes:
         """The contexts after one more symbol each."""
         return np.concatenate([contexts, symbols[:, np.newaxis]], axis=1, dtype=np.int64)[:, 1:]
 

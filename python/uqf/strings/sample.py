@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from itertools import chain, pairwise
-from typing import Any
+from typing import Any, TypeAlias, overload
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from uqf.data.checks import frozen, integers
+from uqf.types import Raw
 
 #: A string as users give it; text is a sequence of characters.
 Tokens = Sequence[Hashable]
+#: Several of them.
+StringsLike: TypeAlias = "Strings | Iterable[Tokens]"
 
 
 class Strings:
@@ -68,7 +71,7 @@ class Strings:
         self.offsets = frozen(np.concatenate([[0], np.cumsum([len(one) for one in plain], dtype=np.int64)]))
 
     @classmethod
-    def from_arrays(cls, symbols: Any, offsets: Any, alphabet: Iterable[Hashable]) -> Strings:
+    def from_arrays(cls, symbols: ArrayLike, offsets: ArrayLike, alphabet: Iterable[Hashable]) -> Strings:
         """From symbols as numbers (n,) and offsets (n_strings + 1,) that never decrease."""
         made = cls((), alphabet)
         made.symbols = frozen(integers("symbols", symbols, np.int32))
@@ -111,7 +114,14 @@ class Strings:
     def __iter__(self) -> Iterator[tuple[Hashable, ...]]:
         return (tuple(self.alphabet[symbol] for symbol in word) for word in self.words)
 
-    def __getitem__(self, index: Any) -> Any:
+    @overload
+    # Any: integers of any width.
+    def __getitem__(self, index: int | np.integer[Any]) -> tuple[Hashable, ...]: ...
+
+    @overload
+    def __getitem__(self, index: slice | ArrayLike) -> Strings: ...
+
+    def __getitem__(self, index: Raw) -> Strings | tuple[Hashable, ...]:
         """The tokens of one string, or `Strings` for a slice, an index array or a boolean mask."""
         if isinstance(index, tuple) and len(index) == 2 and index[1] is Ellipsis:
             index = index[0]  # how scikit-learn 1.9 selects samples
@@ -136,7 +146,7 @@ class Strings:
         return f"Strings({len(self)} strings, {len(self.symbols)} symbols, alphabet of {self.n_symbols})"
 
 
-def _found(strings: list[Any]) -> tuple[Hashable, ...]:
+def _found(strings: list[Sequence[Raw]]) -> tuple[Hashable, ...]:
     """The tokens that occur: sorted, or in the order of their appearance where they cannot be compared."""
     tokens = dict.fromkeys(chain.from_iterable(strings))
     try:
@@ -145,10 +155,12 @@ def _found(strings: list[Any]) -> tuple[Hashable, ...]:
         return tuple(tokens)
 
 
-def checked_strings(strings: Any, alphabet: Iterable[Hashable] | None) -> Strings:
+def checked_strings(strings: StringsLike, alphabet: Iterable[Hashable] | None) -> Strings:
     """The argument of `fit` and `predict`, in the given alphabet; at least one string."""
-    ready = isinstance(strings, Strings) and (alphabet is None or strings.alphabet == tuple(alphabet))
-    checked: Strings = strings if ready else Strings(strings, alphabet)
+    if isinstance(strings, Strings) and (alphabet is None or strings.alphabet == tuple(alphabet)):
+        checked = strings
+    else:
+        checked = Strings(strings, alphabet)
     if len(checked) == 0:
         raise ValueError("strings holds no string: give at least one (it may be the empty string)")
     return checked

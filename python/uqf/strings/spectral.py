@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from typing import Any, Self
+from dataclasses import KW_ONLY, dataclass
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,11 +17,10 @@ from uqf.learn.spectral.decomposition import Decomposition, decompose, enough_ra
 from uqf.learn.spectral.hankel import decomposed_wfa
 from uqf.learn.spectral.wfa import WFA
 from uqf.strings.conversion import string_wfa
-from uqf.strings.hankel import frequent_words, string_hankel
-from uqf.strings.model import StringModel
+from uqf.strings.hankel import Word, frequent_words, string_hankel
+from uqf.strings.model import StringModel, perplexity
 from uqf.strings.ngrams import NGrams
-from uqf.strings.perplexity import perplexity
-from uqf.strings.sample import Strings, checked_strings
+from uqf.strings.sample import Strings, StringsLike, checked_strings
 
 #: Ranks and weights of the n-grams that are tried on held-out strings.
 RANKS = (1, 2, 3, 4, 5, 6, 8, 10, 13, 16, 20, 25, 32, 40, 50)
@@ -31,6 +31,7 @@ HELD_OUT = 5
 MIN_STRINGS = 20
 
 
+@dataclass(eq=False, repr=False)
 class SpectralStrings(BaseEstimator):  # type: ignore[misc]
     """A probability distribution over strings, learned by one singular value decomposition.
 
@@ -82,32 +83,19 @@ class SpectralStrings(BaseEstimator):  # type: ignore[misc]
     np.int64(1)
     """
 
-    def __init__(
-        self,
-        rank: int | None = None,
-        *,
-        statistics: str = "factor",
-        max_prefix: int = 4,
-        max_suffix: int = 4,
-        n_prefixes: int | None = 1000,
-        n_suffixes: int | None = 1000,
-        smoothing: float | None = None,
-        ngram: int = 3,
-        alphabet: Sequence[Hashable] | None = None,
-        threads: int | None = None,
-    ) -> None:
-        self.rank = rank
-        self.statistics = statistics
-        self.max_prefix = max_prefix
-        self.max_suffix = max_suffix
-        self.n_prefixes = n_prefixes
-        self.n_suffixes = n_suffixes
-        self.smoothing = smoothing
-        self.ngram = ngram
-        self.alphabet = alphabet
-        self.threads = threads
+    rank: int | None = None
+    _: KW_ONLY
+    statistics: str = "factor"
+    max_prefix: int = 4
+    max_suffix: int = 4
+    n_prefixes: int | None = 1000
+    n_suffixes: int | None = 1000
+    smoothing: float | None = None
+    ngram: int = 3
+    alphabet: Sequence[Hashable] | None = None
+    threads: int | None = None
 
-    def fit(self, strings: Any, y: None = None) -> Self:
+    def fit(self, strings: StringsLike, y: None = None) -> Self:
         """Learns from `Strings` or from a list of sequences of tokens, empty ones included; `y` is ignored."""
         self._check()
         data = checked_strings(strings, self.alphabet)
@@ -122,7 +110,9 @@ class SpectralStrings(BaseEstimator):  # type: ignore[misc]
                     "more strings or longer words"
                 )
             rank = parts.rank
-        self.rank_ = rank or _enough(parts)
+        # Where there are too few strings to try ranks, the one that keeps most of what was counted.
+        energy = float((parts.spectrum**2).sum())
+        self.rank_ = rank or enough_rank(parts.spectrum[: parts.rank], energy)
         self.smoothing_ = WEIGHTS[-1] if smoothing is None else smoothing
         self.alphabet_ = data.alphabet
         self.wfa_ = string_wfa(_truncated(wfa, self.rank_), self.statistics)
@@ -137,21 +127,21 @@ class SpectralStrings(BaseEstimator):  # type: ignore[misc]
         }
         return self
 
-    def values(self, strings: Any) -> FloatArray:
+    def values(self, strings: StringsLike) -> FloatArray:
         """What the automaton itself computes for every string: near its probability, perhaps negative."""
         wfa, data = self._fitted().wfa, self._encoded(strings)
         return wfa.automaton.values(wfa.alpha, wfa.omega, data.symbols.astype(np.int64), data.offsets)
 
-    def predict(self, strings: Any) -> FloatArray:
+    def predict(self, strings: StringsLike) -> FloatArray:
         """The probability of every string, (len(strings),); over all strings they sum to one."""
         return np.exp(self.log_probabilities(strings))
 
-    def log_probabilities(self, strings: Any) -> FloatArray:
+    def log_probabilities(self, strings: StringsLike) -> FloatArray:
         """The natural logarithm of `predict`, also where that is too small for a number."""
         model = self._fitted()
         return model.log_probabilities(self._encoded(strings))
 
-    def next_probabilities(self, prefixes: Any) -> FloatArray:
+    def next_probabilities(self, prefixes: StringsLike) -> FloatArray:
         """How likely each token comes after each prefix, and in the last column that the string ends there.
 
         Shape (len(prefixes), len(alphabet_) + 1), columns in the order of `alphabet_`.
@@ -159,11 +149,11 @@ class SpectralStrings(BaseEstimator):  # type: ignore[misc]
         model = self._fitted()
         return model.next_probabilities(self._encoded(prefixes))
 
-    def score(self, strings: Any, y: None = None) -> float:
+    def score(self, strings: StringsLike, y: None = None) -> float:
         """Mean log probability of a string: more is better, and scikit-learn's searches maximise it."""
         return float(self.log_probabilities(strings).mean())
 
-    def perplexity(self, strings: Any, probabilities: ArrayLike | None = None) -> float:
+    def perplexity(self, strings: StringsLike, probabilities: ArrayLike | None = None) -> float:
         """How many tokens the model hesitates between: exp of the mean surprise of a symbol or an end.
 
         Given the true `probabilities` of the strings, the PAutomaC competition's measure instead; see
@@ -183,7 +173,7 @@ class SpectralStrings(BaseEstimator):  # type: ignore[misc]
 
     def _learn(
         self, data: Strings, rank: int | None
-    ) -> tuple[WFA, Decomposition, tuple[list[Any], list[Any]]]:
+    ) -> tuple[WFA, Decomposition, tuple[list[Word], list[Word]]]:
         """The automaton of the statistic, of rank up to the largest of interest; truncate, then convert."""
         words = frequent_words(
             data, self.statistics, (self.max_prefix, self.max_suffix), (self.n_prefixes, self.n_suffixes)
@@ -239,7 +229,7 @@ class SpectralStrings(BaseEstimator):  # type: ignore[misc]
         if self.smoothing is not None:
             probability("smoothing", self.smoothing)
 
-    def _encoded(self, strings: Any) -> Strings:
+    def _encoded(self, strings: StringsLike) -> Strings:
         return checked_strings(strings, self.alphabet_)
 
     def _fitted(self) -> StringModel:
@@ -254,10 +244,4 @@ class SpectralStrings(BaseEstimator):  # type: ignore[misc]
 
 def _truncated(wfa: WFA, rank: int) -> WFA:
     """The automaton of a lower rank: of a decomposed block its first states are the best."""
-    alpha, operators, omega = wfa.alpha[:rank], wfa.seen_operators[:, :rank, :rank], wfa.omega[:rank]
-    return WFA(alpha, operators, omega, symbols=wfa.symbols, n_symbols=wfa.n_symbols)
-
-
-def _enough(parts: Decomposition) -> int:
-    """The rank that keeps most of what was counted, where there are too few strings to try others."""
-    return enough_rank(parts.spectrum[: parts.rank], float((parts.spectrum**2).sum()))
+    return wfa.with_parts(wfa.alpha[:rank], wfa.seen_operators[:, :rank, :rank], wfa.omega[:rank])

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from uqf.batches import Batch, batch
+from uqf.policies import Policy
+from uqf.types import Memory, Raw
 
 
 class Steppable(Protocol):
@@ -19,13 +21,13 @@ class Steppable(Protocol):
     shows_first: bool
     """Whether an episode shows something before its first action."""
 
-    def begin(self, copy: int, seed: int, episode: int) -> Any:
+    def begin(self, copy: int, seed: int, episode: int) -> Raw:
         """Resets a copy to a numbered episode; gives what it shows."""
 
-    def step(self, copy: int, action: int) -> tuple[Any, float, bool, bool]:
+    def step(self, copy: int, action: int) -> tuple[Raw, float, bool, bool]:
         """(observation, reward, terminated, truncated)"""
 
-    def encode(self, observations: Sequence[Any]) -> NDArray[np.int64]:
+    def encode(self, observations: Sequence[Raw]) -> NDArray[np.int64]:
         """Codes of several observations, (n,)."""
 
 
@@ -34,11 +36,11 @@ class Played:
     """One episode; `codes` stays empty where chance acted, `observations` where only codes are asked for."""
 
     number: int
-    first: Any
+    first: Raw
     rng: np.random.Generator = field(repr=False)
     actions: list[int] = field(default_factory=list)
     codes: list[int] = field(default_factory=list)
-    observations: list[Any] = field(default_factory=list)
+    observations: list[Raw] = field(default_factory=list)
     rewards: list[float] = field(default_factory=list)
     probs: list[float] = field(default_factory=list)
     terminated: bool = False
@@ -51,7 +53,7 @@ class Played:
         probs: NDArray[np.float64],
         below: NDArray[np.float64],
         horizon: int,
-    ) -> Any:
+    ) -> Memory:
         """One step: draws an action by the running sums of its probabilities, and gives what was seen."""
         # The last sum may miss 1 by a rounding error, and the draw must not fall beyond it.
         action = int(below.searchsorted(self.rng.random() * below[-1], side="right"))
@@ -65,7 +67,7 @@ class Played:
 
 def play(
     world: Steppable,
-    policy: Any,
+    policy: Policy | None,
     episodes: range,
     *,
     copies: int,

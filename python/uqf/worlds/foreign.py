@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from uqf.worlds.environments import Environment
-from uqf.worlds.world import PlayedWorld
+from uqf.worlds.world import PlayedWorld, World
+
+if TYPE_CHECKING:
+    import gymnasium
+
+# Any: actions and observations are what an environment's spaces say.
+WorldLike: TypeAlias = "World | gymnasium.Env[Any, Any] | gymnasium.vector.VectorEnv[Any, Any, Any]"
+"""What `uqf.rollout` plays in: a world of the package, or an environment of Gymnasium."""
 
 
-def as_world(env: Any, horizon: int | None = None) -> Environment | PlayedWorld:
+def as_world(env: WorldLike, horizon: int | None = None) -> Environment | PlayedWorld:
     """A world as it is; a Gymnasium environment as a `uqf.GymnasiumWorld`, with the same codebook every time.
 
     `horizon` is for environments that name none.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
-from typing import Any
 from weakref import WeakKeyDictionary
 
 import gymnasium
@@ -13,6 +12,8 @@ from numpy.typing import NDArray
 
 from uqf.data.codebook import Codebook
 from uqf.data.trajectories import MAX_SYMBOLS, Trajectories
+from uqf.policies import Policy
+from uqf.types import Raw, Record
 from uqf.worlds.copies import Played, play
 from uqf.worlds.gymnasium_envs import (
     Env,
@@ -24,8 +25,9 @@ from uqf.worlds.gymnasium_envs import (
     stepped,
     usual_horizon,
 )
+from uqf.worlds.numeric_actions import known_bins
 from uqf.worlds.space_codes import codes_shown, encoded, learned, one_to_one
-from uqf.worlds.spaces import Coding, checked_observations, coding
+from uqf.worlds.spaces import Coding, bins_coding, checked_observations, coding
 from uqf.worlds.world import PlayedWorld
 
 #: Copies of an environment that play side by side; what happens does not depend on it.
@@ -39,7 +41,7 @@ LEARNED_BLOCK = 50
 
 
 class GymnasiumWorld(PlayedWorld):
-    """A Gymnasium environment with finitely many actions; its observations become the codes of a codebook.
+    """A Gymnasium environment with finitely many actions, or made so; its observations become codes of a codebook.
 
     What `reset` shows is part of every episode: `rollout` records it as `first_observations`, and policies are told.
     Every episode has a seed of its own, so it is the same whatever was played before it; this needs an environment
@@ -56,6 +58,9 @@ class GymnasiumWorld(PlayedWorld):
     codebook : Codebook, optional
         That of another world, of data or of a policy file. By default finite observation spaces of up to 4096 elements
         have a code for each, the last component counting fastest; for others one is learned from random play.
+    action_bins : int, optional
+        Every number of a Box of actions is cut into so many values at equal distances, its bounds among them. The
+        codebook keeps them, so that agents do what the environment takes.
     seed : int
         Of that random play.
 
@@ -78,26 +83,29 @@ class GymnasiumWorld(PlayedWorld):
         horizon: int | None = None,
         discount: float = 0.99,
         codebook: Codebook | None = None,
+        action_bins: int | None = None,
         seed: int = 0,
     ) -> None:
         self._source, self._envs = source, [made(source)]
         env = self._envs[0]
-        self._action_space = env.action_space
-        self._space = checked_observations(env.observation_space)
+        self._action_space, self._action_bins = env.action_space, action_bins
+        self._bins = known_bins(env.action_space, action_bins, codebook)
+        self.observation_space = checked_observations(env.observation_space)
         self.shows_first = shows_first(env)
         super().__init__(
             name=env.spec.id if env.spec is not None else type(env.unwrapped).__name__,
             horizon=usual_horizon(env) if horizon is None else horizon,
             discount=discount,
             n_actions=self._actions.n,
-            n_observations=codes_shown(self._space) - (not self.shows_first),
+            n_observations=codes_shown(self.observation_space) - (not self.shows_first),
         )
         self.codebook = self._usual_codebook(seed) if codebook is None else codebook
         if self.codebook is not None:
             self.n_observations = self.codebook.n_codes or self.n_observations
         if not codes_shown(self._action_space):
             # Codes would be other actions of the environment, or none; names cannot be mistaken for them.
-            self.codebook = (self.codebook or Codebook.named()).with_actions(self.action_names)
+            known = self._bins or self.action_names
+            self.codebook = (self.codebook or Codebook.named()).with_actions(known)
         if self.n_symbols > MAX_SYMBOLS:
             raise ValueError(
                 f"{self.n_actions} actions and {self.n_observations} observations: at most {MAX_SYMBOLS} symbols; "
@@ -106,48 +114,61 @@ class GymnasiumWorld(PlayedWorld):
 
     def _usual_codebook(self, seed: int) -> Codebook | None:
         """None where observations are codes as they come."""
-        if codes_shown(self._space):
+        if codes_shown(self.observation_space):
             return None
-        return one_to_one(self._space) or self._learned(self._random_play(seed), seed)
+        return one_to_one(self.observation_space) or self._learned(self._random_play(seed), seed)
 
     def _random_play(self, seed: int) -> list[Played]:
         played, steps = list[Played](), 0
         for first in range(0, LEARNED_EPISODES, LEARNED_BLOCK):
             if steps < LEARNED_STEPS:
-                played += self._episodes(None, range(first, first + LEARNED_BLOCK), seed=seed)
+                played += self.episodes(None, range(first, first + LEARNED_BLOCK), seed=seed)
                 steps = sum(len(episode.actions) for episode in played)
         return sorted(played, key=lambda episode: episode.number)
 
     def _learned(self, played: Sequence[Played], seed: int) -> Codebook:
         first = [one.first for one in played] if self.shows_first else None
         return learned(
-            self._space, [(one.actions, one.observations, one.rewards) for one in played], first, seed
+            self.observation_space,
+            [(one.actions, one.observations, one.rewards) for one in played],
+            first,
+            seed,
         )
 
-    def relearned(self, policy: Any, *, episodes: int = 500, seed: int = 0) -> GymnasiumWorld:
+    def relearned(self, policy: Policy | None, *, episodes: int = 500, seed: int = 0) -> GymnasiumWorld:
         """The same world with a codebook learned anew, from random play and from episodes of a policy.
 
         A policy reaches places that chance never sees: between two runs of `uqf.policy_iteration` they get cells of
         their own. Policies and data of the old codebook do not fit the new world.
         """
         played = self._random_play(seed)
-        played += self._episodes(policy, range(episodes), seed=seed + 1, keep=True)
-        book = self._learned(played, seed)
-        return GymnasiumWorld(self._source, horizon=self.horizon, discount=self.discount, codebook=book)
+        played += self.episodes(policy, range(episodes), seed=seed + 1, keep=True)
+        return GymnasiumWorld(
+            self._source,
+            horizon=self.horizon,
+            discount=self.discount,
+            codebook=self._learned(played, seed).with_actions(self._bins),
+            action_bins=None if self._bins else self._action_bins,
+        )
 
     @cached_property
     def _actions(self) -> Coding:
-        return coding(self._action_space, "action")
+        return (
+            bins_coding(self._bins) if self._bins else coding(self._action_space, "action", self._action_bins)
+        )
 
     @property
-    def actions(self) -> list[Any]:
+    def actions(self) -> list[Raw]:
         """The action of the environment that every code stands for."""
         return [self._actions.decode(code) for code in range(self.n_actions)]
 
     @property
     def action_names(self) -> list[str]:
         """What each action is called."""
-        return [str(action) for action in self.actions]
+        return [
+            str(self._actions.decode(code)) if self._bins is None else self._bins.name(code)
+            for code in range(self.n_actions)
+        ]
 
     @property
     def observation_names(self) -> list[str]:
@@ -161,7 +182,7 @@ class GymnasiumWorld(PlayedWorld):
 
     def play(
         self,
-        policy: Any,
+        policy: Policy | None,
         *,
         episodes: int,
         horizon: int,
@@ -173,7 +194,7 @@ class GymnasiumWorld(PlayedWorld):
         """What `uqf.rollout` does in this world."""
         played: list[Played] = []
         numbers = range(first, first + episodes)
-        for episode in self._episodes(policy, numbers, seed=seed, horizon=horizon, epsilon=epsilon):
+        for episode in self.episodes(policy, numbers, seed=seed, horizon=horizon, epsilon=epsilon):
             played.append(episode)
             if progress is not None:
                 progress(len(played))
@@ -192,31 +213,32 @@ class GymnasiumWorld(PlayedWorld):
             first_observations=self.encode([one.first for one in played]) if self.shows_first else None,
         )
 
-    def _episodes(self, policy: Any, numbers: range, **options: Any) -> Iterator[Played]:
+    def episodes(self, policy: Policy | None, numbers: range, **options: Raw) -> Iterator[Played]:
+        """Numbered episodes as they end, with what was seen as it came if chance acts; see `uqf.worlds.copies.play`."""
         copies = 1 if isinstance(self._source, gymnasium.Env) else min(COPIES, len(numbers))
         self._envs += [made(self._source) for _ in range(copies - len(self._envs))]
-        settings = {"copies": copies, "horizon": self.horizon, "epsilon": 0.0} | options
+        settings: Record = {"copies": copies, "horizon": self.horizon, "epsilon": 0.0} | options
         return play(self, policy, numbers, **settings)
 
-    def begin(self, copy: int, seed: int, episode: int) -> Any:
+    def begin(self, copy: int, seed: int, episode: int) -> Raw:
         """Resets a copy to a numbered episode; gives what it shows."""
         return begun(self._envs[copy], seed, episode)
 
-    def step(self, copy: int, action: int) -> tuple[Any, float, bool, bool]:
+    def step(self, copy: int, action: int) -> tuple[Raw, float, bool, bool]:
         """(observation, reward, terminated, truncated)"""
         return stepped(self._envs[copy], self._actions.decode(action))
 
-    def encode(self, observations: Sequence[Any]) -> NDArray[np.int64]:
+    def encode(self, observations: Sequence[Raw]) -> NDArray[np.int64]:
         """Codes of several observations, (n,)."""
-        return encoded(self.codebook, self._space, observations)
+        return encoded(self.codebook, self.observation_space, observations)
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> Record:
         """Without the copies, which can be made again; a given environment cannot."""
         kept = {name: value for name, value in self.__dict__.items() if name != "_actions"}
         return kept | {"_envs": [self._source] if isinstance(self._source, gymnasium.Env) else []}
 
 
-def _joined(lists: Iterable[list[Any]]) -> list[Any]:
+def _joined(lists: Iterable[list[Raw]]) -> list[Raw]:
     return [one for part in lists for one in part]
 
 

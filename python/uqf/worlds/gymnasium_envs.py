@@ -12,6 +12,7 @@ from gymnasium.spaces import Discrete
 from gymnasium.vector import VectorEnv
 from numpy.typing import ArrayLike
 
+from uqf.types import Raw
 from uqf.worlds.environments import Environment
 
 if TYPE_CHECKING:
@@ -20,11 +21,12 @@ if TYPE_CHECKING:
 if int(gymnasium.__version__.partition(".")[0]) < 1:
     raise ImportError(f"gymnasium {gymnasium.__version__} is too old: pip install --upgrade 'uqf[gym]'")
 
+# Any: actions and observations are what a world's spaces say.
 Env = gymnasium.Env[Any, Any]
 Source = str | Env | Callable[[], Env]
 
 
-def made(source: Source, **options: Any) -> Env:
+def made(source: Source, **options: Raw) -> Env:
     """An environment of a source; `options` are for those that are made by name."""
     if isinstance(source, gymnasium.Env):
         return source
@@ -66,14 +68,14 @@ def usual_horizon(env: Env) -> int:
     raise ValueError("horizon is not given and the environment names no max_episode_steps: give horizon")
 
 
-def begun(env: Env, seed: int, episode: int) -> Any:
+def begun(env: Env, seed: int, episode: int) -> Raw:
     """Resets to an episode that depends on its number and the seed alone; gives what it shows."""
     if inner_world(env) is not None:
         return env.reset(seed=seed, options={"episode": episode})[0]
     return env.reset(seed=int(np.random.SeedSequence([seed, episode]).generate_state(1)[0]))[0]
 
 
-def stepped(env: Env, action: Any) -> tuple[Any, float, bool, bool]:
+def stepped(env: Env, action: Raw) -> tuple[Raw, float, bool, bool]:
     """(observation, reward, terminated, truncated)"""
     observation, reward, terminated, truncated, _ = env.step(action)
     return observation, float(reward), bool(terminated), bool(truncated)

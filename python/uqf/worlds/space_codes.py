@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from gymnasium import spaces
@@ -12,7 +11,8 @@ from numpy.typing import NDArray
 from uqf.data.cells import Cells, Question
 from uqf.data.codebook import Codebook
 from uqf.data.raw_columns import Column
-from uqf.worlds.spaces import coding, named_parts, table
+from uqf.types import Raw
+from uqf.worlds.spaces import Space, coding, named_parts, table
 
 #: Finite observation spaces of at most so many elements have a code for each.
 MAX_ONE_TO_ONE = 4096
@@ -20,7 +20,6 @@ MAX_ONE_TO_ONE = 4096
 #: So many observations are coded faster one by one.
 FEW = 32
 
-Space = spaces.Space[Any]
 
 FINITE = (spaces.Discrete, spaces.MultiDiscrete, spaces.MultiBinary)
 
@@ -30,7 +29,7 @@ def codes_shown(space: Space) -> int:
     return int(space.n) if isinstance(space, spaces.Discrete) and space.start == 0 else 0
 
 
-def encoded(codebook: Codebook | None, space: Space, observations: Sequence[Any]) -> NDArray[np.int64]:
+def encoded(codebook: Codebook | None, space: Space, observations: Sequence[Raw]) -> NDArray[np.int64]:
     """Codes of several observations, (n,); without a codebook of them they are codes as they come."""
     if codebook is None or codebook.n_codes is None:
         return np.array(observations, np.int64).reshape(len(observations))
@@ -41,8 +40,8 @@ def encoded(codebook: Codebook | None, space: Space, observations: Sequence[Any]
 
 def learned(
     space: Space,
-    episodes: Sequence[tuple[Sequence[int], Sequence[Any], Any]],
-    first: Any,
+    episodes: Sequence[tuple[Sequence[int], Sequence[Raw], Raw]],
+    first: Raw,
     seed: int,
 ) -> Codebook:
     """A codebook learned from episodes (actions, observations, rewards) and what they showed first, if anything."""

@@ -9,12 +9,18 @@ from typing import Any
 
 import numpy as np
 from gymnasium import spaces
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike
 
+from uqf.data.action_bins import ActionBins
 from uqf.data.raw_columns import OBSERVATION
+from uqf.types import AnyArray, Raw
+from uqf.worlds.numeric_actions import box_bins
 
 #: Observations of more numbers than this are pictures.
 MAX_COLUMNS = 256
+
+# Any: what a space holds is what its own methods say.
+Space = spaces.Space[Any]
 
 
 @dataclass(frozen=True)
@@ -22,8 +28,8 @@ class Coding:
     """A one-to-one map between the elements of a finite space and 0 … n - 1."""
 
     n: int
-    encode: Callable[[Any], int]
-    decode: Callable[[int], Any]
+    encode: Callable[[Raw], int]
+    decode: Callable[[int], Raw]
 
 
 def _mixed_radix(sizes: Sequence[int]) -> Coding:
@@ -45,13 +51,20 @@ def _mixed_radix(sizes: Sequence[int]) -> Coding:
     return Coding(math.prod(sizes), encode, decode)
 
 
-def _array_coding(shape: tuple[int, ...], sizes: Sequence[int], start: Any, dtype: Any) -> Coding:
+def _array_coding(
+    shape: tuple[int, ...], sizes: Sequence[int], start: int | AnyArray, dtype: DTypeLike
+) -> Coding:
     radix = _mixed_radix(sizes)
     return Coding(
         radix.n,
         lambda value: radix.encode((np.asarray(value) - start).ravel().tolist()),
         lambda code: (np.reshape(radix.decode(code), shape) + start).astype(dtype),
     )
+
+
+def bins_coding(bins: ActionBins) -> Coding:
+    """Actions of a Box by their nearest values."""
+    return Coding(bins.n, lambda value: int(bins.encode([value])[0]), bins.decode)
 
 
 def _product_coding(parts: Sequence[Coding]) -> Coding:
@@ -63,12 +76,15 @@ def _product_coding(parts: Sequence[Coding]) -> Coding:
     )
 
 
-def coding(space: spaces.Space[Any], role: str) -> Coding:
+def coding(space: Space, role: str, bins: int | None = None) -> Coding:
     """Codes of a Discrete, MultiDiscrete or MultiBinary space, or of a Tuple or Dict of such.
 
-    `role` is "observation" or "action", for the message that refuses any other space.
+    `role` is "observation" or "action", for the message that refuses any other space. With `bins` every number of a
+    Box has so many values.
     """
     match space:
+        case spaces.Box() if bins is not None:
+            return bins_coding(box_bins(space, bins))
         case spaces.Discrete():
             start = int(space.start)
             return Coding(int(space.n), lambda value: int(value) - start, lambda code: code + start)
@@ -77,17 +93,20 @@ def coding(space: spaces.Space[Any], role: str) -> Coding:
         case spaces.MultiBinary():
             return _array_coding(space.shape, [2] * math.prod(space.shape), 0, space.dtype)
         case spaces.Tuple():
-            return _product_coding([coding(part, role) for part in space.spaces])
+            return _product_coding([coding(part, role, bins) for part in space.spaces])
         case spaces.Dict():
             names = list(space.spaces)
-            product = _product_coding([coding(part, role) for part in space.spaces.values()])
+            product = _product_coding([coding(part, role, bins) for part in space.spaces.values()])
             return Coding(
                 product.n,
                 lambda value: product.encode([value[name] for name in names]),
                 lambda code: dict(zip(names, product.decode(code), strict=True)),
             )
     if role == "action" and isinstance(space, spaces.Box):
-        way_out = "choose a few actions and offer them in a gymnasium.wrappers.TransformAction"
+        way_out = (
+            "cut every number of it into some values, as in uqf.GymnasiumWorld(env, action_bins=5), or offer a few "
+            "actions in a gymnasium.wrappers.TransformAction"
+        )
     elif role == "action":
         way_out = "offer a finite space in a gymnasium.wrappers.TransformAction"
     else:
@@ -98,7 +117,7 @@ def coding(space: spaces.Space[Any], role: str) -> Coding:
     )
 
 
-def named_parts(space: spaces.Space[Any], name: str = "") -> Iterator[tuple[str, spaces.Space[Any]]]:
+def named_parts(space: Space, name: str = "") -> Iterator[tuple[str, Space]]:
     """The parts of an observation that are no Tuple or Dict, named after their keys or places."""
     match space:
         case spaces.Dict():
@@ -116,7 +135,7 @@ def named_parts(space: spaces.Space[Any], name: str = "") -> Iterator[tuple[str,
             )
 
 
-def checked_observations(space: spaces.Space[Any]) -> spaces.Space[Any]:
+def checked_observations(space: Space) -> Space:
     """A space whose observations are a moderate number of columns, or an error with the way out."""
     columns = sum(math.prod(part.shape or ()) for _, part in named_parts(space))
     if columns > MAX_COLUMNS:
@@ -127,9 +146,9 @@ def checked_observations(space: spaces.Space[Any]) -> spaces.Space[Any]:
     return space
 
 
-def table(space: spaces.Space[Any], observations: Sequence[Any]) -> dict[str, NDArray[Any]]:
+def table(space: Space, observations: Sequence[Raw]) -> dict[str, AnyArray]:
     """Observations of a space as columns, in the order in which a codebook reads a single one."""
-    found: dict[str, NDArray[Any]] = {}
+    found: dict[str, AnyArray] = {}
     for (name, part), values in zip(
         named_parts(space), zip(*map(leaves, observations), strict=True), strict=True
     ):
@@ -142,7 +161,7 @@ def table(space: spaces.Space[Any], observations: Sequence[Any]) -> dict[str, ND
     return found
 
 
-def leaves(observation: Any) -> Iterator[Any]:
+def leaves(observation: Raw) -> Iterator[Raw]:
     """The parts of an observation that are no tuples or mappings."""
     if isinstance(observation, (Mapping, tuple)):
         for part in observation.values() if isinstance(observation, Mapping) else observation:

@@ -4,9 +4,27 @@ from __future__ import annotations
 
 import operator
 from abc import ABC, abstractmethod
-from typing import Any
+from collections.abc import Callable
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
 
 from uqf.data.trajectories import Trajectories
+from uqf.policies import Policy
+
+
+class Simulation(Protocol):
+    """One running episode."""
+
+    def step(self, action: int) -> tuple[int, float, bool]:
+        """(observation, reward, terminated); refused once the episode has ended."""
+
+    def choose(self, probs: NDArray[np.float64]) -> int:
+        """An action drawn from these probabilities with the episode's own random stream."""
+
+    def render(self) -> str:
+        """The state as text."""
 
 
 class World(ABC):
@@ -44,7 +62,7 @@ class World(ABC):
         """What each observation means."""
 
     @abstractmethod
-    def simulation(self, seed: int = 0, episode: int = 0) -> Any:
+    def simulation(self, seed: int = 0, episode: int = 0) -> Simulation:
         """One running episode: ``step(action) -> (observation, reward, terminated)`` and ``render()``.
 
         It has the random stream of episode number `episode` of ``rollout(..., seed=seed)``.
@@ -63,13 +81,13 @@ class PlayedWorld(World):
     @abstractmethod
     def play(
         self,
-        policy: Any,
+        policy: Policy | None,
         *,
         episodes: int,
         horizon: int,
         epsilon: float,
         seed: int,
         first: int = 0,
-        progress: Any = None,
+        progress: Callable[[int], object] | None = None,
     ) -> Trajectories:
         """What `uqf.rollout` does in this world."""

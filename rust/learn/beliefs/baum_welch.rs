@@ -9,20 +9,20 @@ const BLOCK: usize = 64;
 /// A hidden Markov model driven by actions: start (S), transitions (A, S, S), observations (A, S, O), row-major.
 /// An action moves the state, then the state arrived in is observed.
 pub struct Model<'a> {
-    pub n_states: usize,
-    pub start: &'a [f64],
-    pub transitions: &'a [f64],
-    pub observations: &'a [f64],
+    pub(crate) n_states: usize,
+    pub(crate) start: &'a [f64],
+    pub(crate) transitions: &'a [f64],
+    pub(crate) observations: &'a [f64],
 }
 
 /// Posterior counts under a model, with the shapes of its tables; `rewards` sums the rewards by transition.
 #[derive(Clone, Debug)]
 pub struct Counts {
-    pub log_likelihood: f64,
-    pub start: Vec<f64>,
-    pub transitions: Vec<f64>,
-    pub observations: Vec<f64>,
-    pub rewards: Vec<f64>,
+    pub(crate) log_likelihood: f64,
+    pub(crate) start: Vec<f64>,
+    pub(crate) transitions: Vec<f64>,
+    pub(crate) observations: Vec<f64>,
+    pub(crate) rewards: Vec<f64>,
 }
 
 impl Counts {

@@ -16,7 +16,7 @@ pub struct RewardClasses {
 }
 
 impl RewardClasses {
-    pub fn of(view: &View, episodes: &[usize]) -> Self {
+    pub(crate) fn of(view: &View, episodes: &[usize]) -> Self {
         let steps = || episodes.iter().flat_map(|&episode| view.episode(episode));
         let mut sorted: Vec<f64> = steps().map(|step| view.rewards[step]).collect();
         sorted.sort_unstable_by(f64::total_cmp);
@@ -54,7 +54,7 @@ impl RewardClasses {
         self.edges.partition_point(|&edge| edge < reward).min(self.edges.len() - 1)
     }
 
-    pub fn n_events(&self) -> usize {
+    pub(crate) fn n_events(&self) -> usize {
         2 * self.edges.len()
     }
 
@@ -68,11 +68,12 @@ impl RewardClasses {
         &self.edges
     }
 
+    /// The mean reward of every class.
     pub fn means(&self) -> &[f64] {
         &self.means
     }
 
-    pub fn event(&self, reward: f64, ended: bool) -> usize {
+    pub(crate) fn event(&self, reward: f64, ended: bool) -> usize {
         2 * self.class(reward) + usize::from(ended)
     }
 
@@ -131,15 +132,15 @@ impl Tasks {
         Tasks { of_episode, ..self.clone() }
     }
 
-    pub fn count(&self) -> usize {
+    pub(crate) fn count(&self) -> usize {
         self.classes.len()
     }
 
-    pub fn of_episode(&self, episode: usize) -> usize {
+    pub(crate) fn of_episode(&self, episode: usize) -> usize {
         self.of_episode.get(episode).map_or(0, |&task| task as usize)
     }
 
-    pub fn classes(&self, task: usize) -> &RewardClasses {
+    pub(crate) fn classes(&self, task: usize) -> &RewardClasses {
         &self.classes[task]
     }
 

@@ -3,9 +3,9 @@
 use pulp::{Arch, Simd, WithSimd};
 
 use super::lockstep::{Group, Lockstep, Moment};
-use super::rooms::{Likelihood, Rooms};
-use super::tiles::{Block, PAD, add_product, combine, dot, total};
-use super::{CloneModel, TINY};
+use super::rooms::{Likelihood, Rooms, Tables};
+use super::tiles::{Block, PAD, add_product, combine, dot, total, whole, whole_mut};
+use super::{CloneModel, TINY, small};
 use crate::error::Result;
 use crate::parallel::Ticker;
 
@@ -14,18 +14,27 @@ const IMPOSSIBLE: f32 = 1e-12;
 
 /// Sums of one expectation step. Counts of transitions lack the factor T, which all terms of an entry share.
 pub struct Expected {
-    pub transitions: Vec<f32>,
-    pub events: Vec<f32>,
-    pub start: Vec<f32>,
+    pub(crate) transitions: Vec<f32>,
+    pub(crate) events: Vec<f32>,
+    pub(crate) start: Vec<f32>,
     /// Mean over the steps.
     pub log_likelihood: f64,
 }
 
+impl Expected {
+    /// Zeros for a model, with this room behind every table.
+    pub fn none(model: &CloneModel, room: usize) -> Self {
+        let zeros = |table: &[f32]| vec![0.0; table.len() + room];
+        let (transitions, events) = (zeros(&model.transitions), zeros(&model.events));
+        Expected { transitions, events, start: zeros(&model.start), log_likelihood: 0.0 }
+    }
+}
+
 /// Where beliefs go: cut number c to the columns from `column` on of row c of `rows`.
 pub struct BeliefRows<'a> {
-    pub rows: &'a mut [f32],
-    pub width: usize,
-    pub column: usize,
+    pub(crate) rows: &'a mut [f32],
+    pub(crate) width: usize,
+    pub(crate) column: usize,
 }
 
 /// What a pass is for.
@@ -38,13 +47,19 @@ enum Purpose<'a> {
 impl CloneModel {
     /// How often every transition, event and start is expected to have occurred, given all that was seen.
     pub fn expectation(&self, episodes: &Lockstep, ticker: &Ticker) -> Result<Expected> {
-        let mut sums = Expected {
-            transitions: vec![0.0; self.transitions.len()],
-            events: vec![0.0; self.events.len()],
-            start: vec![0.0; self.layout.n_states],
-            log_likelihood: 0.0,
-        };
+        if self.layout.n_states <= small::MAX_STATES {
+            return small::expectation(self, episodes, ticker);
+        }
+        self.wide_expectation(episodes, ticker)
+    }
+
+    /// The same with vectors over states, for any number of them.
+    pub(super) fn wide_expectation(&self, episodes: &Lockstep, ticker: &Ticker) -> Result<Expected> {
+        let mut sums = Expected::none(self, PAD);
         sums.log_likelihood = self.pass(episodes, Purpose::Counts(&mut sums), ticker)?;
+        for table in [&mut sums.transitions, &mut sums.events, &mut sums.start] {
+            table.truncate(table.len() - PAD);
+        }
         Ok(sums)
     }
 
@@ -61,26 +76,6 @@ impl CloneModel {
     fn pass(&self, episodes: &Lockstep, purpose: Purpose, ticker: &Ticker) -> Result<f64> {
         let rooms = Rooms::new(self, episodes);
         Arch::new().dispatch(Pass { model: self, episodes, purpose, rooms, ticker })
-    }
-
-    /// T_a, padded: (kinds, states left, states arrived in).
-    fn padded(&self) -> Vec<f32> {
-        let mut from = self.transitions.clone();
-        from.resize(from.len() + PAD, 0.0);
-        from
-    }
-
-    /// T_aᵀ, padded: (kinds, states arrived in, states left).
-    fn transposed(&self) -> Vec<f32> {
-        let states = self.layout.n_states;
-        let mut into = vec![0.0; self.transitions.len() + PAD];
-        let blocks = self.transitions.chunks_exact(states * states);
-        for (block, from) in into.chunks_exact_mut(states * states).zip(blocks) {
-            for (s, row) in from.chunks_exact(states).enumerate() {
-                row.iter().enumerate().for_each(|(j, t)| block[j * states + s] = *t);
-            }
-        }
-        into
     }
 }
 
@@ -99,17 +94,16 @@ impl WithSimd for Pass<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(mut self, simd: S) -> Result<f64> {
-        let from = self.model.padded();
-        let into = if let Purpose::Counts(_) = self.purpose { self.model.transposed() } else { Vec::new() };
+        let tables = Tables::new(self.model, matches!(self.purpose, Purpose::Counts(_)));
         let mut likelihood = Likelihood::default();
         for batch in &self.episodes.batches {
             self.ticker.check()?;
             for (time, moment) in batch.iter().enumerate() {
-                self.forward(simd, time, moment, &from, &mut likelihood);
+                self.forward(simd, time, moment, &tables, &mut likelihood);
             }
             if let Purpose::Counts(_) = self.purpose {
                 for (time, moment) in batch.iter().enumerate().rev() {
-                    self.backward(simd, time, moment, &into);
+                    self.backward(simd, time, moment, &tables);
                 }
                 self.ticker.advance(batch.iter().map(|moment| moment.events.len()).sum());
             }
@@ -126,11 +120,12 @@ impl Pass<'_> {
         simd: S,
         time: usize,
         moment: &Moment,
-        from: &[f32],
+        tables: &Tables,
         likelihood: &mut Likelihood,
     ) {
         let (model, states) = (self.model, self.model.layout.n_states);
-        let Rooms { narrow, wide, first, weighted, alive, next, begin, .. } = &mut self.rooms;
+        let Rooms { narrow, wide, first, weighted, alive, next, scales, next_scales, begin, .. } =
+            &mut self.rooms;
         let (store, stride) = if time == 0 {
             (&mut first[..], *wide)
         } else {
@@ -141,27 +136,30 @@ impl Pass<'_> {
             let (low, size) = (group.from.0, group.from.1 - group.from.0);
             let mut shown = 1.0;
             if time == 0 {
-                let start = &model.start[low..group.from.1];
-                begin[..size].copy_from_slice(start);
+                begin.fill(0.0);
+                begin[..size].copy_from_slice(&model.start[low..group.from.1]);
                 // The world may have shown something before the first step.
                 if size < states {
-                    shown = total(simd, start) + TINY;
-                    settle(&mut begin[..size], shown, acting);
+                    shown = total(simd, whole::<S>(begin, 0, size)) + TINY;
+                    let scale = settled(&mut begin[..size], shown, acting);
+                    begin.iter_mut().for_each(|entry| *entry *= scale);
                 }
             }
             for place in group.first..group.first + group.count {
-                let law = &model.events[moment.events[place] as usize * states + low..][..size];
-                let belief = if time == 0 {
-                    &begin[..size]
+                let law = whole::<S>(&tables.laws, moment.events[place] as usize * states + low, size);
+                let (belief, scale) = if time == 0 {
+                    (&begin[..], 1.0)
                 } else {
-                    &alive[moment.before[place] as usize * *narrow..][..size]
+                    let before = moment.before[place] as usize;
+                    (&alive[before * *narrow..], scales[before])
                 };
-                let now = &mut store[place * stride..][..size];
-                for ((entry, belief), p) in now.iter_mut().zip(belief).zip(law) {
-                    *entry = belief * p;
+                let now = whole_mut::<S>(store, place * stride, size);
+                let scale = simd.splat_f32s(scale);
+                for ((entry, belief), p) in now.iter_mut().zip(whole::<S>(belief, 0, size)).zip(law) {
+                    *entry = simd.mul_f32s(simd.mul_f32s(*belief, scale), *p);
                 }
                 if let Purpose::Beliefs(rows) = &mut self.purpose {
-                    rows.row(moment.cuts[place], low, size).copy_from_slice(belief);
+                    rows.row(moment.cuts[place], low, size).copy_from_slice(&belief[..size]);
                 }
                 if group.ended && !acting {
                     likelihood.times(total(simd, now) + TINY);
@@ -175,26 +173,32 @@ impl Pass<'_> {
             }
             let width = group.to.1 - group.to.0;
             let weights = Block { matrix: &*store, stride, place: group.first * stride };
-            let block = Block { matrix: from, stride: states, place: block_place(group, states) };
+            let block = Block { matrix: &tables.from[..], stride: states, place: block_place(group, states) };
             let mut out = Block { matrix: &mut next[..], stride: *narrow, place: group.first * *narrow };
             combine(simd, weights, block, &mut out, (group.count, size, width));
             for place in group.first..group.first + group.count {
-                let row = &mut next[place * *narrow..][..width];
-                let sum = total(simd, row) + TINY;
+                let sum = total(simd, whole::<S>(next, place * *narrow, width)) + TINY;
                 likelihood.times(sum);
-                settle(row, sum, acting);
+                let row = &mut next[place * *narrow..][..width];
+                next_scales[place] = settled(row, sum, acting);
                 if let Purpose::Beliefs(rows) = &mut self.purpose {
+                    row.iter_mut().for_each(|entry| *entry *= next_scales[place]);
+                    next_scales[place] = 1.0;
                     rows.row(moment.cuts[place] + 1, group.to.0, width).copy_from_slice(row);
                 }
             }
         }
         std::mem::swap(alive, next);
+        std::mem::swap(scales, next_scales);
     }
 
     /// Expected counts of a moment, and the backward probabilities before it from those after it.
+    ///
+    /// They are scaled so that their product with the belief is one. No entry of a belief is below that of a
+    /// transition, so none of them can be too large.
     #[inline(always)]
-    fn backward<S: Simd>(&mut self, simd: S, time: usize, moment: &Moment, into: &[f32]) {
-        let (model, states) = (self.model, self.model.layout.n_states);
+    fn backward<S: Simd>(&mut self, simd: S, time: usize, moment: &Moment, tables: &Tables) {
+        let states = self.model.layout.n_states;
         let Purpose::Counts(sums) = &mut self.purpose else { return };
         let Rooms { narrow, wide, first, weighted, ahead, earlier, through, .. } = &mut self.rooms;
         let (store, stride) = if time == 0 {
@@ -202,45 +206,46 @@ impl Pass<'_> {
         } else {
             (&mut weighted[moment.base * *narrow..], *narrow)
         };
-        for &place in &moment.last {
-            ahead[place as usize * *narrow..][..*narrow].fill(1.0);
-        }
+        let mut last = moment.last.iter().map(|&place| place as usize).peekable();
         for group in &moment.groups {
             let (low, size) = (group.from.0, group.from.1 - group.from.0);
             let (high, width) = (group.to.0, group.to.1 - group.to.0);
             let places = group.first..group.first + group.count;
+            while let Some(place) = last.next_if(|&place| place < places.end) {
+                ones(&mut ahead[place * *narrow..][..*narrow], width);
+            }
             if group.ended {
-                places.clone().for_each(|place| through[place * *wide..][..size].fill(1.0));
+                places.clone().for_each(|place| ones(&mut through[place * *wide..][..*wide], size));
             } else {
                 let weights = Block { matrix: &ahead[..], stride: *narrow, place: group.first * *narrow };
                 let place = (group.kind * states + high) * states + low;
-                let block = Block { matrix: into, stride: states, place };
+                let block = Block { matrix: &tables.into[..], stride: states, place };
                 let mut out = Block { matrix: &mut through[..], stride: *wide, place: group.first * *wide };
                 combine(simd, weights, block, &mut out, (group.count, width, size));
             }
             for place in places {
-                let through = &mut through[place * *wide..][..size];
-                let now = &mut store[place * stride..][..size];
-                let scale = 1.0 / (dot(simd, now, through) + TINY);
+                let through = whole::<S>(through, place * *wide, size);
+                let now = whole_mut::<S>(store, place * stride, size);
+                let scale = simd.splat_f32s(1.0 / (dot(simd, now, through) + TINY));
                 let event = moment.events[place] as usize * states + low;
-                let (counts, law) = (&mut sums.events[event..][..size], &model.events[event..][..size]);
-                for (((weight, through), count), p) in
-                    now.iter_mut().zip(through.iter_mut()).zip(counts).zip(law)
-                {
-                    *weight *= scale;
-                    *count += *weight * *through;
-                    *through *= p;
-                }
+                let (counts, law) =
+                    (whole_mut::<S>(&mut sums.events, event, size), whole::<S>(&tables.laws, event, size));
+                let seen = now.iter_mut().zip(through).zip(counts);
                 if time == 0 {
-                    let start = &model.start[low..][..size];
-                    let scale = 1.0 / (dot(simd, start, through) + TINY);
-                    for ((sum, p), b) in sums.start[low..].iter_mut().zip(start).zip(through.iter()) {
-                        *sum += p * b * scale;
+                    let start = whole_mut::<S>(&mut sums.start, low, size);
+                    for (((weight, through), count), sum) in seen.zip(start) {
+                        *weight = simd.mul_f32s(*weight, scale);
+                        *count = simd.mul_add_e_f32s(*weight, *through, *count);
+                        *sum = simd.mul_add_e_f32s(*weight, *through, *sum);
                     }
                 } else {
-                    let scale = size as f32 / (total(simd, through) + TINY);
-                    let row = &mut earlier[moment.before[place] as usize * *narrow..][..size];
-                    row.iter_mut().zip(through.iter()).for_each(|(entry, b)| *entry = b * scale);
+                    let before = moment.before[place] as usize * *narrow;
+                    let earlier = whole_mut::<S>(earlier, before, size);
+                    for ((((weight, through), count), p), entry) in seen.zip(law).zip(earlier) {
+                        *weight = simd.mul_f32s(*weight, scale);
+                        *count = simd.mul_add_e_f32s(*weight, *through, *count);
+                        *entry = simd.mul_f32s(simd.mul_f32s(*through, scale), *p);
+                    }
                 }
             }
             if !group.ended {
@@ -248,22 +253,29 @@ impl Pass<'_> {
                 let values = Block { matrix: &ahead[..], stride: *narrow, place: group.first * *narrow };
                 let counts = &mut sums.transitions[..];
                 let mut block = Block { matrix: counts, stride: states, place: block_place(group, states) };
-                add_product(simd, weights, values, &mut block, (size, group.count, width));
+                add_product(simd, weights, values, &mut block, (size, group.count, width), |e| (e, e));
             }
         }
         std::mem::swap(ahead, earlier);
     }
 }
 
-/// A belief from a row with this sum. What a model holds impossible makes it even over the clones of what was seen.
+/// The scale that makes a belief of a row with this sum. What a model holds impossible makes it even over the clones of
+/// what was seen.
 #[inline(always)]
-fn settle(row: &mut [f32], sum: f32, acting: bool) {
+fn settled(row: &mut [f32], sum: f32, acting: bool) -> f32 {
     if sum < IMPOSSIBLE && (acting || sum <= 2.0 * TINY) {
-        let even = 1.0 / row.len() as f32;
-        row.fill(even);
-    } else {
-        row.iter_mut().for_each(|entry| *entry /= sum);
+        row.fill(1.0);
+        return 1.0 / row.len() as f32;
     }
+    1.0 / sum
+}
+
+/// So many ones, and zeros behind them.
+#[inline(always)]
+fn ones(row: &mut [f32], width: usize) {
+    row[..width].fill(1.0);
+    row[width..].fill(0.0);
 }
 
 /// Where the block of a group begins in the transitions.

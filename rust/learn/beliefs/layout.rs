@@ -16,14 +16,14 @@ const MAX_CELLS: usize = 1 << 22;
 /// The sizes of a model and what its numbers mean.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Layout {
-    pub n_states: usize,
+    pub(crate) n_states: usize,
     /// Clones of an observation: first and last + 1 of its states. All states if nothing is known of it.
     pub ranges: Vec<(u32, u32)>,
     /// Which transition matrix an action has.
     pub kinds: Vec<u32>,
-    pub n_kinds: usize,
-    pub n_events: usize,
-    pub n_tasks: usize,
+    pub(crate) n_kinds: usize,
+    pub(crate) n_events: usize,
+    pub(crate) n_tasks: usize,
     /// Whether episodes show an observation before the first action.
     pub opens: bool,
     /// Observations and actions that share what they have with others.
@@ -95,7 +95,7 @@ impl Layout {
         }
     }
 
-    pub fn range(&self, observation: usize) -> (usize, usize) {
+    pub(crate) fn range(&self, observation: usize) -> (usize, usize) {
         let (low, high) = self.ranges[observation];
         (low as usize, high as usize)
     }

@@ -7,10 +7,14 @@ use std::ops::Range;
 
 use crate::learn::beliefs::events::Tasks;
 use crate::learn::beliefs::layout::Layout;
+use crate::learn::beliefs::small::MAX_STATES;
 use crate::trajectories::View;
 
 /// Episodes of a batch: enough that groups are worth a product, few enough that their beliefs stay in the cache.
-const ABREAST: usize = 128;
+const ABREAST: usize = 256;
+
+/// The same for small models, whose groups should be many lanes long.
+const SMALL_ABREAST: usize = 2048;
 
 /// Steps at the same time of a batch that share a block, at positions `first..first + count`.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -55,14 +59,15 @@ impl Lockstep {
         let length = |episode: usize| view.episode(episode).len();
         let mut sorted = episodes.to_vec();
         sorted.sort_by_key(|&episode| std::cmp::Reverse(length(episode)));
+        let abreast = if layout.n_states <= MAX_STATES { SMALL_ABREAST } else { ABREAST };
         let batches: Vec<Vec<Moment>> =
-            sorted.chunks(ABREAST).map(|part| batch(view, tasks, layout, part, first)).collect();
+            sorted.chunks(abreast).map(|part| batch(view, tasks, layout, part, first)).collect();
         let groups = || batches.iter().flatten().flat_map(|moment| &moment.groups);
         Lockstep {
             widest: groups().map(|group| group.to.1 - group.to.0).max().unwrap_or(1),
             n_steps: episodes.iter().map(|&episode| length(episode)).sum(),
             max_rows: batches.iter().map(|moments| rows(moments)).max().unwrap_or(0),
-            max_abreast: episodes.len().min(ABREAST),
+            max_abreast: episodes.len().min(abreast),
             batches,
         }
     }
@@ -84,6 +89,17 @@ fn first_range(view: &View, layout: &Layout, episode: usize) -> (usize, usize) {
     first.map_or((0, layout.n_states), |first| layout.range(first))
 }
 
+/// Those of a batch have numbers of so many bits.
+const MEMBERS: usize = (1 << 16) - 1;
+
+/// By what the steps of a moment are sorted: what they share, then their events, then their episodes.
+fn key(shared: &Group, event: u32, member: usize, states: usize) -> u128 {
+    let of = |(low, high): (usize, usize)| (low as u128) << 1 | u128::from(high - low == states);
+    let group = ((u128::from(shared.ended) << 22 | shared.kind as u128) << 22 | of(shared.from)) << 22
+        | of(shared.to);
+    (group << 32 | u128::from(event)) << 16 | member as u128
+}
+
 /// Episodes of one batch, the longest first: those that go on at a time are the first ones.
 fn batch(view: &View, tasks: &Tasks, layout: &Layout, episodes: &[usize], first: usize) -> Vec<Moment> {
     let steps: Vec<Range<usize>> = episodes.iter().map(|&episode| view.episode(episode)).collect();
@@ -91,20 +107,23 @@ fn batch(view: &View, tasks: &Tasks, layout: &Layout, episodes: &[usize], first:
     let (mut moments, mut base) = (Vec::<Moment>::new(), 0);
     for time in 0..steps[0].len() {
         let live = steps.partition_point(|steps| steps.len() > time);
-        let mut order: Vec<(Group, usize)> = Vec::with_capacity(live);
+        let mut order: Vec<(u128, Group, u32)> = Vec::with_capacity(live);
         for (member, steps) in steps[..live].iter().enumerate() {
-            let step = steps.start + time;
-            let ended = view.terminated[episodes[member]] && time + 1 == steps.len();
+            let (episode, step) = (episodes[member], steps.start + time);
+            let ended = view.terminated[episode] && time + 1 == steps.len();
             let from = match time {
-                0 => first_range(view, layout, episodes[member]),
+                0 => first_range(view, layout, episode),
                 _ => layout.range(view.observations[step - 1] as usize),
             };
             let kind = layout.kinds[view.actions[step] as usize] as usize;
             let to = layout.range(view.observations[step] as usize);
-            order.push((Group { first: 0, count: 0, kind, from, to, ended }, member));
+            let task = tasks.of_episode(episode);
+            let event = tasks.classes(task).event(view.rewards[step], ended);
+            let event = ((task * layout.n_kinds + kind) * layout.n_events + event) as u32;
+            let shared = Group { first: 0, count: 0, kind, from, to, ended };
+            order.push((key(&shared, event, member, layout.n_states), shared, event));
         }
-        order
-            .sort_unstable_by_key(|(group, member)| (group.ended, group.kind, group.from, group.to, *member));
+        order.sort_unstable_by_key(|entry| entry.0);
         let mut moment = Moment {
             groups: Vec::new(),
             events: Vec::with_capacity(live),
@@ -114,15 +133,14 @@ fn batch(view: &View, tasks: &Tasks, layout: &Layout, episodes: &[usize], first:
             base,
         };
         let old = position.clone();
-        for (place, &(shared, member)) in order.iter().enumerate() {
-            let (episode, step) = (episodes[member], steps[member].start + time);
+        for (place, &(key, shared, event)) in order.iter().enumerate() {
+            let member = key as usize & MEMBERS;
+            let episode = episodes[member];
             match moment.groups.last_mut() {
                 Some(group) if Group { first: 0, count: 0, ..*group } == shared => group.count += 1,
                 _ => moment.groups.push(Group { first: place, count: 1, ..shared }),
             }
-            let task = tasks.of_episode(episode);
-            let event = tasks.classes(task).event(view.rewards[step], shared.ended);
-            moment.events.push(((task * layout.n_kinds + shared.kind) * layout.n_events + event) as u32);
+            moment.events.push(event);
             moment.before.push(old[member]);
             moment.cuts.push((view.offset(episode) - view.offset(first) + episode - first + time) as u32);
             if time + 1 == steps[member].len() {

@@ -16,6 +16,9 @@ pub struct Rooms {
     /// Beliefs before a moment, and room for those after it.
     pub alive: Vec<f32>,
     pub next: Vec<f32>,
+    /// What they must be multiplied with to sum to one.
+    pub scales: Vec<f32>,
+    pub next_scales: Vec<f32>,
     /// Backward probabilities, and room for those one step earlier.
     pub ahead: Vec<f32>,
     pub earlier: Vec<f32>,
@@ -36,24 +39,54 @@ impl Rooms {
             weighted: room(episodes.max_rows, narrow),
             alive: room(abreast, narrow),
             next: room(abreast, narrow),
+            scales: vec![1.0; abreast],
+            next_scales: vec![1.0; abreast],
             ahead: room(abreast, narrow),
             earlier: room(abreast, narrow),
             through: room(abreast, wide),
-            begin: vec![0.0; model.layout.n_states],
+            begin: vec![0.0; wide],
         }
     }
 }
 
-/// A product of many probabilities; one logarithm serves eight of them.
+/// The tables of a model, with room behind them.
+pub struct Tables {
+    /// Transitions, (kinds, states left, states arrived in).
+    pub from: Vec<f32>,
+    /// The same the other way round, for the way back: (kinds, states arrived in, states left).
+    pub into: Vec<f32>,
+    pub laws: Vec<f32>,
+}
+
+impl Tables {
+    pub fn new(model: &CloneModel, way_back: bool) -> Self {
+        let states = model.layout.n_states;
+        let with_room = |table: &[f32]| {
+            let mut larger = Vec::with_capacity(table.len() + PAD);
+            larger.extend_from_slice(table);
+            larger.resize(table.len() + PAD, 0.0);
+            larger
+        };
+        let mut into = vec![0.0; if way_back { model.transitions.len() + PAD } else { 0 }];
+        let blocks = model.transitions.chunks_exact(states * states);
+        for (block, from) in into.chunks_exact_mut(states * states).zip(blocks) {
+            for (s, row) in from.chunks_exact(states).enumerate() {
+                row.iter().enumerate().for_each(|(j, t)| block[j * states + s] = *t);
+            }
+        }
+        Tables { from: with_room(&model.transitions), into, laws: with_room(&model.events) }
+    }
+}
+
+/// A product of many probabilities, each at least `TINY`. One logarithm serves as many of them as a number can hold.
 pub struct Likelihood {
     log: f64,
     product: f64,
-    factors: u32,
 }
 
 impl Default for Likelihood {
     fn default() -> Self {
-        Likelihood { log: 0.0, product: 1.0, factors: 0 }
+        Likelihood { log: 0.0, product: 1.0 }
     }
 }
 
@@ -61,10 +94,9 @@ impl Likelihood {
     #[inline(always)]
     pub fn times(&mut self, probability: f32) {
         self.product *= f64::from(probability);
-        self.factors += 1;
-        if self.factors == 8 {
+        if self.product < 1e-250 {
             self.log += self.product.ln();
-            (self.product, self.factors) = (1.0, 0);
+            self.product = 1.0;
         }
     }
 

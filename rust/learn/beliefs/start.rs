@@ -5,14 +5,15 @@ use std::sync::Arc;
 use crate::error::{Error, Result};
 use crate::learn::beliefs::events::Tasks;
 use crate::learn::beliefs::layout::Layout;
-use crate::learn::beliefs::{CloneModel, TRANSITION_PRIOR, normalise, normalise_events};
+use crate::learn::beliefs::{CloneModel, normalise, normalise_events};
 use crate::rng::Rng;
 use crate::trajectories::View;
 
 /// Share of random transitions: guesses that are all wrong must not be final.
 const RANDOM_SHARE: f32 = 0.1;
 
-/// Pseudo-count of the law of events.
+/// Pseudo-counts: of a row of transitions, spread evenly, and of the law of events.
+const TRANSITION_PRIOR: f32 = 0.5;
 const EVENT_PRIOR: f32 = 5.0;
 
 impl CloneModel {

@@ -9,6 +9,7 @@ use crate::error::Result;
 use crate::learn::beliefs::events::Tasks;
 use crate::learn::beliefs::layout::Layout;
 use crate::learn::beliefs::lockstep::Lockstep;
+use crate::learn::beliefs::small::MAX_STATES;
 use crate::learn::beliefs::{CloneModel, Expected, normalise, normalise_events};
 use crate::parallel::{Ticker, map_blocks};
 use crate::rng::Rng;
@@ -21,8 +22,7 @@ const BATCH_STEPS: usize = 10_000;
 const FIRST_SHARE: f32 = 0.7;
 const LAST_SHARE: f32 = 0.2;
 
-/// Models of up to so many states are polished, on so many steps, for so many iterations.
-const POLISHED_STATES: usize = 8;
+/// Small models are polished, on so many steps, for so many iterations.
 const POLISH_STEPS: usize = 100_000;
 const POLISH_ITERATIONS: usize = 40;
 
@@ -32,12 +32,12 @@ const MEMORY: usize = 8;
 /// How long models are trained.
 #[derive(Clone, Copy, Debug)]
 pub struct Schedule {
-    pub explore: usize,
-    pub settle: usize,
+    pub(crate) explore: usize,
+    pub(crate) settle: usize,
     /// Number of the first model: each sees the minibatches in an order of its own.
     pub first: usize,
-    pub seed: u64,
-    pub threads: usize,
+    pub(crate) seed: u64,
+    pub(crate) threads: usize,
 }
 
 /// The models after training, each on minibatches in an order of its own.
@@ -57,9 +57,9 @@ pub fn train(
     }
     let law = tasks.law(layout);
     let trainer = Trainer {
-        batches: minibatches(view, tasks, layout, &order, BATCH_STEPS),
-        polish: if layout.n_states <= POLISHED_STATES {
-            minibatches(view, tasks, layout, &order, POLISH_STEPS).into_iter().next()
+        batches: minibatches(view, tasks, layout, &order, BATCH_STEPS).collect(),
+        polish: if layout.n_states <= MAX_STATES {
+            minibatches(view, tasks, layout, &order, POLISH_STEPS).next()
         } else {
             None
         },
@@ -77,23 +77,29 @@ pub fn train(
 
 /// About how many steps `train` reads for one model, of data with so many steps.
 pub fn work(states: usize, steps: usize, explore: usize, settle: usize) -> usize {
-    let polish = if states <= POLISHED_STATES { POLISH_ITERATIONS * steps.min(POLISH_STEPS) } else { 0 };
+    let polish = if states <= MAX_STATES { POLISH_ITERATIONS * steps.min(POLISH_STEPS) } else { 0 };
     (explore + settle) * steps.min(BATCH_STEPS) + polish
 }
 
 /// Episodes in this order, cut into parts of about so many steps.
-fn minibatches(view: &View, tasks: &Tasks, layout: &Layout, order: &[usize], steps: usize) -> Vec<Lockstep> {
+fn minibatches<'a>(
+    view: &'a View,
+    tasks: &'a Tasks,
+    layout: &'a Layout,
+    order: &'a [usize],
+    steps: usize,
+) -> impl Iterator<Item = Lockstep> + 'a {
     let parts = (view.n_steps() as f64 / steps as f64).round().max(1.0);
     let size = view.n_steps() as f64 / parts;
-    let (mut batches, mut from, mut seen) = (Vec::new(), 0, 0);
-    for (place, &episode) in order.iter().enumerate() {
+    let (mut from, mut seen, mut made) = (0, 0, 0);
+    order.iter().enumerate().filter_map(move |(place, &episode)| {
         seen += view.episode(episode).len();
-        if seen as f64 >= size * (batches.len() + 1) as f64 - 0.5 || place + 1 == order.len() {
-            batches.push(Lockstep::new(view, tasks, layout, &order[from..=place], 0));
-            from = place + 1;
-        }
-    }
-    batches
+        let full = seen as f64 >= size * f64::from(made + 1) - 0.5 || place + 1 == order.len();
+        full.then(|| {
+            made += 1;
+            Lockstep::new(view, tasks, layout, &order[std::mem::replace(&mut from, place + 1)..=place], 0)
+        })
+    })
 }
 
 struct Trainer<'a> {

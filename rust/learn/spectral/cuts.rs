@@ -21,30 +21,32 @@ use crate::trajectories::View;
 pub enum WordMap {
     /// One coordinate per listed word; other words are left out.
     Listed(WordIndex),
+    /// A random vector for every word.
     Projected(Projection),
 }
 
 impl WordMap {
-    pub fn dim(&self) -> usize {
+    pub(crate) fn dim(&self) -> usize {
         match self {
             WordMap::Listed(index) => index.words().len(),
             WordMap::Projected(projection) => projection.dim,
         }
     }
 
-    pub fn is_dense(&self) -> bool {
+    pub(crate) fn is_dense(&self) -> bool {
         matches!(self, WordMap::Projected(projection) if projection.is_dense())
     }
 }
 
+/// What is counted at every cut.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    pub occurrences: Occurrences,
-    pub max_prefix: usize,
-    pub max_suffix: usize,
-    pub target: Target,
-    pub prefixes: WordMap,
-    pub suffixes: WordMap,
+    pub(crate) occurrences: Occurrences,
+    pub(crate) max_prefix: usize,
+    pub(crate) max_suffix: usize,
+    pub(crate) target: Target,
+    pub(crate) prefixes: WordMap,
+    pub(crate) suffixes: WordMap,
     /// Shared by all shards, so that their sums agree.
     pub quantum: Quantum,
 }
@@ -103,8 +105,8 @@ impl Settings {
 /// Share of the words at the cuts that the basis knows.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Coverage {
-    pub known: u64,
-    pub seen: u64,
+    pub(crate) known: u64,
+    pub(crate) seen: u64,
 }
 
 impl Coverage {
@@ -124,13 +126,13 @@ pub struct Cuts<'a> {
     pub values: Vec<f64>,
     /// Numbers of listed words.
     found: Vec<u32>,
-    pub left: Rows,
-    pub right: Rows,
-    pub coverage: [Coverage; 2],
+    pub(crate) left: Rows,
+    pub(crate) right: Rows,
+    pub(crate) coverage: [Coverage; 2],
 }
 
 impl<'a> Cuts<'a> {
-    pub fn new(settings: &'a Settings) -> Self {
+    pub(crate) fn new(settings: &'a Settings) -> Self {
         let rows = |map: &WordMap| Rows::of(if map.is_dense() { map.dim() } else { 0 });
         Cuts {
             settings,
@@ -149,7 +151,7 @@ impl<'a> Cuts<'a> {
         &self.symbols
     }
 
-    pub fn read(&mut self, view: &View, episode: usize) {
+    pub(crate) fn read(&mut self, view: &View, episode: usize) {
         let steps = view.episode(episode);
         self.symbols.clear();
         self.symbols.extend(steps.clone().map(|step| view.symbol(step) as u32));

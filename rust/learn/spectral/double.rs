@@ -10,10 +10,12 @@ pub struct Double {
 }
 
 impl Double {
+    /// What `parts` gave.
     pub fn from_parts(high: f64, low: f64) -> Self {
         Double { high, low }
     }
 
+    /// The rounded sum, and what rounding took from it.
     pub fn parts(self) -> (f64, f64) {
         (self.high, self.low)
     }
@@ -30,15 +32,16 @@ impl Double {
     }
 
     #[inline]
-    pub fn merge(&mut self, other: Double) {
+    pub(crate) fn merge(&mut self, other: Double) {
         self.add(other.high);
         self.add(other.low);
     }
 
-    pub fn negated(self) -> Self {
+    pub(crate) fn negated(self) -> Self {
         Double { high: -self.high, low: -self.low }
     }
 
+    /// The sum as one number.
     #[inline]
     pub fn value(self) -> f64 {
         self.high + self.low
@@ -66,7 +69,7 @@ impl Quantum {
     }
 
     #[inline]
-    pub fn round(self, term: f64) -> f64 {
+    pub(crate) fn round(self, term: f64) -> f64 {
         if term.abs() < self.limit { (term + self.shift) - self.shift } else { term }
     }
 }

@@ -53,15 +53,16 @@ impl Filter {
         Ok(Filter { arch: Arch::new(), rank, reach, operators: padded })
     }
 
-    pub fn rank(&self) -> usize {
+    pub(crate) fn rank(&self) -> usize {
         self.rank
     }
 
+    /// How large the state may become.
     pub fn reach(&self) -> f32 {
         self.reach
     }
 
-    pub fn n_symbols(&self) -> usize {
+    pub(crate) fn n_symbols(&self) -> usize {
         self.operators.len() / self.size()
     }
 

@@ -21,7 +21,9 @@ const DENSE_CELLS: usize = 1 << 22;
 /// A matrix of sums.
 #[derive(Clone, Debug)]
 pub enum Cells {
+    /// All cells, row by row.
     Full(Vec<Double>),
+    /// Cells that are not zero, by place.
     Touched(FxHashMap<u64, Double>),
 }
 
@@ -30,7 +32,7 @@ impl Cells {
         if count <= DENSE_CELLS { Cells::Full(vec![Double::default(); count]) } else { Cells::touched() }
     }
 
-    pub fn touched() -> Self {
+    pub(crate) fn touched() -> Self {
         Cells::Touched(FxHashMap::default())
     }
 
@@ -65,6 +67,7 @@ impl Cells {
         }
     }
 
+    /// Replaces the sum of a cell.
     pub fn set(&mut self, cell: u64, sum: Double) {
         match self {
             Cells::Full(cells) => cells[cell as usize] = sum,
@@ -101,29 +104,29 @@ impl Cells {
 /// Unnormalised sums over episodes; divide by `episodes` for expectations.
 #[derive(Clone, Debug)]
 pub struct Accumulator {
-    pub episodes: u64,
-    pub steps: u64,
+    pub(crate) episodes: u64,
+    pub(crate) steps: u64,
     /// left ⊗ right, (left_dim, right_dim).
     pub block: Cells,
     /// The same by symbol, for learners that keep everything; empty unless asked for.
     pub symbol_blocks: BTreeMap<u32, Cells>,
-    pub by_symbol: bool,
+    pub(crate) by_symbol: bool,
     /// Column λ: left · y, (left_dim).
     pub column: Vec<Double>,
     /// Row λ at the first cut of the episodes, and over all cuts: (right_dim).
     pub start: Vec<Double>,
-    pub average: Vec<Double>,
+    pub(crate) average: Vec<Double>,
     /// Words known to the basis among those seen, for prefixes and suffixes.
     pub coverage: [Coverage; 2],
     shape: (usize, usize),
 }
 
 impl Accumulator {
-    pub fn new(settings: &Settings, by_symbol: bool) -> Self {
+    pub(crate) fn new(settings: &Settings, by_symbol: bool) -> Self {
         Self::of_shape(settings.shape(), by_symbol)
     }
 
-    pub fn of_shape(shape: (usize, usize), by_symbol: bool) -> Self {
+    pub(crate) fn of_shape(shape: (usize, usize), by_symbol: bool) -> Self {
         let (left, right) = shape;
         Accumulator {
             episodes: 0,

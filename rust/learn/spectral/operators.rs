@@ -29,14 +29,18 @@ const BATCH: usize = 1 << 13;
 
 /// (left_dim, rank) and (right_dim, rank), row-major.
 pub struct ReducedMaps<'a> {
+    /// Columns of both.
     pub rank: usize,
+    /// Of prefixes.
     pub left: &'a [f64],
+    /// Of suffixes.
     pub right: &'a [f64],
 }
 
 /// Operators by symbol, each (rank, rank) row-major, not yet divided by the number of episodes.
 pub type Operators = BTreeMap<u32, Vec<f64>>;
 
+/// The second pass over some episodes: the operators of all symbols in reduced coordinates.
 pub fn operators(
     view: &View,
     settings: &Settings,

@@ -14,6 +14,7 @@ pub const SPARSE_NONZEROS: usize = 4;
 /// Wider projections than this are refused: the compressed block would not fit into memory.
 const WIDEST: usize = 1 << 15;
 
+/// How the random column of a word is drawn; d is the number of its entries.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Kind {
     /// Entries N(0, 1/d).
@@ -27,7 +28,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    pub fn named(name: &str) -> Result<Self> {
+    pub(crate) fn named(name: &str) -> Result<Self> {
         match name {
             "gaussian" => Ok(Kind::Gaussian),
             "rademacher" => Ok(Kind::Rademacher),
@@ -47,9 +48,9 @@ impl Kind {
 /// output of SplitMix64 started at the key.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Projection {
-    pub kind: Kind,
-    pub dim: usize,
-    pub seed: u64,
+    pub(crate) kind: Kind,
+    pub(crate) dim: usize,
+    pub(crate) seed: u64,
 }
 
 /// Output number `counter` of SplitMix64 started at `key`.
@@ -59,14 +60,14 @@ fn output(key: u64, counter: u64) -> u64 {
 }
 
 impl Projection {
-    pub fn new(name: &'static str, kind: Kind, dim: usize, seed: u64) -> Result<Self> {
+    pub(crate) fn new(name: &'static str, kind: Kind, dim: usize, seed: u64) -> Result<Self> {
         if dim == 0 || dim > WIDEST {
             return Err(Error::argument(name, dim, format!("give 1 to {WIDEST} dimensions")));
         }
         Ok(Projection { kind, dim, seed })
     }
 
-    pub fn is_dense(&self) -> bool {
+    pub(crate) fn is_dense(&self) -> bool {
         matches!(self.kind, Kind::Gaussian | Kind::Rademacher)
     }
 

@@ -11,10 +11,12 @@ pub enum Target {
     /// y = r_t: the paper's choice.
     Reward,
     /// y = r_t + γ r_{t+1} + … + offset; for the empty history γ times the return of the episode, + offset.
+    #[expect(missing_docs, reason = "γ and the offset above")]
     Return { discount: f64, offset: f64 },
 }
 
 impl Target {
+    /// By the name that users give.
     pub fn named(name: &str, discount: f64, offset: f64) -> Result<Self> {
         if !(0.0..=1.0).contains(&discount) {
             return Err(Error::argument("discount", discount, "give a number in [0, 1]"));

@@ -5,16 +5,19 @@ use rustc_hash::FxHashMap;
 use crate::error::{Error, Result};
 use crate::trajectories::View;
 
-pub type Word = Vec<u32>;
+pub(crate) type Word = Vec<u32>;
 
 /// Where words may begin: at the first step of an episode only, or at every step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Occurrences {
+    /// At the first step of an episode.
     Start,
+    /// At every step.
     Anywhere,
 }
 
 impl Occurrences {
+    /// By the name that users give.
     pub fn named(name: &str) -> Result<Self> {
         match name {
             "start" => Ok(Occurrences::Start),
@@ -41,12 +44,8 @@ impl Default for Trie {
 }
 
 impl Trie {
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.parents.len()
-    }
-
-    pub fn is_empty(&self) -> bool {
-        false
     }
 
     fn child(&self, node: u32, symbol: u32) -> Option<u32> {
@@ -128,7 +127,7 @@ pub struct WordIndex {
 }
 
 impl WordIndex {
-    pub fn new(name: &'static str, words: Vec<Word>) -> Result<Self> {
+    pub(crate) fn new(name: &'static str, words: Vec<Word>) -> Result<Self> {
         if words.is_empty() {
             return Err(Error::argument(name, "[]", "the basis is empty; give at least the empty word"));
         }
@@ -146,11 +145,11 @@ impl WordIndex {
         Ok(WordIndex { trie, ids, words, longest })
     }
 
-    pub fn words(&self) -> &[Word] {
+    pub(crate) fn words(&self) -> &[Word] {
         &self.words
     }
 
-    pub fn longest(&self) -> usize {
+    pub(crate) fn longest(&self) -> usize {
         self.longest
     }
 

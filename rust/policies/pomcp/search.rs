@@ -19,6 +19,7 @@ pub enum Rollouts {
 }
 
 impl Rollouts {
+    /// By the name that users give.
     pub fn named(name: &str) -> Result<Self> {
         match name {
             "uniform" => Ok(Rollouts::Uniform),

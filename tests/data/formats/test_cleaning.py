@@ -4,7 +4,7 @@ import csv
 import math
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import uqf
@@ -87,15 +87,19 @@ def test_episodes_end_before_their_first_gap(tmp_path_factory, log, data):
     for row, gap in zip(rows, gaps, strict=True):
         gone |= {row["episode"]} if gap else set()
         kept += [] if row["episode"] in gone else [row]
-    columns = uqf.LogColumns(observation="temp")
-    if not kept:
-        with pytest.raises(uqf.FileFormatError, match="no episode"):
-            uqf.read_log(path, columns=columns, clean=True)
-        return
-    mended = uqf.read_log(path, columns=columns, clean=True)
+    assume(kept)
+    mended = uqf.read_log(path, columns=uqf.LogColumns(observation="temp"), clean=True)
     assert mended.rewards.tolist() == [row["reward"] for row in kept]
     whole = [row["terminated"] for row in rows]
     assert mended.terminated.sum() == sum(end and row in kept for row, end in zip(rows, whole, strict=True))
+
+
+@given(logs)
+def test_a_log_of_which_nothing_is_left_is_refused(tmp_path_factory, log):
+    path = tmp_path_factory.mktemp("logs") / "log.csv"
+    write(path, [row | {"reward": math.nan} for row in rows_of(log)])
+    with pytest.raises(uqf.FileFormatError, match="no episode"):
+        uqf.read_log(path, columns=uqf.LogColumns(observation="temp"), clean=True)
 
 
 def test_all_problems_are_told_with_counts_rows_and_the_way_out(tmp_path):
@@ -131,3 +135,36 @@ def test_all_problems_are_told_with_counts_rows_and_the_way_out(tmp_path):
 def test_a_good_log_has_no_problems(tmp_path):
     write(tmp_path / "log.csv", rows_of([[("go", 1, 2)] * 3] * 2))
     assert uqf.log_problems(tmp_path / "log.csv", columns=LOG) == []
+
+
+@pytest.mark.parametrize(
+    ("levels", "read"),
+    [
+        (["2,817", "3,105"], [2.817, 3.105]),  # the other column has decimal commas: so has this one
+        (["0,817", "3,105"], [0.817, 3.105]),
+        (["2,817.5", "3,105.0"], [2817.5, 3105.0]),  # a point after the comma says that it parts thousands
+    ],
+)
+def test_what_a_comma_means_is_the_same_in_all_columns_of_a_log(tmp_path, levels, read):
+    pairs = zip(levels * 40, ("1,5", "2,25") * 40, strict=True)
+    lines = [f"0;go;{level};{reward}" for level, reward in pairs]
+    (tmp_path / "log.csv").write_text("\n".join(["episode;action;observation;reward", *lines]) + "\n")
+    problems = {one.column: one.what for one in uqf.log_problems(tmp_path / "log.csv")}
+    assert problems["observation"] == ("decimal commas" if read[0] < 10 else "commas in thousands")
+    data = uqf.read_log(tmp_path / "log.csv", clean=True)
+    assert [data.codebook.encode_one(value) for value in read] == data.observations[:2].tolist() == [0, 1]
+
+
+def test_a_comma_after_a_zero_parts_no_thousands(tmp_path):
+    (tmp_path / "log.csv").write_text("episode;action;observation;reward\n0;go;1;0,500\n0;go;1;2,500\n")
+    assert uqf.read_log(tmp_path / "log.csv", clean=True).rewards.tolist() == [0.5, 2.5]
+
+
+def test_an_error_of_a_cleaned_log_does_not_list_what_is_cleaned(tmp_path):
+    text = "episode,action,observation,reward,terminated\n0,go,1,$1,yes\n0,go,1,$2,no\n"
+    (tmp_path / "log.csv").write_text(text)
+    with pytest.raises(uqf.FileFormatError, match="currency signs"):
+        uqf.read_log(tmp_path / "log.csv")
+    with pytest.raises(uqf.FileFormatError, match="row 0: true before the last step") as refused:
+        uqf.read_log(tmp_path / "log.csv", clean=True)
+    assert "leave out terminated" in str(refused.value) and "currency" not in str(refused.value)

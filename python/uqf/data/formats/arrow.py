@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 
@@ -12,34 +11,15 @@ from uqf.data.codebook import Codebook
 from uqf.data.concatenate import concatenate
 from uqf.data.formats.alphabet import alphabet_of
 from uqf.data.formats.columns import LogColumns, layout_of, naming
-from uqf.data.formats.episodes import trajectories_of
-from uqf.data.formats.grouping import whole_episodes
+from uqf.data.formats.episodes import episodes_of
 from uqf.data.trajectories import Trajectories
 from uqf.errors import FileFormatError
 from uqf.files import open_ordinary
-
-
-def read_table(
-    table: Any,
-    columns: LogColumns | None,
-    n_actions: int | None,
-    n_observations: int | None,
-    codebook: Codebook | None,
-) -> Trajectories:
-    """The episodes of an Arrow table."""
-    if table.num_rows == 0:
-        raise FileFormatError("the log holds no episode")
-    layout = layout_of(table.schema, (columns or LogColumns()).of(codebook))
-    table = table.select(layout.columns)
-    alphabet, _ = alphabet_of(
-        lambda names: [table.select(names)], layout, n_actions, n_observations, codebook
-    )
-    parts = [trajectories_of(part, layout, alphabet, row) for row, part in whole_episodes([table], layout)]
-    return concatenate(parts)
+from uqf.types import TableLike
 
 
 def from_arrow(
-    frame: Any,
+    frame: TableLike,
     *,
     columns: LogColumns | None = None,
     n_actions: int | None = None,
@@ -83,7 +63,13 @@ def from_arrow(
             f"frame is a {type(frame).__name__}: give a polars or pandas frame, or an Arrow table"
         )
     with naming(f"this {type(frame).__name__}"):
-        return read_table(pa.table(frame), columns, n_actions, n_observations, codebook)
+        table = pa.table(frame)
+        if table.num_rows == 0:
+            raise FileFormatError("the log holds no episode")
+        layout = layout_of(table.schema, (columns or LogColumns()).of(codebook))
+        asked = (n_actions, n_observations, codebook)
+        alphabet, _ = alphabet_of(lambda names: [table.select(names)], layout, asked)
+        return concatenate(list(episodes_of([table.select(layout.columns)], layout, alphabet)))
 
 
 class ArrowSource:
@@ -92,12 +78,13 @@ class ArrowSource:
     def __init__(self, path: Path) -> None:
         self.path = path
 
-    def schema(self) -> Any:
+    @property
+    def schema(self) -> pa.Schema:
         """Columns and types."""
         with open_ordinary(self.path) as file:
             return pa.ipc.open_file(file).schema
 
-    def tables(self, rows: int, names: list[str]) -> Iterator[Any]:
+    def tables(self, rows: int, names: list[str]) -> Iterator[pa.Table]:
         """The named columns, at most `rows` rows at a time."""
         with open_ordinary(self.path) as file:
             reader = pa.ipc.open_file(file)

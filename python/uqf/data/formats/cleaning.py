@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from uqf.data.formats.columns import Layout
+from uqf.data.formats.columns import Layout, Source
 from uqf.data.formats.grouping import in_order
 from uqf.data.formats.problems import Diagnosis
 from uqf.data.formats.text_values import MESSY, NUMBERS, numbers_from_text, truth_from_text
@@ -25,20 +24,21 @@ class CleanSource:
     every further row of the same episode and time. An episode ends before its first step without action or reward.
     """
 
-    def __init__(self, source: Any, layout: Layout) -> None:
+    def __init__(self, source: Source, layout: Layout) -> None:
         if not layout.per_step:
             raise FileFormatError("clean: only logs with one row per step can be cleaned")
         self.source, self.layout = source, layout
         self.text = Diagnosis.of(source, layout).text
 
-    def schema(self) -> Any:
+    @property
+    def schema(self) -> pa.Schema:
         """Columns and types after the repair."""
-        kinds = [(name, pa.array([], self.source.schema().field(name).type)) for name in self.layout.columns]
+        kinds = [(name, pa.array([], self.source.schema.field(name).type)) for name in self.layout.columns]
         return pa.schema([(name, self._repaired(values, name).type) for name, values in kinds])
 
-    def tables(self, rows: int, names: list[str]) -> Iterator[Any]:
+    def tables(self, rows: int, names: list[str]) -> Iterator[pa.Table]:
         """The named columns, at most `rows` rows at a time."""
-        tables: Iterator[Any] = (
+        tables: Iterator[pa.Table] = (
             self._readable(table) for table in self.source.tables(rows, self.layout.columns)
         )
         if "time" in self.layout.names:
@@ -52,7 +52,7 @@ class CleanSource:
             for first in range(0, kept.num_rows, rows):
                 yield kept.slice(first, rows)
 
-    def _repaired(self, values: Any, name: str) -> Any:
+    def _repaired(self, values: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
         """One column as it should have been written."""
         names, text = self.layout.names, self.text.get(name)
         if not is_text(values.type) or text is None:
@@ -61,13 +61,20 @@ class CleanSource:
             return numbers_from_text(values, text.comma_is_decimal)
         if name == names.get("terminated"):
             return truth_from_text(values)
-        observed = (*self.layout.observation, *self.layout.first_observation)
+        action = name == names["action"]
         messy = any(text.counts[kind] for kind in (*MESSY, "nothing"))
-        if name in observed and messy and text.among(*NUMBERS, "nothing") and not text.among("nothing"):
-            return numbers_from_text(values, text.comma_is_decimal)
+        if (
+            (action or name in self.layout.observed)
+            and messy
+            and text.among(*NUMBERS, "nothing")
+            and not text.among("nothing")
+        ):
+            numbers = numbers_from_text(values, text.comma_is_decimal)
+            # Codes of actions stay codes.
+            return numbers.cast(pa.int64()) if action and text.among("whole", "nothing") else numbers
         return values
 
-    def _readable(self, table: Any) -> Any:
+    def _readable(self, table: pa.Table) -> pa.Table:
         columns = [self._repaired(table.column(name).combine_chunks(), name) for name in table.column_names]
         table = pa.table(columns, names=table.column_names)
         for role in ("episode", "time"):
@@ -76,15 +83,17 @@ class CleanSource:
                 table = table.filter(pc.invert(gone))
         return table
 
-    def _without_duplicates(self, table: Any) -> Any:
+    def _without_duplicates(self, table: pa.Table) -> pa.Table:
         names = self.layout.names
         steps = zip(*(table.column(names[role]).to_pylist() for role in ("episode", "time")), strict=True)
-        first: dict[Any, int] = {}
+        first: dict[object, int] = {}
         for place, step in enumerate(steps):
             first.setdefault(step, place)
         return table.take(pa.array(list(first.values()), pa.int64()))
 
-    def _before_gaps(self, table: Any, last: Any, cut: bool) -> tuple[NDArray[np.bool_], Any, bool]:
+    def _before_gaps(
+        self, table: pa.Table, last: object, cut: bool
+    ) -> tuple[NDArray[np.bool_], object, bool]:
         """(rows to keep, the last episode, whether it was cut); given the last episode of the table before."""
         names = self.layout.names
         gap = np.zeros(table.num_rows, np.bool_)

@@ -6,10 +6,11 @@ import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
-from typing import Any
+from typing import Protocol
 
 import pyarrow as pa
 
+from uqf.data.action_bins import checked_bins
 from uqf.data.codebook import Codebook
 from uqf.errors import FileFormatError
 
@@ -19,7 +20,7 @@ DAMAGE = (ValueError, TypeError, LookupError, OverflowError, RecursionError, EOF
 
 @dataclass(frozen=True)
 class LogColumns:
-    """Column names of a log; None looks for the usual name, such as "reward" or "rewards".
+    """Column names of a log, and what its numbers stand for; None looks for the usual name, such as "reward".
 
     A log has one row per episode, with lists in its columns and perhaps a `terminated` flag; or one row per
     step, with an `episode` column whose value is the same in all rows of an episode.
@@ -37,6 +38,10 @@ class LogColumns:
         What was seen before the first action; the first row of an episode counts. As many columns as `observation`.
     time : str, optional
         With it rows of an episode may lie anywhere in the log: they are sorted by this column.
+    action_bins : int, optional
+        Numeric actions are cut into so many cells of about equally many steps, or fewer if there are fewer different
+        numbers; for each of them an agent does the median of the cell. Without it numeric actions are codes, and
+        measurements are refused.
 
     Examples
     --------
@@ -55,8 +60,11 @@ class LogColumns:
     terminated: str | None = None
     first_observation: str | Sequence[str] | None = None
     time: str | None = None
+    action_bins: int | None = None
 
     def __post_init__(self) -> None:
+        if self.action_bins is not None:
+            checked_bins(self.action_bins)
         for role in SEVERAL:
             given = getattr(self, role)
             if given is not None and not isinstance(given, str):
@@ -68,6 +76,10 @@ class LogColumns:
 
     def of(self, codebook: Codebook | None) -> LogColumns:
         """The same, with the columns of a codebook where nothing was said about the observation."""
+        if codebook is not None and self.action_bins is not None:
+            raise ValueError(
+                f"action_bins = {self.action_bins}, but the codebook tells what actions are: leave out one of both"
+            )
         cells = codebook is not None and codebook.observation_names is None and codebook.columns_
         return replace(self, observation=cells) if cells and self.observation is None else self
 
@@ -81,15 +93,30 @@ class Layout:
     """Column by role, for roles of one column: the fields of `LogColumns`."""
     observation: tuple[str, ...]
     first_observation: tuple[str, ...] = ()
+    action_bins: int | None = None
+    """Cells into which numeric actions are cut."""
+    dropped: tuple[str, ...] = ()
+    """Columns of the usual names that cannot be used."""
+
+    @property
+    def observed(self) -> tuple[str, ...]:
+        """The columns of all that is seen."""
+        return (*self.observation, *self.first_observation)
 
     @property
     def columns(self) -> list[str]:
         """The columns to read, each once."""
-        return list(dict.fromkeys([*self.names.values(), *self.observation, *self.first_observation]))
+        return list(dict.fromkeys([*self.names.values(), *self.observed]))
 
+
+#: What columns are for.
+ROLES = tuple(field.name for field in fields(LogColumns) if field.name != "action_bins")
 
 #: Roles that several columns may share.
 SEVERAL = ("observation", "first_observation")
+
+#: How to ask for cells of numeric actions.
+BY_BINS = "LogColumns(action_bins=8) or --action-bins 8"
 
 USUAL = {
     "episode": ("episode", "episode_id"),
@@ -102,16 +129,27 @@ USUAL = {
 }
 
 
-def is_list(kind: Any) -> bool:
+class Source(Protocol):
+    """A log that can be read from its beginning any number of times, a table at a time."""
+
+    @property
+    def schema(self) -> pa.Schema:
+        """Columns and types."""
+
+    def tables(self, rows: int, names: list[str]) -> Iterator[pa.Table]:
+        """The named columns, at most `rows` rows at a time."""
+
+
+def is_list(kind: pa.DataType) -> bool:
     """Whether a column holds a list in every row."""
     types = pa.types
     return bool(types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind))
 
 
-def layout_of(schema: Any, wanted: LogColumns) -> Layout:
+def layout_of(schema: pa.Schema, wanted: LogColumns) -> Layout:
     """Finds the columns of a log by their names."""
     found: dict[str, tuple[str, ...]] = {}
-    for role in (field.name for field in fields(wanted)):
+    for role in ROLES:
         asked = getattr(wanted, role)
         listed = (asked,) if isinstance(asked, str) else asked or ()
         usual = [name for name in USUAL.get(role, ()) if name in schema.names]
@@ -136,6 +174,7 @@ def layout_of(schema: Any, wanted: LogColumns) -> Layout:
         raise FileFormatError(
             f"first_observation has the columns {list(first)}, observation {list(observation)}: give one for each"
         )
+    dropped = _without_propensities(wanted, found) if wanted.action_bins is not None else ()
     names = {role: name for role, (name,) in found.items()}
     per_step = not is_list(schema.field(names["action"]).type)
     _refuse_ids(schema, names, per_step)
@@ -147,10 +186,20 @@ def layout_of(schema: Any, wanted: LogColumns) -> Layout:
             )
     if not per_step:
         names.pop("episode", None)
-    return Layout(per_step, names, observation, first)
+    return Layout(per_step, names, observation, first, wanted.action_bins, dropped)
 
 
-def _refuse_ids(schema: Any, names: dict[str, str], per_step: bool) -> None:
+def _without_propensities(wanted: LogColumns, found: dict[str, tuple[str, ...]]) -> tuple[str, ...]:
+    """Takes the propensities out of what was found: they are those of numbers, not of the cells these lie in."""
+    if wanted.behavior_prob is not None:
+        raise FileFormatError(
+            f"column {wanted.behavior_prob!r} tells how probable a logged number was, which says nothing about its "
+            "cell: leave out behavior_prob, and the behaviour is estimated; or leave out action_bins"
+        )
+    return found.pop("behavior_prob", ())
+
+
+def _refuse_ids(schema: pa.Schema, names: dict[str, str], per_step: bool) -> None:
     """Refuses a log whose rows cannot be put together to episodes."""
     if not per_step:
         if "time" in names:
@@ -170,7 +219,7 @@ def _refuse_ids(schema: Any, names: dict[str, str], per_step: bool) -> None:
 
 
 @contextmanager
-def naming(source: Any) -> Iterator[None]:
+def naming(source: object) -> Iterator[None]:
     """Turns whatever is wrong with a log into a `FileFormatError` that names it."""
     try:
         yield

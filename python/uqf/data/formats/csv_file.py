@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import IO
 
 import pyarrow as pa
 from pyarrow import csv
@@ -14,6 +14,7 @@ from uqf.data.formats.columns import Layout, LogColumns, layout_of
 from uqf.data.formats.compression import open_plain
 from uqf.data.formats.text_values import MESSY, NUMBERS, TextColumn
 from uqf.errors import FileFormatError
+from uqf.types import Record
 
 #: Bytes read at a time; the CSV reader holds some dozens of such blocks.
 BLOCK = 2**18
@@ -38,7 +39,7 @@ class CsvSource:
         with open_plain(path) as file:
             self.header = self._opened(file, None).schema
 
-    def _opened(self, file: Any, types: dict[str, Any] | None) -> Any:
+    def _opened(self, file: IO[bytes], types: dict[str, pa.DataType] | None) -> csv.CSVStreamingReader:
         convert = csv.ConvertOptions(
             column_types=types or {},
             include_columns=list(types or {}),
@@ -54,15 +55,16 @@ class CsvSource:
             convert_options=convert,
         )
 
-    def schema(self) -> Any:
+    @property
+    def schema(self) -> pa.Schema:
         """Columns and types; columns that are not read are text."""
         return pa.schema([(name, self._types.get(name, pa.string())) for name in self.header.names])
 
-    def tables(self, rows: int, names: list[str]) -> Iterator[Any]:
+    def tables(self, rows: int, names: list[str]) -> Iterator[pa.Table]:
         """The named columns, at most `rows` rows at a time."""
         return self._read(rows, {name: self._types[name] for name in names})
 
-    def _read(self, rows: int, types: dict[str, Any]) -> Iterator[Any]:
+    def _read(self, rows: int, types: dict[str, pa.DataType]) -> Iterator[pa.Table]:
         with open_plain(self.path) as file:
             for batch in self._opened(file, types):
                 for first in range(0, batch.num_rows, rows):
@@ -85,12 +87,12 @@ class CsvSource:
         return found
 
     @cached_property
-    def _types(self) -> dict[str, Any]:
+    def _types(self) -> Record:
         types = {name: column.type_of() for name, column in self.text.items()}
         names = self.layout.names
         if "episode" in names:
             types[names["episode"]] = pa.string()
-        for name in [names["action"], *self.layout.observation, *self.layout.first_observation]:
+        for name in [names["action"], *self.layout.observed]:
             problem = mixture(name, self.text[name])
             if problem and not self.clean:
                 raise FileFormatError(problem)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -11,16 +12,23 @@ from numpy.typing import NDArray
 
 from uqf.data.cells import Cells
 from uqf.data.codebook import Codebook
-from uqf.data.formats.alphabet import Alphabet
-from uqf.data.formats.columns import Layout
-from uqf.data.formats.grouping import lengths_of
-from uqf.data.formats.sample import first_columns
-from uqf.data.formats.values import codes_of, numbers_of, raw_values, values_of
+from uqf.data.formats.alphabet import Alphabet, Asked, first_columns
+from uqf.data.formats.columns import BY_BINS, Layout
+from uqf.data.formats.grouping import lengths_of, whole_episodes
+from uqf.data.formats.values import action_values, codes_of, numbers_of, raw_values, values_of
 from uqf.data.trajectories import Trajectories
 from uqf.errors import FileFormatError
+from uqf.types import AnyArray
 
 
-def trajectories_of(table: Any, layout: Layout, alphabet: Alphabet, first_row: int = 0) -> Trajectories:
+def episodes_of(tables: Iterable[pa.Table], layout: Layout, alphabet: Alphabet) -> Iterator[Trajectories]:
+    """Whole episodes as they come."""
+    for row, table in whole_episodes(tables, layout):
+        if table.num_rows:
+            yield trajectories_of(table, layout, alphabet, row)
+
+
+def trajectories_of(table: pa.Table, layout: Layout, alphabet: Alphabet, first_row: int = 0) -> Trajectories:
     """The episodes of a table that holds whole ones only; row numbers in errors count from `first_row`."""
     if table.num_rows == 0:
         raise FileFormatError("the log holds no episode")
@@ -29,11 +37,10 @@ def trajectories_of(table: Any, layout: Layout, alphabet: Alphabet, first_row: i
     codebook, names = alphabet.codebook or Codebook.named(), layout.names
     probs = numbers_of(table, names["behavior_prob"], first_row) if "behavior_prob" in names else None
     rewards = numbers_of(table, names["reward"], first_row)
-    taken = values_of(table, names["action"], first_row)
-    actions = codes_of(taken, codebook.action_names, names["action"], None)
+    actions = _actions(table, layout, codebook, first_row)
     seen, first = _observed(table, layout, codebook, lengths, first_row)
 
-    def refuse(role: str, values: NDArray[Any], good: NDArray[np.bool_], wish: str) -> None:
+    def refuse(role: str, values: AnyArray, good: NDArray[np.bool_], wish: str) -> None:
         if not good.all():
             step = int(np.argmin(good))
             episode = int(np.searchsorted(offsets, step, side="right")) - 1
@@ -45,9 +52,10 @@ def trajectories_of(table: Any, layout: Layout, alphabet: Alphabet, first_row: i
     refuse("reward", rewards, np.isfinite(rewards), "finite number")
     if probs is not None:
         refuse("behavior_prob", probs, (probs > 0.0) & (probs <= 1.0), "probability above 0 and up to 1")
-    refuse(
-        "action", actions, (actions >= 0) & (actions < alphabet.n_actions), f"code below {alphabet.n_actions}"
-    )
+    known = f"code below {alphabet.n_actions}"
+    if actions.min() < 0:
+        known += f": number the actions 0, 1, 2, …, name them, or cut them into cells with {BY_BINS}"
+    refuse("action", actions, (actions >= 0) & (actions < alphabet.n_actions), known)
     limit = alphabet.n_observations
     refuse("observation", seen, (seen >= 0) & (seen < limit), f"code below {limit}")
     return Trajectories(
@@ -64,8 +72,17 @@ def trajectories_of(table: Any, layout: Layout, alphabet: Alphabet, first_row: i
     )
 
 
+def _actions(table: pa.Table, layout: Layout, codebook: Codebook, first_row: int) -> NDArray[np.int64]:
+    """Codes of the actions."""
+    if codebook.action_bins is not None:
+        taken = action_values(table, replace(layout, action_bins=codebook.action_bins.n), first_row)
+        return codebook.action_bins.encode(taken.to_numpy(zero_copy_only=False))
+    taken = action_values(table, layout, first_row)
+    return codes_of(taken, codebook.action_names, layout.names["action"], None)
+
+
 def _observed(
-    table: Any, layout: Layout, codebook: Codebook, lengths: NDArray[np.int64], first_row: int
+    table: pa.Table, layout: Layout, codebook: Codebook, lengths: NDArray[np.int64], first_row: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64] | None]:
     """Codes of the observations, and of what every episode showed first."""
     if isinstance(codebook.coding_, Cells):
@@ -88,7 +105,9 @@ def _observed(
     return seen, codes_of(begun, names, opening, unknown)
 
 
-def _terminated(table: Any, layout: Layout, offsets: NDArray[np.int64], first_row: int) -> Any:
+def _terminated(
+    table: pa.Table, layout: Layout, offsets: NDArray[np.int64], first_row: int
+) -> NDArray[np.bool_] | None:
     if "terminated" not in layout.names:
         return None
     name = layout.names["terminated"]
@@ -114,5 +133,60 @@ def _terminated(table: Any, layout: Layout, offsets: NDArray[np.int64], first_ro
     early[last] = False
     if early.any():
         row = first_row + int(np.argmax(early))
-        raise FileFormatError(f"column {name!r}, row {row}: true before the last step of its episode")
+        raise FileFormatError(
+            f"column {name!r}, row {row}: true before the last step of its episode; give the steps that follow another "
+            "episode, or leave out terminated"
+        )
     return flags[last]
+
+
+def recoded(data: Trajectories, written: Codebook | None, asked: Asked) -> Trajectories:
+    """Episodes whose codes mean the names of `written`, in the codes of `codebook` and with the sizes asked for.
+
+    An observation that `codebook` does not know becomes its last code; such an action is refused.
+    """
+    n_actions, n_observations, codebook = asked
+    old, new = written or Codebook.named(), codebook or written or Codebook.named()
+    actions, observations, first = data.actions, data.observations, data.first_observations
+    if isinstance(new.coding_, Cells) != isinstance(old.coding_, Cells) or (
+        isinstance(old.coding_, Cells) and new.coding_ != old.coding_
+    ):
+        raise FileFormatError(
+            "the observations of this file have the codes of another codebook, and what they were is not in it; give "
+            "the log that it was made from"
+        )
+    if new.action_bins != old.action_bins:
+        raise FileFormatError(
+            "the actions of this file are other cells of numbers than those of the codebook, and which numbers they "
+            "were is not in it; give the log that it was made from"
+        )
+    if new != old:
+        for role in ("action_names", "observation_names"):
+            if (getattr(old, role) is None) != (getattr(new, role) is None):
+                kinds = ["numbers" if getattr(one, role) is None else "names" for one in (old, new)]
+                raise FileFormatError(
+                    f"the {role.split('_')[0]}s of the log are {kinds[0]}, those of the codebook {kinds[1]}"
+                )
+        if old.action_names is not None:
+            actions = _translated(actions, [new.encode_action(name) for name in old.action_names])
+        if old.observation_names is not None and new.n_codes is not None:
+            codes = [new.encode_one(name) for name in old.observation_names]
+            table = [*codes, new.n_codes - 1]
+            observations = _translated(observations, table)
+            first = None if first is None else _translated(first, table)
+    return Trajectories(
+        actions,
+        observations,
+        data.rewards,
+        data.offsets,
+        n_actions=new.n_actions or n_actions or data.n_actions,
+        n_observations=new.n_codes or n_observations or data.n_observations,
+        behavior_probs=data.behavior_probs,
+        terminated=data.terminated,
+        codebook=None if new == Codebook.named() else new,
+        first_observations=first,
+    )
+
+
+def _translated(codes: NDArray[np.int32], table: list[int]) -> NDArray[np.int32]:
+    return np.asarray(table, np.int32)[codes]

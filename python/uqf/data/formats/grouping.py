@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -13,14 +12,17 @@ from numpy.typing import NDArray
 from uqf.data.formats.columns import Layout
 from uqf.data.formats.values import ids_of, is_text, values_of
 from uqf.errors import FileFormatError
+from uqf.types import Raw
 
 
-def lengths_of(table: Any, layout: Layout, first_row: int = 0) -> NDArray[np.int64]:
+def lengths_of(table: pa.Table, layout: Layout, first_row: int = 0) -> NDArray[np.int64]:
     """Number of steps of every episode of a table that holds whole ones only."""
-    return _run_lengths(table, layout) if layout.per_step else _list_lengths(table, layout, first_row)
+    if layout.per_step:
+        return np.diff(np.append(_starts(table, layout), table.num_rows))
+    return _list_lengths(table, layout, first_row)
 
 
-def _list_lengths(table: Any, layout: Layout, first_row: int) -> NDArray[np.int64]:
+def _list_lengths(table: pa.Table, layout: Layout, first_row: int) -> NDArray[np.int64]:
     lengths = {}
     single = [layout.names[role] for role in ("action", "reward", "behavior_prob") if role in layout.names]
     for name in [*single, *layout.observation]:
@@ -38,18 +40,14 @@ def _list_lengths(table: Any, layout: Layout, first_row: int) -> NDArray[np.int6
     return wanted
 
 
-def _starts(table: Any, layout: Layout) -> NDArray[np.int64]:
+def _starts(table: pa.Table, layout: Layout) -> NDArray[np.int64]:
     """Rows at which the episode id changes, the first row among them."""
     ids = ids_of(table, layout.names["episode"])
     changes = pc.not_equal(ids[1:], ids[:-1]).to_numpy(zero_copy_only=False)
     return np.concatenate([[0], np.flatnonzero(changes) + 1])
 
 
-def _run_lengths(table: Any, layout: Layout) -> NDArray[np.int64]:
-    return np.diff(np.append(_starts(table, layout), table.num_rows))
-
-
-def whole_episodes(tables: Iterable[Any], layout: Layout) -> Iterator[tuple[int, Any]]:
+def whole_episodes(tables: Iterable[pa.Table], layout: Layout) -> Iterator[tuple[int, pa.Table]]:
     """(first row, table) with whole episodes only: an episode that goes on in the next table waits for it.
 
     With a column for the time, all rows are held and sorted. Otherwise an id that comes back after another episode
@@ -80,7 +78,7 @@ def whole_episodes(tables: Iterable[Any], layout: Layout) -> Iterator[tuple[int,
         yield row, waiting
 
 
-def in_order(table: Any, layout: Layout) -> Any:
+def in_order(table: pa.Table, layout: Layout) -> pa.Table:
     """The rows by episode, in the order in which episodes begin to appear, and by time within each."""
     if table.num_rows == 0:
         return table
@@ -101,12 +99,12 @@ def in_order(table: Any, layout: Layout) -> Any:
     return table.take(places)
 
 
-def episode_numbers(table: Any, layout: Layout) -> Any:
+def episode_numbers(table: pa.Table, layout: Layout) -> pa.Array:
     """The number of the episode of every row, in the order in which they begin to appear."""
     return ids_of(table, layout.names["episode"]).dictionary_encode().indices
 
 
-def times_of(table: Any, name: str) -> Any:
+def times_of(table: pa.Table, name: str) -> pa.ChunkedArray:
     """Times that can be sorted."""
     values = values_of(table, name)
     if is_text(values.type):
@@ -127,9 +125,9 @@ class _Finished:
 
     def __init__(self) -> None:
         self.counted = 0
-        self.others: set[Any] = set()
+        self.others: set[object] = set()
 
-    def adds(self, identity: Any) -> bool:
+    def adds(self, identity: Raw) -> bool:
         """Whether the id is new; it is finished from now on."""
         if identity == self.counted or identity == str(self.counted):
             self.counted += 1
@@ -144,7 +142,9 @@ class _Finished:
         return True
 
 
-def _finish(table: Any, layout: Layout, starts: NDArray[np.int64], row: int, finished: _Finished) -> None:
+def _finish(
+    table: pa.Table, layout: Layout, starts: NDArray[np.int64], row: int, finished: _Finished
+) -> None:
     ids = values_of(table, layout.names["episode"]).take(pa.array(starts)).to_pylist()
     for start, identity in zip(starts, ids, strict=True):
         if not finished.adds(identity):

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 from pyarrow import json as jsonl
 
 from uqf.data.formats.columns import LogColumns, layout_of
 from uqf.data.formats.compression import open_plain
-from uqf.data.formats.wider import merged_schema, widened
+from uqf.data.formats.values import merged_schema, widened
 from uqf.errors import FileFormatError
 
 #: Bytes read at a time.
@@ -28,13 +27,11 @@ class JsonLinesSource:
     def __init__(self, path: Path, columns: LogColumns) -> None:
         self.path, self.columns = path, columns
 
-    def schema(self) -> Any:
-        """Columns, and types that are wide enough for all blocks."""
-        return self._schema
-
     @cached_property
-    def _schema(self) -> Any:
-        def parts() -> Iterator[tuple[str, Any]]:
+    def schema(self) -> pa.Schema:
+        """Columns, and types that are wide enough for all blocks."""
+
+        def parts() -> Iterator[tuple[str, pa.Schema]]:
             row = 0
             for table in self._parsed():
                 yield f"rows {row} to {row + table.num_rows - 1}", table.schema
@@ -42,15 +39,15 @@ class JsonLinesSource:
 
         return merged_schema(parts(), self.columns)
 
-    def tables(self, rows: int, names: list[str]) -> Iterator[Any]:
+    def tables(self, rows: int, names: list[str]) -> Iterator[pa.Table]:
         """The named columns, at most `rows` rows at a time."""
-        episode = layout_of(self._schema, self.columns).names.get("episode")
+        episode = layout_of(self.schema, self.columns).names.get("episode")
         for table in self._parsed():
-            wide = widened(table, self._schema, names, episode)
+            wide = widened(table, self.schema, names, episode)
             for first in range(0, table.num_rows, rows):
                 yield wide.slice(first, rows)
 
-    def _parsed(self) -> Iterator[Any]:
+    def _parsed(self) -> Iterator[pa.Table]:
         with open_plain(self.path) as file:
             found, row = False, 0
             while block := file.read(BLOCK):
@@ -67,7 +64,7 @@ class JsonLinesSource:
                 raise FileFormatError("the file is empty")
 
     @staticmethod
-    def _block(lines: bytes, row: int) -> Any:
+    def _block(lines: bytes, row: int) -> pa.Table:
         # pyarrow crashes where the first value is null (apache/arrow#47409), and makes lists that reach beyond their
         # values where the first of them is (apache/arrow#51305).
         if not lines.removeprefix(b"\xef\xbb\xbf").startswith(b"{"):

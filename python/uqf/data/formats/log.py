@@ -5,25 +5,55 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
 
 from uqf.data.codebook import Codebook
 from uqf.data.concatenate import concatenate
-from uqf.data.formats.alphabet import Alphabet, alphabet_of
+from uqf.data.formats.alphabet import Asked, alphabet_of
+from uqf.data.formats.arrow import ArrowSource
 from uqf.data.formats.cleaning import CleanSource
-from uqf.data.formats.columns import Layout, LogColumns, layout_of, naming
-from uqf.data.formats.episodes import trajectories_of
-from uqf.data.formats.grouping import whole_episodes
-from uqf.data.formats.parquet import metadata_of
-from uqf.data.formats.problems import Diagnosis, LogProblem
-from uqf.data.formats.promises import refuse_empty_promise
-from uqf.data.formats.recode import recoded
-from uqf.data.formats.sources import source_of
+from uqf.data.formats.columns import LogColumns, Source, layout_of, naming
+from uqf.data.formats.compression import plain_suffix
+from uqf.data.formats.csv_file import CsvSource
+from uqf.data.formats.episodes import episodes_of, recoded
+from uqf.data.formats.json_lines import JsonLinesSource
+from uqf.data.formats.parquet import ParquetSource, metadata_of, refuse_empty_promise
+from uqf.data.formats.problems import CLEANED, Diagnosis, LogProblem
 from uqf.data.trajectories import Trajectories
 from uqf.errors import FileFormatError
 
+#: Format by suffix.
+SUFFIXES = {
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".arrow": "arrow",
+    ".feather": "arrow",
+    ".csv": "csv",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+}
+
 #: Rows read at a time for every episode of a batch, where a row is one step.
 STEPS_PER_EPISODE = 100
+
+
+def source_of(path: Path, format: str | None, columns: LogColumns, clean: bool = False) -> Source:
+    """The log at a path; `clean` lets text pass that only looks like numbers, for `CleanSource`."""
+    kind = format or ("parquet" if path.is_dir() else SUFFIXES.get(plain_suffix(path)))
+    match kind:
+        case "parquet":
+            return ParquetSource(path, columns)
+        case "arrow":
+            return ArrowSource(path)
+        case "csv":
+            return CsvSource(path, columns, clean)
+        case "jsonl":
+            return JsonLinesSource(path, columns)
+        case None:
+            raise FileFormatError(
+                f"suffix {path.suffix!r} is not one of {', '.join(SUFFIXES)}; say what it is, as in format='csv'"
+            )
+        case _:
+            raise ValueError(f"format = {format!r}: choose {', '.join(sorted(set(SUFFIXES.values())))}")
 
 
 def iter_log(
@@ -82,7 +112,7 @@ def iter_log(
         with naming(path):
             yield from _regrouped(_read(path, format, columns, clean, asked, batch_episodes), batch_episodes)
     except FileFormatError as error:
-        raise FileFormatError(f"{error}{_all_problems(path, format, columns)}") from error
+        raise FileFormatError(f"{error}{_all_problems(path, format, columns, clean)}") from error
 
 
 def _read(
@@ -90,31 +120,27 @@ def _read(
     format: str | None,
     columns: LogColumns,
     clean: bool,
-    asked: tuple[int | None, int | None, Codebook | None],
+    asked: Asked,
     batch_episodes: int,
 ) -> Iterator[Trajectories]:
-    """The episodes in parts of any size; `asked` are n_actions, n_observations and codebook."""
-    n_actions, n_observations, codebook = asked
+    """The episodes in parts of any size."""
     source = source_of(path, format, columns, clean)
-    schema = source.schema()
-    layout = layout_of(schema, columns)
-    written_actions, written_observations, written_names = metadata_of(schema)
+    layout = layout_of(source.schema, columns)
+    written_actions, written_observations, written_names = metadata_of(source.schema)
     if clean and not written_actions:
         source = CleanSource(source, layout)
     rows = batch_episodes * STEPS_PER_EPISODE if layout.per_step else batch_episodes
-    if n_actions is None or n_observations is None:
+    if None in asked[:2]:
         tables = source.tables(rows, [layout.names["action"]])
         refuse_empty_promise(written_actions, written_observations, tables, layout)
-    alphabet, _ = alphabet_of(
-        lambda names: source.tables(rows, names),
-        layout,
-        written_actions or n_actions,
-        written_observations or n_observations,
-        None if written_actions else codebook,
-    )
-    parts = _parts(source.tables(rows, layout.columns), layout, alphabet)
-    # Our own files hold codes even where there are names.
-    yield from (recoded(part, written_names, *asked) for part in parts) if written_actions else parts
+    known = (written_actions, written_observations, None) if written_actions else asked
+    alphabet, _ = alphabet_of(lambda names: source.tables(rows, names), layout, known)
+    part = None
+    for part in episodes_of(source.tables(rows, layout.columns), layout, alphabet):
+        # Our own files hold codes even where there are names.
+        yield recoded(part, written_names, asked) if written_actions else part
+    if part is None:
+        raise FileFormatError("the log holds no episode")
 
 
 def log_problems(
@@ -152,28 +178,21 @@ def log_problems(
     path, columns = Path(path), columns or LogColumns()
     with naming(path):
         source = source_of(path, format, columns, clean=True)
-        layout = layout_of(source.schema(), columns)
+        layout = layout_of(source.schema, columns)
         return Diagnosis.of(source, layout).problems if layout.per_step else []
 
 
-def _all_problems(path: Path, format: str | None, columns: LogColumns) -> str:
-    """The severe problems of a log that could not be read, for its message."""
+def _all_problems(path: Path, format: str | None, columns: LogColumns, clean: bool) -> str:
+    """The severe problems of a log that could not be read, for its message; without those that are cleaned."""
     try:
-        found = [problem for problem in log_problems(path, format=format, columns=columns) if problem.severe]
+        found = [
+            problem
+            for problem in log_problems(path, format=format, columns=columns)
+            if problem.severe and not (clean and problem.remedy.startswith(CLEANED))
+        ]
     except (FileFormatError, OSError):
         return ""
     return "".join(["\nAll problems of the log:", *(f"\n  {problem}" for problem in found)]) if found else ""
-
-
-def _parts(tables: Iterable[Any], layout: Layout, alphabet: Alphabet) -> Iterator[Trajectories]:
-    """Whole episodes as they come."""
-    found = False
-    for row, table in whole_episodes(tables, layout):
-        if table.num_rows:
-            found = True
-            yield trajectories_of(table, layout, alphabet, row)
-    if not found:
-        raise FileFormatError("the log holds no episode")
 
 
 def _regrouped(parts: Iterable[Trajectories], size: int) -> Iterator[Trajectories]:
@@ -182,13 +201,17 @@ def _regrouped(parts: Iterable[Trajectories], size: int) -> Iterator[Trajectorie
     for part in parts:
         waiting.append(part)
         if sum(map(len, waiting)) >= size:
-            ready = concatenate(waiting) if len(waiting) > 1 else waiting[0]
+            ready = _joined(waiting)
             whole = len(ready) - len(ready) % size
             for first in range(0, whole, size):
                 yield ready[first : first + size]
             waiting = [ready[whole:]] if whole < len(ready) else []
     if waiting:
-        yield concatenate(waiting) if len(waiting) > 1 else waiting[0]
+        yield _joined(waiting)
+
+
+def _joined(parts: list[Trajectories]) -> Trajectories:
+    return concatenate(parts) if len(parts) > 1 else parts[0]
 
 
 def read_log(

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from uqf.data.codebook import Codebook
-from uqf.data.formats.columns import LogColumns, layout_of, naming
-from uqf.data.formats.wider import merged_schema, widened
+from uqf.data.formats.columns import Layout, LogColumns, layout_of, naming
+from uqf.data.formats.values import merged_schema, values_of, widened
 from uqf.data.trajectories import Trajectories
 from uqf.errors import FileFormatError
 from uqf.files import open_ordinary, whole_file
@@ -28,6 +27,10 @@ BUFFER = 1 << 20
 
 #: Steps in a group of rows: a reader may have to hold one.
 GROUP_STEPS = 1 << 20
+
+#: Symbols that any file may promise, and those for every step of a longer one.
+MODEST_SYMBOLS = 2**20
+SYMBOLS_PER_STEP = 2**10
 
 
 def write_parquet(data: Trajectories, path: str | os.PathLike[str]) -> None:
@@ -53,7 +56,7 @@ def write_parquet(data: Trajectories, path: str | os.PathLike[str]) -> None:
         pq.write_table(table, file, row_group_size=rows, write_page_checksum=True)
 
 
-def metadata_of(schema: Any) -> tuple[int | None, int | None, Codebook | None]:
+def metadata_of(schema: pa.Schema) -> tuple[int | None, int | None, Codebook | None]:
     """(n_actions, n_observations, codebook) of a file that `write_parquet` wrote; Nones for any other."""
     text = (schema.metadata or {}).get(KEY)
     if text is None:
@@ -72,6 +75,21 @@ def metadata_of(schema: Any) -> tuple[int | None, int | None, Codebook | None]:
         raise FileFormatError(f"the metadata of uqf are damaged: {error}") from None
 
 
+def refuse_empty_promise(
+    n_actions: int | None, n_observations: int | None, tables: Iterable[pa.Table], layout: Layout
+) -> None:
+    """Refuses metadata that promise far more symbols than there are steps: memory would be taken for all of them."""
+    promised = (n_actions or 1) * (n_observations or 1)
+    if promised <= MODEST_SYMBOLS:
+        return
+    steps = sum(len(values_of(table, layout.names["action"])) for table in tables)
+    if promised > SYMBOLS_PER_STEP * steps:
+        raise FileFormatError(
+            f"the metadata promise {n_actions} actions and {n_observations} observations for {steps} steps; say "
+            "n_actions and n_observations if you mean it"
+        )
+
+
 def files_of(path: Path) -> list[Path]:
     """The file itself, or the Parquet files of a folder in the order of their names."""
     if not path.is_dir():
@@ -82,7 +100,7 @@ def files_of(path: Path) -> list[Path]:
     return files
 
 
-def tables_of(files: list[Path], rows: int, names: list[str]) -> Iterator[Any]:
+def tables_of(files: list[Path], rows: int, names: list[str]) -> Iterator[pa.Table]:
     """The named columns of all files, at most `rows` rows at a time; columns are not held whole either."""
     for path in files:
         with naming(path), open_ordinary(path) as file:
@@ -97,12 +115,9 @@ class ParquetSource:
     def __init__(self, path: Path, columns: LogColumns) -> None:
         self.files, self.columns = files_of(path), columns
 
-    def schema(self) -> Any:
-        """Columns, and types that are wide enough for all files."""
-        return self._schema
-
     @cached_property
-    def _schema(self) -> Any:
+    def schema(self) -> pa.Schema:
+        """Columns, and types that are wide enough for all files."""
         schemas = []
         for path in self.files:
             with naming(path), open_ordinary(path) as file:
@@ -116,11 +131,11 @@ class ParquetSource:
                 raise FileFormatError(f"{path}: other actions, observations or names than in {schemas[0][0]}")
         return merged_schema(schemas, self.columns)
 
-    def tables(self, rows: int, names: list[str]) -> Iterator[Any]:
+    def tables(self, rows: int, names: list[str]) -> Iterator[pa.Table]:
         """The named columns, at most `rows` rows at a time."""
         if len(self.files) == 1:
             yield from tables_of(self.files, rows, names)
             return
-        episode = layout_of(self._schema, self.columns).names.get("episode")
+        episode = layout_of(self.schema, self.columns).names.get("episode")
         for table in tables_of(self.files, rows, names):
-            yield widened(table, self._schema, names, episode)
+            yield widened(table, self.schema, names, episode)

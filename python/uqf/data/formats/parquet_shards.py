@@ -9,19 +9,13 @@ from itertools import pairwise
 from pathlib import Path
 
 from uqf.data.codebook import Codebook
-from uqf.data.formats.alphabet import Alphabet
+from uqf.data.formats.alphabet import Alphabet, Asked, RawEpisodes
 from uqf.data.formats.columns import Layout, LogColumns, naming
-from uqf.data.formats.episodes import trajectories_of
-from uqf.data.formats.grouping import whole_episodes
+from uqf.data.formats.episodes import episodes_of, recoded
 from uqf.data.formats.parquet import files_of, tables_of
-from uqf.data.formats.recode import recoded
-from uqf.data.formats.sample import RawEpisodes
 from uqf.data.formats.survey import FileSurvey, survey
 from uqf.data.trajectories import Trajectories
 from uqf.errors import FileFormatError
-
-#: Sizes and names that were asked for: n_actions, n_observations, codebook.
-Asked = tuple[int | None, int | None, Codebook | None]
 
 #: Steps in a batch: some tens of megabytes while it is read.
 BATCH_STEPS = 1 << 19
@@ -51,10 +45,8 @@ class ParquetShard:
         """Whole episodes, about a batch of rows at a time."""
         with naming(self.path):
             tables = tables_of([Path(self.path)], self.batch_rows, self.layout.columns)
-            for row, table in whole_episodes(tables, self.layout):
-                if table.num_rows:
-                    data = trajectories_of(table, self.layout, self.alphabet, row)
-                    yield data if self.written is None else recoded(data, self.written, *self.asked)
+            for data in episodes_of(tables, self.layout, self.alphabet):
+                yield data if self.written is None else recoded(data, self.written, self.asked)
 
 
 class Shards:
@@ -103,7 +95,7 @@ class Shards:
         batch_steps: int = BATCH_STEPS,
     ) -> None:
         given = (n_actions, n_observations, codebook)
-        surveys = [survey(path, columns, *given) for path in files_of(Path(folder).absolute())]
+        surveys = [survey(path, columns, given) for path in files_of(Path(folder).absolute())]
         self._keep(surveys, {}, given, batch_steps)
 
     @classmethod
@@ -128,7 +120,7 @@ class Shards:
     ) -> None:
         if batch_steps < 1:
             raise ValueError(f"batch_steps = {batch_steps}: give at least 1")
-        alphabet, written = _agreed(surveys, *given)
+        alphabet, written = _agreed(surveys, given)
         n_actions, n_observations, codebook = (None, None, None) if written is None else given
         names = codebook or written or alphabet.codebook or Codebook.named()
         self.codebook = None if names == Codebook.named() else names
@@ -160,12 +152,7 @@ class Shards:
         return f"Shards({len(self)} files, {steps} steps, {self.n_actions} actions, {self.n_observations} observations)"
 
 
-def _agreed(
-    surveys: Sequence[FileSurvey],
-    n_actions: int | None,
-    n_observations: int | None,
-    codebook: Codebook | None,
-) -> tuple[Alphabet, Codebook | None]:
+def _agreed(surveys: Sequence[FileSurvey], given: Asked) -> tuple[Alphabet, Codebook | None]:
     """The alphabet of all files together, and the names in their metadata; refuses files that do not fit.
 
     The names are None where there are no metadata, and then what was asked for is in the alphabet.
@@ -183,8 +170,8 @@ def _agreed(
             )
     if first.has_metadata:
         return first.alphabet, first.codebook or Codebook.named()
-    if codebook is None:
-        codebook = _learned(surveys)
+    n_actions, n_observations, codebook = given
+    codebook = codebook or _learned(surveys)
     known = codebook or Codebook.named()
     return Alphabet(
         n_actions or known.n_actions or max(one.alphabet.n_actions for one in surveys),
@@ -198,15 +185,17 @@ def _learned(surveys: Sequence[FileSurvey]) -> Codebook | None:
     seen = [one.alphabet.codebook or Codebook.named() for one in surveys]
     actions, observations = _union(n.action_names for n in seen), _union(n.observation_names for n in seen)
     samples = [one.sample for one in surveys if one.sample is not None]
-    if 0 < len(samples) < len(surveys):
-        odd = next(one for one in surveys if one.sample is None)
+    measured = [sample for sample in samples if sample.columns]
+    if 0 < len(measured) < len(surveys):
+        odd = next(one for one in surveys if one.sample is None or not one.sample.columns)
         raise FileFormatError(
             f"{odd.path}: the observations are codes or names here and measurements in other files; give the codebook "
             "of all, as in codebook=uqf.Codebook().fit(…)"
         )
-    if samples:
-        return RawEpisodes.joined(samples).codebook().with_actions(actions)
-    return Codebook.named(actions, observations) if actions or observations else None
+    known = (RawEpisodes.joined(samples).action_bins() if samples else None) or actions
+    if measured:
+        return RawEpisodes.joined(measured).codebook().with_actions(known)
+    return Codebook.named(None, observations).with_actions(known) if known or observations else None
 
 
 def _union(listed: Iterator[tuple[str, ...] | None]) -> tuple[str, ...] | None:

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from uqf.data.formats.columns import Layout
+from uqf.data.formats.columns import BY_BINS, Layout, Source
 from uqf.data.formats.text_values import MESSY, NUMBERS, TextColumn
 from uqf.data.formats.values import is_text
 
 #: Names under which others keep what we look for, by role.
 LOOKS_LIKE = {
-    "terminated": (
+    "terminated": [
         "done",
         "dones",
         "terminal",
@@ -25,16 +24,17 @@ LOOKS_LIKE = {
         "ended",
         "finished",
         "end",
-    ),
-    "behavior_prob": ("propensity", "propensities", "pscore", "prob", "action_prob", "probability"),
-    "time": ("time", "timestamp", "ts", "datetime", "step", "t"),
-    "first_observation": ("reset_observation", "initial_observation"),
+    ],
+    "behavior_prob": ["propensity", "propensities", "pscore", "prob", "action_prob", "probability"],
+    "time": ["time", "timestamp", "ts", "datetime", "step", "t"],
+    "first_observation": ["reset_observation", "initial_observation"],
 }
 
 #: Rows that are looked at together.
 ROWS = 100_000
 
 CLEANED = "with clean=True (--clean) "
+CUT = CLEANED + "episodes are cut before the first of them"
 
 
 @dataclass(frozen=True)
@@ -89,22 +89,26 @@ class Diagnosis:
     layout: Layout
     found: dict[tuple[str, str], LogProblem] = field(default_factory=dict)
     text: dict[str, TextColumn] = field(default_factory=dict)
-    seen: dict[Any, int] = field(default_factory=dict)
+    seen: dict[object, int] = field(default_factory=dict)
     """Number of the episode by id."""
-    steps: set[tuple[Any, Any]] = field(default_factory=set)
+    steps: set[tuple[object, object]] = field(default_factory=set)
     """Episode and time of every step, if a column tells the time."""
-    last: Any = None
+    last: object = None
     row: int = 0
 
     @classmethod
-    def of(cls, source: Any, layout: Layout) -> Diagnosis:
+    def of(cls, source: Source, layout: Layout) -> Diagnosis:
         """Of a whole log."""
         made = cls(layout)
         for table in source.tables(ROWS, layout.columns):
             made._take(table)
             made.row += table.num_rows
+        # Whoever wrote decimal commas in one column wrote them in the others.
+        if any(text.comma_is_decimal for text in made.text.values()):
+            for text in made.text.values():
+                text.comma_is_decimal = not text.comma_is_thousands
         made._judge_text()
-        made._look_around(source.schema().names)
+        made._look_around(source.schema.names)
         return made
 
     @property
@@ -113,7 +117,13 @@ class Diagnosis:
         return sorted(self.found.values(), key=lambda one: (not one.severe, one.column))
 
     def _add(
-        self, column: str, what: str, wrong: NDArray[np.bool_], values: Any, remedy: str, severe: bool = True
+        self,
+        column: str,
+        what: str,
+        wrong: NDArray[np.bool_],
+        values: pa.ChunkedArray,
+        remedy: str,
+        severe: bool = True,
     ) -> None:
         places = np.flatnonzero(wrong)
         if len(places) == 0:
@@ -128,7 +138,7 @@ class Diagnosis:
             count, rows = known.count + len(places), (known.rows + rows)[:3]
             self.found[column, what] = replace(known, count=count, rows=rows)
 
-    def _take(self, table: Any) -> None:
+    def _take(self, table: pa.Table) -> None:
         names = self.layout.names
         for name in table.column_names:
             values = table.column(name).combine_chunks()
@@ -138,37 +148,34 @@ class Diagnosis:
             if is_text(values.type):
                 self.text.setdefault(name, TextColumn()).take(values, self.row)
             if name in (names["action"], names["reward"], names.get("behavior_prob")):
-                remedy = CLEANED + "episodes are cut before the first of them"
-                self._add(name, "missing values", missing, None, remedy)
+                self._add(name, "missing values", missing, None, CUT)
             elif name in (names["episode"], names.get("time")):
                 self._add(name, "missing values", missing, None, CLEANED + "these rows are left out")
-            elif name in (*self.layout.observation, *self.layout.first_observation):
-                self._add(
-                    name, "missing values", missing, None, "missing is read as a value of its own", False
-                )
+            elif name in self.layout.observed:
+                remedy = "missing is read as a value of its own"
+                self._add(name, "missing values", missing, None, remedy, severe=False)
             self._numbers(name, values)
         self._order(table)
 
-    def _numbers(self, name: str, values: Any) -> None:
+    def _numbers(self, name: str, values: pa.ChunkedArray) -> None:
         names = self.layout.names
         if not (pa.types.is_floating(values.type) or pa.types.is_integer(values.type)):
             return
         numbers = np.asarray(values.cast(pa.float64()).to_numpy(zero_copy_only=False))
         if name == names["reward"]:
-            cut = CLEANED + "episodes are cut before the first of them"
-            self._add(name, "infinite numbers", np.isinf(numbers), values, cut)
+            self._add(name, "infinite numbers", np.isinf(numbers), values, CUT)
         if name == names.get("behavior_prob"):
             outside = (numbers <= 0) | (numbers > 1)
-            self._add(
-                name, "numbers that are no probability", outside, values, "give numbers above 0 and up to 1"
-            )
-        if name == names["action"] and pa.types.is_floating(values.type):
-            fraction = np.isfinite(numbers) & (numbers != np.floor(numbers))
-            self._add(
-                name, "fractions", fraction, values, "give whole numbers or names; bin measurements first"
-            )
+            remedy = "give numbers above 0 and up to 1"
+            self._add(name, "numbers that are no probability", outside, values, remedy)
+        if name == names["action"] and self.layout.action_bins is None:
+            odd = np.isfinite(numbers) & ((numbers != np.floor(numbers)) | (numbers < 0))
+            remedy = f"cut them into cells with {BY_BINS}, or give whole numbers from 0 on or names"
+            self._add(name, "numbers that are no codes", odd, values, remedy)
+        elif name == names["action"]:
+            self._add(name, "infinite numbers", np.isinf(numbers), values, CUT)
 
-    def _order(self, table: Any) -> None:
+    def _order(self, table: pa.Table) -> None:
         names = self.layout.names
         ids = table.column(names["episode"]).to_pylist()
         times = table.column(names["time"]).to_pylist() if "time" in names else None
@@ -185,9 +192,8 @@ class Diagnosis:
                 self.seen.setdefault(identity, len(self.seen))
             self.last = identity
         remedy = "sort the log by episode, or name the column that tells the time (--columns time=…)"
-        self._add(
-            names["episode"], "episodes that come back", returning, table.column(names["episode"]), remedy
-        )
+        identities = table.column(names["episode"])
+        self._add(names["episode"], "episodes that come back", returning, identities, remedy)
         if times is not None:
             remedy = CLEANED + "the first row of each is kept"
             self._add(names["time"], "duplicate steps", repeated, table.column(names["time"]), remedy)
@@ -199,17 +205,12 @@ class Diagnosis:
                 self._messy_numbers(name, text)
                 for kind in ("name", "truth", "yes or no"):
                     self._text(name, kind, "values that are no numbers", "give numbers")
-                self._text(
-                    name, "nothing", "missing values", CLEANED + "episodes are cut before the first of them"
-                )
+                self._text(name, "nothing", "missing values", CUT)
             elif name == names.get("terminated"):
                 self._text(name, "yes or no", "answers of yes or no", CLEANED + "yes is true")
                 for kind in ("name", *NUMBERS[1:]):
                     self._text(name, kind, "values that are neither true nor false", "give true or false")
-            elif name == names["action"] or name in (
-                *self.layout.observation,
-                *self.layout.first_observation,
-            ):
+            elif name == names["action"] or name in self.layout.observed:
                 others = any(text.counts[kind] for kind in ("name", "truth", "yes or no"))
                 if others and any(text.counts[kind] for kind in NUMBERS):
                     for kind in NUMBERS:
@@ -217,17 +218,19 @@ class Diagnosis:
                 elif not others:
                     self._messy_numbers(name, text)
                     if any(text.counts[kind] for kind in NUMBERS):
-                        self._text(
-                            name, "nothing", "missing values", CLEANED + "missing is a value of its own"
-                        )
+                        own = CLEANED + "missing is a value of its own"
+                        remedy = CUT if name == names["action"] else own
+                        self._text(name, "nothing", "missing values", remedy)
 
     def _messy_numbers(self, name: str, text: TextColumn) -> None:
-        for kind, what in zip(
-            MESSY, ("commas in thousands", "decimal commas", "currency signs"), strict=True
-        ):
+        words = ("commas in thousands", "decimal commas", "currency signs")
+        for kind, what in zip(MESSY, words, strict=True):
             if kind == "thousands" and text.comma_is_decimal:
                 what = "decimal commas"
-            self._text(name, kind, what, CLEANED + "they are read as numbers")
+            remedy = CLEANED + "they are read as numbers"
+            if name == self.layout.names["action"] and self.layout.action_bins is None:
+                remedy += f", and with {BY_BINS} these are cut into cells"
+            self._text(name, kind, what, remedy)
 
     def _text(self, name: str, kind: str, what: str, remedy: str) -> None:
         text = self.text[name]
@@ -239,13 +242,19 @@ class Diagnosis:
             self.found[name, what] = LogProblem(name, what, count, rows, example, remedy, True)
 
     def _look_around(self, columns: list[str]) -> None:
-        """Columns that nobody named but that look like something we know."""
+        """Columns that nobody named but that look like something we know, or that cannot be used."""
+        for name in self.layout.dropped:
+            what, remedy = (
+                "propensities of numbers, not of cells",
+                "they are not used; the behaviour is estimated",
+            )
+            self.found[name, what] = LogProblem(name, what, 0, (), "", remedy, False)
         for role, usual in LOOKS_LIKE.items():
             mapped = role in self.layout.names or (
                 role == "first_observation" and self.layout.first_observation
             )
             alike = [name for name in columns if name.lower() in usual and name not in self.layout.columns]
-            if alike and not mapped:
+            if alike and not mapped and not set(alike) & set(self.layout.dropped):
                 remedy = f"if it is, say --columns {role}={alike[0]} or LogColumns({role}={alike[0]!r})"
                 what = f"looks like `{role}`, but is not used"
                 self.found[alike[0], what] = LogProblem(alike[0], what, 0, (), "", remedy, False)

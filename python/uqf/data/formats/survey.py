@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from uqf.data.codebook import Codebook
-from uqf.data.formats.alphabet import Alphabet, alphabet_of
+from uqf.data.formats.alphabet import Alphabet, Asked, RawEpisodes, alphabet_of, refuse_bins_of_codes
 from uqf.data.formats.columns import Layout, LogColumns, layout_of, naming
-from uqf.data.formats.parquet import metadata_of, tables_of
-from uqf.data.formats.promises import refuse_empty_promise
-from uqf.data.formats.sample import RawEpisodes
+from uqf.data.formats.parquet import metadata_of, refuse_empty_promise, tables_of
 from uqf.data.names import MAX_NAMES
 from uqf.errors import FileFormatError
 from uqf.files import open_ordinary
+from uqf.types import Raw
 
 #: Steps of a file from which a codebook is learned.
 SAMPLE_STEPS = 10_000
@@ -41,33 +39,28 @@ class FileSurvey:
     """Whether the file itself tells its alphabet."""
     codebook: Codebook | None
     """Names in the metadata."""
-    ends: tuple[Any, Any] | None
+    ends: tuple[Raw, Raw] | None
     """First and last episode, if a row is one step."""
     sample: RawEpisodes | None = field(default=None, compare=False)
-    """Episodes to learn a codebook from, if observations must be cut into cells."""
+    """Episodes to learn a codebook from, if one is needed; without columns of observations that need none."""
 
 
-def survey(
-    path: Path,
-    columns: LogColumns | None = None,
-    n_actions: int | None = None,
-    n_observations: int | None = None,
-    codebook: Codebook | None = None,
-) -> FileSurvey:
-    """Looks at one file; arguments as in `uqf.from_arrow`."""
+def survey(path: Path, columns: LogColumns | None, asked: Asked) -> FileSurvey:
+    """Looks at one file."""
     with naming(path), open_ordinary(path) as file:
         footer = pq.ParquetFile(file)
-        layout = layout_of(footer.schema_arrow, (columns or LogColumns()).of(codebook))
+        layout = layout_of(footer.schema_arrow, (columns or LogColumns()).of(asked[2]))
         written_actions, written_observations, names = metadata_of(footer.schema_arrow)
         if footer.metadata.num_rows == 0:
             raise FileFormatError("the log holds no episode")
         if written_actions is not None and written_observations is not None:
-            if n_actions is None or n_observations is None:
+            if None in asked[:2]:
                 tables = tables_of([path], ROWS, [layout.names["action"]])
                 refuse_empty_promise(written_actions, written_observations, tables, layout)
+            refuse_bins_of_codes(layout, written_actions)
             alphabet, sample = Alphabet(written_actions, written_observations, None), None
         else:
-            alphabet, sample = _alphabet(path, footer, layout, n_actions, n_observations, codebook)
+            alphabet, sample = _alphabet(path, footer, layout, asked)
         return FileSurvey(
             str(path),
             layout,
@@ -82,14 +75,14 @@ def survey(
         )
 
 
-def _chunks(footer: Any, column: str) -> list[Any]:
+def _chunks(footer: pq.FileMetaData, column: str) -> list[pq.ColumnChunkMetaData]:
     """Metadata of one column in every group of rows; a list is stored under the name of its column."""
     groups = [footer.metadata.row_group(index) for index in range(footer.metadata.num_row_groups)]
     chunks = [group.column(place) for group in groups for place in range(group.num_columns)]
     return [chunk for chunk in chunks if chunk.path_in_schema.split(".")[0] == column]
 
 
-def _range(footer: Any, column: str) -> tuple[Any, Any] | None:
+def _range(footer: pq.FileMetaData, column: str) -> tuple[Raw, Raw] | None:
     """Smallest and largest value of a column, if the footer tells."""
     found = [chunk.statistics for chunk in _chunks(footer, column)]
     if not found or any(one is None or not one.has_min_max or one.null_count for one in found):
@@ -98,35 +91,30 @@ def _range(footer: Any, column: str) -> tuple[Any, Any] | None:
 
 
 def _alphabet(
-    path: Path,
-    footer: Any,
-    layout: Layout,
-    n_actions: int | None,
-    n_observations: int | None,
-    codebook: Codebook | None,
+    path: Path, footer: pq.FileMetaData, layout: Layout, asked: Asked
 ) -> tuple[Alphabet, RawEpisodes | None]:
+    n_actions, n_observations, codebook = asked
+
     def told(*columns: str) -> int | None:
         limits = [_range(footer, column) for column in columns]
         known = [one[1] for one in limits if one is not None and _are_codes(*one)]
         return max(known) + 1 if len(known) == len(columns) else None
 
-    one_column = codebook is None and len(layout.observation) == 1
-    return alphabet_of(
-        lambda names: tables_of([path], ROWS, names),
-        layout,
-        n_actions or (told(layout.names["action"]) if codebook is None else None),
-        n_observations or (told(*layout.observation, *layout.first_observation) if one_column else None),
-        codebook,
-        SAMPLE_STEPS,
-    )
+    if codebook is None:
+        if layout.action_bins is None:
+            n_actions = n_actions or told(layout.names["action"])
+        if len(layout.observation) == 1:
+            n_observations = n_observations or told(*layout.observed)
+    known = (n_actions, n_observations, codebook)
+    return alphabet_of(lambda names: tables_of([path], ROWS, names), layout, known, SAMPLE_STEPS)
 
 
-def _are_codes(smallest: Any, largest: Any) -> bool:
+def _are_codes(smallest: Raw, largest: Raw) -> bool:
     """Whether values between these limits are codes."""
     return type(smallest) is int and type(largest) is int and smallest >= 0 and largest < MAX_NAMES
 
 
-def _reward_size(path: Path, footer: Any, layout: Layout) -> float:
+def _reward_size(path: Path, footer: pq.FileMetaData, layout: Layout) -> float:
     limits = _range(footer, layout.names["reward"])
     if limits is not None and all(isinstance(limit, (int, float)) for limit in limits):
         return float(max(abs(limits[0]), abs(limits[1])))
@@ -139,7 +127,7 @@ def _reward_size(path: Path, footer: Any, layout: Layout) -> float:
     return largest
 
 
-def _ends(footer: Any, layout: Layout) -> tuple[Any, Any] | None:
+def _ends(footer: pq.FileMetaData, layout: Layout) -> tuple[Raw, Raw] | None:
     if not layout.per_step:
         return None
     names = [layout.names["episode"]]

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 _PLAIN = r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?"
 _COMMA = r"[-+]?[0-9]+(\.[0-9]{3})*,[0-9]+"
-_THOUSANDS = r"[-+]?[0-9]{1,3}(,[0-9]{3})+(\.[0-9]+)?"
+_THOUSANDS = r"[-+]?[1-9][0-9]{0,2}(,[0-9]{3})+(\.[0-9]+)?"
 _SIGN = r"[$€£¥₹₽]|USD|EUR|GBP|CHF|JPY"
 _ANY = rf"({_PLAIN}|{_COMMA}|{_THOUSANDS})"
 
@@ -27,8 +26,9 @@ KINDS = {
     "nothing": r"^\s*(?i:|na|n/a|null|none|missing|-|\?)\s*$",
 }
 
-#: A comma that cannot stand between thousands.
-DECIMAL_COMMA = r",([0-9]{1,2}|[0-9]{4,})[^0-9]*$"
+#: A comma that cannot stand between thousands, and one that must.
+DECIMAL_COMMA = r"^[^0-9]*0[0-9]*,|,([0-9]{1,2}|[0-9]{4,})[^0-9]*$"
+THOUSANDS_COMMA = r",[0-9]{3}(,[0-9]{3}|\.)"
 
 #: Kinds that are numbers, the plain ones first.
 NUMBERS = ("whole", "number", "thousands", "decimal comma", "currency")
@@ -44,22 +44,27 @@ class TextColumn:
     """The first rows of every kind."""
     examples: dict[str, str] = field(default_factory=dict)
     comma_is_decimal: bool = False
-    """Whether 1,234 is a bit more than one: other values of the column have other than three digits there."""
+    """Whether 1,234 is a bit more than one: other values have other than three digits there."""
+    comma_is_thousands: bool = False
+    """Whether 1,234 is more than a thousand: other values have a second comma, or a point behind."""
 
-    def take(self, values: Any, first_row: int) -> None:
+    def take(self, values: pa.ChunkedArray, first_row: int) -> None:
         """Adds the text of one table."""
         left = pc.is_valid(values)
         self._add("missing", pc.invert(left), values, first_row)
         for kind, pattern in KINDS.items():
             fits = pc.and_(left, pc.fill_null(pc.match_substring_regex(values, pattern), False))
             self._add(kind, fits, values, first_row)
-            if kind in ("decimal comma", "currency"):
-                decimal = pc.match_substring_regex(pc.filter(values, fits), DECIMAL_COMMA)
-                self.comma_is_decimal |= bool(pc.any(decimal).as_py())
+            if kind in MESSY:
+                fitting = pc.filter(values, fits)
+                decimal = pc.match_substring_regex(fitting, DECIMAL_COMMA)
+                thousands = pc.match_substring_regex(fitting, THOUSANDS_COMMA)
+                self.comma_is_decimal |= kind != "thousands" and bool(pc.any(decimal).as_py())
+                self.comma_is_thousands |= bool(pc.any(thousands).as_py())
             left = pc.and_not(left, fits)
         self._add("name", left, values, first_row)
 
-    def _add(self, kind: str, fits: Any, values: Any, first_row: int) -> None:
+    def _add(self, kind: str, fits: pa.ChunkedArray, values: pa.ChunkedArray, first_row: int) -> None:
         count = pc.sum(fits).as_py() or 0
         if count:
             places = pc.indices_nonzero(fits)[:3].to_pylist()
@@ -73,7 +78,7 @@ class TextColumn:
         found = {kind for kind in self.counts if kind != "missing"}
         return bool(found) and found <= set(kinds)
 
-    def type_of(self) -> Any:
+    def type_of(self) -> pa.DataType:
         """The type of Arrow that the text can be read as, without guessing."""
         if self.among("whole"):
             return pa.int64()
@@ -82,7 +87,7 @@ class TextColumn:
         return pa.bool_() if self.among("truth") else pa.string()
 
 
-def numbers_from_text(values: Any, comma_is_decimal: bool) -> Any:
+def numbers_from_text(values: pa.ChunkedArray, comma_is_decimal: bool) -> pa.ChunkedArray:
     """Numbers, however they were written; missing where there is none."""
     text = pc.utf8_trim_whitespace(values)
     negative = pc.starts_with(text, "(")
@@ -96,7 +101,7 @@ def numbers_from_text(values: Any, comma_is_decimal: bool) -> Any:
     return pc.if_else(negative, pc.negate(numbers), numbers)
 
 
-def truth_from_text(values: Any) -> Any:
+def truth_from_text(values: pa.ChunkedArray) -> pa.ChunkedArray:
     """True and false, however they were written; missing where there is neither."""
     text = pc.utf8_lower(pc.utf8_trim_whitespace(values))
     true = pc.is_in(text, value_set=pa.array(["true", "yes", "y", "t", "on", "1"]))

@@ -22,7 +22,11 @@ RIDGE = 100.0
 CANONICAL_RIDGE = 30.0
 
 #: States are shortened to so many times their usual root mean square.
-REACH = 2.0
+REACH = 1.5
+
+#: Steps that teach at first, and rounds at the end that are taught by all.
+EARLY_STEPS = 40_000
+LATE_ROUNDS = 3
 
 
 @dataclass(frozen=True)
@@ -51,38 +55,59 @@ def learned_filter(steps: Steps, rank: int, rounds: int, threads: int | None) ->
     state of the future z, which may itself be a long filter that runs backward. A round makes x the regression of z on
     the past, and z the regression of x on the future: both then see farther than before.
     """
-    x, z = first_states(steps, rank)
-    past, future = States(x, steps.before), States(z, steps.before + 1)
+    used = steps.first(EARLY_STEPS)
+    x, z = first_states(used, rank)
+    past, future = States(x, used.before), States(z, used.before + 1)
     for number in range(rounds + 1):
         found = Canonical.of(past.gram, past.products(future), future.gram, rank, CANONICAL_RIDGE)
-        sums = Sums.by(steps.symbol_slices, past, future).mapped(
+        sums = Sums.by(used.symbol_slices, past, future).mapped(
             expected(found.past, found.correlations), found.future
         )
-        start = (future.cuts[steps.first_cuts].mean(axis=0) @ found.future).astype(np.float32)
+        start = (future.cuts[used.first_cuts].mean(axis=0) @ found.future).astype(np.float32)
         forward = Filter(sums.operators(), start, _reach(found.correlations), found.values)
-        past = States(forward.along(steps.places, steps.data, threads), steps.before)
         if number < rounds:
-            future = States(_futures(steps, past, future, found.future, threads), steps.before + 1)
-    # So far the states that taught were others than those that a filter reaches by itself: the last is taught by both.
-    own = Sums.by(steps.symbol_slices, past, future).mapped(np.eye(1 + len(start)), found.future)
-    return Filter(sums.mean(own).operators(), start, forward.reach, found.values)
+            past = States(forward.along(used.places, used.data, threads), used.before)
+            backward = _backward(used, past, future, found.future)
+            if number >= rounds - LATE_ROUNDS and used is not steps:
+                used = steps
+                past = States(forward.along(used.places, used.data, threads), used.before)
+            future = States(backward.along(used, threads), used.before + 1)
+    return forward
 
 
-def _futures(
-    steps: Steps, past: States, future: States, coordinates: FloatArray, threads: int | None
-) -> Rows:
-    """The state of the future at every cut, run backward: that of the past, regressed on what follows."""
+def steps_read(steps: int, rounds: int) -> int:
+    """How many steps teach in all rounds together."""
+    late = min(LATE_ROUNDS, rounds)
+    return late * steps + (1 + rounds - late) * min(steps, EARLY_STEPS)
+
+
+@dataclass(frozen=True)
+class Backward:
+    """A filter that runs from the last cut of an episode back; `ends` are its states where the world ended, or not."""
+
+    operators: Rows
+    ends: dict[bool, Rows]
+    reach: float
+
+    def along(self, steps: Steps, threads: int | None) -> Rows:
+        """[1, state] at every cut."""
+        starts = np.stack([self.ends[bool(ended)] for ended in steps.data.terminated])
+        run = _core.Filter(self.operators, self.reach)
+        return run.along(steps.events, steps.data.offsets, starts, backward=True, threads=threads)
+
+
+def _backward(steps: Steps, past: States, future: States, coordinates: FloatArray) -> Backward:
+    """The state of the past, regressed on what follows."""
     target = standard(past.gram)
     both = past.products(future)
     correlations = np.einsum("ij,ij->j", target, both @ coordinates) / both[0, 0]
     sums = Sums.by(steps.event_slices, future, past).mapped(expected(coordinates, correlations), target)
-    starts = np.zeros((len(steps.data), target.shape[1]), np.float32)
+    ends = {}
     for ended in (True, False):
-        chosen = steps.data.terminated == ended
-        if chosen.any():
-            starts[chosen] = past.cuts[steps.last_cuts[chosen]].mean(axis=0) @ target
-    run = _core.Filter(sums.operators(), _reach(correlations))
-    return run.along(steps.events, steps.data.offsets, starts, backward=True, threads=threads)
+        last = past.cuts[steps.last_cuts[steps.data.terminated == ended]]
+        mean = last.mean(axis=0) @ target if len(last) else np.zeros(target.shape[1])
+        ends[ended] = mean.astype(np.float32)
+    return Backward(sums.operators(), ends, _reach(correlations))
 
 
 def expected(coordinates: FloatArray, correlations: FloatArray) -> FloatArray:
@@ -140,10 +165,6 @@ class Sums:
     def mapped(self, states: FloatArray, targets: FloatArray) -> Sums:
         """The sums in other coordinates of states and of targets."""
         return Sums(states.T @ self.grams @ states, states.T @ self.products @ targets)
-
-    def mean(self, other: Sums) -> Sums:
-        """Half the sums of both."""
-        return Sums((self.grams + other.grams) / 2, (self.products + other.products) / 2)
 
     def operators(self) -> Rows:
         """(groups, 1 + rank, rank): ridge regressions of targets on states."""

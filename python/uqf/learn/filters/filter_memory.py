@@ -5,11 +5,15 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from uqf.data.along import episodes_within
 from uqf.data.checks import FloatArray
 from uqf.data.trajectories import Trajectories
 from uqf.learn.filters.alternation import Filter
 from uqf.learn.filters.steps import Alphabet, Rows, Steps
 from uqf.policies import FilterPolicy
+
+#: Coordinates are measured on so many steps at most.
+SCALE_STEPS = 20_000
 
 
 class FilterMemory:
@@ -23,7 +27,9 @@ class FilterMemory:
     @classmethod
     def of(cls, learned: Filter, steps: Steps, threads: int | None) -> FilterMemory:
         """Coordinates whose squares sum to about 1, as those of a belief do: penalties mean the same to both."""
-        deviations = np.maximum(learned.along(steps.places, steps.data, threads)[:, 1:].std(axis=0), 1e-6)
+        some = steps.data[: episodes_within(steps.data, SCALE_STEPS)]
+        states = learned.along(steps.places[: some.n_steps], some, threads)[:, 1:]
+        deviations = np.maximum(states.std(axis=0), 1e-6)
         shares = np.sqrt(learned.values / learned.values[0] / len(deviations))
         return cls(learned, steps.alphabet, (shares / deviations).astype(np.float32))
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from uqf.data.along import cut_before
+from uqf.data.along import cut_before, episodes_within
 from uqf.data.checks import FloatArray
 from uqf.data.trajectories import Trajectories
 
@@ -76,6 +76,14 @@ class Steps:
         kinds, events = np.unique((places * np.int64(2) + ended) * size + classes, return_inverse=True)
         symbols, ends = kinds // (2 * size), (kinds // size) % 2 == 1
         return cls(data, alphabet, places, events.astype(np.int32), symbols, ends)
+
+    def first(self, steps: int) -> Steps:
+        """Those of the first episodes, so many at most; symbols and events keep their numbers."""
+        data = self.data[: episodes_within(self.data, steps)]
+        if len(data) == len(self.data):
+            return self
+        places, events = self.places[: data.n_steps], self.events[: data.n_steps]
+        return replace(self, data=data, places=places, events=events)
 
     @cached_property
     def before(self) -> IntArray:

@@ -15,7 +15,7 @@ from uqf.learn.filters.canonical import Canonical
 from uqf.learn.filters.steps import IntArray, Rows, Steps
 
 #: Words are so long at most, must have occurred so often, and are so many at most, the commonest, on either side.
-MAX_LENGTH = 3
+MAX_LENGTH = 2
 MIN_COUNT = 10
 MAX_WORDS = 600
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from uqf import _core
+from uqf.types import Record
 
 #: Lists of prefixes and suffixes; a word is a sequence of symbols.
 Words = tuple[Sequence[Sequence[int]], Sequence[Sequence[int]]]
@@ -73,7 +73,7 @@ class Counting:
         """The same for the core."""
         basis, target = self.basis, self.target
         size = 1.0 if target.name == "probability" else self.reward_size
-        what: dict[str, Any] = {
+        what: Record = {
             "occurrences": basis.occurrences,
             "target": (target.name, float(target.discount), float(target.offset)),
             "reward_size": max(size, abs(target.offset)),

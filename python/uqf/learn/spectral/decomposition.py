@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import scipy.sparse
@@ -11,6 +10,7 @@ import scipy.sparse.linalg
 
 from uqf.data.checks import FloatArray
 from uqf.errors import NumericalError
+from uqf.types import Matrix
 
 #: Smaller blocks are decomposed in full; beyond, only the leading singular vectors are computed.
 FULL_SVD_SIZE = 512
@@ -59,7 +59,7 @@ def enough_rank(spectrum: FloatArray, energy: float) -> int:
 
 
 def decompose(
-    block: Any, rank: int | None, *, choose: bool = False, at_most: int | None = None, seed: int = 0
+    block: Matrix, rank: int | None, *, choose: bool = False, at_most: int | None = None, seed: int = 0
 ) -> Decomposition:
     """H ≈ U D Vᵀ, dense or sparse.
 
@@ -98,7 +98,7 @@ def decompose(
     return Decomposition(left[:, :kept] * signs, spectrum[:kept], right[:kept].T * signs, spectrum)
 
 
-def _leading(block: Any, wanted: int | None, seed: int) -> tuple[FloatArray, FloatArray, FloatArray]:
+def _leading(block: Matrix, wanted: int | None, seed: int) -> tuple[FloatArray, FloatArray, FloatArray]:
     """All singular vectors of a small block; of a large one somewhat more than wanted."""
     smaller = min(block.shape)
     if smaller > FULL_SVD_SIZE and wanted is not None and wanted < smaller // 4:

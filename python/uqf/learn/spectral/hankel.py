@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import scipy.sparse
@@ -12,8 +11,10 @@ import scipy.sparse
 from uqf import _core
 from uqf.data.checks import FloatArray
 from uqf.data.trajectories import Trajectories
+from uqf.learn.spectral.basis import Basis, Counting, Target
 from uqf.learn.spectral.decomposition import Decomposition, decompose
 from uqf.learn.spectral.wfa import WFA
+from uqf.types import Integers, Matrix
 
 Word = tuple[int, ...]
 
@@ -44,8 +45,8 @@ class Hankel:
            [1., 2.]])
     """
 
-    block: Any
-    symbol_blocks: Mapping[int, Any]
+    block: Matrix
+    symbol_blocks: Mapping[int, Matrix]
     prefixes: list[Word]
     suffixes: list[Word]
     n_symbols: int
@@ -119,16 +120,13 @@ def hankel(
     if target == "return" and discount is None:
         raise ValueError("discount = None: the return target needs a discount in [0, 1]")
     rows, columns = _words("prefixes", prefixes, data.n_symbols), _words("suffixes", suffixes, data.n_symbols)
-    settings = _core.HankelSettings(
-        occurrences=occurrences,
-        target=(target, 1.0 if discount is None else float(discount), float(offset)),
-        words=(rows, columns),
-        reward_size=float(np.abs(data.rewards).max(initial=abs(offset))),
-    )
+    wanted = Target(target, 1.0 if discount is None else discount, offset)
+    largest = float(np.abs(data.rewards).max(initial=abs(offset)))
+    settings = Counting(Basis(occurrences=occurrences), wanted, largest, (rows, columns)).settings()
     sums = _core.HankelStatistics.accumulate(data, settings, by_symbol=True, threads=threads)
     shape = (len(rows), len(columns))
 
-    def matrix(triplets: tuple[Any, Any, FloatArray]) -> Any:
+    def matrix(triplets: tuple[Integers, Integers, FloatArray]) -> Matrix:
         where_row, where_column, values = triplets
         made = scipy.sparse.csr_array((values / len(data), (where_row, where_column)), shape=shape)
         return made if sparse else made.toarray()
@@ -217,10 +215,15 @@ def spectral_wfa(hankel: Hankel, rank: int | None = None) -> WFA:
     >>> round(found([0] * 7), 6)
     7.0
     """
+    check_ends(hankel)
+    return decomposed_wfa(hankel, decompose(hankel.block, rank))
+
+
+def check_ends(hankel: Hankel) -> None:
+    """Refuses blocks without the empty word."""
     for name, words in (("prefixes", hankel.prefixes), ("suffixes", hankel.suffixes)):
         if () not in words:
             raise ValueError(f"{name} lacks the empty word (): its row and column are the automaton's ends")
-    return decomposed_wfa(hankel, decompose(hankel.block, rank))
 
 
 def decomposed_wfa(hankel: Hankel, parts: Decomposition) -> WFA:

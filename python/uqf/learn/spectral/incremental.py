@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from typing import Any, Self
+from typing import Self
 
 from uqf.data.fingerprint import fingerprint
-from uqf.data.progress import LOG, Progress
+from uqf.data.progress import LOG, Callback, Progress
 from uqf.data.reader import Reader
+from uqf.data.shards import Data, Workers
 from uqf.data.trajectories import Trajectories
 from uqf.errors import NumericalError
 from uqf.learn.learner import Learner
@@ -33,15 +34,15 @@ class Incremental(Learner):
     statistics_: Statistics
     _basis: Callable[[], Basis]
     _target: Callable[[], Target]
-    _reader: Callable[[Any, int, Any, Any], Reader]
+    _reader: Callable[[Data, int, Workers, Callback | None], Reader]
     _decide: Callable[[SpectralState, Tally], None]
 
     def partial_fit(
         self,
-        data: Any,
+        data: Data,
         y: None = None,
         *,
-        executor: Any = None,
+        executor: Workers = None,
         progress: Callable[[Progress], object] | None = None,
     ) -> Self:
         """Adds episodes to all that was learned before; the result is that of a fit to everything at once.
@@ -75,7 +76,7 @@ class Incremental(Learner):
         before = self._earlier(None)
         return self._learn_from(theirs if before is None else before.plus(theirs))
 
-    def forget(self, data: Any, *, executor: Any = None) -> Self:
+    def forget(self, data: Data | Statistics, *, executor: Workers = None) -> Self:
         """Takes episodes out again that were added before: the result is as if they had never been there.
 
         `data` are as in `fit`, or `uqf.Statistics`; any episodes that were added before, not only whole days.
@@ -88,11 +89,11 @@ class Incremental(Learner):
         before = self._earlier(executor)
         if before is None:
             raise ValueError("nothing was learned yet that could be forgotten: call partial_fit first")
-        reader = None if isinstance(data, Statistics) else self._reader(data, 1, executor, None)
-        gone = data if reader is None else Statistics.of(reader, self._basis(), self._target())
-        return self._learn_from(before.minus(gone))
+        if not isinstance(data, Statistics):
+            data = Statistics.of(self._reader(data, 1, executor, None), self._basis(), self._target())
+        return self._learn_from(before.minus(data))
 
-    def _earlier(self, executor: Any) -> Statistics | None:
+    def _earlier(self, executor: Workers) -> Statistics | None:
         """The statistics so far; after `fit`, which keeps none, those of its data."""
         if hasattr(self, "statistics_"):
             return self.statistics_

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 import numpy as np
 import scipy.sparse
@@ -18,6 +17,7 @@ from uqf.data.trajectories import Trajectories
 from uqf.learn.spectral.basis import Basis, Counting, Words
 from uqf.learn.spectral.decomposition import FULL_SVD_SIZE
 from uqf.learn.spectral.tally import Tally, added
+from uqf.types import Matrix
 
 Word = tuple[int, ...]
 
@@ -78,7 +78,7 @@ class HankelSums:
         return HankelSums(self.sums.plus(other.sums), self.tally.plus(other.tally))
 
     @property
-    def block(self) -> Any:
+    def block(self) -> Matrix:
         """C, averaged over episodes; sparse where it is large."""
         return block_matrix(self.sums) / self.tally.episodes
 
@@ -110,7 +110,7 @@ def hankel_sums(counting: Counting, threads: int | None, data: Trajectories) -> 
     return HankelSums(sums, Tally.of(data))
 
 
-def block_matrix(sums: _core.HankelStatistics) -> Any:
+def block_matrix(sums: _core.HankelStatistics) -> Matrix:
     """The summed block, dense unless that would be large."""
     rows, columns, values = sums.block()
     made = scipy.sparse.csr_array((values, (rows, columns)), shape=sums.shape)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
+from numpy.typing import NDArray
 
 from uqf import _core
 from uqf.data.reader import Reader
@@ -14,12 +15,14 @@ from uqf.data.trajectories import Trajectories
 from uqf.learn.spectral.basis import Basis, Counting, Target
 from uqf.learn.spectral.decomposition import decompose
 from uqf.learn.spectral.passes import HankelSums, Word, count_words, ranked, reduced_blocks
-from uqf.learn.spectral.relabel import Places, relabelled
 from uqf.learn.spectral.state import SpectralState
 from uqf.learn.spectral.tally import Tally, added, scaled
 
 #: The words of the rows, or of the columns, in their order, with their counts.
 WordRows = dict[Word, float]
+
+#: Places of cells and their sums, two parts each.
+Cells = tuple[NDArray[np.uint64], NDArray[np.float64]]
 
 
 @dataclass(frozen=True)
@@ -157,3 +160,46 @@ def summarise(
     settings = Counting(basis, target, reward_size, words).settings()
     sums = _core.HankelStatistics.accumulate(data, settings, by_symbol=True, threads=threads)
     return Statistics(basis, target, Tally.of(data), sums, prefixes, suffixes)
+
+
+Places = NDArray[np.int64]
+
+
+def relabelled(
+    sums: _core.HankelStatistics,
+    rows: Places,
+    columns: Places,
+    shape: tuple[int, int],
+    *,
+    symbols: Collection[int],
+    factor: float = 1.0,
+) -> _core.HankelStatistics:
+    """A copy in which row i is row ``rows[i]`` and column j is column ``columns[j]``; −1 leaves it out.
+
+    Only the blocks of `symbols` are kept, and all sums are multiplied by `factor`. Cells that are zero, such
+    as those of forgotten data, are dropped.
+    """
+    state = sums.__getstate__()
+    width = state["shape"][1]
+
+    def moved_cells(
+        stored: tuple[NDArray[np.uint64], NDArray[np.float64]],
+    ) -> tuple[NDArray[np.uint64], NDArray[np.float64]]:
+        keys, parts = stored[0].astype(np.int64), stored[1].reshape(-1, 2)
+        row, column = rows[keys // width], columns[keys % width]
+        kept = (row >= 0) & (column >= 0) & (parts != 0.0).any(axis=1)
+        return (row * shape[1] + column)[kept].astype(np.uint64), factor * parts[kept].ravel()
+
+    def moved(parts: NDArray[np.float64], places: Places, length: int) -> NDArray[np.float64]:
+        out, kept = np.zeros((length, 2)), places >= 0
+        out[places[kept]] = factor * parts.reshape(-1, 2)[kept]
+        return out.ravel()
+
+    state["block"] = moved_cells(state["block"])
+    blocks = state["symbol_blocks"]
+    state["symbol_blocks"] = {symbol: moved_cells(blocks[symbol]) for symbol in blocks if symbol in symbols}
+    state["column"] = moved(state["column"], rows, shape[0])
+    state["start"] = moved(state["start"], columns, shape[1])
+    state["average"] = moved(state["average"], columns, shape[1])
+    state["shape"] = shape
+    return _core.HankelStatistics.from_state(state)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,7 @@ from uqf.data.checks import FloatArray
 from uqf.data.codebook import Codebook
 from uqf.data.propensities import last_symbols, shrunk_frequencies, start_symbol
 from uqf.data.trajectories import Trajectories
+from uqf.types import Integers
 
 #: Beyond so many numbers, counting by sorting takes less memory than a counter for each.
 MAX_COUNTERS = 1 << 22
@@ -121,7 +122,7 @@ class Tally:
         )
 
 
-def counted(values: NDArray[np.integer[Any]], size: int) -> Counts:
+def counted(values: Integers, size: int) -> Counts:
     """How often every number below `size` occurs; those that do not are left out."""
     if size <= MAX_COUNTERS:
         counts = np.bincount(values)

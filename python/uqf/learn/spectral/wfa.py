@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -121,7 +121,9 @@ class WFA:
         """The same function from states multiplied by an invertible (k, k) matrix."""
         change = _finite("matrix", matrix, (self.rank, self.rank))
         inverse = np.linalg.inv(change)
-        return self._with(self.alpha @ change, inverse @ self.seen_operators @ change, inverse @ self.omega)
+        return self.with_parts(
+            self.alpha @ change, inverse @ self.seen_operators @ change, inverse @ self.omega
+        )
 
     def spectral_radius(self, discount: float = 1.0) -> float:
         """ρ(discount · Σ_σ A_σ): the sum over all futures converges only below one."""
@@ -143,13 +145,13 @@ class WFA:
             omega = np.zeros(self.rank)
             for _ in range(horizon):
                 omega = self.omega + step @ omega
-            return self._with(self.alpha, self.seen_operators, omega)
+            return self.with_parts(self.alpha, self.seen_operators, omega)
         radius = self.spectral_radius(discount)
         if not radius < 1.0:
             remedy = "give a finite `horizon`, lower `discount`, or learn with a lower `rank`"
             raise SpectralRadiusError(radius, discount, remedy)
         omega = np.linalg.solve(np.eye(self.rank) - step, self.omega)
-        return self._with(self.alpha, self.seen_operators, omega)
+        return self.with_parts(self.alpha, self.seen_operators, omega)
 
     def minimise(self, tolerance: float = 1e-10) -> WFA:
         """The smallest automaton of the same function; its rank is the rank of the function's Hankel matrix.
@@ -161,7 +163,7 @@ class WFA:
         alpha, omega = forward.T @ self.alpha, forward.T @ self.omega
         operators = forward.T @ self.seen_operators @ forward
         backward = _closure(omega, operators, tolerance)
-        return self._with(backward.T @ alpha, backward.T @ operators @ backward, backward.T @ omega)
+        return self.with_parts(backward.T @ alpha, backward.T @ operators @ backward, backward.T @ omega)
 
     def policy(
         self, n_actions: int, n_observations: int, *, temperature: float = 0.0, window: int | None = None
@@ -234,18 +236,16 @@ class WFA:
         nothing, all_ones = np.zeros(states), np.ones(states)
         return cls(np.concatenate([pomdp.start, nothing]), operators, np.concatenate([nothing, all_ones]))
 
-    def _with(self, alpha: FloatArray, operators: FloatArray, omega: FloatArray) -> WFA:
+    def with_parts(self, alpha: FloatArray, operators: FloatArray, omega: FloatArray) -> WFA:
+        """The same symbols with other weights."""
         return WFA(alpha, operators, omega, symbols=self.symbols, n_symbols=self.n_symbols)
 
     def __reduce__(self) -> tuple[object, ...]:
-        return (_rebuild, (self.alpha, self.seen_operators, self.omega, self.symbols, self.n_symbols))
+        rebuild = partial(WFA, symbols=self.symbols, n_symbols=self.n_symbols)
+        return rebuild, (self.alpha, self.seen_operators, self.omega)
 
     def __repr__(self) -> str:
         return f"WFA(rank {self.rank}, {len(self.symbols)} of {self.n_symbols} symbols seen)"
-
-
-def _rebuild(alpha, operators, omega, symbols, n_symbols) -> WFA:  # type: ignore[no-untyped-def]
-    return WFA(alpha, operators, omega, symbols=symbols, n_symbols=n_symbols)
 
 
 def _closure(start: FloatArray, operators: FloatArray, tolerance: float) -> FloatArray:

@@ -1,23 +1,28 @@
-"""A table over the last few symbols: the least that a learner with memory has to beat."""
+"""What a learner with memory has to beat at least: a table over the last few symbols, and chance."""
 
 from __future__ import annotations
 
 import operator
-from typing import Any, Literal
+from dataclasses import KW_ONLY, dataclass
+from typing import Literal
 
 import numpy as np
+import scipy.sparse
 
-from uqf.data.along import best_next, cut_before, returns_to_go
-from uqf.data.checks import FloatArray
+from uqf.data.along import cut_before, goes_on, returns_to_go
+from uqf.data.checks import FloatArray, positive
+from uqf.data.progress import Callback
 from uqf.data.trajectories import Trajectories
 from uqf.learn.contexts import ContextTree
 from uqf.learn.discounts import learning_discounts
 from uqf.learn.learner import Learner
+from uqf.policies import ContextPolicy
 
 #: Q-learning has converged when no target moves by more than this part of the largest.
 CONVERGED = 1e-9
 
 
+@dataclass(eq=False, repr=False)
 class MemorylessQ(Learner):
     """Q-values by the last k symbols, shrunk towards those of the last k − 1, and so on down to none.
 
@@ -52,30 +57,18 @@ class MemorylessQ(Learner):
     iterations_, change_ : rounds done and the last change of a target ("q-learning")
     """
 
-    def __init__(
-        self,
-        k: int = 1,
-        target: Literal["monte-carlo", "q-learning"] = "monte-carlo",
-        *,
-        discount: float = 0.99,
-        learning_discount: float | None = None,
-        shrinkage: float = 1.0,
-        propensity: bool = False,
-        bootstrap_truncated: bool = True,
-        iterations: int = 10_000,
-        temperature: float = 0.0,
-    ) -> None:
-        self.k = k
-        self.target = target
-        self.discount = discount
-        self.learning_discount = learning_discount
-        self.shrinkage = shrinkage
-        self.propensity = propensity
-        self.bootstrap_truncated = bootstrap_truncated
-        self.iterations = iterations
-        self.temperature = temperature
+    k: int = 1
+    target: Literal["monte-carlo", "q-learning"] = "monte-carlo"
+    _: KW_ONLY
+    discount: float = 0.99
+    learning_discount: float | None = None
+    shrinkage: float = 1.0
+    propensity: bool = False
+    bootstrap_truncated: bool = True
+    iterations: int = 10_000
+    temperature: float = 0.0
 
-    def _learn(self, data: Trajectories, progress: Any) -> None:
+    def _learn(self, data: Trajectories, progress: Callback | None) -> None:
         discount = learning_discounts(self.discount, self.learning_discount)[-1]
         if operator.index(self.k) < 0:
             raise ValueError(f"k = {self.k}: give 0 or more symbols")
@@ -102,16 +95,22 @@ class MemorylessQ(Learner):
     def _q_learning(
         self, data: Trajectories, tree: ContextTree, average: Averager, discount: float
     ) -> FloatArray:
-        targets: FloatArray = data.rewards
-        values = average(targets)
+        """On counts of what follows every context and action: a round costs what these cost, not what the log does."""
+        on = goes_on(data, truncated=self.bootstrap_truncated)
+        arrived = tree.at_cuts[cut_before(data) + 1]
+        cells, nodes = average.shape[0] * average.shape[1], len(tree)
+        ahead = scipy.sparse.coo_array(
+            (average.weights[on], (average.cells[on], arrived[on])), shape=(cells, nodes)
+        ).tocsr()
+        rewards = average.summed(data.rewards)
+        values, best = average.blended(rewards), np.zeros(nodes)
         self.change_ = np.inf
         for iteration in range(1, self.iterations + 1):
-            previous, at_cuts = targets, values[tree.at_cuts]
-            targets = best_next(data, at_cuts, discount, truncated=self.bootstrap_truncated)
-            values = average(targets)
+            previous, best = best, values.max(axis=1)
+            values = average.blended(rewards + discount * (ahead @ best))
             self.iterations_ = iteration
-            self.change_ = float(np.abs(targets - previous).max())
-            if self.change_ <= CONVERGED * max(1.0, float(np.abs(targets).max())):
+            self.change_ = discount * float(np.abs(best - previous).max())
+            if self.change_ <= CONVERGED * max(1.0, float(np.abs(best).max())):
                 break
         return values
 
@@ -126,19 +125,27 @@ class Averager:
         self.levels = [np.flatnonzero(tree.lengths == n) for n in range(int(tree.lengths.max()) + 1)]
         self.weights = weights
         self.shrinkage = shrinkage
-        self.totals = self._sum(weights)
+        self.totals = self._with_shorter(self.summed(np.ones(data.n_steps)))
 
-    def _sum(self, terms: FloatArray) -> FloatArray:
-        """Sums over steps (contexts, A); what is counted in a context counts in its parents too."""
+    def summed(self, targets: FloatArray) -> FloatArray:
+        """Weighted sums of targets (n_steps,) by longest context and action, (contexts · A,)."""
         cells = self.shape[0] * self.shape[1]
-        sums: FloatArray = np.bincount(self.cells, terms, cells).astype(np.float64).reshape(self.shape)
+        return np.asarray(np.bincount(self.cells, self.weights * targets, cells), np.float64)
+
+    def _with_shorter(self, sums: FloatArray) -> FloatArray:
+        """Sums (contexts, A): what is counted in a context counts in its parents too."""
+        found = sums.reshape(self.shape).copy()
         for level in reversed(self.levels[1:]):
-            np.add.at(sums, self.tree.parents[level - 1], sums[level])
-        return sums
+            np.add.at(found, self.tree.parents[level - 1], found[level])
+        return found
 
     def __call__(self, targets: FloatArray) -> FloatArray:
-        """Values (contexts, A)."""
-        sums, totals = self._sum(self.weights * targets), self.totals
+        """Values (contexts, A) of targets (n_steps,)."""
+        return self.blended(self.summed(targets))
+
+    def blended(self, sums: FloatArray) -> FloatArray:
+        """Values (contexts, A) from what `summed` gives."""
+        sums, totals = self._with_shorter(sums), self.totals
         values = np.empty(self.shape)
         parent = np.full((1, self.shape[1]), sums[0].sum() / totals[0].sum())
         for length, level in enumerate(self.levels):
@@ -149,3 +156,15 @@ class Averager:
             blended = sums[level] + self.shrinkage * parent
             values[level] = np.divide(blended, mass, out=parent.copy(), where=mass > 0)
         return values
+
+
+def RandomPolicy(n_actions: int, n_observations: int) -> ContextPolicy:
+    """Every action alike, whatever happened; ``uqf.rollout(env)`` without a policy plays by the same rule.
+
+    Only the random numbers differ: with the same seed the two draw other actions.
+    """
+    # Equal values in the only context: ties are split evenly.
+    none = np.zeros(0, np.int64)
+    values = np.zeros((1, positive("n_actions", n_actions)))
+    sizes = {"n_observations": positive("n_observations", n_observations)}
+    return ContextPolicy(parents=none, symbols=none, values=values, **sizes)

@@ -1,0 +1,37 @@
+"""Settings of the rivals: one for each world, chosen on other seeds than those that are reported."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Setting:
+    """Of d3rlpy's learners."""
+
+    frames: int = 1
+    """Observations that are seen side by side."""
+    alpha: float = 1.0
+    """How conservative DiscreteCQL is."""
+    rate: float = 1e-3
+    steps: int = 3000
+    """Gradient steps of DiscreteCQL."""
+
+
+#: By world.
+SETTINGS = {
+    "FrozenLake-v1": Setting(alpha=0.1),
+    "FrozenLake8x8-v1": Setting(alpha=0.1),
+    "CliffWalking-v1": Setting(alpha=0.1),
+    "Taxi-v4": Setting(alpha=0.1),
+    "Blackjack-v1": Setting(),
+    "CartPole, positions only": Setting(4, steps=9000),
+    "CartPole-v1": Setting(steps=9000),
+    "MountainCar-v0": Setting(),
+    "Acrobot-v1": Setting(),
+    "popgym-RepeatFirstEasy-v0": Setting(52),
+    "popgym-RepeatPreviousEasy-v0": Setting(5),
+    "popgym-CountRecallEasy-v0": Setting(52),
+    "popgym-HigherLowerEasy-v0": Setting(),
+    "popgym-MultiarmedBanditEasy-v0": Setting(16, alpha=0.1),
+}

@@ -1,0 +1,282 @@
+"""NoisyQ: a state behind every observation, observations that may be wrong, and a plan for what is behind them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uqf import _core
+from uqf.data.along import cut_before, goes_on, reward_classes
+from uqf.data.checks import FloatArray, probability
+from uqf.data.progress import Callback
+from uqf.data.trajectories import Trajectories
+from uqf.errors import UQFError
+from uqf.learn.learner import Learner, checked_temperature
+from uqf.policies import BeliefPolicy
+from uqf.worlds.environments import TabularPOMDP
+
+#: States that a model has at most: an iteration takes the square of them for every step.
+MAX_STATES = 32
+
+#: Iterations of Baum and Welch, and steps that one of them sees; averages follow new batches less and less.
+ITERATIONS = 30
+BATCH_STEPS = 10_000
+FOLLOWS = (0.7, 0.2)
+
+#: An observation is what it seems with this probability, before anything is learned of it.
+TRUST = 0.85
+
+#: Steps that every transition and everything shown is given for nothing.
+TRANSITION_STEPS = 0.05
+SHOWN_STEPS = 0.02
+
+#: Plans do not look farther ahead than this discount, and have settled when no sweep changes more than this part.
+MAX_DISCOUNT = 0.99
+SETTLED = 1e-7
+MAX_SWEEPS = 5_000
+
+
+@dataclass(frozen=True)
+class Steps:
+    """Episodes as a hidden Markov model sees them.
+
+    What `reset` shows is a first step with an action of its own, which leads from anywhere to where episodes begin.
+
+    data : with a symbol for every observation, reward and end together instead of observations
+    shown : (symbols,), the observation of each; ends : (symbols,), whether it is one
+    """
+
+    data: Trajectories
+    shown: NDArray[np.int64]
+    ends: NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, data: Trajectories) -> Steps:
+        """Of a data set."""
+        ends, opens = ~goes_on(data), data.first_observations is not None
+        pays = 1 + reward_classes(data)
+        actions, observations, rewards = data.actions, data.observations, data.rewards
+        offsets = data.offsets
+        if data.first_observations is not None:
+            first = offsets[:-1]
+            actions = np.insert(actions, first, data.n_actions)
+            observations = np.insert(observations, first, data.first_observations)
+            rewards = np.insert(rewards, first, 0.0)
+            pays, ends = np.insert(pays, first, 0), np.insert(ends, first, False)
+            offsets = offsets + np.arange(len(offsets))
+        codes = (pays * 2 + ends) * data.n_observations + observations
+        symbols, numbered = np.unique(codes, return_inverse=True)
+        steps = Trajectories(
+            actions,
+            numbered,
+            rewards,
+            offsets,
+            n_actions=data.n_actions + opens,
+            n_observations=len(symbols),
+        )
+        return cls(steps, symbols % data.n_observations, symbols // data.n_observations % 2 == 1)
+
+
+@dataclass(frozen=True)
+class Model:
+    """A hidden Markov model driven by actions.
+
+    start : (states,); transitions : (actions, states, states); symbols : (states, symbols)
+    rewards : (actions, states), what follows on average
+    """
+
+    start: FloatArray
+    transitions: FloatArray
+    symbols: FloatArray
+    rewards: FloatArray
+
+    @classmethod
+    def seen(cls, steps: Steps, n_states: int, trust: float = TRUST) -> Model:
+        """Where states are what is shown, which is right with the probability `trust`."""
+        data, shown = steps.data, steps.shown[steps.data.observations]
+        before = np.roll(shown, 1)
+        later = np.ones(data.n_steps, np.bool_)
+        later[data.offsets[:-1]] = False
+        counts = np.full((data.n_actions, n_states, n_states), TRANSITION_STEPS)
+        np.add.at(counts, (data.actions[later], before[later], shown[later]), 1.0)
+        begins = np.bincount(shown[~later], minlength=n_states) + TRANSITION_STEPS
+        if len(np.unique(data.actions[~later])) == 1:
+            counts[data.actions[0]] += begins
+        share = np.bincount(data.observations, minlength=data.n_observations) / data.n_steps
+        symbols = np.full((n_states, data.n_observations), SHOWN_STEPS / data.n_steps)
+        symbols[steps.shown, np.arange(data.n_observations)] += share
+        symbols = trust * normalised(symbols) + (1.0 - trust) * share
+        return cls(np.full(n_states, 1.0 / n_states), normalised(counts), symbols, np.zeros(counts.shape[:2]))
+
+    def counted(self, data: Trajectories) -> tuple[float, FloatArray, FloatArray, FloatArray, FloatArray]:
+        """(log-likelihood, expected starts, transitions, symbols by state, rewards by action and state)."""
+        symbols = np.ascontiguousarray(np.broadcast_to(self.symbols, (data.n_actions, *self.symbols.shape)))
+        total, start, transitions, shown, rewards = _core.expected_counts(
+            data, self.start, self.transitions, symbols, threads=1
+        )
+        return total, start, transitions, shown.sum(axis=0), rewards.sum(axis=2)
+
+    def trained(self, data: Trajectories, rng: np.random.Generator) -> Model:
+        """After some iterations, each on other episodes."""
+        few = max(1, round(BATCH_STEPS * len(data) / data.n_steps))
+        model, known = self, None
+        for follows in np.linspace(*FOLLOWS, ITERATIONS):
+            batch = data if few >= len(data) else data[np.sort(rng.permutation(len(data))[:few])]
+            counts = [data.n_steps / batch.n_steps * part for part in model.counted(batch)[1:]]
+            if known is None:
+                known = counts
+            known = [(1.0 - follows) * old + follows * new for old, new in zip(known, counts, strict=True)]
+            start, transitions, shown, rewards = known
+            model = Model(
+                normalised(start + SHOWN_STEPS),
+                normalised(transitions + TRANSITION_STEPS),
+                normalised(shown + SHOWN_STEPS),
+                rewards / (transitions.sum(axis=2) + TRANSITION_STEPS),
+            )
+        return model
+
+
+def normalised(counts: FloatArray) -> FloatArray:
+    """Rows that sum to 1."""
+    return np.ascontiguousarray(counts / counts.sum(axis=-1, keepdims=True))
+
+
+class NoisyQ(Learner):
+    """Takes every observation for a state that may be mistaken for another, and plans for what is behind them.
+
+    For worlds whose state would be seen, if the sensor were not wrong now and then. A hidden Markov model with one
+    state for every observation is trained from there, all states may show everything, and an action is worth what it
+    would be worth if the state were known from the next step on (QMDP). `uqf.fit` takes it if its models predict
+    held-out episodes better than others do, and if its plans are better in models of other episodes.
+
+    Parameters
+    ----------
+    discount : float in [0, 1]
+        Of the returns that the policy shall maximise; plans use 0.99 at most.
+    temperature : float
+        0 acts greedily; more draws actions from softmax(q_values / temperature).
+    seed : int
+        Draws the episodes of an iteration; the same seed gives the same bits.
+
+    Attributes
+    ----------
+    model_ : the hidden Markov model
+    shown_, ends_, start_ : (states, observations), (states,), (states,), what states show, how often episodes end in
+        them, and begin
+
+    Examples
+    --------
+    >>> import uqf
+    >>> learner = uqf.NoisyQ(0.95).fit(uqf.rollout(uqf.make("tiger"), episodes=500, seed=0))
+    >>> int(learner.decision_function([[]])[0].argmax())  # listen first
+    0
+    """
+
+    policy_: BeliefPolicy
+
+    def __init__(self, discount: float = 0.99, *, temperature: float = 0.0, seed: int = 0) -> None:
+        self.discount = discount
+        self.temperature = temperature
+        self.seed = seed
+
+    def _learn(self, data: Trajectories, progress: Callback | None) -> None:
+        discount = min(probability("discount", self.discount), MAX_DISCOUNT)
+        checked_temperature(self.temperature)
+        if data.n_observations > MAX_STATES:
+            raise UQFError(
+                f"{data.n_observations} observations: NoisyQ has a state for each, {MAX_STATES} at most; use BeliefQ"
+            )
+        steps = Steps.of(data)
+        self.model_ = Model.seen(steps, data.n_observations).trained(
+            steps.data, np.random.default_rng(self.seed)
+        )
+        self.shown_ = shown = np.zeros((data.n_observations, data.n_observations))
+        np.add.at(shown.T, steps.shown, self.model_.symbols.T)
+        self.ends_ = ends = (self.model_.symbols * steps.ends).sum(axis=1)
+        self.start_ = self.model_.start
+        if data.first_observations is not None:
+            self.start_ = self.model_.start @ self.model_.transitions[-1]
+        values = optimal_values(self.model_, ends, data.n_actions, discount)
+        self.policy_ = self._policy(values, ends, data)
+        self.diagnostics_ = {
+            "learner": "NoisyQ",
+            "episodes": len(data),
+            "steps": data.n_steps,
+            "observations_right": float(np.diag(shown) @ (shown.sum(axis=0) / len(shown))),
+            "notes": [],
+        }
+
+    def _policy(self, values: FloatArray, ends: FloatArray, data: Trajectories) -> BeliefPolicy:
+        """Beliefs over pairs of what is shown and the state behind it, which is how `BeliefPolicy` has them."""
+        model, shown, opens = self.model_, self.shown_, data.first_observations is not None
+        states, n_actions = len(shown), data.n_actions
+        going = model.transitions[:n_actions] * (1.0 - ends)
+        pairs = np.einsum("asp,po->asop", going, shown).reshape(n_actions, states, -1)
+        starts = (shown * self.start_[:, np.newaxis]).T.ravel()
+        first = np.arange(states) * states
+        return BeliefPolicy(
+            states=np.array([states * states]),
+            starts=starts.astype(np.float32),
+            transitions=np.tile(pairs, (1, states, 1)).astype(np.float32).ravel(),
+            ranges=np.stack([first, first + states], axis=1)[np.newaxis],
+            kinds=np.arange(n_actions),
+            opens=opens,
+            weights=np.tile(values.T, (states, 1)),
+            bias=np.zeros(n_actions),
+            temperature=self.temperature,
+        )
+
+    def states_behind(self, data: Trajectories) -> Trajectories:
+        """The same episodes with the likeliest state behind every observation in its place."""
+        states = len(self.start_)
+        beliefs = self.policy_.beliefs_along(data)[:, 1:].reshape(-1, states, states).sum(axis=1)
+        likeliest, before = beliefs.argmax(axis=1), cut_before(data)
+        opens = data.first_observations is not None
+        return Trajectories(
+            data.actions,
+            likeliest[before + 1],
+            data.rewards,
+            data.offsets,
+            n_actions=data.n_actions,
+            n_observations=states,
+            terminated=data.terminated,
+            first_observations=likeliest[before[data.offsets[:-1]]] if opens else None,
+        )
+
+    def as_world(self, n_actions: int, horizon: int) -> TabularPOMDP:
+        """The model as a world to play in; one more state is the end."""
+        states = len(self.start_)
+        transitions = np.zeros((n_actions, states + 1, states + 1))
+        going = self.model_.transitions[:n_actions]
+        transitions[:, :states, :states] = going * (1.0 - self.ends_)
+        transitions[:, :states, states] = going @ self.ends_
+        transitions[:, states, states] = 1.0
+        shown = np.concatenate([self.shown_, np.full((1, states), 1.0 / states)])
+        return TabularPOMDP(
+            normalised(transitions),
+            normalised(np.broadcast_to(shown, (n_actions, *shown.shape))),
+            np.concatenate([self.model_.rewards[:n_actions], np.zeros((n_actions, 1))], axis=1),
+            normalised(np.append(self.start_, 0.0)),
+            self.discount,
+            terminal=np.arange(states + 1) == states,
+            horizon=horizon,
+        )
+
+    def work(self, steps: int) -> float:
+        """About how many nanoseconds learning from so many steps takes."""
+        return 1e8 + 1500.0 * min(steps, BATCH_STEPS) * ITERATIONS
+
+
+def optimal_values(model: Model, ends: FloatArray, n_actions: int, discount: float) -> FloatArray:
+    """Q (actions, states) if the state is known, by value iteration."""
+    rewards, going = model.rewards[:n_actions], model.transitions[:n_actions] * (1.0 - ends)
+    values = np.zeros(rewards.shape[1])
+    for _ in range(MAX_SWEEPS):
+        pairs = rewards + discount * (going @ values)
+        new = pairs.max(axis=0)
+        change, values = np.abs(new - values).max(), new
+        if change <= SETTLED * float(np.abs(new).max()):
+            break
+    return np.asarray(pairs)

@@ -1,0 +1,82 @@
+"""Rivals see the same episodes as we do; the libraries themselves are an extra that these tests do without."""
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium import spaces
+from typer.testing import CliRunner
+
+import uqf
+from uqf.cli.commands import app
+from uqf.experiments import worlds
+from uqf.experiments.gymnasium_places import GYMNASIUM, POPGYM, POSITION_ONLY, GymnasiumPlace, registered
+from uqf.experiments.rival_settings import SETTINGS
+from uqf.experiments.rivals import Frames, RawLog, Rival
+
+LAKE = GymnasiumPlace("FrozenLake-v1", 40, 20, played=70)
+
+
+def test_rows_hold_the_last_frames_with_the_actions_before_them():
+    space = spaces.Tuple([spaces.Discrete(3), spaces.Box(-9.0, 9.0, (1,))])
+    rng = np.random.default_rng(0)
+    seen = [(int(rng.integers(3)), rng.normal(5.0, 2.0, 1).astype(np.float32)) for _ in range(7)]
+    actions = rng.integers(2, size=6).tolist()
+    frames = Frames.of(space, 2, 3, seen)
+    rows = frames.episode(seen, actions)
+    assert rows.shape == (6, 3 * frames.width) == (6, 18)
+    numbers = np.array([one[1][0] for one in seen])
+    np.testing.assert_allclose(rows[:, 3], ((numbers - numbers.mean()) / numbers.std())[:6], rtol=1e-6)
+    assert (rows[:, :3] == np.eye(3)[[one[0] for one in seen[:6]]]).all(), (
+        "categories are one-hot as they are"
+    )
+    assert (rows[0, 4:] == 0).all() and (rows[1:, 4:6] == np.eye(2)[actions[:5]]).all()
+    assert (rows[1:, 6:12] == rows[:-1, :6]).all() and (rows[2:, 12:] == rows[:-2, :6]).all()
+    online = frames.pushed(np.zeros((1, 18)), seen[:1], np.array([-1]))
+    for step in range(1, 6):
+        online = frames.pushed(online, [seen[step]], np.array([actions[step - 1]]))
+        np.testing.assert_array_equal(online[0], rows[step])
+
+
+@pytest.mark.parametrize(
+    "place", [LAKE, GymnasiumPlace(POSITION_ONLY, 30, 50, played=10)], ids=lambda one: one.name
+)
+def test_the_raw_log_is_the_log_and_scores_are_of_the_same_episodes(place):
+    log, data = RawLog.of(place, 3), place.log(3)
+    assert [action for one in log.played for action in one.actions] == data.actions.tolist()
+    seen = [one for episode in log.played for one in episode.observations]
+    assert place.world(3).encode(seen).tolist() == data.observations.tolist()
+    frames = log.frames(2)
+    always = Rival(frames, lambda rows, starts: np.ones(len(rows), np.int64))
+    same = uqf.TablePolicy(np.eye(data.n_actions)[[1] * (data.n_symbols + 1)], data.n_observations)
+    assert always.score_in(place, 3) == pytest.approx(place.score(same, 3))
+
+
+def test_every_world_has_a_setting_and_older_versions_are_found():
+    assert {place.name for place in (*GYMNASIUM, *POPGYM)} == SETTINGS.keys()
+    assert registered("Taxi-v99") in gymnasium.registry and registered("Taxi-v99").startswith("Taxi-v")
+    assert registered("Nothing-v0") == "Nothing-v0"
+
+
+def test_without_the_extra_the_way_to_it_is_told(monkeypatch):
+    monkeypatch.setattr(worlds, "find_spec", lambda name: None if name == "d3rlpy" else name)
+    monkeypatch.setattr(worlds, "places", lambda folder: [LAKE])
+    with pytest.raises(ImportError, match=r"the rivals need d3rlpy: pip install 'uqf\[rivals\]'"):
+        list(worlds.contest(LAKE, range(1), rivals=True))
+    run = CliRunner().invoke(app, ["worlds", "--seeds", "1", "--rivals"])
+    assert run.exit_code == 1 and isinstance(run.exception, ImportError)
+
+
+def test_rivals_are_played_beside_the_others(monkeypatch):
+    """With a rival in place of d3rlpy's, which only turns up where the extra is installed."""
+    learned = []
+
+    def offline(log, setting, *, cloning=False):
+        learned.append((setting, cloning))
+        return Rival(log.frames(setting.frames), lambda rows, starts: np.zeros(len(rows), np.int64))
+
+    monkeypatch.setattr(worlds, "find_spec", lambda name: name)
+    monkeypatch.setattr("uqf.experiments.rivals.offline", offline)
+    found = {one.method: one for one in worlds.contest(LAKE, range(1), rivals=True)}
+    assert learned == [(SETTINGS[LAKE.name], False), (SETTINGS[LAKE.name], True)]
+    assert found["DiscreteCQL"].score == found["behaviour cloning"].score >= 0.0
+    assert not found["DiscreteCQL"].learner

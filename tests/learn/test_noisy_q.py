@@ -1,0 +1,170 @@
+"""States seen through a sensor that is wrong now and then: their model, its plans, and when they are taken."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import uqf
+from mazes import corridor
+from strategies import trajectories
+from uqf.learn.mistakes import mistakes
+from uqf.learn.noisy_q import Model, Steps
+from uqf.learn.plans import best_plan
+from uqf.learn.prediction import by_episode, few, predicted
+from uqf.learn.rehearsal import Rehearsal
+
+
+@pytest.fixture(scope="module")
+def logged():
+    return uqf.rollout(corridor(0.3), episodes=800, seed=0)
+
+
+def test_how_often_observations_are_wrong_is_found_out(logged):
+    learner = uqf.NoisyQ(0.9).fit(logged)
+    # A wrong observation is any of five: 0.3 wrong leaves 0.76 right.
+    assert learner.diagnostics_["observations_right"] == pytest.approx(0.76, abs=0.08)
+    assert (
+        uqf.NoisyQ(0.9)
+        .fit(uqf.rollout(corridor(0.0), episodes=800, seed=0))
+        .diagnostics_["observations_right"]
+        > 0.97
+    )
+
+
+def test_the_model_is_a_world_that_plays_like_the_log(logged):
+    world = uqf.NoisyQ(0.9).fit(logged).as_world(2, 30)
+    played, returns = uqf.estimate_return(world, None, episodes=3000, seed=0), logged.returns(0.9)
+    assert abs(played.mean - returns.mean()) < 5 * np.hypot(
+        played.stderr, returns.std() / np.sqrt(len(returns))
+    )
+
+
+def test_it_walks_on_though_the_sensor_is_wrong(logged):
+    world = corridor(0.3)
+    found = uqf.estimate_return(world, uqf.NoisyQ(0.9).fit(logged).policy_, episodes=2000, seed=1)
+    always_right = uqf.ContextPolicy(
+        parents=np.zeros(0, int), symbols=np.zeros(0, int), values=np.array([[0.0, 1.0]]), n_observations=5
+    )
+    assert found.mean > 0.97 * uqf.estimate_return(world, always_right, episodes=2000, seed=1).mean
+
+
+def test_beliefs_of_the_policy_are_those_of_bayes_rule(logged):
+    learner = uqf.NoisyQ(0.9).fit(logged)
+    model, shown = learner.model_, learner.shown_
+    belief, episode = learner.start_, logged[:1]
+    values = learner.policy_.weights[:5].T
+    rows = learner.policy_.q_values_along(episode)
+    for step, (action, observation) in enumerate(zip(episode.actions, episode.observations, strict=True)):
+        np.testing.assert_allclose(rows[step], values @ belief, rtol=1e-4)
+        belief = belief @ (model.transitions[action] * (1.0 - learner.ends_)) * shown[:, observation]
+        belief /= belief.sum()
+
+
+def test_the_states_behind_are_nearer_to_the_truth_than_what_is_seen():
+    rng = np.random.default_rng(0)
+    state = np.repeat(rng.integers(3, size=300), 10)  # stays for an episode
+    shown = np.where(rng.random(3000) < 0.3, rng.integers(3, size=3000), state)
+    data = uqf.Trajectories(
+        np.zeros(3000, int), shown, np.zeros(3000), np.arange(301) * 10, n_actions=1, n_observations=3
+    )
+    behind = uqf.NoisyQ(0.9).fit(data).states_behind(data)
+    assert (behind.observations == state).mean() > 0.93 > (shown == state).mean()
+    np.testing.assert_array_equal(behind.offsets, data.offsets)
+
+
+@pytest.mark.parametrize("wrong", [0.0, 0.3])
+def test_mistakes_are_found_where_there_are_some(wrong):
+    found = mistakes(uqf.rollout(corridor(wrong), episodes=800, seed=1), seed=0)
+    assert found.matters is (wrong > 0.0), str(found)
+
+
+@settings(max_examples=15)
+@given(trajectories(max_observations=5), st.integers(0, 3))
+def test_every_log_has_a_model_with_probabilities(data, seed):
+    steps = Steps.of(data)
+    model = Model.seen(steps, data.n_observations).trained(steps.data, np.random.default_rng(seed))
+    for rows in (model.start, model.transitions, model.symbols):
+        np.testing.assert_allclose(rows.sum(axis=-1), 1.0)
+        assert (rows >= 0.0).all()
+    assert np.isfinite(model.rewards).all()
+    assert len(steps.data) == len(data)
+    assert steps.data.n_steps == data.n_steps + len(data) * (data.first_observations is not None)
+    learner = uqf.NoisyQ(0.9, seed=seed).fit(data)
+    again = uqf.NoisyQ(0.9, seed=seed).fit(data)
+    np.testing.assert_array_equal(learner.policy_.q_values_along(data), again.policy_.q_values_along(data))
+
+
+def test_without_mistakes_the_model_counts(logged):
+    """A model that trusts what it sees has the likelihood of a table of what follows what."""
+    clear = uqf.rollout(corridor(0.0), episodes=300, seed=0)
+    steps = Steps.of(clear)
+    model = Model.seen(steps, 5, 1.0)
+    shown = steps.shown[steps.data.observations]
+    symbol = np.bincount(steps.data.observations) / np.bincount(shown)[steps.shown]
+    total = 0.0
+    for episode in steps.data:
+        seen = steps.shown[episode.observations]
+        total += np.log(symbol[episode.observations]).sum()
+        total += np.log(model.start @ model.transitions[episode.actions[0], :, seen[0]])
+        total += np.log(model.transitions[episode.actions[1:], seen[:-1], seen[1:]]).sum()
+    assert model.counted(steps.data)[0] == pytest.approx(total, rel=1e-3)
+
+
+def test_predictions_are_those_of_the_filter(logged):
+    learner, few_episodes = uqf.NoisyQ(0.9).fit(logged), logged[:20]
+    model, shown = learner.model_, learner.shown_
+    wanted = []
+    for episode in few_episodes:
+        belief, total = learner.start_, 0.0
+        for step, (action, observation) in enumerate(zip(episode.actions, episode.observations, strict=True)):
+            ahead = belief @ (model.transitions[action] * (1.0 - learner.ends_))
+            if step + 1 < len(episode.actions) or not episode.terminated:
+                total += np.log(max(ahead @ shown[:, observation] / max(ahead.sum(), 1e-4), 1e-4))
+            belief = ahead * shown[:, observation] / (ahead @ shown[:, observation])
+        wanted.append(total)
+    found = by_episode(predicted(learner.policy_, few_episodes), few_episodes)
+    np.testing.assert_allclose(found, wanted, rtol=1e-3)
+    assert len(few(logged, 10**9)) == 1 and few(logged, 1) == logged
+
+
+def test_models_of_clones_predict_their_own_world_better():
+    """Rooms that look alike are no mistakes of the sensor."""
+    data = uqf.rollout(uqf.make("gridworld-near"), episodes=300, seed=0)
+    clones, noisy = uqf.BeliefQ(0.99, states=30, models=2).fit(data[:150]), uqf.NoisyQ(0.99).fit(data[:150])
+    test = data[150:]
+    more = by_episode(predicted(clones.policy_, test) - predicted(noisy.policy_, test), test)
+    assert more.mean() > 3 * more.std() / np.sqrt(len(more))
+
+
+def test_a_plan_behind_mistakes_need_not_win_everywhere():
+    wins, most = Rehearsal(np.array([1.0, 1.1, 0.9, 1.0])), Rehearsal(np.array([1.0, 1.1, -0.1, 1.0]))
+    assert best_plan({"ModelQ": wins, "NoisyQ": most}) == "NoisyQ"
+    assert best_plan({"ModelQ": most, "NoisyQ": Rehearsal(np.array([1.0, -1.0]))}) is None
+    assert best_plan({"ModelQ": wins, "MemorylessQ, one symbol": Rehearsal(2 * wins.differences)}) == (
+        "MemorylessQ, one symbol"
+    )
+    assert best_plan({}) is None
+
+
+def test_the_front_door_looks_at_it_where_observations_are_wrong():
+    learner = uqf.fit(uqf.rollout(corridor(0.1), episodes=800, seed=0), discount=0.9)
+    told = learner.diagnostics_
+    assert "observations that may be wrong" in told["markov_test"]["verdict"]
+    assert "NoisyQ" in told["chosen"]["candidates"]
+
+
+def test_too_many_observations_are_refused():
+    data = uqf.rollout(uqf.make("spocman"), episodes=3, seed=0)
+    with pytest.raises(
+        uqf.UQFError, match="observations: NoisyQ has a state for each, 32 at most; use BeliefQ"
+    ):
+        uqf.NoisyQ().fit(data)
+
+
+def test_what_was_learned_can_be_saved(logged, tmp_path):
+    learner = uqf.NoisyQ(0.9).fit(logged)
+    learner.save(tmp_path / "policy")
+    np.testing.assert_array_equal(
+        uqf.load(tmp_path / "policy").q_values_along(logged[:3]), learner.policy_.q_values_along(logged[:3])
+    )
