@@ -55,9 +55,10 @@ class Interruption:
     def leave(self) -> None:
         """Ends the process at once."""
         if os.getpid() == self._process:
-            files = sys.modules.get("uqf.files")
-            if files is not None:
-                files.remove_unfinished()
+            # A module that is just being loaded is there already, but not what it will define.
+            remove_unfinished = getattr(sys.modules.get("uqf.files"), "remove_unfinished", None)
+            if remove_unfinished is not None:
+                remove_unfinished()
             with suppress(OSError):
                 if os.isatty(2):
                     os.write(2, b"\x1b[?25h\n")  # a progress bar may have hidden the cursor
@@ -70,7 +71,9 @@ class Interruption:
                 sys.stdout.flush()
                 sys.stderr.flush()
             os._exit(INTERRUPTED)
-        self.pressed = True
+        # Too late for Ctrl-C. The interpreter takes our handler away while it ends, and then the signal would kill it;
+        # an ignored signal stays ignored.
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _loading(frame: FrameType | None) -> bool:
@@ -86,10 +89,19 @@ def main() -> None:
     # A shell lets its background jobs ignore Ctrl-C, and it stays that way.
     listens = signal.getsignal(signal.SIGINT) is signal.default_int_handler
     interruption = Interruption() if listens else None
+    if interruption is None:
+        _run()
+        return
     try:
-        from uqf.cli.commands import main as run
-
-        run()
-    finally:
-        if interruption is not None:
+        try:
+            _run()
+        finally:
             interruption.finish()
+    except KeyboardInterrupt:  # between the end of the program and that of listening
+        interruption.leave()
+
+
+def _run() -> None:
+    from uqf.cli.commands import main as run
+
+    run()
