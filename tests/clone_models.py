@@ -5,6 +5,7 @@ import numpy as np
 import uqf
 from uqf import _core
 from uqf import _reference_beliefs as reference
+from uqf.policies import shown_by_states
 
 
 def started(data, states=5, seed=0, models=1, layout=None):
@@ -51,8 +52,26 @@ def reference_model(models, data, layout, index=0):
     arrays = models.model(index)
     firsts = first_clones(data, layout)
     shows = np.searchsorted(firsts, np.arange(len(arrays["start"])), side="right") - 1
-    tables = (np.asarray(arrays[name], np.float64) for name in ("start", "transitions", "events"))
-    return reference.Model(*tables, shows), np.array(arrays["edges"])
+    shown = (np.arange(len(firsts))[:, np.newaxis] == shows).astype(float)
+    start, transitions, events = (
+        np.asarray(arrays[name], np.float64) for name in ("start", "transitions", "events")
+    )
+    if layout.noisy:
+        (each, *_) = shown_by_states(models.cut(index, index + 1).filters())
+        seen = np.union1d(
+            data.observations,
+            data.observations[:0] if data.first_observations is None else data.first_observations,
+        )
+        shown[np.searchsorted(firsts, layout.ranges[seen, 0])] = each[seen]
+        events = without_shown(events, len(firsts))
+    return reference.Model(start, transitions, events, shown), np.array(arrays["edges"])
+
+
+def without_shown(events, codes, rows=-1):
+    """(kinds, events, S) from (kinds, events · shown, S): the law where nothing is shown, or the sum of counts."""
+    kinds, _, states = events.shape
+    each = events.reshape(kinds, -1, codes + 1, states)
+    return each.sum(axis=2) if rows is None else each[:, :, rows]
 
 
 def reference_episodes(data, edges):

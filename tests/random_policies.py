@@ -57,7 +57,10 @@ def random_automaton(n_actions, n_observations, seed=0, rank=3, seen=None, **opt
 
 
 def random_beliefs(n_actions, n_observations, seed=0, models=2, temperature=0.5):
-    """Values on the beliefs of models to which some observations tell nothing and some actions are alike."""
+    """Values on the beliefs of models to which some observations tell nothing and some actions are alike.
+
+    Those of odd seeds are noisy: a state may show anything.
+    """
     rng = np.random.default_rng(seed)
     kinds = np.unique(
         np.random.default_rng([seed, 1]).integers(n_actions, size=n_actions), return_inverse=True
@@ -75,7 +78,13 @@ def random_beliefs(n_actions, n_observations, seed=0, models=2, temperature=0.5)
         shown[clones == 0] = 0, states
         parts["ranges"].append(shown)
     features = sum(parts["states"])
+    shown = None
+    if seed % 2:
+        drawn = [rng.dirichlet(np.ones(n_observations), size).T.ravel() for size in parts["states"]]
+        shown = np.concatenate(drawn).astype(np.float32)
+        parts["ranges"] = [np.tile([0, size], (n_observations, 1)) for size in parts["states"]]
     return uqf.BeliefPolicy(
+        shown=shown,
         states=np.array(parts["states"]),
         starts=np.concatenate(parts["starts"]).astype(np.float32),
         transitions=np.concatenate(parts["transitions"]).astype(np.float32),

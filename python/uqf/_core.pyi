@@ -519,10 +519,16 @@ class CloneLayout:
     """How many states the models of a data set have and how they are shared out, and what its rewards look like.
 
     About `states` states, shared out among the observations by their frequency. `tasks` numbers the task of every
-    episode from 0: each has rewards and ends of its own.
+    episode from 0: each has rewards and ends of its own. In noisy models a state may show anything.
     """
 
-    def __new__(cls, data: _Data, *, states: int, tasks: NDArray[np.uint32] | None = None) -> CloneLayout: ...
+    def __new__(
+        cls, data: _Data, *, states: int, tasks: NDArray[np.uint32] | None = None, noisy: bool = False
+    ) -> CloneLayout: ...
+    @property
+    def noisy(self) -> bool:
+        """Whether a state may show anything."""
+
     @property
     def n_states(self) -> int: ...
     @property
@@ -590,6 +596,10 @@ class CloneModels:
     def n_features(self) -> int:
         """Entries of the feature vector: the states of all models."""
 
+    @property
+    def noisy(self) -> bool:
+        """Whether a state may show anything."""
+
     def __len__(self) -> int: ...
     def score(self, data: _Data, *, tasks: NDArray[np.uint32] | None = None) -> list[float]:
         """Mean log-likelihood of a step of these episodes, by model."""
@@ -629,6 +639,7 @@ class BeliefPolicy(CompiledPolicy):
         kinds: _Offsets,
         weights: _Floats,
         bias: _Floats,
+        shown: NDArray[np.float32] | None = None,
         opens: bool = False,
         temperature: float = 0.0,
     ) -> BeliefPolicy: ...

@@ -1,7 +1,9 @@
 """The method of `BeliefQ` in plain NumPy, equation by equation: the oracle of its tests and its best explanation.
 
-A cloned hidden Markov model has states that show one observation each; several states (clones) may show the same. In
-state s, action a brings an *event* (a class of rewards, and whether the episode ended) with probability
+A cloned hidden Markov model has states that show one observation each; several states (clones) may show the same. In a
+noisy one a state shows observation o with probability ``shown[o, s]``.
+
+In state s, action a brings an *event* (a class of rewards, and whether the episode ended) with probability
 ``events[a, e, s]``; if the episode goes on, the next state is s' with probability ``transitions[a, s, s']``, and its
 observation is seen. Nothing here is fast. An episode is (actions, observations, events, ended, first), where `first` is
 the observation before the first action, or None.
@@ -20,30 +22,36 @@ Episode = tuple[Sequence[int], Sequence[int], Sequence[int], bool, int | None]
 
 
 class Model(NamedTuple):
-    """start (S,), transitions (A, S, S), events (A, E, S), shows (S,): the observation of every state."""
+    """start (S,), transitions (A, S, S), events (A, E, S), shown (O, S): 0 or 1 in cloned models."""
 
     start: FloatArray
     transitions: FloatArray
     events: FloatArray
-    shows: NDArray[np.int64]
+    shown: FloatArray
 
 
 class Counts(NamedTuple):
-    """Expected counts in the shapes of a model, and the log-likelihood of the episodes."""
+    """Expected counts in the shapes of a model, and the log-likelihood of the episodes.
+
+    `shown` are those of observations in states that were left: the last of an episode is not counted.
+    """
 
     start: FloatArray
     transitions: FloatArray
     events: FloatArray
+    shown: FloatArray
     log_likelihood: float
 
 
 def begun(model: Model, first: int | None) -> FloatArray:
-    """The belief (S,) before the first action, among the clones of what was shown."""
-    if first is None:
-        return model.start
-    clones = model.shows == first
-    joint = model.start * clones
-    return np.asarray(joint / joint.sum() if joint.sum() > 1e-12 else clones / clones.sum())
+    """The belief (S,) before the first action, among the states that show what was shown."""
+    return model.start if first is None else settled(model.start * model.shown[first], model.shown[first])
+
+
+def settled(joint: FloatArray, shown: FloatArray) -> FloatArray:
+    """The belief; even over the states that may show what was seen, if the model holds it impossible."""
+    possible = shown > 0.0
+    return np.asarray(joint / joint.sum() if joint.sum() > 1e-12 else possible / possible.sum())
 
 
 def beliefs(
@@ -51,16 +59,14 @@ def beliefs(
 ) -> FloatArray:
     """Bayes' rule at every cut of an episode that goes on, (T + 1, S); rewards are not looked at, as when acting.
 
-    That the episode goes on is evidence too: odd events are ends. What the model holds impossible makes the belief even
-    over the clones of what was seen.
+    That the episode goes on is evidence too: odd events are ends.
     """
     belief = begun(model, first)
     rows = [belief]
     for action, observation in zip(actions, observations, strict=True):
         goes_on = model.events[action, 0::2].sum(axis=0)
-        clones = model.shows == observation
-        joint = ((belief * goes_on) @ model.transitions[action]) * clones
-        belief = joint / joint.sum() if joint.sum() > 1e-12 else clones / clones.sum()
+        shown = model.shown[observation]
+        belief = settled(((belief * goes_on) @ model.transitions[action]) * shown, shown)
         rows.append(belief)
     return np.stack(rows)
 
@@ -72,18 +78,18 @@ def expectation(model: Model, episodes: Sequence[Episode]) -> Counts:
     was seen from step t on, the share of a transition at step t is f_t(s) · events · transitions · b_{t+1}(s') over
     the probability of the episode.
     """
-    start, transitions, event_counts = (np.zeros_like(table) for table in model[:3])
+    start, transitions, event_counts, shown = (np.zeros_like(table) for table in model)
     log_likelihood = 0.0
     for actions, observations, events, ended, first in episodes:
         length = len(actions)
-        opening = model.start if first is None else model.start * (model.shows == first)
+        opening = model.start if first is None else model.start * model.shown[first]
         forward, backward = [opening], [np.ones_like(model.start)]
         moves = []
         for t in range(length):
             last = ended and t == length - 1
             law = model.events[actions[t], events[t]]
             arrives = (
-                np.eye(len(law)) if last else model.transitions[actions[t]] * (model.shows == observations[t])
+                np.eye(len(law)) if last else model.transitions[actions[t]] * model.shown[observations[t]]
             )
             moves.append(law[:, np.newaxis] * arrives)
             forward.append(forward[-1] @ moves[-1])
@@ -95,19 +101,32 @@ def expectation(model: Model, episodes: Sequence[Episode]) -> Counts:
         for t in range(length):
             joint = forward[t][:, np.newaxis] * moves[t] * backward[t + 1] / likelihood
             event_counts[actions[t], events[t]] += joint.sum(axis=1)
+            before = observations[t - 1] if t > 0 else first
+            if before is not None:
+                shown[before] += joint.sum(axis=1)
             if not (ended and t == length - 1):
                 transitions[actions[t]] += joint
-    return Counts(start, transitions, event_counts, log_likelihood)
+    return Counts(start, transitions, event_counts, shown, log_likelihood)
 
 
 def maximisation(
-    model: Model, counts: Counts, law: FloatArray, transition_prior: float = 0.05, event_prior: float = 1.0
+    model: Model,
+    counts: Counts,
+    law: FloatArray,
+    transition_prior: float = 0.05,
+    event_prior: float = 1.0,
+    shown_prior: float | None = None,
 ) -> Model:
     """The model that makes the expected counts likeliest, with pseudo-counts.
 
     A row of transitions has `transition_prior` of them, spread evenly; the events of a state have `event_prior`,
-    spread as the frequencies `law` (A, E) of all events.
+    spread as the frequencies `law` (A, E) of all events; what a state shows has `shown_prior`, spread evenly. Without
+    it states show what they did before, as those of cloned models must.
     """
+    shown = model.shown
+    if shown_prior is not None:
+        shown = counts.shown + shown_prior / len(shown)
+        shown = shown / shown.sum(axis=0)
     transitions = counts.transitions + transition_prior / len(model.start)
     # An action that was never taken has all events alike.
     events = counts.events + event_prior * law[:, :, np.newaxis] + 1e-12
@@ -115,7 +134,7 @@ def maximisation(
         counts.start / counts.start.sum(),
         transitions / transitions.sum(axis=2, keepdims=True),
         events / events.sum(axis=1, keepdims=True),
-        model.shows,
+        shown,
     )
 
 

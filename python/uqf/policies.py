@@ -124,6 +124,22 @@ def softmax(values: FloatArray, temperature: float = 1.0) -> FloatArray:
     return np.asarray(powers / powers.sum(axis=-1, keepdims=True))
 
 
+def shown_by_states(parts: Record) -> list[NDArray[np.float32]]:
+    """What the states of every model of a `BeliefPolicy` show, from its `parts()`: (n_observations, states) each.
+
+    Probabilities. Clones show one observation, or some rare ones; of what was never seen nothing is known, and it is 1
+    in all states.
+    """
+    sizes, ranges = np.asarray(parts["states"]), np.asarray(parts["ranges"])
+    if len(parts["shown"]):
+        each = np.split(np.asarray(parts["shown"], np.float32), np.cumsum(sizes * ranges.shape[1])[:-1])
+        return [shown.reshape(-1, size) for shown, size in zip(each, sizes, strict=True)]
+    return [
+        ((np.arange(size) >= pairs[:, :1]) & (np.arange(size) < pairs[:, 1:])).astype(np.float32)
+        for size, pairs in zip(sizes, ranges, strict=True)
+    ]
+
+
 def checked_probs(probs: ArrayLike, n_actions: int) -> FloatArray:
     """Probabilities that a policy returned, or an error that shows them."""
     array = np.ascontiguousarray(probs, np.float64)

@@ -15,7 +15,7 @@ use crate::bindings::convert::{
 use crate::bindings::job;
 use crate::bindings::policy::CompiledPolicy;
 use crate::parts;
-use crate::policies::belief::{self, Beliefs};
+use crate::policies::belief::{self, Beliefs, Joined};
 use crate::policies::belief_filter::Filter;
 
 /// Models one after the other: states (models,), starts, transitions, and the range of states of every observation.
@@ -28,6 +28,7 @@ pub fn filter_parts<'py>(py: Python<'py>, beliefs: &Beliefs) -> PyResult<Bound<'
         "states": collected(py, filters.iter().map(|filter| filter.n_states as i64)),
         "starts": joined(|filter| &filter.start),
         "transitions": joined(|filter| &filter.transitions),
+        "shown": joined(|filter| &filter.shown),
         "ranges": large(py, ranges).reshape(shape)?,
         "opens": beliefs.opens,
         "kinds": large(py, beliefs.kinds.iter().copied()),
@@ -50,6 +51,9 @@ pub fn filter_parts<'py>(py: Python<'py>, beliefs: &Beliefs) -> PyResult<Bound<'
 ///     Which transition matrix an action has.
 /// weights, bias : (features, n_actions), (n_actions,)
 ///     What an action is worth, linear in the beliefs.
+/// shown : float32, optional
+///     The (n_observations, states) of every model, flat: probability that a state shows an observation. By default a
+///     state shows those in whose range it lies.
 /// opens : bool
 ///     Whether the models know what an episode shows before its first action.
 /// temperature : float
@@ -70,7 +74,7 @@ pub struct BeliefPolicy {
 #[pymethods]
 impl BeliefPolicy {
     #[new]
-    #[pyo3(signature = (*, states, starts, transitions, ranges, kinds, weights, bias, opens=false, temperature=0.0))]
+    #[pyo3(signature = (*, states, starts, transitions, ranges, kinds, weights, bias, shown=None, opens=false, temperature=0.0))]
     fn new(
         states: PyReadonlyArray1<'_, i64>,
         starts: PyReadonlyArray1<'_, f32>,
@@ -79,14 +83,20 @@ impl BeliefPolicy {
         kinds: PyReadonlyArray1<'_, i64>,
         weights: PyReadonlyArray2<'_, f64>,
         bias: PyReadonlyArray1<'_, f64>,
+        shown: Option<PyReadonlyArray1<'_, f32>>,
         opens: bool,
         temperature: f64,
     ) -> PyResult<PyClassInitializer<Self>> {
         let (n_actions, n_observations) = (bias.len(), ranges.shape()[1]);
         let (flat, kinds) = (small("ranges", &in_rows(&ranges)?)?, small("kinds", kinds.as_slice()?)?);
-        let (starts, transitions) = (starts.as_slice()?, transitions.as_slice()?);
-        let beliefs =
-            Beliefs::cut(states.as_slice()?, starts, transitions, &flat, kinds, opens, n_observations)?;
+        let arrays = Joined {
+            states: states.as_slice()?,
+            starts: starts.as_slice()?,
+            transitions: transitions.as_slice()?,
+            shown: shown.as_ref().map_or(Ok(&[][..]), |shown| shown.as_slice())?,
+            ranges: &flat,
+        };
+        let beliefs = Beliefs::cut(arrays, kinds, opens, n_observations)?;
         let (weights, bias) = (in_rows(&weights)?.into_owned(), bias.as_slice()?.to_vec());
         let beliefs = Arc::new(beliefs);
         let inner = belief::BeliefPolicy { n_actions, n_observations, beliefs, weights, bias, temperature };

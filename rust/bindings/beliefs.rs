@@ -52,10 +52,10 @@ impl CloneModels {
 
     /// The part of a table (tasks, kinds, events, states) that belongs to this task.
     fn own_events<'py>(&self, py: Python<'py>, model: &CloneModel, table: &[f32]) -> PyResult<Cube<'py>> {
-        let Layout { n_kinds, n_events, n_states, .. } = *model.layout;
-        let size = n_kinds * n_events * n_states;
+        let (Layout { n_kinds, n_states, .. }, rows) = (&*model.layout, model.layout.n_rows());
+        let size = n_kinds * rows * n_states;
         let own = table[self.task * size..(self.task + 1) * size].to_vec();
-        own.into_pyarray(py).reshape([n_kinds, n_events, n_states])
+        own.into_pyarray(py).reshape([*n_kinds, rows, *n_states])
     }
 }
 
@@ -122,6 +122,12 @@ impl CloneModels {
     #[getter]
     fn n_features(&self) -> usize {
         self.beliefs.n_features
+    }
+
+    /// Whether a state may show anything.
+    #[getter]
+    fn noisy(&self) -> bool {
+        self.layout().noisy()
     }
 
     fn __len__(&self) -> usize {

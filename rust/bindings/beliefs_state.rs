@@ -21,7 +21,8 @@ pub fn to_state<'py>(py: Python<'py>, models: &[CloneModel], tasks: &Tasks) -> P
     };
     let classes = (0..tasks.count()).map(|task| tasks.classes(task));
     parts!(PyDict::new(py), {
-        "sizes": (layout.n_states, layout.n_kinds, layout.n_events, layout.n_tasks),
+        "sizes": (layout.n_states, layout.n_kinds, layout.n_events, layout.n_shown, layout.n_tasks),
+        "codes": layout.codes.clone(),
         "ranges": layout.ranges.clone(),
         "kinds": layout.kinds.clone(),
         "shared": layout.shared,
@@ -38,21 +39,24 @@ pub fn to_state<'py>(py: Python<'py>, models: &[CloneModel], tasks: &Tasks) -> P
 /// The models of such arrays; refused where sizes do not fit.
 pub fn from_state(state: &Bound<'_, PyDict>) -> PyResult<(Vec<CloneModel>, Tasks)> {
     let field = |name: &str| field(state, "models", name);
-    let (n_states, n_kinds, n_events, n_tasks) = field("sizes")?.extract()?;
+    let (n_states, n_kinds, n_events, n_shown, n_tasks) = field("sizes")?.extract()?;
     let layout = Arc::new(Layout {
         n_states,
         ranges: field("ranges")?.extract()?,
         kinds: field("kinds")?.extract()?,
+        codes: field("codes")?.extract()?,
         n_kinds,
         n_events,
+        n_shown,
         n_tasks,
         shared: field("shared")?.extract()?,
         opens: field("opens")?.extract()?,
     });
     let kinds = layout.kinds.iter().all(|&kind| (kind as usize) < n_kinds);
     let ranges = layout.ranges.iter().all(|&(low, high)| low <= high && high as usize <= n_states);
-    if !kinds || !ranges {
-        return Err(PyValueError::new_err("models: kinds or ranges go beyond their tables"));
+    let codes = layout.codes.iter().all(|&code| (code as usize) < n_shown);
+    if !kinds || !ranges || !codes || layout.codes.len() != layout.ranges.len() {
+        return Err(PyValueError::new_err("models: kinds, ranges or codes go beyond their tables"));
     }
     let tables = |name: &str, size: usize| -> PyResult<Vec<Vec<f32>>> {
         let listed: Vec<Bound<'_, PyAny>> = field(name)?.extract()?;
@@ -68,7 +72,7 @@ pub fn from_state(state: &Bound<'_, PyDict>) -> PyResult<(Vec<CloneModel>, Tasks
     };
     let starts = tables("starts", n_states)?;
     let transitions = tables("transitions", n_kinds * n_states * n_states)?;
-    let events = tables("events", n_tasks * n_kinds * n_events * n_states)?;
+    let events = tables("events", n_tasks * n_kinds * layout.n_rows() * n_states)?;
     let likelihoods: Vec<f64> = field("log_likelihoods")?.extract()?;
     let counts = [transitions.len(), events.len(), likelihoods.len()];
     if starts.is_empty() || counts.iter().any(|&count| count != starts.len()) {

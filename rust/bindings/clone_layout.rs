@@ -59,21 +59,29 @@ pub fn readable(
 impl CloneLayout {
     /// About `states` states, shared out among the observations by their frequency. `tasks` numbers the task of every
     /// episode from 0: each has rewards and ends of its own.
+    /// In noisy models a state may show anything.
     #[new]
-    #[pyo3(signature = (data, *, states, tasks=None))]
+    #[pyo3(signature = (data, *, states, tasks=None, noisy=false))]
     fn new(
         py: Python<'_>,
         data: Arrays<'_>,
         states: i64,
         tasks: Option<PyReadonlyArray1<'_, u32>>,
+        noisy: bool,
     ) -> PyResult<Self> {
         let view = data.view()?;
         let (states, tasks) = (count("states", states)?, of_episode(tasks, view.n_episodes())?);
         job::quick(py, || {
             let tasks = Arc::new(Tasks::of(&view, tasks)?);
-            let layout = Arc::new(Layout::of(&view, states, tasks.n_events(), tasks.count()));
+            let layout = Arc::new(Layout::of(&view, states, tasks.n_events(), tasks.count(), noisy));
             Ok(CloneLayout { layout, tasks })
         })
+    }
+
+    /// Whether a state may show anything.
+    #[getter]
+    fn noisy(&self) -> bool {
+        self.layout.noisy()
     }
 
     #[getter]

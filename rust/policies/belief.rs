@@ -21,6 +21,20 @@ pub struct Beliefs {
     pub(crate) n_features: usize,
 }
 
+/// The arrays of several models, one after the other.
+pub struct Joined<'a> {
+    /// (models)
+    pub states: &'a [i64],
+    /// What is believed before the first step.
+    pub starts: &'a [f32],
+    /// (kinds, states, states) of each.
+    pub transitions: &'a [f32],
+    /// (observations, states) of each, or nothing where states show one observation only.
+    pub shown: &'a [f32],
+    /// (models, observations, 2)
+    pub ranges: &'a [u32],
+}
+
 /// Beliefs after a history, and where each of them is not zero.
 #[derive(Clone, Debug)]
 pub struct Memory {
@@ -36,11 +50,19 @@ impl Beliefs {
             for (row, goes_on) in transitions.chunks_exact_mut(layout.n_states).zip(model.goes_on(task)) {
                 row.iter_mut().for_each(|t| *t *= goes_on);
             }
+            let shown = model.shown();
+            let row = |code: &u32| &shown[*code as usize * layout.n_states..][..layout.n_states];
+            let observations = 0..layout.ranges.len();
             Filter {
                 n_states: layout.n_states,
-                ranges: layout.ranges.clone(),
+                ranges: observations.map(|o| layout.range(o)).map(|(a, b)| (a as u32, b as u32)).collect(),
                 start: model.start.clone(),
                 transitions,
+                shown: if layout.noisy() {
+                    layout.codes.iter().flat_map(row).copied().collect()
+                } else {
+                    Vec::new()
+                },
             }
         };
         let kinds = models.first().map_or(Vec::new(), |model| model.layout.kinds.clone());
@@ -53,22 +75,15 @@ impl Beliefs {
         Beliefs { filters, kinds, opens, n_features }
     }
 
-    /// Models whose arrays lie one after the other: states (models), starts, transitions, and (models, observations, 2) ranges.
-    pub fn cut(
-        states: &[i64],
-        mut starts: &[f32],
-        mut transitions: &[f32],
-        ranges: &[u32],
-        kinds: Vec<u32>,
-        opens: bool,
-        n_observations: usize,
-    ) -> Result<Self> {
+    /// Models from their arrays.
+    pub fn cut(arrays: Joined, kinds: Vec<u32>, opens: bool, n_observations: usize) -> Result<Self> {
+        let Joined { states, mut starts, mut transitions, mut shown, ranges } = arrays;
         check_sizes([(
             "ranges",
             ranges.len(),
             states.len().saturating_mul(n_observations).saturating_mul(2),
         )])?;
-        let n_kinds = kinds.iter().max().map_or(0, |&kind| kind as usize + 1);
+        let (n_kinds, noisy) = (kinds.iter().max().map_or(0, |&kind| kind as usize + 1), !shown.is_empty());
         let mut filters = Vec::with_capacity(states.len());
         for (place, &states) in states.iter().enumerate() {
             let n_states = usize::try_from(states).unwrap_or(0);
@@ -83,13 +98,24 @@ impl Beliefs {
             }
             let (start, moved) = (starts[..n_states].to_vec(), transitions[..cells].to_vec());
             (starts, transitions) = (&starts[n_states..], &transitions[cells..]);
-            let shown = &ranges[2 * place * n_observations..2 * (place + 1) * n_observations];
-            let ranges = shown.chunks_exact(2).map(|pair| (pair[0], pair[1])).collect();
-            let filter = Filter { n_states, ranges, start, transitions: moved };
+            let own = &ranges[2 * place * n_observations..2 * (place + 1) * n_observations];
+            let ranges = own.chunks_exact(2).map(|pair| (pair[0], pair[1])).collect();
+            let seen = if noisy { n_observations.saturating_mul(n_states) } else { 0 };
+            let Some((mine, rest)) = shown.split_at_checked(seen) else {
+                let given = format!("{} are left", shown.len());
+                let remedy = format!("a model of {states} states needs {seen}");
+                return Err(Error::argument("shown", given, remedy));
+            };
+            shown = rest;
+            let filter = Filter { n_states, ranges, start, transitions: moved, shown: mine.to_vec() };
             filter.validate(n_kinds, n_observations)?;
             filters.push(filter);
         }
-        check_sizes([("starts", starts.len(), 0), ("transitions", transitions.len(), 0)])?;
+        check_sizes([
+            ("starts", starts.len(), 0),
+            ("transitions", transitions.len(), 0),
+            ("shown", shown.len(), 0),
+        ])?;
         Ok(Self::of(filters, kinds, opens))
     }
 
@@ -136,6 +162,9 @@ impl Beliefs {
                         target.iter_mut().zip(row).for_each(|(entry, t)| *entry += weight * t);
                     }
                 }
+            }
+            if let Some(shown) = filter.shown.chunks_exact(states).nth(observation) {
+                target.iter_mut().zip(shown).for_each(|(entry, p)| *entry *= p);
             }
             let total: f32 = target.iter().sum();
             if total > 1e-12 {

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use crate::error::{Error, Result};
-use crate::learn::beliefs::CloneModel;
 use crate::learn::beliefs::layout::Layout;
+use crate::learn::beliefs::{CloneModel, noisy};
 use crate::policies::check_sizes;
 
 /// One model, ready to be stepped.
@@ -16,15 +16,20 @@ pub struct Filter {
     pub(crate) start: Vec<f32>,
     /// (kinds of actions, states, states): probability of going on and of the next state.
     pub transitions: Vec<f32>,
+    /// (observations, states): probability that a state shows it. Empty where states show one observation only.
+    pub shown: Vec<f32>,
 }
 
 impl Filter {
     /// The same transitions as a model to which all events are alike.
     pub(super) fn as_model(&self, kinds: &[u32], opens: bool) -> CloneModel {
         let n_kinds = self.transitions.len() / (self.n_states * self.n_states);
+        let (noisy, observations) = (!self.shown.is_empty(), self.ranges.len());
         let layout = Layout {
             n_states: self.n_states,
             ranges: self.ranges.clone(),
+            codes: (0..observations as u32).map(|code| if noisy { code } else { 0 }).collect(),
+            n_shown: if noisy { observations + 1 } else { 1 },
             kinds: kinds.to_vec(),
             n_kinds,
             n_events: 2,
@@ -32,8 +37,9 @@ impl Filter {
             opens,
             shared: (0, 0),
         };
+        let alike = vec![1.0; n_kinds * layout.n_events * self.n_states];
         CloneModel {
-            events: vec![1.0; n_kinds * layout.n_events * self.n_states],
+            events: if noisy { noisy::joined(&self.shown, &alike, &layout) } else { alike },
             layout: Arc::new(layout),
             start: self.start.clone(),
             transitions: self.transitions.clone(),
@@ -48,6 +54,9 @@ impl Filter {
             ("transitions", self.transitions.len(), n_kinds.saturating_mul(states).saturating_mul(states)),
             ("ranges", self.ranges.len(), n_observations),
         ])?;
+        if !self.shown.is_empty() {
+            check_sizes([("shown", self.shown.len(), n_observations.saturating_mul(states))])?;
+        }
         if self.ranges.iter().any(|&(low, high)| low >= high || high as usize > states) {
             return Err(Error::argument(
                 "ranges",
@@ -55,7 +64,8 @@ impl Filter {
                 format!("there are {states} states"),
             ));
         }
-        if self.start.iter().chain(&self.transitions).any(|p| !(0.0..=1.001).contains(p)) {
+        let shares = self.start.iter().chain(&self.transitions).chain(&self.shown);
+        if shares.into_iter().any(|p| !(0.0..=1.001).contains(p)) {
             return Err(Error::argument("transitions", "not probabilities", "give numbers in [0, 1]"));
         }
         Ok(())

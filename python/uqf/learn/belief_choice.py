@@ -19,8 +19,9 @@ GAIN_CELLS = 4_000_000
 class Choice:
     """What was chosen on held-out episodes, and the evidence: {} where nothing was to choose or too few episodes.
 
-    models : how many there are, by number of states
-    likelihoods : mean log-likelihood of a step by number of states, expected of models trained on all episodes
+    models : how many there are, by number of states; noisy : whether their states may show anything
+    likelihoods : mean log-likelihood of a step by number of states, expected of models trained on all episodes; that of
+        noisy models is apart
     gains : significance of the improvement by learning discount
     """
 
@@ -28,17 +29,23 @@ class Choice:
     learning_discount: float
     likelihoods: dict[int, float]
     gains: dict[float, float]
+    noisy: bool = False
+    noisy_likelihood: float | None = None
 
 
 def choose(trainer: CloneTrainer, wanted: int, discounts: list[float]) -> tuple[list[Plan], list[Choice]]:
     """Models to be trained, and what was chosen for every task on the half of the episodes that did not train."""
     sample, n_tasks = trainer.sample, int(trainer.sample.tasks.max()) + 1
     if min(np.bincount(sample.tasks)) < 2 * MIN_EPISODES:
-        layout = trainer.layouts[-1]
+        layout = next(one for one in reversed(trainer.layouts) if not one.noisy)
         plan = Plan(layout, trainer.n_models(wanted, layout), None)
         return [plan], [Choice({layout.n_states: plan.models}, discounts[-1], {}, {})] * n_tasks
     train, test = (half.first(MAX_COMPARED) for half in sample.halves)
-    sizes, likelihoods, halves = trainer.compare(train, test, min(2, wanted))
+    sizes, found, halves = trainer.compare(train, test, min(2, wanted))
+    likelihoods = {
+        layout.n_states: one for layout, one in zip(trainer.layouts, found, strict=False) if not layout.noisy
+    }
+    noisy_likelihood = found[-1] if trainer.layouts[-1].noisy else None
     plans = []
     for size in sizes:
         layout = trainer.layouts[size]
@@ -56,5 +63,6 @@ def choose(trainer: CloneTrainer, wanted: int, discounts: list[float]) -> tuple[
             halves_of_task = Halves(memory, taught, judges, trace(len(taught)), TEMPERATURE, trainer.threads)
             gains = halves_of_task.gains(discounts)
         chosen = max(gains, key=gains.__getitem__) if gains else discounts[-1]
-        choices.append(Choice(counts, chosen, likelihoods, gains))
+        noisy = plans[0].layout.noisy
+        choices.append(Choice(counts, chosen, likelihoods, gains, noisy, noisy_likelihood))
     return plans, choices

@@ -18,14 +18,14 @@ from uqf.types import Record
 class BeliefMemory:
     """[1, beliefs of all models] at every cut.
 
-    Beliefs after different observations never overlap, so that products are taken within an observation only. Before
-    the first step a belief is over all states.
+    Beliefs of clones after different observations never overlap, so that products are taken within an observation only.
+    Before the first step a belief is over all states, and in noisy models always.
     """
 
     def __init__(self, families: Sequence[_core.CloneModels], n_actions: int) -> None:
         self.families = list(families)
         parts = [models.filters() for models in families]
-        by_model = ("states", "starts", "transitions", "ranges")
+        by_model = ("states", "starts", "transitions", "shown", "ranges")
         joined = {name: np.concatenate([part[name] for part in parts]) for name in by_model}
         self.parts: Record = parts[0] | joined
         features = int(self.parts["states"].sum())

@@ -64,8 +64,9 @@ class Kept:
 class BeliefQ(Learner):
     """Learns a belief state, the value of the logging policy on it, and the advantage of every action.
 
-    The belief is over the states of cloned hidden Markov models (every state shows one observation), trained by
-    Baum and Welch's method from several random starts. Values are linear in the beliefs of all models: one
+    The belief is over the states of hidden Markov models, trained by Baum and Welch's method from several random
+    starts. They are cloned (every state shows one observation) or, where held-out episodes are likelier that way,
+    noisy (a state may show anything). Values are linear in the beliefs of all models: one
     least-squares temporal-difference solve and one ridge regression per action. The best learner from a fixed log
     on every aliased world of ours.
 
@@ -188,6 +189,11 @@ class BeliefQ(Learner):
         kept: Kept = self._kept
         return kept.families
 
+    @property
+    def noisy_(self) -> bool:
+        """Whether the states of the models may show anything."""
+        return self.families_[0].noisy
+
     def work(self, steps: int, tried: Sequence[Size] = (), chosen: Sequence[Size] = ()) -> float:
         """About how many nanoseconds so many steps take, if these sizes are tried and these are chosen."""
         if not tried:
@@ -249,6 +255,8 @@ class BeliefQ(Learner):
             "steps_for_models": trainer.sample.data.n_steps,
             "models": choice.models,
             "states_evidence": choice.likelihoods,
+            "noisy": choice.noisy,
+            "noisy_evidence": choice.noisy_likelihood,
             "learning_discount": choice.learning_discount,
             "learning_discount_evidence": choice.gains,
             "rare_observations": observations,

@@ -1,4 +1,4 @@
-"""Cloned hidden Markov models: how large, how many, how long they are trained."""
+"""Hidden Markov models, cloned or noisy: how large, how many, how long they are trained."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from uqf.data.map_reduce import map_reduce
 from uqf.data.progress import Reporter
 from uqf.data.shards import Workers
 from uqf.learn.moments import embedding, guessed_clones
+from uqf.learn.prediction import with_all_episodes
 from uqf.learn.sample import Sample
 
 #: Sizes that are tried, in parts of the largest.
@@ -39,6 +40,10 @@ BATCH_STEPS = 10_000
 
 #: Steps on which sizes are compared at most, on either side.
 MAX_COMPARED = 150_000
+
+#: Noisy models, in which a state may show anything, are tried where there are at least so many observations, and two
+#: states for each: clones spend a state on every pair of a place and an observation, which is few where there are few.
+MIN_NOISY = 5
 
 #: Groups of held-out episodes, and by how many standard errors over them a larger size must be likelier.
 GROUPS = 20
@@ -161,14 +166,19 @@ class CloneTrainer:
             _core.CloneLayout(sample.data, states=max(1, states // part), tasks=sample.tasks)
             for part in FRACTIONS
         ]
-        #: By increasing size; a smaller one that hardly differs is left out.
+        #: By increasing size; a smaller one that hardly differs is left out. Noisy ones come last.
         self.layouts = [layouts[-1]]
         for layout in layouts[-2::-1]:
             if 2 * layout.n_states <= self.layouts[0].n_states:
                 self.layouts.insert(0, layout)
+        shown = len(np.unique(sample.data.observations))
+        if MIN_NOISY <= shown <= states // 2:
+            self.layouts.append(_core.CloneLayout(sample.data, states=states, tasks=sample.tasks, noisy=True))
 
     def clones(self, layout: _core.CloneLayout) -> float:
-        """How many clones what is seen has, on average over the steps: what a step costs depends on it."""
+        """How many states may show what is seen, on average over the steps: what a step costs depends on it."""
+        if layout.noisy:
+            return layout.n_states
         return float(np.diff(layout.ranges, axis=1)[self.sample.data.observations].mean())
 
     def n_models(self, wanted: int, layout: _core.CloneLayout) -> int:
@@ -200,16 +210,17 @@ class CloneTrainer:
 
     def compare(
         self, train: Sample, test: Sample, models: int
-    ) -> tuple[list[int], dict[int, float], list[_core.CloneModels]]:
-        """(layouts chosen, log-likelihood of a held-out step by size, models of every size).
+    ) -> tuple[list[int], list[float], list[_core.CloneModels]]:
+        """(layouts chosen, log-likelihood of a held-out step by layout, models of every layout).
 
         The likelihoods are those to be expected of models trained on all episodes. A size is adequate if no larger one
         is likelier by two standard errors. If even the smallest is, that is the world. Otherwise the next larger size
         is taken as well: regressions on beliefs suffer less from states that are too many than the likelihood does.
+        Noisy models are taken alone, if they are likelier than clones.
         """
         groups = [part for part in np.array_split(np.arange(len(test.data)), GROUPS) if len(part)]
         weights = np.array([test.data[part].n_steps for part in groups])
-        trained, found, likelihoods, self.stage = [], [], {}, "choosing"
+        trained, found, self.stage = [], [], "choosing"
         start = Start.of(train, self.layouts[-1])
         for layout in self.layouts:
             fitted = self.fresh(start, layout, range(models), SETTLE)
@@ -218,15 +229,15 @@ class CloneTrainer:
                 judged = [np.mean(fitted.score(test.data[part], tasks=test.tasks[part])) for part in groups]
                 own = float(np.mean(fitted.score(train.data, tasks=train.tasks)))
                 found.append(with_all_episodes(own, np.array(judged) * weights, weights))
-                likelihoods[layout.n_states] = float(found[-1].sum() / weights.sum())
         adequate = 0
         for number in range(1, len(self.layouts)):
             more = found[number] - found[adequate]
             spread = float(more.std(ddof=1)) / np.sqrt(len(more)) if len(more) > 1 else np.inf
             if more.mean() > MIN_EVIDENCE * spread:
                 adequate = number
-        hedged = 0 < adequate < len(self.layouts) - 1
-        return [adequate, adequate + 1] if hedged else [adequate], likelihoods, trained
+        sizes = len(self.layouts) - self.layouts[-1].noisy
+        likelihoods = [float(one.sum() / weights.sum()) for one in found]
+        return [adequate, adequate + 1] if 0 < adequate < sizes - 1 else [adequate], likelihoods, trained
 
     def finished(self, plans: Sequence[Plan]) -> list[_core.CloneModels]:
         """Models of every plan: those that know some of the episodes go on with all of them, new ones join."""
@@ -246,8 +257,9 @@ class CloneTrainer:
         plans = []
         for models in families:
             states = models.n_features // len(models)
-            layout = min(self.layouts, key=lambda one: abs(one.n_states - states))
-            plans.append(Plan(layout, len(models), models if self.codes <= codes else None))
+            alike = [one for one in self.layouts if one.noisy == models.noisy]
+            layout = min(alike or self.layouts, key=lambda one: abs(one.n_states - states))
+            plans.append(Plan(layout, len(models), models if alike and self.codes <= codes else None))
         return plans
 
     def sizes(self, plans: Sequence[Plan]) -> list[Size]:
@@ -285,15 +297,3 @@ def training_work(steps: int, sizes: Sequence[Size], begun: float) -> float:
 def settling(steps: int) -> int:
     """Iterations of the averages at the end, for so many steps."""
     return max(FINAL_SETTLE, steps // STEPS_PER_SETTLING)
-
-
-def with_all_episodes(
-    own: float, judged: NDArray[np.float64], steps: NDArray[np.int64]
-) -> NDArray[np.float64]:
-    """Held-out log-likelihood by group to be expected after training on all episodes, from training on half.
-
-    What a model gains on its own episodes it loses about as much on others, and both halve when the episodes
-    double: without this, large models would be judged by too few data.
-    """
-    mean = judged.sum() / steps.sum()
-    return np.asarray(judged + steps * (own - mean) / 4.0)

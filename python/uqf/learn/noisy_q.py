@@ -209,30 +209,25 @@ class NoisyQ(Learner):
         }
 
     def _policy(self, values: FloatArray, ends: FloatArray, data: Trajectories) -> BeliefPolicy:
-        """Beliefs over pairs of what is shown and the state behind it, which is how `BeliefPolicy` has them."""
-        model, shown, opens = self.model_, self.shown_, data.first_observations is not None
-        states, n_actions = len(shown), data.n_actions
-        going = model.transitions[:n_actions] * (1.0 - ends)
-        pairs = np.einsum("asp,po->asop", going, shown).reshape(n_actions, states, -1)
-        starts = (shown * self.start_[:, np.newaxis]).T.ravel()
-        first = np.arange(states) * states
+        """Acts on these values (actions, states) of the states behind observations."""
+        states, n_actions = len(self.start_), data.n_actions
+        going = self.model_.transitions[:n_actions] * (1.0 - ends)
         return BeliefPolicy(
-            states=np.array([states * states]),
-            starts=starts.astype(np.float32),
-            transitions=np.tile(pairs, (1, states, 1)).astype(np.float32).ravel(),
-            ranges=np.stack([first, first + states], axis=1)[np.newaxis],
+            states=np.array([states]),
+            starts=self.start_.astype(np.float32),
+            transitions=going.astype(np.float32).ravel(),
+            shown=self.shown_.T.astype(np.float32).ravel(),
+            ranges=np.tile([0, states], (1, states, 1)),
             kinds=np.arange(n_actions),
-            opens=opens,
-            weights=np.tile(values.T, (states, 1)),
+            opens=data.first_observations is not None,
+            weights=np.ascontiguousarray(values.T),
             bias=np.zeros(n_actions),
             temperature=self.temperature,
         )
 
     def states_behind(self, data: Trajectories) -> Trajectories:
         """The same episodes with the likeliest state behind every observation in its place."""
-        states = len(self.start_)
-        beliefs = self.policy_.beliefs_along(data)[:, 1:].reshape(-1, states, states).sum(axis=1)
-        likeliest, before = beliefs.argmax(axis=1), cut_before(data)
+        likeliest, before = self.policy_.beliefs_along(data)[:, 1:].argmax(axis=1), cut_before(data)
         opens = data.first_observations is not None
         return Trajectories(
             data.actions,
@@ -240,7 +235,7 @@ class NoisyQ(Learner):
             data.rewards,
             data.offsets,
             n_actions=data.n_actions,
-            n_observations=states,
+            n_observations=len(self.start_),
             terminated=data.terminated,
             first_observations=likeliest[before[data.offsets[:-1]]] if opens else None,
         )

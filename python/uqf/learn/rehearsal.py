@@ -18,7 +18,7 @@ from uqf.data.checks import FloatArray
 from uqf.evaluate import Score, estimate_return
 from uqf.learn.belief_q import BeliefQ
 from uqf.learn.learner import Learner
-from uqf.policies import Policy
+from uqf.policies import Policy, shown_by_states
 from uqf.types import Record
 from uqf.worlds.environments import TabularPOMDP
 
@@ -160,13 +160,13 @@ def as_world(
     transitions[:, :states, :states] = going
     transitions[:, :states, states] = 1.0 - going.sum(axis=2)
     transitions[:, states, states] = 1.0
+    (shown, *_) = shown_by_states(family.cut(index, index + 1).filters())
+    never = (shown == 1.0).all(axis=1)  # nothing is known of these observations
     observations = np.zeros((n_actions, states + 1, n_observations))
-    for observation, (low, high) in enumerate(model["ranges"]):
-        if high - low < states:
-            observations[:, low:high, observation] = 1.0
+    observations[:, :states] = np.where(never[:, np.newaxis], 0.0, shown).T
     observations[:, states, 0] = 1.0
-    shown = observations.sum(axis=2, keepdims=True)
-    observations = np.where(shown > 0.0, observations, 1.0) / np.where(shown > 0.0, shown, n_observations)
+    total = observations.sum(axis=2, keepdims=True)
+    observations = np.where(total > 0.0, observations, 1.0) / np.where(total > 0.0, total, n_observations)
     start = np.append(model["start"].astype(np.float64), 0.0)
     return TabularPOMDP(
         np.maximum(transitions, 0.0),

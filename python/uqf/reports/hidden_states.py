@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from uqf.data.along import cut_before, episodes_within, returns_to_go
 from uqf.data.checks import FloatArray
 from uqf.data.trajectories import Trajectories
-from uqf.policies import BeliefPolicy
+from uqf.policies import BeliefPolicy, shown_by_states
 from uqf.reports.names import Names
 from uqf.reports.study import Study
 from uqf.types import Record
@@ -22,6 +22,9 @@ MAX_ACTIONS = 8
 
 #: Rarer transitions are not drawn.
 MIN_TRANSITION = 0.08
+
+#: Of what a state may show, what it shows this often is named.
+OFTEN = 0.25
 
 #: Under this name stand the transitions under the policy itself.
 POLICY = "the policy"
@@ -105,32 +108,33 @@ class HiddenStates:
 
 @dataclass(frozen=True)
 class Model:
-    """One cloned hidden Markov model of a policy."""
+    """One hidden Markov model of a policy."""
 
     first: int
     """Its first column among the beliefs of all models."""
     size: int
     transitions: NDArray[np.float32]
     """(n_actions, size, size)"""
-    ranges: NDArray[np.int64]
-    """(n_observations, 2): first and last + 1 of the states that show an observation; all if it was never seen."""
+    shown: NDArray[np.float32]
+    """(n_observations, size): probability that a state shows an observation; all 1 if it was never seen."""
 
     def looks(self, state: int, names: Names) -> str:
         """What is observed in a state."""
-        whole = (self.ranges[:, 0] == 0) & (self.ranges[:, 1] == self.size)
-        shows = (self.ranges[:, 0] <= state) & (state < self.ranges[:, 1]) & ~whole
-        found = [names.observation(int(code)) for code in np.flatnonzero(shows)]
-        if not found:
+        known = (self.shown < 1.0).any(axis=1)
+        shows = np.where(known, self.shown[:, state], 0.0)
+        if not shows.any():
             return "anything"
+        often = np.flatnonzero(shows >= min(OFTEN, shows.max()))
+        found = [names.observation(int(code)) for code in often[np.argsort(-shows[often], kind="stable")]]
         return found[0] if len(found) == 1 else f"{found[0]} or {len(found) - 1} others"
 
 
 def _models(parts: Record) -> list[Model]:
     kinds, found, first, entry = parts["kinds"], [], 0, 0
     count = int(kinds.max()) + 1
-    for size, ranges in zip(parts["states"].tolist(), parts["ranges"], strict=True):
+    for size, shown in zip(parts["states"].tolist(), shown_by_states(parts), strict=True):
         flat = parts["transitions"][entry : entry + count * size * size]
-        found.append(Model(first, size, flat.reshape(count, size, size)[kinds], ranges))
+        found.append(Model(first, size, flat.reshape(count, size, size)[kinds], shown))
         first, entry = first + size, entry + count * size * size
     return found
 
@@ -141,10 +145,8 @@ def _likelihood(model: Model, beliefs: NDArray[np.float32], data: Trajectories) 
     totals = np.empty(len(own))
     for action in np.unique(data.actions):
         now = np.flatnonzero(data.actions == action)
-        ahead = np.cumsum(own[now] @ model.transitions[action], axis=1, dtype=np.float64)
-        ahead = np.hstack([np.zeros((len(now), 1)), ahead])
-        low, high = model.ranges[data.observations[now]].T
-        totals[now] = ahead[np.arange(len(now)), high] - ahead[np.arange(len(now)), low]
+        ahead = own[now] @ model.transitions[action]
+        totals[now] = (ahead * model.shown[data.observations[now]]).sum(axis=1)
     return float(np.log(np.maximum(totals, 1e-6)).mean())
 
 

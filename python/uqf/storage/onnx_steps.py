@@ -16,6 +16,7 @@ from uqf.policies import (
     FilterPolicy,
     ObservationPolicy,
     TablePolicy,
+    shown_by_states,
 )
 from uqf.storage.onnx_graph import Graph
 from uqf.types import AnyArray, Integers, Record
@@ -111,7 +112,6 @@ def belief_step(policy: BeliefPolicy, parts: Record) -> Step:
     """The state are the beliefs of all models, one after the other."""
     sizes = np.asarray(parts["states"]).tolist()
     kinds = np.asarray(parts["kinds"], np.int64)
-    ranges = np.asarray(parts["ranges"], np.int64).reshape(len(sizes), policy.n_observations, 2)
     cells = [(kinds.max() + 1) * size * size for size in sizes]
     tables = np.split(np.asarray(parts["transitions"], np.float32), np.cumsum(cells)[:-1])
 
@@ -119,12 +119,12 @@ def belief_step(policy: BeliefPolicy, parts: Record) -> Step:
         begins = graph("Equal", action, graph.integer(policy.n_actions))
         kind = graph.row([*kinds, 0], action)
         beliefs, first = [], 0
-        for size, table, shown in zip(sizes, tables, ranges, strict=True):
+        for size, table, shown in zip(sizes, tables, shown_by_states(parts), strict=True):
             belief = graph("Slice", state, graph.constant([first]), graph.constant([first + size]))
             moved = graph("MatMul", belief, graph.row(table.reshape(-1, size, size), kind))
-            clones = (np.arange(size) >= shown[:, :1]) & (np.arange(size) < shown[:, 1:])
-            mask = graph.row(clones, observation, np.float32)
-            joint = graph("Mul", graph("Where", begins, belief, moved), mask)
+            mask = graph.row(shown > 0.0, observation, np.float32)
+            likely = graph.row(shown, observation, np.float32)
+            joint = graph("Mul", graph("Where", begins, belief, moved), likely)
             total = graph.total(joint)
             known = graph("Greater", total, graph.constant(NOTHING, np.float32))
             even = graph("Div", mask, graph.total(mask))

@@ -3,7 +3,7 @@
 use pulp::{Arch, Simd, WithSimd};
 
 use super::lockstep::{Group, Lockstep, Moment};
-use super::rooms::{Likelihood, Rooms, Tables};
+use super::rooms::{BeliefRows, Likelihood, Rooms, Tables};
 use super::tiles::{Block, PAD, add_product, combine, dot, total, whole, whole_mut};
 use super::{CloneModel, TINY, small};
 use crate::error::Result;
@@ -30,13 +30,6 @@ impl Expected {
     }
 }
 
-/// Where beliefs go: cut number c to the columns from `column` on of row c of `rows`.
-pub struct BeliefRows<'a> {
-    pub(crate) rows: &'a mut [f32],
-    pub(crate) width: usize,
-    pub(crate) column: usize,
-}
-
 /// What a pass is for.
 enum Purpose<'a> {
     Likelihood,
@@ -47,7 +40,7 @@ enum Purpose<'a> {
 impl CloneModel {
     /// How often every transition, event and start is expected to have occurred, given all that was seen.
     pub fn expectation(&self, episodes: &Lockstep, ticker: &Ticker) -> Result<Expected> {
-        if self.layout.n_states <= small::MAX_STATES {
+        if self.layout.n_states <= small::MAX_STATES && !self.layout.noisy() {
             return small::expectation(self, episodes, ticker);
         }
         self.wide_expectation(episodes, ticker)
@@ -159,7 +152,14 @@ impl Pass<'_> {
                     *entry = simd.mul_f32s(simd.mul_f32s(*belief, scale), *p);
                 }
                 if let Purpose::Beliefs(rows) = &mut self.purpose {
-                    rows.row(moment.cuts[place], low, size).copy_from_slice(&belief[..size]);
+                    let row = rows.row(moment.cuts[place], low, size);
+                    row.copy_from_slice(&belief[..size]);
+                    if time == 0 && model.layout.noisy() {
+                        // What is shown before the first step is an event of it.
+                        tables.show(row, moment.events[place], states);
+                        let scale = settled(row, row.iter().sum(), true);
+                        row.iter_mut().for_each(|entry| *entry *= scale);
+                    }
                 }
                 if group.ended && !acting {
                     likelihood.times(total(simd, now) + TINY);
@@ -177,6 +177,7 @@ impl Pass<'_> {
             let mut out = Block { matrix: &mut next[..], stride: *narrow, place: group.first * *narrow };
             combine(simd, weights, block, &mut out, (group.count, size, width));
             for place in group.first..group.first + group.count {
+                tables.show_last(&mut next[place * *narrow..][..width], moment, place, states);
                 let sum = total(simd, whole::<S>(next, place * *narrow, width)) + TINY;
                 likelihood.times(sum);
                 let row = &mut next[place * *narrow..][..width];
@@ -212,7 +213,9 @@ impl Pass<'_> {
             let (high, width) = (group.to.0, group.to.1 - group.to.0);
             let places = group.first..group.first + group.count;
             while let Some(place) = last.next_if(|&place| place < places.end) {
-                ones(&mut ahead[place * *narrow..][..*narrow], width);
+                let row = &mut ahead[place * *narrow..][..*narrow];
+                ones(row, width);
+                tables.show_last(row, moment, place, states);
             }
             if group.ended {
                 places.clone().for_each(|place| ones(&mut through[place * *wide..][..*wide], size));
@@ -282,11 +285,4 @@ fn ones(row: &mut [f32], width: usize) {
 #[inline(always)]
 fn block_place(group: &Group, states: usize) -> usize {
     (group.kind * states + group.from.0) * states + group.to.0
-}
-
-impl BeliefRows<'_> {
-    #[inline(always)]
-    fn row(&mut self, cut: u32, low: usize, size: usize) -> &mut [f32] {
-        &mut self.rows[cut as usize * self.width + self.column + low..][..size]
-    }
 }

@@ -17,8 +17,13 @@ const MAX_CELLS: usize = 1 << 22;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Layout {
     pub(crate) n_states: usize,
-    /// Clones of an observation: first and last + 1 of its states. All states if nothing is known of it.
+    /// Clones of an observation: first and last + 1 of its states. All states if nothing is known of it. Noisy models
+    /// have them when they begin.
     pub ranges: Vec<(u32, u32)>,
+    /// In noisy models, where a state may show anything: the code of every observation, and in `n_shown` their number and
+    /// one more, which stands for nothing known. Elsewhere all are 0 and `n_shown` is 1.
+    pub codes: Vec<u32>,
+    pub(crate) n_shown: usize,
     /// Which transition matrix an action has.
     pub kinds: Vec<u32>,
     pub(crate) n_kinds: usize,
@@ -59,7 +64,7 @@ fn grouped(counts: &[usize], max_own: usize) -> (Vec<Option<u32>>, usize, usize)
 
 impl Layout {
     /// About `states` states for this data, shared out among the observations by their frequency, at least one each.
-    pub fn of(view: &View, states: usize, n_events: usize, n_tasks: usize) -> Self {
+    pub fn of(view: &View, states: usize, n_events: usize, n_tasks: usize, noisy: bool) -> Self {
         let (mut seen, mut taken) = (vec![0; view.n_observations], vec![0; view.n_actions]);
         let first = view.first_observations.unwrap_or_default();
         view.observations.iter().chain(first).for_each(|&o| seen[o as usize] += 1);
@@ -85,6 +90,8 @@ impl Layout {
         Layout {
             n_states,
             ranges: codes.iter().map(|code| code.map_or((0, from), |code| ends[code as usize])).collect(),
+            n_shown: if noisy { n_codes + 1 } else { 1 },
+            codes: codes.iter().map(|code| if noisy { code.unwrap_or(n_codes as u32) } else { 0 }).collect(),
             // An action that was never taken moves like the first; nothing is known of it.
             kinds: kinds.iter().map(|kind| kind.unwrap_or(0)).collect(),
             n_kinds,
@@ -95,9 +102,25 @@ impl Layout {
         }
     }
 
+    /// First and last + 1 of the states that may show an observation.
     pub(crate) fn range(&self, observation: usize) -> (usize, usize) {
-        let (low, high) = self.ranges[observation];
+        let (low, high) = if self.noisy() { (0, self.n_states as u32) } else { self.ranges[observation] };
         (low as usize, high as usize)
+    }
+
+    /// Whether a state may show anything.
+    pub fn noisy(&self) -> bool {
+        self.n_shown > 1
+    }
+
+    /// The code that says nothing.
+    pub(crate) fn nothing(&self) -> u32 {
+        self.n_shown as u32 - 1
+    }
+
+    /// Rows of the law of events: what a step pays and whether it ends, and what was shown before it.
+    pub(crate) fn n_rows(&self) -> usize {
+        self.n_events * self.n_shown
     }
 }
 

@@ -38,6 +38,8 @@ pub struct Moment {
     pub cuts: Vec<u32>,
     /// Positions of the episodes whose last step this is.
     pub last: Vec<u32>,
+    /// By position, in noisy models: the code of what is seen on arrival, where it is not drawn on leaving.
+    pub shown: Vec<u32>,
     /// Rows of earlier moments, but for the first.
     pub base: usize,
 }
@@ -56,12 +58,23 @@ pub struct Lockstep {
 impl Lockstep {
     /// `episodes` in any order; cuts are counted from the first cut of episode `first`.
     pub fn new(view: &View, tasks: &Tasks, layout: &Layout, episodes: &[usize], first: usize) -> Self {
+        Self::made(view, tasks, layout, episodes, first, false)
+    }
+
+    fn made(
+        view: &View,
+        tasks: &Tasks,
+        layout: &Layout,
+        episodes: &[usize],
+        first: usize,
+        acting: bool,
+    ) -> Self {
         let length = |episode: usize| view.episode(episode).len();
         let mut sorted = episodes.to_vec();
         sorted.sort_by_key(|&episode| std::cmp::Reverse(length(episode)));
         let abreast = if layout.n_states <= MAX_STATES { SMALL_ABREAST } else { ABREAST };
         let batches: Vec<Vec<Moment>> =
-            sorted.chunks(abreast).map(|part| batch(view, tasks, layout, part, first)).collect();
+            sorted.chunks(abreast).map(|part| batch(view, tasks, layout, part, first, acting)).collect();
         let groups = || batches.iter().flatten().flat_map(|moment| &moment.groups);
         Lockstep {
             widest: groups().map(|group| group.to.1 - group.to.0).max().unwrap_or(1),
@@ -70,6 +83,12 @@ impl Lockstep {
             max_abreast: episodes.len().min(abreast),
             batches,
         }
+    }
+
+    /// All episodes of a range, for what is believed after every step: rewards are not looked at, observations at once.
+    pub fn acting(view: &View, layout: &Layout, episodes: Range<usize>) -> Self {
+        let first = episodes.start;
+        Self::made(view, &Tasks::indifferent(), layout, &episodes.collect::<Vec<_>>(), first, true)
     }
 
     /// All episodes of a range.
@@ -101,7 +120,15 @@ fn key(shared: &Group, event: u32, member: usize, states: usize) -> u128 {
 }
 
 /// Episodes of one batch, the longest first: those that go on at a time are the first ones.
-fn batch(view: &View, tasks: &Tasks, layout: &Layout, episodes: &[usize], first: usize) -> Vec<Moment> {
+fn batch(
+    view: &View,
+    tasks: &Tasks,
+    layout: &Layout,
+    episodes: &[usize],
+    first: usize,
+    acting: bool,
+) -> Vec<Moment> {
+    let code = |observation: i32| layout.codes[observation as usize];
     let steps: Vec<Range<usize>> = episodes.iter().map(|&episode| view.episode(episode)).collect();
     let mut position = vec![0u32; episodes.len()];
     let (mut moments, mut base) = (Vec::<Moment>::new(), 0);
@@ -120,6 +147,12 @@ fn batch(view: &View, tasks: &Tasks, layout: &Layout, episodes: &[usize], first:
             let task = tasks.of_episode(episode);
             let event = tasks.classes(task).event(view.rewards[step], ended);
             let event = ((task * layout.n_kinds + kind) * layout.n_events + event) as u32;
+            let left = match time {
+                0 => view.first(episode).filter(|_| layout.opens).map(|first| layout.codes[first]),
+                _ if acting => None,
+                _ => Some(code(view.observations[step - 1])),
+            };
+            let event = event * layout.n_shown as u32 + left.unwrap_or(layout.nothing());
             let shared = Group { first: 0, count: 0, kind, from, to, ended };
             order.push((key(&shared, event, member, layout.n_states), shared, event));
         }
@@ -130,6 +163,7 @@ fn batch(view: &View, tasks: &Tasks, layout: &Layout, episodes: &[usize], first:
             before: Vec::with_capacity(live),
             cuts: Vec::with_capacity(live),
             last: Vec::new(),
+            shown: Vec::new(),
             base,
         };
         let old = position.clone();
@@ -143,8 +177,13 @@ fn batch(view: &View, tasks: &Tasks, layout: &Layout, episodes: &[usize], first:
             moment.events.push(event);
             moment.before.push(old[member]);
             moment.cuts.push((view.offset(episode) - view.offset(first) + episode - first + time) as u32);
-            if time + 1 == steps[member].len() {
+            let is_last = time + 1 == steps[member].len();
+            if is_last {
                 moment.last.push(place as u32);
+            }
+            if layout.noisy() {
+                let seen = code(view.observations[steps[member].start + time]);
+                moment.shown.push(if acting || is_last { seen } else { layout.nothing() });
             }
             position[member] = place as u32;
         }

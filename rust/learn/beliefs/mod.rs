@@ -12,6 +12,7 @@ pub mod events;
 mod expectation;
 pub mod layout;
 mod lockstep;
+pub mod noisy;
 mod rooms;
 mod small;
 mod start;
@@ -20,7 +21,8 @@ pub mod training;
 
 use std::sync::Arc;
 
-pub use expectation::{BeliefRows, Expected};
+pub use expectation::Expected;
+pub use rooms::BeliefRows;
 
 use crate::error::Result;
 use crate::learn::beliefs::events::Tasks;
@@ -44,7 +46,8 @@ pub struct CloneModel {
     pub(crate) start: Vec<f32>,
     /// (kinds of actions, states, states)
     pub transitions: Vec<f32>,
-    /// (tasks, kinds, events, states): probability of the reward class and of the end, given the state left.
+    /// (tasks, kinds, events, states): probability of the reward class and of the end, given the state left. In noisy
+    /// models (tasks, kinds, events, shown, states): also of what that state showed.
     pub events: Vec<f32>,
     /// Mean log-likelihood of a step in the data trained on.
     pub log_likelihood: f64,
@@ -87,11 +90,16 @@ impl CloneModel {
                 normalise(row);
             }
         }
-        let mut events = Vec::with_capacity(self.events.len());
-        for (counts, law) in counts.events.chunks_exact(states).zip(law) {
-            events.extend(counts.iter().map(|count| count * scale + law + 1e-12));
-        }
-        normalise_events(&mut events, &self.layout);
+        let events = if self.layout.noisy() {
+            noisy::maximised(&counts.events, scale, law, &self.layout)
+        } else {
+            let mut events = Vec::with_capacity(self.events.len());
+            for (counts, law) in counts.events.chunks_exact(states).zip(law) {
+                events.extend(counts.iter().map(|count| count * scale + law + 1e-12));
+            }
+            normalise_events(&mut events, &self.layout);
+            events
+        };
         let mut start: Vec<f32> = counts.start.iter().map(|count| count * scale + 1e-6).collect();
         normalise(&mut start);
         let log_likelihood = counts.log_likelihood;
@@ -131,10 +139,12 @@ impl CloneModel {
     }
 
     fn over_events(&self, task: usize, worth: impl Fn(usize) -> f32) -> Vec<f32> {
-        let Layout { n_kinds, n_states, n_events, .. } = *self.layout;
+        let Layout { n_kinds, n_states, n_events, n_shown, .. } = *self.layout;
         let mut sums = vec![0.0; n_kinds * n_states];
-        let laws = self.events.chunks_exact(n_kinds * n_events * n_states).nth(task);
-        for (place, row) in laws.unwrap_or_default().chunks_exact(n_states).enumerate() {
+        let laws = self.events.chunks_exact(n_kinds * n_events * n_shown * n_states).nth(task);
+        // The last of what is shown is nothing: there the law is that of the event alone.
+        let rows = laws.unwrap_or_default().chunks_exact(n_states).skip(n_shown - 1).step_by(n_shown);
+        for (place, row) in rows.enumerate() {
             let (kind, event) = (place / n_events, place % n_events);
             let target = &mut sums[kind * n_states..(kind + 1) * n_states];
             target.iter_mut().zip(row).for_each(|(sum, p)| *sum += worth(event) * p);
@@ -158,7 +168,7 @@ pub fn along(models: &[CloneModel], view: &View, threads: usize, ticker: &Ticker
         // Models of one layout, as they are trained, need one order of the episodes.
         for models in models.chunk_by(|one, other| one.layout == other.layout) {
             let layout = &models[0].layout;
-            let lockstep = Lockstep::of_range(view, &Tasks::indifferent(), layout, episodes.clone());
+            let lockstep = Lockstep::acting(view, layout, episodes.clone());
             for model in models {
                 model.beliefs(&lockstep, BeliefRows { rows: &mut *rows, width, column }, ticker)?;
                 column += layout.n_states;
@@ -200,7 +210,7 @@ mod tests {
                     n_observations,
                 };
                 let tasks = Tasks::of(&view, vec![0; n_episodes]).unwrap();
-                let layout = Arc::new(Layout::of(&view, states, tasks.n_events(), 1));
+                let layout = Arc::new(Layout::of(&view, states, tasks.n_events(), 1, false));
                 let labels: Vec<u32> =
                     observations.iter().map(|&o| layout.range(o as usize).0 as u32).collect();
                 let model = CloneModel::started(&view, &tasks, &layout, &labels, &mut rng).unwrap();

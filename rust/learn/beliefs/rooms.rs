@@ -1,7 +1,7 @@
 //! What a pass needs room for: beliefs of a batch, and the likelihood so far.
 
 use super::CloneModel;
-use super::lockstep::Lockstep;
+use super::lockstep::{Lockstep, Moment};
 use super::tiles::{PAD, padded};
 
 /// Room for the beliefs of a batch. The first moment has beliefs over all states, the others over the clones of one
@@ -49,6 +49,21 @@ impl Rooms {
     }
 }
 
+/// Where beliefs go: cut number c to the columns from `column` on of row c of `rows`.
+pub struct BeliefRows<'a> {
+    pub(crate) rows: &'a mut [f32],
+    pub(crate) width: usize,
+    pub(crate) column: usize,
+}
+
+impl BeliefRows<'_> {
+    /// The states from `low` on at a cut.
+    #[inline(always)]
+    pub fn row(&mut self, cut: u32, low: usize, size: usize) -> &mut [f32] {
+        &mut self.rows[cut as usize * self.width + self.column + low..][..size]
+    }
+}
+
 /// The tables of a model, with room behind them.
 pub struct Tables {
     /// Transitions, (kinds, states left, states arrived in).
@@ -56,6 +71,8 @@ pub struct Tables {
     /// The same the other way round, for the way back: (kinds, states arrived in, states left).
     pub into: Vec<f32>,
     pub laws: Vec<f32>,
+    /// What states show, in noisy models: (shown, states).
+    pub shown: Vec<f32>,
 }
 
 impl Tables {
@@ -74,7 +91,26 @@ impl Tables {
                 row.iter().enumerate().for_each(|(j, t)| block[j * states + s] = *t);
             }
         }
-        Tables { from: with_room(&model.transitions), into, laws: with_room(&model.events) }
+        let shown = model.shown();
+        Tables { from: with_room(&model.transitions), into, laws: with_room(&model.events), shown }
+    }
+
+    /// Multiplies a belief of a noisy model by what a code tells, which a number of events ends with.
+    pub fn show(&self, row: &mut [f32], number: u32, states: usize) {
+        let codes = self.shown.len() / states;
+        if codes > 0 {
+            let shown = &self.shown[number as usize % codes * states..];
+            row.iter_mut().zip(&shown[..states]).for_each(|(entry, p)| *entry *= p);
+        }
+    }
+
+    /// The same with what is seen on arrival, where it is not an event of the next step.
+    pub fn show_last(&self, row: &mut [f32], moment: &Moment, place: usize, states: usize) {
+        if let Some(&code) = moment.shown.get(place)
+            && (code as usize + 1) * states < self.shown.len()
+        {
+            self.show(row, code, states);
+        }
     }
 }
 

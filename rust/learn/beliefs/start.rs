@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::error::{Error, Result};
 use crate::learn::beliefs::events::Tasks;
 use crate::learn::beliefs::layout::Layout;
-use crate::learn::beliefs::{CloneModel, normalise, normalise_events};
+use crate::learn::beliefs::{CloneModel, noisy, normalise, normalise_events};
 use crate::rng::Rng;
 use crate::trajectories::View;
 
@@ -55,6 +55,10 @@ impl CloneModel {
             row.iter_mut().zip(&random).for_each(|(t, r)| *t = (1.0 - RANDOM_SHARE) * *t + RANDOM_SHARE * r);
         }
         normalise_events(&mut events, layout);
+        if layout.noisy() {
+            let shown = noisy::guessed(labels, view.observations, layout);
+            events = noisy::joined(&shown, &events, layout);
+        }
         let mut start: Vec<f32> = (0..states).map(|_| exponential()).collect();
         normalise(&mut start);
         let log_likelihood = f64::NEG_INFINITY;

@@ -58,7 +58,7 @@ pub fn train(
     let law = tasks.law(layout);
     let trainer = Trainer {
         batches: minibatches(view, tasks, layout, &order, BATCH_STEPS).collect(),
-        polish: if layout.n_states <= MAX_STATES {
+        polish: if layout.n_states <= MAX_STATES && !layout.noisy() {
             minibatches(view, tasks, layout, &order, POLISH_STEPS).next()
         } else {
             None
