@@ -73,7 +73,6 @@ class PolicyIteration:
     policy: Policy
     rounds: list[Round]
     current: Policy | None = None
-    """The policy that the next round would play."""
     data: list[Trajectories] = field(default_factory=list, repr=False)
 
     @property
