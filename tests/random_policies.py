@@ -26,6 +26,11 @@ def random_table(n_actions, n_observations, seed=0, softness=1.0):
     return uqf.TablePolicy(probs, n_observations)
 
 
+def random_observations(n_actions, n_observations, seed=0, temperature=0.5):
+    values = np.random.default_rng(seed).normal(size=(n_observations + 1, n_actions))
+    return uqf.ObservationPolicy(values, temperature=temperature)
+
+
 def softened(env, share, seed=1):
     """A deterministic rule of the last symbol in `share` of the steps, else uniform."""
     rule = np.random.default_rng(seed).integers(env.n_actions, size=env.n_symbols + 1)
@@ -182,6 +187,7 @@ def random_plan(n_actions, n_observations, seed=0, stages=None, lookahead=False,
 #: One policy of every kind for 3 actions and 2 observations, by name.
 KINDS = {
     "table": lambda: random_table(3, 2),
+    "observation": lambda: random_observations(3, 2),
     "context": lambda: random_contexts(3, 2),
     "belief": lambda: random_beliefs(3, 2),
     "filter": lambda: random_filter(3, 2, seen=4),

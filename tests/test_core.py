@@ -106,6 +106,17 @@ def test_arrays_mean_the_same_however_they_lie_in_memory(kind):
             np.testing.assert_array_equal(again[name], part)
 
 
+def test_sums_mean_the_same_however_their_rows_lie_in_memory():
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(5, 3)).astype(np.float32)
+    numbers = [rng.random(3).astype(np.float32) for _ in range(4)]
+    plain, turned = (
+        _core.temporal_differences(order(rows), np.array([0, 1, 3]), *numbers)
+        for order in (np.ascontiguousarray, np.asfortranarray)
+    )
+    np.testing.assert_array_equal(plain, turned)
+
+
 def test_worlds_mean_the_same_however_their_arrays_lie_in_memory():
     tiger = TIGER.tabular()
     arrays = (tiger.transitions, tiger.observations, tiger.rewards, tiger.start, tiger.terminal)

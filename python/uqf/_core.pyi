@@ -563,7 +563,7 @@ class CloneLayout:
 
 @final
 class CloneModels:
-    """Cloned hidden Markov models of one layout, as they move and pay in one of their tasks."""
+    """Cloned hidden Markov models of one layout, as they go on and pay in one of their tasks."""
 
     def trained(
         self,

@@ -84,22 +84,22 @@ def expectation(model: Model, episodes: Sequence[Episode]) -> Counts:
         length = len(actions)
         opening = model.start if first is None else model.start * model.shown[first]
         forward, backward = [opening], [np.ones_like(model.start)]
-        moves = []
+        steps = []
         for t in range(length):
             last = ended and t == length - 1
             law = model.events[actions[t], events[t]]
             arrives = (
                 np.eye(len(law)) if last else model.transitions[actions[t]] * model.shown[observations[t]]
             )
-            moves.append(law[:, np.newaxis] * arrives)
-            forward.append(forward[-1] @ moves[-1])
-        for move in reversed(moves):
-            backward.insert(0, move @ backward[0])
+            steps.append(law[:, np.newaxis] * arrives)
+            forward.append(forward[-1] @ steps[-1])
+        for step in reversed(steps):
+            backward.insert(0, step @ backward[0])
         likelihood = float(forward[-1].sum())
         log_likelihood += float(np.log(likelihood))
         start += forward[0] * backward[0] / likelihood
         for t in range(length):
-            joint = forward[t][:, np.newaxis] * moves[t] * backward[t + 1] / likelihood
+            joint = forward[t][:, np.newaxis] * steps[t] * backward[t + 1] / likelihood
             event_counts[actions[t], events[t]] += joint.sum(axis=1)
             before = observations[t - 1] if t > 0 else first
             if before is not None:

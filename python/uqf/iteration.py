@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 
 import numpy as np
@@ -15,7 +15,7 @@ from uqf.data.concatenate import concatenate
 from uqf.data.map_reduce import Tick, map_reduce
 from uqf.data.shards import Workers
 from uqf.data.trajectories import Trajectories
-from uqf.evaluate import rollout
+from uqf.evaluate import Score, rollout
 from uqf.learn.learner import Learner
 from uqf.policies import Policy
 from uqf.types import Record
@@ -73,7 +73,6 @@ class PolicyIteration:
     policy: Policy
     rounds: list[Round]
     current: Policy | None = None
-    """The policy that the next round would play."""
     data: list[Trajectories] = field(default_factory=list, repr=False)
 
     @property
@@ -199,11 +198,11 @@ class _Game:
     rounds: list[Round]
 
     def play(self, policy: Policy | None, epsilon: float, episodes: int, kind: str) -> Trajectories:
-        """One round; None plays uniformly."""
+        """One round; None plays uniformly, whatever `epsilon` says."""
         start, number = time.perf_counter(), len(self.rounds)
         options: Record = {
             "horizon": self.horizon,
-            "epsilon": epsilon,
+            "epsilon": 0.0 if policy is None else epsilon,
             "seed": (self.seed * ROUND_SEEDS + number) % 2**64,
         }
         if self.executor is None:
@@ -213,10 +212,8 @@ class _Game:
             blocks = [(first, min(BLOCK_EPISODES, episodes - first)) for first in firsts]
             work = partial(_play_block, self.env, policy, self.threads or 1, options)
             data = map_reduce(work, blocks, _joined, executor=self.executor)
-        returns = data.returns(self.env.discount)
-        stderr = float(returns.std(ddof=1) / np.sqrt(episodes)) if episodes > 1 else float("inf")
-        played = Round(number, kind, float(returns.mean()), stderr, epsilon, episodes, 0.0)
-        self.rounds.append(replace(played, seconds=time.perf_counter() - start))
+        score, seconds = Score(data.returns(self.env.discount), data.lengths), time.perf_counter() - start
+        self.rounds.append(Round(number, kind, score.mean, score.stderr, epsilon, episodes, seconds))
         if self.progress is not None:
             self.progress(self.rounds[-1])
         return data
@@ -283,9 +280,7 @@ def _as_written(
         epsilon = resume.rounds[-1].epsilon / decay
     for _ in range(rounds):
         # 1. and 2. The policy becomes ε-greedy and plays.
-        played = game.play(policy, epsilon if policy is not None else 0.0, game.episodes, "paper")
-        if policy is None:
-            game.rounds[-1] = replace(game.rounds[-1], epsilon=epsilon)
+        played = game.play(policy, epsilon, game.episodes, "paper")
         # 3. A new policy is learned from these episodes, divided by the probabilities of the old one.
         fresh = clone(learner)
         if policy is not None and "behavior" in fresh.get_params():

@@ -195,9 +195,9 @@ def started(policy: Policy, first: int | None = None) -> Memory:
     return begin()
 
 
-def remembered(policy: Policy, history: Iterable[tuple[int, int]], first: int | None = None) -> Memory:
-    """The memory of a policy after a history, a list of (action, observation), and what was shown before it."""
-    state = started(policy, first)
+def remembered(policy: Policy, history: Iterable[tuple[int, int]]) -> Memory:
+    """The memory of a policy after a history, a list of (action, observation)."""
+    state = policy.initial_state()
     for action, observation in history:
         state = policy.update(state, action, observation)
     return state

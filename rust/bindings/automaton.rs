@@ -17,10 +17,10 @@ use crate::bindings::convert::{
 use crate::bindings::job;
 use crate::bindings::policy::{CompiledPolicy, PolicyState};
 use crate::parts;
+use crate::policies::any::own;
 use crate::policies::automaton;
-use crate::policies::automaton_policy::{self, Behavior, Memory};
+use crate::policies::automaton_policy::{self, Behavior};
 use crate::policies::places::UNSEEN;
-use crate::simulate::policy::Policy;
 use crate::trajectories::start_symbol;
 
 /// Operators by symbol.
@@ -187,10 +187,7 @@ impl AutomatonPolicy {
 
     /// The state vector of a memory, rescaled: (rank,).
     fn vector<'py>(&self, py: Python<'py>, state: &PolicyState) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        let own = state.memory.downcast_ref::<Memory>().filter(|memory| self.inner.knows(memory));
-        let message = "state = the memory of another policy: begin with initial_state()";
-        let memory = own.ok_or_else(|| PyValueError::new_err(message))?;
-        Ok(memory.state.clone().into_pyarray(py))
+        Ok(own(self.inner.as_ref(), &state.memory)?.state.clone().into_pyarray(py))
     }
 
     /// State vectors at every cut of a data set, also after the last step: (n_steps + n_episodes, rank).

@@ -19,7 +19,7 @@ use crate::parts;
 use crate::policies::belief::Beliefs;
 use crate::trajectories::View;
 
-/// Cloned hidden Markov models of one layout, as they move and pay in one of their tasks.
+/// Cloned hidden Markov models of one layout, as they go on and pay in one of their tasks.
 #[pyclass(frozen, module = "uqf._core")]
 pub struct CloneModels {
     models: Arc<Vec<CloneModel>>,

@@ -18,23 +18,14 @@ use crate::trajectories::View;
 /// The arrays of a data set, borrowed from Python for the length of a call.
 #[derive(FromPyObject)]
 pub struct Arrays<'py> {
-    #[pyo3(attribute("actions"))]
     actions: PyReadonlyArray1<'py, i32>,
-    #[pyo3(attribute("observations"))]
     observations: PyReadonlyArray1<'py, i32>,
-    #[pyo3(attribute("rewards"))]
     rewards: PyReadonlyArray1<'py, f64>,
-    #[pyo3(attribute("offsets"))]
     offsets: PyReadonlyArray1<'py, i64>,
-    #[pyo3(attribute("behavior_probs"))]
     behavior_probs: Option<PyReadonlyArray1<'py, f64>>,
-    #[pyo3(attribute("terminated"))]
     terminated: PyReadonlyArray1<'py, bool>,
-    #[pyo3(attribute("first_observations"))]
     first_observations: Option<PyReadonlyArray1<'py, i32>>,
-    #[pyo3(attribute("n_actions"))]
     n_actions: usize,
-    #[pyo3(attribute("n_observations"))]
     n_observations: usize,
 }
 

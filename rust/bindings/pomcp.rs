@@ -2,23 +2,18 @@
 
 use std::sync::Arc;
 
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::bindings::convert::count;
 use crate::bindings::policy::{CompiledPolicy, PolicyState};
 use crate::bindings::world::World;
-use crate::policies::pomcp::{self, Memory, Rollouts, Settings};
+use crate::policies::any::own;
+use crate::policies::pomcp::{self, Rollouts, Settings};
 
 /// Plans at every step; `uqf.baselines.POMCP` says how.
 #[pyclass(frozen, subclass, extends = CompiledPolicy, module = "uqf._core")]
 pub struct Pomcp {
     inner: Arc<pomcp::Pomcp>,
-}
-
-fn search(state: &PolicyState) -> PyResult<&Memory> {
-    let message = "state = the memory of another policy: begin with initial_state()";
-    state.memory.downcast_ref().ok_or_else(|| PyValueError::new_err(message))
 }
 
 #[pymethods]
@@ -54,11 +49,11 @@ impl Pomcp {
 
     /// Size of the particle belief; 0 once the episode should have ended in every particle.
     fn n_particles(&self, state: &PolicyState) -> PyResult<usize> {
-        Ok(search(state)?.n_particles())
+        Ok(own(self.inner.as_ref(), &state.memory)?.n_particles())
     }
 
     /// Steps simulated since the episode began.
     fn simulated_steps(&self, state: &PolicyState) -> PyResult<u64> {
-        Ok(search(state)?.simulated_steps())
+        Ok(own(self.inner.as_ref(), &state.memory)?.simulated_steps())
     }
 }

@@ -92,7 +92,7 @@ impl ObservationPolicy {
     #[new]
     #[pyo3(signature = (values, *, temperature=0.0))]
     fn new(values: PyReadonlyArray2<'_, f64>, temperature: f64) -> PyResult<PyClassInitializer<Self>> {
-        let (n_actions, values) = (values.shape()[1], values.as_slice()?.to_vec());
+        let (n_actions, values) = (values.shape()[1], in_rows(&values)?.into_owned());
         let inner = Arc::new(observation::ObservationPolicy::new(values, n_actions, temperature)?);
         Ok(CompiledPolicy::of(inner, |inner| ObservationPolicy { inner }))
     }

@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
 use crate::along;
-use crate::bindings::convert::{Arrays, shaped, trajectories_to_python};
+use crate::bindings::convert::{Arrays, in_rows, shaped, trajectories_to_python};
 use crate::bindings::job;
 use crate::error::Error;
 use crate::learn::values::Differences;
@@ -163,8 +163,9 @@ pub fn temporal_differences<'py>(
         );
         return Err(PyValueError::new_err(message));
     }
+    let rows = in_rows(&rows)?;
     let differences = Differences {
-        rows: rows.as_slice()?,
+        rows: &rows,
         width,
         offsets,
         rewards: rewards.as_slice()?,

@@ -43,6 +43,20 @@ macro_rules! with_world {
     };
 }
 
+/// Evaluates `$body` with a world and the state that it made, which is passed as it was given.
+macro_rules! with_state {
+    ($world:expr, $given:expr, |$environment:ident, $state:ident| $body:expr) => {
+        match ($world, $given) {
+            (World::Tiger($environment), WorldState::Small($state)) => $body,
+            (World::Gridworld($environment), WorldState::Small($state)) => $body,
+            (World::Tabular($environment), WorldState::Small($state)) => $body,
+            (World::Pocman($environment), WorldState::Pocman($state)) => $body,
+            (World::Spocman($environment), WorldState::Spocman($state)) => $body,
+            _ => unreachable!("a state belongs to the world that made it"),
+        }
+    };
+}
+
 impl World {
     /// The world's arrays, where it has few enough states to write them down.
     pub fn tabular(&self) -> Option<Cow<'_, Tabular>> {
@@ -97,14 +111,7 @@ impl Environment for World {
     }
 
     fn step(&self, state: &mut WorldState, action: usize, rng: &mut Rng) -> Outcome {
-        match (self, state) {
-            (World::Tiger(world), WorldState::Small(state)) => world.step(state, action, rng),
-            (World::Gridworld(world), WorldState::Small(state)) => world.step(state, action, rng),
-            (World::Tabular(world), WorldState::Small(state)) => world.step(state, action, rng),
-            (World::Pocman(world), WorldState::Pocman(state)) => world.step(state, action, rng),
-            (World::Spocman(world), WorldState::Spocman(state)) => world.step(state, action, rng),
-            _ => unreachable!("a state is stepped by the world that made it"),
-        }
+        with_state!(self, state, |world, state| world.step(state, action, rng))
     }
 
     fn action_name(&self, action: usize) -> String {
@@ -116,13 +123,6 @@ impl Environment for World {
     }
 
     fn render(&self, state: &WorldState) -> String {
-        match (self, state) {
-            (World::Tiger(world), WorldState::Small(state)) => world.render(state),
-            (World::Gridworld(world), WorldState::Small(state)) => world.render(state),
-            (World::Tabular(world), WorldState::Small(state)) => world.render(state),
-            (World::Pocman(world), WorldState::Pocman(state)) => world.render(state),
-            (World::Spocman(world), WorldState::Spocman(state)) => world.render(state),
-            _ => unreachable!("a state is drawn by the world that made it"),
-        }
+        with_state!(self, state, |world, state| world.render(state))
     }
 }

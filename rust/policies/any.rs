@@ -53,7 +53,7 @@ pub trait AnyPolicy: Send + Sync {
 }
 
 /// The memory, if it is one of this policy.
-fn own<'m, P: Policy>(policy: &P, memory: &'m AnyMemory) -> Result<&'m P::Memory> {
+pub fn own<'m, P: Policy>(policy: &P, memory: &'m AnyMemory) -> Result<&'m P::Memory> {
     let own = memory.downcast_ref::<P::Memory>().filter(|memory| policy.knows(memory));
     own.ok_or_else(|| Error::argument("state", "the memory of another policy", "begin with initial_state()"))
 }

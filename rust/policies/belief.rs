@@ -43,7 +43,7 @@ pub struct Memory {
 }
 
 impl Beliefs {
-    /// The models as they move in one of the tasks that they were trained on.
+    /// The models as they go on in one of the tasks that they were trained on.
     pub fn new(models: &[CloneModel], task: usize) -> Self {
         let filter = |model: &CloneModel| {
             let (layout, mut transitions) = (&model.layout, model.transitions.clone());

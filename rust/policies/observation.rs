@@ -15,6 +15,10 @@ pub struct ObservationPolicy {
     temperature: f64,
 }
 
+/// The row of what was seen last; a type of its own, so that no memory of a table passes for it.
+#[derive(Clone, Copy, Debug)]
+pub struct Row(usize);
+
 impl ObservationPolicy {
     /// `values` has a row for every observation, then one for the start.
     pub fn new(values: Vec<f64>, n_actions: usize, temperature: f64) -> Result<Self> {
@@ -31,7 +35,7 @@ impl ObservationPolicy {
 }
 
 impl Policy for ObservationPolicy {
-    type Memory = usize;
+    type Memory = Row;
 
     sizes_and_temperature!();
 
@@ -39,20 +43,20 @@ impl Policy for ObservationPolicy {
         "looks at the last observation".to_owned()
     }
 
-    fn start(&self) -> usize {
-        self.n_observations
+    fn start(&self) -> Row {
+        Row(self.n_observations)
     }
 
-    fn knows(&self, row: &usize) -> bool {
-        *row <= self.n_observations
+    fn knows(&self, row: &Row) -> bool {
+        row.0 <= self.n_observations
     }
 
-    fn q_values(&self, row: &usize, values: &mut [f64]) {
-        values.copy_from_slice(&self.values[row * self.n_actions..(row + 1) * self.n_actions]);
+    fn q_values(&self, row: &Row, values: &mut [f64]) {
+        values.copy_from_slice(&self.values[row.0 * self.n_actions..(row.0 + 1) * self.n_actions]);
     }
 
     #[inline]
-    fn update(&self, row: &mut usize, _action: usize, observation: usize) {
-        *row = observation;
+    fn update(&self, row: &mut Row, _action: usize, observation: usize) {
+        row.0 = observation;
     }
 }

@@ -17,10 +17,10 @@ from uqf.baselines import EM, PSR, TPSR
 @given(pomdps(max_states=3, reward_axes=(3,), terminal=False, horizon=4), st.integers(0, 10_000))
 def test_expected_counts_are_those_of_all_paths(pomdp, seed):
     data = uqf.rollout(pomdp, episodes=2, seed=seed)
-    total, start, moves, shown, rewards = _core.expected_counts(
+    total, start, transitions, shown, rewards = _core.expected_counts(
         data, pomdp.start, pomdp.transitions, pomdp.observations
     )
-    likelihood, counts = 0.0, [np.zeros_like(x) for x in (start, moves, shown, rewards)]
+    likelihood, counts = 0.0, [np.zeros_like(x) for x in (start, transitions, shown, rewards)]
     for episode in data:
         paths, weights = list(itertools.product(range(pomdp.n_states), repeat=len(episode.rewards) + 1)), []
         for path in paths:
@@ -37,7 +37,7 @@ def test_expected_counts_are_those_of_all_paths(pomdp, seed):
                 counts[2][a, t, o] += weight
                 counts[3][a, s, t] += weight * reward
     assert total == pytest.approx(likelihood)
-    for mine, brute in zip((start, moves, shown, rewards), counts, strict=True):
+    for mine, brute in zip((start, transitions, shown, rewards), counts, strict=True):
         np.testing.assert_allclose(mine, brute, atol=1e-9)
 
 
@@ -59,10 +59,10 @@ def test_the_likelihood_never_falls(pomdp, shared, n_states):
 def noisy():
     """Three places in a ring, seen through noise; one pays."""
     ring = np.roll(np.eye(3), 1, axis=1)
-    moves = np.stack([0.8 * ring + 0.2 * np.eye(3), 0.8 * ring.T + 0.2 * np.eye(3)])
+    transitions = np.stack([0.8 * ring + 0.2 * np.eye(3), 0.8 * ring.T + 0.2 * np.eye(3)])
     shown = np.broadcast_to(0.7 * np.eye(3) + 0.1, (2, 3, 3))
     rewards = np.broadcast_to([0.0, 0.0, 1.0], (2, 3, 3))
-    return uqf.TabularPOMDP(moves, shown, rewards, np.array([1.0, 0.0, 0.0]), 0.9, horizon=20)
+    return uqf.TabularPOMDP(transitions, shown, rewards, np.array([1.0, 0.0, 0.0]), 0.9, horizon=20)
 
 
 def test_likelihood_and_transitions_approach_the_true_models(noisy):

@@ -47,10 +47,10 @@ def test_an_observable_world_gives_the_exact_q(observable, regressor):
     learner = FittedQ(
         Window(1), iterations=20 if boosting else 30, discount=0.8, regressor=regressor, **options
     ).fit(data)
-    moves = observable.transitions * ~observable.terminal
+    following = observable.transitions * ~observable.terminal
     exact = np.zeros((2, 5))
     for _ in range(200):
-        exact = observable.rewards + 0.8 * moves @ exact.max(axis=0)
+        exact = observable.rewards + 0.8 * following @ exact.max(axis=0)
     # A recording that stops is not an end: bootstrapped, ten steps of an endless world are enough.
     np.testing.assert_allclose(values_by_state(learner, 4), exact.T[:4], atol=0.08)
     assert (learner.changes_[-1] < 0.02 * learner.changes_[0]) and (learner.changes_ >= 0).all()

@@ -80,10 +80,10 @@ def test_the_likelihood_is_the_models_own(tiger):
 def noisy():
     """Three places in a ring, seen through noise; actions move one way or the other, mostly."""
     ring = np.roll(np.eye(3), 1, axis=1)
-    moves = np.stack([0.8 * ring + 0.2 * np.eye(3), 0.8 * ring.T + 0.2 * np.eye(3)])
+    transitions = np.stack([0.8 * ring + 0.2 * np.eye(3), 0.8 * ring.T + 0.2 * np.eye(3)])
     shown = np.broadcast_to(0.7 * np.eye(3) + 0.1, (2, 3, 3))
     rewards = np.broadcast_to([0.0, 0.0, 1.0], (2, 3))
-    return uqf.TabularPOMDP(moves, shown, rewards, np.array([1.0, 0.0, 0.0]), 0.9, horizon=20)
+    return uqf.TabularPOMDP(transitions, shown, rewards, np.array([1.0, 0.0, 0.0]), 0.9, horizon=20)
 
 
 def test_likelihood_approaches_the_true_models(noisy):

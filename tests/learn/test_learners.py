@@ -22,6 +22,9 @@ OURS = {
     "BeliefQ": lambda: uqf.BeliefQ(0.9, states=4, models=1),
     "ContextQ": lambda: uqf.ContextQ(0.9),
     "SpectralQ": lambda: uqf.SpectralQ(0.9, rank=7, rounds=1),
+    "TableQ": lambda: uqf.TableQ(0.9),
+    "ModelQ": lambda: uqf.ModelQ(0.9, states=4, models=1),
+    "NoisyQ": lambda: uqf.NoisyQ(0.9),
 }
 ALL = OURS | {
     "MemorylessQ": MemorylessQ,
@@ -227,16 +230,38 @@ CHANGES = {
         "learning_discount": ({}, 0.3, 0.9),
         "temperature": ({}, None, 0.5),
     },
+    uqf.SpectralQ: {
+        "discount": ({}, 0.9, 0.3),
+        "rank": ({}, 3, 7),
+        "rounds": ({}, 1, 2),
+        "learning_discount": ({}, 0.3, 0.9),
+        "temperature": ({}, None, 0.5),
+    },
+    uqf.TableQ: {"discount": ({}, 0.9, 0.3), "temperature": ({}, 0.0, 0.5)},
+    uqf.ModelQ: {
+        "discount": ({}, 0.9, 0.3),
+        "states": ({}, 2, 3),
+        "models": ({}, 1, 2),
+        "temperature": ({}, 0.0, 0.5),
+        "seed": ({}, 0, 1),
+    },
+    uqf.NoisyQ: {"discount": ({}, 0.9, 0.3), "temperature": ({}, 0.0, 0.5), "seed": ({}, 0, 1)},
 }
 USUAL = {
     uqf.UQF: {"rank": 3, "max_prefix": 2, "max_suffix": 2},
     uqf.BeliefQ: {"states": 4, "models": 1},
     uqf.ContextQ: {},
+    uqf.SpectralQ: {"rank": 7, "rounds": 1},
+    uqf.TableQ: {},
+    uqf.ModelQ: {"states": 4, "models": 1},
+    uqf.NoisyQ: {},
 }
 
 
 @pytest.mark.parametrize(("kind", "name"), [(kind, name) for kind in CHANGES for name in CHANGES[kind]])
-def test_every_parameter_makes_a_difference(kind, name, data):
+def test_every_parameter_makes_a_difference(kind, name, data, monkeypatch):
+    # The seed of NoisyQ draws episodes where there are more than a batch of them.
+    monkeypatch.setattr("uqf.learn.noisy_q.BATCH_STEPS", 300)
     others, first, second = CHANGES[kind][name]
     one, two = (kind(**(USUAL[kind] | others | {name: value})).fit(data).policy_ for value in (first, second))
     assert not same_policy(one, two)

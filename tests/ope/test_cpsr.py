@@ -10,9 +10,9 @@ from uqf import ope
 
 def test_a_learned_world_is_played_as_the_real_one():
     # Two states that are told apart only by what was seen two steps ago: the last symbol is no state here.
-    moves = np.array([[[0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1], [1, 0, 0, 0]]], float)
+    transitions = np.array([[[0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1], [1, 0, 0, 0]]], float)
     pomdp = uqf.TabularPOMDP(
-        np.repeat(moves, 2, axis=0),
+        np.repeat(transitions, 2, axis=0),
         np.tile(np.array([[1.0, 0], [1, 0], [0, 1], [0, 1]]), (2, 1, 1)),
         np.array([[0.0, 1, 0, 3], [2, 0, 1, 0]]),
         np.full(4, 0.25),
@@ -30,9 +30,9 @@ def test_a_learned_world_is_played_as_the_real_one():
 
 def test_a_learned_world_ends_as_the_real_one():
     # Every step ends the episode with probability 0.2 and pays 1; nothing shows it beforehand.
-    moves = np.array([[[0.8, 0.2], [0.0, 1.0]]])
+    transitions = np.array([[[0.8, 0.2], [0.0, 1.0]]])
     pomdp = uqf.TabularPOMDP(
-        moves, np.ones((1, 2, 1)), np.ones((1, 2)), [1.0, 0.0], 1.0, terminal=[False, True], horizon=30
+        transitions, np.ones((1, 2, 1)), np.ones((1, 2)), [1.0, 0.0], 1.0, terminal=[False, True], horizon=30
     )
     data = uqf.rollout(pomdp, episodes=3000, seed=0)
     estimate = ope.evaluate(None, data, discount=1.0, method="cpsr")

@@ -97,6 +97,7 @@ def test_a_repr_names_kind_and_sizes(kind):
     ("kind", "words"),
     [
         ("table", "7 rows"),
+        ("observation", "looks at the last observation"),
         ("context", "9 contexts of up to 3 symbols"),
         ("belief", "models of 4, 3 states"),
         ("automaton", "rank 3, 4 of 6 symbols seen, window 3"),

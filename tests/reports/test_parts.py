@@ -71,10 +71,10 @@ def test_hidden_states_are_those_of_the_policy(study):
         found.covered == pytest.approx(sum(one.share for one in found.states)) and found.covered <= 1 + 1e-6
     )
     assert {one.looks for one in found.states} <= {study.names.observation(code) for code in range(2)}
-    assert set(found.moves) == {POLICY, *(study.names.action(code) for code in range(3))}
-    for moves in found.moves.values():
+    assert set(found.transitions) == {POLICY, *(study.names.action(code) for code in range(3))}
+    for transitions in found.transitions.values():
         for number in range(len(found.states)):
-            assert sum(move.share for move in moves if move.start == number) <= 1 + 1e-6
+            assert sum(one.share for one in transitions if one.start == number) <= 1 + 1e-6
 
 
 def test_the_frontier_ends_at_the_log_and_at_the_policy(study, report):

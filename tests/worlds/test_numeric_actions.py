@@ -178,3 +178,9 @@ def test_the_command_line_refuses_a_box_without_a_policy_that_cuts_it(tmp_path):
     arguments = ["watch", str(tmp_path / "push.safetensors"), "--env", "Pendulum-v1", "--json"]
     shown = json.loads(CliRunner().invoke(app, arguments, catch_exceptions=False).stdout)
     assert {frame["action"] for frame in shown["frames"]} == {"[2]", None}
+
+
+@pytest.mark.parametrize("space", [spaces.MultiBinary(40), spaces.MultiBinary(70)], ids=str)
+def test_more_actions_than_can_be_counted_are_refused_at_once(space):
+    with pytest.raises(ValueError, match="at most 2147483647 symbols"):
+        follow(space)

@@ -86,8 +86,10 @@ def test_worlds_with_arrays_can_be_saved(name: str, tmp_path) -> None:
 
 
 def test_terminal_states_become_absorbing_and_worthless() -> None:
-    moves = np.array([[[0.0, 1.0], [1.0, 0.0]]])
-    pomdp = uqf.TabularPOMDP(moves, np.ones((1, 2, 1)), [[1.0, 5.0]], [1.0, 0.0], 0.9, terminal=[False, True])
+    transitions = np.array([[[0.0, 1.0], [1.0, 0.0]]])
+    pomdp = uqf.TabularPOMDP(
+        transitions, np.ones((1, 2, 1)), [[1.0, 5.0]], [1.0, 0.0], 0.9, terminal=[False, True]
+    )
     again = uqf.loads_pomdp(uqf.dumps_pomdp(pomdp))
     np.testing.assert_array_equal(again.transitions, [[[0, 1], [0, 1]]])
     np.testing.assert_array_equal(again.rewards, [[1, 0]])

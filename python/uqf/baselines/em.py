@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -31,6 +32,7 @@ class Tables(NamedTuple):
     observations: Floats
 
 
+@dataclass(eq=False, repr=False)
 class EM(BaseEstimator):  # type: ignore[misc]
     """Maximum likelihood of what was seen given the actions, from a random start, uphill to a local optimum.
 
@@ -60,28 +62,16 @@ class EM(BaseEstimator):  # type: ignore[misc]
     log_likelihoods_ : log-likelihood per step of the data before each round of the kept run, and at its end
     """
 
-    def __init__(
-        self,
-        n_states: int = 5,
-        *,
-        iterations: int = 200,
-        tolerance: float = 1e-6,
-        restarts: int = 1,
-        shared_observations: bool = False,
-        pseudo_count: float = 1e-3,
-        discount: float = 0.99,
-        seed: int = 0,
-        threads: int | None = None,
-    ) -> None:
-        self.n_states = n_states
-        self.iterations = iterations
-        self.tolerance = tolerance
-        self.restarts = restarts
-        self.shared_observations = shared_observations
-        self.pseudo_count = pseudo_count
-        self.discount = discount
-        self.seed = seed
-        self.threads = threads
+    n_states: int = 5
+    _: KW_ONLY
+    iterations: int = 200
+    tolerance: float = 1e-6
+    restarts: int = 1
+    shared_observations: bool = False
+    pseudo_count: float = 1e-3
+    discount: float = 0.99
+    seed: int = 0
+    threads: int | None = None
 
     def fit(self, data: Trajectories, y: None = None, *, progress: Progress | None = None) -> EM:
         """Learns from episodes; calls ``progress(round, log-likelihood per step)``. `y` is ignored."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass, fields
+from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
 
@@ -34,18 +34,12 @@ class SpectralPSR(Learner):
     seed: int = 0
     threads: int | None = None
 
-    def _basis(self) -> Basis:
-        """The words, by the parameters of the same names."""
-        return Basis(
-            **{one.name: getattr(self, one.name) for one in fields(Basis) if hasattr(self, one.name)}
-        )
-
     def _learn(self, data: Trajectories, progress: Callback | None) -> None:
         discount = probability("discount", self.discount)
         if not self.ridge >= 0.0:
             raise ValueError(f"ridge = {self.ridge}: give 0 or a positive number")
         reader = Reader(data, work=lambda steps: 2 * steps, threads=self.threads, progress=progress)
-        state, _ = learn_state(reader, self._basis(), Target("probability"), self.rank)
+        state, _ = learn_state(reader, Basis.of(self), Target("probability"), self.rank)
         self.wfa_ = state.wfa()
         self.singular_values_ = state.decomposition.spectrum
         self.psr_ = PSR(self.wfa_, data.n_actions, data.n_observations, anchor=state.anchor)

@@ -12,6 +12,9 @@ from uqf import _core
 from uqf.data.checks import FloatArray
 from uqf.data.trajectories import Trajectories
 
+#: Classes that rewards are put into.
+MAX_CLASSES = 16
+
 
 def discounted_backward(
     rows: NDArray[np.floating], offsets: NDArray[np.int64], factor: float | FloatArray
@@ -68,11 +71,11 @@ def goes_on(data: Trajectories, *, truncated: bool = True) -> NDArray[np.bool_]:
     return on
 
 
-def reward_classes(data: Trajectories, most: int = 16) -> NDArray[np.int64]:
-    """Every reward as one of a few classes, (n_steps,): its value if there are at most so many, else its quantile."""
+def reward_classes(data: Trajectories) -> NDArray[np.int64]:
+    """Every reward as one of `MAX_CLASSES`, (n_steps,): its value if there are no more, else its quantile."""
     values, classes = np.unique(data.rewards, return_inverse=True)
-    if len(values) > most:
-        borders = np.quantile(data.rewards, np.linspace(0.0, 1.0, most + 1)[1:-1])
+    if len(values) > MAX_CLASSES:
+        borders = np.quantile(data.rewards, np.linspace(0.0, 1.0, MAX_CLASSES + 1)[1:-1])
         classes = np.searchsorted(np.unique(borders), data.rewards, side="right")
     return classes.astype(np.int64)
 

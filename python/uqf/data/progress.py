@@ -45,15 +45,10 @@ class Progress:
     """
 
     stage: str
-    """What is being done, such as "first pass"."""
     done: int
-    """Work done so far, over all stages: the steps that were read, weighted by what a step costs in each stage."""
     total: int
-    """Work of all stages; an estimate where it depends on what is found."""
     seconds: float
-    """Since the fit began."""
     seconds_left: float = float("inf")
-    """What the rest will take, by what stages took so far; infinite before anything is done."""
 
 
 Callback = Callable[[Progress], object]

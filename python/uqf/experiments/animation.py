@@ -75,12 +75,11 @@ def journey(env: Environment, policy: BeliefPolicy, seed: int) -> tuple[list[str
     return pictures, np.vstack([np.clip(weights, 0.0, 1.0), arrived])
 
 
-def animated(attribute: str, values: list[str], discrete: bool = False) -> str:
+def animated(attribute: str, values: list[str]) -> str:
     """An animation of one attribute through the steps; the last value stands for a while."""
     listed = ";".join(values + values[-1:] * REST)
-    mode = ' calcMode="discrete"' if discrete else ""
     seconds = STEP * (len(values) + REST)
-    return f'<animate attributeName="{attribute}" values="{listed}" dur="{seconds:g}s" repeatCount="indefinite"{mode}/>'
+    return f'<animate attributeName="{attribute}" values="{listed}" dur="{seconds:g}s" repeatCount="indefinite"/>'
 
 
 def moving_picture(pictures: list[str], weights: Floats, words: str) -> str:

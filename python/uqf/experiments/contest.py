@@ -14,8 +14,8 @@ from threadpoolctl import threadpool_limits
 from uqf.data.progress import Callback
 from uqf.data.trajectories import Trajectories
 from uqf.errors import UQFError
-from uqf.evaluate import estimate_return
-from uqf.experiments.cells import Result
+from uqf.evaluate import estimate_return, rollout
+from uqf.experiments.cells import Cell, Result
 from uqf.frames import play
 from uqf.learn.learner import Learner
 from uqf.learn.selection import select
@@ -113,6 +113,21 @@ def _train(
     if hasattr(learner, "singular_values_"):
         figures["singular_values"] = learner.singular_values_[:SPECTRUM].tolist()
     return Trained(learner.policy_, learner, figures)
+
+
+def run_learner(env: Environment, contestant: Contestant, cell: Cell) -> Result:
+    """What a contestant makes of the data of a cell; of BeliefQ on the first seed an episode to look at."""
+    data = rollout(env, episodes=cell.setting["episodes"], seed=cell.seed)
+    trained = train(contestant, data, **choosing(cell))
+    figures = trained.figures | score(env, trained.policy, episodes=cell.setting["scoring"], seed=cell.seed)
+    if cell.method == "belief-q" and cell.seed == 0:
+        figures["replay"] = replay(env, trained.policy, seed=cell.seed)
+    return figures
+
+
+def choosing(cell: Cell) -> Record:
+    """How a learner is chosen in a cell."""
+    return {"folds": cell.setting["folds"], "judge": cell.setting["judge"], "seed": cell.seed}
 
 
 def mean_and_error(scores: Sequence[float] | NDArray[np.float64]) -> tuple[float, float]:

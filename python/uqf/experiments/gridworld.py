@@ -6,9 +6,8 @@ import time
 from dataclasses import dataclass, field
 
 from uqf.baselines import CPSR, PBVI, TPSR, FittedQ, MemorylessQ, OneStepBelief, ValueIteration
-from uqf.evaluate import rollout
 from uqf.experiments.cells import Cell, Result
-from uqf.experiments.contest import Contestant, replay, score, train
+from uqf.experiments.contest import Contestant, run_learner, score
 from uqf.learn.belief_q import BeliefQ
 from uqf.learn.spectral_q import SpectralQ
 from uqf.learn.uqf import UQF
@@ -163,27 +162,9 @@ class GridWorld:
 
     def work(self, cell: Cell) -> Result:
         """Runs one cell."""
-        return self._reference(cell) if cell.method in REFERENCES else self._learner(cell)
-
-    def _learner(self, cell: Cell) -> Result:
         env = make(cell.setting["world"])
-        data = rollout(env, episodes=cell.setting["episodes"], seed=cell.seed)
-        trained = train(
-            self.contestants[cell.method],
-            data,
-            folds=cell.setting["folds"],
-            judge=cell.setting["judge"],
-            seed=cell.seed,
-        )
-        result = trained.figures | score(
-            env, trained.policy, episodes=cell.setting["scoring"], seed=cell.seed
-        )
-        if cell.method == "belief-q" and cell.seed == 0:
-            result["replay"] = replay(env, trained.policy, seed=cell.seed)
-        return result
-
-    def _reference(self, cell: Cell) -> Result:
-        env = make(cell.setting["world"])
+        if cell.method not in REFERENCES:
+            return run_learner(env, self.contestants[cell.method], cell)
         began = time.perf_counter()
         policy: Policy | None = None
         if cell.method == "optimum":

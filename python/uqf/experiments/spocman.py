@@ -10,7 +10,7 @@ from uqf.baselines import CPSR, POMCP, FittedQ, MemorylessQ
 from uqf.data.progress import Callback, Progress
 from uqf.evaluate import rollout
 from uqf.experiments.cells import Cell, Result
-from uqf.experiments.contest import Clock, Contestant, replay, score, train
+from uqf.experiments.contest import Clock, Contestant, choosing, replay, run_learner, score, train
 from uqf.iteration import policy_iteration
 from uqf.learn.belief_q import BeliefQ
 from uqf.learn.context_q import ContextQ
@@ -85,18 +85,7 @@ SIZES = {
         cut={"models": 1, "states": 4},
     ),
     "demo": Size(500, 1, 1, 1, 2_000, (10, 50), 30, turns=10, simulations=64, searched=50),
-    "full": Size(
-        500,
-        10,
-        5,
-        2,
-        2_000,
-        (10, 50, 100, 400),
-        30,
-        turns=40,
-        simulations=1_024,
-        searched=50,
-    ),
+    "full": Size(500, 10, 5, 2, 2_000, (10, 50, 100, 400), 30, turns=40, simulations=1_024, searched=50),
 }
 
 
@@ -188,12 +177,7 @@ class SPocMan:
         if cell.method == "cpsr-fitted-q":
             return self._fitted_q(env, cell)
         if cell.method in self.contestants:
-            data = rollout(env, episodes=cell.setting["episodes"], seed=cell.seed)
-            trained = train(self.contestants[cell.method], data, **_choosing(cell))
-            figures = trained.figures | score(env, trained.policy, episodes=scoring, seed=cell.seed)
-            if cell.method == "belief-q" and cell.seed == 0:
-                figures["replay"] = replay(env, trained.policy, seed=cell.seed)
-            return figures
+            return run_learner(env, self.contestants[cell.method], cell)
         clock = Clock()
         policy: Policy | None = None
         if cell.method == "wall-avoiding":
@@ -233,14 +217,9 @@ class SPocMan:
 
         data = rollout(env, episodes=cell.setting["episodes"], seed=cell.seed)
         contestant = self._shortened(max(rounds))
-        trained = train(contestant, data, **_choosing(cell), progress=watch)
+        trained = train(contestant, data, **choosing(cell), progress=watch)
         scores = [
             {"rounds": done} | times | score(env, policy, episodes=cell.setting["scoring"], seed=cell.seed)
             for done, (policy, times) in kept.items()
         ]
         return trained.figures | {"by_rounds": scores}
-
-
-def _choosing(cell: Cell) -> Record:
-    """How a learner is chosen."""
-    return {"folds": cell.setting["folds"], "judge": cell.setting["judge"], "seed": cell.seed}

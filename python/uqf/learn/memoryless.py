@@ -18,7 +18,7 @@ from uqf.learn.discounts import learning_discounts
 from uqf.learn.learner import Learner
 from uqf.policies import ContextPolicy
 
-#: Q-learning has converged when no target moves by more than this part of the largest.
+#: Q-learning has converged when no target changes by more than this part of the largest.
 CONVERGED = 1e-9
 
 

@@ -11,15 +11,12 @@ from uqf.data.reader import Reader
 from uqf.data.trajectories import Trajectories
 from uqf.learn.belief_memory import BeliefMemory
 from uqf.learn.belief_q import BeliefQ
+from uqf.learn.value_iteration import settled
 from uqf.policies import BeliefPolicy
 from uqf.types import Record
 
 #: Plans do not look farther ahead than this discount: a learned model is not that exact.
 MAX_DISCOUNT = 0.99
-
-#: Values have settled when no sweep moves one by more than this part of the largest.
-SETTLED = 1e-7
-MAX_SWEEPS = 5_000
 
 
 class ModelQ(BeliefQ):
@@ -115,11 +112,5 @@ def optimal_values(model: Record, discount: float) -> FloatArray:
     """Q (kinds of actions, states) of one model whose state is known, by value iteration."""
     rewards, goes_on = model["rewards"].astype(np.float64), 1.0 - model["ends"].astype(np.float64)
     transitions = model["transitions"].astype(np.float64)
-    values = np.zeros(rewards.shape[1])
-    for _ in range(MAX_SWEEPS):
-        pairs = rewards + discount * goes_on * (transitions @ values)
-        new = pairs.max(axis=0)
-        change, values = np.abs(new - values).max(), new
-        if change <= SETTLED * float(np.abs(new).max()):
-            break
-    return np.asarray(pairs)
+    start = np.zeros(rewards.shape[1])
+    return settled(start, lambda values: rewards + discount * goes_on * (transitions @ values))[0]

@@ -14,6 +14,7 @@ from uqf.data.progress import Callback
 from uqf.data.trajectories import Trajectories
 from uqf.errors import UQFError
 from uqf.learn.learner import Learner, checked_temperature
+from uqf.learn.value_iteration import settled
 from uqf.policies import BeliefPolicy
 from uqf.worlds.environments import TabularPOMDP
 
@@ -32,10 +33,8 @@ TRUST = 0.85
 TRANSITION_STEPS = 0.05
 SHOWN_STEPS = 0.02
 
-#: Plans do not look farther ahead than this discount, and have settled when no sweep changes more than this part.
+#: Plans do not look farther ahead than this discount.
 MAX_DISCOUNT = 0.99
-SETTLED = 1e-7
-MAX_SWEEPS = 5_000
 
 
 @dataclass(frozen=True)
@@ -267,11 +266,4 @@ class NoisyQ(Learner):
 def optimal_values(model: Model, ends: FloatArray, n_actions: int, discount: float) -> FloatArray:
     """Q (actions, states) if the state is known, by value iteration."""
     rewards, going = model.rewards[:n_actions], model.transitions[:n_actions] * (1.0 - ends)
-    values = np.zeros(rewards.shape[1])
-    for _ in range(MAX_SWEEPS):
-        pairs = rewards + discount * (going @ values)
-        new = pairs.max(axis=0)
-        change, values = np.abs(new - values).max(), new
-        if change <= SETTLED * float(np.abs(new).max()):
-            break
-    return np.asarray(pairs)
+    return settled(np.zeros(rewards.shape[1]), lambda values: rewards + discount * (going @ values))[0]

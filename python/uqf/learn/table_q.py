@@ -14,12 +14,13 @@ from uqf.data.progress import Callback
 from uqf.data.propensities import last_observations
 from uqf.data.trajectories import Trajectories
 from uqf.learn.learner import Learner, checked_temperature
+from uqf.learn.value_iteration import settled
 from uqf.policies import ObservationPolicy
 
 #: Farther ahead than this discount nothing is planned: sums over an endless future would not settle.
 MAX_DISCOUNT = 0.9999
 
-#: Values have settled when no sweep moves one by more than this part of the largest.
+#: Values have settled when no sweep changes one by more than this part of the largest.
 SETTLED = 1e-9
 MAX_SWEEPS = 20_000
 
@@ -169,16 +170,13 @@ class Model:
     def optimal_values(self, discount: float) -> tuple[FloatArray, int]:
         """(Q of every pair (pairs,), sweeps of value iteration that it took)."""
         floor = min(0.0, float(self.rewards.min())) / (1.0 - discount)
-        values = np.where(self.nowhere, floor, 0.0)
-        sweeps = 0
-        while sweeps < MAX_SWEEPS:
-            sweeps += 1
-            pairs = self.rewards + discount * (self.transitions @ values)
-            new = self.best(pairs, floor)
-            change, values = np.abs(new - values).max(), new
-            if change <= SETTLED * float(np.abs(new).max()):
-                break
-        return pairs, sweeps
+        return settled(
+            np.where(self.nowhere, floor, 0.0),
+            lambda values: self.rewards + discount * (self.transitions @ values),
+            lambda pairs: self.best(pairs, floor),
+            tolerance=SETTLED,
+            max_sweeps=MAX_SWEEPS,
+        )
 
     def best(self, pairs: FloatArray, floor: float) -> FloatArray:
         """The largest of the pairs of every observation, (states,); `floor` where there is none."""
@@ -203,9 +201,9 @@ class Model:
         here[counts.states[greedy]] = own[greedy]
         if counts.n_states > MAX_EXACT:
             return np.asarray(np.sqrt(own) + self._summed(np.sqrt(here), greedy, discount))
-        moves = np.zeros((counts.n_states, counts.n_states))
-        moves[counts.states[greedy]] = self.transitions[greedy].toarray()
-        effects = discount * (self.transitions @ np.linalg.inv(np.eye(counts.n_states) - discount * moves))
+        greedily = np.zeros((counts.n_states, counts.n_states))
+        greedily[counts.states[greedy]] = self.transitions[greedy].toarray()
+        effects = discount * (self.transitions @ np.linalg.inv(np.eye(counts.n_states) - discount * greedily))
         effects[greedy, counts.states[greedy]] += 1.0
         others = own.copy()
         others[greedy] = 0.0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass, fields
+from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from typing import Self
 
@@ -146,7 +146,7 @@ class UQF(Incremental):
         in_memory = isinstance(data, Trajectories)
         passes = 2 if in_memory or self.projection is not None else 3
         reader = self._reader(data, passes, executor, progress)
-        self._decide(*learn_state(reader, self._basis(), self._target(), self.rank))
+        self._decide(*learn_state(reader, Basis.of(self), self._target(), self.rank))
         for name in ("statistics_", "refusal_", "baseline_"):
             self.__dict__.pop(name, None)
         LOG.info("state of rank %d learned in %.1f s", self.wfa_.rank, reader.reporter.seconds)
@@ -171,9 +171,6 @@ class UQF(Incremental):
             progress=progress,
             unit=3e-7,
         )
-
-    def _basis(self) -> Basis:
-        return Basis(**{field.name: getattr(self, field.name) for field in fields(Basis)})
 
     def _target(self) -> Target:
         return Target(self.target, probability("discount", self.discount), self.offset)

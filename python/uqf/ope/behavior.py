@@ -194,7 +194,7 @@ def _foreseen(models: _core.CloneModels, seen: Trajectories) -> FloatArray:
     """Probability of every action, (n_steps,), from the beliefs of a model about what the behaviour remembers."""
     memory = BeliefMemory([models], seen.n_actions)
     (states,), kinds = memory.parts["states"], memory.parts["kinds"]
-    moves = memory.parts["transitions"].reshape(-1, states, states).astype(np.float64)
+    transitions = memory.parts["transitions"].reshape(-1, states, states).astype(np.float64)
     ranges = memory.parts["ranges"][0]
     # Rare actions share states, and their probability is divided among them. All states stand for an unknown action.
     sharing = (ranges[:, np.newaxis] == ranges).all(axis=2).sum(axis=1)
@@ -206,7 +206,7 @@ def _foreseen(models: _core.CloneModels, seen: Trajectories) -> FloatArray:
         kind = kinds[part.actions]
         order = np.argsort(kind, kind="stable")
         for now in np.split(order, np.flatnonzero(np.diff(kind[order])) + 1):
-            upto = np.cumsum(beliefs[now] @ moves[kind[now[0]]], axis=1)
+            upto = np.cumsum(beliefs[now] @ transitions[kind[now[0]]], axis=1)
             upto = np.concatenate([np.zeros((len(now), 1)), upto], axis=1) / np.maximum(upto[:, -1:], 1e-30)
             low, high = ranges[part.observations[now]].T
             found[now] = upto[np.arange(len(now)), high] - upto[np.arange(len(now)), low]

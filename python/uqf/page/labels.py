@@ -16,20 +16,20 @@ NARROW, WIDE, WIDEST = frozenset("iljI.,:;'|!()[] "), frozenset("mwMWQO@%&—…
 NEAR = 9.0
 
 
-def text_width(words: str, size: float = LETTERS) -> float:
+def text_width(words: str) -> float:
     """At least as many pixels as the words take in a line."""
-    return size * sum(
+    return LETTERS * sum(
         0.42 if letter in NARROW else WIDEST if letter in WIDE else 0.75 if letter.isupper() else 0.66
         for letter in words
     )
 
 
-def shortened(words: str, width: float, size: float = LETTERS) -> str:
+def shortened(words: str, width: float) -> str:
     """The words, cut to fit into so many pixels."""
-    if text_width(words, size) <= width:
+    if text_width(words) <= width:
         return words
     kept = words
-    while kept and text_width(kept + "…", size) > width:
+    while kept and text_width(kept + "…") > width:
         kept = kept[:-1]
     return kept.rstrip(" ,") + "…"
 

@@ -47,8 +47,8 @@ class State:
 
 
 @dataclass(frozen=True)
-class Move:
-    """A transition: from the state with one number to that with another."""
+class Transition:
+    """From the state with one number to that with another."""
 
     start: int
     end: int
@@ -64,7 +64,7 @@ class HiddenStates:
     """Share of the time in which the policy believes to be in one of them."""
     of_model: int
     models: int
-    moves: dict[str, list[Move]]
+    transitions: dict[str, list[Transition]]
     """Transitions among these states by action; under `POLICY`, as the policy acts."""
     mean_to_come: float
 
@@ -99,11 +99,14 @@ class HiddenStates:
             for number, state in enumerate(shown)
         ]
         common = np.argsort(-np.bincount(data.actions, minlength=data.n_actions), kind="stable")[:MAX_ACTIONS]
-        moves = {POLICY: _moves(np.einsum("sa,ast->st", acts, model.transitions), shown)}
-        moves |= {
-            names.action(int(action)): _moves(model.transitions[action], shown) for action in np.sort(common)
+        transitions = {POLICY: _transitions(np.einsum("sa,ast->st", acts, model.transitions), shown)}
+        transitions |= {
+            names.action(int(action)): _transitions(model.transitions[action], shown)
+            for action in np.sort(common)
         }
-        return cls(states, float(shares[shown].sum()), model.size, len(models), moves, float(to_come.mean()))
+        return cls(
+            states, float(shares[shown].sum()), model.size, len(models), transitions, float(to_come.mean())
+        )
 
 
 @dataclass(frozen=True)
@@ -150,10 +153,10 @@ def _likelihood(model: Model, beliefs: NDArray[np.float32], data: Trajectories) 
     return float(np.log(np.maximum(totals, 1e-6)).mean())
 
 
-def _moves(transitions: FloatArray, shown: NDArray[np.int64]) -> list[Move]:
-    among = transitions[np.ix_(shown, shown)]
+def _transitions(probs: FloatArray, shown: NDArray[np.int64]) -> list[Transition]:
+    among = probs[np.ix_(shown, shown)]
     return [
-        Move(int(start), int(end), float(among[start, end]))
+        Transition(int(start), int(end), float(among[start, end]))
         for start, end in np.argwhere(among >= MIN_TRANSITION)
     ]
 

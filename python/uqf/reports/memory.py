@@ -79,8 +79,8 @@ class Memory:
             for one in (states[number] for number in order)
         ]
         layers = {
-            layer: [Edge(place[move.start], place[move.end], move.share) for move in moves]
-            for layer, moves in found.moves.items()
+            layer: [Edge(place[one.start], place[one.end], one.share) for one in transitions]
+            for layer, transitions in found.transitions.items()
         }
         buttons = "".join(
             f'<button class="choice" aria-pressed="{"true" if layer == POLICY else "false"}" '
@@ -142,10 +142,12 @@ class Memory:
 
 def _leads(found: HiddenStates, number: int) -> str:
     """Where a state leads as the policy acts."""
-    moves = sorted(
-        (move for move in found.moves[POLICY] if move.start == number), key=lambda move: -move.share
+    transitions = sorted(
+        (one for one in found.transitions[POLICY] if one.start == number), key=lambda one: -one.share
     )
     return (
-        ", ".join(f"{found.states[move.end].name} <small>{percent(move.share)}</small>" for move in moves[:3])
+        ", ".join(
+            f"{found.states[one.end].name} <small>{percent(one.share)}</small>" for one in transitions[:3]
+        )
         or "—"
     )

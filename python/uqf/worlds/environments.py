@@ -144,29 +144,27 @@ class TabularPOMDP(Environment):
         observation_names: Sequence[str] = (),
         state_names: Sequence[str] = (),
     ) -> None:
-        moved = _array("transitions", transitions, (3,), "(actions, states, states)")
+        law = _array("transitions", transitions, (3,), "(actions, states, states)")
         shown = _array("observations", observations, (3,), "(actions, states, observations)")
         given = _array("rewards", rewards, (2, 3, 4), "(A, S), (A, S, S) or (A, S, S, O)")
         first = _array("start", start, (1,), "(states,)")
-        if moved.shape[1] != moved.shape[2]:
+        if law.shape[1] != law.shape[2]:
             raise ValueError(
-                f"transitions has shape {moved.shape}: the last two lengths are the number of states"
+                f"transitions has shape {law.shape}: the last two lengths are the number of states"
             )
-        if shown.shape[:2] != moved.shape[:2]:
+        if shown.shape[:2] != law.shape[:2]:
             raise ValueError(
-                f"observations has shape {shown.shape}: transitions {moved.shape} says "
-                f"{moved.shape[0]} actions and {moved.shape[1]} states"
+                f"observations has shape {shown.shape}: transitions {law.shape} says "
+                f"{law.shape[0]} actions and {law.shape[1]} states"
             )
-        full = (*moved.shape, shown.shape[2])
+        full = (*law.shape, shown.shape[2])
         if given.shape != full[: given.ndim]:
             raise ValueError(f"rewards has shape {given.shape}: expected {full[: given.ndim]}")
         ends = (
-            np.zeros(moved.shape[1], np.bool_)
-            if terminal is None
-            else np.ascontiguousarray(terminal, np.bool_)
+            np.zeros(law.shape[1], np.bool_) if terminal is None else np.ascontiguousarray(terminal, np.bool_)
         )
         world = _core.World.tabular(
-            moved,
+            law,
             shown,
             given,
             first,

@@ -102,15 +102,15 @@ class GymnasiumWorld(PlayedWorld):
         self.codebook = self._usual_codebook(seed) if codebook is None else codebook
         if self.codebook is not None:
             self.n_observations = self.codebook.n_codes or self.n_observations
-        if not codes_shown(self._action_space):
-            # Codes would be other actions of the environment, or none; names cannot be mistaken for them.
-            known = self._bins or self.action_names
-            self.codebook = (self.codebook or Codebook.named()).with_actions(known)
         if self.n_symbols > MAX_SYMBOLS:
             raise ValueError(
                 f"{self.n_actions} actions and {self.n_observations} observations: at most {MAX_SYMBOLS} symbols; "
                 "group rare observations in a wrapper"
             )
+        if not codes_shown(self._action_space):
+            # Codes would be other actions of the environment, or none; names cannot be mistaken for them.
+            known = self._bins or self.action_names
+            self.codebook = (self.codebook or Codebook.named()).with_actions(known)
 
     def _usual_codebook(self, seed: int) -> Codebook | None:
         """None where observations are codes as they come."""

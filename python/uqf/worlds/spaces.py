@@ -34,21 +34,11 @@ class Coding:
 
 def _mixed_radix(sizes: Sequence[int]) -> Coding:
     """Lists of digits, digit i below sizes[i]; the last digit counts fastest."""
-
-    def encode(digits: Sequence[int]) -> int:
-        code = 0
-        for digit, size in zip(digits, sizes, strict=True):
-            code = code * size + int(digit)
-        return code
-
-    def decode(code: int) -> list[int]:
-        digits = []
-        for size in reversed(sizes):
-            code, digit = divmod(code, size)
-            digits.append(digit)
-        return digits[::-1]
-
-    return Coding(math.prod(sizes), encode, decode)
+    return Coding(
+        math.prod(sizes),
+        lambda digits: int(np.ravel_multi_index(tuple(map(int, digits)), tuple(sizes))),
+        lambda code: [int(digit) for digit in np.unravel_index(code, tuple(sizes))],
+    )
 
 
 def _array_coding(

@@ -1,5 +1,7 @@
 """Statistics are additive: days added, merged from files, forgotten or faded equal a fit to what is left."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 from hypothesis import assume, given
@@ -53,6 +55,20 @@ def test_days_added_one_by_one_equal_one_fit(settings, data, cut):
     whole = fitted(settings, data)
     days = learner(settings).partial_fit(data[:cut]).partial_fit(data[cut:])
     assert_same(days, whole, data)
+
+
+def test_whoever_reads_days_adds_and_forgets_the_same_bits():
+    days = [uqf.rollout(uqf.make("tiger"), episodes=50, seed=day) for day in range(2)]
+    told = []
+    alone = learner({}).partial_fit(days[0]).partial_fit(days[1], progress=told.append).forget(days[1])
+    with ThreadPoolExecutor(2) as workers:
+        shared = learner({})
+        for day in days:
+            shared.partial_fit(day, executor=workers)
+        shared.forget(days[1], executor=workers)
+    np.testing.assert_array_equal(shared.policy_.weights, alone.policy_.weights)
+    assert {one.stage for one in told} == {"statistics"}
+    assert [one.done for one in told] == sorted(one.done for one in told)
 
 
 @pytest.mark.parametrize("settings", SETTINGS)

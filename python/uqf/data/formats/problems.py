@@ -14,20 +14,10 @@ from uqf.data.formats.values import is_text
 
 #: Names under which others keep what we look for, by role.
 LOOKS_LIKE = {
-    "terminated": [
-        "done",
-        "dones",
-        "terminal",
-        "terminals",
-        "is_terminal",
-        "is_last",
-        "ended",
-        "finished",
-        "end",
-    ],
-    "behavior_prob": ["propensity", "propensities", "pscore", "prob", "action_prob", "probability"],
-    "time": ["time", "timestamp", "ts", "datetime", "step", "t"],
-    "first_observation": ["reset_observation", "initial_observation"],
+    "terminated": "done dones terminal terminals is_terminal is_last ended finished end",
+    "behavior_prob": "propensity propensities pscore prob action_prob probability",
+    "time": "time timestamp ts datetime step t",
+    "first_observation": "reset_observation initial_observation",
 }
 
 #: Rows that are looked at together.
@@ -253,7 +243,9 @@ class Diagnosis:
             mapped = role in self.layout.names or (
                 role == "first_observation" and self.layout.first_observation
             )
-            alike = [name for name in columns if name.lower() in usual and name not in self.layout.columns]
+            alike = [
+                name for name in columns if name.lower() in usual.split() and name not in self.layout.columns
+            ]
             if alike and not mapped and not set(alike) & set(self.layout.dropped):
                 remedy = f"if it is, say --columns {role}={alike[0]} or LogColumns({role}={alike[0]!r})"
                 what = f"looks like `{role}`, but is not used"

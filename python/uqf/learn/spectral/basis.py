@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 from uqf import _core
 from uqf.types import Record
@@ -41,6 +41,13 @@ class Basis:
     prefix_dim: int = 200
     suffix_dim: int = 200
     seed: int = 0
+
+    @classmethod
+    def of(cls, learner: object) -> Basis:
+        """By those parameters of a learner that have the same names."""
+        return cls(
+            **{one.name: getattr(learner, one.name) for one in fields(cls) if hasattr(learner, one.name)}
+        )
 
     def __post_init__(self) -> None:
         for name in ("max_prefix", "max_suffix"):

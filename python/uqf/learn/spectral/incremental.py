@@ -26,13 +26,12 @@ class Incremental(Learner):
     """A learner that adds, merges and forgets data.
 
     `statistics_` are the sums that replace the data; `uqf.save_statistics` writes them to a file. Subclasses say what
-    is counted (`_basis`, `_target`), how data are read (`_reader`) and what a state leads to (`_decide`).
+    is counted (their parameters, and `_target`), how data are read (`_reader`) and what a state leads to (`_decide`).
     """
 
     rank: int | None
     forgetting: float
     statistics_: Statistics
-    _basis: Callable[[], Basis]
     _target: Callable[[], Target]
     _reader: Callable[[Data, int, Workers, Callback | None], Reader]
     _decide: Callable[[SpectralState, Tally], None]
@@ -54,7 +53,7 @@ class Incremental(Learner):
         Data that do not yet support a policy (fewer directions than `rank`, no reward at all) are added all the
         same; there is no `policy_` then, and asking for one tells why.
         """
-        added = Statistics.of(self._reader(data, 1, executor, progress), self._basis(), self._target())
+        added = self._counted(data, executor, progress)
         before = self._earlier(executor)
         if before is not None:
             faded = before if self.forgetting == 1.0 else before.faded(self.forgetting)
@@ -90,16 +89,17 @@ class Incremental(Learner):
         if before is None:
             raise ValueError("nothing was learned yet that could be forgotten: call partial_fit first")
         if not isinstance(data, Statistics):
-            data = Statistics.of(self._reader(data, 1, executor, None), self._basis(), self._target())
+            data = self._counted(data, executor)
         return self._learn_from(before.minus(data))
 
     def _earlier(self, executor: Workers) -> Statistics | None:
         """The statistics so far; after `fit`, which keeps none, those of its data."""
         if hasattr(self, "statistics_"):
             return self.statistics_
-        if not hasattr(self, "_data"):
-            return None
-        return Statistics.of(self._reader(self._data, 1, executor, None), self._basis(), self._target())
+        return self._counted(self._data, executor) if hasattr(self, "_data") else None
+
+    def _counted(self, data: Data, executor: Workers, progress: Callback | None = None) -> Statistics:
+        return Statistics.of(self._reader(data, 1, executor, progress), Basis.of(self), self._target())
 
     def _learn_from(self, statistics: Statistics) -> Self:
         """Keeps the statistics whatever they are good for: the first days may be too few for a policy."""
