@@ -55,14 +55,15 @@ app = typer.Typer(
     reward and, if a row is one step, episode; behavior_prob, terminated and time are optional. Observations may have
     several columns, of numbers and names. A policy is a .safetensors file.
 
-    From a log to a policy: [bold]uqf inspect LOG[/bold], [bold]uqf fit LOG --out POLICY[/bold],
-    [bold]uqf evaluate POLICY --log OTHER_LOG[/bold]. To look at one: [bold]uqf watch POLICY --env NAME[/bold].
+    From a log to a policy: `uqf inspect LOG`, `uqf fit LOG --out POLICY`, `uqf evaluate POLICY --log OTHER_LOG`. To look
+    at one: `uqf watch POLICY --env NAME`.
 
     Every command that answers takes --json. Progress is shown on terminals only. Ctrl-C leaves no half-written file.
 
     Exit codes: 0 done; 1 the files or the data do not allow it, with the reason; 2 wrong usage; 130 Ctrl-C.
     """,
-    rich_markup_mode="rich",
+    # Paragraphs flow with the width of the terminal; with "rich" every line would end where it does here.
+    rich_markup_mode="markdown",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
@@ -70,7 +71,7 @@ app = typer.Typer(
 experiments.register(app)
 compare.register(app)
 
-Episodes = Annotated[int, typer.Option(help="Episodes per world.", min=2)]
+Episodes = Annotated[int, typer.Option(help="Episodes to play.", min=2)]
 
 
 def main() -> None:
@@ -108,7 +109,7 @@ def fit(
     ] = None,
     rank: Annotated[
         int | None,
-        typer.Option(help="No comparison: the paper's spectral learner of this rank .", min=1),
+        typer.Option(help="No comparison: the paper's spectral learner of this rank.", min=1),
     ] = None,
     columns: Columns = None,
     action_bins: ActionBins = None,
