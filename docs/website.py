@@ -30,6 +30,7 @@ ROOMS = {
     "evaluate": "Rollouts and returns",
     "iteration": "Policy iteration",
     "ope": "Off-policy evaluation",
+    "reports": "Reports",
     "strings": "Strings",
     "baselines": "Baselines",
     "adapters": "Other libraries",

@@ -27,7 +27,9 @@ Columns = Annotated[
 ]
 Clean = Annotated[
     bool,
-    typer.Option("--clean", help="Repair what `uqf inspect LOG` lists: decimal commas, yes and no, gaps, duplicates, …"),
+    typer.Option(
+        "--clean", help="Repair what `uqf inspect LOG` lists: decimal commas, yes and no, gaps, duplicates, …"
+    ),
 ]
 ActionBins = Annotated[
     int | None,
