@@ -1,6 +1,7 @@
 """What `--help` shows: paragraphs that flow, words that are not cut, brackets that are not taken for markup."""
 
 import re
+from itertools import pairwise
 
 import pytest
 import typer
@@ -25,7 +26,7 @@ def test_no_word_is_cut_in_a_terminal_of_80_columns(command):
 def test_paragraphs_fill_the_lines():
     # A line of a paragraph that ends early is the last one, or the next word did not fit.
     lines = [line.strip() for line in shown("fit").split("╭")[0].splitlines()]
-    for line, following in zip(lines, lines[1:], strict=False):
+    for line, following in pairwise(lines):
         if line and following:
             assert len(line) + 1 + len(following.split()[0]) > 76, line
 

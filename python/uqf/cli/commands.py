@@ -46,6 +46,7 @@ from uqf.reports.report import Report
 from uqf.reports.study import Study
 from uqf.reports.writing import check_folder
 from uqf.storage.tensors import begins_as_tensors
+from uqf.types import Record
 from uqf.worlds.named import environments, make
 
 app = typer.Typer(
@@ -55,8 +56,8 @@ app = typer.Typer(
     reward and, if a row is one step, episode; behavior_prob, terminated and time are optional. Observations may have
     several columns, of numbers and names. A policy is a .safetensors file.
 
-    From a log to a policy: `uqf inspect LOG`, `uqf fit LOG --out POLICY`, `uqf evaluate POLICY --log OTHER_LOG`. To look
-    at one: `uqf watch POLICY --env NAME`.
+    From a log to a policy: `uqf inspect LOG`, `uqf fit LOG --out POLICY`, `uqf evaluate POLICY --log OTHER_LOG`. To
+    look at one: `uqf watch POLICY --env NAME`.
 
     Every command that answers takes --json. Progress is shown on terminals only. Ctrl-C leaves no half-written file.
 
@@ -128,6 +129,7 @@ def fit(
     sample of its episodes. With --rank nothing is compared and nothing is held out.
     """
     errors, again = Console(stderr=True), f"{out} is as it was; the same command starts again."
+    written = [str(path) for path in (out, report) if path is not None]
     for path in (out, report or out):
         check_folder(path)
     with stoppable(errors, again), about(log):
@@ -145,7 +147,8 @@ def fit(
                 if report is not None:
                     spectral.report(data, report, seed=seed, progress=progress)
                 spectral.save(out)
-            show({"learned": spectral.diagnostics_} | ({"policy": str(out)} if as_json else {}), as_json)
+            last: Record = {"policy": str(out)} if as_json else {"written": written}
+            show({"learned": spectral.diagnostics_} | last, as_json)
             return
         with fit_progress() as progress:
             learner = uqf.fit(data, discount=discount, holdout=holdout, seed=seed, progress=progress)
@@ -159,8 +162,8 @@ def fit(
         if report is not None:
             found.write(report)
         learner.save(out)
-    whole = {"report": found.as_dict(), "page": report and str(report), "policy": str(out)} if as_json else {}
-    show(told | whole, as_json)
+    whole = {"report": found.as_dict(), "page": report and str(report), "policy": str(out)}
+    show(told | (whole if as_json else {"written": written}), as_json)
 
 
 @app.command()
