@@ -48,7 +48,7 @@ test-lowest: build ## the tests with the oldest versions that pyproject.toml all
 	$(BIN)/$(PIP) install uv
 	$(BIN)/uv venv --quiet --clear --python $(BIN)/python $(LOWEST)
 	$(BIN)/uv pip install --quiet --python $(LOWEST) --resolution lowest-direct --requirement pyproject.toml --extra dev
-	PYTHONPATH=python $(LOWEST)/bin/python -m pytest -m "not slow" -rfEs
+	PYTHONPATH=python $(LOWEST)/bin/python -m pytest -m "not slow" -rfEs -n auto --dist loadfile
 
 # Inputs for every door; SEED=… repeats a run.
 COUNT ?= 1000000

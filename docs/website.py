@@ -30,6 +30,7 @@ ROOMS = {
     "evaluate": "Rollouts and returns",
     "iteration": "Policy iteration",
     "ope": "Off-policy evaluation",
+    "reports": "Reports",
     "strings": "Strings",
     "baselines": "Baselines",
     "adapters": "Other libraries",
@@ -154,7 +155,9 @@ class OwnTypes(griffe.Extension):
                     if described.name not in function.parameters:
                         continue
                     own = function.parameters[described.name]
-                    if not isinstance(described.annotation, str):
+                    if isinstance(described.annotation, str):  # shown as code, where backticks would be seen
+                        described.annotation = described.annotation.replace("`", "")
+                    else:
                         described.annotation = own.annotation
                     described.value = None if own.default is None else str(own.default)
 

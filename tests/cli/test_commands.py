@@ -132,10 +132,17 @@ def test_a_missing_folder_is_told_before_the_work(tmp_path):
 def test_the_report_reads_as_a_report(tmp_path, log):
     out = tmp_path / "policy"
     text = CliRunner().invoke(app, ["fit", str(log), "--out", str(out)], catch_exceptions=False).output
-    headings = ["What the data look like", "What was chosen", "What to expect", "What to worry about"]
+    headings = [
+        "What the data look like",
+        "What was chosen",
+        "What to expect",
+        "What to worry about",
+        "What was written",
+    ]
     places = [text.index(heading) for heading in headings]
     assert places == sorted(places)
     assert "…" not in text, "nothing is cut off"
+    assert out.name in text.replace("\n", "")
     shown = CliRunner().invoke(app, ["inspect", str(out)], catch_exceptions=False).output
     assert "policy: settings" in shown
     assert "…" not in shown

@@ -22,6 +22,13 @@ def test_a_second_run_does_nothing_and_says_the_same(finished):
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
 
 
+def test_no_figure_is_cut_where_the_terminal_has_80_columns(finished):
+    again = CliRunner().invoke(
+        app, ["demo", "--size", "smallest", "--out", str(finished[0])], env={"COLUMNS": "80"}
+    )
+    assert "0." in again.output and "…" not in again.output
+
+
 def test_machines_get_json_and_nothing_else(finished):
     run = CliRunner().invoke(
         app, ["reproduce", "spocman", "--size", "smallest", "--json", "--out", str(finished[0])]

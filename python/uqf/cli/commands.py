@@ -46,6 +46,7 @@ from uqf.reports.report import Report
 from uqf.reports.study import Study
 from uqf.reports.writing import check_folder
 from uqf.storage.tensors import begins_as_tensors
+from uqf.types import Record
 from uqf.worlds.named import environments, make
 
 app = typer.Typer(
@@ -55,14 +56,15 @@ app = typer.Typer(
     reward and, if a row is one step, episode; behavior_prob, terminated and time are optional. Observations may have
     several columns, of numbers and names. A policy is a .safetensors file.
 
-    From a log to a policy: [bold]uqf inspect LOG[/bold], [bold]uqf fit LOG --out POLICY[/bold],
-    [bold]uqf evaluate POLICY --log OTHER_LOG[/bold]. To look at one: [bold]uqf watch POLICY --env NAME[/bold].
+    From a log to a policy: `uqf inspect LOG`, `uqf fit LOG --out POLICY`, `uqf evaluate POLICY --log OTHER_LOG`. To
+    look at one: `uqf watch POLICY --env NAME`.
 
     Every command that answers takes --json. Progress is shown on terminals only. Ctrl-C leaves no half-written file.
 
     Exit codes: 0 done; 1 the files or the data do not allow it, with the reason; 2 wrong usage; 130 Ctrl-C.
     """,
-    rich_markup_mode="rich",
+    # Paragraphs flow with the width of the terminal; with "rich" every line would end where it does here.
+    rich_markup_mode="markdown",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
@@ -70,7 +72,7 @@ app = typer.Typer(
 experiments.register(app)
 compare.register(app)
 
-Episodes = Annotated[int, typer.Option(help="Episodes per world.", min=2)]
+Episodes = Annotated[int, typer.Option(help="Episodes to play.", min=2)]
 
 
 def main() -> None:
@@ -108,7 +110,7 @@ def fit(
     ] = None,
     rank: Annotated[
         int | None,
-        typer.Option(help="No comparison: the paper's spectral learner of this rank .", min=1),
+        typer.Option(help="No comparison: the paper's spectral learner of this rank.", min=1),
     ] = None,
     columns: Columns = None,
     action_bins: ActionBins = None,
@@ -127,6 +129,7 @@ def fit(
     sample of its episodes. With --rank nothing is compared and nothing is held out.
     """
     errors, again = Console(stderr=True), f"{out} is as it was; the same command starts again."
+    written = [str(path) for path in (out, report) if path is not None]
     for path in (out, report or out):
         check_folder(path)
     with stoppable(errors, again), about(log):
@@ -144,7 +147,8 @@ def fit(
                 if report is not None:
                     spectral.report(data, report, seed=seed, progress=progress)
                 spectral.save(out)
-            show({"learned": spectral.diagnostics_} | ({"policy": str(out)} if as_json else {}), as_json)
+            last: Record = {"policy": str(out)} if as_json else {"written": written}
+            show({"learned": spectral.diagnostics_} | last, as_json)
             return
         with fit_progress() as progress:
             learner = uqf.fit(data, discount=discount, holdout=holdout, seed=seed, progress=progress)
@@ -158,8 +162,8 @@ def fit(
         if report is not None:
             found.write(report)
         learner.save(out)
-    whole = {"report": found.as_dict(), "page": report and str(report), "policy": str(out)} if as_json else {}
-    show(told | whole, as_json)
+    whole = {"report": found.as_dict(), "page": report and str(report), "policy": str(out)}
+    show(told | (whole if as_json else {"written": written}), as_json)
 
 
 @app.command()

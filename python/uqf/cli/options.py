@@ -20,13 +20,16 @@ Seed = Annotated[int, typer.Option(help="The same seed gives the same figures on
 Columns = Annotated[
     str | None,
     typer.Option(
-        help="Columns with other names, such as 'reward=gain,episode=user,observation=temp+state,time=ts'.",
+        # Words of help that are wider than its column would be cut off.
+        help="Columns with other names, such as reward=gain,episode=user or observation=temp+state.",
         metavar="ROLE=NAME,…",
     ),
 ]
 Clean = Annotated[
     bool,
-    typer.Option(help="Repair what `uqf inspect LOG` lists: decimal commas, yes and no, gaps, duplicates, …"),
+    typer.Option(
+        "--clean", help="Repair what `uqf inspect LOG` lists: decimal commas, yes and no, gaps, duplicates, …"
+    ),
 ]
 ActionBins = Annotated[
     int | None,

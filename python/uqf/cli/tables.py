@@ -26,6 +26,7 @@ TITLES = {
     "stops": "What stops reading (rows count from 0, without the header)",
     "mended": "What was mended",
     "look": "What to look at",
+    "written": "What was written",
 }
 
 

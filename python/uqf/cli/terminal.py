@@ -74,10 +74,10 @@ def stoppable(console: Console, advice: str) -> Iterator[None]:
 
 
 def plain_table(title: str, *columns: str) -> Table:
-    """A table whose first column is words and whose others are figures."""
+    """A table whose first column is words, which may wrap, and whose others are figures, which are never cut."""
     table = Table(title=Text(printable(title)), title_justify="left", box=box.SIMPLE_HEAD)
     for index, column in enumerate(columns):
-        table.add_column(column, justify="left" if index == 0 else "right", no_wrap=True)
+        table.add_column(column, justify="left" if index == 0 else "right", no_wrap=index > 0)
     return table
 
 

@@ -1,6 +1,6 @@
 """A policy that finds its way through the grid world, as a picture that moves.
 
-The shade of a cell is how strongly the policy believes to be there. Its beliefs are over the states of learned models;
+The shade of a cell is how strongly the policy believes it is there. Its beliefs are over the states of learned models;
 a linear regression on the exact beliefs of other episodes says which cells these states stand for.
 """
 

@@ -60,7 +60,7 @@ def _head(grid: list[Row], pacman: list[Row], size: str) -> str:
         label = spocman.LABELS[method]
         if label in ratios and rival:
             note = (
-                f"the training time of {label} takes {rival['label']}, on S-PocMan; the paper: 245× with 400"
+                f"longer training of {rival['label']}, than of {label}, on S-PocMan; the paper: 245× with 400"
             )
             shown.append((f"{ratios[label]:,.0f}×", note))
     best = spocman.LABELS["policy-iteration"]

@@ -153,7 +153,8 @@ class Expectations:
             return ""
         if self.episodes_needed is None:
             return "No realistic number of episodes like these would settle it."
-        return f"About {figure(self.episodes_needed)} episodes like these would settle it."
+        rounded = figure(float(f"{self.episodes_needed:.2g}"))
+        return f"About {rounded} episodes like these would settle it."
 
     def advice(self) -> str:
         """What is known and what would settle the rest, in plain words."""
