@@ -16,6 +16,13 @@ class Setting:
     rate: float = 1e-3
     steps: int = 3000
     """Gradient steps of DiscreteCQL."""
+    target: int = 100
+    """Gradient steps between two updates of the target network."""
+    discount: float = 0.99
+    scale: float = 1.0
+    """Rewards are multiplied by it."""
+    from_start: bool = False
+    """The other frames are the first of the episode, each in its own place, and not the last."""
 
 
 #: By world.
