@@ -110,6 +110,37 @@ def test_states_live_inside_and_observe_needs_an_action():
         agent.reset(7)
 
 
+@pytest.mark.parametrize("shown", [1.5, float("nan"), float("inf"), None, "left", np.zeros(4), (0, 1)])
+def test_without_a_codebook_only_whole_numbers_are_codes(shown):
+    agent = uqf.Agent(rule([0.0, 1.0]))
+    agent.reset(np.float32(1.0))
+    assert agent.act() == 1
+    with pytest.raises(ValueError, match=r"observation .*: without a codebook"):
+        agent.observe(shown)
+    agent.observe(np.array(0))
+    assert agent.act() == 0
+    with pytest.raises(ValueError, match=r"action 0\.5: without a codebook"):
+        agent.observe(0, action=0.5)
+
+
+def test_who_acts_is_a_policy():
+    with pytest.raises(TypeError, match="policy is a int: give a policy, a fitted learner or the path"):
+        uqf.Agent(3)
+
+    class Listening:
+        def initial_state(self):
+            return None
+
+        def update(self, state, action, observation):
+            return None
+
+        def action(self, state, rng=None):
+            return 0
+
+    with pytest.raises(TypeError, match="policy is a Listening without n_actions: give a codebook"):
+        uqf.Agent(Listening())
+
+
 def test_names_go_in_and_out_and_another_action_may_be_told():
     book = uqf.Codebook.named(["wait", "go"], ["red"])
     table = uqf.TablePolicy(np.eye(2)[[0, 1, 0, 1, 1]], 2)
@@ -127,8 +158,6 @@ def test_names_go_in_and_out_and_another_action_may_be_told():
     assert numbered.act().tolist() == [8]
     with pytest.raises(ValueError, match="actions has 1 entries"):
         uqf.Agent(table, codebook=book, actions=[3])
-    with pytest.raises(TypeError, match="without n_actions"):
-        uqf.Agent(object())
 
 
 def test_parallel_episodes_are_those_of_single_agents():

@@ -74,6 +74,10 @@ class Agent:
         elif isinstance(policy, Fitted):
             codebook = policy.origin_.codebook if codebook is None else codebook
             policy = policy.policy_
+        if not isinstance(policy, Policy):
+            raise TypeError(
+                f"policy is a {type(policy).__name__}: give a policy, a fitted learner or the path of a policy file"
+            )
         self.policy = policy
         self.codebook = Codebook.named() if codebook is None else codebook
         self._single = n is None

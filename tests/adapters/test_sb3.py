@@ -22,6 +22,8 @@ def test_predict_gives_each_parallel_episode_its_own_memory():
     assert single.shape == () and int(single) == 0
     with pytest.raises(ValueError, match="2 observations, but state has 1 episodes"):
         predictor.predict(np.array([0, 0]), state)
+    with pytest.raises(TypeError, match="state is a tuple: give the one that predict returned, or None"):
+        predictor.predict(1, (np.zeros(4), np.zeros(4)))
 
 
 def test_predict_tells_the_policy_what_reset_shows():

@@ -10,7 +10,7 @@ import uqf
 from uqf.cli.commands import app
 from uqf.experiments import worlds
 from uqf.experiments.gymnasium_places import GYMNASIUM, POPGYM, POSITION_ONLY, GymnasiumPlace, registered
-from uqf.experiments.rival_settings import SETTINGS
+from uqf.experiments.rival_settings import SETTINGS, Setting
 from uqf.experiments.rivals import Frames, RawLog, Rival
 
 LAKE = GymnasiumPlace("FrozenLake-v1", 40, 20, played=70)
@@ -31,10 +31,28 @@ def test_rows_hold_the_last_frames_with_the_actions_before_them():
     )
     assert (rows[0, 4:] == 0).all() and (rows[1:, 4:6] == np.eye(2)[actions[:5]]).all()
     assert (rows[1:, 6:12] == rows[:-1, :6]).all() and (rows[2:, 12:] == rows[:-2, :6]).all()
-    online = frames.pushed(np.zeros((1, 18)), seen[:1], np.array([-1]))
-    for step in range(1, 6):
-        online = frames.pushed(online, [seen[step]], np.array([actions[step - 1]]))
+    _is_what_is_seen_in_play(frames, seen, actions)
+
+
+def _is_what_is_seen_in_play(frames, seen, actions):
+    """One step after another gives the rows of the whole episode."""
+    rows, online = frames.episode(seen, actions), np.zeros((1, frames.count * frames.width))
+    for step, before in enumerate([-1, *actions[:-1]]):
+        online = frames.pushed(online, [seen[step]], np.array([before]), step)
         np.testing.assert_array_equal(online[0], rows[step])
+
+
+@pytest.mark.parametrize("count", [1, 3, 9])
+def test_rows_from_the_start_hold_every_frame_in_its_own_place(count):
+    seen, actions = [2, 0, 1, 1, 0, 2, 1], [0, 1, 1, 0, 0, 1]
+    frames = Frames.of(spaces.Discrete(3), 2, count, seen, from_start=True)
+    rows = frames.episode(seen, actions).reshape(6, count, frames.width)
+    assert (rows[:, 0, :3] == np.eye(3)[seen[:6]]).all(), "the newest comes first"
+    for step, row in enumerate(rows):
+        for place in range(1, count):
+            past = place <= step
+            assert (row[place] == rows[place - 1, 0]).all() if past else not row[place].any()
+    _is_what_is_seen_in_play(frames, seen, actions)
 
 
 @pytest.mark.parametrize(
@@ -45,7 +63,7 @@ def test_the_raw_log_is_the_log_and_scores_are_of_the_same_episodes(place):
     assert [action for one in log.played for action in one.actions] == data.actions.tolist()
     seen = [one for episode in log.played for one in episode.observations]
     assert place.world(3).encode(seen).tolist() == data.observations.tolist()
-    frames = log.frames(2)
+    frames = log.frames(Setting(2))
     always = Rival(frames, lambda rows, starts: np.ones(len(rows), np.int64))
     same = uqf.TablePolicy(np.eye(data.n_actions)[[1] * (data.n_symbols + 1)], data.n_observations)
     assert always.score_in(place, 3) == pytest.approx(place.score(same, 3))
@@ -72,7 +90,7 @@ def test_rivals_are_played_beside_the_others(monkeypatch):
 
     def offline(log, setting, *, cloning=False):
         learned.append((setting, cloning))
-        return Rival(log.frames(setting.frames), lambda rows, starts: np.zeros(len(rows), np.int64))
+        return Rival(log.frames(setting), lambda rows, starts: np.zeros(len(rows), np.int64))
 
     monkeypatch.setattr(worlds, "find_spec", lambda name: name)
     monkeypatch.setattr("uqf.experiments.rivals.offline", offline)

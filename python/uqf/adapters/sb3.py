@@ -54,6 +54,8 @@ class Predictor:
             seed = int(self._rng.integers(2**63))
             state = Agent(self.policy, codebook=self.codebook, actions=self._action_values, n=n, seed=seed)
             state.reset(observation)
+        elif not isinstance(state, Agent):
+            raise TypeError(f"state is a {type(state).__name__}: give the one that predict returned, or None")
         elif len(state) != (n or 1):
             raise ValueError(f"{n or 1} observations, but state has {len(state)} episodes")
         else:

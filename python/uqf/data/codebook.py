@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from reprlib import repr as shortened
 from typing import Self
 
 import numpy as np
@@ -199,7 +200,7 @@ class Codebook(Transformer):
     def encode_one(self, raw: Raw) -> int:
         """Code of one observation: a scalar, a name, a mapping, a tuple or an array."""
         if self.coding_ is None:
-            return int(raw)
+            return _whole(raw, "observation")
         return self.coding_.encode_one(values_of_one(raw, self.columns_))
 
     def describe(self, code: int) -> str:
@@ -215,7 +216,7 @@ class Codebook(Transformer):
         if isinstance(self.actions_, ActionBins):
             return int(self.actions_.encode([action])[0])
         if not isinstance(action, str):
-            return int(action)
+            return _whole(action, "action")
         if self.actions_ is None or action not in self.actions_:
             known = "only numbers" if self.actions_ is None else ", ".join(self.actions_[:20])
             raise ValueError(f"action {action!r} does not occur in the logs, which know {known}")
@@ -284,3 +285,15 @@ class Codebook(Transformer):
     ) -> NDArray[np.int64]:
         """`fit` and `transform` in one."""
         return self.fit(columns, rewards, **given).transform(columns)
+
+
+def _whole(raw: Raw, what: str) -> int:
+    """A code as it is; 1.5 is none."""
+    try:
+        code = int(raw)
+        whole = isinstance(raw, str) or code == raw
+    except (TypeError, ValueError, OverflowError):
+        whole = False
+    if not whole:
+        raise ValueError(f"{what} {shortened(raw)}: without a codebook codes are whole numbers")
+    return code

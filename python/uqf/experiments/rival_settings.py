@@ -16,22 +16,29 @@ class Setting:
     rate: float = 1e-3
     steps: int = 3000
     """Gradient steps of DiscreteCQL."""
+    target: int = 100
+    """Gradient steps between two updates of the target network."""
+    discount: float = 0.99
+    scale: float = 1.0
+    """Rewards are multiplied by it."""
+    from_start: bool = False
+    """The other frames are the first of the episode, each in its own place, and not the last."""
 
 
 #: By world.
 SETTINGS = {
-    "FrozenLake-v1": Setting(alpha=0.1),
-    "FrozenLake8x8-v1": Setting(alpha=0.1),
-    "CliffWalking-v1": Setting(alpha=0.1),
-    "Taxi-v4": Setting(alpha=0.1),
-    "Blackjack-v1": Setting(),
+    "FrozenLake-v1": Setting(alpha=0.1, scale=20.0),
+    "FrozenLake8x8-v1": Setting(alpha=0.1, scale=20.0),
+    "CliffWalking-v1": Setting(alpha=0.1, scale=0.05),
+    "Taxi-v4": Setting(alpha=0.02, scale=0.2, steps=5000, target=50),
+    "Blackjack-v1": Setting(alpha=0.1),
     "CartPole, positions only": Setting(4, steps=9000),
     "CartPole-v1": Setting(steps=9000),
-    "MountainCar-v0": Setting(),
-    "Acrobot-v1": Setting(),
-    "popgym-RepeatFirstEasy-v0": Setting(52),
-    "popgym-RepeatPreviousEasy-v0": Setting(5),
-    "popgym-CountRecallEasy-v0": Setting(52),
-    "popgym-HigherLowerEasy-v0": Setting(),
-    "popgym-MultiarmedBanditEasy-v0": Setting(16, alpha=0.1),
+    "MountainCar-v0": Setting(alpha=0.1),
+    "Acrobot-v1": Setting(alpha=0.1, rate=5e-4, steps=6000, target=20, scale=0.1),
+    "popgym-RepeatFirstEasy-v0": Setting(52, alpha=0.1, discount=0.0, scale=50.0, from_start=True),
+    "popgym-RepeatPreviousEasy-v0": Setting(5, alpha=0.1, discount=0.0, scale=50.0),
+    "popgym-CountRecallEasy-v0": Setting(52, alpha=0.1, discount=0.0, scale=50.0),
+    "popgym-HigherLowerEasy-v0": Setting(alpha=0.1, steps=2000, discount=0.0, scale=26.0),
+    "popgym-MultiarmedBanditEasy-v0": Setting(16, alpha=0.1, discount=0.9, scale=100.0),
 }

@@ -1,7 +1,7 @@
 """Deep learners of others on the same logs: DiscreteCQL and behaviour cloning of d3rlpy, on stacked frames.
 
 They see observations as they come: numbers standardised by the log, categories one-hot, the last frames side by side,
-each with the action before it. Rewards are divided by their spread in the log. ``pip install 'uqf[rivals]'``.
+each with the action before it. ``pip install 'uqf[rivals]'``.
 
 ``python -m uqf.experiments.rivals CartPole-v1 7000 frames=1,alpha=0.1 frames=4`` tries settings on the log of a seed.
 """
@@ -38,29 +38,35 @@ COPIES = 32
 #: Of the networks of d3rlpy.
 HIDDEN, BATCH = 128, 64
 
-#: Gradient steps between two updates of the target network, and of behaviour cloning.
-TARGET_STEPS, CLONING_STEPS = 100, 1000
+#: Gradient steps of behaviour cloning.
+CLONING_STEPS = 1000
 
 Chooser = Callable[[FloatArray, NDArray[np.bool_]], NDArray[np.int64]]
 
 
 @dataclass(frozen=True)
 class Frames:
-    """The last `count` observations and the actions before them as one row of numbers, the newest first."""
+    """The newest observation and others of its episode, each with the action before it, as one row of numbers.
+
+    The others are those before it, the newest first; with `from_start` the first of the episode, in order of time.
+    """
 
     space: Space
     n_actions: int
     count: int
     mean: FloatArray
     spread: FloatArray
+    from_start: bool = False
 
     @classmethod
-    def of(cls, space: Space, n_actions: int, count: int, seen: Sequence[Raw]) -> Frames:
+    def of(
+        cls, space: Space, n_actions: int, count: int, seen: Sequence[Raw], from_start: bool = False
+    ) -> Frames:
         """Standardises the numbers of a log; what is only 0 or 1 stays as it is."""
         rows = _flat(space, seen)
         plain = np.isin(rows, (0.0, 1.0)).all(axis=0)
         spread = np.where(plain | (rows.std(axis=0) < 1e-9), 1.0, rows.std(axis=0))
-        return cls(space, n_actions, count, np.where(plain, 0.0, rows.mean(axis=0)), spread)
+        return cls(space, n_actions, count, np.where(plain, 0.0, rows.mean(axis=0)), spread, from_start)
 
     @property
     def width(self) -> int:
@@ -76,13 +82,23 @@ class Frames:
         """The row before every action of an episode, whose observations begin with what `reset` shows."""
         one = self.frames(seen[: len(actions)], np.array([-1, *actions[:-1]]))
         rows = np.zeros((len(one), self.count, self.width))
-        for back in range(min(self.count, len(one))):
-            rows[back:, back] = one[: len(one) - back]
+        rows[:, 0] = one
+        for place in range(1, min(self.count, len(one))):
+            rows[place:, place] = one[place - 1] if self.from_start else one[: len(one) - place]
         return rows.reshape(len(one), -1)
 
-    def pushed(self, rows: FloatArray, seen: Sequence[Raw], actions: NDArray[np.int64]) -> FloatArray:
-        """Rows after one step more."""
-        return np.hstack([self.frames(seen, actions), rows[:, : -self.width]])
+    def pushed(
+        self, rows: FloatArray, seen: Sequence[Raw], actions: NDArray[np.int64], step: int
+    ) -> FloatArray:
+        """Rows after this many steps, from the rows before the last of them."""
+        newest, width = self.frames(seen, actions), self.width
+        if not self.from_start:
+            return np.hstack([newest, rows[:, :-width]])
+        kept = rows.copy()
+        if 0 < step < self.count:
+            kept[:, step * width : (step + 1) * width] = rows[:, :width]
+        kept[:, :width] = newest
+        return kept
 
 
 def _flat(space: Space, seen: Sequence[Raw]) -> FloatArray:
@@ -113,7 +129,7 @@ class Rival:
         """Returns of numbered episodes, one in each environment."""
         seen = [begun(env, seed, first + place) for place, env in enumerate(envs)]
         rows = np.zeros((len(envs), self.frames.count * self.frames.width))
-        rows = self.frames.pushed(rows, seen, np.full(len(envs), -1))
+        rows = self.frames.pushed(rows, seen, np.full(len(envs), -1), 0)
         returns, over = np.zeros(len(envs)), np.zeros(len(envs), np.bool_)
         for step in range(steps):
             chosen = self.choose(rows, np.full(len(envs), step == 0))
@@ -123,7 +139,7 @@ class Rival:
                 over[place] = ended or cut
             if over.all():
                 break
-            rows = self.frames.pushed(rows, seen, chosen)
+            rows = self.frames.pushed(rows, seen, chosen, step + 1)
         return returns.tolist()
 
 
@@ -141,14 +157,14 @@ class RawLog:
         played = place.world(seed).episodes(None, range(place.episodes), seed=seed)
         return cls(place, seed, sorted(played, key=lambda one: one.number))
 
-    def frames(self, count: int) -> Frames:
+    def frames(self, setting: Setting) -> Frames:
         """Standardised by this log."""
         world = self.place.world(self.seed)
         seen = [one for episode in self.played for one in (episode.first, *episode.observations)]
-        return Frames.of(world.observation_space, world.n_actions, count, seen)
+        return Frames.of(world.observation_space, world.n_actions, setting.frames, seen, setting.from_start)
 
-    def dataset(self, frames: Frames) -> d3rlpy.dataset.MDPDataset:
-        """As d3rlpy takes it."""
+    def dataset(self, frames: Frames, scale: float) -> d3rlpy.dataset.MDPDataset:
+        """As d3rlpy takes it, with rewards times `scale`."""
         import d3rlpy
 
         rewards = np.concatenate([one.rewards for one in self.played])
@@ -160,7 +176,7 @@ class RawLog:
         return d3rlpy.dataset.MDPDataset(
             np.concatenate(rows).astype(np.float32),
             np.concatenate([one.actions for one in self.played]),
-            (rewards / (rewards.std() or 1.0)).astype(np.float32),
+            (scale * rewards).astype(np.float32),
             terminals,
             timeouts,
             action_size=frames.n_actions,
@@ -186,13 +202,13 @@ def offline(log: RawLog, setting: Setting, *, cloning: bool = False) -> Rival:
     else:
         config, steps = (
             d3rlpy.algos.DiscreteCQLConfig(
-                gamma=log.place.discount, alpha=setting.alpha, target_update_interval=TARGET_STEPS, **common
+                gamma=setting.discount, alpha=setting.alpha, target_update_interval=setting.target, **common
             ),
             setting.steps,
         )
-    frames, learner = log.frames(setting.frames), config.create(device=False)
+    frames, learner = log.frames(setting), config.create(device=False)
     learner.fit(
-        log.dataset(frames),
+        log.dataset(frames, setting.scale),
         n_steps=steps,
         n_steps_per_epoch=steps,
         show_progress=False,
@@ -220,9 +236,10 @@ def recurrent_ppo(place: GymnasiumPlace, seed: int, steps: int) -> Rival:
         env = FlattenObservation(TimeLimit(made(place.source), place.steps))
         return TransformAction(env, lambda code: actions[int(code)], Discrete(len(actions)))
 
+    copies = VecNormalize(DummyVecEnv([one] * 8), norm_reward=False)
     learner = RecurrentPPO(
         "MlpLstmPolicy",
-        VecNormalize(DummyVecEnv([one] * 8), norm_obs=False, gamma=0.98),
+        copies,
         n_steps=32,
         batch_size=256,
         n_epochs=20,
@@ -234,7 +251,7 @@ def recurrent_ppo(place: GymnasiumPlace, seed: int, steps: int) -> Rival:
             "ortho_init": False,
             "activation_fn": torch.nn.ReLU,
             "lstm_hidden_size": 64,
-            "net_arch": [64],
+            "net_arch": {"pi": [64], "vf": [64]},
         },
         seed=seed,
         device="cpu",
@@ -244,7 +261,7 @@ def recurrent_ppo(place: GymnasiumPlace, seed: int, steps: int) -> Rival:
     memory: list[Memory] = [None]
 
     def choose(rows: FloatArray, starts: NDArray[np.bool_]) -> NDArray[np.int64]:
-        seen = rows[:, :width].astype(np.float32)
+        seen = copies.normalize_obs(rows[:, :width].astype(np.float32))
         chosen, memory[0] = learner.predict(
             seen, None if starts.all() else memory[0], episode_start=starts, deterministic=True
         )
