@@ -56,7 +56,9 @@ def stops_at(moments, log, folder):
             assert os.listdir(folder) == [out.name]
             if code == 130:
                 assert said == "" or "Stopped." in said, place
-            if out.read_bytes() != b"old":  # Ctrl-C may come when the new file is there already: then it is whole
+            if (
+                out.read_bytes() != b"old"
+            ):  # Ctrl-C may come when the new file is there already: then it is whole
                 assert arguments[0] == "fit" and uqf.load(out).n_actions == 3
                 out.write_text("old")
             else:
