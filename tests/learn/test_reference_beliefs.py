@@ -16,10 +16,10 @@ from uqf.learn.advantages import (
     RIDGE,
     VALUE_RIDGE,
     VALUE_TRACE,
+    Equations,
     Regression,
     ValueSums,
     learned_value,
-    solved_advantages,
     trace,
 )
 from uqf.learn.belief_memory import BeliefMemory
@@ -144,7 +144,7 @@ def test_advantages_are_those_of_the_reference(data, discount):
     penalty = np.full(memory.width, RIDGE)
     penalty[0] = CONSTANT_RIDGE
     sums = Regression(memory, value, discount, trace(len(data))).sums(Parts(memory, data, 1))
-    ((found, noise),) = solved_advantages(memory, sums.grams, [sums.moments])
+    ((found, noise),) = Equations(memory, sums.grams).solved([sums.moments])
     spreads = []
     everything = before.T @ (weights[:, np.newaxis] * before)
     for action in range(data.n_actions):

@@ -12,7 +12,7 @@ from uqf import _core
 from uqf import _reference_filters as reference
 from uqf.data.along import returns_to_go
 from uqf.learn import spectral_q
-from uqf.learn.advantages import RIDGE, solved_advantages
+from uqf.learn.advantages import RIDGE, Equations
 from uqf.learn.discounts import Halves
 from uqf.learn.filters import alternation, words
 from uqf.learn.filters.alternation import learned_filter
@@ -295,7 +295,7 @@ def test_policies_are_worth_on_other_episodes_what_they_earn(ring, ring_data):
     halves = Halves(memory, ring_data[:200], ring_data[200:], 0.97, 0.6, 1)
     blind = uqf.estimate_return(ring, None, episodes=4000, seed=3).mean
     for ridge, worth in halves.worths(0.9, (40.0, 4_000.0)).items():
-        ((weights, noise),) = solved_advantages(memory, halves.grams, [halves.learned(0.9)[1]], ridge)
+        ((weights, noise),) = Equations(memory, halves.grams, ridge).solved([halves.learned(0.9)[1]])
         policy = memory.policy(weights, 0.6 * noise)
         assert abs(worth - uqf.estimate_return(ring, policy, episodes=4000, seed=3).mean) < 0.05
         assert worth > blind + 0.2

@@ -155,28 +155,46 @@ class AdvantageSums:
         return AdvantageSums(self.grams.plus(other.grams), self.moments.plus(other.moments))
 
 
-def solved_advantages(
-    memory: Memory, grams: Grams, moments: Sequence[Moments], ridge: float = RIDGE
-) -> list[tuple[FloatArray, float]]:
-    """(weights (width, actions), their noise in units of reward) for each of the moments."""
-    penalty = np.full(memory.width, ridge)
-    penalty[0] = max(CONSTANT_RIDGE, ridge)
-    weights = np.zeros((len(moments), memory.width, len(grams.starts)))
-    total = np.zeros((memory.width, memory.width))
-    common: list[tuple[float, int, FloatArray]] = []
-    for action in grams.blocks:
-        gram = grams.whole(action, memory)
-        total += gram
-        factor = scipy.linalg.cho_factor(gram + np.diag(penalty), overwrite_a=True, check_finite=False)
-        wanted = np.stack([one.sums[action] for one in moments], axis=1)
-        weights[:, :, action] = scipy.linalg.cho_solve(factor, wanted, check_finite=False).T
-        common = sorted([*common, (-gram[0, 0], action, factor)], key=lambda entry: entry[:2])[:NOISE_ACTIONS]
-    # The variance of a prediction is that of a target times xᵀ (ridge + gram)⁻¹ x, averaged over all x.
-    spreads = [np.trace(scipy.linalg.cho_solve(factor, total)) / total[0, 0] for _, _, factor in common]
-    noises = (np.sqrt(one.squares / one.steps * np.mean(spreads)) for one in moments)
-    return [
-        (own, float(max(noise, np.finfo(float).tiny))) for own, noise in zip(weights, noises, strict=True)
-    ]
+class Equations:
+    """The normal equations of the advantages, with a penalty; solved for one right side or several.
+
+    Those of the commonest actions are kept factored, for the next time and for the noise.
+    """
+
+    def __init__(self, memory: Memory, grams: Grams, ridge: float = RIDGE) -> None:
+        self._memory, self._grams = memory, grams
+        self._penalty = np.full(memory.width, ridge)
+        self._penalty[0] = max(CONSTANT_RIDGE, ridge)
+        common = sorted(grams.blocks, key=lambda action: (-grams.weight(action), action))
+        self._kept = {action: self._factor(action) for action in common[:NOISE_ACTIONS]}
+        total = grams.together().whole(0, memory)
+        # The variance of a prediction is that of a target times xᵀ (ridge + gram)⁻¹ x, averaged over all x.
+        spreads = [_trace(factor, total) / total[0, 0] for factor in self._kept.values()]
+        self._spread = float(np.mean(spreads))
+
+    def solved(self, moments: Sequence[Moments]) -> list[tuple[FloatArray, float]]:
+        """(weights (width, actions), their noise in units of reward) for each of the moments."""
+        weights = np.zeros((len(moments), self._memory.width, len(self._grams.starts)))
+        for action in self._grams.blocks:
+            factor = self._kept[action] if action in self._kept else self._factor(action)
+            wanted = np.stack([one.sums[action] for one in moments], axis=1)
+            weights[:, :, action] = scipy.linalg.cho_solve((factor, False), wanted, check_finite=False).T
+        noises = [float(np.sqrt(one.squares / one.steps * self._spread)) for one in moments]
+        least = float(np.finfo(float).tiny)
+        return [(own, max(noise, least)) for own, noise in zip(weights, noises, strict=True)]
+
+    def _factor(self, action: int) -> FloatArray:
+        """U with Uᵀ U = gram + penalty; what is below its diagonal means nothing."""
+        left = self._grams.whole(action, self._memory)
+        left[np.diag_indices_from(left)] += self._penalty
+        return np.asarray(scipy.linalg.cho_factor(left, overwrite_a=True, check_finite=False)[0])
+
+
+def _trace(factor: FloatArray, right: FloatArray) -> float:
+    """Trace of (Uᵀ U)⁻¹ times a symmetric matrix, by the inverse: a third of the work of solving for every column."""
+    inverse, _ = scipy.linalg.lapack.dpotri(factor)
+    upper = np.triu(inverse)
+    return float(2.0 * np.vdot(upper, right) - np.diag(upper) @ np.diag(right))
 
 
 def learned_value(episodes: Parts, discount: float, towards: Softmax | None = None) -> FloatArray:
@@ -225,21 +243,22 @@ def advantage_sums(
 
 
 def swept_again(
-    episodes: Parts, first: Softmax, grams: Grams | None, discount: float, decay: float
+    episodes: Parts, first: Softmax, equations: Equations | None, discount: float, decay: float
 ) -> Softmax:
     """The policy after a second sweep, which learns the advantages of a policy half-way from the log to the first.
 
     One step of improvement ends where the log's own future begins. A second one looks at the future of a policy that is
     already better; whole steps would leave what the log can tell, so the half-way policy is looked at, and values are
-    averaged with those of the first sweep, each in units of its own noise. `grams` are those of the episodes, if known.
+    averaged with those of the first sweep, each in units of its own noise. `equations` are those of the episodes, if
+    known.
     """
     value = learned_value(episodes, discount, first)
     regression = Regression(episodes.memory, value, discount, decay, first)
-    if grams is None:
+    if equations is None:
         sums = regression.sums(episodes)
-        grams, moments = sums.grams, sums.moments
+        equations, moments = Equations(episodes.memory, sums.grams), sums.moments
     else:
         moments = regression.moments(episodes)
-    ((weights, noise),) = solved_advantages(episodes.memory, grams, [moments])
+    ((weights, noise),) = equations.solved([moments])
     both = (1.0 - SECOND) * first.weights + SECOND * first.noise / noise * weights
     return Softmax(both, first.noise, first.temperature)

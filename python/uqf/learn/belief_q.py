@@ -22,11 +22,11 @@ from uqf.data.trajectories import Trajectories
 from uqf.learn.advantages import (
     TEMPERATURE,
     VALUE_STEPS,
+    Equations,
     Regression,
     Softmax,
     advantage_sums,
     learned_value,
-    solved_advantages,
     swept_again,
     trace,
 )
@@ -240,10 +240,11 @@ class BeliefQ(Learner):
         else:
             work = partial(advantage_sums, regression, overview.without_sample(), self.threads)
             sums = reader.sum("advantages", work, cost)
-        ((weights, noise),) = solved_advantages(memory, sums.grams, [sums.moments])
+        equations = Equations(memory, sums.grams)
+        ((weights, noise),) = equations.solved([sums.moments])
         reader.reporter.enter("second sweep", f"{sample.n_steps:,} steps", cost * sample.n_steps)
         first = Softmax(weights, noise, TEMPERATURE * noise)
-        last = swept_again(few, first, sums.grams if whole else None, learning_discount, trace(len(sample)))
+        last = swept_again(few, first, equations if whole else None, learning_discount, trace(len(sample)))
         return memory.policy(last.weights, last.temperature if self.temperature is None else self.temperature)
 
     def _diagnostics(self, overview: Overview, choice: Choice, trainer: CloneTrainer) -> dict[str, object]:

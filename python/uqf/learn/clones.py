@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 
 import numpy as np
@@ -13,25 +13,25 @@ from uqf import _core
 from uqf.data.map_reduce import map_reduce
 from uqf.data.progress import Reporter
 from uqf.data.shards import Workers
-from uqf.learn.moments import embedding, guessed_clones
+from uqf.learn.moments import GUESS_STEPS, MIN_GUESS, Start
 from uqf.learn.prediction import with_all_episodes
 from uqf.learn.sample import Sample
 
 #: Sizes that are tried, in parts of the largest.
 FRACTIONS = (15, 4, 1)
 
-#: Steps that models see at most, and steps on which the first guess of their clones rests.
+#: Steps that models see at most.
 MAX_STEPS = 300_000
-GUESS_STEPS = 20_000
 
-#: About how many nanoseconds a step of that guess takes; measured.
+#: About how many nanoseconds a step of the first guess of their clones takes; measured.
 START_COST = 1000.0
 
 #: Iterations of a fresh model, of one that goes on with more episodes, and of the averages at the end: while sizes are
-#: compared, and finally (or one for every so many steps, if that is more).
+#: compared, where there is but one size, and finally (or one for every so many steps, if that is more).
 EXPLORE = 40
 GO_ON = 10
 SETTLE = 16
+SINGLE_SETTLE = 4
 FINAL_SETTLE = 20
 STEPS_PER_SETTLING = 10_000
 
@@ -54,28 +54,6 @@ MAX_FEATURES = 480
 
 #: ("action" or "observation", code) of all that occurs in some episodes.
 Codes = frozenset[tuple[str, int]]
-
-
-@dataclass(frozen=True)
-class Start:
-    """Where the training on a sample begins: its first steps, embedded by their past and future."""
-
-    sample: Sample
-    guess: Sample
-    rows: NDArray[np.float32]
-
-    @classmethod
-    def of(cls, sample: Sample, layout: _core.CloneLayout) -> Start:
-        """With what the layout calls alike."""
-        guess = sample.first(GUESS_STEPS)
-        return cls(sample, guess, embedding(guess.data, layout))
-
-    def models(self, layout: _core.CloneLayout, numbers: range, seed: int) -> _core.CloneModels:
-        """New models, numbered for their random streams."""
-        streams = [np.random.default_rng([seed, number]) for number in numbers]
-        guess = self.guess
-        labels = np.stack([guessed_clones(guess.data, layout, self.rows, rng) for rng in streams])
-        return layout.started(guess.data, labels, first=numbers.start, seed=seed, tasks=guess.tasks)
 
 
 @dataclass(frozen=True)
@@ -162,6 +140,7 @@ class CloneTrainer:
         self.sample, self.seed, self.threads = sample, seed, threads
         self.executor, self.reporter, self.stage = executor, reporter, "training"
         self._settle = settling(sample.data.n_steps)
+        self._start: Start | None = None
         layouts = [
             _core.CloneLayout(sample.data, states=max(1, states // part), tasks=sample.tasks)
             for part in FRACTIONS
@@ -222,8 +201,11 @@ class CloneTrainer:
         weights = np.array([test.data[part].n_steps for part in groups])
         trained, found, self.stage = [], [], "choosing"
         start = Start.of(train, self.layouts[-1])
+        if start.guess.data.n_steps >= MIN_GUESS:
+            self._start = replace(start, sample=self.sample)
+        settle = SETTLE if len(self.layouts) > 1 else SINGLE_SETTLE
         for layout in self.layouts:
-            fitted = self.fresh(start, layout, range(models), SETTLE)
+            fitted = self.fresh(start, layout, range(models), settle)
             trained.append(fitted)
             if len(self.layouts) > 1:
                 judged = [np.mean(fitted.score(test.data[part], tasks=test.tasks[part])) for part in groups]
@@ -247,8 +229,9 @@ class CloneTrainer:
             if plan.begun is not None:
                 found.append(self.go_on(plan.begun, plan.layout))
             if plan.models > have:
-                start, numbers = Start.of(self.sample, self.layouts[-1]), range(have, plan.models)
-                found.append(self.fresh(start, plan.layout, numbers, self._settle))
+                self._start = self._start or Start.of(self.sample, self.layouts[-1])
+                numbers = range(have, plan.models)
+                found.append(self.fresh(self._start, plan.layout, numbers, self._settle))
             families.append(reduce(_core.CloneModels.plus, found))
         return families
 
@@ -280,8 +263,8 @@ def clones_of(sizes: Sequence[Size]) -> float:
 
 def choosing_work(steps: int, sizes: Sequence[Size]) -> float:
     """About how many nanoseconds comparing sizes takes, on so many steps."""
-    half = min(steps // 2, MAX_COMPARED)
-    return sum(size.work(half, EXPLORE, SETTLE) + size.scoring_work(2 * half) for size in sizes)
+    half, settle = min(steps // 2, MAX_COMPARED), SETTLE if len(sizes) > 1 else SINGLE_SETTLE
+    return sum(size.work(half, EXPLORE, settle) + size.scoring_work(2 * half) for size in sizes)
 
 
 def training_work(steps: int, sizes: Sequence[Size], begun: float) -> float:

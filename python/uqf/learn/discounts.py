@@ -11,7 +11,7 @@ import numpy as np
 from uqf.data.along import advantages, cut_before
 from uqf.data.checks import FloatArray, probability
 from uqf.data.trajectories import Trajectories
-from uqf.learn.advantages import Moments, Softmax, ValueSums, solved_advantages
+from uqf.learn.advantages import Equations, Moments, Softmax, ValueSums
 from uqf.learn.gain import gain
 from uqf.learn.grams import Grams
 from uqf.learn.memory import Memory, Rows
@@ -80,7 +80,7 @@ class Halves:
     def gains(self, discounts: list[float]) -> dict[float, float]:
         """By learning discount: what its policy gains by single steps on the test episodes, in standard errors."""
         pairs = [self.learned(discount) for discount in discounts]
-        solved = solved_advantages(self.memory, self.grams, [moments for _, moments in pairs])
+        solved = Equations(self.memory, self.grams).solved([moments for _, moments in pairs])
         before, gains = cut_before(self.test), {}
         for discount, (value, _), (weights, noise) in zip(discounts, pairs, solved, strict=True):
             values = (self.rows @ weights.astype(np.float32)).astype(np.float64)
@@ -95,7 +95,7 @@ class Halves:
         """By penalty of the advantages: the value of the whole policy before the first step, off-policy."""
         (_, moments), found = self.learned(discount), {}
         for ridge in ridges:
-            ((weights, noise),) = solved_advantages(self.memory, self.grams, [moments], ridge)
+            ((weights, noise),) = Equations(self.memory, self.grams, ridge).solved([moments])
             policy = Softmax(weights, noise, self.temperature * noise)
             ratios = policy.ratios(self.rows, self.test, 1.0)
             value = ValueSums.of(self.rows, self.test, discount, ratios).value()

@@ -13,6 +13,7 @@ from uqf.data.checks import probability
 from uqf.data.overview import COST, Overview
 from uqf.data.progress import Callback, Reporter
 from uqf.data.reader import Reader
+from uqf.data.room import give_back
 from uqf.data.shards import Data, Workers
 from uqf.data.trajectories import Trajectories
 from uqf.errors import UQFError
@@ -172,6 +173,8 @@ def fit(
     keeps = halves[0].n_steps >= MIN_KEPT
     left = (learner.refit_work if keeps else learner.work)(reader.n_steps)
     reporter.expect(left)
+    if not reader.in_memory:
+        give_back()
     again = learner.refit if keeps else clone(learner).fit
     chosen = again(data, executor=executor, progress=reporter.within(name, left))
     chosen.trial_ = Trial(learner.policy_, *halves)

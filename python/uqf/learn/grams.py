@@ -61,12 +61,24 @@ class Grams:
                 mine[group] = mine[group] + block if group in mine else block
         return Grams(merged, self.starts + other.starts)
 
+    def together(self) -> Grams:
+        """All actions as one, number 0."""
+        sums: dict[int, FloatArray] = {}
+        for blocks in self.blocks.values():
+            for group, block in blocks.items():
+                sums[group] = sums[group] + block if group in sums else block
+        return Grams({0: sums}, self.starts.sum(keepdims=True))
+
+    def weight(self, action: int) -> float:
+        """Σ w over the steps with an action."""
+        return float(self.starts[action] + sum(block[0, 0] for block in self.blocks[action].values()))
+
     def whole(self, action: int, memory: Memory) -> FloatArray:
         """Σ w x xᵀ over the steps with an action, (width, width)."""
         total = self.starts[action] * np.outer(memory.start, memory.start)
         for group, block in self.blocks[action].items():
             columns = memory.groups[group]
-            total[np.ix_(columns, columns)] += block
+            total[columns[:, np.newaxis], columns] += block
         return np.asarray(total)
 
 

@@ -31,7 +31,7 @@ class Memory(Protocol):
 
     @property
     def groups(self) -> list[NDArray[np.int64]]:
-        """Columns that may differ from zero together, the constant among them; other products are never taken."""
+        """Columns that may differ from zero together, the constant first; other products are never taken."""
 
     @property
     def start(self) -> FloatArray:

@@ -8,6 +8,7 @@ within an observation are the first guess of its clones.
 from __future__ import annotations
 
 import warnings
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,7 @@ from scipy.cluster.vq import kmeans2
 from uqf import _core
 from uqf.data.along import discounted_backward, discounted_forward, time_within
 from uqf.data.trajectories import Trajectories
+from uqf.learn.sample import Sample
 
 #: Symbols that are told apart, the commonest; the rest count as one.
 SYMBOLS = 16
@@ -37,7 +39,33 @@ RIDGE = 1e-2
 ROUNDS = 8
 MAX_POINTS = 8_000
 
+#: Steps on which the guess rests at most. One that rests on so many of one half serves for all episodes.
+GUESS_STEPS = 20_000
+MIN_GUESS = 10_000
+
 Rows = NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class Start:
+    """Where the training on a sample begins: its first steps, embedded by their past and future."""
+
+    sample: Sample
+    guess: Sample
+    rows: Rows
+
+    @classmethod
+    def of(cls, sample: Sample, layout: _core.CloneLayout) -> Start:
+        """With what the layout calls alike."""
+        guess = sample.first(GUESS_STEPS)
+        return cls(sample, guess, embedding(guess.data, layout))
+
+    def models(self, layout: _core.CloneLayout, numbers: range, seed: int) -> _core.CloneModels:
+        """New models, numbered for their random streams."""
+        streams = [np.random.default_rng([seed, number]) for number in numbers]
+        guess = self.guess
+        labels = np.stack([guessed_clones(guess.data, layout, self.rows, rng) for rng in streams])
+        return layout.started(guess.data, labels, first=numbers.start, seed=seed, tasks=guess.tasks)
 
 
 def embedding(data: Trajectories, layout: _core.CloneLayout) -> Rows:

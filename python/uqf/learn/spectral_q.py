@@ -19,10 +19,10 @@ from uqf.data.trajectories import Trajectories
 from uqf.learn.advantages import (
     RIDGE,
     VALUE_STEPS,
+    Equations,
     Regression,
     advantage_sums,
     learned_value,
-    solved_advantages,
 )
 from uqf.learn.discounts import MIN_EPISODES, Halves, learning_discounts
 from uqf.learn.filters.alternation import learned_filter, steps_read
@@ -142,7 +142,7 @@ class SpectralQ(Learner):
             regression = Regression(memory, value, choice.learning_discount, trace(overview.episodes))
             work = partial(advantage_sums, regression, overview.without_sample(), self.threads)
             sums = reader.sum("advantages", work, REGRESSION_COST)
-            ((weights, noise),) = solved_advantages(memory, sums.grams, [sums.moments], choice.ridge)
+            ((weights, noise),) = Equations(memory, sums.grams, choice.ridge).solved([sums.moments])
         usual = temperature(overview.episodes) * noise
         self.policy_ = memory.policy(weights, usual if self.temperature is None else self.temperature)
         self._kept = choice

@@ -20,7 +20,8 @@ from uqf.data.checks import FloatArray
 from uqf.data.propensities import ActionShares, last_observations, last_symbols
 from uqf.data.trajectories import Trajectories
 from uqf.learn.belief_memory import BeliefMemory
-from uqf.learn.clones import EXPLORE, SETTLE, Start, Training
+from uqf.learn.clones import EXPLORE, SETTLE, Training
+from uqf.learn.moments import Start
 from uqf.learn.sample import Sample
 
 IntArray = NDArray[np.int64]

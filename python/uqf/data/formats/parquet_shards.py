@@ -14,6 +14,7 @@ from uqf.data.formats.columns import Layout, LogColumns, naming
 from uqf.data.formats.episodes import episodes_of, recoded
 from uqf.data.formats.parquet import files_of, tables_of
 from uqf.data.formats.survey import FileSurvey, survey
+from uqf.data.room import give_back
 from uqf.data.trajectories import Trajectories
 from uqf.errors import FileFormatError
 
@@ -47,6 +48,8 @@ class ParquetShard:
             tables = tables_of([Path(self.path)], self.batch_rows, self.layout.columns)
             for data in episodes_of(tables, self.layout, self.alphabet):
                 yield data if self.written is None else recoded(data, self.written, self.asked)
+                del data
+        give_back()
 
 
 class Shards:
