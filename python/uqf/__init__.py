@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from uqf.learn.belief_q import BeliefQ as BeliefQ
     from uqf.learn.context_q import ContextQ as ContextQ
     from uqf.learn.fit import fit as fit
+    from uqf.learn.lag_q import LagQ as LagQ
     from uqf.learn.markov_test import MarkovTest as MarkovTest
     from uqf.learn.markov_test import markov_test as markov_test
     from uqf.learn.model_q import ModelQ as ModelQ
@@ -135,6 +136,7 @@ _ON_REQUEST = {
     "ModelQ": ("uqf.learn.model_q", None),
     "NoisyQ": ("uqf.learn.noisy_q", None),
     "TableQ": ("uqf.learn.table_q", None),
+    "LagQ": ("uqf.learn.lag_q", None),
     "SpectralQ": ("uqf.learn.spectral_q", None),
     "UQF": ("uqf.learn.uqf", None),
     "MarkovTest": ("uqf.learn.markov_test", None),

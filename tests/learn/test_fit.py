@@ -46,7 +46,7 @@ def contents(data):
 def test_the_learners_of_the_package_are_tried_the_quickest_first(data):
     learner = uqf.fit(data, discount=0.95)
     chosen = learner.diagnostics_["chosen"]
-    assert list(chosen["candidates"]) == ["ContextQ", SHORT, "SpectralQ", "BeliefQ", *PLANS]
+    assert list(chosen["candidates"]) == ["ContextQ", SHORT, "LagQ", "SpectralQ", "BeliefQ", *PLANS]
     assert type(learner).__name__ == chosen["learner"]
     assert learner.discount == 0.95
 

@@ -22,6 +22,7 @@ OURS = {
     "BeliefQ": lambda: uqf.BeliefQ(0.9, states=4, models=1),
     "ContextQ": lambda: uqf.ContextQ(0.9),
     "SpectralQ": lambda: uqf.SpectralQ(0.9, rank=7, rounds=1),
+    "LagQ": lambda: uqf.LagQ(0.9, lags=2),
     "TableQ": lambda: uqf.TableQ(0.9),
     "ModelQ": lambda: uqf.ModelQ(0.9, states=4, models=1),
     "NoisyQ": lambda: uqf.NoisyQ(0.9),
@@ -237,6 +238,12 @@ CHANGES = {
         "learning_discount": ({}, 0.3, 0.9),
         "temperature": ({}, None, 0.5),
     },
+    uqf.LagQ: {
+        "discount": ({}, 0.9, 0.3),
+        "lags": ({}, 1, 2),
+        "learning_discount": ({}, 0.3, 0.9),
+        "temperature": ({}, None, 0.5),
+    },
     uqf.TableQ: {"discount": ({}, 0.9, 0.3), "temperature": ({}, 0.0, 0.5)},
     uqf.ModelQ: {
         "discount": ({}, 0.9, 0.3),
@@ -252,6 +259,7 @@ USUAL = {
     uqf.BeliefQ: {"states": 4, "models": 1},
     uqf.ContextQ: {},
     uqf.SpectralQ: {"rank": 7, "rounds": 1},
+    uqf.LagQ: {"lags": 2},
     uqf.TableQ: {},
     uqf.ModelQ: {"states": 4, "models": 1},
     uqf.NoisyQ: {},

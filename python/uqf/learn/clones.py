@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from functools import reduce
 
 import numpy as np
-from numpy.typing import NDArray
 
 from uqf import _core
 from uqf.data.map_reduce import map_reduce

@@ -21,6 +21,7 @@ from uqf.learn.belief_q import BeliefQ
 from uqf.learn.choice import HORIZONS, Candidate, Tried, best, told
 from uqf.learn.context_q import ContextQ
 from uqf.learn.gain import Baseline, Gain, policy_gain
+from uqf.learn.lag_q import LagQ
 from uqf.learn.learner import Learner
 from uqf.learn.markov_test import MIN_EPISODES, MarkovTest, looked_at, markov_test
 from uqf.learn.mistakes import mistakes
@@ -36,6 +37,7 @@ CANDIDATES = [
     Candidate(lambda discount, seed: TableQ(discount), plans_on_observations=True),
     Candidate(lambda discount, seed: ContextQ(discount)),
     Candidate(lambda discount, seed: ContextQ(discount, learning_discount=0.0), note="the next reward only"),
+    Candidate(lambda discount, seed: LagQ(discount)),
     Candidate(lambda discount, seed: SpectralQ(discount)),
     Candidate(lambda discount, seed: BeliefQ(discount, seed=seed)),
 ]

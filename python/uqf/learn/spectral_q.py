@@ -121,10 +121,18 @@ class SpectralQ(Learner):
     def _filter_work(self, steps: int) -> float:
         return ROUND_COST * (1 + self.rank) * steps_read(steps, self.rounds)
 
-    def _fit(self, data: Data, kept: Choice | None, executor: Workers, progress: Callback | None) -> Self:
-        checked_temperature(self.temperature)
+    def _check(self) -> None:
         positive("rank", self.rank)
         positive("rounds", self.rounds)
+
+    def _memory(self, steps: Steps) -> FilterMemory:
+        return FilterMemory.of(
+            learned_filter(steps, self.rank, self.rounds, self.threads), steps, self.threads
+        )
+
+    def _fit(self, data: Data, kept: Choice | None, executor: Workers, progress: Callback | None) -> Self:
+        checked_temperature(self.temperature)
+        self._check()
         discounts = learning_discounts(self.discount, self.learning_discount)
         reader = Reader(data, work=self.work, threads=self.threads, executor=executor, progress=progress)
         with single_blas():
@@ -132,8 +140,7 @@ class SpectralQ(Learner):
             sample = overview.known(overview.sample)
             reader.reporter.enter("filters", f"{sample.n_steps:,} steps", self._filter_work(sample.n_steps))
             steps = Steps.of(sample)
-            learned = learned_filter(steps, self.rank, self.rounds, self.threads)
-            memory = FilterMemory.of(learned, steps, self.threads)
+            memory = self._memory(steps)
             few = sample[: episodes_within(sample, VALUE_STEPS)]
             reader.reporter.enter("values", f"{few.n_steps:,} steps", REGRESSION_COST * few.n_steps)
             compared = few[: episodes_within(few, CHOICE_STEPS)]
@@ -147,13 +154,13 @@ class SpectralQ(Learner):
         self.policy_ = memory.policy(weights, usual if self.temperature is None else self.temperature)
         self._kept = choice
         self.diagnostics_ = {
-            "learner": "SpectralQ",
+            "learner": type(self).__name__,
             "episodes": overview.episodes,
             "steps": overview.steps,
             "steps_for_filters": sample.n_steps,
             "symbols": len(steps.alphabet),
-            "rank": len(learned.start),
-            "correlations": learned.values.tolist(),
+            "rank": memory.width - 1,
+            "correlations": memory.filter.values.tolist(),
             "learning_discount": choice.learning_discount,
             "learning_discount_evidence": choice.gains,
             "ridge": choice.ridge,

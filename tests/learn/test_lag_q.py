@@ -1,0 +1,83 @@
+"""LagQ: what was seen some steps ago."""
+
+import numpy as np
+import pytest
+
+import uqf
+
+CARDS, AGO, LENGTH = 4, 4, 30
+
+
+def dealt(episodes, seed):
+    """Cards are shown one after the other; naming the one of four steps ago pays 1, another costs 1."""
+    rng = np.random.default_rng(seed)
+    shown, named = rng.integers(CARDS, size=(2, episodes, LENGTH))
+    right = named[:, AGO:] == shown[:, : LENGTH - AGO]
+    rewards = np.hstack([np.zeros((episodes, AGO)), np.where(right, 1.0, -1.0)])
+    return uqf.Trajectories(
+        named.ravel(),
+        shown.ravel(),
+        rewards.ravel(),
+        LENGTH * np.arange(episodes + 1),
+        n_actions=CARDS,
+        n_observations=CARDS,
+        behavior_probs=np.full(episodes * LENGTH, 1.0 / CARDS),
+        terminated=np.ones(episodes, bool),
+    )
+
+
+def named_rightly(policy, data):
+    """Share of the cards of four steps ago that a policy names, told what the log did."""
+    hits = []
+    for episode in data:
+        state = policy.initial_state()
+        for step, (action, observation) in enumerate(episode.history):
+            if step >= AGO:
+                hits.append(policy.action(state) == episode.observations[step - AGO])
+            state = policy.update(state, action, observation)
+    return np.mean(hits)
+
+
+def test_what_was_seen_four_steps_ago_is_named():
+    data, fresh = dealt(300, 0), dealt(30, 1)
+    assert named_rightly(uqf.LagQ(0.99).fit(data).policy_, fresh) > 0.95
+    # Three do not reach so far.
+    assert named_rightly(uqf.LagQ(0.99, lags=3).fit(data).policy_, fresh) < 0.4
+
+
+def test_the_front_door_takes_it_there():
+    chosen = uqf.fit(dealt(200, 2), discount=0.99)
+    assert type(chosen) is uqf.LagQ
+    assert chosen.diagnostics_["chosen"]["learner"] == "LagQ"
+
+
+def test_the_state_is_the_last_observations():
+    data = dealt(40, 3)
+    policy = uqf.LagQ(0.9, lags=3).fit(data).policy_
+    parts = policy.parts()
+    state = np.zeros(3 * CARDS)
+    memory, seen = policy.initial_state(), []
+    for action, observation in data[0].history[:10]:
+        seen = [observation, *seen][:3]
+        state = np.concatenate([np.eye(CARDS)[card] for card in seen] + [np.zeros(CARDS)] * (3 - len(seen)))
+        memory = policy.update(memory, action, observation)
+        np.testing.assert_allclose(
+            policy.q_values(memory), parts["weights"][0] + state @ parts["weights"][1:], atol=1e-5
+        )
+
+
+def test_many_observations_shorten_it_and_too_many_are_refused():
+    data = dealt(40, 4)
+    wide = uqf.Trajectories(
+        **data.__getstate__()
+        | {"observations": np.arange(data.n_steps, dtype=np.int32) % 20, "n_observations": 20}
+    )
+    assert uqf.LagQ(0.9).fit(wide).diagnostics_["rank"] == 60
+    wider = uqf.Trajectories(
+        **data.__getstate__()
+        | {"observations": np.arange(data.n_steps, dtype=np.int32) % 40, "n_observations": 40}
+    )
+    with pytest.raises(uqf.UQFError, match="40 observations: LagQ"):
+        uqf.LagQ(0.9).fit(wider)
+    with pytest.raises(ValueError, match="lags = 0"):
+        uqf.LagQ(0.9, lags=0).fit(data)
