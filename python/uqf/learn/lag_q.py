@@ -76,7 +76,7 @@ class LagQ(SpectralQ):
 
 
 def shift_register(alphabet: Alphabet, shown: NDArray[np.int64], lags: int) -> Filter:
-    """The state [last observation, the one before, …], each as many numbers as there are observations, one of them 1."""
+    """The state [last observation, the one before, …], each as numbers of which one is 1."""
     width = len(shown)
     rank = lags * width
     operators = np.zeros((len(alphabet), 1 + rank, rank), np.float32)
