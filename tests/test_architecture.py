@@ -18,6 +18,7 @@ LAYERS = [
         "_core",
         "errors",
         "files",
+        "pickles",
         "printable",
         "types",
         "_reference",
@@ -74,6 +75,11 @@ def test_every_rust_file_belongs_to_a_declared_module():
 def test_only_the_bindings_know_python(path):
     if module_of(path) != "bindings":
         assert not re.search(r"pyo3|numpy::|\bPy[A-Z]\w+", path.read_text())
+
+
+@pytest.mark.parametrize("path", rust_files(), ids=lambda path: str(path.relative_to(RUST)))
+def test_the_core_imports_only_from_the_lowest_layer(path):
+    assert set(re.findall(r'import\("uqf\.(\w+)', path.read_text())) <= LAYERS[0]
 
 
 def layer_of(name):

@@ -19,7 +19,7 @@ from uqf._core import ForestPolicy as ForestPolicy
 from uqf._core import ObservationPolicy as ObservationPolicy
 from uqf._core import TablePolicy as TablePolicy
 from uqf.data.trajectories import Trajectories
-from uqf.types import Memory, Raw, Record
+from uqf.types import Memory
 
 FloatArray = NDArray[np.float64]
 
@@ -223,13 +223,3 @@ def probs_along(policy: Policy | None, data: Trajectories) -> FloatArray:
             if step < len(history):
                 state = policy.update(state, action, observation)
     return np.stack(rows)
-
-
-def aligned(value: Raw) -> Raw:
-    """The same with every array where the core can read it: after a network it may begin anywhere in memory."""
-    return np.require(value, requirements=["C", "A"]) if isinstance(value, np.ndarray) else value
-
-
-def rebuilt(kind: type[CompiledPolicy], parts: Record) -> CompiledPolicy:
-    """A compiled policy from its `parts()`; pickles refer to this function."""
-    return kind(**{name: aligned(part) for name, part in parts.items()})

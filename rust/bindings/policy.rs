@@ -188,7 +188,7 @@ impl CompiledPolicy {
     fn __reduce__<'py>(
         slf: &Bound<'py, Self>,
     ) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyType>, Bound<'py, PyAny>))> {
-        let rebuilt = slf.py().import("uqf.policies")?.getattr("rebuilt")?;
+        let rebuilt = slf.py().import("uqf.pickles")?.getattr("rebuilt")?;
         Ok((rebuilt, (slf.get_type(), slf.call_method0("parts")?)))
     }
 }

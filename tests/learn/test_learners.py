@@ -120,10 +120,8 @@ def test_diagnostics_name_the_learner_and_hold_notes(name, data):
 @our_learners
 def test_automata_and_singular_values_belong_to_the_spectral_method_alone(name, data):
     learner = OURS[name]().fit(data)
-    kept = [
-        attribute for attribute in ("wfa_", "value_wfa_", "singular_values_") if hasattr(learner, attribute)
-    ]
-    assert kept == (["wfa_", "value_wfa_", "singular_values_"] if name == "UQF" else [])
+    spectral = ["wfa_", "value_wfa_", "singular_values_"]
+    assert [one for one in spectral if hasattr(learner, one)] == (spectral if name == "UQF" else [])
 
 
 @every_learner

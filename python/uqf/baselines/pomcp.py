@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Literal, Self
 
 from uqf import _core
@@ -94,12 +95,8 @@ class POMCP(_core.Pomcp):
         return self
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _rebuilt, (self.env, self.parameters)
+        return partial(type(self), **self.parameters), (self.env,)
 
     def __repr__(self) -> str:
         given = ", ".join(f"{name}={value!r}" for name, value in self.parameters.items() if value is not None)
         return f"POMCP({self.env.name}, {given})"
-
-
-def _rebuilt(env: Environment, parameters: Record) -> POMCP:
-    return POMCP(env, **parameters)

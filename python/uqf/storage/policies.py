@@ -10,6 +10,7 @@ import numpy as np
 from uqf._core import __version__
 from uqf.data.codebook import Codebook
 from uqf.data.trajectories import Trajectories
+from uqf.pickles import aligned
 from uqf.plans import PlanPolicy
 from uqf.policies import (
     AutomatonPolicy,
@@ -20,7 +21,6 @@ from uqf.policies import (
     ForestPolicy,
     ObservationPolicy,
     TablePolicy,
-    aligned,
 )
 from uqf.storage.policy_header import FORMAT, Origin, PolicyHeader
 from uqf.storage.tensors import Arrays, Header, naming_damage, read_tensors, write_tensors
