@@ -51,7 +51,7 @@ LOWEST := build/lowest
 test-lowest: build ## the tests with the oldest versions that pyproject.toml allows
 	$(BIN)/uv venv --quiet --clear --python $(BIN)/python $(LOWEST)
 	$(BIN)/uv pip install --quiet --python $(LOWEST) --resolution lowest-direct --requirement pyproject.toml --extra dev
-	PYTHONPATH=python $(LOWEST)/bin/python -m pytest -m "not slow" -rfEs -n auto --dist loadfile
+	PYTHONPATH=$(CURDIR)/python $(LOWEST)/bin/python -m pytest -m "not slow" -rfEs -n auto --dist loadfile
 
 # Inputs for every door; SEED=… repeats a run.
 COUNT ?= 1000000
