@@ -49,6 +49,12 @@ def test_rows_of_other_code_are_pointed_out(finished, tmp_path):
     assert "other code" not in finished[1]
 
 
+def test_worlds_that_do_not_exist_are_told():
+    run = CliRunner().invoke(app, ["worlds", "--only", "chess"], env={"COLUMNS": "300"})
+    assert run.exit_code == 2
+    assert "no world has 'chess' in its name: " in run.output and "FrozenLake-v1" in run.output
+
+
 def test_ctrl_c_keeps_finished_cells_and_says_how_to_go_on(tmp_path, monkeypatch):
     def work(self, cell):
         if cell.method != "random":

@@ -7,6 +7,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
+import uqf
 from uqf.cli.commands import app
 
 COMMANDS = sorted(typer.main.get_command(app).commands)
@@ -29,6 +30,11 @@ def test_paragraphs_fill_the_lines():
     for line, following in pairwise(lines):
         if line and following:
             assert len(line) + 1 + len(following.split()[0]) > 76, line
+
+
+def test_the_program_tells_its_version():
+    assert CliRunner().invoke(app, ["--version"]).output == f"uqf {uqf.__version__}\n"
+    assert "From a log to a policy" in shown() and "--version" in shown()
 
 
 def test_names_of_extras_are_shown():

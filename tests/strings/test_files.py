@@ -156,3 +156,17 @@ def test_only_probabilistic_automata_are_written(path):
     with pytest.raises(ValueError, match="must sum to one"):
         write_automaton(uqf.WFA([1.0], [[[0.2]]], [0.5]), path)
     assert not path.exists()
+
+
+def test_only_what_can_be_read_again_is_written(path):
+    with pytest.raises(TypeError, match=r"strings is a list: give Strings\(…\)"):
+        write_strings(["ab"], path)
+    with pytest.raises(ValueError, match="probabilities: give finite numbers"):
+        write_probabilities([0.5, float("nan")], path)
+    assert not path.exists()
+
+
+def test_one_number_is_spoken_of_as_one(path):
+    path.write_text("3 2\n")
+    with pytest.raises(uqf.FileFormatError, match="should be 1 whole number that is not negative"):
+        read_probabilities(path)

@@ -26,6 +26,16 @@ def test_text_is_a_string_of_characters_and_arrays_are_strings_of_numbers():
     assert mixed.alphabet == ("x", 1), "tokens that cannot be sorted keep the order of their appearance"
 
 
+def test_what_is_no_list_of_strings_is_told():
+    with pytest.raises(TypeError, match="strings = 5: give a list of strings"):
+        Strings(5)
+    with pytest.raises(TypeError, match=r"strings\[0\] is a int"):
+        Strings([1, 2])
+    with pytest.raises(ValueError, match="end in -1, as scikit-splearn fills them up"):
+        Strings(np.array([[0.0, 1.0], [1.0, -1.0]]))
+    assert len(Strings(np.array([[0, 1], [1, 1]]))) == 2
+
+
 @given(string_samples(), st.data())
 def test_selections_are_those_of_a_list(strings, data):
     listed = list(strings)

@@ -142,6 +142,8 @@ def test_unknown_names_suggest_the_nearest():
         uqf.make("spockman")
     with pytest.raises(ValueError, match="did you mean 'gridworld-near'"):
         uqf.make("gridworld-nearby")
+    with pytest.raises(ValueError, match=r"unknown environment 'chess'. Known: tiger, "):
+        uqf.make("chess")
     with pytest.raises(ValueError, match="huge"):
         uqf.make("pocman", maze="huge")
     with pytest.raises(ValueError, match="polite"):

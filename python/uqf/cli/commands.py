@@ -72,6 +72,23 @@ app = typer.Typer(
 experiments.register(app)
 compare.register(app)
 
+
+def _tell_version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"uqf {uqf.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _program(
+    version: Annotated[
+        bool,
+        typer.Option("--version", help="Show the version and exit.", callback=_tell_version, is_eager=True),
+    ] = False,
+) -> None:
+    pass
+
+
 Episodes = Annotated[int, typer.Option(help="Episodes to play.", min=2)]
 
 

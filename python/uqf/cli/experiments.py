@@ -119,7 +119,11 @@ def worlds(
 
     console, results = Console(stderr=as_json), list[Result]()
     with stoppable(console, "Nothing is kept; give fewer seeds for a first look."):
-        chosen = [one for one in places(folder) if not only or any(part in one.name for part in only)]
+        known = places(folder)
+        chosen = [one for one in known if not only or any(part in one.name for part in only)]
+        if not chosen:
+            asked, names = " or ".join(map(repr, only or [])), "; ".join(one.name for one in known)
+            raise typer.BadParameter(f"no world has {asked} in its name: {names}", param_hint="--only")
         for place in chosen:
             found = list(contest(place, range(first_seed, first_seed + seeds), online, rivals))
             results += found

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import operator
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -51,6 +53,10 @@ def probability(name: str, given: float) -> float:
 
 def positive(name: str, given: int) -> int:
     """A count of at least one."""
-    if given < 1:
+    try:
+        count = operator.index(given)
+    except TypeError:
+        raise TypeError(f"{name} = {given!r}: give a whole number of at least 1") from None
+    if count < 1:
         raise ValueError(f"{name} = {given}: give at least 1")
     return given

@@ -94,6 +94,8 @@ def write_strings(strings: Strings, path: PathLike) -> None:
     >>> list(read_strings("own.train"))
     [(0, 1), (1,)]
     """
+    if not isinstance(strings, Strings):
+        raise TypeError(f"strings is a {type(strings).__name__}: give Strings(…) of them")
     flat = list(map(str, strings.symbols.tolist()))
     lines = [f"{len(strings)} {strings.n_symbols}"]
     lines += [
@@ -146,7 +148,10 @@ def write_probabilities(probabilities: ArrayLike, path: PathLike) -> None:
     >>> Path("own_solution.txt").read_text().split()
     ['2', '0.5', '0.25']
     """
-    values = floats("probabilities", probabilities).tolist()
+    numbers = floats("probabilities", probabilities)
+    if not np.isfinite(numbers).all():
+        raise ValueError("probabilities: give finite numbers; `read_probabilities` takes no others")
+    values = numbers.tolist()
     write_lines(path, [str(len(values)), *map(repr, values)])
 
 
@@ -168,10 +173,9 @@ def _integers(path: PathLike, number: int, line: str, count: int | None = None) 
     if (count is not None and len(fields) != count) or not all(
         re.fullmatch(r"\d{1,18}", one) for one in fields
     ):
-        wanted = "whole numbers" if count is None else f"{count} whole number{'s' * (count > 1)}"
-        raise FileFormatError(
-            f"{path}, line {number}: {line[:40]!r} should be {wanted} that are not negative"
-        )
+        many = "" if count is None else f"{count} "
+        wanted = "1 whole number that is" if count == 1 else f"{many}whole numbers that are"
+        raise FileFormatError(f"{path}, line {number}: {line[:40]!r} should be {wanted} not negative")
     return list(map(int, fields))
 
 

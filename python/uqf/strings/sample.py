@@ -51,6 +51,9 @@ class Strings:
     def __init__(self, strings: Iterable[Tokens], alphabet: Iterable[Hashable] | None = None) -> None:
         if isinstance(strings, (str, bytes)):
             raise TypeError(f"strings = {strings[:20]!r}: give a list of strings, not a single one")
+        if not isinstance(strings, Iterable):
+            raise TypeError(f"strings = {strings!r}: give a list of strings, each a sequence of tokens")
+        _refuse_padding(strings)
         listed = list(strings)
         for place, string in enumerate(listed):
             if not isinstance(string, (Sequence, np.ndarray)):
@@ -144,6 +147,16 @@ class Strings:
 
     def __repr__(self) -> str:
         return f"Strings({len(self)} strings, {len(self.symbols)} symbols, alphabet of {self.n_symbols})"
+
+
+def _refuse_padding(strings: Iterable[Tokens]) -> None:
+    """scikit-splearn's arrays have a row for every string, filled up with −1: here −1 would be a token."""
+    table = isinstance(strings, np.ndarray) and strings.ndim == 2 and strings.dtype.kind in "if"
+    if table and strings.size and (strings[:, -1] == -1).any():
+        raise ValueError(
+            "strings is an array with rows that end in -1, as scikit-splearn fills them up: give strings of their "
+            "own lengths, [row[row >= 0].astype(int) for row in strings]"
+        )
 
 
 def _found(strings: list[Sequence[Raw]]) -> tuple[Hashable, ...]:

@@ -106,8 +106,7 @@ def make(
     (4, 5, 50)
     """
     if name not in _WORLDS:
-        near = difflib.get_close_matches(str(name), _WORLDS, n=1, cutoff=0.0)
-        raise ValueError(
-            f"unknown environment {name!r}; did you mean {near[0]!r}? Known: {', '.join(_WORLDS)}"
-        )
+        near = difflib.get_close_matches(str(name), _WORLDS, n=1)
+        hint = f"; did you mean {near[0]!r}?" if near else "."
+        raise ValueError(f"unknown environment {name!r}{hint} Known: {', '.join(_WORLDS)}")
     return NamedEnvironment(name, horizon, discount, options)
