@@ -201,6 +201,7 @@ class Judge:
             for half, stage in zip(self._folds, (f"{name}, trial", f"{name}, second trial"), strict=False):
                 told = reporter.within(stage, learner.work(half[0].n_steps))
                 fitted.append(clone(learner).fit(half[0], executor=executor, progress=told))
+                give_back()
         except UQFError as problem:
             return Tried(name, [learner], [], str(problem))
         return Tried(name, fitted, [self._gain(fitted, horizon) for horizon in HORIZONS])
