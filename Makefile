@@ -23,7 +23,8 @@ help: ## list the targets
 	$(PYTHON) -m venv .venv
 	@sed -n '/^uv==/,/# via/p' requirements-dev.lock > .venv/uv.lock
 	$(BIN)/$(PIP) install --require-hashes --requirement .venv/uv.lock
-	$(INSTALL) --require-hashes --requirement requirements-dev.lock
+	$(INSTALL) --require-hashes --requirement requirements-dev.lock || \
+		$(BIN)/$(PIP) install --require-hashes --requirement requirements-dev.lock
 	@touch $@
 
 .venv/built: .venv/installed pyproject.toml $(RUST)

@@ -19,7 +19,7 @@ from uqf._core import ForestPolicy as ForestPolicy
 from uqf._core import ObservationPolicy as ObservationPolicy
 from uqf._core import TablePolicy as TablePolicy
 from uqf.data.trajectories import Trajectories
-from uqf.types import Memory
+from uqf.types import Memory, Record
 
 FloatArray = NDArray[np.float64]
 

@@ -1,5 +1,7 @@
 """The compiled belief learner does what the plain NumPy of `_reference_beliefs` does."""
 
+from unittest import mock
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -11,6 +13,7 @@ from strategies import trajectories
 from uqf import _core
 from uqf import _reference_beliefs as reference
 from uqf.data.propensities import propensities
+from uqf.learn import advantages
 from uqf.learn.advantages import (
     CONSTANT_RIDGE,
     RIDGE,
@@ -157,3 +160,15 @@ def test_advantages_are_those_of_the_reference(data, discount):
             spreads.append(np.trace(np.linalg.solve(gram, everything)) / everything[0, 0])
     expected = np.sqrt((targets**2).mean() * np.mean(spreads))
     assert noise == pytest.approx(expected, rel=1e-3, abs=1e-12)
+
+
+@given(trajectories(), st.floats(0.0, 1.0))
+def test_equations_of_rare_actions_have_the_same_solution(data, discount):
+    memory = two_sizes(data)
+    value = np.random.default_rng(0).normal(size=memory.width)
+    sums = Regression(memory, value, discount, trace(len(data))).sums(Parts(memory, data, 1))
+    expected = Equations(memory, sums.grams).solved([sums.moments, sums.moments])
+    with mock.patch.object(advantages, "NOISE_ACTIONS", 1):
+        found = Equations(memory, sums.grams).solved([sums.moments, sums.moments])
+    for (mine, _), (theirs, _) in zip(found, expected, strict=True):
+        np.testing.assert_allclose(mine, theirs, rtol=1e-6, atol=1e-9 * max(1.0, np.abs(theirs).max()))

@@ -63,7 +63,9 @@ class Reporter:
     """
 
     def __init__(self, callback: Callback | None, total: float, unit: float) -> None:
-        self.callback, self.total, self.unit = callback, max(1, round(total)), unit
+        self.callback, self.total = callback, max(1, round(total))
+        # A fit within a fit begins with what is known of the machine by then.
+        self.unit = callback.unit if isinstance(callback, Within) else unit
         self.began, self.stage, self.done = time.perf_counter(), "", 0.0
         # Work of the stages before this one, of this one, and of those after it; when this one began; its share of
         # the total.
@@ -107,13 +109,7 @@ class Reporter:
     def within(self, stage: str, work: float) -> Callback:
         """Enters a stage whose progress is told by a fit of its own, to this callback."""
         self.enter(stage, "begins", work)
-
-        def told(progress: Progress) -> None:
-            self.stage = f"{stage}: {progress.stage}"
-            whole = progress.seconds + progress.seconds_left
-            self.reach(progress.seconds / max(whole, 1e-9), whole)
-
-        return told
+        return Within(self, stage, self._speed(self._entered, self._past))
 
     def finish(self) -> None:
         """All is done."""
@@ -123,3 +119,19 @@ class Reporter:
         self.done = done
         if self.callback is not None:
             self.callback(Progress(self.stage, int(done), self.total, self.seconds, left))
+
+
+@dataclass(frozen=True)
+class Within:
+    """The callback of a fit that is a stage of another."""
+
+    reporter: Reporter
+    stage: str
+    unit: float
+    """Seconds that a unit of work took so far."""
+
+    def __call__(self, progress: Progress) -> None:
+        """Tells the other."""
+        self.reporter.stage = f"{self.stage}: {progress.stage}"
+        whole = progress.seconds + progress.seconds_left
+        self.reporter.reach(progress.seconds / max(whole, 1e-9), whole)

@@ -32,6 +32,9 @@ from uqf.policies import softmax
 #: The value rests on so many steps at most.
 VALUE_STEPS = 150_000
 
+#: Values of actions that are held at once.
+VALUE_CELLS = 500_000
+
 #: λ of the regression for the value. Penalties are pseudo-counts: of the value (the constant has none), and of the
 #: advantages, for the constant and for every other feature.
 VALUE_TRACE = 0.9
@@ -69,12 +72,20 @@ class Softmax:
     """Standard error of the values."""
     temperature: float
 
+    def taken(self, rows: Rows, data: Trajectories) -> FloatArray:
+        """Its probability of every logged action, (n_steps,)."""
+        before, weights = cut_before(data), self.weights.astype(np.float32)
+        probs, size = np.empty(data.n_steps), max(1, VALUE_CELLS // data.n_actions)
+        for first in range(0, data.n_steps, size):
+            cuts, actions = before[first : first + size], data.actions[first : first + size]
+            values = (rows[cuts[0] : cuts[-1] + 1] @ weights)[cuts - cuts[0]].astype(np.float64)
+            probs[first : first + size] = softmax(values, self.temperature)[np.arange(len(cuts)), actions]
+        return probs
+
     def ratios(self, rows: Rows, data: Trajectories, towards: float = TOWARDS) -> FloatArray:
         """Its probability of every logged action over that of the log, so far towards it: 1 − t + t π/b, (n_steps,)."""
-        values = rows @ self.weights.astype(np.float32)
-        probs = softmax(values[cut_before(data)].astype(np.float64), self.temperature)
         logged = propensities(data)
-        full = probs[np.arange(data.n_steps), data.actions] / logged
+        full = self.taken(rows, data) / logged
         # What was certain says nothing of what else might have been done.
         return np.where(logged < 1.0, 1.0 - towards + towards * full, 1.0)
 
@@ -158,7 +169,8 @@ class AdvantageSums:
 class Equations:
     """The normal equations of the advantages, with a penalty; solved for one right side or several.
 
-    Those of the commonest actions are kept factored, for the next time and for the noise.
+    Those of few actions are kept factored for the next time. Many are solved on the columns that their steps touch:
+    of a thousand actions each touches few.
     """
 
     def __init__(self, memory: Memory, grams: Grams, ridge: float = RIDGE) -> None:
@@ -166,22 +178,41 @@ class Equations:
         self._penalty = np.full(memory.width, ridge)
         self._penalty[0] = max(CONSTANT_RIDGE, ridge)
         common = sorted(grams.blocks, key=lambda action: (-grams.weight(action), action))
-        self._kept = {action: self._factor(action) for action in common[:NOISE_ACTIONS]}
-        total = grams.together().whole(0, memory)
-        # The variance of a prediction is that of a target times xᵀ (ridge + gram)⁻¹ x, averaged over all x.
-        spreads = [_trace(factor, total) / total[0, 0] for factor in self._kept.values()]
+        total, spreads = grams.together().whole(0, memory), []
+        self._kept: dict[int, FloatArray] = {}
+        for action in common[:NOISE_ACTIONS]:
+            factor = self._factor(action)
+            # The variance of a prediction is that of a target times xᵀ (ridge + gram)⁻¹ x, averaged over all x.
+            spreads.append(_trace(factor, total) / total[0, 0])
+            if len(common) <= NOISE_ACTIONS:
+                self._kept[action] = factor
         self._spread = float(np.mean(spreads))
 
     def solved(self, moments: Sequence[Moments]) -> list[tuple[FloatArray, float]]:
         """(weights (width, actions), their noise in units of reward) for each of the moments."""
         weights = np.zeros((len(moments), self._memory.width, len(self._grams.starts)))
         for action in self._grams.blocks:
-            factor = self._kept[action] if action in self._kept else self._factor(action)
             wanted = np.stack([one.sums[action] for one in moments], axis=1)
-            weights[:, :, action] = scipy.linalg.cho_solve((factor, False), wanted, check_finite=False).T
+            if action in self._kept:
+                found = scipy.linalg.cho_solve((self._kept[action], False), wanted, check_finite=False)
+            else:
+                found = self._solved_on_touched(action, wanted)
+            weights[:, :, action] = found.T
         noises = [float(np.sqrt(one.squares / one.steps * self._spread)) for one in moments]
         least = float(np.finfo(float).tiny)
         return [(own, max(noise, least)) for own, noise in zip(weights, noises, strict=True)]
+
+    def _solved_on_touched(self, action: int, wanted: FloatArray) -> FloatArray:
+        """First steps add a matrix of rank one over all columns, which Sherman and Morrison's formula takes in."""
+        columns, left = self._grams.touched(action, self._memory)
+        left[np.diag_indices_from(left)] += self._penalty[columns]
+        start, weight = self._memory.start, self._grams.starts[action]
+        right = np.column_stack([wanted, start])
+        found = right / self._penalty[:, np.newaxis]
+        found[columns] = scipy.linalg.solve(left, right[columns], assume_a="pos", check_finite=False)
+        plain, along = found[:, :-1], found[:, -1]
+        share = weight / (1.0 + weight * (start @ along))
+        return np.asarray(plain - share * np.outer(along, start @ plain))
 
     def _factor(self, action: int) -> FloatArray:
         """U with Uᵀ U = gram + penalty; what is below its diagonal means nothing."""

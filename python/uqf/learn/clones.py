@@ -204,7 +204,7 @@ class CloneTrainer:
             self._start = replace(start, sample=self.sample)
         settle = SETTLE if len(self.layouts) > 1 else SINGLE_SETTLE
         for layout in self.layouts:
-            fitted = self.fresh(start, layout, range(models), settle)
+            fitted = self.fresh(start, layout, range(self.n_models(models, layout)), settle)
             trained.append(fitted)
             if len(self.layouts) > 1:
                 judged = [np.mean(fitted.score(test.data[part], tasks=test.tasks[part])) for part in groups]

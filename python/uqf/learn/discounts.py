@@ -8,14 +8,13 @@ from functools import cached_property
 
 import numpy as np
 
-from uqf.data.along import advantages, cut_before
+from uqf.data.along import advantages
 from uqf.data.checks import FloatArray, probability
 from uqf.data.trajectories import Trajectories
 from uqf.learn.advantages import Equations, Moments, Softmax, ValueSums
 from uqf.learn.gain import gain
 from uqf.learn.grams import Grams
 from uqf.learn.memory import Memory, Rows
-from uqf.policies import softmax
 
 #: Data with fewer episodes on either side are not split to choose a learning discount.
 MIN_EPISODES = 10
@@ -81,14 +80,12 @@ class Halves:
         """By learning discount: what its policy gains by single steps on the test episodes, in standard errors."""
         pairs = [self.learned(discount) for discount in discounts]
         solved = Equations(self.memory, self.grams).solved([moments for _, moments in pairs])
-        before, gains = cut_before(self.test), {}
+        gains = {}
         for discount, (value, _), (weights, noise) in zip(discounts, pairs, solved, strict=True):
-            values = (self.rows @ weights.astype(np.float32)).astype(np.float64)
-            probs = softmax(values[before], self.temperature * noise)
+            policy = Softmax(weights, noise, self.temperature * noise)
             earned = (self.rows @ value.astype(np.float32)).astype(np.float64)
             targets = advantages(self.test, earned, discount, self.decay)
-            taken = probs[np.arange(self.test.n_steps), self.test.actions]
-            gains[discount] = gain(taken, targets, self.test).evidence
+            gains[discount] = gain(policy.taken(self.rows, self.test), targets, self.test).evidence
         return gains
 
     def worths(self, discount: float, ridges: Sequence[float]) -> dict[float, float]:

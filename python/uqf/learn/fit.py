@@ -154,10 +154,12 @@ def fit(
     crossed = not states and min(map(len, halves)) >= MIN_CROSSED
     judge = Judge(halves, discount, crossed)
     tried: list[Tried] = []
-    for number, (name, learner) in enumerate(suited[:PLANNED] if states else suited):
+    wanted = suited[:PLANNED] if states else suited
+    for number, (name, learner) in enumerate(wanted):
         if number > 0 and seconds is not None and reporter.seconds > seconds:
             break
-        tried.append(judge.tried(name, learner, executor, reporter))
+        last = reader.n_steps if number + 1 == len(wanted) else None
+        tried.append(judge.tried(name, learner, executor, reporter, last))
     planned = states and bool(tried[0].gains)
     taken, horizon = best(tried[:1] if planned else tried)
     name, learner = taken.name, taken.learners[0]
@@ -196,13 +198,19 @@ class Judge:
     discount: float
     crossed: bool
 
-    def tried(self, name: str, learner: Learner, executor: Workers | None, reporter: Reporter) -> Tried:
-        """A learner taught and judged, or why it was refused."""
+    def tried(
+        self, name: str, learner: Learner, executor: Workers | None, reporter: Reporter, last: int | None
+    ) -> Tried:
+        """A learner taught and judged, or why it was refused; for the last one, the steps of all data are given."""
         fitted: list[Learner] = []
         try:
             for half, stage in zip(self._folds, (f"{name}, trial", f"{name}, second trial"), strict=False):
                 told = reporter.within(stage, learner.work(half[0].n_steps))
                 fitted.append(clone(learner).fit(half[0], executor=executor, progress=told))
+                give_back()
+                if last is not None and len(fitted) < len(self._folds):
+                    # What is left is better known now: most of it is likely to be this learner again.
+                    reporter.expect(learner.work(half[1].n_steps) + fitted[0].refit_work(last))
         except UQFError as problem:
             return Tried(name, [learner], [], str(problem))
         return Tried(name, fitted, [self._gain(fitted, horizon) for horizon in HORIZONS])

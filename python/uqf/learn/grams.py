@@ -73,12 +73,21 @@ class Grams:
         """Σ w over the steps with an action."""
         return float(self.starts[action] + sum(block[0, 0] for block in self.blocks[action].values()))
 
+    def touched(self, action: int, memory: Memory) -> tuple[NDArray[np.int64], FloatArray]:
+        """(columns of the groups that steps with an action have, Σ w x xᵀ over them); first steps are left out."""
+        blocks = self.blocks[action]
+        columns = np.unique(np.concatenate([[0], *(memory.groups[group] for group in blocks)]))
+        total = np.zeros((len(columns), len(columns)))
+        for group, block in blocks.items():
+            places = np.searchsorted(columns, memory.groups[group])
+            total[places[:, np.newaxis], places] += block
+        return columns, total
+
     def whole(self, action: int, memory: Memory) -> FloatArray:
         """Σ w x xᵀ over the steps with an action, (width, width)."""
         total = self.starts[action] * np.outer(memory.start, memory.start)
-        for group, block in self.blocks[action].items():
-            columns = memory.groups[group]
-            total[columns[:, np.newaxis], columns] += block
+        columns, touched = self.touched(action, memory)
+        total[columns[:, np.newaxis], columns] += touched
         return np.asarray(total)
 
 

@@ -18,7 +18,7 @@ from uqf.learn.mistakes import WRONG
 from uqf.learn.model_q import MAX_DISCOUNT, ModelQ
 from uqf.learn.noisy_q import NoisyQ
 from uqf.learn.prediction import by_episode, few, predicted
-from uqf.learn.rehearsal import Rehearsal, worlds_of
+from uqf.learn.rehearsal import Rehearsal, playable, worlds_of
 from uqf.types import Record
 from uqf.worlds.environments import TabularPOMDP
 
@@ -47,8 +47,12 @@ def rehearsed(
     """(plans by name, taught by either half; models of either half as worlds to play in).
 
     The models are those of `BeliefQ`. Where models with a state behind every observation, which may be wrong, predict
-    the other half better, and these states are states, it is these. There are no plans if models are too small.
+    the other half better, and these states are states, it is these. There are no plans if models are too small, or too
+    large to be played in.
     """
+    wrong = any(finding.summary == WRONG and finding.matters for finding in test.findings)
+    if not (wrong or all(map(playable, beliefs))):
+        return {}, []
     discount, horizon = beliefs[0].discount, max(int(half.lengths.max()) for half in halves)
     plans: Plans = {"ModelQ": [ModelQ.in_models_of(one) for one in beliefs]}
     if all(one.noisy_ for one in beliefs):
@@ -57,7 +61,7 @@ def rehearsed(
         return plans, [worlds_of(one, horizon) for one in beliefs]
     for name, table in tables(discount).items():
         plans[name] = [clone(table).fit(half) for half in halves]
-    if any(finding.summary == WRONG and finding.matters for finding in test.findings):
+    if wrong:
         noisy = [NoisyQ(discount, seed=seed).fit(half) for half in halves]
         behind = markov_test(noisy[0].states_behind(halves[1]), seed=seed)
         if told_by_past(behind) <= max(LITTLE, 0.5 * told_by_past(test)) and _likelier(

@@ -130,16 +130,22 @@ def _played(world: TabularPOMDP, policy: Policy | None, seed: int) -> Score:
     return estimate_return(world, policy, episodes=episodes, seed=seed)
 
 
+def playable(learner: BeliefQ) -> bool:
+    """Whether all models of a `BeliefQ` are small enough to be played in."""
+    policy = learner.policy_
+    largest = 1 + max(family.n_features // len(family) for family in learner.families_)
+    return policy.n_actions * largest * max(largest, policy.n_observations) <= MAX_CELLS
+
+
 def worlds_of(learner: BeliefQ, horizon: int) -> list[TabularPOMDP]:
     """All models of a `BeliefQ` as worlds to play in; none if one is too large."""
-    policy, worlds = learner.policy_, []
-    for family in learner.families_:
-        states = family.n_features // len(family) + 1
-        if policy.n_actions * states * max(states, policy.n_observations) > MAX_CELLS:
-            return []
-        for index in range(len(family)):
-            worlds.append(as_world(family, index, policy.n_observations, learner.discount, horizon))
-    return worlds
+    if not playable(learner):
+        return []
+    return [
+        as_world(family, index, learner.policy_.n_observations, learner.discount, horizon)
+        for family in learner.families_
+        for index in range(len(family))
+    ]
 
 
 def as_world(

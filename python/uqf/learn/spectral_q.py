@@ -46,8 +46,9 @@ MIN_COMPARED = 150
 #: Gains that differ by less, in standard errors, are taken for the same.
 CHANCE = 0.75
 
-#: What is to choose is compared on so many steps at most, both sides together.
+#: What is to choose is compared on so many steps at most, both sides together, and on so many values of actions.
 CHOICE_STEPS = 40_000
+CHOICE_CELLS = 4_000_000
 
 #: Nanoseconds that a step costs by experience: for every number of a state and every round; for regressions.
 ROUND_COST = 35.0
@@ -143,7 +144,7 @@ class SpectralQ(Learner):
             memory = self._memory(steps)
             few = sample[: episodes_within(sample, VALUE_STEPS)]
             reader.reporter.enter("values", f"{few.n_steps:,} steps", REGRESSION_COST * few.n_steps)
-            compared = few[: episodes_within(few, CHOICE_STEPS)]
+            compared = few[: episodes_within(few, min(CHOICE_STEPS, CHOICE_CELLS // sample.n_actions))]
             choice = kept or _chosen(memory, compared, discounts, self.threads)
             value = learned_value(Parts(memory, few, self.threads), choice.learning_discount)
             regression = Regression(memory, value, choice.learning_discount, trace(overview.episodes))
