@@ -49,6 +49,10 @@ from uqf.learn.memory import Parts
 from uqf.learn.sample import Sample
 from uqf.policies import BeliefPolicy
 
+#: Of the usual temperature, where models are noisy: chance in what is shown leads out of the circles that a policy
+#: without chance of its own runs into.
+NOISY_SHARE = 0.25
+
 
 @dataclass(frozen=True)
 class Kept:
@@ -248,7 +252,8 @@ class BeliefQ(Learner):
         reader.reporter.enter("second sweep", f"{sample.n_steps:,} steps", cost * sample.n_steps)
         first = Softmax(weights, noise, TEMPERATURE * noise)
         last = swept_again(few, first, equations if whole else None, learning_discount, trace(len(sample)))
-        return memory.policy(last.weights, last.temperature if self.temperature is None else self.temperature)
+        usual = last.temperature * (NOISY_SHARE if memory.families[0].noisy else 1.0)
+        return memory.policy(last.weights, usual if self.temperature is None else self.temperature)
 
     def _diagnostics(self, overview: Overview, choice: Choice, trainer: CloneTrainer) -> dict[str, object]:
         observations, actions = trainer.layouts[-1].shared

@@ -47,18 +47,15 @@ def rehearsed(
     """(plans by name, taught by either half; models of either half as worlds to play in).
 
     The models are those of `BeliefQ`. Where models with a state behind every observation, which may be wrong, predict
-    the other half better, and these states are states, it is these. There are no plans if models are too small, or too
-    large to be played in.
+    the other half better, and these states are states, it is these. There are no plans if models are too small, too
+    large to be played in, or noisy.
     """
     wrong = any(finding.summary == WRONG and finding.matters for finding in test.findings)
-    if not (wrong or all(map(playable, beliefs))):
+    # One half of the episodes teaches plans about as well as all do, and noisy models much worse.
+    if all(one.noisy_ for one in beliefs) or not (wrong or all(map(playable, beliefs))):
         return {}, []
     discount, horizon = beliefs[0].discount, max(int(half.lengths.max()) for half in halves)
     plans: Plans = {"ModelQ": [ModelQ.in_models_of(one) for one in beliefs]}
-    if all(one.noisy_ for one in beliefs):
-        # Either half alone teaches a table of the last observations well, and beliefs badly; all episodes teach beliefs
-        # more than a table can hold, if observations may be wrong.
-        return plans, [worlds_of(one, horizon) for one in beliefs]
     for name, table in tables(discount).items():
         plans[name] = [clone(table).fit(half) for half in halves]
     if wrong:
