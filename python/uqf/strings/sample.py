@@ -151,8 +151,9 @@ class Strings:
 
 def _refuse_padding(strings: Iterable[Tokens]) -> None:
     """scikit-splearn's arrays have a row for every string, filled up with −1: here −1 would be a token."""
-    table = isinstance(strings, np.ndarray) and strings.ndim == 2 and strings.dtype.kind in "if"
-    if table and strings.size and (strings[:, -1] == -1).any():
+    if not isinstance(strings, np.ndarray) or strings.ndim != 2 or strings.dtype.kind not in "if":
+        return
+    if strings.size and (strings[:, -1] == -1).any():
         raise ValueError(
             "strings is an array with rows that end in -1, as scikit-splearn fills them up: give strings of their "
             "own lengths, [row[row >= 0].astype(int) for row in strings]"
