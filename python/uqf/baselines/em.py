@@ -60,6 +60,14 @@ class EM(BaseEstimator):  # type: ignore[misc]
         ``PBVI().solve(em.model_).policy_``. Trap: episodes never end in it.
     psr_ : `PSR` of the model, for the same predictions as `TPSR` makes; actions are uniform in its joint form
     log_likelihoods_ : log-likelihood per step of the data before each round of the kept run, and at its end
+
+    Examples
+    --------
+    >>> import uqf
+    >>> data = uqf.rollout(uqf.make("tiger"), episodes=50, seed=0)
+    >>> learner = uqf.baselines.EM(2, iterations=5, seed=0).fit(data)
+    >>> learner.model_.n_actions, learner.model_.n_observations
+    (3, 2)
     """
 
     n_states: int = 5

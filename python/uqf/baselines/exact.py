@@ -32,6 +32,13 @@ class ExactValueIteration:
     ------------------------
     policy_ (with a horizon it counts the steps, and is indifferent once they are spent), lower_bound_,
     upper_bound_ (equal with a horizon), plans_ (`AlphaVectors` of the last stage), stages_
+
+    Examples
+    --------
+    >>> import uqf
+    >>> planner = uqf.baselines.ExactValueIteration(horizon=1).solve(uqf.make("tiger").tabular())
+    >>> planner.lower_bound_  # with one step to go, listening is best
+    -1.0
     """
 
     def __init__(

@@ -29,6 +29,14 @@ class Window(BaseEstimator):  # type: ignore[misc]
 
     encoding : "one-hot" (an indicator per action and per observation, all zero before the first step) or
         "ordinal" (their numbers, −1 before the first step; half a dozen columns that only trees can read)
+
+    Examples
+    --------
+    >>> import uqf
+    >>> data = uqf.rollout(uqf.make("tiger"), episodes=50, seed=0)
+    >>> window = uqf.baselines.Window(2)
+    >>> uqf.baselines.FittedQ(window, iterations=1, trees=5, seed=0).fit(data).policy_.n_actions
+    3
     """
 
     def __init__(self, length: int = 1, encoding: Literal["one-hot", "ordinal"] = "one-hot") -> None:
@@ -89,6 +97,14 @@ class FittedQ(Learner):
     policy_ : compiled `ForestPolicy`; ``policy_.values(features)`` evaluates many states at once
     representation_, features_ : the fitted representation and its compiled features
     changes_ : (iterations,) root mean square change of the targets in each round
+
+    Examples
+    --------
+    >>> import uqf
+    >>> data = uqf.rollout(uqf.make("tiger"), episodes=50, seed=0)
+    >>> learner = uqf.baselines.FittedQ(iterations=2, discount=0.95, trees=5, seed=0).fit(data)
+    >>> learner.policy_.n_actions
+    3
     """
 
     representation: Representation | None = None

@@ -65,6 +65,13 @@ class PBVI:
     ------------------------
     policy_, lower_bound_ (earned at least by `policy_`, too), upper_bound_, plans_ (`AlphaVectors`),
     points_ (N, S), iterations_, seconds_, stopped_ ("tolerance", "seconds" or "iterations")
+
+    Examples
+    --------
+    >>> import uqf
+    >>> planner = uqf.baselines.PBVI(tolerance=2.0).solve(uqf.make("tiger").tabular())
+    >>> planner.lower_bound_ < planner.upper_bound_ < planner.lower_bound_ + 2.0
+    True
     """
 
     _: KW_ONLY

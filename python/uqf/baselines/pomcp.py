@@ -45,6 +45,14 @@ class POMCP(_core.Pomcp):
 
     When no particle explains what was seen, perturbed ones are tried, then those that come nearest are kept;
     if the episode should have ended in every particle, actions are uniform from there on.
+
+    Examples
+    --------
+    >>> import uqf
+    >>> env = uqf.make("tiger")
+    >>> planner = uqf.baselines.POMCP(env, simulations=64, seed=0)
+    >>> planner.q_values(planner.initial_state()).shape
+    (3,)
     """
 
     def __new__(

@@ -48,6 +48,14 @@ class PSRPBVI(Learner):
     policy_, diagnostics_ : acts by the best plan at the state
     psr_, rewards_ (A, k), vectors_ (V, k), actions_ (V,), points_ (N, k)
     values_ : (N,) value of each point; disbelieved_ : how many backups promised the impossible
+
+    Examples
+    --------
+    >>> import uqf
+    >>> data = uqf.rollout(uqf.make("tiger"), episodes=200, seed=0)
+    >>> learner = uqf.baselines.PSRPBVI(uqf.baselines.TPSR(rank=2), discount=0.5).fit(data)
+    >>> learner.policy_.n_actions
+    3
     """
 
     model: Learner | PSR | None = None

@@ -91,6 +91,14 @@ class TPSR(SpectralPSR):
     policy_ : greedy on a linear function of the state per action, fitted by ridge regression to the returns
         seen: one step of policy improvement, no more. The planners of the literature make better use of the
         state: ``FittedQ(TPSR(…))`` and ``PSRPBVI(TPSR(…))``.
+
+    Examples
+    --------
+    >>> import uqf
+    >>> data = uqf.rollout(uqf.make("tiger"), episodes=200, seed=0)
+    >>> learner = uqf.baselines.TPSR(rank=2).fit(data)
+    >>> learner.psr_.observation_probs(learner.psr_.state()[None]).shape  # of every action and observation
+    (1, 3, 2)
     """
 
     n_prefixes: int | None = None
@@ -106,6 +114,13 @@ class CPSR(SpectralPSR):
     projection : "gaussian", "rademacher", "sparse" or "hashed"
     prefix_dim, suffix_dim : int
         Dimensions after projection; the wider, the nearer to `TPSR`.
+
+    Examples
+    --------
+    >>> import uqf
+    >>> data = uqf.rollout(uqf.make("tiger"), episodes=200, seed=0)
+    >>> uqf.baselines.CPSR(rank=2, seed=0).fit(data).psr_.rank
+    2
     """
 
     projection: str = "hashed"

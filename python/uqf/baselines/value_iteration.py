@@ -76,6 +76,13 @@ class ValueIteration:
     Attributes after `solve`
     ------------------------
     values_ : (S,), q_values_ : (A, S), upper_bound_ : float (the mean of `values_` at the start)
+
+    Examples
+    --------
+    >>> import uqf
+    >>> planner = uqf.baselines.ValueIteration(horizon=3).solve(uqf.make("tiger").tabular())
+    >>> planner.q_values_.shape  # actions, states
+    (3, 2)
     """
 
     def __init__(self, *, horizon: int | None = None) -> None:
@@ -104,6 +111,13 @@ class OneStepBelief:
 
     What one round of learning from uniformly random data can reach at best. `lower_bound_` holds for
     `policy_` too (policy improvement); `upper_bound_` is that of `ValueIteration`.
+
+    Examples
+    --------
+    >>> import uqf
+    >>> planner = uqf.baselines.OneStepBelief().solve(uqf.make("tiger").tabular())
+    >>> planner.policy_.n_actions
+    3
     """
 
     def solve(self, pomdp: TabularPOMDP) -> Self:
@@ -122,6 +136,13 @@ class QMDP:
 
     Its values are upper bounds of the optimum in every belief. Trap: they promise information for free, so
     the policy never pays to look, and its return has no bound; `lower_bound_` is the best blind policy's.
+
+    Examples
+    --------
+    >>> import uqf
+    >>> planner = uqf.baselines.QMDP().solve(uqf.make("tiger").tabular())
+    >>> planner.lower_bound_ < planner.upper_bound_
+    True
     """
 
     def _table(self, model: BeliefModel) -> Floats:
@@ -143,6 +164,14 @@ class FIB(QMDP):
     An upper bound of the optimum in every belief, never above QMDP's, at O times the cost of a sweep.
     `tolerance` is how far (in value) the sweeps may stop from their limit. `lower_bound_` is the best blind
     policy's.
+
+    Examples
+    --------
+    >>> import uqf
+    >>> model = uqf.make("tiger").tabular()
+    >>> fib, qmdp = uqf.baselines.FIB().solve(model), uqf.baselines.QMDP().solve(model)
+    >>> fib.upper_bound_ <= qmdp.upper_bound_
+    True
     """
 
     def __init__(self, *, tolerance: float = 1e-6, max_iterations: int = 100_000) -> None:

@@ -113,24 +113,49 @@ def evaluate(
     policy : None (uniform), a compiled policy, or any object with the policy protocol
     data : Trajectories
         Logs of another policy. Without `behavior_probs` the propensities are estimated (`uqf.ope.behavior`).
+    discount : float in [0, 1]
+        Worth of a reward one step later.
     method : str, optional
         "importance": per-decision weighted importance sampling. "doubly-robust": the same on what a model's
         values leave unexplained. "model": the value under that model. "cpsr": the policy played in a world that a
         compressed predictive state representation simulates. None chooses "doubly-robust" where the logs
         overlap enough with the policy, else "model".
+    level : float in (0, 1)
+        Confidence of the interval.
     replicates : int
-        Resamples of the bootstrap over episodes.
+        Resamples of the bootstrap over episodes, at least 100.
     model : ValueModel
         What "doubly-robust" and "model" learn from the logs; `LastSymbolModel` by default.
     return_range : (float, float), optional
         The least and the most that an episode can earn. The interval then holds whatever is too rare to be in the
         log. Without it, a rare event that is worth far more than all that was logged goes unnoticed.
+    seed : int
+        Of the bootstrap and of the halves that models learn from.
+
+    Returns
+    -------
+    Estimate
+        The answer in words (`text()`, `verdict`), and the figures that it rests on.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of its range, or the policy has other actions or observations than the data.
 
     Notes
     -----
     There is an interval only where the log tells the return: "model" and "cpsr" have none, since the error of a model
     may be many times the noise of the data. Without `behavior_probs` it holds on a condition (`condition`), and
     `sufficient` is false.
+
+    Examples
+    --------
+    >>> import numpy as np, uqf
+    >>> log = uqf.rollout(uqf.make("tiger"), episodes=500, horizon=3, seed=0)
+    >>> listening = uqf.TablePolicy(np.tile([0.6, 0.2, 0.2], (7, 1)), 2)
+    >>> estimate = uqf.ope.evaluate(listening, log, discount=0.95, replicates=100)
+    >>> estimate.known, estimate.interval[0] < estimate.mean < estimate.interval[1]
+    (True, True)
     """
     _check(data, discount, method, level, replicates)
     data, unit = _in_units(data)
@@ -151,9 +176,27 @@ def compare(
     model: ValueModel | None = None,
     seed: int = 0,
 ) -> Comparison:
-    """Which of two policies earns more, if these logs can tell; arguments as in `evaluate`.
+    """Which of two policies earns more, if these logs can tell.
 
     Both are estimated on the same resampled episodes, so noise that they share cancels.
+
+    Parameters
+    ----------
+    first, second : None (uniform), a compiled policy, or any object with the policy protocol
+    data, discount, method, level, replicates, model, seed : as in `evaluate`
+
+    Returns
+    -------
+    Comparison
+        The difference with its interval, and the answer in words (`verdict`).
+
+    Examples
+    --------
+    >>> import numpy as np, uqf
+    >>> log = uqf.rollout(uqf.make("tiger"), episodes=500, horizon=3, seed=0)
+    >>> listening = uqf.TablePolicy(np.tile([0.6, 0.2, 0.2], (7, 1)), 2)
+    >>> uqf.ope.compare(listening, None, log, discount=0.95, replicates=100).distinguishable
+    True
     """
     _check(data, discount, method, level, replicates)
     data, unit = _in_units(data)
