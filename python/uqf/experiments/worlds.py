@@ -112,7 +112,7 @@ class Result:
 def contest(place: Place, seeds: range, online: bool = False, rivals: bool = False) -> Iterator[Result]:
     """Every method on the log of every seed; chance and, if the model is known, PBVI are played as well.
 
-    `online` adds `policy_iteration`, which plays twice as many episodes as the log has, in worlds of Gymnasium.
+    `online` adds `policy_iteration`, which plays as many episodes as the log has, in worlds of Gymnasium.
     `rivals` adds learners of others there: d3rlpy's on the same log, and with `online` RecurrentPPO for as many steps.
     """
     planned = None
