@@ -157,10 +157,9 @@ class BeliefQ(Learner):
         sample = Sample.of(parts, [overview.priorities for overview in overviews])
         trainer = CloneTrainer(sample, self.states, self.seed, self.threads, executor, reporter)
         if kept is None:
-            few = min(2, self.models)
-            tried = trainer.sizes(
-                [Plan(layout, trainer.n_models(few, layout), None) for layout in trainer.layouts]
-            )
+            pair = min(2, self.models)
+            begun_first = [Plan(one, trainer.n_models(pair, one), None) for one in trainer.layouts]
+            tried = trainer.sizes(begun_first)
             reporter.expect(self.work(readers[0].n_steps, tried) - COST * readers[0].n_steps)
             plans, choices = choose(trainer, self.models, discounts)
         else:
