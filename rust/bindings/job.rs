@@ -63,9 +63,13 @@ pub fn long<T: Send>(
                 result
             })
             .map_err(|_| Error::Memory { what: "a thread", entries: 1 })?;
-        let mut stopped = None;
-        while !finished.load(Ordering::Acquire) {
-            py.detach(|| thread::park_timeout(PATIENCE));
+        let (mut stopped, mut over) = (None, false);
+        // Progress is told once more at the end, and at least then: a quick call may be over before the first look.
+        while !over {
+            over = finished.load(Ordering::Acquire);
+            if !over {
+                py.detach(|| thread::park_timeout(PATIENCE));
+            }
             let heard = py.check_signals().and_then(|()| match progress {
                 Some(callback) if stopped.is_none() => callback.call1((ticker.done(),)).map(|_| ()),
                 _ => Ok(()),

@@ -163,9 +163,8 @@ class BeliefQ(Learner):
         trainer = CloneTrainer(sample, self.states, self.seed, self.threads, executor, reporter)
         if kept is None:
             pair = min(2, self.models)
-            tried = trainer.sizes(
-                [Plan(layout, trainer.n_models(pair, layout), None) for layout in trainer.layouts]
-            )
+            begun_first = [Plan(one, trainer.n_models(pair, one), None) for one in trainer.layouts]
+            tried = trainer.sizes(begun_first)
             reporter.expect(self.work(readers[0].n_steps, tried) - COST * readers[0].n_steps)
             plans, choices = choose(trainer, self.models, discounts)
         else:

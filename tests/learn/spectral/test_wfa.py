@@ -149,3 +149,9 @@ def test_symbols_out_of_range_are_refused():
     for symbol in (2, -1):
         with pytest.raises(ValueError, match=f"symbol = {symbol}: choose 0 to 1"):
             wfa.state((0, symbol))
+
+
+@pytest.mark.parametrize("tolerance", [-1.0, 0.0, 1.0, float("nan")])
+def test_a_tolerance_that_would_never_end_is_refused(tolerance):
+    with pytest.raises(ValueError, match="tolerance = "):
+        uqf.WFA(np.ones(2), np.zeros((1, 2, 2)), np.ones(2)).minimise(tolerance)

@@ -159,6 +159,10 @@ class WFA:
         States never reached, and differences that no word reveals, are projected out. `tolerance` is relative
         to the largest direction found.
         """
+        if not 0.0 < tolerance < 1.0:
+            raise ValueError(
+                f"tolerance = {tolerance}: give a share of the largest direction, above 0 and below 1"
+            )
         forward = _closure(self.alpha, self.seen_operators.transpose(0, 2, 1), tolerance)
         alpha, omega = forward.T @ self.alpha, forward.T @ self.omega
         operators = forward.T @ self.seen_operators @ forward
