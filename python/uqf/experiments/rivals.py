@@ -220,8 +220,8 @@ def offline(log: RawLog, setting: Setting, *, cloning: bool = False) -> Rival:
 def recurrent_ppo(place: GymnasiumPlace, seed: int, steps: int) -> Rival:
     """RecurrentPPO of sb3-contrib after so many steps in the world.
 
-    Batches, discount and rates are those that its authors tuned for CartPole without velocities (RL Zoo); the size of the
-    network and the standardised observations are ours.
+    Batches, discount and rates are those that its authors tuned for CartPole without velocities (RL Zoo); the size of
+    the network and the standardised observations are ours.
     """
     import torch
     from gymnasium.spaces import Discrete
