@@ -218,9 +218,10 @@ def offline(log: RawLog, setting: Setting, *, cloning: bool = False) -> Rival:
 
 
 def recurrent_ppo(place: GymnasiumPlace, seed: int, steps: int) -> Rival:
-    """RecurrentPPO of sb3-contrib after so many steps in the world, with the settings that its authors tuned.
+    """RecurrentPPO of sb3-contrib after so many steps in the world.
 
-    Those are for CartPole without velocities, in the collection of Stable-Baselines3.
+    Batches, discount and rates are those that its authors tuned for CartPole without velocities (RL Zoo); the size of
+    the network and the standardised observations are ours.
     """
     import torch
     from gymnasium.spaces import Discrete
