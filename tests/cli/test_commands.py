@@ -67,6 +67,7 @@ def test_from_a_log_to_a_policy_and_what_it_earns(tmp_path, log):
         "why",
         "ContextQ",
         "ContextQ, the next reward only",
+        "LagQ",
         "SpectralQ",
         "BeliefQ",
         "ModelQ",

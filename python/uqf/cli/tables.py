@@ -41,6 +41,8 @@ def show(report: Record, as_json: bool) -> None:
         if isinstance(part, list):
             console.print(printable(heading), style="italic", highlight=False, markup=False)
             lines = Table.grid(padding=(0, 1))
+            lines.add_column()
+            lines.add_column(overflow="fold")  # a path may be longer than a line
             for line in part or ["nothing in particular"]:
                 lines.add_row("  -", Text(printable(line)))
             console.print(lines)
