@@ -59,7 +59,9 @@ impl FilterPolicy {
         }
         check_finite("weights", &weights)?;
         check_temperature(temperature)?;
-        let places = Places::new(symbols, n_actions.saturating_mul(n_observations), "a filter")?;
+        // What is shown before the first action is the answer to one more.
+        let n_symbols = n_actions.saturating_add(1).saturating_mul(n_observations);
+        let places = Places::new(symbols, n_symbols, "a filter")?;
         let filter = Arc::new(filter);
         Ok(FilterPolicy { n_actions, n_observations, filter, places, start, weights, temperature })
     }
@@ -71,12 +73,9 @@ impl Policy for FilterPolicy {
     sizes_and_temperature!();
 
     fn describe(&self) -> String {
-        format!(
-            "rank {}, {} of {} symbols seen",
-            self.filter.rank(),
-            self.filter.n_symbols(),
-            self.places.n_symbols()
-        )
+        let n_symbols = self.n_actions * self.n_observations;
+        let seen = (0..n_symbols).filter(|&symbol| self.places.of(symbol) != UNSEEN).count();
+        format!("rank {}, {seen} of {n_symbols} symbols seen", self.filter.rank())
     }
 
     fn start(&self) -> Memory {

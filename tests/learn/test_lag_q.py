@@ -81,3 +81,58 @@ def test_many_observations_shorten_it_and_too_many_are_refused():
         uqf.LagQ(0.9).fit(wider)
     with pytest.raises(ValueError, match="lags = 0"):
         uqf.LagQ(0.9, lags=0).fit(data)
+
+
+def opened(data, seed):
+    first = np.random.default_rng(seed).integers(CARDS, size=len(data)).astype(np.int32)
+    return uqf.Trajectories(**data.__getstate__() | {"first_observations": first})
+
+
+@pytest.mark.parametrize("learner", [uqf.LagQ(0.9, lags=3), uqf.SpectralQ(0.9, rank=7, rounds=1)])
+def test_what_reset_shows_is_part_of_the_memory(learner, tmp_path):
+    data = opened(dealt(60, 5), 6)
+    policy = learner.fit(data).policy_
+    learner.save(tmp_path / "policy.safetensors")
+    loaded = uqf.load(tmp_path / "policy.safetensors")
+    states = [policy.q_values(policy.initial_state(first=card)) for card in range(CARDS)]
+    assert len({values.tobytes() for values in states}) == CARDS
+    along, before = policy.q_values_along(data), 0
+    for episode in data:
+        state = loaded.initial_state(first=int(episode.first_observation))
+        for action, observation in episode.history:
+            np.testing.assert_allclose(along[before], policy.q_values(state), atol=1e-5)
+            state, before = loaded.update(state, action, observation), before + 1
+
+
+def test_the_card_that_reset_shows_is_named():
+    """The card of three steps ago is, before the third step, the one that reset showed."""
+    rng = np.random.default_rng(7)
+    named, shown = rng.integers(CARDS, size=(2, 400, 3))
+    first = rng.integers(CARDS, size=400).astype(np.int32)
+    rewards = np.zeros((400, 3))
+    rewards[:, 2] = np.where(named[:, 2] == first, 1.0, -1.0)
+    data = uqf.Trajectories(
+        named.ravel(),
+        shown.ravel(),
+        rewards.ravel(),
+        3 * np.arange(401),
+        n_actions=CARDS,
+        n_observations=CARDS,
+        behavior_probs=np.full(1200, 1.0 / CARDS),
+        terminated=np.ones(400, bool),
+        first_observations=first,
+    )
+    policy = uqf.LagQ(0.9, lags=3).fit(data).policy_
+    hits = [
+        policy.q_values(state_after(policy, episode)).argmax() == episode.first_observation
+        for episode in data
+    ]
+    assert np.mean(hits) > 0.95
+
+
+def state_after(policy, episode):
+    """The memory before the last step."""
+    state = policy.initial_state(first=int(episode.first_observation))
+    for action, observation in episode.history[:-1]:
+        state = policy.update(state, action, observation)
+    return state

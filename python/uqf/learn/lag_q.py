@@ -65,17 +65,20 @@ class LagQ(SpectralQ):
         return 0.0
 
     def _memory(self, steps: Steps) -> FilterMemory:
-        shown = np.unique(steps.data.observations).astype(np.int64)
+        first = steps.data.first_observations
+        shown = np.union1d(
+            steps.data.observations, steps.data.observations[:0] if first is None else first
+        ).astype(np.int64)
         lags = min(self.lags, MAX_RANK // len(shown))
         if lags < 2 and lags < self.lags:
             raise UQFError(
                 f"{len(shown)} observations: LagQ remembers two of {MAX_RANK // 2} at most; use BeliefQ"
             )
-        register = shift_register(steps.alphabet, shown, lags)
+        register = shift_register(steps.alphabet, shown, lags, first is not None)
         return FilterMemory(register, steps.alphabet, np.full(lags * len(shown), lags**-0.5, np.float32))
 
 
-def shift_register(alphabet: Alphabet, shown: NDArray[np.int64], lags: int) -> Filter:
+def shift_register(alphabet: Alphabet, shown: NDArray[np.int64], lags: int, opens: bool) -> Filter:
     """The state [last observation, the one before, …], each as numbers of which one is 1."""
     width = len(shown)
     rank = lags * width
@@ -84,4 +87,9 @@ def shift_register(alphabet: Alphabet, shown: NDArray[np.int64], lags: int) -> F
     operators[np.arange(len(alphabet)), 0, last] = 1.0
     older = np.arange(rank - width)
     operators[:, 1 + older, width + older] = 1.0
-    return Filter(operators, np.zeros(rank, np.float32), float(np.finfo(np.float32).max), np.ones(rank))
+    openings = None
+    if opens:
+        openings = np.zeros((alphabet.n_observations, rank), np.float32)
+        openings[shown, np.arange(width)] = 1.0
+    reach = float(np.finfo(np.float32).max)
+    return Filter(operators, np.zeros(rank, np.float32), reach, np.ones(rank), openings)

@@ -119,7 +119,7 @@ impl Layout {
     }
 
     /// Rows of the law of events: what a step pays and whether it ends, and what was shown before it.
-    pub(crate) fn n_rows(&self) -> usize {
+    pub fn n_rows(&self) -> usize {
         self.n_events * self.n_shown
     }
 }

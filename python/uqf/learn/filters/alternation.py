@@ -21,6 +21,9 @@ CONSTANT_RIDGE = 1e-3
 RIDGE = 100.0
 CANONICAL_RIDGE = 30.0
 
+#: Episodes that the start of all counts for, where the start after an observation is learned.
+OPENING_EPISODES = 10.0
+
 #: States are shortened to so many times their usual root mean square.
 REACH = 1.5
 
@@ -34,6 +37,7 @@ class Filter:
     """x_t = [1, x_{t−1}] · operators[symbol], from `start`, shortened to `reach`.
 
     operators : (symbols, 1 + rank, rank); start : (rank,)
+    openings : (observations, rank), where episodes start that show one of these before the first action
     values : (rank,), how much every coordinate of the state and of the future have in common
     """
 
@@ -41,10 +45,14 @@ class Filter:
     start: Rows
     reach: float
     values: FloatArray
+    openings: Rows | None = None
 
     def along(self, places: NDArray[np.int32], data: Trajectories, threads: int | None) -> Rows:
         """[1, state] at every cut; `places` are the symbols of the steps."""
-        starts = np.tile(self.start, (len(data), 1))
+        if self.openings is None or data.first_observations is None:
+            starts = np.tile(self.start, (len(data), 1))
+        else:
+            starts = self.openings[data.first_observations]
         return _core.Filter(self.operators, self.reach).along(places, data.offsets, starts, threads=threads)
 
 
@@ -63,8 +71,10 @@ def learned_filter(steps: Steps, rank: int, rounds: int, threads: int | None) ->
         sums = Sums.by(used.symbol_slices, past, future).mapped(
             expected(found.past, found.correlations), found.future
         )
-        start = (future.cuts[used.first_cuts].mean(axis=0) @ found.future).astype(np.float32)
-        forward = Filter(sums.operators(), start, _reach(found.correlations), found.values)
+        starts, reach = future.cuts[used.first_cuts] @ found.future, _reach(found.correlations)
+        start = starts.mean(axis=0)
+        openings = _openings(starts, start, used.data, reach)
+        forward = Filter(sums.operators(), start.astype(np.float32), reach, found.values, openings)
         if number < rounds:
             past = States(forward.along(used.places, used.data, threads), used.before)
             backward = _backward(used, past, future, found.future)
@@ -73,6 +83,18 @@ def learned_filter(steps: Steps, rank: int, rounds: int, threads: int | None) ->
                 past = States(forward.along(used.places, used.data, threads), used.before)
             future = States(backward.along(used, threads), used.before + 1)
     return forward
+
+
+def _openings(starts: FloatArray, start: FloatArray, data: Trajectories, reach: float) -> Rows | None:
+    """The mean start of the episodes that show an observation before the first action, drawn towards that of all."""
+    if data.first_observations is None:
+        return None
+    sums = np.tile(OPENING_EPISODES * start, (data.n_observations, 1))
+    np.add.at(sums, data.first_observations, starts)
+    counts = np.bincount(data.first_observations, minlength=data.n_observations) + OPENING_EPISODES
+    means = sums / counts[:, np.newaxis]
+    lengths = np.sqrt((means**2).mean(axis=1, keepdims=True))
+    return np.asarray(means * np.minimum(1.0, reach / np.maximum(lengths, 1e-30)), np.float32)
 
 
 def steps_read(steps: int, rounds: int) -> int:

@@ -55,18 +55,28 @@ class FilterMemory:
         return rows
 
     def group_before(self, data: Trajectories) -> NDArray[np.int64]:
-        """0 before every step but the first of an episode, where it is −1."""
+        """0 before every step but the first of an episode, where it is −1 if all episodes start alike."""
         groups = np.zeros(data.n_steps, np.int64)
-        groups[data.offsets[:-1]] = -1
+        if self.filter.openings is None:
+            groups[data.offsets[:-1]] = -1
         return groups
 
     def policy(self, weights: FloatArray, temperature: float) -> FilterPolicy:
         """Acts on values with these weights (width, n_actions)."""
         scaled = weights.copy()
         scaled[1:] *= self.scales[:, np.newaxis]
+        symbols, operators = self.alphabet.symbols, self.filter.operators
+        openings = self.filter.openings
+        if openings is not None:
+            # What is shown before the first action is the answer to an action of its own, after the last.
+            seen = np.flatnonzero((openings != self.filter.start).any(axis=1))
+            symbols = np.append(symbols, weights.shape[1] * self.alphabet.n_observations + seen)
+            opens = np.zeros((len(seen), *operators.shape[1:]), np.float32)
+            opens[:, 0] = openings[seen]
+            operators = np.concatenate([operators, opens])
         return FilterPolicy(
-            symbols=self.alphabet.symbols,
-            operators=self.filter.operators,
+            symbols=symbols,
+            operators=operators,
             n_observations=self.alphabet.n_observations,
             start=self.filter.start,
             reach=self.filter.reach,
