@@ -56,12 +56,9 @@ pub struct Lockstep {
 }
 
 impl Lockstep {
-    /// `episodes` in any order; cuts are counted from the first cut of episode `first`.
-    pub fn new(view: &View, tasks: &Tasks, layout: &Layout, episodes: &[usize], first: usize) -> Self {
-        Self::made(view, tasks, layout, episodes, first, false)
-    }
-
-    fn made(
+    /// `episodes` in any order; cuts are counted from the first cut of episode `first`. For acting observations are
+    /// looked at on arrival.
+    pub fn new(
         view: &View,
         tasks: &Tasks,
         layout: &Layout,
@@ -88,13 +85,13 @@ impl Lockstep {
     /// All episodes of a range, for what is believed after every step: rewards are not looked at, observations at once.
     pub fn acting(view: &View, layout: &Layout, episodes: Range<usize>) -> Self {
         let first = episodes.start;
-        Self::made(view, &Tasks::indifferent(), layout, &episodes.collect::<Vec<_>>(), first, true)
+        Self::new(view, &Tasks::indifferent(), layout, &episodes.collect::<Vec<_>>(), first, true)
     }
 
     /// All episodes of a range.
     pub fn of_range(view: &View, tasks: &Tasks, layout: &Layout, episodes: Range<usize>) -> Self {
         let first = episodes.start;
-        Self::new(view, tasks, layout, &episodes.collect::<Vec<_>>(), first)
+        Self::new(view, tasks, layout, &episodes.collect::<Vec<_>>(), first, false)
     }
 }
 

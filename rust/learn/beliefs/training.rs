@@ -97,7 +97,8 @@ fn minibatches<'a>(
         let full = seen as f64 >= size * f64::from(made + 1) - 0.5 || place + 1 == order.len();
         full.then(|| {
             made += 1;
-            Lockstep::new(view, tasks, layout, &order[std::mem::replace(&mut from, place + 1)..=place], 0)
+            let part = &order[std::mem::replace(&mut from, place + 1)..=place];
+            Lockstep::new(view, tasks, layout, part, 0, false)
         })
     })
 }
