@@ -109,11 +109,24 @@ def circumstances(run: dict[str, Any]) -> str:
     return f"{run['datetime'][:10]}, {processor}, Python {machine['python_version']}, {versions}."
 
 
+def is_there(key: str) -> bool:
+    """Whether the benchmark of a row still exists."""
+    path, test = key.split(" | ")[0].split("::")
+    return f"def {test.split('[')[0]}(" in (HERE.parent / path).read_text()
+
+
 def record(run: dict[str, Any], rows: list[Row]) -> None:
-    """Keeps the ratios for `check.py`, and the table for readers."""
+    """Keeps the ratios for `check.py`, and the table for readers.
+
+    What this run could not measure, such as rows beside an older commit, stays as it was recorded before.
+    """
+    ratios = {
+        old["key"]: old["ratio"] for old in json.loads(RECORDED.read_text())["rows"] if is_there(old["key"])
+    }
+    ratios |= {row.key: float(f"{row.ratio:.4g}") for row in rows}
     kept = {
         "circumstances": circumstances(run),
-        "rows": [{"key": row.key, "ratio": float(f"{row.ratio:.4g}")} for row in rows],
+        "rows": [{"key": key, "ratio": ratio} for key, ratio in sorted(ratios.items())],
     }
     RECORDED.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n")
     page = HERE / "README.md"
