@@ -112,7 +112,8 @@ def circumstances(run: dict[str, Any]) -> str:
 def is_there(key: str) -> bool:
     """Whether the benchmark of a row still exists."""
     path, test = key.split(" | ")[0].split("::")
-    return f"def {test.split('[')[0]}(" in (HERE.parent / path).read_text()
+    file = HERE.parent / path
+    return file.exists() and f"def {test.split('[')[0]}(" in file.read_text()
 
 
 def record(run: dict[str, Any], rows: list[Row]) -> None:
@@ -120,13 +121,12 @@ def record(run: dict[str, Any], rows: list[Row]) -> None:
 
     What this run could not measure, such as rows beside an older commit, stays as it was recorded before.
     """
-    ratios = {
-        old["key"]: old["ratio"] for old in json.loads(RECORDED.read_text())["rows"] if is_there(old["key"])
-    }
+    before = json.loads(RECORDED.read_text())["rows"] if RECORDED.exists() else []
+    ratios = {old["key"]: old["ratio"] for old in before if is_there(old["key"])}
     ratios |= {row.key: float(f"{row.ratio:.4g}") for row in rows}
     kept = {
         "circumstances": circumstances(run),
-        "rows": [{"key": key, "ratio": ratio} for key, ratio in sorted(ratios.items())],
+        "rows": [{"key": key, "ratio": ratio} for key, ratio in ratios.items()],
     }
     RECORDED.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n")
     page = HERE / "README.md"

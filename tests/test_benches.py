@@ -72,6 +72,19 @@ def test_recording_replaces_the_table_and_keeps_the_rest(tmp_path, monkeypatch):
     assert [row["ratio"] for row in kept["rows"]] == [0.5, 200.0, 1.5]
 
 
+def test_what_a_run_could_not_measure_stays_recorded_while_its_benchmark_exists(tmp_path, monkeypatch):
+    monkeypatch.setattr(table, "HERE", tmp_path / "benches")
+    monkeypatch.setattr(table, "RECORDED", tmp_path / "recorded.json")
+    (tmp_path / "benches").mkdir()
+    (tmp_path / "benches" / "README.md").write_text(f"{table.MARKS[0]}{table.MARKS[1]}")
+    (tmp_path / "benches" / "test_old.py").write_text("def test_there(): ...")
+    keys = [f"benches/test_old.py::{name}[1] | rival" for name in ("test_there", "test_gone")]
+    table.RECORDED.write_text(json.dumps({"rows": [{"key": key, "ratio": 7.0} for key in keys]}))
+    table.record(RUN, table.rows_of(RUN))
+    kept = json.loads(table.RECORDED.read_text())["rows"]
+    assert {"key": keys[0], "ratio": 7.0} in kept and len(kept) == 4
+
+
 @pytest.fixture
 def recorded(tmp_path, monkeypatch):
     path = tmp_path / "recorded.json"
