@@ -203,3 +203,22 @@ def test_any_bytes_are_refused_or_read(tmp_path_factory, content, suffix):
 def test_a_missing_file_is_said_to_be_missing(tmp_path):
     with pytest.raises(FileNotFoundError):
         uqf.read_log(tmp_path / "log.parquet")
+
+
+def test_a_record_batch_that_claims_more_memory_than_there_is_is_refused_by_name(tmp_path, monkeypatch):
+    """Older pyarrow raises a `MemoryError` for such a file."""
+    path = tmp_path / "log.arrow"
+    table = pa.table({"episode": [0, 0], "action": [0, 1], "observation": [1, 0], "reward": [0.0, 1.0]})
+    with pa.ipc.new_file(path, table.schema) as file:
+        file.write_table(table)
+    assert len(uqf.read_log(path)) == 1
+
+    class Greedy:
+        num_record_batches, schema = 1, table.schema
+
+        def get_batch(self, index):
+            raise MemoryError
+
+    monkeypatch.setattr("uqf.data.formats.arrow.pa.ipc.open_file", lambda file: Greedy())
+    with pytest.raises(uqf.FileFormatError, match="record batch 0 claims to need more memory"):
+        uqf.read_log(path)

@@ -89,8 +89,16 @@ class ArrowSource:
         with open_ordinary(self.path) as file:
             reader = pa.ipc.open_file(file)
             for index in range(reader.num_record_batches):
-                batch = reader.get_batch(index)
+                batch = _batch(reader, index)
                 # Offsets are taken on trust by everything that follows: a damaged one would read foreign memory.
                 batch.validate(full=True)
                 for first in range(0, batch.num_rows, rows):
                     yield pa.Table.from_batches([batch.slice(first, rows)]).select(names)
+
+
+def _batch(reader: pa.RecordBatchFileReader, index: int) -> pa.RecordBatch:
+    """A record batch; older pyarrow asks for the room that a damaged one claims to need, and fails for lack of it."""
+    try:
+        return reader.get_batch(index)
+    except MemoryError:
+        raise FileFormatError(f"record batch {index} claims to need more memory than there is") from None
