@@ -9,11 +9,7 @@ import numpy as np
 from uqf.learn.advantages import TEMPERATURE, trace
 from uqf.learn.belief_memory import BeliefMemory
 from uqf.learn.clones import MAX_COMPARED, CloneTrainer, Plan
-from uqf.learn.discounts import MIN_EPISODES, Halves
-
-#: Gains of noisy models that differ by less, in standard errors, are taken for the same, and the longest learning
-#: discount for the best: gains of single steps say nothing of what follows them.
-CHANCE = 0.75
+from uqf.learn.discounts import MIN_EPISODES, Halves, longest_as_good
 
 #: Numbers on which learning discounts are compared at most, on either side.
 GAIN_CELLS = 4_000_000
@@ -68,6 +64,6 @@ def choose(trainer: CloneTrainer, wanted: int, discounts: list[float]) -> tuple[
             gains = halves_of_task.gains(discounts)
         chosen, noisy = max(gains, key=gains.__getitem__) if gains else discounts[-1], plans[0].layout.noisy
         if gains and noisy:
-            chosen = max(one for one in discounts if gains[one] > max(gains.values()) - CHANCE)
+            chosen = longest_as_good(gains)
         choices.append(Choice(counts, chosen, likelihoods, gains, noisy, noisy_likelihood))
     return plans, choices

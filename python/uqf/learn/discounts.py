@@ -22,6 +22,9 @@ MIN_EPISODES = 10
 #: Candidates where none is given, each cut to the discount of the task.
 CANDIDATES = (0.85, 0.95, 0.99)
 
+#: Gains that differ by less, in standard errors, are taken for the same.
+CHANCE = 0.75
+
 
 def learning_discounts(discount: float, given: float | None) -> list[float]:
     """The one that was given, or the candidates in increasing order.
@@ -36,6 +39,14 @@ def learning_discounts(discount: float, given: float | None) -> list[float]:
             f"learning_discount = {given}: above discount = {task:g}, which rewards are worth; give that or less"
         )
     return [float(given)]
+
+
+def longest_as_good(gains: dict[float, float]) -> float:
+    """The longest learning discount whose gain is the best up to chance.
+
+    What is as good up to chance is decided by bias: gains of single steps say nothing of what follows them.
+    """
+    return max(discount for discount, gain in gains.items() if gain > max(gains.values()) - CHANCE)
 
 
 @dataclass(frozen=True)

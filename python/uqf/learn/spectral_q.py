@@ -24,7 +24,7 @@ from uqf.learn.advantages import (
     advantage_sums,
     learned_value,
 )
-from uqf.learn.discounts import MIN_EPISODES, Halves, learning_discounts
+from uqf.learn.discounts import MIN_EPISODES, Halves, learning_discounts, longest_as_good
 from uqf.learn.filters.alternation import learned_filter, steps_read
 from uqf.learn.filters.filter_memory import FilterMemory
 from uqf.learn.filters.steps import Steps
@@ -42,9 +42,6 @@ FEW_EPISODES = 100
 #: Penalties of the advantages that are compared from so many episodes on either side on; fewer do not tell them apart.
 RIDGES = (RIDGE, 160.0, 640.0)
 MIN_COMPARED = 150
-
-#: Gains that differ by less, in standard errors, are taken for the same.
-CHANCE = 0.75
 
 #: What is to choose is compared on so many steps at most, both sides together, and on so many values of actions.
 CHOICE_STEPS = 40_000
@@ -196,8 +193,7 @@ def _chosen(memory: FilterMemory, data: Trajectories, discounts: list[float], th
     chosen, ridge = discounts[-1], RIDGE
     if len(discounts) > 1:
         gains = halves.gains(discounts)
-        # What is as good up to chance is decided by bias: gains of single steps say nothing of what follows them.
-        chosen = max(one for one in discounts if gains[one] > max(gains.values()) - CHANCE)
+        chosen = longest_as_good(gains)
     if half >= MIN_COMPARED:
         worths = halves.worths(chosen, RIDGES)
         ridge = max(worths, key=worths.__getitem__)
