@@ -6,9 +6,10 @@ from sklearn.base import clone
 
 import uqf
 from random_policies import behaviour
+from uqf.learn import choice, judge, plans
 from uqf.learn import fit as front_door
-from uqf.learn import plans
-from uqf.learn.choice import HORIZONS, Candidate, Tried, best
+from uqf.learn.belief_halves import BeliefHalves
+from uqf.learn.choice import HORIZONS, Candidate, Tried, best, undecided
 from uqf.learn.gain import Baseline, Gain, policy_gain
 from uqf.learn.markov_test import Finding, MarkovTest
 from uqf.learn.rehearsal import Rehearsal
@@ -35,6 +36,15 @@ def small(monkeypatch):
     return candidates
 
 
+def rehearsing(monkeypatch, found):
+    """Plans are what they are; this is said of them."""
+
+    def rehearse(beliefs, taken, halves, test, seed):
+        return plans.plans_in(beliefs, halves, test)[0], found
+
+    monkeypatch.setattr(front_door, "rehearse", rehearse)
+
+
 def contents(data):
     """The episodes as a list of what can be compared, in a fixed order."""
     return sorted(
@@ -56,45 +66,90 @@ def test_gains_are_those_on_held_out_episodes_and_the_choice_says_why(data, smal
     chosen, trial = learner.diagnostics_["chosen"], learner.trial_
     assert (len(trial.taught), len(trial.held_out)) == (280, 120)
     assert list(chosen["candidates"]) == ["ContextQ", "BeliefQ", *PLANS]
-    folds = [(trial.taught, trial.held_out), (trial.held_out, trial.taught)]
-    for candidate, (name, row) in zip(small, chosen["candidates"].items(), strict=False):
-        totals = []
-        for taught, judges in folds:
-            policy = candidate.make(0.9, 3).fit(taught).policy_
-            totals.append(policy_gain(policy, Baseline.of(taught, 0.9), judges).totals)
-        gain = Gain(np.concatenate(totals))
-        assert (name, row) == (
-            type(candidate.make(0.9, 3)).__name__,
-            {"gain": gain.mean, "stderr": gain.stderr},
-        )
+    halves = (trial.taught, trial.held_out)
+    taught = {
+        "ContextQ": lambda half: small[0].make(0.9, 3).fit(halves[half]),
+        "BeliefQ": BeliefHalves(small[1].make(0.9, 3), halves).taught,
+    }
+    for name, learners in taught.items():
+        totals = [
+            policy_gain(learners(half).policy_, Baseline.of(halves[half], 0.9), halves[1 - half]).totals
+            for half in (0, 1)
+        ]
+        # One half is enough where it decides.
+        found = [Gain(totals[0]), Gain(np.concatenate(totals))]
+        told = [{"gain": gain.mean, "stderr": gain.stderr} for gain in found]
+        assert chosen["candidates"][name] in told
     taken = chosen["learner"]
     assert type(learner).__name__ == taken != "ModelQ"
     row = chosen["candidates"][taken]
-    assert chosen["why"].startswith(
-        f"{taken} gains {row['gain']:.4g} ± {row['stderr']:.2g} an episode on 400 held-out"
+    assert chosen["why"].startswith(f"{taken} gains {row['gain']:.4g} ± {row['stderr']:.2g} an episode on ")
+
+
+def test_the_other_half_judges_those_that_are_ahead_of_the_favourite():
+    def tried(*means):
+        return [Tried(str(number), None, gains(mean)) for number, mean in enumerate(means)]
+
+    def twice(*means):
+        return [int(one.name) for one in undecided(tried(*means))]
+
+    assert twice(1.0, 5.0, 9.0) == [], (
+        "the favourite gains more than each of them, and clearly more than nothing"
     )
+    assert twice(1.0, 10.0, 9.0) == [1, 2]
+    assert twice(0.0, 1.0, 1.5) == [0, 1, 2], "it is not clear that anything is gained"
+    assert undecided([Tried("refused", None, [], "why")]) == []
+
+
+@pytest.mark.parametrize("few", [True, False])
+def test_models_of_few_steps_are_trained_for_longer_before_another_learner_is_preferred(
+    data, small, monkeypatch, few
+):
+    """They earn less than those of the final learner, in which both halves go on."""
+    monkeypatch.setattr(judge, "FEW_STEPS", 10**6 if few else 0)
+    monkeypatch.setattr(judge, "undecided", list)
+    rehearsing(monkeypatch, {})
+    monkeypatch.setattr(choice, "MIN_EVIDENCE", 10**6)
+    learner = uqf.fit(data, discount=0.9, seed=3)
+    halves = BeliefHalves(small[1].make(0.9, 3), (learner.trial_.taught, learner.trial_.held_out))
+    expected = (halves.longer() if few else halves).taught(0).policy_
+    np.testing.assert_array_equal(behaviour(learner.trial_.policy), behaviour(expected))
+
+
+def test_a_learner_that_one_half_judged_is_compared_on_that_half():
+    ahead, favourite = gains(9.0, episodes=100)[0], gains(9.0, 9.0)[0]
+    behind = Gain(favourite.totals[:100] - 0.5)
+    assert (
+        best([Tried("behind", None, [behind]), Tried("favourite", None, [favourite])])[0].name == "favourite"
+    )
+    better = Gain(favourite.totals[:100] + 0.5 + 0.01 * ahead.totals)
+    assert best([Tried("better", None, [better]), Tried("favourite", None, [favourite])])[0].name == "better"
 
 
 @pytest.mark.parametrize("better", ["ContextQ", "BeliefQ"])
 def test_either_learner_can_win(data, small, better, monkeypatch):
     gains = {"ContextQ": 1.0, "BeliefQ": 1.0} | {better: 2.0}
 
-    def judged(policy, baseline, judges):
-        name = "ContextQ" if isinstance(policy, uqf.ContextPolicy) else "BeliefQ"
-        return Gain(gains[name] + np.random.default_rng(len(name)).normal(size=len(judges)))
+    def judged(own, taught, half):
+        learner = taught(half)
+        noise = np.random.default_rng(isinstance(learner, uqf.ContextQ)).normal(
+            size=len(own.halves[1 - half])
+        )
+        return [Gain(gains[type(learner).__name__] + noise)] * 2
 
-    monkeypatch.setattr(front_door, "policy_gain", judged)
-    monkeypatch.setattr(front_door, "rehearse", lambda *told: {})
+    monkeypatch.setattr(judge.Judge, "_gains", judged)
+    rehearsing(monkeypatch, {})
     assert type(uqf.fit(data)).__name__ == better
 
 
 def test_the_favourite_stays_unless_another_is_clearly_better(data, small, monkeypatch):
-    def judged(policy, baseline, judges):
-        ahead = isinstance(policy, uqf.ContextPolicy)
-        return Gain(0.1 * ahead + np.random.default_rng(int(ahead)).permutation(np.arange(len(judges))))
+    def judged(own, taught, half):
+        ahead = isinstance(taught(half), uqf.ContextQ)
+        episodes = len(own.halves[1 - half])
+        return [Gain(0.1 * ahead + np.random.default_rng(int(ahead)).permutation(np.arange(episodes)))] * 2
 
-    monkeypatch.setattr(front_door, "policy_gain", judged)
-    monkeypatch.setattr(front_door, "rehearse", lambda *told: {})
+    monkeypatch.setattr(judge.Judge, "_gains", judged)
+    rehearsing(monkeypatch, {})
     told = uqf.fit(data).diagnostics_["chosen"]
     assert told["candidates"]["ContextQ"]["gain"] > told["candidates"]["BeliefQ"]["gain"]
     assert told["learner"] == "BeliefQ"
@@ -103,7 +158,7 @@ def test_the_favourite_stays_unless_another_is_clearly_better(data, small, monke
 @pytest.mark.parametrize("won", [True, False])
 def test_a_plan_is_taken_if_its_rehearsal_convinces(data, small, monkeypatch, won):
     differences = np.array([1.0, 1.1, 0.9, 1.0]) - 1.05 * (not won)
-    monkeypatch.setattr(front_door, "rehearse", lambda *told: {"ModelQ": Rehearsal(differences)})
+    rehearsing(monkeypatch, {"ModelQ": Rehearsal(differences)})
     del small[0]
     learner = uqf.fit(data, discount=0.9)
     told = learner.diagnostics_["chosen"]
@@ -122,7 +177,7 @@ def test_nothing_is_rehearsed_in_models_of_few_episodes(data, small):
 @pytest.mark.parametrize("plan", PLANS)
 def test_of_plans_that_convince_the_one_that_earns_most_is_taken(data, small, monkeypatch, plan):
     won = {name: Rehearsal(np.array([1.0, 1.1, 0.9, 1.0]) + (name == plan)) for name in PLANS}
-    monkeypatch.setattr(front_door, "rehearse", lambda *told: won)
+    rehearsing(monkeypatch, won)
     learner = uqf.fit(data, discount=0.9)
     told = learner.diagnostics_["chosen"]
     assert told["learner"] == type(learner).__name__ == plan.partition(",")[0]
@@ -181,20 +236,28 @@ def test_held_out_episodes_teach_the_trial_nothing(data, small):
     trial = learner.trial_
     assert len(trial.held_out) == 200
     assert sorted(contents(trial.taught) + contents(trial.held_out)) == contents(data)
-    alone = clone(learner).fit(trial.taught).policy_
+    alone = BeliefHalves(small[1].make(0.9, 1), (trial.taught, trial.held_out)).taught(0).policy_
     np.testing.assert_array_equal(behaviour(trial.policy), behaviour(alone))
 
 
 def test_the_policy_is_taught_by_all_episodes(data, small):
     learner = uqf.fit(data, discount=0.9)
-    # What was chosen from few steps is chosen anew from all; from many steps on it is kept.
-    np.testing.assert_array_equal(behaviour(learner.policy_), behaviour(clone(learner).fit(data).policy_))
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(front_door, "MIN_KEPT", 0)
-        kept, judged = uqf.fit(data, discount=0.9), clone(learner).fit(learner.trial_.taught)
-        np.testing.assert_array_equal(behaviour(kept.policy_), behaviour(judged.refit(data).policy_))
     assert learner.diagnostics_["episodes"] == len(data)
     assert np.abs(behaviour(learner.policy_) - behaviour(learner.trial_.policy)).max() > 0.0
+    halves = BeliefHalves(clone(learner), (learner.trial_.taught, learner.trial_.held_out))
+    halves.models(1)
+    again = halves.joined(halves.taught(0)).refit(data)
+    np.testing.assert_array_equal(behaviour(learner.policy_), behaviour(again.policy_))
+
+
+@pytest.mark.parametrize("keeps", [True, False])
+def test_what_was_chosen_from_few_steps_is_chosen_anew(data, monkeypatch, keeps):
+    monkeypatch.setattr(front_door, "CANDIDATES", [Candidate(lambda discount, seed: uqf.SpectralQ(discount))])
+    monkeypatch.setattr(front_door, "MIN_KEPT", 0 if keeps else 10**9)
+    learner = uqf.fit(data, discount=0.9)
+    trial = clone(learner).fit(learner.trial_.taught)
+    expected = trial.refit(data) if keeps else clone(learner).fit(data)
+    np.testing.assert_array_equal(behaviour(learner.policy_), behaviour(expected.policy_))
 
 
 def test_the_seed_fixes_everything(data, small):
@@ -211,15 +274,20 @@ def test_without_time_only_the_first_learner_is_tried(data, small):
     assert len(uqf.fit(data, seconds=1e6).diagnostics_["chosen"]["candidates"]) == 5
 
 
-def test_progress_names_the_learner_and_whether_it_is_a_trial(data, small):
+def test_progress_names_the_learner_and_whether_it_is_a_trial(data, small, monkeypatch):
     told = []
+    monkeypatch.setattr(judge, "undecided", list)
+    monkeypatch.setattr(judge, "FEW_STEPS", 0)
     del small[0]
     uqf.fit(data, progress=told.append)
     stages = list(dict.fromkeys(progress.stage for progress in told))
-    learning = ["reading", "choosing", "training", "values", "advantages", "second sweep"]
-    trial = ["BeliefQ, trial", *(f"BeliefQ, trial: {stage}" for stage in learning)]
-    second = ["BeliefQ, second trial", *(f"BeliefQ, second trial: {stage}" for stage in learning)]
-    final = ["BeliefQ", *(f"BeliefQ: {stage}" for stage in learning)]
+    values = ["values", "advantages", "second sweep"]
+    trial = ["BeliefQ, trial", *(f"BeliefQ, trial: {stage}" for stage in ("choosing", *values))]
+    second = [
+        "BeliefQ, second trial",
+        *(f"BeliefQ, second trial: {stage}" for stage in ("training", *values)),
+    ]
+    final = ["BeliefQ", *(f"BeliefQ: {stage}" for stage in ("reading", "training", *values))]
     assert stages == ["reading", *trial, *second, *final]
 
 

@@ -140,7 +140,7 @@ def test_more_episodes_are_learned_by_the_same_kind_of_models(fitted):
 
 
 def test_models_are_worlds_to_play_in(fitted):
-    for world in worlds_of(fitted, 40):
+    for world in worlds_of(fitted.families_, LOOKS, 0.9, 40):
         np.testing.assert_allclose(np.asarray(world.observations).sum(axis=2), 1.0, atol=1e-6)
         played, seen = (data.observations for data in (uqf.rollout(world, episodes=300, seed=0), log(0.3)))
         shares = [np.bincount(part, minlength=LOOKS) / len(part) for part in (played, seen)]

@@ -123,7 +123,7 @@ def test_the_time_left_of_a_million_steps_is_about_right():
         assert_rises_to_the_end([one for _, one in told])
         assert told[0][0] < 0.5
         judged = [(at, one) for at, one in told if 0.2 * duration < at < 0.95 * duration]
-        assert len(judged) > 50
+        assert len(judged) > 20
         factors = [one.seconds_left / (duration - at) for at, one in judged]
         worst.append(max(max(factors), 1.0 / max(min(factors), 1e-9)))
         print(f"{duration:.1f} s, time left between {min(factors):.2f} and {max(factors):.2f} of the truth")

@@ -10,6 +10,7 @@ from uqf.learn.advantages import TEMPERATURE, trace
 from uqf.learn.belief_memory import BeliefMemory
 from uqf.learn.clones import MAX_COMPARED, CloneTrainer, Plan
 from uqf.learn.discounts import MIN_EPISODES, Halves, longest_as_good
+from uqf.learn.sample import Sample
 
 #: Numbers on which learning discounts are compared at most, on either side.
 GAIN_CELLS = 4_000_000
@@ -33,15 +34,20 @@ class Choice:
     noisy_likelihood: float | None = None
 
 
-def choose(trainer: CloneTrainer, wanted: int, discounts: list[float]) -> tuple[list[Plan], list[Choice]]:
-    """Models to be trained, and what was chosen for every task on the half of the episodes that did not train."""
+def choose(
+    trainer: CloneTrainer, wanted: int, discounts: list[float], halves: tuple[Sample, Sample] | None = None
+) -> tuple[list[Plan], list[Choice]]:
+    """Models to be trained, and what was chosen for every task on the half of the episodes that did not train.
+
+    halves : those that train and those that judge; by default of the sample of the trainer
+    """
     sample, n_tasks = trainer.sample, int(trainer.sample.tasks.max()) + 1
     if min(np.bincount(sample.tasks)) < 2 * MIN_EPISODES:
         layout = next(one for one in reversed(trainer.layouts) if not one.noisy)
         plan = Plan(layout, trainer.n_models(wanted, layout), None)
         return [plan], [Choice({layout.n_states: plan.models}, discounts[-1], {}, {})] * n_tasks
-    train, test = (half.first(MAX_COMPARED) for half in sample.halves)
-    sizes, found, halves = trainer.compare(train, test, min(2, wanted))
+    train, test = (half.first(MAX_COMPARED) for half in halves or sample.halves)
+    sizes, found, begun = trainer.compare(train, test, min(2, wanted))
     likelihoods = {
         layout.n_states: one for layout, one in zip(trainer.layouts, found, strict=False) if not layout.noisy
     }
@@ -50,18 +56,18 @@ def choose(trainer: CloneTrainer, wanted: int, discounts: list[float]) -> tuple[
     for size in sizes:
         layout = trainer.layouts[size]
         count = max(1, trainer.n_models(wanted, layout) // len(sizes))
-        plans.append(Plan(layout, count, halves[size].cut(0, count)))
+        plans.append(Plan(layout, count, begun[size].cut(0, count)))
     counts = {plan.layout.n_states: plan.models for plan in plans}
-    width = 1 + sum(halves[size].n_features for size in sizes)
+    width = 1 + sum(begun[size].n_features for size in sizes)
     few = [half.first(GAIN_CELLS // max(width, sample.data.n_actions)) for half in (train, test)]
     choices = []
     for task in range(n_tasks):
-        memory = BeliefMemory([halves[size].for_task(task) for size in sizes], sample.data.n_actions)
+        memory = BeliefMemory([begun[size].for_task(task) for size in sizes], sample.data.n_actions)
         taught, judges = (half.of_task(task) for half in few)
         gains: dict[float, float] = {}
         if len(discounts) > 1:
-            halves_of_task = Halves(memory, taught, judges, trace(len(taught)), TEMPERATURE, trainer.threads)
-            gains = halves_of_task.gains(discounts)
+            judged = Halves(memory, taught, judges, trace(len(taught)), TEMPERATURE, trainer.threads)
+            gains = judged.gains(discounts)
         chosen, noisy = max(gains, key=gains.__getitem__) if gains else discounts[-1], plans[0].layout.noisy
         if gains and noisy:
             chosen = longest_as_good(gains)

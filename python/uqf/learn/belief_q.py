@@ -7,7 +7,6 @@ from dataclasses import KW_ONLY, dataclass, field
 from functools import partial
 from typing import Self
 
-import numpy as np
 from sklearn.base import clone
 
 from uqf import _core
@@ -37,10 +36,10 @@ from uqf.learn.clones import (
     MAX_STEPS,
     CloneTrainer,
     Codes,
-    Plan,
     Size,
     choosing_work,
     clones_of,
+    likely_size,
     training_work,
 )
 from uqf.learn.discounts import learning_discounts
@@ -162,13 +161,11 @@ class BeliefQ(Learner):
         sample = Sample.of(parts, [overview.priorities for overview in overviews])
         trainer = CloneTrainer(sample, self.states, self.seed, self.threads, executor, reporter)
         if kept is None:
-            pair = min(2, self.models)
-            begun_first = [Plan(one, trainer.n_models(pair, one), None) for one in trainer.layouts]
-            tried = trainer.sizes(begun_first)
+            tried = trainer.tried(min(2, self.models))
             reporter.expect(self.work(readers[0].n_steps, tried) - COST * readers[0].n_steps)
             plans, choices = choose(trainer, self.models, discounts)
         else:
-            plans, choices = trainer.carried_on(kept.families, kept.codes), [kept.choice]
+            plans, choices = trainer.carried_on(kept.families, kept.sizes, kept.codes), [kept.choice]
         sizes = trainer.sizes(plans)
         begun = sum(len(plan.begun or ()) for plan in plans) / sum(plan.models for plan in plans)
         reporter.expect(self._final_work(sizes, readers[0].n_steps, begun))
@@ -200,25 +197,23 @@ class BeliefQ(Learner):
         """Whether the states of the models may show anything."""
         return self.families_[0].noisy
 
-    def work(self, steps: int, tried: Sequence[Size] = (), chosen: Sequence[Size] = ()) -> float:
-        """About how many nanoseconds so many steps take, if these sizes are tried and these are chosen."""
-        if not tried:
-            usual = zip(FRACTIONS, (2.0, 9.0, 35.0), strict=True)
-            tried = [Size(max(1, self.states // part), min(2, self.models), clones) for part, clones in usual]
-        if not chosen:
-            # Whether small or large models will be chosen is not known: something between.
-            between = float(np.sqrt(tried[0].clones * tried[-1].clones))
-            chosen = [Size(tried[-1].states // 4, self.models, between)]
-        begun = tried[0].models / self.models
+    def work(self, steps: int, tried: Sequence[Size] = ()) -> float:
+        """About how many nanoseconds so many steps take, if these sizes are tried."""
+        tried = tried or self._usual
+        chosen, begun = [likely_size(tried, self.models)], tried[0].models / self.models
         return COST * steps + choosing_work(steps, tried) + self._final_work(chosen, steps, begun)
 
-    def again_work(self, steps: int) -> float:
-        """About how many nanoseconds a fit takes that chooses what this one chose."""
-        return self.work(steps, chosen=self._kept.sizes)
+    def refit_work(self, steps: int, sizes: Sequence[Size] = ()) -> float:
+        """About how many nanoseconds `refit` takes, with models of these sizes or of those that were chosen."""
+        if not sizes:
+            sizes = self._kept.sizes if hasattr(self, "_kept") else [likely_size(self._usual, self.models)]
+        return COST * steps + self._final_work(sizes, steps, begun=1.0)
 
-    def refit_work(self, steps: int) -> float:
-        """About how many nanoseconds `refit` takes."""
-        return COST * steps + self._final_work(self._kept.sizes, steps, begun=1.0)
+    @property
+    def _usual(self) -> list[Size]:
+        """Sizes that are tried in many a world."""
+        usual = zip(FRACTIONS, (2.0, 9.0, 35.0), strict=True)
+        return [Size(max(1, self.states // part), min(2, self.models), clones) for part, clones in usual]
 
     def _final_work(self, sizes: Sequence[Size], steps: int, begun: float) -> float:
         """Of what comes after choosing, if a share of the models has begun already."""

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from uqf.data.checks import FloatArray
 from uqf.errors import UQFError
 from uqf.learn.gain import MAX_DISCOUNT, Gain
-from uqf.learn.learner import Learner
+from uqf.learn.learner import Learner, Taught
 from uqf.learn.markov_test import MarkovTest
 from uqf.learn.rehearsal import Rehearsal
 from uqf.types import Record
@@ -15,6 +16,9 @@ from uqf.types import Record
 #: Another learner replaces the favourite if it gains more by so many standard errors; and so many show that a learner
 #: gains anything at all.
 MIN_EVIDENCE = 2.0
+
+#: Whoever is ahead of the favourite by so many standard errors on one half of the episodes is judged by the other too.
+AHEAD = 0.5
 
 #: Discounts of the gains, cut to that of the task. The noise of all later rewards is in a gain; where no learner is
 #: seen to gain anything, the next rewards alone may still show something.
@@ -42,8 +46,8 @@ class Tried:
     """A learner that was tried."""
 
     name: str
-    learners: Sequence[Learner]
-    """Taught by the episodes that teach and, if there are enough, by those that judge."""
+    taught: Taught
+    """Its learner of either half of the episodes."""
     gains: Sequence[Gain]
     """By horizon, on the episodes that did not teach it; none if the data refused the learner."""
     problem: str = ""
@@ -67,15 +71,38 @@ def best(tried: Sequence[Tried]) -> tuple[Tried, int]:
     return _clearly_best(judged, 0), 0
 
 
+def undecided(tried: Sequence[Tried]) -> list[Tried]:
+    """Learners that the other half of the episodes shall judge as well.
+
+    None if the favourite clearly gains something and nobody is ahead of it; else these others and the favourite. All of
+    them if it is not clear that it gains anything.
+    """
+    judged = [one for one in tried if one.gains]
+    if not judged:
+        return []
+    favourite = judged[-1]
+    if favourite.gains[0].evidence <= MIN_EVIDENCE:
+        return judged
+    expected = favourite.gains[0].totals
+    ahead = [one for one in judged[:-1] if Gain(one.gains[0].totals - expected).evidence > AHEAD]
+    return [*ahead, favourite] if ahead else []
+
+
 def _clearly_best(judged: Sequence[Tried], horizon: int) -> Tried:
     favourite = judged[-1]
     expected = favourite.gains[horizon].totals
     better = [
         (one.gains[horizon].mean, place)
         for place, one in enumerate(judged)
-        if Gain(one.gains[horizon].totals - expected).evidence > MIN_EVIDENCE
+        if _ahead(one.gains[horizon].totals, expected).evidence > MIN_EVIDENCE
     ]
     return judged[max(better)[1]] if better else favourite
+
+
+def _ahead(totals: FloatArray, expected: FloatArray) -> Gain:
+    """What one gains more than another on the episodes that judged both: one of them may have been judged by fewer."""
+    both = min(len(totals), len(expected))
+    return Gain(totals[:both] - expected[:both])
 
 
 def told(
@@ -104,7 +131,7 @@ def told(
             f"{row['difference']:.4g} an episode on average."
         )
     else:
-        held_out = max(len(one.gains[horizon].totals) for one in tried if one.gains)
+        held_out = max(len(one.gains[horizon].totals) for one in tried if one.name == chosen)
         why = (
             f"{chosen} gains {row['gain']:.4g} ± {row['stderr']:.2g} an episode on {held_out:,} held-out episodes, one "
             "step at a time, and no other clearly more."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import reduce
 
@@ -153,6 +154,12 @@ class CloneTrainer:
         if MIN_NOISY <= shown <= states // 2:
             self.layouts.append(_core.CloneLayout(sample.data, states=states, tasks=sample.tasks, noisy=True))
 
+    def on(self, sample: Sample) -> CloneTrainer:
+        """Trains models of the same layouts on other episodes."""
+        other = copy(self)
+        other.sample, other._settle, other._start = sample, settling(sample.data.n_steps), None
+        return other
+
     def clones(self, layout: _core.CloneLayout) -> float:
         """How many states may show what is seen, on average over the steps: what a step costs depends on it."""
         if layout.noisy:
@@ -234,15 +241,21 @@ class CloneTrainer:
             families.append(reduce(_core.CloneModels.plus, found))
         return families
 
-    def carried_on(self, families: list[_core.CloneModels], codes: Codes) -> list[Plan]:
+    def carried_on(
+        self, families: list[_core.CloneModels], sizes: Sequence[Size], codes: Codes
+    ) -> list[Plan]:
         """Models of other episodes shall go on with these, unless those lacked some `codes` of these."""
         plans = []
-        for models in families:
+        for models, size in zip(families, sizes, strict=True):
             states = models.n_features // len(models)
             alike = [one for one in self.layouts if one.noisy == models.noisy]
             layout = min(alike or self.layouts, key=lambda one: abs(one.n_states - states))
-            plans.append(Plan(layout, len(models), models if alike and self.codes <= codes else None))
+            plans.append(Plan(layout, size.models, models if alike and self.codes <= codes else None))
         return plans
+
+    def tried(self, models: int) -> list[Size]:
+        """Sizes that `compare` tries, with so many models each."""
+        return self.sizes([Plan(one, self.n_models(models, one), None) for one in self.layouts])
 
     def sizes(self, plans: Sequence[Plan]) -> list[Size]:
         """Of the models of every plan."""
@@ -258,6 +271,11 @@ class CloneTrainer:
 def clones_of(sizes: Sequence[Size]) -> float:
     """How many clones of all models what is seen has, on average."""
     return sum(size.models * size.clones for size in sizes)
+
+
+def likely_size(tried: Sequence[Size], models: int) -> Size:
+    """Whether small or large models will be chosen is not known: something between, nearer to the small ones."""
+    return Size(tried[-1].states // 4, models, float(np.cbrt(tried[0].clones ** 2 * tried[-1].clones)))
 
 
 def choosing_work(steps: int, sizes: Sequence[Size]) -> float:

@@ -2,32 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
 from sklearn.base import clone
 
-from uqf.data.along import cut_before, returns_to_go
+from uqf.data.along import cut_before
 from uqf.data.checks import probability
 from uqf.data.overview import COST, Overview
-from uqf.data.progress import Callback, Reporter
+from uqf.data.progress import Callback
 from uqf.data.reader import Reader
 from uqf.data.room import give_back
 from uqf.data.shards import Data, Workers
 from uqf.data.trajectories import Trajectories
-from uqf.errors import UQFError
 from uqf.learn.belief_q import BeliefQ
-from uqf.learn.choice import HORIZONS, Candidate, Tried, best, told
+from uqf.learn.choice import Candidate, best, told
 from uqf.learn.context_q import ContextQ
-from uqf.learn.gain import Baseline, Gain, policy_gain
+from uqf.learn.judge import Judge
 from uqf.learn.lag_q import LagQ
 from uqf.learn.learner import Learner
 from uqf.learn.markov_test import MIN_EPISODES, MarkovTest, looked_at, markov_test
 from uqf.learn.mistakes import mistakes
 from uqf.learn.noisy_q import MAX_STATES
-from uqf.learn.plans import best_plan, rehearsed
-from uqf.learn.rehearsal import Rehearsal, rehearse
+from uqf.learn.plans import best_plan, rehearse
+from uqf.learn.rehearsal import Rehearsal
 from uqf.learn.spectral_q import SpectralQ
 from uqf.learn.table_q import TableQ
 from uqf.policies import Policy
@@ -136,10 +133,8 @@ def fit(
 
     def work(steps: int) -> float:
         few = min(steps, TRIAL_STEPS)
-        trials = sum(
-            learner.work(round(part * few)) for learner in learners for part in (holdout, 1.0 - holdout)
-        )
-        return COST * steps + trials + max(learner.work(steps) for learner in learners)
+        trials = sum(learner.work(round((1.0 - holdout) * few)) for learner in learners)
+        return COST * steps + trials + max(learner.refit_work(steps) for learner in learners)
 
     reader = Reader(data, work=work, executor=executor, progress=progress)
     reporter, sample = reader.reporter, Overview.read(reader, TRIAL_STEPS, seed).sample
@@ -152,29 +147,21 @@ def fit(
         if candidate.plans_on_observations <= test.markov
     ]
     crossed = not states and min(map(len, halves)) >= MIN_CROSSED
-    judge = Judge(halves, discount, crossed)
-    tried: list[Tried] = []
-    wanted = suited[:PLANNED] if states else suited
-    for number, (name, learner) in enumerate(wanted):
-        if number > 0 and seconds is not None and reporter.seconds > seconds:
-            break
-        last = reader.n_steps if number + 1 == len(wanted) else None
-        tried.append(judge.tried(name, learner, executor, reporter, last))
+    judge = Judge(halves, discount, crossed, reader.n_steps, executor, reporter)
+    tried = judge.all(suited[:PLANNED] if states else suited, seconds)
     planned = states and bool(tried[0].gains)
     taken, horizon = best(tried[:1] if planned else tried)
-    name, learner = taken.name, taken.learners[0]
+    name, learner, beliefs = taken.name, taken.taught(0), judge.beliefs
     rehearsals: dict[str, Rehearsal] = {}
-    beliefs = next((one for one in tried if crossed and one.gains and one.name == "BeliefQ"), None)
     enough = min(map(len, halves)) >= MIN_REHEARSED and (seconds is None or reporter.seconds <= seconds)
     if beliefs is not None and enough:
-        models = [one for one in beliefs.learners if isinstance(one, BeliefQ)]
-        plans, worlds = rehearsed(models, halves, test, seed)
-        unsure = max(_unsure(half, discount) for half in halves)
-        rehearsals = rehearse(plans, taken.learners, worlds, unsure, seed)
-        plan = best_plan(rehearsals)
-        if plan is not None:
-            name, learner = plan, plans[plan][0]
+        plans, rehearsals = rehearse(beliefs, taken, halves, test, seed)
+        believed = best_plan(rehearsals)
+        if believed is not None:
+            name, learner = believed, plans[believed](0)
     keeps = halves[0].n_steps >= MIN_KEPT
+    if beliefs is not None and isinstance(learner, BeliefQ):
+        keeps, learner = True, beliefs.joined(learner)
     left = (learner.refit_work if keeps else learner.work)(reader.n_steps)
     reporter.expect(left)
     if not reader.in_memory:
@@ -190,44 +177,6 @@ def fit(
     return chosen
 
 
-@dataclass(frozen=True)
-class Judge:
-    """Fits learners to either half, or to the first alone, and measures what they gain on the other."""
-
-    halves: tuple[Trajectories, Trajectories]
-    discount: float
-    crossed: bool
-
-    def tried(
-        self, name: str, learner: Learner, executor: Workers | None, reporter: Reporter, last: int | None
-    ) -> Tried:
-        """A learner taught and judged, or why it was refused; for the last one, the steps of all data are given."""
-        fitted: list[Learner] = []
-        try:
-            for half, stage in zip(self._folds, (f"{name}, trial", f"{name}, second trial"), strict=False):
-                told = reporter.within(stage, learner.work(half[0].n_steps))
-                fitted.append(clone(learner).fit(half[0], executor=executor, progress=told))
-                give_back()
-                if last is not None and len(fitted) < len(self._folds):
-                    # What is left is better known now: most of it is likely to be this learner again.
-                    reporter.expect(learner.work(half[1].n_steps) + fitted[0].refit_work(last))
-        except UQFError as problem:
-            return Tried(name, [learner], [], str(problem))
-        return Tried(name, fitted, [self._gain(fitted, horizon) for horizon in HORIZONS])
-
-    @property
-    def _folds(self) -> list[tuple[Trajectories, Trajectories]]:
-        """(episodes that teach, episodes that judge)."""
-        return [self.halves, self.halves[::-1]] if self.crossed else [self.halves]
-
-    def _gain(self, fitted: Sequence[Learner], horizon: float) -> Gain:
-        totals = []
-        for learner, (taught, judges) in zip(fitted, self._folds, strict=True):
-            baseline = Baseline.of(taught, min(self.discount, horizon))
-            totals.append(policy_gain(learner.policy_, baseline, judges).totals)
-        return Gain(np.concatenate(totals))
-
-
 def _split(sample: Trajectories, holdout: float) -> tuple[Trajectories, Trajectories]:
     """(episodes that teach, episodes that judge); the sample has them in an order that is as good as random."""
     held = max(1, round(holdout * len(sample)))
@@ -236,11 +185,6 @@ def _split(sample: Trajectories, holdout: float) -> tuple[Trajectories, Trajecto
             f"{len(sample)} episodes are too few: {held} would be held out to judge, and none left to learn from"
         )
     return sample[held:], sample[:held]
-
-
-def _unsure(data: Trajectories, discount: float) -> float:
-    """Standard error of the mean return of these episodes."""
-    return Gain(returns_to_go(data, discount)[data.offsets[:-1]]).stderr
 
 
 def tested(data: Trajectories, seed: int) -> MarkovTest:

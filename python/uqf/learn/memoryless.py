@@ -99,10 +99,10 @@ class MemorylessQ(Learner):
         on = goes_on(data, truncated=self.bootstrap_truncated)
         arrived = tree.at_cuts[cut_before(data) + 1]
         cells, nodes = average.shape[0] * average.shape[1], len(tree)
-        ahead = scipy.sparse.coo_array(
+        followed = scipy.sparse.coo_array(
             (average.weights[on], (average.cells[on], arrived[on])), shape=(cells, nodes)
-        ).tocsr()
-        rewards = average.summed(data.rewards)
+        )
+        rewards, ahead = average.summed(data.rewards), (average.upwards @ followed).tocsr()
         values, best = average.blended(rewards), np.zeros(nodes)
         self.change_ = np.inf
         for iteration in range(1, self.iterations + 1):
@@ -122,22 +122,38 @@ class Averager:
         self.tree = tree
         self.shape = (len(tree), data.n_actions)
         self.cells = tree.at_cuts[cut_before(data)] * data.n_actions + data.actions
-        self.levels = [np.flatnonzero(tree.lengths == n) for n in range(int(tree.lengths.max()) + 1)]
         self.weights = weights
-        self.shrinkage = shrinkage
-        self.totals = self._with_shorter(self.summed(np.ones(data.n_steps)))
+        #: (contexts · A)²: what is counted in a context counts in its parents too.
+        self.upwards = self._upwards()
+        totals = self.summed(np.ones(data.n_steps)).reshape(self.shape)
+        mass = totals + shrinkage
+        # Without shrinkage, an action never seen in a context takes the value of the shorter one.
+        each = np.divide(1.0, mass, out=np.zeros_like(mass), where=mass > 0)
+        longest = int(tree.lengths.max())
+        levels = [np.flatnonzero(tree.lengths == length) for length in range(longest + 1)]
+        #: By length: its contexts, what a unit of their sums is worth, and the weight of the shorter context.
+        self._levels = [
+            (level, each[level], np.where(mass[level] > 0, shrinkage * each[level], 1.0)) for level in levels
+        ]
+        self._total = float(totals[0].sum())
+
+    def _upwards(self) -> scipy.sparse.csr_array:
+        """For every context, and for all of its parents in turn, the sums that they add."""
+        contexts, n_actions = self.shape
+        own = np.arange(contexts)
+        rows, columns, place = [own], [own], own
+        while (place > 0).any():
+            own, place = own[place > 0], self.tree.parents[place[place > 0] - 1]
+            rows.append(place)
+            columns.append(own)
+        pairs = (np.concatenate(rows), np.concatenate(columns))
+        contexts_up = scipy.sparse.coo_array((np.ones(len(pairs[0])), pairs), shape=(contexts, contexts))
+        return scipy.sparse.kron(contexts_up, scipy.sparse.eye_array(n_actions), format="csr")
 
     def summed(self, targets: FloatArray) -> FloatArray:
-        """Weighted sums of targets (n_steps,) by longest context and action, (contexts · A,)."""
+        """Weighted sums of targets (n_steps,) by context and action, (contexts · A,)."""
         cells = self.shape[0] * self.shape[1]
-        return np.asarray(np.bincount(self.cells, self.weights * targets, cells), np.float64)
-
-    def _with_shorter(self, sums: FloatArray) -> FloatArray:
-        """Sums (contexts, A): what is counted in a context counts in its parents too."""
-        found = sums.reshape(self.shape).copy()
-        for level in reversed(self.levels[1:]):
-            np.add.at(found, self.tree.parents[level - 1], found[level])
-        return found
+        return np.asarray(self.upwards @ np.bincount(self.cells, self.weights * targets, cells))
 
     def __call__(self, targets: FloatArray) -> FloatArray:
         """Values (contexts, A) of targets (n_steps,)."""
@@ -145,16 +161,12 @@ class Averager:
 
     def blended(self, sums: FloatArray) -> FloatArray:
         """Values (contexts, A) from what `summed` gives."""
-        sums, totals = self._with_shorter(sums), self.totals
-        values = np.empty(self.shape)
-        parent = np.full((1, self.shape[1]), sums[0].sum() / totals[0].sum())
-        for length, level in enumerate(self.levels):
-            if length > 0:
+        sums, values = sums.reshape(self.shape), np.empty(self.shape)
+        parent = np.full((1, self.shape[1]), sums[0].sum() / self._total)
+        for level, each, shorter in self._levels:
+            if level[0] > 0:
                 parent = values[self.tree.parents[level - 1]]
-            mass = totals[level] + self.shrinkage
-            # Without shrinkage, an action never seen in a context takes the value of the shorter one.
-            blended = sums[level] + self.shrinkage * parent
-            values[level] = np.divide(blended, mass, out=parent.copy(), where=mass > 0)
+            values[level] = sums[level] * each + parent * shorter
         return values
 
 

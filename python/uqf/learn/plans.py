@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from typing import TypeVar
 
 import numpy as np
 from sklearn.base import clone
 
+from uqf import _core
+from uqf.data.along import returns_to_go
+from uqf.data.checks import FloatArray
 from uqf.data.trajectories import Trajectories
+from uqf.learn.belief_halves import BeliefHalves
 from uqf.learn.belief_q import BeliefQ
+from uqf.learn.choice import Tried
 from uqf.learn.gain import Gain
-from uqf.learn.learner import Learner
+from uqf.learn.learner import Learner, Taught
 from uqf.learn.markov_test import MIN_EVIDENCE as CERTAIN
 from uqf.learn.markov_test import MIN_GAIN, MarkovTest, markov_test
 from uqf.learn.memoryless import MemorylessQ
@@ -18,7 +25,7 @@ from uqf.learn.mistakes import WRONG
 from uqf.learn.model_q import MAX_DISCOUNT, ModelQ
 from uqf.learn.noisy_q import NoisyQ
 from uqf.learn.prediction import by_episode, few, predicted
-from uqf.learn.rehearsal import Rehearsal, playable, worlds_of
+from uqf.learn.rehearsal import Rehearsal, Stage, playable, worlds_of
 from uqf.types import Record
 from uqf.worlds.environments import TabularPOMDP
 
@@ -32,56 +39,116 @@ MIN_STATES = 2.0
 MUCH = 2.0 * MIN_GAIN
 
 #: The states behind observations are states if the past predicts what follows better by this share at most, or by half
-#: of what it does without them.
+#: of what it does without them. Where their models are much likelier, by so many nats a step, the limit is that of the
+#: test of observations: which state is behind an observation is itself a guess.
 LITTLE = 0.5 * MIN_GAIN
+MUCH_LIKELIER = 0.05
 
 #: Models of either half that allow for wrong observations, each of episodes drawn anew from it.
 NOISY_MODELS = 4
 
-Plans = dict[str, Sequence[Learner]]
+Plan = TypeVar("Plan", bound=Learner)
+
+#: By name.
+Plans = dict[str, Taught]
+
+#: Models of either half as worlds to play in.
+Worlds = Callable[[int], list[TabularPOMDP]]
 
 
-def rehearsed(
-    beliefs: Sequence[BeliefQ], halves: tuple[Trajectories, Trajectories], test: MarkovTest, seed: int
-) -> tuple[Plans, list[list[TabularPOMDP]]]:
-    """(plans by name, taught by either half; models of either half as worlds to play in).
+def rehearse(
+    beliefs: BeliefHalves,
+    taken: Tried,
+    halves: tuple[Trajectories, Trajectories],
+    test: MarkovTest,
+    seed: int,
+) -> tuple[Plans, dict[str, Rehearsal]]:
+    """(plans, what they earned more than the learner that is taken otherwise).
 
-    The models are those of `BeliefQ`. Where models with a state behind every observation, which may be wrong, predict
-    the other half better, and these states are states, it is these. There are no plans if models are too small, too
-    large to be played in, or noisy.
+    Where models with a state behind every observation, which may be wrong, predict the other half better than those of
+    `BeliefQ` do, and these states are states, plans are rehearsed in them. Elsewhere they are glanced at in the models
+    of `BeliefQ`, and those that promise something are rehearsed in models that were trained for longer.
     """
-    wrong = any(finding.summary == WRONG and finding.matters for finding in test.findings)
+    unsure = max(_unsure(half, beliefs.learner.discount) for half in halves)
+    noisy = _of_halves(NoisyQ(beliefs.learner.discount, seed=seed), halves)
+    if _suits(noisy, beliefs, halves, test, seed):
+        horizon = max(int(half.lengths.max()) for half in halves)
+        stage = Stage(
+            taken.taught, lambda half: _resampled(noisy(half), halves[half], horizon, seed), unsure, seed
+        )
+        plans = _tables(halves, beliefs.learner.discount) | {"NoisyQ": noisy}
+        return plans, {name: stage.rehearse(plan, everywhere=False) for name, plan in plans.items()}
+    plans, worlds = plans_in(beliefs, halves, test)
+    stage = Stage(taken.taught, worlds, unsure, seed)
+    found = {name: stage.glance(plan) for name, plan in plans.items()}
+    if any(one.promises for one in found.values()):
+        longer = beliefs.longer()
+        plans, worlds = plans_in(longer, halves, test)
+        stage = Stage(longer.taught if taken.name == "BeliefQ" else taken.taught, worlds, unsure, seed)
+        found |= {name: stage.rehearse(plan) for name, plan in plans.items() if found[name].promises}
+    return plans, found
+
+
+def plans_in(
+    beliefs: BeliefHalves, halves: tuple[Trajectories, Trajectories], test: MarkovTest
+) -> tuple[Plans, Worlds]:
+    """(plans that are worth a rehearsal, the models of `BeliefQ` to play them in).
+
+    There are no plans if models are too small, too large to be played in, or noisy.
+    """
+    first, n_observations = beliefs.models(0), halves[0].n_observations
+    discount, horizon = beliefs.learner.discount, max(int(half.lengths.max()) for half in halves)
+
+    def worlds(half: int) -> list[TabularPOMDP]:
+        return worlds_of(beliefs.models(half), n_observations, discount, horizon)
+
+    small = states_an_observation(first, halves[0]) < MIN_STATES
     # One half of the episodes teaches plans about as well as all do, and noisy models much worse.
-    if all(one.noisy_ for one in beliefs) or not (wrong or all(map(playable, beliefs))):
-        return {}, []
-    discount, horizon = beliefs[0].discount, max(int(half.lengths.max()) for half in halves)
-    plans: Plans = {"ModelQ": [ModelQ.in_models_of(one) for one in beliefs]}
-    for name, table in tables(discount).items():
-        plans[name] = [clone(table).fit(half) for half in halves]
-    if wrong:
-        noisy = [NoisyQ(discount, seed=seed).fit(half) for half in halves]
-        behind = markov_test(noisy[0].states_behind(halves[1]), seed=seed)
-        if told_by_past(behind) <= max(LITTLE, 0.5 * told_by_past(test)) and _likelier(
-            noisy, beliefs, halves
-        ):
-            plans["NoisyQ"] = noisy
-            return plans, [
-                _resampled(one, half, horizon, seed) for one, half in zip(noisy, halves, strict=True)
-            ]
-    small = (
-        min(states_an_observation(one, half) for one, half in zip(beliefs, halves, strict=True)) < MIN_STATES
-    )
-    if small and told_by_past(test) > MUCH:
-        return {}, []
+    if first[0].noisy or not playable(first, n_observations) or (small and told_by_past(test) > MUCH):
+        return {}, worlds
     if small:
-        # They remember less than the last symbol does.
-        del plans["ModelQ"]
-    return plans, [worlds_of(one, horizon) for one in beliefs]
+        # The models remember less than the last symbol does.
+        return _tables(halves, discount), worlds
+    models = cache(lambda half: ModelQ.in_models_of(beliefs.taught(half)))
+    return {"ModelQ": models} | _tables(halves, discount), worlds
 
 
-def states_an_observation(learner: BeliefQ, data: Trajectories) -> float:
+def _suits(
+    noisy: Callable[[int], NoisyQ],
+    beliefs: BeliefHalves,
+    halves: tuple[Trajectories, Trajectories],
+    test: MarkovTest,
+    seed: int,
+) -> bool:
+    """Whether observations may be wrong, the states behind them are states, and predict better than beliefs do."""
+    if not any(finding.summary == WRONG and finding.matters for finding in test.findings):
+        return False
+    more = _likelier(noisy, beliefs.taught, halves)
+    if more is None:
+        return False
+    behind = told_by_past(markov_test(noisy(0).states_behind(halves[1]), seed=seed))
+    much = more > MUCH_LIKELIER
+    return behind <= max(MIN_GAIN if much else LITTLE, 0.5 * told_by_past(test))
+
+
+def _unsure(data: Trajectories, discount: float) -> float:
+    """Standard error of the mean return of some episodes."""
+    return Gain(returns_to_go(data, discount)[data.offsets[:-1]]).stderr
+
+
+def _of_halves(plan: Plan, halves: Sequence[Trajectories]) -> Callable[[int], Plan]:
+    """The plan of either half."""
+
+    def taught(half: int) -> Plan:
+        fitted: Plan = clone(plan).fit(halves[half])
+        return fitted
+
+    return cache(taught)
+
+
+def states_an_observation(families: Sequence[_core.CloneModels], data: Trajectories) -> float:
     """States of the largest models for every observation that occurs."""
-    return float(max(learner.policy_.parts()["states"]) / len(np.unique(data.observations)))
+    return max(one.n_features // len(one) for one in families) / len(np.unique(data.observations))
 
 
 def told_by_past(test: MarkovTest) -> float:
@@ -111,13 +178,28 @@ def tables(discount: float) -> dict[str, MemorylessQ]:
     }
 
 
-def _likelier(one: Sequence[NoisyQ], other: Sequence[BeliefQ], halves: Sequence[Trajectories]) -> bool:
-    """Whether the models of one learner predict the half that did not teach them better than those of another."""
-    more = []
-    for mine, rival, half in zip(one, other, reversed(halves), strict=True):
-        judges = few(half, max(len(mine.policy_.weights), len(rival.policy_.weights)))
-        more.append(by_episode(predicted(mine.policy_, judges) - predicted(rival.policy_, judges), judges))
-    return Gain(np.concatenate(more)).evidence > MIN_EVIDENCE
+def _tables(halves: Sequence[Trajectories], discount: float) -> Plans:
+    return {name: _of_halves(table, halves) for name, table in tables(discount).items()}
+
+
+def _likelier(
+    one: Callable[[int], NoisyQ], other: Callable[[int], BeliefQ], halves: Sequence[Trajectories]
+) -> float | None:
+    """By how much a step of the half that did not teach them is likelier in the models of one learner than of another.
+
+    None if it is not clear that it is, or not so for both halves.
+    """
+    more: list[FloatArray] = []
+    steps = 0
+    for half in (0, 1):
+        mine, rival = one(half).policy_, other(half).policy_
+        judges = few(halves[1 - half], max(len(mine.weights), len(rival.weights)))
+        more.append(by_episode(predicted(mine, judges) - predicted(rival, judges), judges))
+        steps += judges.n_steps
+        if more[-1].mean() <= 0.0:
+            return None
+    both = Gain(np.concatenate(more))
+    return float(both.totals.sum() / steps) if both.evidence > MIN_EVIDENCE else None
 
 
 def _resampled(learner: NoisyQ, half: Trajectories, horizon: int, seed: int) -> list[TabularPOMDP]:

@@ -8,16 +8,16 @@ believed only if it wins in every single one of them, and by much more than they
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache, cached_property
 
 import numpy as np
 
 from uqf import _core
 from uqf.data.checks import FloatArray
 from uqf.evaluate import Score, estimate_return
-from uqf.learn.belief_q import BeliefQ
-from uqf.learn.learner import Learner
+from uqf.learn.learner import Taught
 from uqf.policies import Policy, shown_by_states
 from uqf.types import Record
 from uqf.worlds.environments import TabularPOMDP
@@ -32,6 +32,9 @@ MIN_SHARE = 0.07
 #: And by so many standard errors of the mean return of one half of the log. Models of few episodes agree on what these
 #: episodes happened to earn.
 MIN_RESOLVED = 2.0
+
+#: A plan that wins by this share of what is asked for, in models that were trained in haste, is worth better ones.
+PROMISE = 0.5
 
 #: Episodes that are played in a model, by the plan and by the policy, and more if they are short: about so many steps.
 PLAYED = 200
@@ -74,6 +77,12 @@ class Rehearsal:
         return everywhere and self.resolved and self.mean > min(MIN_SHARE * self.over_chance, self.spread)
 
     @property
+    def promises(self) -> bool:
+        """Whether the plan won by so much on average that better models may well be convinced."""
+        enough = max(min(MIN_SHARE * self.over_chance, self.spread), MIN_RESOLVED * self.unsure)
+        return len(self.differences) > 0 and self.mean > PROMISE * enough
+
+    @property
     def resolved(self) -> bool:
         """Whether the log is long enough to tell returns that differ so much from one another."""
         return self.mean > MIN_RESOLVED * self.unsure
@@ -88,36 +97,65 @@ class Rehearsal:
         }
 
 
-def rehearse(
-    plans: Mapping[str, Sequence[Learner]],
-    taken: Sequence[Learner],
-    models: Sequence[list[TabularPOMDP]],
-    unsure: float,
-    seed: int,
-) -> dict[str, Rehearsal]:
-    """Plays plans and the policy, all taught by one half of the episodes, in the models of the other half.
+class Stage:
+    """Where plans are played against the policy that is taken otherwise.
 
-    plans : by name, taught by either half; taken : the learner that is taken otherwise, the same; models : of either
-    half, as worlds to play in; unsure : standard error of the mean return of one half
+    taken : its learner; worlds : models of either half of the episodes, to play in; unsure : standard error of the mean
+    return of one half
     """
-    if not plans:
-        return {}
-    differences: dict[str, list[FloatArray]] = {name: [] for name in plans}
-    over_chance, variances = [], []
-    for own, other in ((0, 1), (1, 0)):
-        worlds = models[other]
-        if not worlds:
-            return {name: Rehearsal(np.zeros(0)) for name in plans}
-        improved = [_played(world, taken[own].policy_, seed) for world in worlds]
-        earned = np.array([one.mean for one in improved])
-        over_chance.append(earned - played_in(worlds, None, seed))
-        variances += [one.returns.var() for one in improved]
-        for name, pair in plans.items():
-            differences[name].append(played_in(worlds, pair[own].policy_, seed) - earned)
-    gained, spread = float(np.concatenate(over_chance).mean()), float(np.sqrt(np.mean(variances)))
-    return {
-        name: Rehearsal(np.concatenate(found), gained, spread, unsure) for name, found in differences.items()
-    }
+
+    def __init__(
+        self, taken: Taught, worlds: Callable[[int], list[TabularPOMDP]], unsure: float, seed: int
+    ) -> None:
+        self.unsure, self.seed = unsure, seed
+        self._worlds = cache(worlds)
+        self._earned = cache(
+            lambda own: [_played(world, taken(own).policy_, seed) for world in self._worlds(1 - own)]
+        )
+
+    def rehearse(self, plan: Taught, *, everywhere: bool = True) -> Rehearsal:
+        """Plays the plan of each half in the models of the other, against the policy of the same half.
+
+        A plan that must win `everywhere` is played no further once it lost.
+        """
+        differences: list[float] = []
+        for own in (0, 1):
+            for number in range(len(self._worlds(1 - own))):
+                differences.append(self._difference(plan, own, number))
+                if everywhere and differences[-1] <= 0.0:
+                    return Rehearsal(np.array(differences))
+        return self._rehearsal(differences)
+
+    def glance(self, plan: Taught) -> Rehearsal:
+        """The same, as long as the plan wins on average: for models that were trained in haste."""
+        differences: list[float] = []
+        for own in (0, 1):
+            differences += [
+                self._difference(plan, own, number) for number in range(len(self._worlds(1 - own)))
+            ]
+            if np.mean(differences) <= 0.0:
+                return Rehearsal(np.array(differences))
+        return self._rehearsal(differences)
+
+    def _difference(self, plan: Taught, own: int, number: int) -> float:
+        """What the plan of a half earns more than its policy in one of the models of the other half."""
+        played = _played(self._worlds(1 - own)[number], plan(own).policy_, self.seed)
+        return played.mean - self._earned(own)[number].mean
+
+    def _rehearsal(self, differences: list[float]) -> Rehearsal:
+        return Rehearsal(np.array(differences), self._over_chance, self._spread, self.unsure)
+
+    @cached_property
+    def _over_chance(self) -> float:
+        """What the policy earned more than chance, on average over all models."""
+        worlds = [world for own in (0, 1) for world in self._worlds(1 - own)]
+        earned = [score.mean for own in (0, 1) for score in self._earned(own)]
+        return float(np.mean(earned - played_in(worlds, None, self.seed)))
+
+    @cached_property
+    def _spread(self) -> float:
+        """Standard deviation of what the policy earns in an episode."""
+        return float(np.sqrt(np.mean([score.returns.var() for own in (0, 1) for score in self._earned(own)])))
 
 
 def played_in(worlds: list[TabularPOMDP], policy: Policy | None, seed: int) -> FloatArray:
@@ -130,20 +168,21 @@ def _played(world: TabularPOMDP, policy: Policy | None, seed: int) -> Score:
     return estimate_return(world, policy, episodes=episodes, seed=seed)
 
 
-def playable(learner: BeliefQ) -> bool:
-    """Whether all models of a `BeliefQ` are small enough to be played in."""
-    policy = learner.policy_
-    largest = 1 + max(family.n_features // len(family) for family in learner.families_)
-    return policy.n_actions * largest * max(largest, policy.n_observations) <= MAX_CELLS
+def playable(families: Sequence[_core.CloneModels], n_observations: int) -> bool:
+    """Whether all of these models are small enough to be played in."""
+    largest = 1 + max(family.n_features // len(family) for family in families)
+    return len(families[0].filters()["kinds"]) * largest * max(largest, n_observations) <= MAX_CELLS
 
 
-def worlds_of(learner: BeliefQ, horizon: int) -> list[TabularPOMDP]:
-    """All models of a `BeliefQ` as worlds to play in; none if one is too large."""
-    if not playable(learner):
+def worlds_of(
+    families: Sequence[_core.CloneModels], n_observations: int, discount: float, horizon: int
+) -> list[TabularPOMDP]:
+    """All models of some families as worlds to play in; none if one is too large."""
+    if not playable(families, n_observations):
         return []
     return [
-        as_world(family, index, learner.policy_.n_observations, learner.discount, horizon)
-        for family in learner.families_
+        as_world(family, index, n_observations, discount, horizon)
+        for family in families
         for index in range(len(family))
     ]
 

@@ -28,6 +28,11 @@ class Sample:
         data = parts[0] if len(parts) == 1 else concatenate(parts)
         return cls(data[order], numbers[order])
 
+    @classmethod
+    def joined(cls, samples: Sequence[Sample]) -> Sample:
+        """The episodes of several samples, one after another."""
+        return cls(concatenate([one.data for one in samples]), np.concatenate([one.tasks for one in samples]))
+
     @property
     def halves(self) -> tuple[Sample, Sample]:
         """Both halves."""

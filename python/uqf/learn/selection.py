@@ -145,8 +145,9 @@ class Judging:
 @lru_cache(maxsize=4)
 def _worlds(judging: Judging) -> list[TabularPOMDP]:
     """Models to play in. They are kept for a while: several learners are often compared on the same episodes."""
-    models = BeliefQ(judging.discount, seed=judging.seed).fit(judging.episodes)
-    return worlds_of(models, int(judging.episodes.lengths.max()))
+    data = judging.episodes
+    models = BeliefQ(judging.discount, seed=judging.seed).fit(data).families_
+    return worlds_of(models, data.n_observations, judging.discount, int(data.lengths.max()))
 
 
 def by_single_steps(train: Trajectories, test: Trajectories, discount: float, seed: int) -> Judge:
