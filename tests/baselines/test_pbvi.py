@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import uqf
-from uqf.baselines import FIB, PBVI, QMDP, BeliefModel, ExactValueIteration
-from uqf.baselines.alpha_vectors import undominated
+from uqf.baselines import FIB, PBVI, QMDP, BeliefModel, ExactValueIteration, pbvi
+from uqf.baselines.alpha_vectors import AlphaVectors, undominated
 from uqf.baselines.sawtooth import Sawtooth
 from uqf.baselines.value_iteration import informed_values
 from uqf.plans import PlanPolicy
@@ -109,6 +109,32 @@ def test_informed_bound_is_a_fixed_point_below_qmdp(cheese_maze):
     model = BeliefModel(cheese_maze)
     loose, tight = informed_values(model, 1e-6, 1), informed_values(model, 1e-9, 100_000)
     assert np.all(tight <= loose + 1e-12) and np.any(tight < loose - 1e-6)
+
+
+def test_plans_that_are_best_nowhere_are_left_out_and_values_stay():
+    rng = np.random.default_rng(0)
+    plans = AlphaVectors(rng.normal(size=(200, 6)), np.arange(200))
+    beliefs = rng.dirichlet(np.ones(6), size=40)
+    kept = plans.best_at(beliefs)
+    assert len(kept.actions) < len(plans.actions)
+    np.testing.assert_array_equal(kept.values(beliefs), plans.values(beliefs))
+    place = {vector.tobytes(): action for vector, action in zip(plans.vectors, plans.actions, strict=True)}
+    assert [place[vector.tobytes()] for vector in kept.vectors] == kept.actions.tolist()
+
+
+def test_points_drawn_after_a_walk_raise_the_lower_bound_and_pruning_keeps_it(cheese_maze, monkeypatch):
+    monkeypatch.setattr(pbvi, "MIN_PLANS", 2)
+    lower = []
+    for swept in (1, 50):
+        monkeypatch.setattr(pbvi, "SWEPT", swept)
+        search = pbvi.Search(BeliefModel(cheese_maze), 1e-3, np.random.default_rng(0))
+        bounds = []
+        for _ in range(6):
+            search.trial()
+            bounds.append(search.lower)
+        assert bounds == sorted(bounds)
+        lower.append(bounds[-1])
+    assert lower[1] >= lower[0]
 
 
 def test_undominated_keeps_the_first_of_equals():

@@ -76,6 +76,11 @@ class AlphaVectors:
                 vectors, actions = np.vstack([vectors[kept], plan]), np.append(actions[kept], action)
         return AlphaVectors._undominated(vectors, actions)
 
+    def best_at(self, beliefs: Floats) -> AlphaVectors:
+        """The plans that are best at one of some beliefs (N, S)."""
+        kept = np.unique((beliefs @ self.vectors.T).argmax(axis=1))
+        return AlphaVectors._undominated(self.vectors[kept], self.actions[kept])
+
     @classmethod
     def _undominated(cls, vectors: Floats, actions: NDArray[np.int64]) -> Self:
         """A set that is known to need no pruning."""

@@ -12,6 +12,7 @@ import numpy as np
 from uqf.baselines.alpha_vectors import AlphaVectors
 from uqf.baselines.sawtooth import Sawtooth
 from uqf.baselines.value_iteration import blind_values, informed_values
+from uqf.data.parallel import single_blas
 from uqf.plans import BeliefModel, Floats, PlanPolicy, infinite_horizon_model
 from uqf.worlds.environments import TabularPOMDP
 
@@ -20,6 +21,13 @@ SLACK = 0.001
 
 #: A state less probable than this is left out of a belief.
 NEGLIGIBLE = 1e-10
+
+#: When there are so many times as many plans as after the last pruning, those that are best at no point are left out.
+GROWTH = 1.5
+MIN_PLANS = 200
+
+#: Points at which the lower bound is backed up after every trial, drawn from all.
+SWEPT = 50
 
 #: Longest walk of a trial.
 MAX_DEPTH = 10_000
@@ -45,7 +53,9 @@ class PBVI:
     the fast informed bound. Both are backed up at beliefs that can be reached from the start, chosen by
 
     * ``expansion="trials"``: walks that follow the action of the highest upper bound and the observation
-      that contributes most to the gap at the start, backed up from their end (HSVI);
+      that contributes most to the gap at the start, backed up from their end (HSVI). After each the lower bound
+      is backed up at fifty points drawn from all that were met, and now and then plans that are best at no point
+      are left out;
     * ``expansion="farthest"``: for each belief the successor farthest (L1) from all beliefs kept so far,
       which doubles their number, then sweeps over all of them (PBVI as published).
 
@@ -94,6 +104,11 @@ class PBVI:
 
     def solve(self, pomdp: TabularPOMDP) -> Self:
         """Plans for this model until one of the limits is met."""
+        # Products of small matrices: a second thread waits longer than it works.
+        with single_blas():
+            return self._solve(pomdp)
+
+    def _solve(self, pomdp: TabularPOMDP) -> Self:
         began = time.perf_counter()
         model = BeliefModel(infinite_horizon_model(pomdp, "PBVI"))
         search = Search(model, self.tolerance, np.random.default_rng(self.seed))
@@ -130,6 +145,7 @@ class Search:
         # A trial looks, this deep at most, for a belief that keeps the gap above this part of itself.
         self.ambition, self.depth = 0.9, 50
         self.points: dict[bytes, Point] = {}
+        self._kept = MIN_PLANS
         self.root = self.point(model.start)
         self.refine(self.root)
 
@@ -201,6 +217,9 @@ class Search:
         for point in reversed(path):
             self.improve(point.belief[np.newaxis])
             self.refine(point)
+        known = list(self.points.values())
+        drawn = np.unique(self.rng.integers(len(known), size=SWEPT))
+        self.improve(np.array([known[number].belief for number in drawn]))
         if (
             self.plans is plans and self.sawtooth.count == count
         ):  # the next trial would be the same: look farther
@@ -212,6 +231,9 @@ class Search:
         found = self.plans.backup(self.model, beliefs)
         if np.any(found.values(beliefs) > self.plans.values(beliefs) + 1e-4 * self.tolerance):
             self.plans = self.plans.merged(found)
+            if len(self.plans.actions) > GROWTH * self._kept:
+                self.plans = self.plans.best_at(np.array([point.belief for point in self.points.values()]))
+                self._kept = max(len(self.plans.actions), MIN_PLANS)
 
     def expand(self) -> None:
         """Doubles the points by farthest successors, then sweeps until the lower bound hardly rises."""

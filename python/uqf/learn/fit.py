@@ -67,7 +67,8 @@ class Trial:
     taught: Trajectories
     """The episodes that taught it."""
     held_out: Trajectories
-    """The episodes that it was judged on; they taught it nothing."""
+    """The episodes that it was judged on. They taught it nothing; they helped to choose what `BeliefQ` would choose on
+    episodes that it holds out: the sizes of its models, by their likelihood, and the learning discount."""
 
 
 def fit(
