@@ -40,7 +40,8 @@ class BeliefHalves:
     """Learners of either half, with one choice of sizes and learning discount: the second half judges the first.
 
     `BeliefQ.fit` chooses in the same way, so a learner of all episodes chooses no more: it goes on with the models
-    of both halves. All else, models and values, is learned from one half alone, when it is first asked for.
+    of both halves. All else, models and values, is learned from one half alone, when it is first asked for; only
+    how often observations and rewards occur is counted in both.
 
     tell : the callback of a half, asked for when its work begins, given what it takes in nanoseconds
     """
@@ -63,6 +64,7 @@ class BeliefHalves:
         return other
 
     def _finished(self, half: int) -> list[_core.CloneModels]:
+        """Trained on one half of the episodes first: plans of models that saw all at once were worse."""
         sample, trainer = self._samples[half], self._trainer.on(self._samples[half])
         with single_blas():
             begun = self._fresh(sample.halves[0])
@@ -78,7 +80,7 @@ class BeliefHalves:
         ]
 
     def _begun(self, half: int) -> list[_core.CloneModels]:
-        """The models of one half, those of one size together."""
+        """The models of one half, those of one size together: those that chose, or as many new ones."""
         trainer = self._trainer
         trainer.reporter = self._reader(half).reporter
         plans = self._plans
