@@ -80,12 +80,13 @@ def test_without_the_actions_before_rows_hold_observations_alone():
 def test_batches_are_those_that_d3rlpy_draws():
     d3rlpy = pytest.importorskip("d3rlpy")
     log = RawLog.of(GymnasiumPlace(POSITION_ONLY, 30, 20), 3)
-    data = log.dataset(log.frames(Setting(2)), 0.5)
+    setting = Setting(2, scale=0.5, shift=1.0)
+    data = log.dataset(log.frames(setting), setting)
     d3rlpy.seed(7)
     ours = data.sample_transition_batch(500)
     d3rlpy.seed(7)
     theirs = d3rlpy.dataset.MDPDataset.sample_transition_batch(data, 500)
-    assert ours.terminals.any()
+    assert ours.terminals.any() and (ours.rewards == 1.0).all()
     for name in ("observations", "actions", "rewards", "next_observations", "next_actions", "terminals"):
         np.testing.assert_array_equal(getattr(ours, name), getattr(theirs, name))
     np.testing.assert_array_equal(ours.intervals, theirs.intervals)

@@ -21,6 +21,8 @@ class Setting:
     discount: float = 0.99
     scale: float = 1.0
     """Rewards are multiplied by it."""
+    shift: float = 0.0
+    """It is added to every reward before; where only the end of an episode is worth more, only the end counts."""
     batch: int = 64
     """Transitions of a gradient step."""
     from_start: bool = False
@@ -41,10 +43,15 @@ SETTINGS = {
     "CartPole, positions only": Setting(4, steps=9000),
     "CartPole-v1": Setting(steps=9000),
     "MountainCar-v0": Setting(alpha=0.1),
-    "Acrobot-v1": Setting(alpha=0.1, rate=5e-4, steps=6000, target=20, scale=0.1),
+    "Acrobot-v1": Setting(
+        alpha=0.001, rate=1e-4, steps=7500, discount=0.98, shift=1.0, batch=512, acted=False
+    ),
     "popgym-RepeatFirstEasy-v0": Setting(52, alpha=0.1, discount=0.0, scale=50.0, from_start=True),
     "popgym-RepeatPreviousEasy-v0": Setting(5, alpha=0.1, discount=0.0, scale=50.0),
     "popgym-CountRecallEasy-v0": Setting(52, alpha=0.1, discount=0.0, scale=50.0),
     "popgym-HigherLowerEasy-v0": Setting(alpha=0.1, steps=2000, discount=0.0, scale=26.0),
     "popgym-MultiarmedBanditEasy-v0": Setting(16, alpha=0.1, discount=0.9, scale=100.0, batch=256),
 }
+
+#: Of RecurrentPPO by world; elsewhere it is 0, as RL Zoo has it for CartPole without velocities.
+ENTROPY = {"FrozenLake-v1": 0.05}

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from uqf.data.checks import FloatArray
 from uqf.experiments.contest import SCORING_SEEDS
 from uqf.experiments.gymnasium_places import GymnasiumPlace, gymnasium_places
-from uqf.experiments.rival_settings import Setting
+from uqf.experiments.rival_settings import ENTROPY, Setting
 from uqf.types import Memory, Raw, Record
 from uqf.worlds.copies import Played
 from uqf.worlds.gymnasium_envs import Env, begun, made, stepped
@@ -164,8 +164,8 @@ class RawLog:
         seen = [one for episode in self.played for one in (episode.first, *episode.observations)]
         return Frames.of(world.observation_space, world.n_actions, seen, setting)
 
-    def dataset(self, frames: Frames, scale: float) -> d3rlpy.dataset.MDPDataset:
-        """As d3rlpy takes it, with rewards times `scale`."""
+    def dataset(self, frames: Frames, setting: Setting) -> d3rlpy.dataset.MDPDataset:
+        """As d3rlpy takes it, with rewards shifted and scaled."""
         rewards = np.concatenate([one.rewards for one in self.played])
         ends = np.cumsum([len(one.actions) for one in self.played]) - 1
         terminals, timeouts = np.zeros((2, len(rewards)), np.float32)
@@ -175,7 +175,7 @@ class RawLog:
         return _drawn_at_once(
             np.concatenate(rows).astype(np.float32),
             np.concatenate([one.actions for one in self.played]),
-            (scale * rewards).astype(np.float32),
+            (setting.scale * (rewards + setting.shift)).astype(np.float32),
             terminals,
             timeouts,
             action_size=frames.n_actions,
@@ -242,7 +242,7 @@ def offline(log: RawLog, setting: Setting, *, cloning: bool = False) -> Rival:
         )
     frames, learner = log.frames(setting), config.create(device=False)
     learner.fit(
-        log.dataset(frames, setting.scale),
+        log.dataset(frames, setting),
         n_steps=steps,
         n_steps_per_epoch=steps,
         show_progress=False,
@@ -251,11 +251,12 @@ def offline(log: RawLog, setting: Setting, *, cloning: bool = False) -> Rival:
     return Rival(frames, lambda rows, starts: learner.predict(rows.astype(np.float32)))
 
 
-def recurrent_ppo(place: GymnasiumPlace, seed: int, steps: int) -> Rival:
+def recurrent_ppo(place: GymnasiumPlace, seed: int, steps: int, entropy: float | None = None) -> Rival:
     """RecurrentPPO of sb3-contrib after so many steps in the world.
 
     Batches, discount and rates are those that its authors tuned for CartPole without velocities (RL Zoo); the size of
-    the network and the standardised observations are ours.
+    the network and the standardised observations are ours. `entropy`, how much being undecided is worth, is
+    that of the world in `rival_settings`, or nothing.
     """
     import torch
     from gymnasium.spaces import Discrete
@@ -280,6 +281,7 @@ def recurrent_ppo(place: GymnasiumPlace, seed: int, steps: int) -> Rival:
         n_epochs=20,
         gamma=0.98,
         gae_lambda=0.8,
+        ent_coef=ENTROPY.get(place.name, 0.0) if entropy is None else entropy,
         learning_rate=lambda left: 1e-3 * left,
         clip_range=lambda left: 0.2 * left,
         policy_kwargs={
