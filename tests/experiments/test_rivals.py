@@ -21,7 +21,7 @@ def test_rows_hold_the_last_frames_with_the_actions_before_them():
     rng = np.random.default_rng(0)
     seen = [(int(rng.integers(3)), rng.normal(5.0, 2.0, 1).astype(np.float32)) for _ in range(7)]
     actions = rng.integers(2, size=6).tolist()
-    frames = Frames.of(space, 2, 3, seen)
+    frames = Frames.of(space, 2, seen, Setting(3))
     rows = frames.episode(seen, actions)
     assert rows.shape == (6, 3 * frames.width) == (6, 18)
     numbers = np.array([one[1][0] for one in seen])
@@ -45,7 +45,7 @@ def _is_what_is_seen_in_play(frames, seen, actions):
 @pytest.mark.parametrize("count", [1, 3, 9])
 def test_rows_from_the_start_hold_every_frame_in_its_own_place(count):
     seen, actions = [2, 0, 1, 1, 0, 2, 1], [0, 1, 1, 0, 0, 1]
-    frames = Frames.of(spaces.Discrete(3), 2, count, seen, from_start=True)
+    frames = Frames.of(spaces.Discrete(3), 2, seen, Setting(count, from_start=True))
     rows = frames.episode(seen, actions).reshape(6, count, frames.width)
     assert (rows[:, 0, :3] == np.eye(3)[seen[:6]]).all(), "the newest comes first"
     for step, row in enumerate(rows):
@@ -67,6 +67,29 @@ def test_the_raw_log_is_the_log_and_scores_are_of_the_same_episodes(place):
     always = Rival(frames, lambda rows, starts: np.ones(len(rows), np.int64))
     same = uqf.TablePolicy(np.eye(data.n_actions)[[1] * (data.n_symbols + 1)], data.n_observations)
     assert always.score_in(place, 3) == pytest.approx(place.score(same, 3))
+
+
+def test_without_the_actions_before_rows_hold_observations_alone():
+    seen, actions = [2, 0, 1, 1], [0, 1, 1]
+    frames = Frames.of(spaces.Discrete(3), 2, seen, Setting(2, acted=False))
+    rows = frames.episode(seen, actions)
+    assert (rows[:, :3] == np.eye(3)[seen[:3]]).all() and (rows[1:, 3:] == rows[:-1, :3]).all()
+    _is_what_is_seen_in_play(frames, seen, actions)
+
+
+def test_batches_are_those_that_d3rlpy_draws():
+    d3rlpy = pytest.importorskip("d3rlpy")
+    log = RawLog.of(GymnasiumPlace(POSITION_ONLY, 30, 20), 3)
+    setting = Setting(2, scale=0.5, shift=1.0)
+    data = log.dataset(log.frames(setting), setting)
+    d3rlpy.seed(7)
+    ours = data.sample_transition_batch(500)
+    d3rlpy.seed(7)
+    theirs = d3rlpy.dataset.MDPDataset.sample_transition_batch(data, 500)
+    assert ours.terminals.any() and (ours.rewards == 1.0).all()
+    for name in ("observations", "actions", "rewards", "next_observations", "next_actions", "terminals"):
+        np.testing.assert_array_equal(getattr(ours, name), getattr(theirs, name))
+    np.testing.assert_array_equal(ours.intervals, theirs.intervals)
 
 
 def test_every_world_has_a_setting_and_older_versions_are_found():

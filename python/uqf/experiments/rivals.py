@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from uqf.data.checks import FloatArray
 from uqf.experiments.contest import SCORING_SEEDS
 from uqf.experiments.gymnasium_places import GymnasiumPlace, gymnasium_places
-from uqf.experiments.rival_settings import Setting
+from uqf.experiments.rival_settings import ENTROPY, Setting
 from uqf.types import Memory, Raw, Record
 from uqf.worlds.copies import Played
 from uqf.worlds.gymnasium_envs import Env, begun, made, stepped
@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 #: Episodes that are played side by side.
 COPIES = 32
 
-#: Of the networks of d3rlpy.
-HIDDEN, BATCH = 128, 64
+#: Units in each of the two layers of the networks of d3rlpy.
+HIDDEN = 128
 
 #: Gradient steps of behaviour cloning.
 CLONING_STEPS = 1000
@@ -49,6 +49,7 @@ class Frames:
     """The newest observation and others of its episode, each with the action before it, as one row of numbers.
 
     The others are those before it, the newest first; with `from_start` the first of the episode, in order of time.
+    Where what is seen is the state, `acted` may be false: the actions before are left out.
     """
 
     space: Space
@@ -57,25 +58,25 @@ class Frames:
     mean: FloatArray
     spread: FloatArray
     from_start: bool = False
+    acted: bool = True
 
     @classmethod
-    def of(
-        cls, space: Space, n_actions: int, count: int, seen: Sequence[Raw], from_start: bool = False
-    ) -> Frames:
+    def of(cls, space: Space, n_actions: int, seen: Sequence[Raw], setting: Setting) -> Frames:
         """Standardises the numbers of a log; what is only 0 or 1 stays as it is."""
         rows = _flat(space, seen)
         plain = np.isin(rows, (0.0, 1.0)).all(axis=0)
         spread = np.where(plain | (rows.std(axis=0) < 1e-9), 1.0, rows.std(axis=0))
-        return cls(space, n_actions, count, np.where(plain, 0.0, rows.mean(axis=0)), spread, from_start)
+        mean = np.where(plain, 0.0, rows.mean(axis=0))
+        return cls(space, n_actions, setting.frames, mean, spread, setting.from_start, setting.acted)
 
     @property
     def width(self) -> int:
         """Numbers of one frame."""
-        return len(self.mean) + self.n_actions
+        return len(self.mean) + self.n_actions * self.acted
 
     def frames(self, seen: Sequence[Raw], actions: NDArray[np.int64]) -> FloatArray:
         """(n, width): observations and the actions before them; -1 is none."""
-        taken = np.eye(self.n_actions + 1)[actions][:, : self.n_actions]
+        taken = np.eye(self.n_actions + 1)[actions][:, : self.n_actions * self.acted]
         return np.hstack([(_flat(self.space, seen) - self.mean) / self.spread, taken])
 
     def episode(self, seen: Sequence[Raw], actions: Sequence[int]) -> FloatArray:
@@ -161,26 +162,59 @@ class RawLog:
         """Standardised by this log."""
         world = self.place.world(self.seed)
         seen = [one for episode in self.played for one in (episode.first, *episode.observations)]
-        return Frames.of(world.observation_space, world.n_actions, setting.frames, seen, setting.from_start)
+        return Frames.of(world.observation_space, world.n_actions, seen, setting)
 
-    def dataset(self, frames: Frames, scale: float) -> d3rlpy.dataset.MDPDataset:
-        """As d3rlpy takes it, with rewards times `scale`."""
-        import d3rlpy
-
+    def dataset(self, frames: Frames, setting: Setting) -> d3rlpy.dataset.MDPDataset:
+        """As d3rlpy takes it, with rewards shifted and scaled."""
         rewards = np.concatenate([one.rewards for one in self.played])
         ends = np.cumsum([len(one.actions) for one in self.played]) - 1
         terminals, timeouts = np.zeros((2, len(rewards)), np.float32)
         terminals[ends] = [one.terminated for one in self.played]
         timeouts[ends] = [not one.terminated for one in self.played]
         rows = [frames.episode([one.first, *one.observations], one.actions) for one in self.played]
-        return d3rlpy.dataset.MDPDataset(
+        return _drawn_at_once(
             np.concatenate(rows).astype(np.float32),
             np.concatenate([one.actions for one in self.played]),
-            (scale * rewards).astype(np.float32),
+            (setting.scale * (rewards + setting.shift)).astype(np.float32),
             terminals,
             timeouts,
             action_size=frames.n_actions,
         )
+
+
+def _drawn_at_once(
+    rows: NDArray[np.float32],
+    actions: NDArray[np.int64],
+    rewards: NDArray[np.float32],
+    terminals: NDArray[np.float32],
+    timeouts: NDArray[np.float32],
+    action_size: int,
+) -> d3rlpy.dataset.MDPDataset:
+    """A dataset whose batches are those of d3rlpy, from the same random numbers, without a loop over transitions."""
+    import d3rlpy
+
+    # Where an episode was cut, what came after the last action is unknown.
+    places = np.flatnonzero(timeouts == 0)
+    one, chosen = np.ones((len(rows), 1), np.float32), actions[:, None].astype(np.float32)
+
+    def batch(size: int) -> d3rlpy.dataset.TransitionMiniBatch:
+        now = places[np.random.randint(len(places), size=size)]  # noqa: NPY002  (as d3rlpy draws)
+        ended = terminals[now, None]
+        then = np.minimum(now + 1, len(rows) - 1)
+        return d3rlpy.dataset.TransitionMiniBatch(
+            observations=rows[now],
+            actions=chosen[now],
+            rewards=rewards[now, None],
+            next_observations=rows[then] * (1 - ended),
+            next_actions=chosen[then] * (1 - ended),
+            terminals=ended,
+            intervals=one[now],
+            transitions=(),
+        )
+
+    data = d3rlpy.dataset.MDPDataset(rows, actions, rewards, terminals, timeouts, action_size=action_size)
+    data.sample_transition_batch = batch
+    return data
 
 
 def offline(log: RawLog, setting: Setting, *, cloning: bool = False) -> Rival:
@@ -193,7 +227,7 @@ def offline(log: RawLog, setting: Setting, *, cloning: bool = False) -> Rival:
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.WARNING))
     d3rlpy.seed(log.seed)
     common: Record = {
-        "batch_size": BATCH,
+        "batch_size": setting.batch,
         "learning_rate": setting.rate,
         "encoder_factory": d3rlpy.models.VectorEncoderFactory([HIDDEN] * 2),
     }
@@ -208,7 +242,7 @@ def offline(log: RawLog, setting: Setting, *, cloning: bool = False) -> Rival:
         )
     frames, learner = log.frames(setting), config.create(device=False)
     learner.fit(
-        log.dataset(frames, setting.scale),
+        log.dataset(frames, setting),
         n_steps=steps,
         n_steps_per_epoch=steps,
         show_progress=False,
@@ -217,11 +251,12 @@ def offline(log: RawLog, setting: Setting, *, cloning: bool = False) -> Rival:
     return Rival(frames, lambda rows, starts: learner.predict(rows.astype(np.float32)))
 
 
-def recurrent_ppo(place: GymnasiumPlace, seed: int, steps: int) -> Rival:
+def recurrent_ppo(place: GymnasiumPlace, seed: int, steps: int, entropy: float | None = None) -> Rival:
     """RecurrentPPO of sb3-contrib after so many steps in the world.
 
     Batches, discount and rates are those that its authors tuned for CartPole without velocities (RL Zoo); the size of
-    the network and the standardised observations are ours.
+    the network and the standardised observations are ours. `entropy`, how much being undecided is worth, is
+    that of the world in `rival_settings`, or nothing.
     """
     import torch
     from gymnasium.spaces import Discrete
@@ -246,6 +281,7 @@ def recurrent_ppo(place: GymnasiumPlace, seed: int, steps: int) -> Rival:
         n_epochs=20,
         gamma=0.98,
         gae_lambda=0.8,
+        ent_coef=ENTROPY.get(place.name, 0.0) if entropy is None else entropy,
         learning_rate=lambda left: 1e-3 * left,
         clip_range=lambda left: 0.2 * left,
         policy_kwargs={
