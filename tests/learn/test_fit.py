@@ -313,6 +313,23 @@ def test_where_observations_are_states_a_planner_is_taken_unless_the_data_refuse
     assert other.diagnostics_["chosen"]["why"].startswith("ContextQ gains")
 
 
+@pytest.mark.parametrize("half", [0, 1])
+def test_models_that_fail_are_told_and_not_rehearsed_in(data, small, monkeypatch, half):
+    def models(self, asked):
+        if asked == half:
+            raise uqf.NumericalError("the models of this half cannot be trained")
+        return found(self, asked)
+
+    found = judge.BeliefHalves._begun
+    monkeypatch.setattr(judge.BeliefHalves, "_begun", models)
+    monkeypatch.setattr(judge, "FEW_STEPS", 0)
+    monkeypatch.setattr(judge, "undecided", lambda tried: [one for one in tried if one.gains])
+    told = uqf.fit(data, discount=0.9).diagnostics_["chosen"]
+    assert told["learner"] == "ContextQ"
+    assert told["candidates"]["BeliefQ"] == {"problem": "the models of this half cannot be trained"}
+    assert not set(PLANS) & set(told["candidates"])
+
+
 def test_every_learner_refused_is_an_error(data, small):
     small[:] = [Candidate(lambda discount, seed: uqf.UQF(10_000, discount))]
     with pytest.raises(uqf.UQFError, match="every learner was refused; the first said: rank 10000 exceeds"):

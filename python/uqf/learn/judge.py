@@ -26,11 +26,14 @@ from uqf.policies import logged_probs
 #: and judged again.
 FEW_STEPS = 10_000
 
+#: The learner whose models chose, and go on with all episodes.
+FAVOURITE = "BeliefQ"
+
 
 class Judge:
     """Teaches and judges; if `crossed`, the halves change their parts where one of them does not decide.
 
-    steps : of all data; beliefs : `BeliefQ` of either half, if it was tried so
+    steps : of all data; beliefs : `BeliefQ` of either half, if it was tried so and not refused
     """
 
     def __init__(
@@ -55,7 +58,10 @@ class Judge:
                 break
             tried.append(self._first(name, self._taught(name, learner)))
         twice = {one.name for one in undecided(tried)} if self.crossed else {}
-        return [self._again(one) if one.name in twice else one for one in tried]
+        tried = [self._again(one) if one.name in twice else one for one in tried]
+        if not any(one.gains and one.name == FAVOURITE for one in tried):
+            self.beliefs = None
+        return tried
 
     def _taught(self, name: str, learner: Learner) -> Taught:
         def told(half: int, work: float) -> Callback:
@@ -92,9 +98,10 @@ class Judge:
     def _again(self, one: Tried) -> Tried:
         """The other way round as well."""
         few = max(half.n_steps for half in self.halves) < FEW_STEPS
-        if self.beliefs is not None and one.name == "BeliefQ" and few:
-            one = self._first(one.name, self.beliefs.longer().taught)
         try:
+            if self.beliefs is not None and one.name == FAVOURITE and few:
+                taught = self.beliefs.longer().taught
+                one = Tried(one.name, taught, self._gains(taught, 0))
             more = self._gains(one.taught, 1)
         except UQFError as problem:
             return Tried(one.name, one.taught, [], str(problem))
