@@ -84,7 +84,7 @@ def undecided(tried: Sequence[Tried]) -> list[Tried]:
     if favourite.gains[0].evidence <= MIN_EVIDENCE:
         return judged
     expected = favourite.gains[0].totals
-    ahead = [one for one in judged[:-1] if Gain(one.gains[0].totals - expected).evidence > AHEAD]
+    ahead = [one for one in judged[:-1] if _ahead(one.gains[0].totals, expected).evidence > AHEAD]
     return [*ahead, favourite] if ahead else []
 
 
