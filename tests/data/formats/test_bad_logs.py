@@ -111,8 +111,7 @@ def test_an_episode_that_comes_back_is_refused_across_batches_and_files(tmp_path
 
 
 def test_text_keeps_its_types_over_blocks(tmp_path, monkeypatch):
-    monkeypatch.setattr("uqf.data.formats.csv_file.BLOCK", 64)
-    monkeypatch.setattr("uqf.data.formats.json_lines.BLOCK", 64)
+    monkeypatch.setattr("uqf.data.formats.lines.BLOCK", 64)
     head = "episode,action,observation,reward\n"
     rows = [f"{row // 3},{row % 2},name{row % 3},{row % 2 and 0.5}" for row in range(60)]
     csv = tmp_path / "log.csv"
@@ -135,9 +134,31 @@ def test_text_keeps_its_types_over_blocks(tmp_path, monkeypatch):
         uqf.read_log(lines)
     lines.write_text(json.dumps(steps[0]) + " " * 10_000 + "\n\n" + json.dumps(steps[1]))
     assert len(uqf.read_log(lines)) == 1, "blank lines and spaces are no rows"
-    monkeypatch.setattr("uqf.data.formats.json_lines.LONGEST_LINE", 100)
+    monkeypatch.setattr("uqf.data.formats.lines.LONGEST_LINE", 100)
     with pytest.raises(uqf.FileFormatError, match="a line is longer"):
         uqf.read_log(lines)
+
+
+@pytest.mark.parametrize("block", [1, 50, 300, 2**18])
+def test_quotations_may_go_on_over_lines_and_blocks(tmp_path, monkeypatch, block):
+    monkeypatch.setattr("uqf.data.formats.lines.BLOCK", block)
+    csv = tmp_path / "log.csv"
+    rows = [f'{row // 3},{row % 2},"left\n""and"",\nright{row % 2}",{row}' for row in range(60)]
+    csv.write_text("episode,action,observation,reward\n" + "\n".join(rows) + "\n\n\n")
+    data = uqf.read_log(csv)
+    assert data.codebook.encode_one('left\n"and",\nright1') == data.observations[1] == 1
+    assert data.rewards.tolist() == list(range(60)) and len(data) == 20
+
+
+def test_a_quote_that_never_ends_is_a_mark_like_others(tmp_path, monkeypatch):
+    monkeypatch.setattr("uqf.data.formats.lines.BLOCK", 64)
+    monkeypatch.setattr("uqf.data.formats.lines.LONGEST_QUOTATION", 100)
+    csv = tmp_path / "log.csv"
+    rows = [f'{row // 3},{row % 2},{5 + row % 2}" pipe,{row}' for row in range(61)]
+    csv.write_text("episode,action,observation,reward\n" + "\n".join(rows))
+    data = uqf.read_log(csv)
+    assert data.codebook.encode_one('6" pipe') == data.observations[1] == 1
+    assert data.rewards.tolist() == list(range(61))
 
 
 def test_mixed_types_in_text_are_refused(tmp_path):

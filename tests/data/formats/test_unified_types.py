@@ -31,7 +31,7 @@ def test_whole_numbers_and_fractions_are_numbers_in_lines_and_in_folders(tmp_pat
     lines = folder / "log.jsonl"
     lines.write_text("\n".join(map(json.dumps, rows)))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("uqf.data.formats.json_lines.BLOCK", 150)
+        patch.setattr("uqf.data.formats.lines.BLOCK", 150)
         assert uqf.read_log(lines).rewards.tolist() == rewards
     parts = folder / "parts"
     parts.mkdir()

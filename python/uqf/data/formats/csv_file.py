@@ -5,22 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
-from typing import IO
 
 import pyarrow as pa
 from pyarrow import csv
 
 from uqf.data.formats.columns import Layout, LogColumns, layout_of
 from uqf.data.formats.compression import open_plain
+from uqf.data.formats.lines import BLOCK, blocks_of_lines, counting_from
 from uqf.data.formats.text_values import MESSY, NUMBERS, TextColumn
 from uqf.errors import FileFormatError
 from uqf.types import Record
 
-#: Bytes read at a time; the CSV reader holds some dozens of such blocks.
-BLOCK = 2**18
-
 #: What may stand between values.
 SEPARATORS = ",;\t|"
+
+#: What may stand around values that hold separators or line ends.
+QUOTE = b'"'
 
 
 class CsvSource:
@@ -37,20 +37,21 @@ class CsvSource:
             line = file.readline(BLOCK).decode("utf-8", "replace")
         self.separator = max(SEPARATORS, key=lambda mark: (line.count(mark), -SEPARATORS.index(mark)))
         with open_plain(path) as file:
-            self.header = self._opened(file, None).schema
+            self.header = self._parsed(next(blocks_of_lines(file, QUOTE), b""), None, {}).schema
 
-    def _opened(self, file: IO[bytes], types: dict[str, pa.DataType] | None) -> csv.CSVStreamingReader:
+    def _parsed(self, lines: bytes, header: list[str] | None, types: dict[str, pa.DataType]) -> pa.Table:
+        """The columns of `types`, all if there are none; `header` is None where it is the first of the lines."""
         convert = csv.ConvertOptions(
-            column_types=types or {},
-            include_columns=list(types or {}),
+            column_types=types,
+            include_columns=list(types),
             null_values=[""],
             strings_can_be_null=True,
             true_values=["true", "True", "TRUE"],
             false_values=["false", "False", "FALSE"],
         )
-        return csv.open_csv(
-            file,
-            read_options=csv.ReadOptions(use_threads=False, block_size=BLOCK),
+        return csv.read_csv(
+            pa.BufferReader(lines),
+            read_options=csv.ReadOptions(use_threads=False, block_size=len(lines) + 1, column_names=header),
             parse_options=csv.ParseOptions(delimiter=self.separator),
             convert_options=convert,
         )
@@ -65,10 +66,16 @@ class CsvSource:
         return self._read(rows, {name: self._types[name] for name in names})
 
     def _read(self, rows: int, types: dict[str, pa.DataType]) -> Iterator[pa.Table]:
+        header, row = None, 0
         with open_plain(self.path) as file:
-            for batch in self._opened(file, types):
-                for first in range(0, batch.num_rows, rows):
-                    yield pa.Table.from_batches([batch.slice(first, rows)])
+            for lines in blocks_of_lines(file, QUOTE):
+                if header and not lines.strip():
+                    continue
+                with counting_from(row):
+                    table = self._parsed(lines, header, types)
+                for first in range(0, table.num_rows, rows):
+                    yield table.slice(first, rows)
+                header, row = self.header.names, row + table.num_rows
 
     @cached_property
     def layout(self) -> Layout:

@@ -11,14 +11,9 @@ from pyarrow import json as jsonl
 
 from uqf.data.formats.columns import LogColumns, layout_of
 from uqf.data.formats.compression import open_plain
+from uqf.data.formats.lines import blocks_of_lines, counting_from
 from uqf.data.formats.values import merged_schema, widened
 from uqf.errors import FileFormatError
-
-#: Bytes read at a time.
-BLOCK = 2**18
-
-#: A line, such as a long episode, must fit into this many bytes more.
-LONGEST_LINE = 2**27
 
 
 class JsonLinesSource:
@@ -50,12 +45,9 @@ class JsonLinesSource:
     def _parsed(self) -> Iterator[pa.Table]:
         with open_plain(self.path) as file:
             found, row = False, 0
-            while block := file.read(BLOCK):
-                rest = b"" if block.endswith(b"\n") else file.readline(LONGEST_LINE)
-                if len(rest) == LONGEST_LINE:
-                    raise FileFormatError(f"a line is longer than {LONGEST_LINE} bytes")
+            for block in blocks_of_lines(file):
                 # Blank lines are no rows.
-                if lines := (block + rest).strip():
+                if lines := block.strip():
                     found = True
                     table = self._block(lines, row)
                     row += table.num_rows
@@ -70,10 +62,8 @@ class JsonLinesSource:
         if not lines.removeprefix(b"\xef\xbb\xbf").startswith(b"{"):
             raise FileFormatError(f"{lines[:20]!r} begins no JSON object; every line is one")
         # In one piece: a type that changes is then told with its row.
-        options = jsonl.ReadOptions(block_size=len(lines) + 1)
-        try:
+        options = jsonl.ReadOptions(use_threads=False, block_size=len(lines) + 1)
+        with counting_from(row):
             table = jsonl.read_json(pa.BufferReader(lines), read_options=options)
             table.validate(full=True)
             return table
-        except pa.ArrowInvalid as error:
-            raise FileFormatError(f"{error}" + (f", counted from row {row} on" if row else "")) from error

@@ -105,7 +105,7 @@ def tables_of(files: list[Path], rows: int, names: list[str]) -> Iterator[pa.Tab
     for path in files:
         with naming(path), open_ordinary(path) as file:
             parquet = pq.ParquetFile(file, page_checksum_verification=True, buffer_size=BUFFER)
-            for batch in parquet.iter_batches(rows, columns=names):
+            for batch in parquet.iter_batches(rows, columns=names, use_threads=False):
                 yield pa.Table.from_batches([batch])
 
 
