@@ -67,10 +67,13 @@ def test_a_plan_must_win_in_every_model_and_clearly():
     assert not Rehearsal(np.array([1.0, 1.1, 0.9, 1.0]), over_chance=20.0, spread=1.1).convinces
     assert Rehearsal(np.array([1.0, 1.1, 0.9, 1.0]), unsure=0.4).convinces
     assert not Rehearsal(np.array([1.0, 1.1, 0.9, 1.0]), unsure=0.6).convinces, "too few episodes to tell"
-    assert Rehearsal(np.array([0.9, -0.1]), 10.0).promises, "on average, by half of what is asked for"
-    assert not Rehearsal(np.array([0.8, -0.2]), 10.0).promises
+    assert Rehearsal(np.array([1.6, -0.1]), 10.0).promises, "on average, by what is asked for"
+    assert not Rehearsal(np.array([1.5, -0.2]), 10.0).promises
+    assert Rehearsal(np.array([1.0, 1.1, 1.0, 1.2]), 10.0).settles
+    few = Rehearsal(np.array([1.0, 1.1, 0.9, 1.1]), 10.0)
+    assert few.convinces and not few.settles, "by less than one and a half times what is asked for"
     assert (
-        not Rehearsal(np.array([0.9, -0.1]), 10.0, unsure=0.5).promises
+        not Rehearsal(np.array([1.6, -0.1]), 10.0, unsure=0.5).promises
         and not Rehearsal(np.zeros(0)).promises
     )
     assert Rehearsal(np.zeros(0)).as_dict() == {"models": 0, "won": 0, "difference": 0.0, "evidence": 0.0}

@@ -67,7 +67,8 @@ def rehearse(
 
     Where models with a state behind every observation, which may be wrong, predict the other half better than those of
     `BeliefQ` do, and these states are states, plans are rehearsed in them. Elsewhere they are glanced at in the models
-    of `BeliefQ`, and those that promise something are rehearsed in models that were trained for longer.
+    of `BeliefQ`, and unless that settles it, those that promise something are rehearsed in models that were trained for
+    longer.
     """
     unsure = max(_unsure(half, beliefs.learner.discount) for half in halves)
     noisy = _of_halves(NoisyQ(beliefs.learner.discount, seed=seed), halves)
@@ -81,7 +82,7 @@ def rehearse(
     plans, worlds = plans_in(beliefs, halves, test)
     stage = Stage(taken.taught, worlds, unsure, seed)
     found = {name: stage.glance(plan) for name, plan in plans.items()}
-    if any(one.promises for one in found.values()):
+    if any(one.promises for one in found.values()) and not any(one.settles for one in found.values()):
         longer = beliefs.longer()
         plans, worlds = plans_in(longer, halves, test)
         stage = Stage(longer.taught if taken.name == "BeliefQ" else taken.taught, worlds, unsure, seed)
