@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import scipy.sparse
 from numpy.typing import ArrayLike, NDArray
 
 from uqf.errors import NumericalError
@@ -11,6 +12,10 @@ from uqf.types import Memory, Raw, Record
 from uqf.worlds.environments import Environment, TabularPOMDP
 
 Floats = NDArray[np.float64]
+
+#: Matrices with at least so many numbers, and this share of zeros, are multiplied without the zeros.
+MANY = 10_000
+EMPTY = 0.95
 
 
 def tabular_model(pomdp: Environment) -> TabularPOMDP:
@@ -69,7 +74,10 @@ class BeliefModel:
         self.start: Floats = pomdp.start
         self.discount = pomdp.discount
         self.n_actions, self.n_states, self.n_observations = self.observations.shape
-        self._flat_transitions = self.transitions.transpose(1, 0, 2).reshape(self.n_states, -1)
+        self._flat_transitions = _without_zeros(
+            self.transitions.transpose(1, 0, 2).reshape(self.n_states, -1)
+        )
+        self._transitions = [_without_zeros(matrix) for matrix in self.transitions]
 
     def joint_operators(self) -> Floats:
         """Probability (A, O, S, S) of seeing o and going on in s' after a in s: one matrix per symbol."""
@@ -85,6 +93,23 @@ class BeliefModel:
         by_action = arrivals.reshape(*arrivals.shape[:-1], self.n_actions, 1, self.n_states)
         return np.asarray(by_action * self.observations.transpose(0, 2, 1))
 
+    def possible(self, beliefs: ArrayLike) -> tuple[NDArray[np.intp], Floats]:
+        """(places, successors (R, S)): those of `successors` that may happen, and where they stand in (..., A, O)."""
+        arrivals = (np.asarray(beliefs) @ self._flat_transitions).reshape(-1, self.n_actions, self.n_states)
+        chances = (arrivals.transpose(1, 0, 2) @ self.observations).transpose(1, 0, 2)
+        places = np.flatnonzero(chances)
+        belief, action, seen = np.unravel_index(places, chances.shape)
+        return places, arrivals[belief, action] * self.observations[action, :, seen]
+
+    def summed(self, places: NDArray[np.intp], values: Floats, beliefs: int = 1) -> Floats:
+        """Sums (beliefs, A) over observations, from values (R,) of the successors that are `possible`."""
+        sums = np.bincount(places // self.n_observations, values, minlength=beliefs * self.n_actions)
+        return sums.reshape(beliefs, self.n_actions)
+
+    def before(self, action: int, values: Floats) -> Floats:
+        """What is expected (S, ...) before an action of what states are worth (S, ...) after it."""
+        return np.asarray(self._transitions[action] @ values)
+
     def update(self, beliefs: ArrayLike, action: int, observation: int) -> Floats:
         """Beliefs (..., S) after one more step that did not end the episode."""
         joint = (np.asarray(beliefs) @ self.transitions[action]) * self.observations[action, :, observation]
@@ -95,6 +120,13 @@ class BeliefModel:
                 "(or the step ended the episode): the model does not describe these data"
             )
         return np.asarray(joint / total)
+
+
+def _without_zeros(matrix: Floats) -> Floats | scipy.sparse.csr_array:
+    """The matrix, without its zeros if it has many."""
+    if matrix.size < MANY or np.count_nonzero(matrix) > (1.0 - EMPTY) * matrix.size:
+        return matrix
+    return scipy.sparse.csr_array(matrix)
 
 
 class PlanPolicy(ValuePolicy):
@@ -171,8 +203,9 @@ class PlanPolicy(ValuePolicy):
         if left == 0:
             return np.zeros(self.n_actions)
         if self.lookahead:
-            following = self.model.successors(belief) @ self._usable(left, 1).T
-            return np.asarray(self.model.rewards @ belief + self.model.discount * following.max(-1).sum(-1))
+            places, successors = self.model.possible(belief)
+            following = self.model.summed(places, (successors @ self._usable(left, 1).T).max(axis=1))[0]
+            return np.asarray(self.model.rewards @ belief + self.model.discount * following)
         values = np.full(self.n_actions, -np.inf)
         chosen = slice(None) if left is None else self.stages == left
         np.maximum.at(values, self.actions[chosen], self.vectors[chosen] @ belief)

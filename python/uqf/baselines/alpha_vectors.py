@@ -61,11 +61,18 @@ class AlphaVectors:
         return AlphaVectors(*(np.concatenate(parts) for parts in zip(*blocks, strict=True)))
 
     def _backup(self, model: BeliefModel, beliefs: Floats) -> tuple[Floats, NDArray[np.int64]]:
-        best = (model.successors(beliefs) @ self.vectors.T).argmax(axis=-1)  # (N, A, O)
-        following = np.einsum("ato,naot->nat", model.observations, self.vectors[best])
-        plans = model.rewards + model.discount * (model.transitions @ following[..., np.newaxis])[..., 0]
-        actions = np.einsum("nas,ns->na", plans, beliefs).argmax(axis=1)
-        return plans[np.arange(len(beliefs)), actions], actions
+        places, successors = model.possible(beliefs)
+        values = successors @ self.vectors.T
+        following = model.summed(places, values.max(axis=1), len(beliefs))
+        actions = (beliefs @ model.rewards.T + model.discount * following).argmax(axis=1)
+        best = np.zeros((len(beliefs), model.n_actions, model.n_observations), np.intp)
+        best.flat[places] = values.argmax(axis=1)
+        plans = np.empty_like(beliefs)
+        for action in np.unique(actions):
+            chosen = np.flatnonzero(actions == action)
+            after = np.einsum("to,not->tn", model.observations[action], self.vectors[best[chosen, action]])
+            plans[chosen] = model.rewards[action] + model.discount * model.before(action, after).T
+        return plans, actions
 
     def merged(self, other: AlphaVectors) -> AlphaVectors:
         """Both sets of plans, without those that one other plan dominates."""

@@ -8,6 +8,7 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Literal, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from uqf.baselines.alpha_vectors import AlphaVectors
 from uqf.baselines.sawtooth import Sawtooth
@@ -38,8 +39,9 @@ class Point:
     """A belief that was met, what may follow it, and what is known of that."""
 
     belief: Floats
-    successors: Floats  # (A * O, S), unnormalised
-    upper: Floats  # (A * O,) upper bounds of the successors
+    places: NDArray[np.intp]  # (R,), in (A, O), of what may follow
+    successors: Floats  # (R, S), unnormalised
+    upper: Floats  # (R,) upper bounds of the successors
     seen: int  # points of the sawtooth that `upper` accounts for
     number: int | None = None  # its own place in the sawtooth
     value: float = np.inf
@@ -174,8 +176,8 @@ class Search:
         belief /= belief.sum()
         key = np.round(belief, 10).tobytes()
         if key not in self.points:
-            successors = self.model.successors(belief).reshape(-1, self.model.n_states)
-            self.points[key] = Point(belief, successors, self.sawtooth.linear(successors), seen=0)
+            places, successors = self.model.possible(belief)
+            self.points[key] = Point(belief, places, successors, self.sawtooth.linear(successors), seen=0)
         return self.points[key]
 
     def upper_q_values(self, point: Point) -> Floats:
@@ -183,7 +185,7 @@ class Search:
         if point.seen < self.sawtooth.count:
             point.upper = self.sawtooth.values(point.successors, point.upper, since=point.seen)
             point.seen = self.sawtooth.count
-        following = point.upper.reshape(self.model.n_actions, -1).sum(axis=1)
+        following = self.model.summed(point.places, point.upper)[0]
         return np.asarray(self.model.rewards @ point.belief + self.model.discount * following)
 
     def refine(self, point: Point) -> None:
@@ -207,7 +209,9 @@ class Search:
             goal /= discount
             point = path[-1]
             action = int(self.upper_q_values(point).argmax())
-            chosen = slice(action * self.model.n_observations, (action + 1) * self.model.n_observations)
+            chosen = point.places // self.model.n_observations == action
+            if not chosen.any():
+                break
             successors = point.successors[chosen]
             excess = point.upper[chosen] - self.plans.values(successors) - goal * successors.sum(axis=1)
             seen = int(excess.argmax())
@@ -239,12 +243,14 @@ class Search:
         """Doubles the points by farthest successors, then sweeps until the lower bound hardly rises."""
         kept = np.array([point.belief for point in self.points.values()])
         for point in list(self.points.values()):
-            weights = point.successors.sum(axis=1).reshape(self.model.n_actions, -1)
-            going_on = np.flatnonzero(weights.sum(axis=1) > 0.0)
-            drawn = [self.rng.choice(weights.shape[1], p=weights[a] / weights[a].sum()) for a in going_on]
+            actions, weights = point.places // self.model.n_observations, point.successors.sum(axis=1)
+            drawn = []
+            for action in np.unique(actions):
+                mine = np.flatnonzero(actions == action)
+                drawn.append(self.rng.choice(mine, p=weights[mine] / weights[mine].sum()))
             if not drawn:
                 continue
-            beliefs = point.successors[going_on * weights.shape[1] + drawn]
+            beliefs = point.successors[drawn]
             beliefs = beliefs / beliefs.sum(axis=1, keepdims=True)
             distances = np.abs(beliefs[:, np.newaxis] - kept).sum(axis=2).min(axis=1)
             if distances.max() > 1e-6:

@@ -25,19 +25,21 @@ class Sawtooth:
         self._points = np.empty((64, table.shape[1]))
         self._drops = np.empty(64)
         self._peaks = np.empty((64, 2), np.intp)  # the two likeliest states of each point
+        self._heights = np.empty((64, 2))  # and their probabilities
         self.count = 0
 
     def add(self, belief: Floats, value: float) -> int:
         """Remembers that the optimal value of `belief` is at most `value`; returns the point's number."""
         if self.count == len(self._drops):
-            self._points, self._drops, self._peaks = (
+            self._points, self._drops, self._peaks, self._heights = (
                 np.concatenate([array, np.empty_like(array)])
-                for array in (self._points, self._drops, self._peaks)
+                for array in (self._points, self._drops, self._peaks, self._heights)
             )
         self._points[self.count] = belief
         self._drops[self.count] = value - belief @ self.corners
         likely = np.argsort(belief)[-2:]
-        self._peaks[self.count] = np.where(belief[likely] > 0.0, likely, likely[-1])
+        likely = np.where(belief[likely] > 0.0, likely, likely[-1])
+        self._peaks[self.count], self._heights[self.count] = likely, belief[likely]
         self.count += 1
         return self.count - 1
 
@@ -56,16 +58,17 @@ class Sawtooth:
         """
         bounds = self.linear(beliefs) if known is None else known.copy()
         active = since + np.flatnonzero(self._drops[since : self.count] < 0.0)
-        points, drops, peaks = self._points[active], self._drops[active], self._peaks[active]
+        drops, peaks, heights = self._drops[active], self._peaks[active], self._heights[active]
         plane = beliefs @ self.corners
         # How far a point's likeliest states are covered limits how far all are, and rules out pairs (95% of
         # them or more on the grid worlds) before the comparison of all states, which is what takes the time.
-        most = (beliefs[:, peaks] / np.take_along_axis(points, peaks, axis=1)).min(axis=-1)
+        most = (beliefs[:, peaks] / heights).min(axis=-1)
         rows, columns = np.nonzero(plane[:, np.newaxis] + drops * most < bounds[:, np.newaxis] - 1e-12)
         inverse = 1.0 / np.maximum(beliefs, 1e-300)
         size = max(1, BLOCK // beliefs.shape[1])
         for first in range(0, len(rows), size):
             row, column = rows[first : first + size], columns[first : first + size]
-            cover = 1.0 / (points[column] * inverse[row]).max(axis=1)  # min_s b(s)/p(s) over the support of p
+            # min_s b(s)/p(s) over the support of p
+            cover = 1.0 / (self._points[active[column]] * inverse[row]).max(axis=1)
             np.minimum.at(bounds, row, plane[row] + drops[column] * cover)
         return bounds
