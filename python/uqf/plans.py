@@ -104,7 +104,7 @@ class BeliefModel:
     def summed(self, places: NDArray[np.intp], values: Floats, beliefs: int = 1) -> Floats:
         """Sums (beliefs, A) over observations, from values (R,) of the successors that are `possible`."""
         sums = np.bincount(places // self.n_observations, values, minlength=beliefs * self.n_actions)
-        return sums.reshape(beliefs, self.n_actions)
+        return np.asarray(sums.reshape(beliefs, self.n_actions), np.float64)
 
     def before(self, action: int, values: Floats) -> Floats:
         """What is expected (S, ...) before an action of what states are worth (S, ...) after it."""

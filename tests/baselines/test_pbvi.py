@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import scipy.sparse
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -122,19 +123,39 @@ def test_plans_that_are_best_nowhere_are_left_out_and_values_stay():
     assert [place[vector.tobytes()] for vector in kept.vectors] == kept.actions.tolist()
 
 
-def test_points_drawn_after_a_walk_raise_the_lower_bound_and_pruning_keeps_it(cheese_maze, monkeypatch):
+def test_following_the_plans_raises_the_lower_bound_and_pruning_keeps_it(cheese_maze, monkeypatch):
     monkeypatch.setattr(pbvi, "MIN_PLANS", 2)
     lower = []
-    for swept in (1, 50):
-        monkeypatch.setattr(pbvi, "SWEPT", swept)
+    for followed in (1, 30):
+        monkeypatch.setattr(pbvi, "FOLLOWED", followed)
         search = pbvi.Search(BeliefModel(cheese_maze), 1e-3, np.random.default_rng(0))
         bounds = []
-        for _ in range(6):
+        for _ in range(3):
             search.trial()
             bounds.append(search.lower)
-        assert bounds == sorted(bounds)
+        assert bounds == sorted(bounds) and bounds[-1] <= search.upper
         lower.append(bounds[-1])
-    assert lower[1] >= lower[0]
+    assert lower[1] > lower[0] + 0.01
+
+
+def test_what_is_possible_is_what_successors_have_and_zeros_are_left_out_of_products():
+    rng = np.random.default_rng(0)
+    # Most states lead to two others, and show one of many observations.
+    transitions, observations = np.zeros((2, 120, 120)), np.zeros((2, 120, 40))
+    for action in range(2):
+        for state in range(120):
+            transitions[action, state, rng.choice(120, size=2, replace=False)] = 0.5
+            observations[action, state, rng.choice(40)] = 1.0
+    start = np.full(120, 1 / 120)
+    model = BeliefModel(uqf.TabularPOMDP(transitions, observations, np.zeros((2, 120)), start, 0.9))
+    assert all(scipy.sparse.issparse(matrix) for matrix in (model._flat_transitions, *model._transitions))
+    beliefs = np.eye(120)[:5] * 0.5 + np.eye(120)[5:10] * 0.5
+    places, rows = model.possible(beliefs)
+    all_rows = np.einsum("ns,ast,ato->naot", beliefs, transitions, observations).reshape(-1, 120)
+    np.testing.assert_allclose(rows, all_rows[places], atol=1e-15)
+    assert np.array_equal(places, np.flatnonzero(all_rows.any(axis=1))) and len(places) < 0.2 * len(all_rows)
+    np.testing.assert_allclose(model.summed(places, rows.sum(axis=1), 5), 1.0)
+    np.testing.assert_allclose(model.before(1, beliefs.T), transitions[1] @ beliefs.T)
 
 
 def test_undominated_keeps_the_first_of_equals():

@@ -126,14 +126,14 @@ class Averager:
         #: (contexts · A)²: what is counted in a context counts in its parents too.
         self.upwards = self._upwards()
         totals = self.summed(np.ones(data.n_steps)).reshape(self.shape)
-        mass = totals + shrinkage
-        # Without shrinkage, an action never seen in a context takes the value of the shorter one.
-        each = np.divide(1.0, mass, out=np.zeros_like(mass), where=mass > 0)
+        # An action never seen in a context takes the value of the shorter one.
+        seen = totals > 0.0
+        each = np.divide(1.0, totals + shrinkage, out=np.zeros_like(totals), where=seen)
         longest = int(tree.lengths.max())
         levels = [np.flatnonzero(tree.lengths == length) for length in range(longest + 1)]
         #: By length: its contexts, what a unit of their sums is worth, and the weight of the shorter context.
         self._levels = [
-            (level, each[level], np.where(mass[level] > 0, shrinkage * each[level], 1.0)) for level in levels
+            (level, each[level], np.where(seen[level], shrinkage * each[level], 1.0)) for level in levels
         ]
         self._total = float(totals[0].sum())
 
