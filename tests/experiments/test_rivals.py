@@ -9,9 +9,10 @@ from typer.testing import CliRunner
 import uqf
 from uqf.cli.commands import app
 from uqf.experiments import worlds
+from uqf.experiments.frames import Frames, Rival
 from uqf.experiments.gymnasium_places import GYMNASIUM, POPGYM, POSITION_ONLY, GymnasiumPlace, registered
 from uqf.experiments.rival_settings import SETTINGS, Setting
-from uqf.experiments.rivals import Frames, RawLog, Rival
+from uqf.experiments.rivals import RawLog
 
 LAKE = GymnasiumPlace("FrozenLake-v1", 40, 20, played=70)
 

@@ -12,136 +12,26 @@ import json
 import logging
 import sys
 import time
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from gymnasium.spaces.utils import flatten
 from numpy.typing import NDArray
 
-from uqf.data.checks import FloatArray
-from uqf.experiments.contest import SCORING_SEEDS
+from uqf.experiments.frames import Frames, Rival
 from uqf.experiments.gymnasium_places import GymnasiumPlace, gymnasium_places
-from uqf.experiments.rival_settings import ENTROPY, Setting
-from uqf.types import Memory, Raw, Record
+from uqf.experiments.rival_settings import Setting
+from uqf.types import Record
 from uqf.worlds.copies import Played
-from uqf.worlds.gymnasium_envs import Env, begun, made, stepped
-from uqf.worlds.spaces import Space
 
 if TYPE_CHECKING:
     import d3rlpy
-
-#: Episodes that are played side by side.
-COPIES = 32
 
 #: Units in each of the two layers of the networks of d3rlpy.
 HIDDEN = 128
 
 #: Gradient steps of behaviour cloning.
 CLONING_STEPS = 1000
-
-Chooser = Callable[[FloatArray, NDArray[np.bool_]], NDArray[np.int64]]
-
-
-@dataclass(frozen=True)
-class Frames:
-    """The newest observation and others of its episode, each with the action before it, as one row of numbers.
-
-    The others are those before it, the newest first; with `from_start` the first of the episode, in order of time.
-    Where what is seen is the state, `acted` may be false: the actions before are left out.
-    """
-
-    space: Space
-    n_actions: int
-    count: int
-    mean: FloatArray
-    spread: FloatArray
-    from_start: bool = False
-    acted: bool = True
-
-    @classmethod
-    def of(cls, space: Space, n_actions: int, seen: Sequence[Raw], setting: Setting) -> Frames:
-        """Standardises the numbers of a log; what is only 0 or 1 stays as it is."""
-        rows = _flat(space, seen)
-        plain = np.isin(rows, (0.0, 1.0)).all(axis=0)
-        spread = np.where(plain | (rows.std(axis=0) < 1e-9), 1.0, rows.std(axis=0))
-        mean = np.where(plain, 0.0, rows.mean(axis=0))
-        return cls(space, n_actions, setting.frames, mean, spread, setting.from_start, setting.acted)
-
-    @property
-    def width(self) -> int:
-        """Numbers of one frame."""
-        return len(self.mean) + self.n_actions * self.acted
-
-    def frames(self, seen: Sequence[Raw], actions: NDArray[np.int64]) -> FloatArray:
-        """(n, width): observations and the actions before them; -1 is none."""
-        taken = np.eye(self.n_actions + 1)[actions][:, : self.n_actions * self.acted]
-        return np.hstack([(_flat(self.space, seen) - self.mean) / self.spread, taken])
-
-    def episode(self, seen: Sequence[Raw], actions: Sequence[int]) -> FloatArray:
-        """The row before every action of an episode, whose observations begin with what `reset` shows."""
-        one = self.frames(seen[: len(actions)], np.array([-1, *actions[:-1]]))
-        rows = np.zeros((len(one), self.count, self.width))
-        rows[:, 0] = one
-        for place in range(1, min(self.count, len(one))):
-            rows[place:, place] = one[place - 1] if self.from_start else one[: len(one) - place]
-        return rows.reshape(len(one), -1)
-
-    def pushed(
-        self, rows: FloatArray, seen: Sequence[Raw], actions: NDArray[np.int64], step: int
-    ) -> FloatArray:
-        """Rows after this many steps, from the rows before the last of them."""
-        newest, width = self.frames(seen, actions), self.width
-        if not self.from_start:
-            return np.hstack([newest, rows[:, :-width]])
-        kept = rows.copy()
-        if 0 < step < self.count:
-            kept[:, step * width : (step + 1) * width] = rows[:, :width]
-        kept[:, :width] = newest
-        return kept
-
-
-def _flat(space: Space, seen: Sequence[Raw]) -> FloatArray:
-    return np.array([flatten(space, one) for one in seen], np.float64).reshape(len(seen), -1)
-
-
-@dataclass(frozen=True)
-class Rival:
-    """Somebody who acts on rows of frames."""
-
-    frames: Frames
-    choose: Chooser
-
-    def score_in(self, place: GymnasiumPlace, seed: int) -> float:
-        """Mean return in the episodes that `place.score` plays."""
-        returns: list[float] = []
-        envs = [made(place.source) for _ in range(min(COPIES, place.played))]
-        actions = place.world(seed).actions
-        for first in range(0, place.played, len(envs)):
-            returns += self._together(
-                envs[: place.played - first], first, SCORING_SEEDS + seed, place.steps, actions
-            )
-        return float(np.mean(returns))
-
-    def _together(
-        self, envs: Sequence[Env], first: int, seed: int, steps: int, actions: list[Raw]
-    ) -> list[float]:
-        """Returns of numbered episodes, one in each environment."""
-        seen = [begun(env, seed, first + place) for place, env in enumerate(envs)]
-        rows = np.zeros((len(envs), self.frames.count * self.frames.width))
-        rows = self.frames.pushed(rows, seen, np.full(len(envs), -1), 0)
-        returns, over = np.zeros(len(envs)), np.zeros(len(envs), np.bool_)
-        for step in range(steps):
-            chosen = self.choose(rows, np.full(len(envs), step == 0))
-            for place in np.flatnonzero(~over).tolist():
-                seen[place], reward, ended, cut = stepped(envs[place], actions[chosen[place]])
-                returns[place] += reward
-                over[place] = ended or cut
-            if over.all():
-                break
-            rows = self.frames.pushed(rows, seen, chosen, step + 1)
-        return returns.tolist()
 
 
 @dataclass(frozen=True)
@@ -249,62 +139,6 @@ def offline(log: RawLog, setting: Setting, *, cloning: bool = False) -> Rival:
         logger_adapter=d3rlpy.logging.NoopAdapterFactory(),
     )
     return Rival(frames, lambda rows, starts: learner.predict(rows.astype(np.float32)))
-
-
-def recurrent_ppo(place: GymnasiumPlace, seed: int, steps: int, entropy: float | None = None) -> Rival:
-    """RecurrentPPO of sb3-contrib after so many steps in the world.
-
-    Batches, discount and rates are those that its authors tuned for CartPole without velocities (RL Zoo); the size of
-    the network and the standardised observations are ours. `entropy`, how much being undecided is worth, is
-    that of the world in `rival_settings`, or nothing.
-    """
-    import torch
-    from gymnasium.spaces import Discrete
-    from gymnasium.wrappers import FlattenObservation, TimeLimit, TransformAction
-    from sb3_contrib import RecurrentPPO
-    from stable_baselines3.common.vec_env import DummyVecEnv, VecNormalize
-
-    torch.set_num_threads(1)
-    world = place.world(seed)
-    space, actions = world.observation_space, world.actions
-
-    def one() -> Env:
-        env = FlattenObservation(TimeLimit(made(place.source), place.steps))
-        return TransformAction(env, lambda code: actions[int(code)], Discrete(len(actions)))
-
-    copies = VecNormalize(DummyVecEnv([one] * 8), norm_reward=False)
-    learner = RecurrentPPO(
-        "MlpLstmPolicy",
-        copies,
-        n_steps=32,
-        batch_size=256,
-        n_epochs=20,
-        gamma=0.98,
-        gae_lambda=0.8,
-        ent_coef=ENTROPY.get(place.name, 0.0) if entropy is None else entropy,
-        learning_rate=lambda left: 1e-3 * left,
-        clip_range=lambda left: 0.2 * left,
-        policy_kwargs={
-            "ortho_init": False,
-            "activation_fn": torch.nn.ReLU,
-            "lstm_hidden_size": 64,
-            "net_arch": {"pi": [64], "vf": [64]},
-        },
-        seed=seed,
-        device="cpu",
-    )
-    learner.learn(steps)
-    width = len(flatten(space, space.sample()))
-    memory: list[Memory] = [None]
-
-    def choose(rows: FloatArray, starts: NDArray[np.bool_]) -> NDArray[np.int64]:
-        seen = copies.normalize_obs(rows[:, :width].astype(np.float32))
-        chosen, memory[0] = learner.predict(
-            seen, None if starts.all() else memory[0], episode_start=starts, deterministic=True
-        )
-        return np.asarray(chosen, np.int64)
-
-    return Rival(Frames(space, len(actions), 1, np.zeros(width), np.ones(width)), choose)
 
 
 def _tried(name: str, seed: str, *settings: str) -> None:

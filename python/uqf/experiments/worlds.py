@@ -155,8 +155,9 @@ def _rivals(place: GymnasiumPlace, seed: int, online: bool) -> dict[str, Callabl
     missing = [name for name in ("gymnasium", "d3rlpy", "sb3_contrib") if find_spec(name) is None]
     if missing:
         raise ImportError(f"the rivals need {', '.join(missing)}: pip install 'uqf[rivals]'")
+    from uqf.experiments.recurrent_ppo import recurrent_ppo
     from uqf.experiments.rival_settings import SETTINGS
-    from uqf.experiments.rivals import RawLog, offline, recurrent_ppo
+    from uqf.experiments.rivals import RawLog, offline
 
     log, setting = RawLog.of(place, seed), SETTINGS[place.name]
     found: dict[str, Callable[..., Player]] = {
