@@ -44,8 +44,8 @@ test: build ## the Rust and Python tests, slow ones left out; says at the end wh
 	cargo test --quiet
 	$(BIN)/python -m pytest -m "not slow" -rfEs -n auto --dist loadfile
 
-test-slow: build ## the long statistical tests as well
-	$(BIN)/python -m pytest -rfEs
+test-slow: build ## the long statistical tests as well, and new examples for the property-based ones
+	HYPOTHESIS_PROFILE=thorough $(BIN)/python -m pytest -rfEs
 
 # The core is that of `make build`: it runs with every Python and NumPy that the floors allow.
 LOWEST := build/lowest
