@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
-import scipy.sparse
 from numpy.typing import ArrayLike, NDArray
 
 from uqf.errors import NumericalError
 from uqf.policies import ValuePolicy, checked_temperature
 from uqf.types import Memory, Raw, Record
 from uqf.worlds.environments import Environment, TabularPOMDP
+
+if TYPE_CHECKING:
+    import scipy.sparse
 
 Floats = NDArray[np.float64]
 
@@ -126,6 +130,9 @@ def _without_zeros(matrix: Floats) -> Floats | scipy.sparse.csr_array:
     """The matrix, without its zeros if it has many."""
     if matrix.size < MANY or np.count_nonzero(matrix) > (1.0 - EMPTY) * matrix.size:
         return matrix
+    # Agents do without SciPy unless they plan.
+    import scipy.sparse
+
     return scipy.sparse.csr_array(matrix)
 
 
