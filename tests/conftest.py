@@ -6,7 +6,7 @@ import signal
 import pytest
 from hypothesis import HealthCheck, settings
 
-# The same examples every time: whether a change passes depends on the change alone. `make test-slow` looks for new ones.
+# The same examples every time: whether a change passes depends on the change alone. `make test-slow` tries new ones.
 settings.register_profile(
     "default", max_examples=40, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
 )

@@ -91,14 +91,11 @@ class BeliefModel:
         """Probability (..., O) of each observation and of going on, from beliefs (..., S)."""
         return np.asarray((np.asarray(beliefs) @ self.transitions[action]) @ self.observations[action])
 
-    def successors(self, beliefs: ArrayLike) -> Floats:
-        """Unnormalised next beliefs (..., A, O, S); each sums to the probability of its observation."""
-        arrivals = np.asarray(beliefs) @ self._flat_transitions
-        by_action = arrivals.reshape(*arrivals.shape[:-1], self.n_actions, 1, self.n_states)
-        return np.asarray(by_action * self.observations.transpose(0, 2, 1))
+    def successors(self, beliefs: ArrayLike) -> tuple[NDArray[np.intp], Floats]:
+        """(places (R,), unnormalised next beliefs (R, S)), of what may happen after beliefs (..., S).
 
-    def possible(self, beliefs: ArrayLike) -> tuple[NDArray[np.intp], Floats]:
-        """(places, successors (R, S)): those of `successors` that may happen, and where they stand in (..., A, O)."""
+        Places are those in (..., A, O), in order. Each next belief sums to the probability of its observation.
+        """
         arrivals = (np.asarray(beliefs) @ self._flat_transitions).reshape(-1, self.n_actions, self.n_states)
         chances = (arrivals.transpose(1, 0, 2) @ self.observations).transpose(1, 0, 2)
         places = np.flatnonzero(chances)
@@ -106,7 +103,7 @@ class BeliefModel:
         return places, arrivals[belief, action] * self.observations[action, :, seen]
 
     def summed(self, places: NDArray[np.intp], values: Floats, beliefs: int = 1) -> Floats:
-        """Sums (beliefs, A) over observations, from values (R,) of the successors that are `possible`."""
+        """Sums (beliefs, A) over observations, from values (R,) of the `successors` of so many."""
         sums = np.bincount(places // self.n_observations, values, minlength=beliefs * self.n_actions)
         return np.asarray(sums.reshape(beliefs, self.n_actions), np.float64)
 
@@ -210,7 +207,7 @@ class PlanPolicy(ValuePolicy):
         if left == 0:
             return np.zeros(self.n_actions)
         if self.lookahead:
-            places, successors = self.model.possible(belief)
+            places, successors = self.model.successors(belief)
             following = self.model.summed(places, (successors @ self._usable(left, 1).T).max(axis=1))[0]
             return np.asarray(self.model.rewards @ belief + self.model.discount * following)
         values = np.full(self.n_actions, -np.inf)

@@ -14,7 +14,7 @@ def search_tree(model, belief, horizon):
     """Optimal value by trying every action and every observation; `belief` need not be normalised."""
     if horizon == 0 or belief.sum() == 0.0:
         return 0.0
-    successors = model.successors(belief)
+    successors = np.einsum("s,aost->aot", belief, model.joint_operators())
     return max(
         model.rewards[action] @ belief
         + model.discount * sum(search_tree(model, after, horizon - 1) for after in successors[action])

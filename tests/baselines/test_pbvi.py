@@ -138,7 +138,7 @@ def test_following_the_plans_raises_the_lower_bound_and_pruning_keeps_it(cheese_
     assert lower[1] > lower[0] + 0.01
 
 
-def test_what_is_possible_is_what_successors_have_and_zeros_are_left_out_of_products():
+def test_successors_are_those_that_may_happen_and_zeros_are_left_out_of_products():
     rng = np.random.default_rng(0)
     # Most states lead to two others, and show one of many observations.
     transitions, observations = np.zeros((2, 120, 120)), np.zeros((2, 120, 40))
@@ -150,7 +150,7 @@ def test_what_is_possible_is_what_successors_have_and_zeros_are_left_out_of_prod
     model = BeliefModel(uqf.TabularPOMDP(transitions, observations, np.zeros((2, 120)), start, 0.9))
     assert all(scipy.sparse.issparse(matrix) for matrix in (model._flat_transitions, *model._transitions))
     beliefs = np.eye(120)[:5] * 0.5 + np.eye(120)[5:10] * 0.5
-    places, rows = model.possible(beliefs)
+    places, rows = model.successors(beliefs)
     all_rows = np.einsum("ns,ast,ato->naot", beliefs, transitions, observations).reshape(-1, 120)
     np.testing.assert_allclose(rows, all_rows[places], atol=1e-15)
     assert np.array_equal(places, np.flatnonzero(all_rows.any(axis=1))) and len(places) < 0.2 * len(all_rows)

@@ -61,7 +61,7 @@ class AlphaVectors:
         return AlphaVectors(*(np.concatenate(parts) for parts in zip(*blocks, strict=True)))
 
     def _backup(self, model: BeliefModel, beliefs: Floats) -> tuple[Floats, NDArray[np.int64]]:
-        places, successors = model.possible(beliefs)
+        places, successors = model.successors(beliefs)
         values = successors @ self.vectors.T
         following = model.summed(places, values.max(axis=1), len(beliefs))
         actions = (beliefs @ model.rewards.T + model.discount * following).argmax(axis=1)

@@ -178,7 +178,7 @@ class Search:
         belief /= belief.sum()
         key = np.round(belief, 10).tobytes()
         if key not in self.points:
-            places, successors = self.model.possible(belief)
+            places, successors = self.model.successors(belief)
             self.points[key] = Point(belief, places, successors, self.sawtooth.linear(successors), seen=0)
         return self.points[key]
 

@@ -29,17 +29,22 @@ def blocks_of_lines(file: BinaryIO, quote: bytes | None = None) -> Iterator[byte
     """
     while block := file.read(BLOCK):
         if not block.endswith(b"\n"):
-            rest = file.readline(LONGEST_LINE)
-            if len(rest) == LONGEST_LINE:
-                raise FileFormatError(f"a line is longer than {LONGEST_LINE} bytes")
-            block += rest
+            block += _line(file)
         yield block if quote is None else block + _rest_of_quotation(file, block, quote)
+
+
+def _line(file: BinaryIO) -> bytes:
+    """The rest of a line."""
+    line = file.readline(LONGEST_LINE)
+    if len(line) == LONGEST_LINE:
+        raise FileFormatError(f"a line is longer than {LONGEST_LINE} bytes")
+    return line
 
 
 def _rest_of_quotation(file: BinaryIO, block: bytes, quote: bytes) -> bytes:
     """The lines up to the end of a quotation that `block` leaves open."""
     rest, quotes = bytearray(), block.count(quote)
-    while quotes % 2 and len(rest) < LONGEST_QUOTATION and (line := file.readline(LONGEST_LINE)):
+    while quotes % 2 and len(rest) < LONGEST_QUOTATION and (line := _line(file)):
         rest += line
         quotes += line.count(quote)
     return bytes(rest)
