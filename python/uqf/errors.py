@@ -72,6 +72,18 @@ def _rebuild_radius_error(radius: float, discount: float, message: str) -> Spect
     return error
 
 
+def shortened(text: str, length: int) -> str:
+    """The text, or its beginning and its end with … between them."""
+    if len(text) <= length:
+        return text
+    end = length // 4
+    return f"{text[: length - end - 1]}…{text[len(text) - end :]}"
+
+
+#: Characters of a message about a file, which may quote a value of any length.
+LONGEST_MESSAGE = 2_000
+
+
 class FileFormatError(UQFError):
     """A file is not what its name promises: cut short, damaged, hostile or from a newer version.
 
@@ -86,6 +98,9 @@ class FileFormatError(UQFError):
     ...     print("damaged.safetensors" in str(error))
     True
     """
+
+    def __init__(self, message: str) -> None:
+        super().__init__(shortened(message, LONGEST_MESSAGE))
 
 
 class WorkerError(UQFError):

@@ -150,6 +150,17 @@ def test_quotations_may_go_on_over_lines_and_blocks(tmp_path, monkeypatch, block
     assert data.rewards.tolist() == list(range(60)) and len(data) == 20
 
 
+def test_values_without_end_are_told_in_short(tmp_path):
+    csv = tmp_path / "log.csv"
+    csv.write_text("episode,action,observation,reward\n0,0,0,much" + "x" * 100_000 + "more\n")
+    with pytest.raises(uqf.FileFormatError, match=r"'muchx+…x+more'.*: give numbers") as told:
+        uqf.read_log(csv)
+    assert len(str(told.value)) < 2_500
+    (problem,) = uqf.log_problems(csv)
+    assert problem.example.startswith("'much") and problem.example.endswith("more'")
+    assert len(problem.example) == 60
+
+
 def test_a_quote_that_never_ends_is_a_mark_like_others(tmp_path, monkeypatch):
     monkeypatch.setattr("uqf.data.formats.lines.BLOCK", 64)
     monkeypatch.setattr("uqf.data.formats.lines.LONGEST_QUOTATION", 100)

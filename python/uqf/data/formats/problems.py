@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 from uqf.data.formats.columns import BY_BINS, Layout, Source
 from uqf.data.formats.text_values import MESSY, NUMBERS, TextColumn
 from uqf.data.formats.values import is_text
+from uqf.errors import shortened
+from uqf.types import Raw
 
 #: Names under which others keep what we look for, by role.
 LOOKS_LIKE = {
@@ -19,6 +21,9 @@ LOOKS_LIKE = {
     "time": "time timestamp ts datetime step t",
     "first_observation": "reset_observation initial_observation",
 }
+
+#: Characters of an example.
+EXAMPLE = 60
 
 #: Rows that are looked at together.
 ROWS = 100_000
@@ -122,7 +127,7 @@ class Diagnosis:
         example = values[int(places[0])].as_py() if values is not None else None
         known = self.found.get((column, what))
         if known is None:
-            told = "" if example is None else repr(example)
+            told = "" if example is None else _quoted(example)
             self.found[column, what] = LogProblem(column, what, len(places), rows, told, remedy, severe)
         else:
             count, rows = known.count + len(places), (known.rows + rows)[:3]
@@ -228,7 +233,7 @@ class Diagnosis:
             known = self.found.get((name, what))
             count = text.counts[kind] + (known.count if known else 0)
             rows = tuple(sorted((*text.rows[kind], *(known.rows if known else ())))[:3])
-            example = known.example if known and known.example else repr(text.examples[kind])
+            example = known.example if known and known.example else _quoted(text.examples[kind])
             self.found[name, what] = LogProblem(name, what, count, rows, example, remedy, True)
 
     def _look_around(self, columns: list[str]) -> None:
@@ -250,3 +255,8 @@ class Diagnosis:
                 remedy = f"if it is, say --columns {role}={alike[0]} or LogColumns({role}={alike[0]!r})"
                 what = f"looks like `{role}`, but is not used"
                 self.found[alike[0], what] = LogProblem(alike[0], what, 0, (), "", remedy, False)
+
+
+def _quoted(value: Raw) -> str:
+    """A value as it would be written, as far as a line holds it."""
+    return shortened(repr(value), EXAMPLE)
