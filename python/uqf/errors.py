@@ -87,6 +87,11 @@ LONGEST_MESSAGE = 2_000
 class FileFormatError(UQFError):
     """A file is not what its name promises: cut short, damaged, hostile or from a newer version.
 
+    Parameters
+    ----------
+    message : str
+        What is wrong and where; of a very long one the beginning and the end.
+
     Examples
     --------
     >>> import uqf
