@@ -6,10 +6,10 @@ import numpy as np
 
 import uqf
 from uqf import _core
-from uqf.data.reader import Reader
 from uqf.learn.spectral.basis import Basis, Counting, Target
 from uqf.learn.spectral.decomposition import Decomposition, decompose
 from uqf.learn.spectral.passes import block_matrix, listed_words
+from uqf.reading.reader import Reader
 
 #: Hashed vectors of words of up to three symbols, as in the paper's compressed experiments.
 DIM, LONGEST, RANK = 200, 3, 40

@@ -11,7 +11,7 @@ from race import Reference, race
 
 import uqf
 from uqf import _core
-from uqf.data.propensities import last_observations
+from uqf.episodes.propensities import last_observations
 
 #: Python of a checkout of commit 874969b, built there with `make build`: the version that the fits are compared with.
 OLD_PYTHON = os.environ.get("UQF_OLD_PYTHON")

@@ -40,8 +40,8 @@ ROOMS = {
 
 #: Names of types that signatures use; those of `uqf.types` come first.
 TYPES = (
-    "uqf.data.shards.Data",
-    "uqf.data.shards.Workers",
+    "uqf.reading.shards.Data",
+    "uqf.reading.shards.Workers",
     "uqf.worlds.foreign.WorldLike",
     "uqf.storage.policies.Storable",
 )

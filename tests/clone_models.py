@@ -5,7 +5,7 @@ import numpy as np
 import uqf
 from uqf import _core
 from uqf import _reference_beliefs as reference
-from uqf.policies import shown_by_states
+from uqf.policies.policy import shown_by_states
 
 
 def started(data, states=5, seed=0, models=1, layout=None):

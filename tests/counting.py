@@ -1,9 +1,9 @@
 """Hankel statistics and spectral states of a data set in memory."""
 
-from uqf.data.reader import Reader
 from uqf.learn.spectral.basis import Counting
 from uqf.learn.spectral.passes import listed_words
 from uqf.learn.uqf import learn_state
+from uqf.reading.reader import Reader
 
 
 def counted(data, basis, target):

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 import uqf
 from uqf.plans import PlanPolicy
-from uqf.policies import ForestPolicy
+from uqf.policies.policy import ForestPolicy
 
 
 class InPython:
@@ -258,4 +258,4 @@ def some_episodes(policy, steps=40):
 
 def behaviour(policy):
     """Action probabilities along fixed episodes: equal for equal policies."""
-    return uqf.policies.probs_along(policy, some_episodes(policy))
+    return uqf.policies.policy.probs_along(policy, some_episodes(policy))

@@ -9,8 +9,8 @@ import pytest
 from gymnasium import spaces
 
 import uqf
-from uqf.adapters.sb3 import Predictor
-from uqf.worlds.spaces import coding
+from uqf.worlds.gymnasium.sb3 import Predictor
+from uqf.worlds.gymnasium.spaces import coding
 
 
 class RepeatFirst(gymnasium.Env):

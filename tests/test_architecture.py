@@ -12,7 +12,8 @@ ROOT = Path(__file__).parent.parent
 RUST = ROOT / "rust"
 PYTHON = ROOT / "python" / "uqf"
 
-#: A Python module may import only from layers above its own, and from its own.
+#: A Python module may import only from layers above its own, and from its own. A room is a folder or a file of
+#: `python/uqf`; rooms with a dot are folders within folders that have a layer of their own.
 LAYERS = [
     {
         "_core",
@@ -26,23 +27,35 @@ LAYERS = [
         "_reference_filters",
         "page",
     },
-    {"data"},
-    {"policies", "batches", "worlds"},
+    {"episodes", "coding", "logs", "reading"},
+    {"policies", "worlds"},
     {"plans", "evaluate", "frames"},
     {"storage"},
     {"agent"},
-    {"learn"},
+    {"worlds.gymnasium"},
+    {"learn.memory"},
+    {"learn.improve"},
+    {"learn.plan"},
+    {"learn", "learn.spectral"},
+    {"learn.choose"},
     {"iteration", "strings"},
     {"baselines"},
     {"ope"},
     {"reports"},
-    {"adapters"},
     {"experiments"},
     {"cli", "__main__"},
 ]
 
-#: Methods that call a room above their own when they are called: a learner's `report` and how a notebook shows it.
-SHORTCUTS = {("learn", "reports")}
+#: Methods that call a room above their own when they are called: a learner's `report` and how a notebook shows it;
+#: a Gymnasium environment that is given as a world.
+SHORTCUTS = {
+    ("learn", "reports"),
+    ("worlds", "worlds.gymnasium"),
+    ("episodes", "coding"),
+    ("episodes", "logs"),
+    ("reading", "logs"),
+    ("learn.spectral", "learn"),
+}
 
 crate_modules = re.findall(r"^(?:pub )?mod (\w+);", (RUST / "lib.rs").read_text(), re.MULTILINE)
 
@@ -104,10 +117,19 @@ def named_by(node):
     return [name for name in names if name == "uqf" or name.startswith("uqf.")]
 
 
+ROOMS = set().union(*LAYERS)
+
+
+def room_of(parts):
+    """The room of a module below `uqf`, given as a list of names; "" is the package itself."""
+    inner = ".".join(parts[:2])
+    return inner if inner in ROOMS else (*parts, "")[0]
+
+
 def imported_modules(path):
-    """First component below `uqf` of everything that a file imports from the package; "" is the package itself."""
+    """The rooms of everything that a file imports from the package."""
     for node in ast.walk(ast.parse(path.read_text())):
-        yield from ((*name.split("."), "")[1] for name in named_by(node))
+        yield from (room_of(name.split(".")[1:]) for name in named_by(node))
 
 
 def python_files():
@@ -115,7 +137,7 @@ def python_files():
 
 
 def own_name(path):
-    return path.relative_to(PYTHON).parts[0].removesuffix(".py")
+    return room_of(path.relative_to(PYTHON).with_suffix("").parts)
 
 
 @pytest.mark.parametrize("path", python_files(), ids=lambda path: str(path.relative_to(PYTHON)))
@@ -142,8 +164,8 @@ def test_every_module_has_its_layer():
     ("code", "names"),
     [
         ("import uqf", ["uqf"]),
-        ("import uqf.learn.fit, numpy", ["uqf.learn.fit"]),
-        ("from uqf.data import along", ["uqf.data.along"]),
+        ("import uqf.learn.choose.fit, numpy", ["uqf.learn.choose.fit"]),
+        ("from uqf.episodes import sums", ["uqf.episodes.sums"]),
         ("def f():\n    from uqf.cli import watch", ["uqf.cli.watch"]),
         ("import_module('uqf.cli.commands')", ["uqf.cli.commands"]),
         ("importlib.import_module('uqf.ope')", ["uqf.ope"]),
@@ -199,7 +221,7 @@ def test_files_have_no_cycle_among_what_is_loaded_with_them():
         }
         for name, path in files.items()
     }
-    assert any(name.startswith("uqf.data.formats.") for name in graph)
+    assert any(name.startswith("uqf.logs.") for name in graph)
     assert not without_cycle(graph), f"these files need each other: {sorted(without_cycle(graph))}"
 
 

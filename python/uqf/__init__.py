@@ -2,7 +2,7 @@
 
 from importlib import import_module
 
-from uqf.adapters.registration import register_with_gymnasium as _register
+from uqf.worlds.gymnasium.registration import register_with_gymnasium as _register
 
 TYPE_CHECKING = False  # what type checkers take for True; `typing` itself takes its time to load
 if TYPE_CHECKING:
@@ -12,25 +12,10 @@ if TYPE_CHECKING:
     from uqf import ope as ope
     from uqf import strings as strings
     from uqf._core import __version__ as __version__
-    from uqf.adapters.gymnasium import from_gymnasium as from_gymnasium
-    from uqf.adapters.gymnasium import gymnasium_env as gymnasium_env
-    from uqf.adapters.gymnasium import gymnasium_vector_env as gymnasium_vector_env
-    from uqf.adapters.minari import from_minari as from_minari
     from uqf.agent import Agent as Agent
-    from uqf.batches import batch as batch
-    from uqf.data.cluster import dask_shards as dask_shards
-    from uqf.data.codebook import Codebook as Codebook
-    from uqf.data.concatenate import concatenate as concatenate
-    from uqf.data.formats.arrow import from_arrow as from_arrow
-    from uqf.data.formats.columns import LogColumns as LogColumns
-    from uqf.data.formats.log import iter_log as iter_log
-    from uqf.data.formats.log import log_problems as log_problems
-    from uqf.data.formats.log import read_log as read_log
-    from uqf.data.formats.log import read_parquet as read_parquet
-    from uqf.data.formats.parquet_shards import Shards as Shards
-    from uqf.data.formats.problems import LogProblem as LogProblem
-    from uqf.data.progress import Progress as Progress
-    from uqf.data.trajectories import Trajectories as Trajectories
+    from uqf.coding.codebook import Codebook as Codebook
+    from uqf.episodes.concatenate import concatenate as concatenate
+    from uqf.episodes.trajectories import Trajectories as Trajectories
     from uqf.errors import FileFormatError as FileFormatError
     from uqf.errors import NumericalError as NumericalError
     from uqf.errors import SpectralRadiusError as SpectralRadiusError
@@ -42,16 +27,16 @@ if TYPE_CHECKING:
     from uqf.iteration import PolicyIteration as PolicyIteration
     from uqf.iteration import policy_iteration as policy_iteration
     from uqf.learn.belief_q import BeliefQ as BeliefQ
+    from uqf.learn.choose.fit import fit as fit
+    from uqf.learn.choose.markov_test import MarkovTest as MarkovTest
+    from uqf.learn.choose.markov_test import markov_test as markov_test
+    from uqf.learn.choose.selection import Selection as Selection
+    from uqf.learn.choose.selection import select as select
     from uqf.learn.context_q import ContextQ as ContextQ
-    from uqf.learn.fit import fit as fit
     from uqf.learn.lag_q import LagQ as LagQ
-    from uqf.learn.markov_test import MarkovTest as MarkovTest
-    from uqf.learn.markov_test import markov_test as markov_test
     from uqf.learn.model_q import ModelQ as ModelQ
     from uqf.learn.noisy_q import NoisyQ as NoisyQ
     from uqf.learn.not_fitted import NotFittedError as NotFittedError
-    from uqf.learn.selection import Selection as Selection
-    from uqf.learn.selection import select as select
     from uqf.learn.spectral.hankel import Hankel as Hankel
     from uqf.learn.spectral.hankel import exact_hankel as exact_hankel
     from uqf.learn.spectral.hankel import hankel as hankel
@@ -63,13 +48,24 @@ if TYPE_CHECKING:
     from uqf.learn.spectral_q import SpectralQ as SpectralQ
     from uqf.learn.table_q import TableQ as TableQ
     from uqf.learn.uqf import UQF as UQF
-    from uqf.policies import AutomatonPolicy as AutomatonPolicy
-    from uqf.policies import BeliefPolicy as BeliefPolicy
-    from uqf.policies import ContextPolicy as ContextPolicy
-    from uqf.policies import FilterPolicy as FilterPolicy
-    from uqf.policies import ObservationPolicy as ObservationPolicy
-    from uqf.policies import Policy as Policy
-    from uqf.policies import TablePolicy as TablePolicy
+    from uqf.logs.arrow import from_arrow as from_arrow
+    from uqf.logs.columns import LogColumns as LogColumns
+    from uqf.logs.log import iter_log as iter_log
+    from uqf.logs.log import log_problems as log_problems
+    from uqf.logs.log import read_log as read_log
+    from uqf.logs.log import read_parquet as read_parquet
+    from uqf.logs.parquet_shards import Shards as Shards
+    from uqf.logs.problems import LogProblem as LogProblem
+    from uqf.policies.batches import batch as batch
+    from uqf.policies.policy import AutomatonPolicy as AutomatonPolicy
+    from uqf.policies.policy import BeliefPolicy as BeliefPolicy
+    from uqf.policies.policy import ContextPolicy as ContextPolicy
+    from uqf.policies.policy import FilterPolicy as FilterPolicy
+    from uqf.policies.policy import ObservationPolicy as ObservationPolicy
+    from uqf.policies.policy import Policy as Policy
+    from uqf.policies.policy import TablePolicy as TablePolicy
+    from uqf.reading.cluster import dask_shards as dask_shards
+    from uqf.reading.progress import Progress as Progress
     from uqf.reports.report import report as report
     from uqf.storage.onnx import export_onnx as export_onnx
     from uqf.storage.policies import inspect_policy as inspect_policy
@@ -79,7 +75,11 @@ if TYPE_CHECKING:
     from uqf.strings.spectral import SpectralStrings as SpectralStrings
     from uqf.worlds.environments import Environment as Environment
     from uqf.worlds.environments import TabularPOMDP as TabularPOMDP
-    from uqf.worlds.gymnasium import GymnasiumWorld as GymnasiumWorld
+    from uqf.worlds.gymnasium.minari import from_minari as from_minari
+    from uqf.worlds.gymnasium.world import GymnasiumWorld as GymnasiumWorld
+    from uqf.worlds.gymnasium.wrapped import from_gymnasium as from_gymnasium
+    from uqf.worlds.gymnasium.wrapped import gymnasium_env as gymnasium_env
+    from uqf.worlds.gymnasium.wrapped import gymnasium_vector_env as gymnasium_vector_env
     from uqf.worlds.named import environments as environments
     from uqf.worlds.named import make as make
     from uqf.worlds.pomdp_file import dumps_pomdp as dumps_pomdp
@@ -94,11 +94,11 @@ if TYPE_CHECKING:
 _ON_REQUEST = {
     "__version__": ("uqf._core", None),
     "Agent": ("uqf.agent", None),
-    "batch": ("uqf.batches", None),
-    "Codebook": ("uqf.data.codebook", None),
-    "concatenate": ("uqf.data.concatenate", None),
-    "Progress": ("uqf.data.progress", None),
-    "Trajectories": ("uqf.data.trajectories", None),
+    "batch": ("uqf.policies.batches", None),
+    "Codebook": ("uqf.coding.codebook", None),
+    "concatenate": ("uqf.episodes.concatenate", None),
+    "Progress": ("uqf.reading.progress", None),
+    "Trajectories": ("uqf.episodes.trajectories", None),
     "FileFormatError": ("uqf.errors", None),
     "NumericalError": ("uqf.errors", None),
     "SpectralRadiusError": ("uqf.errors", None),
@@ -108,13 +108,13 @@ _ON_REQUEST = {
     "estimate_return": ("uqf.evaluate", None),
     "rollout": ("uqf.evaluate", None),
     "WFA": ("uqf.learn.spectral.wfa", None),
-    "AutomatonPolicy": ("uqf.policies", None),
-    "BeliefPolicy": ("uqf.policies", None),
-    "ContextPolicy": ("uqf.policies", None),
-    "FilterPolicy": ("uqf.policies", None),
-    "ObservationPolicy": ("uqf.policies", None),
-    "Policy": ("uqf.policies", None),
-    "TablePolicy": ("uqf.policies", None),
+    "AutomatonPolicy": ("uqf.policies.policy", None),
+    "BeliefPolicy": ("uqf.policies.policy", None),
+    "ContextPolicy": ("uqf.policies.policy", None),
+    "FilterPolicy": ("uqf.policies.policy", None),
+    "ObservationPolicy": ("uqf.policies.policy", None),
+    "Policy": ("uqf.policies.policy", None),
+    "TablePolicy": ("uqf.policies.policy", None),
     "PolicyHeader": ("uqf.storage.policy_header", None),
     "inspect_policy": ("uqf.storage.policies", None),
     "load": ("uqf.storage.policies", None),
@@ -139,37 +139,37 @@ _ON_REQUEST = {
     "LagQ": ("uqf.learn.lag_q", None),
     "SpectralQ": ("uqf.learn.spectral_q", None),
     "UQF": ("uqf.learn.uqf", None),
-    "MarkovTest": ("uqf.learn.markov_test", None),
-    "fit": ("uqf.learn.fit", None),
+    "MarkovTest": ("uqf.learn.choose.markov_test", None),
+    "fit": ("uqf.learn.choose.fit", None),
     "report": ("uqf.reports.report", None),
-    "markov_test": ("uqf.learn.markov_test", None),
+    "markov_test": ("uqf.learn.choose.markov_test", None),
     "NotFittedError": ("uqf.learn.not_fitted", None),
     "Hankel": ("uqf.learn.spectral.hankel", None),
     "exact_hankel": ("uqf.learn.spectral.hankel", None),
     "hankel": ("uqf.learn.spectral.hankel", None),
     "spectral_wfa": ("uqf.learn.spectral.hankel", None),
-    "Selection": ("uqf.learn.selection", None),
-    "select": ("uqf.learn.selection", None),
+    "Selection": ("uqf.learn.choose.selection", None),
+    "select": ("uqf.learn.choose.selection", None),
     "Statistics": ("uqf.learn.spectral.statistics", None),
     "load_statistics": ("uqf.learn.spectral.statistics_file", None),
     "save_statistics": ("uqf.learn.spectral.statistics_file", None),
     "PolicyIteration": ("uqf.iteration", None),
     "policy_iteration": ("uqf.iteration", None),
-    "GymnasiumWorld": ("uqf.worlds.gymnasium", "gym"),
+    "GymnasiumWorld": ("uqf.worlds.gymnasium.world", "gym"),
     "export_onnx": ("uqf.storage.onnx", "onnx"),
-    "from_gymnasium": ("uqf.adapters.gymnasium", "gym"),
-    "gymnasium_env": ("uqf.adapters.gymnasium", "gym"),
-    "gymnasium_vector_env": ("uqf.adapters.gymnasium", "gym"),
-    "from_minari": ("uqf.adapters.minari", "gym"),
-    "dask_shards": ("uqf.data.cluster", "dask"),
-    "LogColumns": ("uqf.data.formats.columns", None),
-    "from_arrow": ("uqf.data.formats.arrow", None),
-    "iter_log": ("uqf.data.formats.log", None),
-    "log_problems": ("uqf.data.formats.log", None),
-    "LogProblem": ("uqf.data.formats.problems", None),
-    "read_log": ("uqf.data.formats.log", None),
-    "read_parquet": ("uqf.data.formats.log", None),
-    "Shards": ("uqf.data.formats.parquet_shards", None),
+    "from_gymnasium": ("uqf.worlds.gymnasium.wrapped", "gym"),
+    "gymnasium_env": ("uqf.worlds.gymnasium.wrapped", "gym"),
+    "gymnasium_vector_env": ("uqf.worlds.gymnasium.wrapped", "gym"),
+    "from_minari": ("uqf.worlds.gymnasium.minari", "gym"),
+    "dask_shards": ("uqf.reading.cluster", "dask"),
+    "LogColumns": ("uqf.logs.columns", None),
+    "from_arrow": ("uqf.logs.arrow", None),
+    "iter_log": ("uqf.logs.log", None),
+    "log_problems": ("uqf.logs.log", None),
+    "LogProblem": ("uqf.logs.problems", None),
+    "read_log": ("uqf.logs.log", None),
+    "read_parquet": ("uqf.logs.log", None),
+    "Shards": ("uqf.logs.parquet_shards", None),
 }
 
 _register()

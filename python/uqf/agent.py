@@ -10,9 +10,9 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uqf.batches import batch
-from uqf.data.codebook import Codebook
-from uqf.policies import Policy
+from uqf.coding.codebook import Codebook
+from uqf.policies.batches import batch
+from uqf.policies.policy import Policy
 from uqf.storage.policies import inspect_policy, load
 from uqf.storage.policy_header import Origin
 from uqf.types import Raw

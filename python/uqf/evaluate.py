@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uqf import _core
-from uqf.data.trajectories import Trajectories
-from uqf.policies import CompiledPolicy, Policy, chooser
+from uqf.episodes.trajectories import Trajectories
+from uqf.policies.policy import CompiledPolicy, Policy, chooser
 from uqf.types import Record
 from uqf.worlds.environments import Environment
 from uqf.worlds.foreign import WorldLike, as_world

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from uqf.policies import Policy, chooser, started
+from uqf.policies.policy import Policy, chooser, started
 from uqf.worlds.world import World
 
 

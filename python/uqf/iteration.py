@@ -10,14 +10,14 @@ from functools import partial
 import numpy as np
 from sklearn.base import clone
 
-from uqf.data.checks import positive, probability
-from uqf.data.concatenate import concatenate
-from uqf.data.map_reduce import Tick, map_reduce
-from uqf.data.shards import Workers
-from uqf.data.trajectories import Trajectories
+from uqf.episodes.checks import positive, probability
+from uqf.episodes.concatenate import concatenate
+from uqf.episodes.trajectories import Trajectories
 from uqf.evaluate import Score, rollout
 from uqf.learn.learner import Learner
-from uqf.policies import Policy
+from uqf.policies.policy import Policy
+from uqf.reading.map_reduce import Tick, map_reduce
+from uqf.reading.shards import Workers
 from uqf.types import Record
 from uqf.worlds.foreign import WorldLike, as_world
 from uqf.worlds.world import World

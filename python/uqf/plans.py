@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from uqf.errors import NumericalError
-from uqf.policies import ValuePolicy, checked_temperature
+from uqf.policies.policy import ValuePolicy, checked_temperature
 from uqf.types import Memory, Raw, Record
 from uqf.worlds.environments import Environment, TabularPOMDP
 

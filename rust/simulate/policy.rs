@@ -60,7 +60,7 @@ pub trait Policy: Send + Sync + 'static {
     }
 }
 
-/// Values this close to the best, relative to the largest, count as ties; the same in `python/uqf/policies.py`.
+/// Values this close to the best, relative to the largest, count as ties; the same in `python/uqf/policies/policy.py`.
 const TIE: f64 = 1e-12;
 
 /// Turns values into probabilities in place. Values that are not numbers give the uniform distribution.

@@ -13,8 +13,8 @@ from random_policies import InPython
 from strategies import trajectories
 from uqf.baselines import CPSR, PSR, TPSR, FittedQ, MemorylessQ, Window
 from uqf.baselines.regressors import flattened, joined
-from uqf.data.along import returns_to_go
-from uqf.policies import ForestPolicy
+from uqf.episodes.sums import returns_to_go
+from uqf.policies.policy import ForestPolicy
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ from sklearn.base import clone
 import uqf
 from strategies import trajectories
 from uqf.baselines import MemorylessQ, RandomPolicy
-from uqf.data.along import returns_to_go
+from uqf.episodes.sums import returns_to_go
 from words import context_words, first_symbol
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import uqf
-from uqf.learn import memory
+from uqf.learn.memory.features import features as memory
 
 SMALL = {"discount": 0.9, "states": 12, "models": 2, "learning_discount": 0.9}
 

@@ -12,9 +12,9 @@ from sklearn.base import clone
 import uqf
 from shard_sources import Watched, WatchedShard
 from uqf.baselines import FittedQ, MemorylessQ
-from uqf.data.fingerprint import fingerprint
-from uqf.learn import fit as front_door
+from uqf.episodes.fingerprint import fingerprint
 from uqf.learn import learner as base
+from uqf.learn.choose import fit as front_door
 
 distributed = pytest.importorskip("distributed")
 

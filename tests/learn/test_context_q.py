@@ -6,9 +6,9 @@ from hypothesis import assume, given
 
 import uqf
 from strategies import trajectories
-from uqf.data.along import cut_before, returns_to_go
+from uqf.episodes.sums import cut_before, returns_to_go
 from uqf.learn.context_q import advantages, fixed_log_policy
-from uqf.learn.contexts import ContextTree
+from uqf.learn.memory.contexts import ContextTree
 
 
 @pytest.fixture(scope="module")

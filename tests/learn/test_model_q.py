@@ -7,8 +7,8 @@ import pytest
 
 import uqf
 from mazes import cliff_columns
+from uqf.learn.choose.rehearsal import MIN_EVIDENCE, Rehearsal, Stage, as_world, worlds_of
 from uqf.learn.model_q import ModelQ, optimal_values, planned_values
-from uqf.learn.rehearsal import MIN_EVIDENCE, Rehearsal, Stage, as_world, worlds_of
 
 
 def test_values_of_a_model_are_those_of_dynamic_programming(ring_data):

@@ -8,11 +8,11 @@ from hypothesis import strategies as st
 import uqf
 from mazes import corridor
 from strategies import trajectories
-from uqf.learn.mistakes import mistakes
+from uqf.learn.choose.mistakes import mistakes
+from uqf.learn.choose.plans import best_plan
+from uqf.learn.choose.rehearsal import Rehearsal
+from uqf.learn.memory.prediction import by_episode, few, predicted
 from uqf.learn.noisy_q import Model, Steps
-from uqf.learn.plans import best_plan
-from uqf.learn.prediction import by_episode, few, predicted
-from uqf.learn.rehearsal import Rehearsal
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ import pytest
 
 import uqf
 from uqf.baselines import PSRPBVI, TPSR, FittedQ, MemorylessQ
-from uqf.data.progress import Progress, Reporter
+from uqf.reading.progress import Progress, Reporter
 
 FITS = {
     "BeliefQ": uqf.BeliefQ(0.9, states=12, models=2).fit,

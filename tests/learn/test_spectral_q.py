@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 import uqf
 from uqf import _core
 from uqf import _reference_filters as reference
-from uqf.data.along import returns_to_go
+from uqf.episodes.sums import returns_to_go
 from uqf.learn import spectral_q
-from uqf.learn.advantages import RIDGE, Equations
-from uqf.learn.discounts import Halves
-from uqf.learn.filters import alternation, words
-from uqf.learn.filters.alternation import learned_filter
-from uqf.learn.filters.filter_memory import FilterMemory
-from uqf.learn.filters.steps import Alphabet, Steps
+from uqf.learn.improve.advantages import RIDGE, Equations
+from uqf.learn.improve.discounts import Halves
+from uqf.learn.memory.filters import alternation, words
+from uqf.learn.memory.filters.alternation import learned_filter
+from uqf.learn.memory.filters.filter_memory import FilterMemory
+from uqf.learn.memory.filters.steps import Alphabet, Steps
 
 SIZES = reference.Sizes(
     rank=3,

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import uqf
-from uqf.data.fingerprint import fingerprint
+from uqf.episodes.fingerprint import fingerprint
 
 
 def _room(goals, size=5):

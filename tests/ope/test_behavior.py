@@ -10,7 +10,7 @@ from evaluation_worlds import Controller, played, remembered_bit, without_propen
 from random_policies import random_table
 from strategies import trajectories
 from uqf import ope
-from uqf.data.propensities import propensities
+from uqf.episodes.propensities import propensities
 from uqf.ope.behavior import LOGGED, PLAIN, behavior_of
 
 

@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 import uqf
 from strategies import pomdps
 from uqf import _reference
-from uqf.data.reader import Reader
 from uqf.learn.spectral.basis import Basis, Target
 from uqf.learn.uqf import learn_state
-from uqf.policies import remembered
+from uqf.policies.policy import remembered
+from uqf.reading.reader import Reader
 
 
 def policy_of(wfa, n_actions=1, n_observations=None, **options):

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 import uqf
 from random_policies import random_contexts
 from strategies import trajectories
-from uqf.data.along import cut_before
-from uqf.learn.contexts import ContextTree
-from uqf.policies import probs_along, remembered, softmax
+from uqf.episodes.sums import cut_before
+from uqf.learn.memory.contexts import ContextTree
+from uqf.policies.policy import probs_along, remembered, softmax
 from words import context_words
 
 

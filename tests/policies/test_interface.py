@@ -22,7 +22,7 @@ from random_policies import (
 )
 from strategies import trajectories
 from uqf.plans import PlanPolicy
-from uqf.policies import CompiledPolicy, ValuePolicy, probs_along, remembered, softmax
+from uqf.policies.policy import CompiledPolicy, ValuePolicy, probs_along, remembered, softmax
 
 HISTORIES = ([], [(0, 1)], [(2, 0), (1, 1), (1, 0)], [(0, 0), (2, 1)] * 4)
 COMPILED = [kind for kind in KINDS if "plan" not in kind or "automaton" in kind]

@@ -3,7 +3,7 @@ import pytest
 
 import uqf
 from reports_log import machine
-from uqf.learn.gain import policy_gain
+from uqf.learn.improve.gain import policy_gain
 from uqf.reports.differences import Differences
 from uqf.reports.study import Study
 

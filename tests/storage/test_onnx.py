@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import uqf
 from random_policies import policies
-from uqf.policies import ForestPolicy
+from uqf.policies.policy import ForestPolicy
 from uqf.storage.onnx import export_onnx
 
 LEARNERS = {

@@ -9,7 +9,7 @@ from hypothesis import given
 
 import uqf
 from random_policies import KINDS, behaviour, policies
-from uqf.data.fingerprint import fingerprint
+from uqf.episodes.fingerprint import fingerprint
 from uqf.storage.tensors import begins_as_tensors
 
 

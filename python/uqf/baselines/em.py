@@ -13,8 +13,8 @@ from sklearn.base import BaseEstimator
 
 from uqf import _core
 from uqf.baselines.psr import PSR
-from uqf.data.checks import probability
-from uqf.data.trajectories import Trajectories
+from uqf.episodes.checks import probability
+from uqf.episodes.trajectories import Trajectories
 from uqf.learn.learner import checked_data
 from uqf.learn.not_fitted import NotFittedError
 from uqf.learn.spectral.wfa import WFA

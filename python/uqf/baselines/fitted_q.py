@@ -14,12 +14,12 @@ from sklearn.base import BaseEstimator, clone
 from uqf import _core
 from uqf.baselines import regressors
 from uqf.baselines.psr import PSR
-from uqf.data.along import best_next, cut_before
-from uqf.data.checks import positive, probability
-from uqf.data.progress import Progress, Reporter
-from uqf.data.trajectories import Trajectories
+from uqf.episodes.checks import positive, probability
+from uqf.episodes.sums import best_next, cut_before
+from uqf.episodes.trajectories import Trajectories
 from uqf.learn.learner import Learner, checked_data
-from uqf.policies import AutomatonPolicy, ForestPolicy
+from uqf.policies.policy import AutomatonPolicy, ForestPolicy
+from uqf.reading.progress import Progress, Reporter
 
 Floats = NDArray[np.float64]
 

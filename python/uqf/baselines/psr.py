@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from uqf import _core
-from uqf.data.along import cut_before
-from uqf.data.trajectories import Trajectories
+from uqf.episodes.sums import cut_before
+from uqf.episodes.trajectories import Trajectories
 from uqf.learn.spectral.wfa import WFA
-from uqf.policies import AutomatonPolicy, remembered
+from uqf.policies.policy import AutomatonPolicy, remembered
 
 Floats = NDArray[np.float64]
 

@@ -12,9 +12,9 @@ from sklearn.base import clone
 from uqf.baselines.fitted_q import value_range
 from uqf.baselines.psr import PSR, Floats
 from uqf.baselines.tpsr import TPSR, linear_values
-from uqf.data.progress import Callback
-from uqf.data.trajectories import Trajectories
+from uqf.episodes.trajectories import Trajectories
 from uqf.learn.learner import Learner
+from uqf.reading.progress import Callback
 
 
 @dataclass(eq=False, repr=False)

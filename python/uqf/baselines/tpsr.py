@@ -8,15 +8,15 @@ import numpy as np
 
 from uqf import _core
 from uqf.baselines.psr import PSR, Floats
-from uqf.data.along import returns_to_go
-from uqf.data.checks import probability
-from uqf.data.progress import Callback
-from uqf.data.reader import Reader
-from uqf.data.trajectories import Trajectories
+from uqf.episodes.checks import probability
+from uqf.episodes.sums import returns_to_go
+from uqf.episodes.trajectories import Trajectories
 from uqf.learn.learner import Learner
 from uqf.learn.spectral.basis import Basis, Target
 from uqf.learn.uqf import learn_state
-from uqf.policies import AutomatonPolicy
+from uqf.policies.policy import AutomatonPolicy
+from uqf.reading.progress import Callback
+from uqf.reading.reader import Reader
 
 
 @dataclass(eq=False, repr=False)

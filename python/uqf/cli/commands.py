@@ -38,10 +38,10 @@ from uqf.cli.terminal import (
 )
 from uqf.cli.watch import as_record
 from uqf.cli.watch import show as show_episode
-from uqf.data.shards import Data
 from uqf.evaluate import estimate_return
 from uqf.frames import play
 from uqf.ope import METHODS
+from uqf.reading.shards import Data
 from uqf.reports.report import Report
 from uqf.reports.study import Study
 from uqf.reports.writing import check_folder

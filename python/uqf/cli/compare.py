@@ -14,7 +14,7 @@ from uqf.cli.options import AsJson, Clean, Columns, Seed
 from uqf.cli.summary import against, estimate_report
 from uqf.cli.tables import show
 from uqf.cli.terminal import about, fit_progress, stoppable
-from uqf.data.fingerprint import fingerprint
+from uqf.episodes.fingerprint import fingerprint
 from uqf.reports.comparison import ComparisonReport
 from uqf.reports.writing import check_folder
 

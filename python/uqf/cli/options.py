@@ -9,9 +9,9 @@ from typing import Annotated
 import typer
 
 import uqf
-from uqf.data.action_bins import MAX_BINS
-from uqf.data.formats.columns import ROLES, SEVERAL
-from uqf.policies import Policy
+from uqf.coding.action_bins import MAX_BINS
+from uqf.logs.columns import ROLES, SEVERAL
+from uqf.policies.policy import Policy
 from uqf.types import Record
 from uqf.worlds.pomdp_file import load_pomdp
 from uqf.worlds.world import World

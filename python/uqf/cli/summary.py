@@ -7,15 +7,15 @@ import math
 import numpy as np
 
 from uqf import ope
-from uqf.data.codebook import Codebook
-from uqf.data.concatenate import concatenate
-from uqf.data.fingerprint import fingerprint
-from uqf.data.propensities import propensities
-from uqf.data.trajectories import Trajectories
+from uqf.coding.codebook import Codebook
+from uqf.episodes.concatenate import concatenate
+from uqf.episodes.fingerprint import fingerprint
+from uqf.episodes.propensities import propensities
+from uqf.episodes.trajectories import Trajectories
+from uqf.learn.choose.markov_test import markov_test
 from uqf.learn.learner import Learner
-from uqf.learn.markov_test import markov_test
 from uqf.page.parts import percent, signed
-from uqf.policies import Policy
+from uqf.policies.policy import Policy
 from uqf.reports import report as reports
 from uqf.reports.differences import Differences
 from uqf.reports.expectations import Expectations

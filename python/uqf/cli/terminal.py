@@ -22,9 +22,9 @@ from rich.table import Table
 from rich.text import Text
 
 from uqf.cli.entry import INTERRUPTED
-from uqf.data.progress import Progress as FitProgress
 from uqf.errors import FileFormatError, UQFError
 from uqf.printable import printable
+from uqf.reading.progress import Progress as FitProgress
 
 
 class Words(TextColumn):

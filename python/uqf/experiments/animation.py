@@ -13,12 +13,12 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from uqf.data.trajectories import Trajectories
+from uqf.episodes.trajectories import Trajectories
 from uqf.evaluate import rollout
 from uqf.frames import play
 from uqf.learn.belief_q import BeliefQ
 from uqf.plans import BeliefModel
-from uqf.policies import BeliefPolicy
+from uqf.policies.policy import BeliefPolicy
 from uqf.worlds.environments import Environment
 from uqf.worlds.named import make
 

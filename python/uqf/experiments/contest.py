@@ -11,15 +11,15 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from threadpoolctl import threadpool_limits
 
-from uqf.data.progress import Callback
-from uqf.data.trajectories import Trajectories
+from uqf.episodes.trajectories import Trajectories
 from uqf.errors import UQFError
 from uqf.evaluate import estimate_return, rollout
 from uqf.experiments.cells import Cell, Result
 from uqf.frames import play
+from uqf.learn.choose.selection import select
 from uqf.learn.learner import Learner
-from uqf.learn.selection import select
-from uqf.policies import Policy
+from uqf.policies.policy import Policy
+from uqf.reading.progress import Callback
 from uqf.types import Raw, Record
 from uqf.worlds.environments import Environment
 

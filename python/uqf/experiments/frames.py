@@ -9,13 +9,13 @@ import numpy as np
 from gymnasium.spaces.utils import flatten
 from numpy.typing import NDArray
 
-from uqf.data.checks import FloatArray
+from uqf.episodes.checks import FloatArray
 from uqf.experiments.contest import SCORING_SEEDS
 from uqf.experiments.gymnasium_places import GymnasiumPlace
 from uqf.experiments.rival_settings import Setting
 from uqf.types import Raw
-from uqf.worlds.gymnasium_envs import Env, begun, made, stepped
-from uqf.worlds.spaces import Space
+from uqf.worlds.gymnasium.envs import Env, begun, made, stepped
+from uqf.worlds.gymnasium.spaces import Space
 
 #: Episodes that are played side by side.
 COPIES = 32

@@ -11,7 +11,7 @@ from uqf.experiments.contest import Contestant, run_learner, score
 from uqf.learn.belief_q import BeliefQ
 from uqf.learn.spectral_q import SpectralQ
 from uqf.learn.uqf import UQF
-from uqf.policies import Policy
+from uqf.policies.policy import Policy
 from uqf.types import Raw, Record
 from uqf.worlds.named import make
 

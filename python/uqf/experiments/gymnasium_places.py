@@ -7,18 +7,18 @@ from functools import cache
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from uqf.data.trajectories import Trajectories
+from uqf.episodes.trajectories import Trajectories
 from uqf.evaluate import estimate_return, rollout
 from uqf.experiments.contest import SCORING_SEEDS
 from uqf.iteration import PolicyIteration, policy_iteration
 from uqf.learn.belief_q import BeliefQ
 from uqf.learn.context_q import ContextQ
-from uqf.policies import Policy
+from uqf.policies.policy import Policy
 from uqf.types import Record
 
 if TYPE_CHECKING:
-    from uqf.worlds.gymnasium import GymnasiumWorld
-    from uqf.worlds.gymnasium_envs import Env, Source
+    from uqf.worlds.gymnasium.envs import Env, Source
+    from uqf.worlds.gymnasium.world import GymnasiumWorld
 
 #: Discount of the learners, since Gymnasium names none; returns are reported undiscounted.
 DISCOUNT = 0.99

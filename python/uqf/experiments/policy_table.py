@@ -19,7 +19,7 @@ from uqf.iteration import policy_iteration
 from uqf.learn.belief_q import BeliefQ
 from uqf.learn.context_q import ContextQ
 from uqf.learn.learner import Learner
-from uqf.policies import Policy
+from uqf.policies.policy import Policy
 from uqf.types import Record
 from uqf.worlds.environments import Environment
 from uqf.worlds.named import make

@@ -6,12 +6,12 @@ import numpy as np
 from gymnasium.spaces.utils import flatten
 from numpy.typing import NDArray
 
-from uqf.data.checks import FloatArray
+from uqf.episodes.checks import FloatArray
 from uqf.experiments.frames import Frames, Rival
 from uqf.experiments.gymnasium_places import GymnasiumPlace
 from uqf.experiments.rival_settings import ENTROPY
 from uqf.types import Memory
-from uqf.worlds.gymnasium_envs import Env, made
+from uqf.worlds.gymnasium.envs import Env, made
 
 
 def recurrent_ppo(place: GymnasiumPlace, seed: int, steps: int, entropy: float | None = None) -> Rival:

@@ -22,7 +22,7 @@ from uqf.experiments.frames import Frames, Rival
 from uqf.experiments.gymnasium_places import GymnasiumPlace, gymnasium_places
 from uqf.experiments.rival_settings import Setting
 from uqf.types import Record
-from uqf.worlds.copies import Played
+from uqf.worlds.gymnasium.copies import Played
 
 if TYPE_CHECKING:
     import d3rlpy

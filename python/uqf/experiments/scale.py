@@ -16,7 +16,7 @@ import numpy as np
 
 from uqf.evaluate import rollout
 from uqf.learn.belief_q import BeliefQ
-from uqf.learn.fit import fit
+from uqf.learn.choose.fit import fit
 from uqf.learn.learner import Learner
 from uqf.learn.uqf import UQF
 from uqf.types import Raw, Record
@@ -93,7 +93,7 @@ def learner_cost(name: str, discount: float, steps: int, folder: Path, threads: 
 
 def clocked(curve: str, value: int, work: Callable[[], Learner]) -> Cost:
     """What a fit costs."""
-    import uqf.data.formats.parquet_shards  # noqa: F401  (loaded before the clock starts)
+    import uqf.logs.parquet_shards  # noqa: F401  (loaded before the clock starts)
 
     begin, worked = time.perf_counter(), time.process_time()
     found = work().diagnostics_

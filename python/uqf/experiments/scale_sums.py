@@ -11,12 +11,12 @@ from typing import TypeVar
 
 import numpy as np
 
-from uqf.data.reader import Reader
 from uqf.evaluate import rollout
 from uqf.learn.spectral.basis import Basis, Counting, Target
 from uqf.learn.spectral.passes import HankelSums, OperatorSums, hankel_sums, operator_sums
 from uqf.learn.spectral.statistics import Statistics
 from uqf.learn.spectral.statistics_file import save_statistics
+from uqf.reading.reader import Reader
 from uqf.types import Raw, Record
 from uqf.worlds.named import make
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from uqf.baselines import CPSR, POMCP, FittedQ, MemorylessQ
-from uqf.data.progress import Callback, Progress
 from uqf.evaluate import rollout
 from uqf.experiments.cells import Cell, Result
 from uqf.experiments.contest import Clock, Contestant, choosing, replay, run_learner, score, train
@@ -17,7 +16,8 @@ from uqf.learn.context_q import ContextQ
 from uqf.learn.learner import Learner
 from uqf.learn.spectral_q import SpectralQ
 from uqf.learn.uqf import UQF
-from uqf.policies import Policy, TablePolicy
+from uqf.policies.policy import Policy, TablePolicy
+from uqf.reading.progress import Callback, Progress
 from uqf.types import Raw, Record
 from uqf.worlds.environments import Environment
 from uqf.worlds.named import make

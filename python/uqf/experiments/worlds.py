@@ -14,15 +14,15 @@ import numpy as np
 from sklearn.base import clone
 
 from uqf.baselines import PBVI, MemorylessQ
-from uqf.data.trajectories import Trajectories
+from uqf.episodes.trajectories import Trajectories
 from uqf.evaluate import estimate_return, rollout
 from uqf.experiments.contest import SCORING_SEEDS, mean_and_error
 from uqf.experiments.gymnasium_places import GymnasiumPlace, gymnasium_places
 from uqf.iteration import PolicyIteration
+from uqf.learn.choose.fit import fit
 from uqf.learn.context_q import ContextQ
-from uqf.learn.fit import fit
 from uqf.learn.learner import Learner
-from uqf.policies import Policy
+from uqf.policies.policy import Policy
 from uqf.worlds.environments import TabularPOMDP
 from uqf.worlds.pomdp_file import load_pomdp
 

@@ -10,15 +10,10 @@ from typing import Self
 from sklearn.base import clone
 
 from uqf import _core
-from uqf.data.checks import positive
-from uqf.data.fingerprint import fingerprint
-from uqf.data.overview import COST, Overview
-from uqf.data.parallel import single_blas
-from uqf.data.progress import Callback
-from uqf.data.reader import Reader
-from uqf.data.shards import Data, Workers
-from uqf.data.trajectories import Trajectories
-from uqf.learn.advantages import (
+from uqf.episodes.checks import positive
+from uqf.episodes.fingerprint import fingerprint
+from uqf.episodes.trajectories import Trajectories
+from uqf.learn.improve.advantages import (
     TEMPERATURE,
     VALUE_STEPS,
     Equations,
@@ -29,9 +24,11 @@ from uqf.learn.advantages import (
     swept_again,
     trace,
 )
-from uqf.learn.belief_choice import Choice, choose
-from uqf.learn.belief_memory import BeliefMemory
-from uqf.learn.clones import (
+from uqf.learn.improve.belief_choice import Choice, choose
+from uqf.learn.improve.discounts import learning_discounts
+from uqf.learn.learner import Learner, checked_temperature
+from uqf.learn.memory.beliefs import BeliefMemory
+from uqf.learn.memory.clones import (
     FRACTIONS,
     MAX_STEPS,
     CloneTrainer,
@@ -42,11 +39,14 @@ from uqf.learn.clones import (
     likely_size,
     training_work,
 )
-from uqf.learn.discounts import learning_discounts
-from uqf.learn.learner import Learner, checked_temperature
-from uqf.learn.memory import Parts
-from uqf.learn.sample import Sample
-from uqf.policies import BeliefPolicy
+from uqf.learn.memory.features import Parts
+from uqf.learn.memory.sample import Sample
+from uqf.policies.policy import BeliefPolicy
+from uqf.reading.overview import COST, Overview
+from uqf.reading.parallel import single_blas
+from uqf.reading.progress import Callback
+from uqf.reading.reader import Reader
+from uqf.reading.shards import Data, Workers
 
 #: Of the usual temperature, where models are noisy: chance in what is shown leads out of the circles that a policy
 #: without chance of its own runs into.
@@ -79,7 +79,7 @@ class BeliefQ(Learner):
         Of the returns that the policy shall maximise.
     states : int
         Hidden states of the largest models. A quarter and a fifteenth are tried as well; simple worlds are learned
-        better by small models. See `uqf.learn.clones` for how the sizes are chosen on held-out episodes.
+        better by small models. See `uqf.learn.memory.clones` for how the sizes are chosen on held-out episodes.
     models : int
         Number of models whose beliefs stand side by side.
     learning_discount : float, optional

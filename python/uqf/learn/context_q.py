@@ -7,16 +7,16 @@ from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
 
-from uqf.data.along import cut_before, returns_to_go
-from uqf.data.checks import FloatArray, positive
-from uqf.data.progress import Progress
-from uqf.data.propensities import propensities
-from uqf.data.trajectories import Trajectories
-from uqf.learn.contexts import ContextTree
-from uqf.learn.discounts import MIN_EPISODES, learning_discounts
-from uqf.learn.gain import Baseline, policy_gain
+from uqf.episodes.checks import FloatArray, positive
+from uqf.episodes.propensities import propensities
+from uqf.episodes.sums import cut_before, returns_to_go
+from uqf.episodes.trajectories import Trajectories
+from uqf.learn.improve.discounts import MIN_EPISODES, learning_discounts
+from uqf.learn.improve.gain import Baseline, policy_gain
 from uqf.learn.learner import Learner, checked_data, checked_temperature
-from uqf.policies import ContextPolicy, softmax
+from uqf.learn.memory.contexts import ContextTree
+from uqf.policies.policy import ContextPolicy, softmax
+from uqf.reading.progress import Progress
 
 #: A context of two symbols and more is kept when it was seen this often.
 MIN_COUNT = 2

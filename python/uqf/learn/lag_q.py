@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from uqf.data.checks import positive
+from uqf.episodes.checks import positive
 from uqf.errors import UQFError
-from uqf.learn.filters.alternation import Filter
-from uqf.learn.filters.filter_memory import FilterMemory
-from uqf.learn.filters.steps import Alphabet, Steps
+from uqf.learn.memory.filters.alternation import Filter
+from uqf.learn.memory.filters.filter_memory import FilterMemory
+from uqf.learn.memory.filters.steps import Alphabet, Steps
 from uqf.learn.spectral_q import SpectralQ
 
 #: Numbers of a state at most: operators have the square of them for every symbol.

@@ -10,16 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 
-from uqf.data.checks import FloatArray
-from uqf.data.fingerprint import fingerprint
-from uqf.data.overview import COST, Overview, check_rewards
-from uqf.data.progress import Callback
-from uqf.data.reader import Reader
-from uqf.data.shards import Data, Workers
-from uqf.data.trajectories import Trajectories
-from uqf.learn.gain import Baseline, policy_gain
+from uqf.episodes.checks import FloatArray
+from uqf.episodes.fingerprint import fingerprint
+from uqf.episodes.trajectories import Trajectories
+from uqf.learn.improve.gain import Baseline, policy_gain
 from uqf.learn.not_fitted import NotFittedError
-from uqf.policies import CompiledPolicy, remembered
+from uqf.policies.policy import CompiledPolicy, remembered
+from uqf.reading.overview import COST, Overview, check_rewards
+from uqf.reading.progress import Callback
+from uqf.reading.reader import Reader
+from uqf.reading.shards import Data, Workers
 from uqf.storage.policies import save
 from uqf.storage.policy_header import Origin
 from uqf.types import Record

@@ -9,14 +9,14 @@ from typing import Literal
 import numpy as np
 import scipy.sparse
 
-from uqf.data.along import cut_before, goes_on, returns_to_go
-from uqf.data.checks import FloatArray, positive
-from uqf.data.progress import Callback
-from uqf.data.trajectories import Trajectories
-from uqf.learn.contexts import ContextTree
-from uqf.learn.discounts import learning_discounts
+from uqf.episodes.checks import FloatArray, positive
+from uqf.episodes.sums import cut_before, goes_on, returns_to_go
+from uqf.episodes.trajectories import Trajectories
+from uqf.learn.improve.discounts import learning_discounts
 from uqf.learn.learner import Learner
-from uqf.policies import ContextPolicy
+from uqf.learn.memory.contexts import ContextTree
+from uqf.policies.policy import ContextPolicy
+from uqf.reading.progress import Callback
 
 #: Q-learning has converged when no target changes by more than this part of the largest.
 CONVERGED = 1e-9

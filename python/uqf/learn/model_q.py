@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from uqf import _core
-from uqf.data.checks import FloatArray, probability
-from uqf.data.overview import Overview
-from uqf.data.reader import Reader
-from uqf.data.trajectories import Trajectories
-from uqf.learn.belief_memory import BeliefMemory
+from uqf.episodes.checks import FloatArray, probability
+from uqf.episodes.trajectories import Trajectories
 from uqf.learn.belief_q import BeliefQ
-from uqf.learn.value_iteration import settled
-from uqf.policies import BeliefPolicy
+from uqf.learn.memory.beliefs import BeliefMemory
+from uqf.learn.plan.value_iteration import settled
+from uqf.policies.policy import BeliefPolicy
+from uqf.reading.overview import Overview
+from uqf.reading.reader import Reader
 from uqf.types import Record
 
 #: Plans do not look farther ahead than this discount: a learned model is not that exact.
@@ -25,7 +25,7 @@ class ModelQ(BeliefQ):
     An action is worth what it would be worth if the state were known from the next step on (QMDP), on average over the
     belief and over all models. Where the models are right this is much better than improving the logging policy; where
     they are not it can be worse than chance, and nothing in the values shows it. `uqf.fit` takes it only if all models
-    of other episodes agree that it is better (`uqf.learn.rehearsal`).
+    of other episodes agree that it is better (`uqf.learn.choose.rehearsal`).
 
     Parameters
     ----------

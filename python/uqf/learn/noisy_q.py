@@ -8,14 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uqf import _core
-from uqf.data.along import cut_before, goes_on, reward_classes
-from uqf.data.checks import FloatArray, probability
-from uqf.data.progress import Callback
-from uqf.data.trajectories import Trajectories
+from uqf.episodes.checks import FloatArray, probability
+from uqf.episodes.sums import cut_before, goes_on, reward_classes
+from uqf.episodes.trajectories import Trajectories
 from uqf.errors import UQFError
 from uqf.learn.learner import Learner, checked_temperature
-from uqf.learn.value_iteration import settled
-from uqf.policies import BeliefPolicy
+from uqf.learn.plan.value_iteration import settled
+from uqf.policies.policy import BeliefPolicy
+from uqf.reading.progress import Callback
 from uqf.worlds.environments import TabularPOMDP
 
 #: States that a model has at most: an iteration takes the square of them for every step.

@@ -8,15 +8,10 @@ from typing import Self
 
 import numpy as np
 
-from uqf.data.along import episodes_within
-from uqf.data.checks import positive
-from uqf.data.overview import COST, Overview
-from uqf.data.parallel import single_blas
-from uqf.data.progress import Callback
-from uqf.data.reader import Reader
-from uqf.data.shards import Data, Workers
-from uqf.data.trajectories import Trajectories
-from uqf.learn.advantages import (
+from uqf.episodes.checks import positive
+from uqf.episodes.sums import episodes_within
+from uqf.episodes.trajectories import Trajectories
+from uqf.learn.improve.advantages import (
     RIDGE,
     VALUE_STEPS,
     Equations,
@@ -24,12 +19,17 @@ from uqf.learn.advantages import (
     advantage_sums,
     learned_value,
 )
-from uqf.learn.discounts import MIN_EPISODES, Halves, learning_discounts, longest_as_good
-from uqf.learn.filters.alternation import learned_filter, steps_read
-from uqf.learn.filters.filter_memory import FilterMemory
-from uqf.learn.filters.steps import Steps
+from uqf.learn.improve.discounts import MIN_EPISODES, Halves, learning_discounts, longest_as_good
 from uqf.learn.learner import Learner, checked_temperature
-from uqf.learn.memory import Parts
+from uqf.learn.memory.features import Parts
+from uqf.learn.memory.filters.alternation import learned_filter, steps_read
+from uqf.learn.memory.filters.filter_memory import FilterMemory
+from uqf.learn.memory.filters.steps import Steps
+from uqf.reading.overview import COST, Overview
+from uqf.reading.parallel import single_blas
+from uqf.reading.progress import Callback
+from uqf.reading.reader import Reader
+from uqf.reading.shards import Data, Workers
 
 #: Filters rest on so many steps at most.
 MAX_STEPS = 300_000

@@ -8,14 +8,14 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from uqf.data.along import goes_on, reward_classes
-from uqf.data.checks import FloatArray, probability
-from uqf.data.progress import Callback
-from uqf.data.propensities import last_observations
-from uqf.data.trajectories import Trajectories
+from uqf.episodes.checks import FloatArray, probability
+from uqf.episodes.propensities import last_observations
+from uqf.episodes.sums import goes_on, reward_classes
+from uqf.episodes.trajectories import Trajectories
 from uqf.learn.learner import Learner, checked_temperature
-from uqf.learn.value_iteration import settled
-from uqf.policies import ObservationPolicy
+from uqf.learn.plan.value_iteration import settled
+from uqf.policies.policy import ObservationPolicy
+from uqf.reading.progress import Callback
 
 #: Farther ahead than this discount nothing is planned: sums over an endless future would not settle.
 MAX_DISCOUNT = 0.9999

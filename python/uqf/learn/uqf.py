@@ -6,11 +6,8 @@ from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from typing import Self
 
-from uqf.data.checks import FloatArray, probability
-from uqf.data.progress import LOG, Callback
-from uqf.data.reader import Reader
-from uqf.data.shards import Data, Workers
-from uqf.data.trajectories import Trajectories
+from uqf.episodes.checks import FloatArray, probability
+from uqf.episodes.trajectories import Trajectories
 from uqf.learn.learner import checked_temperature
 from uqf.learn.spectral.basis import Basis, Counting, Target
 from uqf.learn.spectral.decomposition import MAX_RANK, decompose
@@ -19,7 +16,10 @@ from uqf.learn.spectral.passes import hankel_sums, listed_words, operator_sums
 from uqf.learn.spectral.state import SpectralState, checked_start, value_automaton
 from uqf.learn.spectral.tally import Tally
 from uqf.learn.spectral.wfa import WFA
-from uqf.policies import AutomatonPolicy
+from uqf.policies.policy import AutomatonPolicy
+from uqf.reading.progress import LOG, Callback
+from uqf.reading.reader import Reader
+from uqf.reading.shards import Data, Workers
 from uqf.storage.policy_header import Origin
 from uqf.types import Record
 

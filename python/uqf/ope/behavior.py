@@ -15,14 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uqf import _core
-from uqf.data.along import cut_before, reward_classes, time_within
-from uqf.data.checks import FloatArray
-from uqf.data.propensities import ActionShares, last_observations, last_symbols
-from uqf.data.trajectories import Trajectories
-from uqf.learn.belief_memory import BeliefMemory
-from uqf.learn.clones import EXPLORE, SETTLE, Training
-from uqf.learn.moments import Start
-from uqf.learn.sample import Sample
+from uqf.episodes.checks import FloatArray
+from uqf.episodes.propensities import ActionShares, last_observations, last_symbols
+from uqf.episodes.sums import cut_before, reward_classes, time_within
+from uqf.episodes.trajectories import Trajectories
+from uqf.learn.memory.beliefs import BeliefMemory
+from uqf.learn.memory.clones import EXPLORE, SETTLE, Training
+from uqf.learn.memory.moments import Start
+from uqf.learn.memory.sample import Sample
 
 IntArray = NDArray[np.int64]
 

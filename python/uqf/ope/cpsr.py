@@ -6,10 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uqf.baselines.tpsr import CPSR, linear_values
-from uqf.batches import batch
-from uqf.data.trajectories import Trajectories
+from uqf.episodes.trajectories import Trajectories
 from uqf.errors import NumericalError
-from uqf.policies import Policy, TablePolicy
+from uqf.policies.batches import batch
+from uqf.policies.policy import Policy, TablePolicy
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]

@@ -11,14 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
-from uqf.data.along import time_within
-from uqf.data.trajectories import Trajectories
+from uqf.episodes.sums import time_within
+from uqf.episodes.trajectories import Trajectories
 from uqf.ope.behavior import Behavior
 from uqf.ope.cpsr import CPSRSimulator, likeliest_rank
 from uqf.ope.rare_events import Unseen, informative_share, unseen
 from uqf.ope.ratios import Ratios, bootstrap
 from uqf.ope.weights import Overlap, Weights, importance_weights, overlap
-from uqf.policies import Policy, probs_along
+from uqf.policies.policy import Policy, probs_along
 
 FloatArray = NDArray[np.float64]
 

@@ -6,8 +6,7 @@ import math
 
 import numpy as np
 
-from uqf.data.shards import Data
-from uqf.data.trajectories import Trajectories
+from uqf.episodes.trajectories import Trajectories
 from uqf.ope.behavior import behavior_of
 from uqf.ope.estimates import (
     ANYTHING,
@@ -21,7 +20,8 @@ from uqf.ope.estimates import (
 )
 from uqf.ope.estimators import METHODS, Replayed, ValueModel, measured, replayed
 from uqf.ope.last_symbol import LastSymbolModel
-from uqf.policies import Policy
+from uqf.policies.policy import Policy
+from uqf.reading.shards import Data
 
 ReturnRange = tuple[float, float] | None
 

@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from uqf.data.along import by_time, time_within
-from uqf.data.propensities import last_symbols
-from uqf.data.trajectories import Trajectories
+from uqf.episodes.propensities import last_symbols
+from uqf.episodes.sums import by_time, time_within
+from uqf.episodes.trajectories import Trajectories
 
 FloatArray = NDArray[np.float64]
 

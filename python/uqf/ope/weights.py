@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from uqf.data.along import by_time, time_within
-from uqf.data.trajectories import Trajectories
+from uqf.episodes.sums import by_time, time_within
+from uqf.episodes.trajectories import Trajectories
 from uqf.ope.ratios import MAX_GROUPS, Term, by_group_and_step
 
 FloatArray = NDArray[np.float64]

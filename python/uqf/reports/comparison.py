@@ -7,12 +7,12 @@ from functools import cached_property
 from typing import ClassVar
 
 from uqf import ope
-from uqf.data.checks import FloatArray
-from uqf.data.trajectories import Trajectories
+from uqf.episodes.checks import FloatArray
+from uqf.episodes.trajectories import Trajectories
 from uqf.learn.learner import Learner
 from uqf.ope.estimates import ANYTHING
 from uqf.page.parts import card, document, figure, intervals, percent, signed, tiles
-from uqf.policies import Policy, probs_along
+from uqf.policies.policy import Policy, probs_along
 from uqf.printable import escape
 from uqf.reports.differences import Differences
 from uqf.reports.episodes import Episodes

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from uqf.data.checks import FloatArray
-from uqf.learn.gain import Gain
+from uqf.episodes.checks import FloatArray
+from uqf.learn.improve.gain import Gain
 from uqf.page.parts import card, kept, paired_bars, percent, signed
 from uqf.printable import escape
 from uqf.reports.situations import Situation, situations

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from uqf import ope
-from uqf.data.along import episodes_within
+from uqf.episodes.sums import episodes_within
 from uqf.ope.cpsr import likeliest_rank
 from uqf.ope.estimates import ENOUGH_EPISODES, MODELS
 from uqf.page.parts import Interval, card, figure, intervals, percent

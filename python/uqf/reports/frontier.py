@@ -6,14 +6,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from uqf.data.checks import FloatArray
-from uqf.data.trajectories import Trajectories
+from uqf.episodes.checks import FloatArray
+from uqf.episodes.trajectories import Trajectories
 from uqf.ope.estimates import ENOUGH_EPISODES, ENOUGH_INFORMATIVE, FAIR_MEAN_WEIGHT
 from uqf.ope.rare_events import informative_share
 from uqf.ope.ratios import Ratios, bootstrap
 from uqf.ope.weights import importance_weights, overlap
 from uqf.page.figures import HEIGHT, LEFT, RIGHT, WIDTH, Axis, Panel, drawing
-from uqf.policies import logged_probs
+from uqf.policies.policy import logged_probs
 from uqf.reports.study import Study
 
 #: Shares of the decisions that are left to the policy, the others being made as before.

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from uqf.data.along import cut_before, episodes_within, returns_to_go
-from uqf.data.checks import FloatArray
-from uqf.data.trajectories import Trajectories
-from uqf.policies import BeliefPolicy, shown_by_states
+from uqf.episodes.checks import FloatArray
+from uqf.episodes.sums import cut_before, episodes_within, returns_to_go
+from uqf.episodes.trajectories import Trajectories
+from uqf.policies.policy import BeliefPolicy, shown_by_states
 from uqf.reports.names import Names
 from uqf.reports.study import Study
 from uqf.types import Record

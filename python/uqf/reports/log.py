@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from uqf.data.propensities import propensities
-from uqf.data.trajectories import Trajectories
-from uqf.learn.gain import Gain
+from uqf.episodes.propensities import propensities
+from uqf.episodes.trajectories import Trajectories
+from uqf.learn.improve.gain import Gain
 from uqf.page.figures import HEIGHT, LEFT, RIGHT, WIDTH, Axis, Panel, drawing
 from uqf.page.parts import bars, card, figure, percent
 from uqf.printable import escape

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from uqf.page.figures import Axis, Panel, drawing, table
 from uqf.page.graph import Edge, Node, graph
 from uqf.page.parts import card, figure, percent, signed
-from uqf.policies import BeliefPolicy
+from uqf.policies.policy import BeliefPolicy
 from uqf.printable import escape
 from uqf.reports.hidden_states import POLICY, HiddenStates
 from uqf.reports.study import Study

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from uqf.data.codebook import Codebook
-from uqf.data.trajectories import Trajectories
+from uqf.coding.codebook import Codebook
+from uqf.episodes.trajectories import Trajectories
 
 #: Longer names are cut: they come from logs, and a page has only so much room.
 MAX_LETTERS = 60

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from uqf.data.along import episodes_within
+from uqf.episodes.sums import episodes_within
 from uqf.learn.learner import Learner
 from uqf.page.parts import figure, percent, signed
 from uqf.printable import escape

@@ -7,12 +7,12 @@ from dataclasses import asdict
 from functools import cached_property
 from typing import ClassVar
 
-from uqf.data.progress import Callback
-from uqf.data.shards import Data
 from uqf.learn.learner import Learner
 from uqf.page.parts import document, figure, percent, signed, tiles
-from uqf.policies import Policy
+from uqf.policies.policy import Policy
 from uqf.printable import escape
+from uqf.reading.progress import Callback
+from uqf.reading.shards import Data
 from uqf.reports.differences import Differences
 from uqf.reports.episodes import Episodes
 from uqf.reports.expectations import Expectations

@@ -8,14 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.tree import DecisionTreeClassifier
 
-from uqf.data.along import episodes_within, time_within
-from uqf.data.checks import FloatArray
-from uqf.data.trajectories import Trajectories
+from uqf.episodes.checks import FloatArray
+from uqf.episodes.sums import episodes_within, time_within
+from uqf.episodes.trajectories import Trajectories
 from uqf.errors import UQFError
 from uqf.learn.context_q import ContextQ
-from uqf.learn.gain import Gain
+from uqf.learn.improve.gain import Gain
 from uqf.page.parts import Interval, card, figure, intervals, percent, signed
-from uqf.policies import probs_along
+from uqf.policies.policy import probs_along
 from uqf.printable import escape
 from uqf.reports.names import Names
 from uqf.reports.situations import Condition, recent

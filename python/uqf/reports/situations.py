@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from uqf.data.checks import FloatArray
-from uqf.data.propensities import last_observations
-from uqf.data.trajectories import Trajectories
+from uqf.episodes.checks import FloatArray
+from uqf.episodes.propensities import last_observations
+from uqf.episodes.trajectories import Trajectories
 from uqf.reports.names import Names
 
 IntArray = NDArray[np.int64]

@@ -9,17 +9,17 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from uqf.data.along import episodes_within
-from uqf.data.checks import FloatArray, probability
-from uqf.data.concatenate import concatenate
-from uqf.data.overview import overview
-from uqf.data.progress import Callback, Reporter
-from uqf.data.propensities import propensities
-from uqf.data.shards import Data
-from uqf.data.trajectories import Trajectories
-from uqf.learn.gain import Baseline, Gain
+from uqf.episodes.checks import FloatArray, probability
+from uqf.episodes.concatenate import concatenate
+from uqf.episodes.propensities import propensities
+from uqf.episodes.sums import episodes_within
+from uqf.episodes.trajectories import Trajectories
+from uqf.learn.improve.gain import Baseline, Gain
 from uqf.learn.learner import MAX_STEPS, Learner
-from uqf.policies import Policy, probs_along
+from uqf.policies.policy import Policy, probs_along
+from uqf.reading.overview import overview
+from uqf.reading.progress import Callback, Reporter
+from uqf.reading.shards import Data
 from uqf.reports.names import Names
 from uqf.storage.policy_header import Origin
 
@@ -140,8 +140,8 @@ def _in_memory(data: Data, seed: int) -> Trajectories:
     """The log, or a sample of one that need not fit into memory."""
     if isinstance(data, Trajectories):
         return data
-    from uqf.data.overview import Overview
-    from uqf.data.reader import Reader
+    from uqf.reading.overview import Overview
+    from uqf.reading.reader import Reader
 
     return Overview.read(Reader(data, work=float), MAX_STEPS, seed).sample
 

@@ -8,9 +8,9 @@ from abc import ABC, abstractmethod
 from pathlib import Path
 from typing import ClassVar, Self
 
-from uqf.data.progress import Callback, Reporter
 from uqf.files import whole_file
 from uqf.printable import escape
+from uqf.reading.progress import Callback, Reporter
 from uqf.reports.study import Study
 from uqf.types import Raw
 

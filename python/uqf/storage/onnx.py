@@ -7,9 +7,9 @@ import os
 
 import numpy as np
 
-from uqf.data.codebook import Codebook
+from uqf.coding.codebook import Codebook
 from uqf.files import whole_file
-from uqf.policies import CompiledPolicy
+from uqf.policies.policy import CompiledPolicy
 from uqf.storage.onnx_graph import Graph
 from uqf.storage.onnx_steps import step_of
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from uqf.policies import (
+from uqf.policies.policy import (
     AutomatonPolicy,
     BeliefPolicy,
     CompiledPolicy,

@@ -8,11 +8,11 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from uqf._core import __version__
-from uqf.data.codebook import Codebook
-from uqf.data.trajectories import Trajectories
+from uqf.coding.codebook import Codebook
+from uqf.episodes.trajectories import Trajectories
 from uqf.pickles import aligned
 from uqf.plans import PlanPolicy
-from uqf.policies import (
+from uqf.policies.policy import (
     AutomatonPolicy,
     BeliefPolicy,
     CompiledPolicy,

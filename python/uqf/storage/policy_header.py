@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from uqf.data.codebook import Codebook
-from uqf.data.fingerprint import fingerprint
-from uqf.data.trajectories import Trajectories
+from uqf.coding.codebook import Codebook
+from uqf.episodes.fingerprint import fingerprint
+from uqf.episodes.trajectories import Trajectories
 from uqf.types import Record
 
 #: Raised by one whenever an older package could misread a file.
@@ -30,7 +30,7 @@ class PolicyHeader:
     settings : dict
         How the policy was learned: the learner and its parameters.
     data_fingerprint : str or None
-        Of the data that it was learned from; see `uqf.data.fingerprint`.
+        Of the data that it was learned from; see `uqf.episodes.fingerprint`.
     package_version : str
         Of the package that wrote the file.
     format : int

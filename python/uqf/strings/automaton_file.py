@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from uqf.data.checks import FloatArray
+from uqf.episodes.checks import FloatArray
 from uqf.errors import FileFormatError
 from uqf.learn.spectral.wfa import WFA
 from uqf.strings.files import MAX_BYTES, PathLike, finite_number, lines_of, write_lines

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from uqf.data.checks import FloatArray
+from uqf.episodes.checks import FloatArray
 from uqf.errors import NumericalError, SpectralRadiusError
 from uqf.learn.spectral.wfa import WFA
 from uqf.strings.hankel import checked_statistics

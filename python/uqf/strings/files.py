@@ -11,7 +11,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import ArrayLike
 
-from uqf.data.checks import FloatArray, floats
+from uqf.episodes.checks import FloatArray, floats
 from uqf.errors import FileFormatError
 from uqf.files import open_ordinary, whole_file
 from uqf.strings.sample import Strings

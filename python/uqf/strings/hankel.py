@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uqf import _core
-from uqf.data.checks import FloatArray
+from uqf.episodes.checks import FloatArray
 from uqf.learn.spectral.hankel import Hankel, check_ends, hankel
 from uqf.strings.sample import Strings
 from uqf.types import Matrix

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from uqf.data.checks import FloatArray, floats, positive
+from uqf.episodes.checks import FloatArray, floats, positive
 from uqf.learn.spectral.wfa import WFA
 from uqf.strings.conversion import completed
 from uqf.strings.ngrams import Codes, NGrams

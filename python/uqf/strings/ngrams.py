@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from uqf.data.checks import FloatArray
+from uqf.episodes.checks import FloatArray
 from uqf.strings.sample import Strings
 from uqf.types import Integers
 

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uqf.data.checks import frozen, integers
+from uqf.episodes.checks import frozen, integers
 from uqf.types import Raw
 
 #: A string as users give it; text is a sequence of characters.

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
-from uqf.data.checks import FloatArray, probability
+from uqf.episodes.checks import FloatArray, probability
 from uqf.errors import NumericalError
 from uqf.learn.not_fitted import NotFittedError
 from uqf.learn.spectral.decomposition import Decomposition, decompose, enough_rank

@@ -10,8 +10,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from uqf.data.trajectories import Trajectories
-from uqf.policies import Policy
+from uqf.episodes.trajectories import Trajectories
+from uqf.policies.policy import Policy
 
 
 class Simulation(Protocol):

@@ -9,7 +9,7 @@ import uqf
 from counting import counted
 from uqf import _core
 from uqf.learn.spectral.basis import Basis, Target
-from uqf.policies import remembered
+from uqf.policies.policy import remembered
 
 LEARNERS = pytest.mark.parametrize(
     "learner",

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import uqf
-from uqf.data.fingerprint import fingerprint
+from uqf.episodes.fingerprint import fingerprint
 from uqf.learn.spectral.decomposition import MAX_RANK
 
 

@@ -9,8 +9,8 @@ import numpy as np
 import scipy.sparse
 
 from uqf import _core
-from uqf.data.checks import FloatArray
-from uqf.data.trajectories import Trajectories
+from uqf.episodes.checks import FloatArray
+from uqf.episodes.trajectories import Trajectories
 from uqf.learn.spectral.basis import Basis, Counting, Target
 from uqf.learn.spectral.decomposition import Decomposition, decompose
 from uqf.learn.spectral.wfa import WFA

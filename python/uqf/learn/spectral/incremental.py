@@ -6,11 +6,8 @@ import os
 from collections.abc import Callable
 from typing import Self
 
-from uqf.data.fingerprint import fingerprint
-from uqf.data.progress import LOG, Callback, Progress
-from uqf.data.reader import Reader
-from uqf.data.shards import Data, Workers
-from uqf.data.trajectories import Trajectories
+from uqf.episodes.fingerprint import fingerprint
+from uqf.episodes.trajectories import Trajectories
 from uqf.errors import NumericalError
 from uqf.learn.learner import Learner
 from uqf.learn.not_fitted import NotFittedError
@@ -19,7 +16,10 @@ from uqf.learn.spectral.state import SpectralState
 from uqf.learn.spectral.statistics import Statistics
 from uqf.learn.spectral.statistics_file import load_statistics
 from uqf.learn.spectral.tally import Tally
-from uqf.policies import CompiledPolicy
+from uqf.policies.policy import CompiledPolicy
+from uqf.reading.progress import LOG, Callback, Progress
+from uqf.reading.reader import Reader
+from uqf.reading.shards import Data, Workers
 
 
 class Incremental(Learner):

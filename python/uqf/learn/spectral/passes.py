@@ -10,13 +10,13 @@ import scipy.sparse
 from numpy.typing import NDArray
 
 from uqf import _core
-from uqf.data.checks import FloatArray
-from uqf.data.reader import Reader
-from uqf.data.shards import Blocks
-from uqf.data.trajectories import Trajectories
+from uqf.episodes.checks import FloatArray
+from uqf.episodes.trajectories import Trajectories
 from uqf.learn.spectral.basis import Basis, Counting, Words
 from uqf.learn.spectral.decomposition import FULL_SVD_SIZE
 from uqf.learn.spectral.tally import Tally, added
+from uqf.reading.reader import Reader
+from uqf.reading.shards import Blocks
 from uqf.types import Matrix
 
 Word = tuple[int, ...]

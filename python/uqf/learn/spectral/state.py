@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from uqf.data.checks import FloatArray
+from uqf.episodes.checks import FloatArray
 from uqf.errors import NumericalError, SpectralRadiusError
 from uqf.learn.spectral.decomposition import Decomposition, numerical_rank
 from uqf.learn.spectral.passes import HankelSums, OperatorSums

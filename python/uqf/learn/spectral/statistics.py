@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uqf import _core
-from uqf.data.reader import Reader
-from uqf.data.trajectories import Trajectories
+from uqf.episodes.trajectories import Trajectories
 from uqf.learn.spectral.basis import Basis, Counting, Target
 from uqf.learn.spectral.decomposition import decompose
 from uqf.learn.spectral.passes import HankelSums, Word, count_words, ranked, reduced_blocks
 from uqf.learn.spectral.state import SpectralState
 from uqf.learn.spectral.tally import Tally, added, scaled
+from uqf.reading.reader import Reader
 
 #: The words of the rows, or of the columns, in their order, with their counts.
 WordRows = dict[Word, float]

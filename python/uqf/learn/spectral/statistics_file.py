@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uqf import _core
-from uqf.data.codebook import Codebook
+from uqf.coding.codebook import Codebook
 from uqf.learn.spectral.basis import Basis, Target
 from uqf.learn.spectral.statistics import Statistics, WordRows
 from uqf.learn.spectral.tally import Counts, Tally

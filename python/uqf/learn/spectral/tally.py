@@ -8,10 +8,10 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from uqf.data.checks import FloatArray
-from uqf.data.codebook import Codebook
-from uqf.data.propensities import last_symbols, shrunk_frequencies, start_symbol
-from uqf.data.trajectories import Trajectories
+from uqf.coding.codebook import Codebook
+from uqf.episodes.checks import FloatArray
+from uqf.episodes.propensities import last_symbols, shrunk_frequencies, start_symbol
+from uqf.episodes.trajectories import Trajectories
 from uqf.types import Integers
 
 #: Beyond so many numbers, counting by sorting takes less memory than a counter for each.
@@ -26,7 +26,7 @@ class Tally:
     """How often every symbol, every choice and every length of an episode occurred.
 
     A choice is an action after a symbol, ``last_symbol * n_actions + action``, by the symbols of
-    `uqf.data.propensities.last_symbols`. Counts are floats: whole numbers up to 2⁵³, and
+    `uqf.episodes.propensities.last_symbols`. Counts are floats: whole numbers up to 2⁵³, and
     fractions once old data have faded.
     """
 
@@ -79,7 +79,7 @@ class Tally:
         return max(self.lengths)
 
     def propensities(self, symbols: NDArray[np.int64]) -> FloatArray:
-        """Π(a | last symbol) by the rule of `uqf.data.propensities`, (len(symbols) + 2, n_actions).
+        """Π(a | last symbol) by the rule of `uqf.episodes.propensities`, (len(symbols) + 2, n_actions).
 
         The last two rows are those of an unseen symbol and of the start. Actions never taken get 1: nothing was
         learned about them that could be divided.

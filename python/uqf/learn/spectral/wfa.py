@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from uqf import _core
-from uqf.data.checks import FloatArray
+from uqf.episodes.checks import FloatArray
 from uqf.errors import SpectralRadiusError
-from uqf.policies import AutomatonPolicy
+from uqf.policies.policy import AutomatonPolicy
 from uqf.worlds.environments import TabularPOMDP
 
 Word = Sequence[int]

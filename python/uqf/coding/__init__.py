@@ -1,0 +1,1 @@
+"""Columns and numbers as one code, and back."""

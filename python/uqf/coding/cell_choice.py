@@ -1,0 +1,195 @@
+"""Which cells, and how many: judged by episodes that had no part in growing them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from uqf.coding.cell_growth import MAX_CUTS, features_of, grown, grown_tree, separated
+from uqf.coding.cell_targets import (
+    appearance,
+    later_rewards_by_action,
+    returns_by_action,
+    standardised,
+    with_successor,
+)
+from uqf.coding.cells import Cells
+from uqf.coding.raw_columns import Column
+from uqf.episodes.checks import FloatArray, floats, integers
+from uqf.types import AnyArray, Record
+
+#: So many occurrences of every combination of names, on average, and each gets a cell of its own.
+ENOUGH_OCCURRENCES = 20
+
+#: So few combinations get a cell each, however short the log.
+FEW = 32
+
+#: A cell for every so many steps at most.
+STEPS_PER_CELL = 200
+
+#: What telling the next observation counts, where telling returns counts 1. Returns alone leave far away from rewards
+#: nothing but one large cell: in a room with a goal in its corner 0.63 to 0.86 of the goals were reached, now all.
+OBSERVATION_WEIGHT = 0.1
+
+#: Cells are many enough if they explain this share of what any number of them explains: more cells tell a little more
+#: of the next step, but leave every learner fewer steps for each.
+GOOD_ENOUGH = 0.9
+GOOD_ENOUGH_RETURNS = 0.95
+
+#: A smaller share of the variance is taken for noise.
+NOISE = 0.01
+
+#: Fewer episodes than this are cut into so many blocks for judging.
+BLOCKS = 20
+
+#: Rows that cells are learned from; of longer logs, episodes spread over the whole.
+MAX_ROWS = 100_000
+
+
+def chosen_cells(
+    columns: tuple[Column, ...],
+    values: Sequence[AnyArray],
+    rewards: ArrayLike | None,
+    offsets: ArrayLike | None,
+    actions: AnyArray | None,
+    max_codes: int,
+    seed: int,
+) -> tuple[Cells, Record]:
+    """(cells, what was found); arguments as in `Codebook.fit`."""
+    count = len(values[0])
+    ends = integers("offsets", [0, count] if offsets is None else offsets, np.int64)
+    if len(ends) < 2 or ends[0] != 0 or ends[-1] != count or (np.diff(ends) < 1).any():
+        raise ValueError(
+            f"offsets rise from 0 to the number of rows, {count}; given {ends[:5]} … {ends[-1:]}"
+        )
+    if rewards is not None and np.shape(rewards) != (count,):
+        raise ValueError(f"rewards has shape {np.shape(rewards)}, columns have {count} rows")
+    if actions is not None and np.shape(actions) != (count,):
+        raise ValueError(f"actions has shape {np.shape(actions)}, columns have {count} rows")
+    features = features_of(columns, values)
+    if not features:
+        return Cells(columns, ()), {}
+    rows, ends = _spread(ends)
+    values, paid, taken = (
+        [one[rows] for one in values],
+        None if rewards is None else floats("rewards", rewards)[rows],
+        None if actions is None else np.unique(actions, return_inverse=True)[1][rows],
+    )
+    seen = np.stack([feature.of(values) for feature in features], axis=1)
+    if all(map(_few_values, columns, values)):
+        distinct = np.unique(np.nan_to_num(seen, nan=-1.0), axis=0, return_index=True)[1]
+        enough = ENOUGH_OCCURRENCES if all(one.kind == "category" for one in columns) else STEPS_PER_CELL
+        if len(distinct) <= min(max_codes, max(FEW, count // enough)):
+            return separated(columns, features, seen[np.sort(distinct)], seed), {"every combination": True}
+    most = int(min(max_codes, max(2, count // STEPS_PER_CELL)))
+    shown = appearance(columns, values)
+    steps = with_successor(ends)
+    if paid is None or len(steps) == 0:
+        return grown(columns, features, seen, shown, most, seed), {}
+    seen, halves = seen[steps], _halves(ends, steps, seed)
+    returns, following = returns_by_action(paid, ends, taken), standardised(shown[steps + 1])
+    later = later_rewards_by_action(paid, ends, taken)
+    if not (halves > 0).any() or not (halves < 0).any():
+        return grown(columns, features, seen, returns, most, seed), {}
+    few = min(most, max(2, round(count ** (1 / 3))))
+    judged = [
+        (returns, _losses(seen, returns, halves, most, seed, GOOD_ENOUGH_RETURNS), 1.0),
+        (later, _losses(seen, later, halves, few, seed), 1.0),
+        (following, _losses(seen, following, halves, few, seed), OBSERVATION_WEIGHT),
+    ]
+    size = max(losses.smallest_good_enough() for _, losses, _ in judged)
+    weighted = [
+        weight * targets * np.where(losses.share > NOISE, losses.share, 0.0) ** (targets is not returns)
+        for targets, losses, weight in judged
+    ]
+    told = {"explained share of returns": float(judged[0][1].share.max())}
+    return grown(columns, features, seen, np.concatenate(weighted, axis=1), size, seed), told
+
+
+def _few_values(column: Column, values: AnyArray) -> bool:
+    """Whether values can be told apart one by one: names, or whole numbers between which there is no cut to choose."""
+    if column.kind == "category":
+        return True
+    present = values[np.isfinite(values)]
+    return bool((present == np.floor(present)).all()) and len(np.unique(present)) <= MAX_CUTS
+
+
+def _spread(offsets: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """(rows, offsets) of every n-th episode, such that about `MAX_ROWS` rows are left."""
+    every = -(-int(offsets[-1]) // MAX_ROWS)
+    starts = offsets[:-1][::every]
+    lengths = np.minimum(np.diff(offsets)[::every], MAX_ROWS)
+    ends = np.concatenate([[0], np.cumsum(lengths)])
+    return np.arange(ends[-1]) + np.repeat(starts - ends[:-1], lengths), ends
+
+
+def _halves(offsets: NDArray[np.int64], steps: NDArray[np.int64], seed: int) -> NDArray[np.int64]:
+    """The number of the episode of every step, from 1 on, negative if it is held out.
+
+    Few episodes are cut into blocks that judge one another.
+    """
+    if len(offsets) <= BLOCKS:
+        offsets = np.unique(np.linspace(0, offsets[-1], BLOCKS + 1).astype(np.int64))
+    episodes = np.repeat(np.arange(1, len(offsets)), np.diff(offsets))[steps]
+    sign = np.where(np.random.default_rng(seed).permutation(len(offsets)) % 2, 1, -1)
+    halves: NDArray[np.int64] = episodes * sign[episodes]
+    return halves
+
+
+@dataclass(frozen=True)
+class Losses:
+    """How far predictions by cells are from the targets of held-out episodes, for numbers of cells."""
+
+    by_size: dict[int, FloatArray]
+    """Squared errors, one sum for each held-out episode."""
+    enough: float
+    """A size is good enough that explains this share of what the best one explains."""
+    explained: dict[int, FloatArray]
+    """Share of the variance of each target that so many cells explain; negative if they only fit noise."""
+
+    def smallest_near_best(self) -> int:
+        """The smallest size that is within a standard error of the best."""
+        best = min(self.by_size, key=lambda size: self.by_size[size].sum())
+        for size, losses in self.by_size.items():
+            worse = losses - self.by_size[best]
+            if worse.sum() <= worse.std() * np.sqrt(len(worse)):
+                return size
+        return best
+
+    def smallest_good_enough(self) -> int:
+        """The smallest size that explains nearly what the best explains, or is not certainly worse than it."""
+        shares = {size: float(np.maximum(found, NOISE).sum()) for size, found in self.explained.items()}
+        enough = next(size for size, share in shares.items() if share >= self.enough * max(shares.values()))
+        return min(enough, self.smallest_near_best())
+
+    @property
+    def share(self) -> FloatArray:
+        """Share of the variance of each target that is explained."""
+        return self.explained[self.smallest_good_enough()]
+
+
+def _losses(
+    seen: AnyArray,
+    targets: FloatArray,
+    halves: NDArray[np.int64],
+    most: int,
+    seed: int,
+    enough: float = GOOD_ENOUGH,
+) -> Losses:
+    """Of growing numbers of cells up to `most`."""
+    taught, judging = halves > 0, halves < 0
+    sizes = [size for exponent in range(2, 34) if (size := round(2 ** (exponent / 2))) <= most] or [most]
+    wanted, (_, places) = targets[judging], np.unique(halves[judging], return_inverse=True)
+    variance = np.maximum(((wanted - wanted.mean(axis=0)) ** 2).sum(axis=0), 1e-300)
+    by_size, explained = dict[int, FloatArray](), dict[int, FloatArray]()
+    for size in sizes:
+        predicted = grown_tree(seen[taught], targets[taught], size, seed).predict(seen[judging])
+        errors = (wanted - predicted.reshape(wanted.shape)) ** 2
+        by_size[size] = np.bincount(places, errors.sum(axis=1)).astype(np.float64)
+        explained[size] = np.where(
+            variance > 1e-9, np.maximum(1.0 - errors.sum(axis=0) / variance, -1.0), 0.0
+        )
+    return Losses(by_size, enough, explained)

@@ -1,0 +1,299 @@
+"""The codebook: raw observations of any number of columns as codes, and the names of actions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from reprlib import repr as shortened
+from typing import Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from uqf.coding.action_bins import ActionBins
+from uqf.coding.cells import Cells
+from uqf.coding.names import Names, checked_names
+from uqf.coding.raw_columns import columns_of, kind_of, values_of_one, with_first
+from uqf.coding.transformer import Transformer
+from uqf.types import Raw, Record, TableLike
+
+#: Codes of a codebook, whoever asks for more.
+MAX_CODES = 100_000
+
+
+class Codebook(Transformer):
+    """Observations of several columns, each a category, a number or missing, as codes 0, 1, 2, …
+
+    One column of names keeps them all: code i is the i-th in alphabetical order, and one code more, the last, stands
+    for every name that the log does not contain. Any other table is cut into cells by a tree of questions; see `fit`.
+    An unseen number lies in the nearest cell, an unseen name in the cell of what is none of the known ones, and a
+    missing value is a value of its own. Nothing that is observed later is an error.
+
+    It is a scikit-learn transformer (`fit`, `transform`, `get_params`, `clone`).
+
+    Parameters
+    ----------
+    max_codes : int
+        At most so many codes; fewer if the log is short or if more would not help.
+    seed : int
+        Of ties between equally good cuts, and of the episodes that judge.
+
+    Examples
+    --------
+    >>> import uqf
+    >>> steps = {"temp": [70, 90, None] * 40, "state": ["idle", "busy"] * 60}
+    >>> book = uqf.Codebook().fit(steps)
+    >>> book.describe(book.encode_one({"temp": 95.0, "state": "idle"}))
+    'temp ≥ 80, state = idle'
+    >>> book.encode_one({"temp": -3.0, "state": "idle"}) == book.encode_one((70, "idle"))
+    True
+    """
+
+    _PARAMETERS = ("max_codes", "seed")
+
+    def __init__(self, *, max_codes: int = 1024, seed: int = 0) -> None:
+        self.max_codes = max_codes
+        self.seed = seed
+
+    coding_: Names | Cells | None
+    """How observations are coded; None if they are codes already."""
+    actions_: tuple[str, ...] | ActionBins | None = None
+    """Names of the actions in the order of their codes, or cells of numbers; None if they are codes already."""
+    diagnostics_: Record
+    """What `fit` found: the number of cells, the columns that are asked about and those that do not matter."""
+
+    def fit(
+        self,
+        columns: TableLike,
+        rewards: ArrayLike | None = None,
+        offsets: ArrayLike | None = None,
+        *,
+        actions: ArrayLike | None = None,
+        first: TableLike | None = None,
+    ) -> Self:
+        """Learns the codes from a log.
+
+        Parameters
+        ----------
+        columns : mapping of name to 1-D array; pandas, polars or Arrow table; 2-D array; 1-D array; list of records
+            One row per step, what came back after the action.
+        rewards : floats, shape (n_steps,), optional
+        offsets : integers, shape (n_episodes + 1,), optional
+            Episode i is rows ``offsets[i]:offsets[i + 1]``; by default all rows are one episode.
+        actions : codes or names, shape (n_steps,), optional
+            The action of each step. Give them: a column may tell which action is good and nothing else.
+        first : columns with a row per episode, optional
+            What every episode showed before its first action.
+
+        With rewards, cells are chosen by how well they predict the rewards and observations that follow, and their
+        number by episodes that were held out. Without, cells are chosen to tell the rows apart.
+        """
+        if not 2 <= self.max_codes <= MAX_CODES:
+            raise ValueError(f"max_codes = {self.max_codes}: give a number from 2 to {MAX_CODES}")
+        found = columns_of(columns)
+        if first is not None:
+            found, rewards, offsets, actions = with_first(found, columns_of(first), rewards, offsets, actions)
+        kinds = tuple(kind_of(name, values) for name, values in found.items())
+        if len(found[kinds[0].name]) == 0:
+            raise ValueError("columns hold no row: give at least one")
+        taken = None if actions is None else np.asarray(actions)
+        if taken is not None and taken.dtype.kind in "OUS":
+            self.actions_ = tuple(sorted({str(one) for one in taken.tolist()}))
+        elif taken is not None and taken.dtype.kind == "f":
+            raise ValueError(
+                f"actions hold {taken.dtype}: give codes or names, such as those of the cells they lie in"
+            )
+        values = [column.values(found[column.name]) for column in kinds]
+        if len(kinds) == 1 and kinds[0].kind == "category":
+            self.coding_ = Names.of(kinds[0].name, values[0])
+            self.diagnostics_ = {"codes": self.coding_.n_codes, "ignored columns": []}
+            return self
+        # Slow to import, and only needed here.
+        from uqf.coding.cell_choice import chosen_cells
+
+        kinds = tuple(column.with_names(one) for column, one in zip(kinds, values, strict=True))
+        cells, told = chosen_cells(kinds, values, rewards, offsets, taken, self.max_codes, self.seed)
+        self.coding_ = cells
+        self.diagnostics_ = {"codes": cells.n_codes, "ignored columns": list(self.ignored_columns), **told}
+        return self
+
+    @classmethod
+    def named(
+        cls, actions: Sequence[str] | None = None, observations: Sequence[str] | None = None
+    ) -> Codebook:
+        """Of names: action i is called ``actions[i]``, observation i ``observations[i]``; None if they are codes."""
+        made = cls()
+        made.coding_ = None if observations is None else Names("observation", tuple(observations))
+        made.diagnostics_ = {}
+        return made.with_actions(actions)
+
+    def with_actions(self, actions: Sequence[str] | ActionBins | None) -> Codebook:
+        """The same codes of observations, with these names of actions, or these cells of numbers."""
+        made = type(self)(max_codes=self.max_codes, seed=self.seed)
+        made.coding_, made.diagnostics_ = self.coding_, self.diagnostics_
+        if actions is not None and not isinstance(actions, ActionBins):
+            actions = checked_names("actions", actions)
+        made.actions_ = actions
+        return made
+
+    @property
+    def n_codes(self) -> int | None:
+        """Number of observation codes; None if observations are codes already."""
+        return None if self.coding_ is None else self.coding_.n_codes
+
+    @property
+    def n_actions(self) -> int | None:
+        """Number of actions, if they have names or are cells of numbers."""
+        if isinstance(self.actions_, ActionBins):
+            return self.actions_.n
+        return None if self.actions_ is None else len(self.actions_)
+
+    @property
+    def action_names(self) -> tuple[str, ...] | None:
+        """Names of the actions in the order of their codes; None if they are numbers."""
+        return None if isinstance(self.actions_, ActionBins) else self.actions_
+
+    @property
+    def action_bins(self) -> ActionBins | None:
+        """How numeric actions are cut into cells; None if they are not."""
+        return self.actions_ if isinstance(self.actions_, ActionBins) else None
+
+    def refuse_other_sizes(self, n_actions: int, n_observations: int) -> None:
+        """Raises ValueError if there are other numbers of codes than these."""
+        for role, codes, wanted in (
+            ("action", self.n_actions, n_actions),
+            ("observation", self.n_codes, n_observations),
+        ):
+            if codes is not None and codes != wanted:
+                raise ValueError(f"the codebook makes {codes} {role} codes, but there are {wanted}")
+
+    @property
+    def columns_(self) -> tuple[str, ...]:
+        """Names of the columns of an observation; none if observations are codes already."""
+        return () if self.coding_ is None else self.coding_.column_names
+
+    @property
+    def observation_names(self) -> tuple[str, ...] | None:
+        """What the codes are called, but for the last, if there is one column of names."""
+        return self.coding_.names if isinstance(self.coding_, Names) else None
+
+    @property
+    def ignored_columns(self) -> tuple[str, ...]:
+        """Columns that no code depends on, since they did not help to tell what follows."""
+        used = self.coding_.used if isinstance(self.coding_, Cells) else self.columns_
+        return tuple(name for name in self.columns_ if name not in used)
+
+    def encode(self, columns: TableLike) -> NDArray[np.int64]:
+        """Codes of many observations, shape (n,); columns as in `fit`, in any order if they have names."""
+        if self.coding_ is None:
+            return np.asarray(columns, np.int64)
+        found = columns_of(columns)
+        names = self.columns_
+        if len(found) == len(names) and not set(names) <= found.keys():
+            found = dict(zip(names, found.values(), strict=True))  # an array, whose columns have no names
+        absent = [name for name in names if name not in found]
+        if absent:
+            raise ValueError(
+                f"no column {absent[0]!r} among {list(found)[:20]}; the codebook has {names[:20]}"
+            )
+        return self.coding_.encode([found[name] for name in names])
+
+    def encode_one(self, raw: Raw) -> int:
+        """Code of one observation: a scalar, a name, a mapping, a tuple or an array."""
+        if self.coding_ is None:
+            return _whole(raw, "observation")
+        return self.coding_.encode_one(values_of_one(raw, self.columns_))
+
+    def describe(self, code: int) -> str:
+        """What a code means, in words."""
+        if self.coding_ is None:
+            return str(int(code))
+        if not 0 <= code < self.coding_.n_codes:
+            raise ValueError(f"code {code}: the codebook has {self.coding_.n_codes}")
+        return self.coding_.describe(int(code))
+
+    def encode_action(self, action: Raw) -> int:
+        """Code of an action: of a name, or of a number by the cell it lies in; without either, codes are themselves."""
+        if isinstance(self.actions_, ActionBins):
+            return int(self.actions_.encode([action])[0])
+        if not isinstance(action, str):
+            return _whole(action, "action")
+        if self.actions_ is None or action not in self.actions_:
+            known = "only numbers" if self.actions_ is None else ", ".join(self.actions_[:20])
+            raise ValueError(f"action {action!r} does not occur in the logs, which know {known}")
+        return self.actions_.index(action)
+
+    def decode_action(self, code: int) -> Raw:
+        """What is done: the name, the number (or array) that stands for a cell, or the code itself."""
+        if isinstance(self.actions_, ActionBins):
+            return self.actions_.decode(code)
+        return int(code) if self.actions_ is None else self.actions_[code]
+
+    def action_name(self, code: int) -> str:
+        """What an action is called, such as "repair", "valve 0.35" or "3"."""
+        return str(self.decode_action(code)) if self.action_bins is None else self.action_bins.name(code)
+
+    def describe_action(self, code: int) -> str:
+        """The same with all that it stands for, such as "0.2 ≤ valve < 0.5: 0.35"."""
+        return self.action_name(code) if self.action_bins is None else self.action_bins.describe(code)
+
+    def __eq__(self, other: object) -> bool:
+        """Whether both give the same codes; how they were learned does not matter."""
+        if not isinstance(other, Codebook):
+            return NotImplemented
+        return (getattr(self, "coding_", None), self.actions_) == (
+            getattr(other, "coding_", None),
+            other.actions_,
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        if not hasattr(self, "coding_"):
+            return f"Codebook(max_codes={self.max_codes}, seed={self.seed})"
+        return f"<Codebook of {', '.join(self.columns_[:5]) or 'codes'}: {self.n_codes} codes>"
+
+    # --- what files hold ---
+
+    def to_dict(self) -> Record:
+        """As JSON knows it."""
+        known = self.actions_
+        return {
+            "actions": known.to_dict() if isinstance(known, ActionBins) else known and list(known),
+            "observations": None if self.coding_ is None else self.coding_.to_dict(),
+        }
+
+    @classmethod
+    def from_dict(cls, content: Raw) -> Codebook:
+        """What `to_dict` gave; anything else raises ValueError."""
+        try:
+            actions, coded = content["actions"], content["observations"]
+            made = cls.named().with_actions(
+                ActionBins.from_dict(actions) if isinstance(actions, dict) else actions
+            )
+            if coded is not None:
+                made.coding_ = (Names if "names" in coded else Cells).from_dict(coded)
+        except (KeyError, TypeError, AttributeError, IndexError) as error:
+            raise ValueError(f"no codebook: {type(error).__name__}: {error}") from None
+        return made
+
+    def transform(self, columns: TableLike) -> NDArray[np.int64]:
+        """Codes of many observations, shape (n, 1)."""
+        return self.encode(columns)[:, None]
+
+    def fit_transform(
+        self, columns: TableLike, rewards: ArrayLike | None = None, **given: ArrayLike | None
+    ) -> NDArray[np.int64]:
+        """`fit` and `transform` in one."""
+        return self.fit(columns, rewards, **given).transform(columns)
+
+
+def _whole(raw: Raw, what: str) -> int:
+    """A code as it is; 1.5 is none."""
+    try:
+        code = int(raw)
+        whole = isinstance(raw, str) or code == raw
+    except (TypeError, ValueError, OverflowError):
+        whole = False
+    if not whole:
+        raise ValueError(f"{what} {shortened(raw)}: without a codebook codes are whole numbers")
+    return code

@@ -1,0 +1,106 @@
+"""Names and the codes that stand for them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uqf.coding.raw_columns import Column
+from uqf.types import AnyArray, Raw, Record
+
+#: How an observation that never occurred in the logs is shown.
+UNKNOWN = "(unknown)"
+
+#: What a missing value is called among names.
+MISSING = "(missing)"
+
+#: Longer names, and more of them, are taken for damage or for something else than names.
+MAX_NAME = 1000
+MAX_NAMES = 100_000
+
+
+@dataclass(frozen=True)
+class Names:
+    """One column of names: code i is ``names[i]``, and one code more stands for whatever the logs do not contain.
+
+    A policy meets that last code as a symbol that it never saw, and keeps its state.
+    """
+
+    column: str
+    names: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        checked_names("observations", self.names)
+
+    @classmethod
+    def of(cls, column: str, values: AnyArray) -> Names:
+        """All that occur, in alphabetical order."""
+        return cls(column, tuple(sorted({_name(one) for one in values.tolist()})))
+
+    @property
+    def column_names(self) -> tuple[str, ...]:
+        """What the column is called."""
+        return (self.column,)
+
+    @cached_property
+    def columns(self) -> tuple[Column, ...]:
+        """The column."""
+        return (Column(self.column, "category", MISSING in self._places),)
+
+    @property
+    def n_codes(self) -> int:
+        """One more than there are names."""
+        return len(self.names) + 1
+
+    def encode(self, columns: Sequence[AnyArray]) -> NDArray[np.int64]:
+        """Codes of many values."""
+        places, other = self._places, len(self.names)
+        listed = self.columns[0].values(columns[0]).tolist()
+        return np.array([places.get(_name(one), other) for one in listed], np.int64)
+
+    def encode_one(self, raw: Sequence[Raw]) -> int:
+        """Code of a value, in a list of its own."""
+        value = self.columns[0].value(raw[0])
+        return self._places.get(MISSING if value is None else str(value), len(self.names))
+
+    def describe(self, code: int) -> str:
+        """The name."""
+        return UNKNOWN if code == len(self.names) else self.names[code]
+
+    def to_dict(self) -> Record:
+        """As JSON knows it."""
+        return {"column": self.column, "names": list(self.names)}
+
+    @classmethod
+    def from_dict(cls, content: Record) -> Names:
+        """What `to_dict` gave; ValueError or TypeError for anything else."""
+        (column,) = checked_names("columns", [content["column"]])
+        return cls(column, checked_names("observations", content["names"]))
+
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        """Code by name: there may be many names, and acting encodes one at every step."""
+        return {name: place for place, name in enumerate(self.names)}
+
+
+def _name(value: str | None) -> str:
+    return MISSING if value is None else value
+
+
+def checked_names(role: str, names: Sequence[str]) -> tuple[str, ...]:
+    """The names, if they can be told apart and are no more and no longer than sensible."""
+    if isinstance(names, str) or len(names) == 0 or not all(isinstance(name, str) for name in names):
+        raise ValueError(f"{role}: give at least one name, all of them strings")
+    if len(names) > MAX_NAMES:
+        raise ValueError(f"{role}: {len(names)} names, at most {MAX_NAMES} are sensible; group rare ones")
+    if any(len(name) > MAX_NAME for name in names):
+        raise ValueError(f"{role}: a name is longer than {MAX_NAME} characters")
+    if len(set(names)) != len(names):
+        twice = Counter(names).most_common(1)[0][0]
+        raise ValueError(f"{role}: {twice!r} is listed twice")
+    return tuple(names)

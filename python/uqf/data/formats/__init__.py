@@ -1,1 +1,0 @@
-"""Logs in files: Parquet, Arrow, CSV and JSON Lines as episodes."""

@@ -1,0 +1,1 @@
+"""Episodes as flat arrays, and what is computed along them."""

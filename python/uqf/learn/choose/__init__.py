@@ -1,0 +1,1 @@
+"""Which learner suits a log: the front door `uqf.fit`, and what it needs."""

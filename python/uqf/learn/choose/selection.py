@@ -1,0 +1,186 @@
+"""Choosing parameters from data alone."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+import numpy as np
+from sklearn.base import clone
+from threadpoolctl import threadpool_limits
+
+from uqf.episodes.fingerprint import fingerprint
+from uqf.episodes.trajectories import Trajectories
+from uqf.errors import UQFError
+from uqf.learn.belief_q import BeliefQ
+from uqf.learn.choose.rehearsal import played_in, worlds_of
+from uqf.learn.improve.gain import Baseline, Gain, policy_gain
+from uqf.learn.learner import Learner
+from uqf.policies.policy import Policy
+from uqf.types import Raw, Record
+from uqf.worlds.environments import TabularPOMDP
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Outcome of a search.
+
+    Attributes
+    ----------
+    best_learner : a learner
+        With the best setting, fitted to all data.
+    table : list of dict
+        One row per setting, best first.
+
+    Examples
+    --------
+    >>> import uqf
+    >>> data = uqf.rollout(uqf.make("tiger"), episodes=100, seed=0)
+    >>> search = uqf.select(uqf.ContextQ(0.95), data, {"depth": [1, 2]})
+    >>> len(search.table)
+    2
+    """
+
+    best_learner: Learner
+    table: list[Record]
+
+
+def select(
+    learner: Learner,
+    data: Trajectories,
+    grid: Mapping[str, Sequence[Raw]],
+    *,
+    judge: str = "models",
+    folds: int = 2,
+    seed: int = 0,
+    threads: int | None = None,
+) -> Selection:
+    """The setting of `grid` whose policies do best on held-out episodes, a standard error taken off.
+
+    Gains are in units of reward per episode. A setting that a fold refuses (a rank beyond the data, say) gets the
+    reason in its row and cannot win.
+
+    Parameters
+    ----------
+    learner : a learner
+        Anything with `fit(data)` and a `policy_`.
+    data : Trajectories
+        What is learned from and judged by.
+    grid : mapping
+        Parameter names and the values to try; all combinations are tried.
+    judge : "models" or "gain"
+        Policies are played in the models that `BeliefQ` learns from the held-out episodes; or their gain is measured on
+        those episodes one step at a time (`uqf.learn.improve.gain`), which is quick, and blind to what a policy does
+        when it goes where the log does not.
+    folds : int
+        Parts of the data, each held out once.
+    seed : int
+        Draws the folds, and the models that judge.
+    threads : int, optional
+        Settings fitted at the same time; all cores by default.
+
+    Returns
+    -------
+    Selection
+        The best learner, refitted to all data, and the table of all settings.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer episodes than folds, or the grid is empty.
+    UQFError
+        If the data allow no setting at all.
+
+    Examples
+    --------
+    >>> import uqf
+    >>> data = uqf.rollout(uqf.make("gridworld-near"), episodes=100, seed=0)
+    >>> search = uqf.select(uqf.UQF(discount=0.9), data, {"rank": [3, 6]}, folds=2)
+    >>> search.best_learner.rank in (3, 6)
+    True
+    """
+    if judge not in JUDGES:
+        raise ValueError(f"judge = {judge!r}: choose {' or '.join(map(repr, JUDGES))}")
+    settings = _combinations(grid)
+    if not 2 <= folds <= len(data):
+        raise ValueError(f"folds = {folds}: give 2 to {len(data)}, the number of episodes")
+    parts = np.array_split(np.random.default_rng(seed).permutation(len(data)), folds)
+    splits = [(data[np.setdiff1d(np.arange(len(data)), part)], data[np.sort(part)]) for part in parts]
+    discount = getattr(learner, "discount", 1.0)
+    judges = [(train, JUDGES[judge](train, test, discount, seed)) for train, test in splits]
+    jobs = [(setting, *judging) for setting in settings for judging in judges]
+    # Every core has a setting to fit; BLAS splitting each of them once more made this ten times slower.
+    with threadpool_limits(1, user_api="blas"), ThreadPoolExecutor(threads) as pool:
+        outcomes = list(pool.map(lambda job: _judged(learner, *job), jobs))
+    rows = [_row(setting, outcomes[n * folds : (n + 1) * folds]) for n, setting in enumerate(settings)]
+    rows.sort(key=lambda row: -row["score"])
+    if rows[0]["score"] == -np.inf:
+        raise UQFError(f"every setting was refused; the first said: {rows[0]['problem']}")
+    best = clone(learner).set_params(**{name: rows[0][name] for name in grid})
+    return Selection(best.fit(data), rows)
+
+
+def _combinations(grid: Mapping[str, Sequence[Raw]]) -> list[Record]:
+    if not grid or any(len(values) == 0 for values in grid.values()):
+        raise ValueError(f"grid = {dict(grid)!r}: give at least one value for every parameter")
+    return [dict(zip(grid, values, strict=True)) for values in itertools.product(*grid.values())]
+
+
+Judge = Callable[[Policy], Gain]
+
+
+@dataclass(frozen=True)
+class Judging:
+    """Held-out episodes whose models judge; equal if they would judge alike."""
+
+    fingerprint: str
+    discount: float
+    seed: int
+    episodes: Trajectories = field(compare=False)
+
+
+@lru_cache(maxsize=4)
+def _worlds(judging: Judging) -> list[TabularPOMDP]:
+    """Models to play in. They are kept for a while: several learners are often compared on the same episodes."""
+    data = judging.episodes
+    models = BeliefQ(judging.discount, seed=judging.seed).fit(data).families_
+    return worlds_of(models, data.n_observations, judging.discount, int(data.lengths.max()))
+
+
+def by_single_steps(train: Trajectories, test: Trajectories, discount: float, seed: int) -> Judge:
+    """Measures what a policy gains on the test episodes, one step at a time."""
+    baseline = Baseline.of(train, discount)
+    return lambda policy: policy_gain(policy, baseline, test)
+
+
+def by_playing(train: Trajectories, test: Trajectories, discount: float, seed: int) -> Judge:
+    """Plays a policy in models of the test episodes; by single steps where these are too large to play in."""
+    worlds = _worlds(Judging(fingerprint(test), discount, seed, test))
+    if not worlds:
+        return by_single_steps(train, test, discount, seed)
+    earned = float(test.returns(discount).mean())
+    return lambda policy: Gain(played_in(worlds, policy, seed) - earned)
+
+
+JUDGES = {"models": by_playing, "gain": by_single_steps}
+
+
+def _judged(learner: Learner, setting: Record, train: Trajectories, judge: Judge) -> Gain | str:
+    """Gain of a setting on the held-out part, or why there is none."""
+    try:
+        return judge(clone(learner).set_params(**setting).fit(train).policy_)
+    except UQFError as problem:
+        return str(problem)
+
+
+def _row(setting: Record, outcomes: list[Gain | str]) -> Record:
+    problems = [problem for problem in outcomes if isinstance(problem, str)]
+    if problems:
+        return setting | {"score": -np.inf, "gain": np.nan, "stderr": np.nan, "problem": problems[0]}
+    gains = [gain for gain in outcomes if isinstance(gain, Gain)]
+    mean = float(np.mean([gain.mean for gain in gains]))
+    stderr = float(np.sqrt(np.sum([gain.stderr**2 for gain in gains])) / len(gains))
+    return setting | {"score": mean - stderr, "gain": mean, "stderr": stderr, "problem": None}

@@ -1,1 +1,0 @@
-"""Alternating spectral filters: the memory of `SpectralQ`."""

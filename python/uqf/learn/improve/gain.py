@@ -1,0 +1,83 @@
+"""What a policy would gain, judged on logged episodes by single steps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uqf.episodes.checks import FloatArray
+from uqf.episodes.propensities import last_symbols, propensities
+from uqf.episodes.sums import returns_to_go
+from uqf.episodes.trajectories import Trajectories
+from uqf.policies.policy import Policy, logged_probs
+
+#: Longer horizons than this drown the gain of one step in the noise of the steps after it.
+MAX_DISCOUNT = 0.95
+
+
+@dataclass(frozen=True)
+class Gain:
+    """What is gained at the steps of an episode: `totals` (n_episodes,), in units of reward."""
+
+    totals: FloatArray
+
+    @property
+    def mean(self) -> float:
+        """Mean over episodes."""
+        return float(self.totals.mean())
+
+    @property
+    def stderr(self) -> float:
+        """Standard error of the mean; 0 for a single episode."""
+        count = len(self.totals)
+        return float(self.totals.std(ddof=1) / np.sqrt(count)) if count > 1 else 0.0
+
+    @property
+    def evidence(self) -> float:
+        """Mean in standard errors."""
+        return self.mean / self.stderr if self.stderr > 0 else 0.0
+
+
+@dataclass(frozen=True)
+class Baseline:
+    """Mean return by last symbol: what the advantages of held-out steps are measured against."""
+
+    symbols: NDArray[np.int64]
+    values: FloatArray
+    average: float
+    discount: float
+
+    @classmethod
+    def of(cls, data: Trajectories, discount: float) -> Baseline:
+        """Learned from the episodes that the policies are learned from, not from those they are judged on."""
+        horizon = min(discount, MAX_DISCOUNT)
+        returns = returns_to_go(data, horizon)
+        symbols, place = np.unique(last_symbols(data), return_inverse=True)
+        sums, counts = np.bincount(place, returns), np.bincount(place)
+        average = float(returns.mean())
+        return cls(symbols, (sums + average) / (counts + 1.0), average, horizon)
+
+    def advantages(self, data: Trajectories) -> FloatArray:
+        """Return of every step minus the baseline, (n_steps,)."""
+        wanted = last_symbols(data)
+        place = np.minimum(np.searchsorted(self.symbols, wanted), len(self.symbols) - 1)
+        known = np.where(self.symbols[place] == wanted, self.values[place], self.average)
+        return returns_to_go(data, self.discount) - known
+
+
+def gain(probs: FloatArray, advantages: FloatArray, data: Trajectories) -> Gain:
+    """Σ_t (π(a_t|h_t) / b(a_t|h_t) − 1) A_t of every episode.
+
+    How much the logging policy would gain by taking, at one step at a time, the action of another policy whose
+    probability of the logged action is `probs`. Whole-episode importance weights measure the true return but
+    are all noise on long episodes; this is the first-order part of it.
+    """
+    gains = (probs / propensities(data) - 1.0) * advantages
+    return Gain(np.add.reduceat(gains, data.offsets[:-1]))
+
+
+def policy_gain(policy: Policy | None, baseline: Baseline, data: Trajectories) -> Gain:
+    """The gain of a policy on held-out episodes."""
+    return gain(logged_probs(policy, data), baseline.advantages(data), data)

@@ -1,0 +1,1 @@
+"""What SpectralQ keeps of a history: words, canonical coordinates, alternating filters."""

@@ -1,0 +1,100 @@
+"""Canonical coordinates of two sides: what each tells of the other, the best told first."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.linalg
+
+from uqf.episodes.checks import FloatArray
+
+#: A variance below this is none; and sums of single precision have so many digits.
+TINY = 1e-12
+PRECISION = 1e-5
+
+#: Rounds of subspace iteration, and columns beyond those that are wanted.
+POWERS = 6
+EXTRA = 10
+
+
+@dataclass(frozen=True)
+class Canonical:
+    """Coordinates of two sides in which both have mean 0 and variance 1, and are correlated one by one.
+
+    past, future : (1 + width, rank), to be multiplied from the right with rows that begin with 1
+    correlations : (rank,), of one coordinate of the past with the same one of the future
+    values : (rank,), the same with the penalty in it: what of them is not chance, in decreasing order
+    """
+
+    past: FloatArray
+    future: FloatArray
+    correlations: FloatArray
+    values: FloatArray
+
+    @classmethod
+    def of(cls, past: FloatArray, both: FloatArray, future: FloatArray, rank: int, ridge: float) -> Canonical:
+        """From Σ x xᵀ, Σ x zᵀ and Σ z zᵀ over all cuts, where x and z begin with 1; `ridge` counts as so many cuts."""
+        count = past[0, 0]
+        means = past[0] / count, future[0] / count
+        covariances = [
+            table / count - np.outer(*pair)
+            for table, pair in (
+                (past, (means[0], means[0])),
+                (both, (means[0], means[1])),
+                (future, (means[1], means[1])),
+            )
+        ]
+        own, cross, other = (table[1:, 1:] for table in covariances)
+        scales = [_scales(np.diag(table), mean[1:]) for table, mean in ((own, means[0]), (other, means[1]))]
+        ridge = max(ridge / count, PRECISION)
+        halves = [
+            np.linalg.cholesky(scale[:, None] * table * scale + ridge * np.eye(len(scale)))
+            for scale, table in zip(scales, (own, other), strict=True)
+        ]
+        whitened = _solve(halves[0], scales[0][:, None] * cross * scales[1])
+        left, values, right = leading(_solve(halves[1], whitened.T).T, rank)
+        maps = []
+        for half, scale, table, mean, axes in zip(
+            halves, scales, (own, other), means, (left, right), strict=True
+        ):
+            turned = scale[:, None] * scipy.linalg.solve_triangular(half, axes, lower=True, trans=1)
+            turned /= np.sqrt(np.maximum(np.einsum("ij,ij->j", turned, table @ turned), TINY))
+            maps.append(np.vstack([-mean[1:] @ turned, turned]))
+        correlations = np.einsum("ij,ij->j", maps[0][1:], cross @ maps[1][1:])
+        return cls(maps[0], maps[1], correlations, values)
+
+
+def standard(sums: FloatArray) -> FloatArray:
+    """(1 + width, width): what gives rows that begin with 1 mean 0 and variance 1, from Σ x xᵀ."""
+    mean = sums[0] / sums[0, 0]
+    scales = _scales((np.diag(sums) / sums[0, 0] - mean**2)[1:], mean[1:])
+    return np.vstack([-mean[1:] * scales, np.diag(scales)])
+
+
+def leading(matrix: FloatArray, rank: int) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """(left, values, right) of the largest singular values: (rows, rank), (rank,), (columns, rank).
+
+    Of large matrices by subspace iteration from a fixed start, which takes a tenth of the time.
+    """
+    rank = min(rank, *matrix.shape)
+    if min(matrix.shape) > 3 * (rank + EXTRA):
+        start = np.random.default_rng(0).normal(size=(matrix.shape[1], rank + EXTRA))
+        basis = np.linalg.qr(matrix @ start)[0]
+        for _ in range(POWERS):
+            basis = np.linalg.qr(matrix @ np.linalg.qr(matrix.T @ basis)[0])[0]
+        inner, values, right = np.linalg.svd(basis.T @ matrix, full_matrices=False)
+        left = basis @ inner
+    else:
+        left, values, right = np.linalg.svd(matrix, full_matrices=False)
+    return left[:, :rank], values[:rank], right[:rank].T
+
+
+def _scales(variances: FloatArray, means: FloatArray) -> FloatArray:
+    """One over the standard deviations; 0 where there is no variance but by rounding: such a column tells nothing."""
+    real = variances > TINY + PRECISION * means**2
+    return np.where(real, 1.0 / np.sqrt(np.where(real, variances, 1.0)), 0.0)
+
+
+def _solve(half: FloatArray, table: FloatArray) -> FloatArray:
+    return np.asarray(scipy.linalg.solve_triangular(half, table, lower=True))

@@ -1,0 +1,130 @@
+"""Where alternation begins: what the last words tell of the next words, times and returns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse
+from numpy.typing import NDArray
+
+from uqf.episodes.checks import FloatArray
+from uqf.episodes.sums import cut_before, returns_to_go, time_within
+from uqf.episodes.trajectories import Trajectories
+from uqf.learn.memory.filters.canonical import Canonical
+from uqf.learn.memory.filters.steps import IntArray, Rows, Steps
+
+#: Words are so long at most, must have occurred so often, and are so many at most, the commonest, on either side.
+MAX_LENGTH = 2
+MIN_COUNT = 10
+MAX_WORDS = 600
+
+#: The past knows the time as exp(−t / scale); the future has returns at these discounts.
+TIME_SCALES = (2.0, 5.0, 10.0, 20.0, 40.0)
+MAX_TIME = 60
+DISCOUNTS = (0.8, 0.95)
+
+#: Strength of the penalty, in cuts.
+RIDGE = 300.0
+
+
+@dataclass(frozen=True)
+class Features:
+    """[1, a few numbers, which words there are] at every cut."""
+
+    numbers: Rows
+    words: scipy.sparse.csr_array
+
+    def products(self, other: Features) -> FloatArray:
+        """Σ x yᵀ over all cuts."""
+        blocks = [
+            [self.numbers.T @ other.numbers, (other.words.T @ self.numbers).T],
+            [self.words.T @ other.numbers, (self.words.T @ other.words).toarray()],
+        ]
+        return np.block(blocks).astype(np.float64)
+
+    def mapped(self, table: FloatArray) -> Rows:
+        """[1, x · table] at every cut."""
+        single = table.astype(np.float32)
+        few = self.numbers.shape[1]
+        return with_constant(self.numbers @ single[:few] + self.words @ single[few:])
+
+
+def first_states(steps: Steps, rank: int) -> tuple[Rows, Rows]:
+    """(past, future) at every cut, (n_cuts, 1 + rank): the canonical coordinates of words on either side."""
+    past, future = _past(steps), _future(steps)
+    found = Canonical.of(past.products(past), past.products(future), future.products(future), rank, RIDGE)
+    return past.mapped(found.past), future.mapped(found.future)
+
+
+def with_constant(rows: NDArray[np.floating]) -> Rows:
+    """The rows with 1 before each."""
+    wider = np.ones((len(rows), 1 + rows.shape[1]), np.float32)
+    wider[:, 1:] = rows
+    return wider
+
+
+def _past(steps: Steps) -> Features:
+    data = steps.data
+    n_cuts = data.n_steps + len(data)
+    times = np.zeros(n_cuts)
+    times[cut_before(data) + 1] = np.minimum(time_within(data) + 1, MAX_TIME)
+    numbers = np.exp(-times[:, np.newaxis] / np.array(TIME_SCALES))
+    # The symbol before every cut; there is none before the first.
+    symbols = np.full(n_cuts, -1, np.int64)
+    symbols[cut_before(data) + 1] = steps.places
+    found = _words(symbols, _episodes(data), len(steps.alphabet), backward=True)
+    return Features(with_constant(numbers), found)
+
+
+def _future(steps: Steps) -> Features:
+    data = steps.data
+    n_cuts, end = data.n_steps + len(data), len(steps.alphabet)
+    numbers = np.zeros((n_cuts, len(DISCOUNTS)))
+    for column, discount in enumerate(DISCOUNTS):
+        numbers[cut_before(data), column] = returns_to_go(data, discount)
+    # The symbol after every cut; the end of the world is one, the end of the recording is not.
+    symbols = np.full(n_cuts, -1, np.int64)
+    symbols[cut_before(data)] = steps.places
+    symbols[steps.last_cuts[data.terminated]] = end
+    return Features(with_constant(numbers), _words(symbols, _episodes(data), end + 1, backward=False))
+
+
+def _episodes(data: Trajectories) -> IntArray:
+    """The episode of every cut."""
+    return np.repeat(np.arange(len(data)), data.lengths + 1)
+
+
+def _words(
+    symbols: IntArray, episodes: IntArray, n_symbols: int, *, backward: bool
+) -> scipy.sparse.csr_array:
+    """Which words go from every cut, 1 where there is one: (n_cuts, n_words).
+
+    `symbols` are those next to the cuts in the direction of the words, −1 where there is none; `episodes` are those of
+    the cuts.
+    """
+    n_cuts = len(symbols)
+    cuts, words = np.arange(n_cuts), np.zeros(n_cuts, np.int64)
+    found: list[tuple[IntArray, IntArray]] = []
+    counts: list[IntArray] = []
+    for length in range(MAX_LENGTH):
+        # A word of one more symbol is the word before it and the symbol beyond its end.
+        beyond = np.clip(cuts - length if backward else cuts + length, 0, n_cuts - 1)
+        longer = (episodes[beyond] == episodes[cuts]) & (symbols[beyond] >= 0)
+        cuts, codes = cuts[longer], words[longer] * n_symbols + symbols[beyond[longer]]
+        count = np.bincount(codes, minlength=1)
+        frequent = np.flatnonzero(count >= MIN_COUNT)
+        numbers = np.full(len(count), -1)
+        numbers[frequent] = np.arange(len(frequent))
+        kept = numbers[codes] >= 0
+        cuts, words = cuts[kept], numbers[codes[kept]]
+        found.append((cuts, words + sum(map(len, counts))))
+        counts.append(count[frequent])
+    rows, columns = (np.concatenate(parts) for parts in zip(*found, strict=True))
+    total = np.concatenate(counts)
+    commonest = np.sort(np.argsort(-total, kind="stable")[:MAX_WORDS])
+    place = np.full(len(total), -1)
+    place[commonest] = np.arange(len(commonest))
+    chosen = place[columns] >= 0
+    cells = (np.ones(chosen.sum(), np.float32), (rows[chosen], place[columns[chosen]]))
+    return scipy.sparse.csr_array(cells, shape=(n_cuts, len(commonest)))

@@ -1,0 +1,119 @@
+"""Many parallel episodes of any policy."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from uqf.policies.policy import Policy, checked_action, chooser, started
+from uqf.types import Raw
+
+
+class Batch(Protocol):
+    """A policy acting in `n` episodes at once; compiled policies have their own, `policy.batch(n)`."""
+
+    def __len__(self) -> int:
+        """Number of episodes."""
+
+    def action_probs(self) -> NDArray[np.float64]:
+        """Probability of every action in every episode: (n, n_actions)."""
+
+    def act(self) -> NDArray[np.int64]:
+        """An action for every episode, (n,)."""
+
+    def update(self, actions: ArrayLike, observations: ArrayLike) -> None:
+        """Takes in the action and the observation of every episode, (n,) each."""
+
+    def reset(self, starts: ArrayLike, first: ArrayLike | None = None) -> None:
+        """Begins the episodes marked in `starts` (n,) anew; `first` (n,) is what they show before an action."""
+
+
+class PythonBatch:
+    """A batch of a policy written in Python: one call per episode and step."""
+
+    def __init__(self, policy: Policy, n: int, n_actions: int, seed: int = 0) -> None:
+        if n < 1:
+            raise ValueError(f"n = {n}: give at least 1 episode")
+        self._policy, self._n_actions = policy, n_actions
+        self._choose = chooser(policy, n_actions)
+        self._rngs = [np.random.default_rng([seed, episode]) for episode in range(n)]
+        self._memories = [policy.initial_state() for _ in range(n)]
+
+    def __len__(self) -> int:
+        return len(self._memories)
+
+    def action_probs(self) -> NDArray[np.float64]:
+        """Probability of every action in every episode: (n, n_actions)."""
+        return np.stack(
+            [self._choose(memory, rng) for memory, rng in zip(self._memories, self._rngs, strict=True)]
+        )
+
+    def act(self) -> NDArray[np.int64]:
+        """An action for every episode, (n,), each drawn with the random numbers of its own episode."""
+        rows = zip(self.action_probs(), self._rngs, strict=True)
+        return np.array([rng.choice(self._n_actions, p=probs) for probs, rng in rows], np.int64)
+
+    def update(self, actions: ArrayLike, observations: ArrayLike) -> None:
+        """Takes in the action and the observation of every episode, (n,) each."""
+        taken, seen = self._listed("actions", actions), self._listed("observations", observations)
+        for action in taken:
+            checked_action(action, self._n_actions)
+        steps = zip(self._memories, taken, seen, strict=True)
+        self._memories = [self._policy.update(memory, action, shown) for memory, action, shown in steps]
+
+    def reset(self, starts: ArrayLike, first: ArrayLike | None = None) -> None:
+        """Begins the episodes marked in `starts` (n,) anew; `first` (n,) is what they show before an action."""
+        shown = [None] * len(self) if first is None else self._listed("first", first)
+        marked = self._listed("starts", starts)
+        for episode in np.flatnonzero(marked):
+            self._memories[episode] = started(self._policy, shown[episode])
+
+    def _listed(self, name: str, values: ArrayLike) -> list[Raw]:
+        listed: list[Raw] = np.asarray(values).tolist()
+        if len(listed) != len(self):
+            raise ValueError(f"{name} = array of length {len(listed)}: there are {len(self)} episodes")
+        return listed
+
+
+def batch(policy: Policy, n: int, *, n_actions: int | None = None, seed: int = 0) -> Batch:
+    """Parallel episodes of any policy: compiled where the policy is, one by one where it is Python.
+
+    Parameters
+    ----------
+    policy : any policy
+        What acts.
+    n : int
+        Number of episodes.
+    n_actions : int, optional
+        Asked for only if the policy does not know it.
+    seed : int
+        Episode i draws its actions from a random stream of its own.
+
+    Returns
+    -------
+    Batch
+        With `act`, `update`, `reset` and `action_probs` for all episodes at once.
+
+    Raises
+    ------
+    TypeError
+        If the number of actions is unknown.
+
+    Examples
+    --------
+    >>> import numpy as np, uqf
+    >>> agents = uqf.batch(uqf.baselines.RandomPolicy(3, 2), 4)
+    >>> agents.act().shape
+    (4,)
+    >>> agents.update(np.array([0, 0, 0, 0]), np.array([1, 0, 1, 0]))
+    """
+    own = getattr(policy, "batch", None)
+    if callable(own):
+        made: Batch = own(n, seed=seed)
+        return made
+    known = n_actions or getattr(policy, "n_actions", None)
+    if known is None:
+        raise TypeError(f"policy is a {type(policy).__name__} without n_actions: say n_actions")
+    return PythonBatch(policy, n, known, seed)

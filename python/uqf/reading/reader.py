@@ -1,0 +1,122 @@
+"""Reading a data set, as often as an algorithm asks, on this machine or on many."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Protocol, Self, TypeVar
+
+import numpy as np
+
+from uqf.episodes.fingerprint import Fingerprint
+from uqf.episodes.trajectories import Trajectories
+from uqf.errors import FileFormatError
+from uqf.reading.map_reduce import Tick, map_reduce
+from uqf.reading.progress import Callback, Reporter
+from uqf.reading.shards import Data, Shard, Workers, source_of
+
+
+class Additive(Protocol):
+    """What is summed over episodes."""
+
+    def plus(self, other: Self) -> Self:
+        """The sum of both; neither changes."""
+
+
+Sum = TypeVar("Sum", bound=Additive)
+
+
+class Reader:
+    """Sums over all episodes of a data set: `Trajectories`, `uqf.Shards`, a folder of Parquet files.
+
+    Shards are read a batch at a time, and nothing but the sums outlives a batch. Every pass must find the same
+    episodes: a file that changes in between is found out by its checksum. The bits of a sum depend on the shards,
+    not on `executor` nor on `threads`. `work` tells how much there is to do in
+    all, given the number of steps, and `unit` how many seconds a unit of it takes by experience.
+    """
+
+    def __init__(
+        self,
+        data: Data,
+        *,
+        work: Callable[[int], float],
+        threads: int | None = None,
+        executor: Workers = None,
+        progress: Callback | None = None,
+        unit: float = 1e-9,
+    ) -> None:
+        self.source, self.in_memory = source_of(data), isinstance(data, Trajectories)
+        self.n_steps = sum(self.source[index].n_steps for index in range(len(self.source)))
+        self.executor = executor
+        self.threads = 1 if threads is None and executor is not None else threads
+        self.reporter = Reporter(progress, work(self.n_steps), unit)
+        self._checksums: tuple[int, ...] = ()
+        self._fingerprint: Fingerprint | None = None
+
+    def sum(self, stage: str, work: Callable[[Trajectories], Sum], cost: float = 1.0) -> Sum:
+        """The sum of ``work(episodes)`` over all batches; `work` can be pickled, `cost` is that of a step."""
+        self.reporter.enter(stage, f"{len(self.source)} shards, {self.n_steps:,} steps", cost * self.n_steps)
+        read = 0
+
+        def tick(steps: int) -> None:
+            nonlocal read
+            read += steps
+            self.reporter.reach(read / self.n_steps)
+
+        reads = partial(_read, work, self._fingerprint is None)
+        found: Pass = map_reduce(reads, self.source, _plus, executor=self.executor, tick=tick)
+        for index, (before, now) in enumerate(zip(self._checksums, found.checksums, strict=False)):
+            if before != now:
+                raise FileFormatError(
+                    f"{self.source[index].name}: the file changed while it was being read; fit again when it is "
+                    "at rest"
+                )
+        self._checksums = found.checksums
+        self._fingerprint = self._fingerprint or found.fingerprint
+        total: Sum = found.total
+        return total
+
+    @property
+    def fingerprint(self) -> str:
+        """Of all episodes, once they have been read."""
+        if self._fingerprint is None:
+            raise RuntimeError("nothing was read yet: call sum first")
+        return self._fingerprint.digest
+
+
+@dataclass(frozen=True)
+class Pass:
+    """What one reading of some shards came to, and a checksum of every shard in their order."""
+
+    # Any: kinds of sums follow one another through one reader; `sum` gives each its type back.
+    total: Any
+    checksums: tuple[int, ...]
+    fingerprint: Fingerprint | None
+    """None if it is known from an earlier reading."""
+
+
+def _read(
+    work: Callable[[Trajectories], Additive], identifies: bool, shard: Shard, tick: Tick | None = None
+) -> Pass:
+    total, checksum, found = None, 0, None
+    for batch in shard.batches():
+        if shard.changeable:
+            for array in (batch.offsets, batch.actions, batch.observations, batch.rewards):
+                checksum = zlib.crc32(np.ascontiguousarray(array).data, checksum)
+        if identifies:
+            here = Fingerprint.of(batch)
+            found = here if found is None else found.plus(here)
+        part = work(batch)
+        total = part if total is None else total.plus(part)
+        if tick is not None:
+            tick(batch.n_steps)
+    if total is None:
+        raise FileFormatError(f"{shard.name}: the shard holds no episode")
+    return Pass(total, (checksum,), found)
+
+
+def _plus(one: Pass, other: Pass) -> Pass:
+    found = one.fingerprint and other.fingerprint and one.fingerprint.plus(other.fingerprint)
+    return Pass(one.total.plus(other.total), one.checksums + other.checksums, found)

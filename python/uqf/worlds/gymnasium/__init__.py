@@ -1,0 +1,1 @@
+"""Gymnasium in both directions, and Minari."""

@@ -1,0 +1,123 @@
+"""Single Gymnasium environments: made, begun, stepped and looked at."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import gymnasium
+import numpy as np
+from gymnasium.spaces import Discrete
+from gymnasium.vector import VectorEnv
+from numpy.typing import ArrayLike
+
+from uqf.types import Raw
+from uqf.worlds.environments import Environment
+
+if TYPE_CHECKING:
+    from uqf.worlds.gymnasium.world import GymnasiumWorld
+
+if int(gymnasium.__version__.partition(".")[0]) < 1:
+    raise ImportError(f"gymnasium {gymnasium.__version__} is too old: pip install --upgrade 'uqf[gym]'")
+
+# Any: actions and observations are what a world's spaces say.
+Env = gymnasium.Env[Any, Any]
+Source = str | Env | Callable[[], Env]
+
+
+def made(source: Source, **options: Raw) -> Env:
+    """An environment of a source; `options` are for those that are made by name."""
+    if isinstance(source, gymnasium.Env):
+        return source
+    if isinstance(source, VectorEnv) or not (isinstance(source, str) or callable(source)):
+        raise TypeError(
+            f"source is a {type(source).__name__}: give the name of an environment, a single gymnasium.Env (not a "
+            "vector: many copies are made here), or a function without arguments that makes one"
+        )
+    # The checker looks at every step of every copy.
+    named = {"disable_env_checker": True} | options
+    try:
+        env = gymnasium.make(source, **named) if isinstance(source, str) else source()
+    except gymnasium.error.Error as error:
+        raise ValueError(f"source = {source!r}: {error}") from None
+    if not isinstance(env, gymnasium.Env):
+        raise TypeError(f"source made a {type(env).__name__}: give a function that makes a gymnasium.Env")
+    return env
+
+
+def inner_world(env: Env) -> Environment | None:
+    """The world of this package that an environment plays in, if it is one of `uqf.gymnasium_env`."""
+    world = getattr(env.unwrapped, "world", None)
+    return world if isinstance(world, Environment) else None
+
+
+def shows_first(env: Env) -> bool:
+    """Whether `reset` shows something: that of `uqf.gymnasium_env` shows the code for "nothing seen yet"."""
+    world = inner_world(env)
+    return world is None or env.observation_space != Discrete(world.n_observations + 1)
+
+
+def usual_horizon(env: Env) -> int:
+    """The limit that an environment names for its episodes."""
+    world = inner_world(env)
+    if world is not None:
+        return world.horizon
+    if env.spec is not None and env.spec.max_episode_steps is not None:
+        return env.spec.max_episode_steps
+    raise ValueError("horizon is not given and the environment names no max_episode_steps: give horizon")
+
+
+def begun(env: Env, seed: int, episode: int) -> Raw:
+    """Resets to an episode that depends on its number and the seed alone; gives what it shows."""
+    if inner_world(env) is not None:
+        return env.reset(seed=seed, options={"episode": episode})[0]
+    return env.reset(seed=int(np.random.SeedSequence([seed, episode]).generate_state(1)[0]))[0]
+
+
+def stepped(env: Env, action: Raw) -> tuple[Raw, float, bool, bool]:
+    """(observation, reward, terminated, truncated)"""
+    observation, reward, terminated, truncated, _ = env.step(action)
+    return observation, float(reward), bool(terminated), bool(truncated)
+
+
+def pictured(source: Source) -> Env:
+    """An environment that draws itself in letters, if it can."""
+    if isinstance(source, str) and "ansi" in made(source).metadata.get("render_modes", ()):
+        return made(source, render_mode="ansi")
+    return made(source)
+
+
+def plain_picture(coloured: str) -> str:
+    """A picture without the colours of terminals: a letter with a coloured ground, where the player is, becomes @."""
+    marked = re.sub(r"\x1b\[4\d(?:;\d+)*m.\x1b\[0m", "@", coloured)
+    return re.sub(r"\x1b\[[\d;]*m", "", marked)
+
+
+class GymnasiumSimulation:
+    """One running episode of a `GymnasiumWorld`, like those of compiled worlds; `first` is what `reset` showed."""
+
+    def __init__(self, world: GymnasiumWorld, source: Source, seed: int, episode: int) -> None:
+        self._world, self._env = world, pictured(source)
+        self._rng = np.random.default_rng([seed, episode])
+        self._seen = begun(self._env, seed, episode)
+        self.first = int(world.encode([self._seen])[0]) if world.shows_first else None
+
+    def choose(self, probs: ArrayLike) -> int:
+        """An action drawn from probabilities."""
+        below = np.cumsum(probs)
+        return int(np.searchsorted(below, self._rng.random() * below[-1], side="right"))
+
+    def step(self, action: int) -> tuple[int, float, bool]:
+        """(observation, reward, whether the episode is over)"""
+        self._seen, reward, terminated, truncated = stepped(self._env, self._world.actions[action])
+        return int(self._world.encode([self._seen])[0]), reward, terminated or truncated
+
+    def render(self) -> str:
+        """A picture in letters; what was seen, where the environment draws none."""
+        if self._env.render_mode == "ansi":
+            return plain_picture(str(self._env.render()))
+        if self._world.codebook is None:
+            return str(self._seen)
+        code = int(self._world.encode([self._seen])[0])
+        return f"{self._seen}\n{self._world.codebook.describe(code)}"

@@ -1,0 +1,95 @@
+"""Codes of observations of Gymnasium spaces: as they come, one for every element, or cells learned from episodes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from gymnasium import spaces
+from numpy.typing import NDArray
+
+from uqf.coding.cells import Cells, Question
+from uqf.coding.codebook import Codebook
+from uqf.coding.raw_columns import Column
+from uqf.types import Raw
+from uqf.worlds.gymnasium.spaces import Space, coding, named_parts, table
+
+#: Finite observation spaces of at most so many elements have a code for each.
+MAX_ONE_TO_ONE = 4096
+
+#: So many observations are coded faster one by one.
+FEW = 32
+
+
+FINITE = (spaces.Discrete, spaces.MultiDiscrete, spaces.MultiBinary)
+
+
+def codes_shown(space: Space) -> int:
+    """How many codes the elements of a space are as they come; 0 if they are no codes."""
+    return int(space.n) if isinstance(space, spaces.Discrete) and space.start == 0 else 0
+
+
+def encoded(codebook: Codebook | None, space: Space, observations: Sequence[Raw]) -> NDArray[np.int64]:
+    """Codes of several observations, (n,); without a codebook of them they are codes as they come."""
+    if codebook is None or codebook.n_codes is None:
+        return np.array(observations, np.int64).reshape(len(observations))
+    if len(observations) <= FEW:
+        return np.array([codebook.encode_one(one) for one in observations], np.int64)
+    return codebook.encode(table(space, observations))
+
+
+def learned(
+    space: Space,
+    episodes: Sequence[tuple[Sequence[int], Sequence[Raw], Raw]],
+    first: Raw,
+    seed: int,
+) -> Codebook:
+    """A codebook learned from episodes (actions, observations, rewards) and what they showed first, if anything."""
+    actions, observations, rewards = (
+        [one for part in parts for one in part] for parts in zip(*episodes, strict=True)
+    )
+    return Codebook(seed=seed).fit(
+        table(space, observations),
+        np.array(rewards, np.float64),
+        np.cumsum([0, *(len(episode[0]) for episode in episodes)]),
+        actions=np.array(actions, np.int64),
+        first=None if first is None else table(space, first),
+    )
+
+
+def one_to_one(space: Space) -> Codebook | None:
+    """A codebook whose codes are those of `coding`; None if they are too many, or if the space is not finite."""
+    if not all(isinstance(part, FINITE) for _, part in named_parts(space)):
+        return None
+    codes = coding(space, "observation")
+    if codes.n > MAX_ONE_TO_ONE:
+        return None
+    elements = table(space, [codes.decode(code) for code in range(codes.n)])
+    columns = tuple(Column(name, "number") for name in elements)
+    book = Codebook.named()
+    book.coding_ = Cells(columns, questions(np.stack([*elements.values()], axis=1).astype(np.float64)))
+    return book
+
+
+def questions(rows: NDArray[np.float64]) -> tuple[Question, ...]:
+    """Questions that tell rows apart which come in ascending order, one leaf for each, in the same order."""
+    asked: list[Question] = []
+    leaf = len(rows) - 1
+
+    def ask(first: int, last: int) -> int:
+        """Asks about rows first … last; gives the place of the question, or of the leaf."""
+        if first == last:
+            return leaf + first
+        column = int((rows[first] != rows[last]).argmax())
+        within = rows[first : last + 1, column]
+        # In the middle, but between two different values.
+        cut = within[len(within) // 2]
+        cut = cut if cut > within[0] else within[within > cut][0]
+        middle = first + int(np.searchsorted(within, cut))
+        place = len(asked)
+        asked.append(Question(column, float(cut), 0, 0))
+        asked[place] = Question(column, float(cut), ask(first, middle - 1), ask(middle, last))
+        return place
+
+    ask(0, len(rows) - 1)
+    return tuple(asked)

@@ -1,0 +1,254 @@
+"""Gymnasium environments as worlds: played, evaluated, iterated on and watched like those of the package."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property
+from weakref import WeakKeyDictionary
+
+import gymnasium
+import numpy as np
+from numpy.typing import NDArray
+
+from uqf.coding.codebook import Codebook
+from uqf.episodes.trajectories import MAX_SYMBOLS, Trajectories
+from uqf.policies.policy import Policy
+from uqf.types import Raw, Record
+from uqf.worlds.gymnasium.copies import Played, play
+from uqf.worlds.gymnasium.envs import (
+    Env,
+    GymnasiumSimulation,
+    Source,
+    begun,
+    made,
+    shows_first,
+    stepped,
+    usual_horizon,
+)
+from uqf.worlds.gymnasium.numeric_actions import known_bins
+from uqf.worlds.gymnasium.space_codes import codes_shown, encoded, learned, one_to_one
+from uqf.worlds.gymnasium.spaces import Coding, bins_coding, checked_observations, coding
+from uqf.worlds.world import PlayedWorld
+
+#: Copies of an environment that play side by side; what happens does not depend on it.
+COPIES = 32
+
+#: A codebook is learned from so many episodes of random play, or fewer if they have so many steps.
+LEARNED_EPISODES, LEARNED_STEPS = 1_000, 50_000
+
+#: They are counted after so many at a time.
+LEARNED_BLOCK = 50
+
+
+class GymnasiumWorld(PlayedWorld):
+    """A Gymnasium environment with finitely many actions, or made so; its observations become codes of a codebook.
+
+    What `reset` shows is part of every episode: `rollout` records it as `first_observations`, and policies are told.
+    Every episode has a seed of its own, so it is the same whatever was played before it; this needs an environment
+    that draws its random numbers from the seed of `reset`, as those of Gymnasium do.
+
+    Parameters
+    ----------
+    source : str, gymnasium.Env, or a function without arguments that makes one
+        Of a name or a function many copies are made, which play side by side; a given environment plays alone.
+    horizon : int, optional
+        Longest episode; by default the environment's own limit, without which it must be given.
+    discount : float
+        Gymnasium names none; 1 scores returns undiscounted.
+    codebook : Codebook, optional
+        That of another world, of data or of a policy file. By default finite observation spaces of up to 4096 elements
+        have a code for each, the last component counting fastest; for others one is learned from random play.
+    action_bins : int, optional
+        Every number of a Box of actions is cut into so many values at equal distances, its bounds among them. The
+        codebook keeps them, so that agents do what the environment takes.
+    seed : int
+        Of that random play.
+
+    Examples
+    --------
+    >>> import uqf
+    >>> world = uqf.GymnasiumWorld("Blackjack-v1", horizon=20)
+    >>> world.n_actions, world.n_observations
+    (2, 704)
+    >>> world.codebook.encode_one((13, 10, 0))
+    306
+    >>> uqf.rollout(world, episodes=5).first_observations is None
+    False
+    """
+
+    def __init__(
+        self,
+        source: Source,
+        *,
+        horizon: int | None = None,
+        discount: float = 0.99,
+        codebook: Codebook | None = None,
+        action_bins: int | None = None,
+        seed: int = 0,
+    ) -> None:
+        self._source, self._envs = source, [made(source)]
+        env = self._envs[0]
+        self._action_space, self._action_bins = env.action_space, action_bins
+        self._bins = known_bins(env.action_space, action_bins, codebook)
+        self.observation_space = checked_observations(env.observation_space)
+        self.shows_first = shows_first(env)
+        super().__init__(
+            name=env.spec.id if env.spec is not None else type(env.unwrapped).__name__,
+            horizon=usual_horizon(env) if horizon is None else horizon,
+            discount=discount,
+            n_actions=self._actions.n,
+            n_observations=codes_shown(self.observation_space) - (not self.shows_first),
+        )
+        self.codebook = self._usual_codebook(seed) if codebook is None else codebook
+        if self.codebook is not None:
+            self.n_observations = self.codebook.n_codes or self.n_observations
+        if self.n_symbols > MAX_SYMBOLS:
+            raise ValueError(
+                f"{self.n_actions} actions and {self.n_observations} observations: at most {MAX_SYMBOLS} symbols; "
+                "group rare observations in a wrapper"
+            )
+        if not codes_shown(self._action_space):
+            # Codes would be other actions of the environment, or none; names cannot be mistaken for them.
+            known = self._bins or self.action_names
+            self.codebook = (self.codebook or Codebook.named()).with_actions(known)
+
+    def _usual_codebook(self, seed: int) -> Codebook | None:
+        """None where observations are codes as they come."""
+        if codes_shown(self.observation_space):
+            return None
+        return one_to_one(self.observation_space) or self._learned(self._random_play(seed), seed)
+
+    def _random_play(self, seed: int) -> list[Played]:
+        played, steps = list[Played](), 0
+        for first in range(0, LEARNED_EPISODES, LEARNED_BLOCK):
+            if steps < LEARNED_STEPS:
+                played += self.episodes(None, range(first, first + LEARNED_BLOCK), seed=seed)
+                steps = sum(len(episode.actions) for episode in played)
+        return sorted(played, key=lambda episode: episode.number)
+
+    def _learned(self, played: Sequence[Played], seed: int) -> Codebook:
+        first = [one.first for one in played] if self.shows_first else None
+        return learned(
+            self.observation_space,
+            [(one.actions, one.observations, one.rewards) for one in played],
+            first,
+            seed,
+        )
+
+    def relearned(self, policy: Policy | None, *, episodes: int = 500, seed: int = 0) -> GymnasiumWorld:
+        """The same world with a codebook learned anew, from random play and from episodes of a policy.
+
+        A policy reaches places that chance never sees: between two runs of `uqf.policy_iteration` they get cells of
+        their own. Policies and data of the old codebook do not fit the new world.
+        """
+        played = self._random_play(seed)
+        played += self.episodes(policy, range(episodes), seed=seed + 1, keep=True)
+        return GymnasiumWorld(
+            self._source,
+            horizon=self.horizon,
+            discount=self.discount,
+            codebook=self._learned(played, seed).with_actions(self._bins),
+            action_bins=None if self._bins else self._action_bins,
+        )
+
+    @cached_property
+    def _actions(self) -> Coding:
+        return (
+            bins_coding(self._bins) if self._bins else coding(self._action_space, "action", self._action_bins)
+        )
+
+    @property
+    def actions(self) -> list[Raw]:
+        """The action of the environment that every code stands for."""
+        return [self._actions.decode(code) for code in range(self.n_actions)]
+
+    @property
+    def action_names(self) -> list[str]:
+        """What each action is called."""
+        return [
+            str(self._actions.decode(code)) if self._bins is None else self._bins.name(code)
+            for code in range(self.n_actions)
+        ]
+
+    @property
+    def observation_names(self) -> list[str]:
+        """What each observation means."""
+        codes = range(self.n_observations)
+        return [str(code) if self.codebook is None else self.codebook.describe(code) for code in codes]
+
+    def simulation(self, seed: int = 0, episode: int = 0) -> GymnasiumSimulation:
+        """One running episode, that which `rollout` has at this number; stepped by hand."""
+        return GymnasiumSimulation(self, self._source, seed, episode)
+
+    def play(
+        self,
+        policy: Policy | None,
+        *,
+        episodes: int,
+        horizon: int,
+        epsilon: float,
+        seed: int,
+        first: int = 0,
+        progress: Callable[[int], object] | None = None,
+    ) -> Trajectories:
+        """What `uqf.rollout` does in this world."""
+        played: list[Played] = []
+        numbers = range(first, first + episodes)
+        for episode in self.episodes(policy, numbers, seed=seed, horizon=horizon, epsilon=epsilon):
+            played.append(episode)
+            if progress is not None:
+                progress(len(played))
+        played.sort(key=lambda episode: episode.number)
+        by_chance = self.encode(_joined(one.observations for one in played)) if policy is None else None
+        return Trajectories(
+            _joined(one.actions for one in played),
+            _joined(one.codes for one in played) if by_chance is None else by_chance,
+            _joined(one.rewards for one in played),
+            np.cumsum([0, *(len(one.actions) for one in played)]),
+            n_actions=self.n_actions,
+            n_observations=self.n_observations,
+            behavior_probs=_joined(one.probs for one in played),
+            terminated=[one.terminated for one in played],
+            codebook=self.codebook,
+            first_observations=self.encode([one.first for one in played]) if self.shows_first else None,
+        )
+
+    def episodes(self, policy: Policy | None, numbers: range, **options: Raw) -> Iterator[Played]:
+        """Numbered episodes as they end, with what was seen as it came if chance acts."""
+        copies = 1 if isinstance(self._source, gymnasium.Env) else min(COPIES, len(numbers))
+        self._envs += [made(self._source) for _ in range(copies - len(self._envs))]
+        settings: Record = {"copies": copies, "horizon": self.horizon, "epsilon": 0.0} | options
+        return play(self, policy, numbers, **settings)
+
+    def begin(self, copy: int, seed: int, episode: int) -> Raw:
+        """Resets a copy to a numbered episode; gives what it shows."""
+        return begun(self._envs[copy], seed, episode)
+
+    def step(self, copy: int, action: int) -> tuple[Raw, float, bool, bool]:
+        """(observation, reward, terminated, truncated)"""
+        return stepped(self._envs[copy], self._actions.decode(action))
+
+    def encode(self, observations: Sequence[Raw]) -> NDArray[np.int64]:
+        """Codes of several observations, (n,)."""
+        return encoded(self.codebook, self.observation_space, observations)
+
+    def __getstate__(self) -> Record:
+        """Without the copies, which can be made again; a given environment cannot."""
+        kept = {name: value for name, value in self.__dict__.items() if name != "_actions"}
+        return kept | {"_envs": [self._source] if isinstance(self._source, gymnasium.Env) else []}
+
+
+def _joined(lists: Iterable[list[Raw]]) -> list[Raw]:
+    return [one for part in lists for one in part]
+
+
+#: Codebooks of environments that were given to `rollout` and others as they are: one environment, one codebook.
+_CODEBOOKS: WeakKeyDictionary[Env, Codebook] = WeakKeyDictionary()
+
+
+def world_of(env: Env, horizon: int | None) -> GymnasiumWorld:
+    """The world of an environment that was given to `rollout` and others as it is."""
+    world = GymnasiumWorld(env, horizon=horizon, codebook=_CODEBOOKS.get(env))
+    if world.codebook is not None:
+        _CODEBOOKS[env] = world.codebook
+    return world

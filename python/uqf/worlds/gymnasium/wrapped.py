@@ -1,0 +1,169 @@
+"""Worlds of this package as Gymnasium environments, and episodes of Gymnasium environments."""
+
+from __future__ import annotations
+
+import operator
+
+import gymnasium
+import numpy as np
+from gymnasium.spaces import Discrete
+from gymnasium.vector import SyncVectorEnv
+
+from uqf.episodes.trajectories import Trajectories
+from uqf.evaluate import rollout
+from uqf.policies.policy import Policy
+from uqf.types import Raw, Record
+from uqf.worlds.environments import Environment
+from uqf.worlds.gymnasium.envs import Env
+from uqf.worlds.named import make
+
+
+class GymnasiumEnv(gymnasium.Env[np.int64, np.int64]):
+    """A world of this package behind Gymnasium's interface; made by `gymnasium_env`."""
+
+    metadata = {"render_modes": ["ansi"], "render_fps": 4}  # noqa: RUF012  (Gymnasium's own declaration)
+
+    def __init__(self, env: Environment, render_mode: str | None = None) -> None:
+        if not isinstance(env, Environment):
+            raise TypeError(f"env is a {type(env).__name__}: give uqf.make(…) or a TabularPOMDP")
+        if render_mode not in (None, "ansi"):
+            raise ValueError(f"render_mode = {render_mode!r}: give None or 'ansi'")
+        self.world = env
+        self.render_mode = render_mode
+        self.action_space = Discrete(env.n_actions)
+        self.observation_space = Discrete(env.n_observations + 1)
+        self._seed: int | None = None
+        self._episode = 0
+        self._left = 0
+
+    def reset(self, *, seed: int | None = None, options: Record | None = None) -> tuple[np.int64, Record]:
+        """Starts the next episode, or number ``options["episode"]``.
+
+        The observation is ``n_observations``, "nothing seen yet".
+        """
+        super().reset(seed=seed)
+        if seed is not None or self._seed is None:
+            self._seed = int(self.np_random.integers(2**63)) if seed is None else seed
+            self._episode = -1
+        self._episode += 1
+        if options is not None and "episode" in options:
+            self._episode = operator.index(options["episode"])
+        self._simulation = self.world.simulation(self._seed, self._episode)
+        self._left = self.world.horizon
+        return np.int64(self.world.n_observations), {}
+
+    def step(self, action: np.int64) -> tuple[np.int64, float, bool, bool, Record]:
+        """(observation, reward, terminated, truncated, {}); truncated after the world's horizon."""
+        observation, reward, terminated = self._simulation.step(operator.index(action))
+        self._left -= 1
+        return np.int64(observation), reward, terminated, self._left <= 0 and not terminated, {}
+
+    def render(self) -> str | None:
+        """The state as text, for ``render_mode="ansi"``."""
+        return self._simulation.render() if self.render_mode == "ansi" else None
+
+
+def gymnasium_env(env: Environment, *, render_mode: str | None = None) -> GymnasiumEnv:
+    """A world as a `gymnasium.Env`, truncated after ``env.horizon`` steps.
+
+    Our worlds show nothing before the first action, but Gymnasium wants an observation from `reset`: the
+    observation space is ``Discrete(n_observations + 1)``, and its last code means "nothing seen yet" and
+    occurs at `reset` only. After ``reset(seed=s)`` and n further resets the world draws the random numbers of
+    episode n of ``uqf.rollout(env, …, seed=s)``.
+
+    Parameters
+    ----------
+    env : Environment
+        The world.
+    render_mode : "ansi" or None
+        Whether `render` gives text.
+
+    Returns
+    -------
+    gymnasium.Env
+        With discrete spaces.
+
+    Examples
+    --------
+    >>> import uqf
+    >>> tiger = uqf.gymnasium_env(uqf.make("tiger"))
+    >>> int(tiger.reset(seed=0)[0])  # two observations, and "nothing seen yet"
+    2
+    """
+    return GymnasiumEnv(env, render_mode)
+
+
+def gymnasium_vector_env(env: Environment, n: int, *, autoreset_mode: Raw = None) -> SyncVectorEnv:
+    """Copies of a world as a `gymnasium.vector.VectorEnv`, each as `gymnasium_env` makes it.
+
+    Parameters
+    ----------
+    env : Environment
+        The world.
+    n : int
+        Number of copies; ``reset(seed=s)`` seeds copy i with s + i.
+    autoreset_mode : AutoresetMode, optional
+        By default a copy whose episode has ended is reset by the next `step`, which ignores its action and gives
+        reward 0. Gymnasium offers other modes since 1.1.
+
+    Returns
+    -------
+    gymnasium.vector.SyncVectorEnv
+        With discrete spaces.
+
+    Examples
+    --------
+    >>> import uqf
+    >>> tigers = uqf.gymnasium_vector_env(uqf.make("tiger"), 3)
+    >>> tigers.reset(seed=0)[0].tolist()
+    [2, 2, 2]
+    """
+    if operator.index(n) < 1:
+        raise ValueError(f"n = {n}: give at least one copy")
+    modes = {} if autoreset_mode is None else {"autoreset_mode": autoreset_mode}
+    return SyncVectorEnv([lambda: GymnasiumEnv(env)] * n, **modes)
+
+
+def named_env(name: str, *, render_mode: str | None = None, **options: Raw) -> GymnasiumEnv:
+    """What ``gymnasium.make("uqf/…")`` makes: `options` are those of `uqf.make`."""
+    return GymnasiumEnv(make(name, **options), render_mode)
+
+
+def from_gymnasium(
+    gym_env: Env,
+    policy: Policy | None = None,
+    *,
+    episodes: int,
+    horizon: int | None = None,
+    epsilon: float = 0.0,
+    seed: int = 0,
+) -> Trajectories:
+    """Plays episodes in a Gymnasium environment and records them: `uqf.rollout` by another name.
+
+    `uqf.GymnasiumWorld` says how observations are coded, and that what `reset` shows becomes `first_observations`.
+
+    Parameters
+    ----------
+    gym_env : gymnasium.Env
+        Any with finitely many actions.
+    policy, episodes, horizon, epsilon, seed
+        As in `uqf.rollout`.
+
+    Returns
+    -------
+    Trajectories
+        The episodes, with `behavior_probs`.
+
+    Raises
+    ------
+    TypeError
+        If there are not finitely many actions, or of observations no columns can be made.
+
+    Examples
+    --------
+    >>> import gymnasium, uqf
+    >>> data = uqf.from_gymnasium(gymnasium.make("FrozenLake-v1"), episodes=10, seed=0)
+    >>> data.n_actions, data.n_observations
+    (4, 16)
+    """
+    return rollout(gym_env, policy, episodes=episodes, horizon=horizon, epsilon=epsilon, seed=seed)
