@@ -42,7 +42,7 @@ ROOMS = {
 TYPES = (
     "uqf.reading.shards.Data",
     "uqf.reading.shards.Workers",
-    "uqf.worlds.foreign.WorldLike",
+    "uqf.evaluate.WorldLike",
     "uqf.storage.policies.Storable",
 )
 

@@ -9,7 +9,6 @@ import pytest
 from gymnasium import spaces
 
 import uqf
-from uqf.worlds.gymnasium.sb3 import Predictor
 from uqf.worlds.gymnasium.spaces import coding
 
 
@@ -55,19 +54,6 @@ def by_agent(world, policy):
         yield total
 
 
-def by_predictor(world, policy):
-    predictor = Predictor(policy)
-    for episode in range(EPISODES):
-        env, shown = seeded(world, episode)
-        state, total, over = None, 0.0, False
-        while not over:
-            action, state = predictor.predict(shown, state)
-            assert action.shape == (), "one observation, one action"
-            shown, reward, terminated, truncated, _ = env.step(action.item())
-            total, over = total + reward, terminated or truncated
-        yield total
-
-
 @pytest.mark.parametrize("name", WORLDS)
 def test_what_is_deployed_earns_what_was_tested(tmp_path, name):
     make, episodes, least = WORLDS[name]
@@ -77,12 +63,7 @@ def test_what_is_deployed_earns_what_was_tested(tmp_path, name):
     learner.save(path)
     tested = uqf.estimate_return(world, learner.policy_, episodes=EPISODES, discount=1.0, seed=2).returns
     assert tested.mean() > least
-    for deployed in (
-        list(by_agent(world, learner)),
-        list(by_agent(world, path)),
-        list(by_predictor(world, learner)),
-        list(by_predictor(world, str(path))),
-    ):
+    for deployed in (list(by_agent(world, learner)), list(by_agent(world, str(path)))):
         error = np.sqrt((np.var(tested) + np.var(deployed)) / EPISODES)
         assert abs(np.mean(deployed) - tested.mean()) <= 4 * error + 1e-9
 
@@ -184,18 +165,13 @@ def test_vector_environments_show_stacked_parts():
     policy = uqf.ObservationPolicy(np.random.default_rng(0).normal(size=(world.n_observations + 1, 2)))
     vector = gymnasium.make_vec("Blackjack-v1", num_envs=4, vectorization_mode="sync")
     shown, _ = vector.reset(seed=0)
-    agent, predictor = (
-        uqf.Agent(policy, codebook=world.codebook, n=4),
-        Predictor(policy, codebook=world.codebook),
-    )
+    agent = uqf.Agent(policy, codebook=world.codebook, n=4)
     agent.reset(shown)
     expected = [
         int(policy.q_values(policy.initial_state(first=world.encode([one])[0])).argmax())
         for one in zip(*shown, strict=True)
     ]
     assert agent.act() == expected
-    actions, state = predictor.predict(shown)
-    assert actions.tolist() == expected and len(state) == 4
 
 
 @pytest.mark.parametrize(

@@ -29,10 +29,10 @@ LAYERS = [
     },
     {"episodes", "coding", "logs", "reading"},
     {"policies", "worlds"},
+    {"worlds.gymnasium"},
     {"plans", "evaluate", "frames"},
     {"storage"},
     {"agent"},
-    {"worlds.gymnasium"},
     {"learn.memory"},
     {"learn.improve"},
     {"learn.plan"},
@@ -46,11 +46,9 @@ LAYERS = [
     {"cli", "__main__"},
 ]
 
-#: Methods that call a room above their own when they are called: a learner's `report` and how a notebook shows it;
-#: a Gymnasium environment that is given as a world.
+#: Methods that call a room above their own when they are called: a learner's `report` and how a notebook shows it.
 SHORTCUTS = {
     ("learn", "reports"),
-    ("worlds", "worlds.gymnasium"),
     ("episodes", "coding"),
     ("episodes", "logs"),
     ("reading", "logs"),

@@ -2,8 +2,6 @@
 
 from importlib import import_module
 
-from uqf.worlds.gymnasium.registration import register_with_gymnasium as _register
-
 TYPE_CHECKING = False  # what type checkers take for True; `typing` itself takes its time to load
 if TYPE_CHECKING:
     from typing import Any
@@ -77,7 +75,7 @@ if TYPE_CHECKING:
     from uqf.worlds.environments import TabularPOMDP as TabularPOMDP
     from uqf.worlds.gymnasium.minari import from_minari as from_minari
     from uqf.worlds.gymnasium.world import GymnasiumWorld as GymnasiumWorld
-    from uqf.worlds.gymnasium.wrapped import from_gymnasium as from_gymnasium
+    from uqf.worlds.gymnasium.world import from_gymnasium as from_gymnasium
     from uqf.worlds.gymnasium.wrapped import gymnasium_env as gymnasium_env
     from uqf.worlds.gymnasium.wrapped import gymnasium_vector_env as gymnasium_vector_env
     from uqf.worlds.named import environments as environments
@@ -157,7 +155,7 @@ _ON_REQUEST = {
     "policy_iteration": ("uqf.iteration", None),
     "GymnasiumWorld": ("uqf.worlds.gymnasium.world", "gym"),
     "export_onnx": ("uqf.storage.onnx", "onnx"),
-    "from_gymnasium": ("uqf.worlds.gymnasium.wrapped", "gym"),
+    "from_gymnasium": ("uqf.worlds.gymnasium.world", "gym"),
     "gymnasium_env": ("uqf.worlds.gymnasium.wrapped", "gym"),
     "gymnasium_vector_env": ("uqf.worlds.gymnasium.wrapped", "gym"),
     "from_minari": ("uqf.worlds.gymnasium.minari", "gym"),
@@ -171,8 +169,6 @@ _ON_REQUEST = {
     "read_parquet": ("uqf.logs.log", None),
     "Shards": ("uqf.logs.parquet_shards", None),
 }
-
-_register()
 
 
 def __getattr__(name: str) -> "Any":

@@ -217,7 +217,7 @@ def evaluate(
                     episodes=episodes,
                     discount=discount,
                     seed=seed,
-                    progress=lambda done: bar.update(task, completed=done),
+                    progress=lambda stage, done, total: bar.update(task, completed=done),
                 )
             played = {"episodes": episodes, "return": score.mean, "standard error": score.stderr}
             show({env: played | {"mean length": float(score.lengths.mean())}}, as_json)
