@@ -247,25 +247,22 @@ def test_names_on_request_are_the_real_ones():
     assert uqf.UQF is uqf.learn.uqf.UQF
     assert uqf.ope is ope
     assert uqf.baselines.TPSR.__module__ == "uqf.baselines.tpsr"
-    for name in set(uqf._ON_REQUEST) - {"from_minari"}:  # Minari is not among the tests' packages
+    for name in dir(uqf):
         assert getattr(uqf, name) is not None
 
 
 def test_type_checkers_and_the_program_take_every_name_from_the_same_place():
     import uqf
 
-    imports = [
-        node
-        for node in ast.walk(ast.parse((PYTHON / "__init__.py").read_text()))
-        if isinstance(node, ast.ImportFrom)
-    ]
+    stub = ast.parse((PYTHON / "__init__.pyi").read_text())
+    imports = [node for node in ast.walk(stub) if isinstance(node, ast.ImportFrom)]
     seen = {
-        name.asname: f"uqf.{name.name}" if node.module == "uqf" else node.module
+        name.asname: name.name if node.module == "uqf" else node.module.removeprefix("uqf.")
         for node in imports
         for name in node.names
         if name.asname == name.name
     }
-    assert seen == {name: place for name, (place, _) in uqf._ON_REQUEST.items()}
+    assert seen == uqf._PLACES
 
 
 def test_a_missing_extra_is_named():
