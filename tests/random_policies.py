@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 import uqf
-from uqf.plans import PlanPolicy
+from uqf.learn.plan.plan_policy import PlanPolicy
 from uqf.policies.policy import ForestPolicy
 
 

@@ -11,7 +11,7 @@ from uqf.baselines import FIB, PBVI, QMDP, BeliefModel, ExactValueIteration, pbv
 from uqf.baselines.alpha_vectors import AlphaVectors, undominated
 from uqf.baselines.sawtooth import Sawtooth
 from uqf.baselines.value_iteration import informed_values
-from uqf.plans import PlanPolicy
+from uqf.learn.plan.plan_policy import PlanPolicy
 
 
 def test_tiger_is_bracketed(tiger):

@@ -21,7 +21,7 @@ from random_policies import (
     some_episodes,
 )
 from strategies import trajectories
-from uqf.plans import PlanPolicy
+from uqf.learn.plan.plan_policy import PlanPolicy
 from uqf.policies.policy import CompiledPolicy, ValuePolicy, probs_along, remembered, softmax
 
 HISTORIES = ([], [(0, 1)], [(2, 0), (1, 1), (1, 0)], [(0, 0), (2, 1)] * 4)

@@ -11,7 +11,7 @@ from scipy.optimize import linprog
 from scipy.sparse import block_diag, csr_array, hstack, kron
 
 from uqf.errors import NumericalError
-from uqf.plans import BeliefModel, Floats
+from uqf.learn.plan.belief_model import BeliefModel, Floats
 
 #: Numbers in one block of successor beliefs; bounds the memory of a backup of many beliefs.
 BLOCK = 1 << 20

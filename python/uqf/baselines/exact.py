@@ -10,7 +10,8 @@ import numpy as np
 from uqf.baselines.alpha_vectors import AlphaVectors, useful
 from uqf.baselines.pbvi import PBVI
 from uqf.errors import NumericalError
-from uqf.plans import BeliefModel, Floats, PlanPolicy, infinite_horizon_model, tabular_model
+from uqf.learn.plan.belief_model import BeliefModel, Floats, infinite_horizon_model, tabular_model
+from uqf.learn.plan.plan_policy import PlanPolicy
 from uqf.worlds.environments import TabularPOMDP
 
 

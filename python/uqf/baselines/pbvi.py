@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from uqf.baselines.alpha_vectors import AlphaVectors
 from uqf.baselines.sawtooth import Sawtooth
 from uqf.baselines.value_iteration import blind_values, informed_values
-from uqf.plans import BeliefModel, Floats, PlanPolicy, infinite_horizon_model
+from uqf.learn.plan.belief_model import BeliefModel, Floats, infinite_horizon_model
+from uqf.learn.plan.plan_policy import PlanPolicy
 from uqf.reading.parallel import single_blas
 from uqf.worlds.environments import TabularPOMDP
 

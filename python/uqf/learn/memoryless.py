@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 import scipy.sparse
 
-from uqf.episodes.checks import FloatArray, positive
+from uqf.episodes.checks import FloatArray, positive, probability
 from uqf.episodes.sums import cut_before, goes_on, returns_to_go
 from uqf.episodes.trajectories import Trajectories
 from uqf.learn.improve.discounts import learning_discounts
@@ -69,7 +69,9 @@ class MemorylessQ(Learner):
     temperature: float = 0.0
 
     def _learn(self, data: Trajectories, progress: Callback | None) -> None:
-        discount = learning_discounts(self.discount, self.learning_discount)[-1]
+        discount = probability("discount", self.discount)
+        if self.learning_discount is not None:
+            (discount,) = learning_discounts(discount, self.learning_discount)
         if operator.index(self.k) < 0:
             raise ValueError(f"k = {self.k}: give 0 or more symbols")
         if not self.shrinkage >= 0.0:

@@ -10,8 +10,8 @@ import numpy as np
 from uqf._core import __version__
 from uqf.coding.codebook import Codebook
 from uqf.episodes.trajectories import Trajectories
+from uqf.learn.plan.plan_policy import PlanPolicy
 from uqf.pickles import aligned
-from uqf.plans import PlanPolicy
 from uqf.policies.policy import (
     AutomatonPolicy,
     BeliefPolicy,
