@@ -63,8 +63,7 @@ class AlphaVectors:
     def _backup(self, model: BeliefModel, beliefs: Floats) -> tuple[Floats, NDArray[np.int64]]:
         places, successors = model.successors(beliefs)
         values = successors @ self.vectors.T
-        following = model.summed(places, values.max(axis=1), len(beliefs))
-        actions = (beliefs @ model.rewards.T + model.discount * following).argmax(axis=1)
+        actions = model.ahead(beliefs, places, values.max(axis=1)).argmax(axis=1)
         best = np.zeros((len(beliefs), model.n_actions, model.n_observations), np.intp)
         best.flat[places] = values.argmax(axis=1)
         plans = np.empty_like(beliefs)

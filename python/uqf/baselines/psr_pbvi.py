@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
@@ -12,6 +11,7 @@ from sklearn.base import clone
 from uqf.baselines.fitted_q import value_range
 from uqf.baselines.psr import PSR, Floats
 from uqf.baselines.tpsr import TPSR, linear_values
+from uqf.episodes.checks import positive
 from uqf.episodes.trajectories import Trajectories
 from uqf.learn.learner import Learner
 from uqf.reading.progress import Callback
@@ -72,8 +72,7 @@ class PSRPBVI(Learner):
                 f"discount = {self.discount}: planning for an endless future needs one in [0, 1)"
             )
         for name in ("points", "iterations"):
-            if operator.index(getattr(self, name)) < 1:
-                raise ValueError(f"{name} = {getattr(self, name)}: give at least 1")
+            positive(name, getattr(self, name))
         self.psr_ = self.model if isinstance(self.model, PSR) else _taught(self.model, data)
         states = self.psr_.states(data)
         self.rewards_ = linear_values(self.psr_, states, data, data.rewards, self.ridge)

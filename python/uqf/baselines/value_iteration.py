@@ -7,10 +7,18 @@ from typing import Self
 
 import numpy as np
 
+from uqf.episodes.checks import positive
 from uqf.learn.plan.belief_model import BeliefModel, Floats, infinite_horizon_model, tabular_model
 from uqf.learn.plan.plan_policy import PlanPolicy
 from uqf.learn.plan.values import optimal_values, policy_values
 from uqf.worlds.environments import TabularPOMDP
+
+
+def checked_horizon(horizon: int | None) -> int | None:
+    """A number of steps that count, or None for all of them."""
+    if horizon is not None and operator.index(horizon) < 1:
+        raise ValueError(f"horizon = {horizon}: give at least one step, or None for an endless future")
+    return horizon
 
 
 def backup(model: BeliefModel, values: Floats) -> Floats:
@@ -71,9 +79,7 @@ class ValueIteration:
     """
 
     def __init__(self, *, horizon: int | None = None) -> None:
-        if horizon is not None and operator.index(horizon) < 1:
-            raise ValueError(f"horizon = {horizon}: give at least one step, or None for an endless future")
-        self.horizon = horizon
+        self.horizon = checked_horizon(horizon)
 
     def solve(self, pomdp: TabularPOMDP) -> Self:
         """Computes the values of this model."""
@@ -162,10 +168,8 @@ class FIB(QMDP):
     def __init__(self, *, tolerance: float = 1e-6, max_iterations: int = 100_000) -> None:
         if not tolerance > 0.0:
             raise ValueError(f"tolerance = {tolerance}: give a positive number")
-        if operator.index(max_iterations) < 1:
-            raise ValueError(f"max_iterations = {max_iterations}: give at least one")
         self.tolerance = tolerance
-        self.max_iterations = max_iterations
+        self.max_iterations = positive("max_iterations", max_iterations)
 
     def _table(self, model: BeliefModel) -> Floats:
         return informed_values(model, self.tolerance, self.max_iterations)

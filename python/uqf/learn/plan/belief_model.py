@@ -100,10 +100,12 @@ class BeliefModel:
         belief, action, seen = np.unravel_index(places, chances.shape)
         return places, arrivals[belief, action] * self.observations[action, :, seen]
 
-    def summed(self, places: NDArray[np.intp], values: Floats, beliefs: int = 1) -> Floats:
-        """Sums (beliefs, A) over observations, from values (R,) of the `successors` of so many."""
-        sums = np.bincount(places // self.n_observations, values, minlength=beliefs * self.n_actions)
-        return np.asarray(sums.reshape(beliefs, self.n_actions), np.float64)
+    def ahead(self, beliefs: ArrayLike, places: NDArray[np.intp], values: Floats) -> Floats:
+        """What each action is worth (..., A) at beliefs (..., S), from values (R,) of their `successors`."""
+        at = np.asarray(beliefs)
+        cells = at[..., 0].size * self.n_actions
+        following = np.bincount(places // self.n_observations, values, minlength=cells)
+        return np.asarray(at @ self.rewards.T + self.discount * following.reshape(*at.shape[:-1], -1))
 
     def before(self, action: int, values: Floats) -> Floats:
         """What is expected (S, ...) before an action of what states are worth (S, ...) after it."""

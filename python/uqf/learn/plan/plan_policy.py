@@ -86,20 +86,17 @@ class PlanPolicy(ValuePolicy):
             return np.zeros(self.n_actions)
         if self.lookahead:
             places, successors = self.model.successors(belief)
-            following = self.model.summed(places, (successors @ self._usable(left, 1).T).max(axis=1))[0]
-            return np.asarray(self.model.rewards @ belief + self.model.discount * following)
+            return self.model.ahead(belief, places, (successors @ self._after(left).T).max(axis=1))
         values = np.full(self.n_actions, -np.inf)
         chosen = slice(None) if left is None else self.stages == left
         np.maximum.at(values, self.actions[chosen], self.vectors[chosen] @ belief)
         return values
 
-    def _usable(self, left: int | None, later: int) -> Floats:
-        """Plans for the steps that are left `later` steps from now; the end of all is worth nothing."""
+    def _after(self, left: int | None) -> Floats:
+        """Plans for the steps that are left after the next one; the end of all is worth nothing."""
         if left is None or self.stages is None:
             return self.vectors
-        return (
-            self.vectors[self.stages == left - later] if left > later else np.zeros((1, self.model.n_states))
-        )
+        return self.vectors[self.stages == left - 1] if left > 1 else np.zeros((1, self.model.n_states))
 
     def parts(self) -> Record:
         """The arguments that make this policy again, the model as arrays."""
