@@ -8,7 +8,7 @@ import os
 import numpy as np
 
 from uqf.coding.codebook import Codebook
-from uqf.files import whole_file
+from uqf.files import refuse_other_kind, whole_file
 from uqf.policies.policy import CompiledPolicy
 from uqf.storage.onnx_graph import Graph
 from uqf.storage.onnx_steps import step_of
@@ -43,6 +43,8 @@ def export_onnx(
     ------
     TypeError
         If policies of this kind cannot be exported.
+    ValueError
+        If the suffix of the path belongs to another kind of file.
 
     Examples
     --------
@@ -52,6 +54,7 @@ def export_onnx(
     >>> os.path.exists("tiger.onnx")
     True
     """
+    refuse_other_kind(path, ".onnx")
     step = step_of(policy)
     graph = Graph()
     state, action, observation = "state", "action", "observation"
@@ -70,10 +73,10 @@ def export_onnx(
             "values": (step.values(graph, after), np.float64, [policy.n_actions]),
         },
     )
-    told = {name: str(getattr(policy, name)) for name in ("n_actions", "n_observations", "temperature")}
+    metadata = {name: str(getattr(policy, name)) for name in ("n_actions", "n_observations", "temperature")}
     if codebook is not None:
-        told["codebook"] = json.dumps(codebook.to_dict(), ensure_ascii=False)
-    for name, text in told.items():
+        metadata["codebook"] = json.dumps(codebook.to_dict(), ensure_ascii=False)
+    for name, text in metadata.items():
         model.metadata_props.add(key=name, value=text)
     with whole_file(path) as file:
         file.write(model.SerializeToString())

@@ -198,8 +198,8 @@ def automaton_step(policy: AutomatonPolicy, parts: Record) -> Step:
         chosen = graph("Where", fine, moved, graph("Where", fine_again, again, last))
         unseen = graph("Less", place, graph.integer(0))
         row = graph("Where", unseen, graph.integer(seen), place)
-        told = _vector(graph, graph.cast(row, np.float64))
-        after = graph("Concat", graph("Where", unseen, before, chosen), told, axis=0)
+        row_kept = _vector(graph, graph.cast(row, np.float64))
+        after = graph("Concat", graph("Where", unseen, before, chosen), row_kept, axis=0)
         begins = graph("Equal", action, graph.integer(policy.n_actions))
         return graph("Where", graph("And", begins, unseen), state, after)
 

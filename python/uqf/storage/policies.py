@@ -77,6 +77,8 @@ def save(
     ------
     TypeError
         If the policy is of a kind that no file holds.
+    ValueError
+        If the suffix of the path belongs to another kind of file, or the codebook to another policy.
 
     Examples
     --------

@@ -14,7 +14,7 @@ import safetensors.numpy
 from safetensors import SafetensorError
 
 from uqf.errors import FileFormatError
-from uqf.files import read_ordinary, whole_file
+from uqf.files import read_ordinary, refuse_other_kind, whole_file
 from uqf.types import AnyArray, Record
 
 Arrays = dict[str, AnyArray]
@@ -26,6 +26,7 @@ DAMAGE = (SafetensorError, LookupError, TypeError, ValueError, AttributeError, R
 
 def write_tensors(path: str | os.PathLike[str], key: str, header: Header, tensors: Arrays) -> None:
     """Writes the file whole or not at all; `header` holds what JSON knows, `format` among it."""
+    refuse_other_kind(path, ".safetensors")
     try:
         # Through JSON and back, so that what is checked is what is written.
         header = json.loads(json.dumps(header, allow_nan=False))
