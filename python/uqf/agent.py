@@ -42,7 +42,7 @@ class Agent:
         any, observations and actions are codes.
     actions : sequence, optional
         What `act` gives for every action, ``world.actions`` of a `uqf.GymnasiumWorld` for example; by default what the
-        codebook tells, names, numbers or arrays, or codes.
+        codebook has, names, numbers or arrays, or codes.
     n : int, optional
         Number of parallel episodes: `act` then gives a list, and `observe` and `reset` take `n` observations, in a list
         or an array, or stacked in tuples and mappings as the vector environments of Gymnasium show them.

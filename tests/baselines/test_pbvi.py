@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import uqf
-from uqf.baselines import FIB, PBVI, QMDP, BeliefModel, ExactValueIteration
+from uqf.baselines import FIB, PBVI, QMDP, BeliefModel, ExactValueIteration, ValueIteration
 from uqf.baselines.alpha_vectors import AlphaVectors, undominated
 from uqf.baselines.pbvi import Search, SearchSettings
 from uqf.baselines.sawtooth import Sawtooth
@@ -154,22 +154,22 @@ def test_undominated_keeps_the_first_of_equals():
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    ("planner", "name", "value"),
     [
-        ({"tolerance": 0.0}, "tolerance = 0.0"),
-        ({"seconds": -1.0}, "seconds = -1.0"),
-        ({"iterations": 0}, "iterations = 0"),
+        (PBVI, "tolerance", 0.0),
+        (PBVI, "seconds", -1.0),
+        (PBVI, "iterations", 0),
+        (FIB, "tolerance", -1.0),
+        (FIB, "max_iterations", 0),
+        (ExactValueIteration, "horizon", 0),
+        (ExactValueIteration, "tolerance", 0.0),
+        (ExactValueIteration, "max_vectors", 0),
+        (ValueIteration, "horizon", -3),
     ],
 )
-def test_bad_arguments(arguments, message):
-    with pytest.raises(ValueError, match=message):
-        PBVI(**arguments)
-
-
-@pytest.mark.parametrize("arguments", [{"tolerance": -1.0}, {"max_iterations": 0}])
-def test_bad_arguments_of_fib(arguments):
-    with pytest.raises(ValueError, match=next(iter(arguments))):
-        FIB(**arguments)
+def test_bad_arguments_are_named(planner, name, value):
+    with pytest.raises(ValueError, match=f"{name} = {value}"):
+        planner(**{name: value})
 
 
 def test_same_seed_same_plans(cheese_maze):

@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import uqf
+from dynamic_programming import observable_optimum
 from uqf.baselines import BeliefModel, OneStepBelief, ValueIteration
 from uqf.baselines.value_iteration import backup, blind_values, observable_values
 from uqf.learn.plan.values import policy_values
@@ -23,12 +24,11 @@ def random_pomdp(seed, states=5, actions=3):
     )
 
 
-@pytest.mark.parametrize(
-    ("name", "optimum"), [("near", 0.9368), ("mid", 0.9233), ("far", 0.8702), ("hamilton", 0.9294)]
-)
-def test_grid_worlds_when_the_state_is_seen(name, optimum):
+@pytest.mark.parametrize("name", ["near", "mid", "far", "hamilton"])
+def test_grid_worlds_when_the_state_is_seen(name):
     grid = uqf.make(f"gridworld-{name}").tabular()
-    assert ValueIteration(horizon=100).solve(grid).upper_bound_ == pytest.approx(optimum, abs=1e-4)
+    optimum = observable_optimum(grid, 100, grid.discount)
+    assert ValueIteration(horizon=100).solve(grid).upper_bound_ == pytest.approx(optimum)
 
 
 @pytest.mark.parametrize(("name", "reference"), [("near", 0.919), ("mid", 0.904), ("far", 0.846)])
@@ -68,9 +68,3 @@ def test_discount_one_needs_a_horizon(grid_4x3):
     # left, we for each move that does not reach an exit: one less.
     values = ValueIteration(horizon=200).solve(undiscounted).values_
     assert values[0] == pytest.approx(0.812 + 0.04, abs=1e-3)
-
-
-@pytest.mark.parametrize("horizon", [0, -3])
-def test_bad_horizon(horizon):
-    with pytest.raises(ValueError, match=f"horizon = {horizon}"):
-        ValueIteration(horizon=horizon)

@@ -162,7 +162,7 @@ def value_range(data: Trajectories, discount: float) -> tuple[float, float]:
 def fitted_features(
     representation: Representation | None, data: Trajectories
 ) -> tuple[Representation, _core.Features]:
-    """The representation, taught if it is a learner, and its compiled features."""
+    """The representation, fitted if it is a learner, and its compiled features."""
     if isinstance(representation, PSR):
         return representation, representation.features
     if isinstance(representation, AutomatonPolicy):

@@ -260,9 +260,9 @@ class Search:
 
     def improve(self, point: Point) -> None:
         """Backs up the lower bound at a point; a plan that helps there is kept."""
-        found = self.plans.backup(self.model, point.belief[np.newaxis])
-        if found.values(point.belief) > self.plans.values(point.belief) + 1e-4 * self.tolerance:
-            self.plans = self.plans.merged(found)
+        plan = self.plans.backup(self.model, point.belief[np.newaxis])
+        if plan.values(point.belief) > self.plans.values(point.belief) + 1e-4 * self.tolerance:
+            self.plans = self.plans.merged(plan)
             if len(self.plans.actions) > self.settings.growth * self._kept:
                 self.plans = self.plans.best_at(self.beliefs())
                 self._kept = max(len(self.plans.actions), self.settings.min_plans)

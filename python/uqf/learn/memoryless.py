@@ -1,4 +1,4 @@
-"""What a learner with memory has to beat at least: a table over the last few symbols, and chance."""
+"""What a learner with memory has to beat at least: a table over the last symbols, and chance."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class MemorylessQ(Learner):
         Longest context; the start of the episode counts as a symbol of its own.
     target : "monte-carlo" or "q-learning"
         Average the returns that were seen (values of the policy that collected the data: one step of policy
-        improvement), or repeat r + discount · max Q(next context) on the log until it settles. Trap: contexts
+        improvement), or repeat r + discount · max Q(next context) on the log until it converges. Trap: contexts
         are not states, so the fixed point of the second need not be the value of any policy.
     discount : float in [0, 1]
         Of the returns to maximise.

@@ -117,10 +117,10 @@ class Model:
 
     def trained(self, data: Trajectories, rng: np.random.Generator) -> Model:
         """After some iterations, each on other episodes."""
-        few = max(1, round(BATCH_STEPS * len(data) / data.n_steps))
+        episodes = max(1, round(BATCH_STEPS * len(data) / data.n_steps))
         model, known = self, None
         for follows in np.linspace(*FOLLOWS, ITERATIONS):
-            batch = data if few >= len(data) else data[np.sort(rng.permutation(len(data))[:few])]
+            batch = data if episodes >= len(data) else data[np.sort(rng.permutation(len(data))[:episodes])]
             counts = [data.n_steps / batch.n_steps * part for part in model.counted(batch)[1:]]
             if known is None:
                 known = counts

@@ -214,9 +214,9 @@ class Model:
 
     def table(self, pairs: FloatArray, unknown: float) -> FloatArray:
         """(states, actions), with something else where an action was never tried."""
-        found = np.full(self.counts.n_states * self.counts.n_actions, unknown)
-        found[self.counts.cells] = pairs
-        return found.reshape(self.counts.n_states, self.counts.n_actions)
+        table = np.full(self.counts.n_states * self.counts.n_actions, unknown)
+        table[self.counts.cells] = pairs
+        return table.reshape(self.counts.n_states, self.counts.n_actions)
 
 
 def best_prior(data: Trajectories) -> float:

@@ -108,7 +108,7 @@ def save(
 
 
 def load(path: str | os.PathLike[str]) -> Storable:
-    """The policy of a file that `save` wrote; `inspect_policy` tells the rest of what it holds.
+    """The policy of a file that `save` wrote; `inspect_policy` shows the rest of what it holds.
 
     Nothing in the file is executed, and it takes no more memory than a few times its size.
 
@@ -142,7 +142,7 @@ def load(path: str | os.PathLike[str]) -> Storable:
         policy = _put_together(header, header.kind, header.parts, tensors)
         if (policy.n_actions, policy.n_observations) != (header.n_actions, header.n_observations):
             raise ValueError(
-                f"the header promises {header.n_actions} actions, {header.n_observations} observations"
+                f"the header says {header.n_actions} actions, {header.n_observations} observations"
             )
         return policy
 

@@ -135,7 +135,7 @@ def test_wrong_requests_name_the_way_out():
     with pytest.raises(ValueError, match="action_bins = 0: give a whole number"):
         follow(action_bins=0)
     book = follow(action_bins=3).codebook
-    with pytest.raises(ValueError, match="the codebook tells the actions: leave out action_bins"):
+    with pytest.raises(ValueError, match="the codebook has the actions: leave out action_bins"):
         follow(action_bins=3, codebook=book)
     with pytest.raises(ValueError, match=r"arrays of shape \(1,\), those of the environment Discrete"):
         follow(spaces.Discrete(3), codebook=book)

@@ -43,7 +43,7 @@ LEARNED_BLOCK = 50
 class GymnasiumWorld(PlayedWorld):
     """A Gymnasium environment with finitely many actions, or made so; its observations become codes of a codebook.
 
-    What `reset` shows is part of every episode: `rollout` records it as `first_observations`, and policies are told.
+    What `reset` shows is part of every episode: `rollout` records it as `first_observations`, and policies see it.
     Every episode has a seed of its own, so it is the same whatever was played before it; this needs an environment
     that draws its random numbers from the seed of `reset`, as those of Gymnasium do.
 
