@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import uqf
-from uqf.experiments.animation import (
+from uqf.paper.animation import (
     cells_of_states,
     exact_beliefs,
     journey,

@@ -8,11 +8,11 @@ from typer.testing import CliRunner
 
 import uqf
 from uqf.cli.commands import app
-from uqf.experiments import worlds
-from uqf.experiments.frames import Frames, Rival
-from uqf.experiments.gymnasium_places import GYMNASIUM, POPGYM, POSITION_ONLY, GymnasiumPlace, registered
-from uqf.experiments.rival_settings import SETTINGS, Setting
-from uqf.experiments.rivals import RawLog
+from uqf.paper import worlds
+from uqf.paper.frames import Frames, Rival
+from uqf.paper.gymnasium_places import GYMNASIUM, POPGYM, POSITION_ONLY, GymnasiumPlace, registered
+from uqf.paper.rival_settings import SETTINGS, Setting
+from uqf.paper.rivals import RawLog
 
 LAKE = GymnasiumPlace("FrozenLake-v1", 40, 20, played=70)
 
@@ -117,7 +117,7 @@ def test_rivals_are_played_beside_the_others(monkeypatch):
         return Rival(log.frames(setting), lambda rows, starts: np.zeros(len(rows), np.int64))
 
     monkeypatch.setattr(worlds, "find_spec", lambda name: name)
-    monkeypatch.setattr("uqf.experiments.rivals.offline", offline)
+    monkeypatch.setattr("uqf.paper.rivals.offline", offline)
     found = {one.method: one for one in worlds.contest(LAKE, range(1), rivals=True)}
     assert learned == [(SETTINGS[LAKE.name], False), (SETTINGS[LAKE.name], True)]
     assert found["DiscreteCQL"].score == found["behaviour cloning"].score >= 0.0

@@ -8,8 +8,8 @@ from typer.testing import CliRunner
 
 import uqf
 from uqf.cli.commands import app
-from uqf.experiments import gymnasium_places, worlds
-from uqf.experiments.gymnasium_places import GYMNASIUM, POSITION_ONLY, GymnasiumPlace
+from uqf.paper import gymnasium_places, worlds
+from uqf.paper.gymnasium_places import GYMNASIUM, POSITION_ONLY, GymnasiumPlace
 
 
 @pytest.fixture

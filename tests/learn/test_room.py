@@ -9,7 +9,7 @@ CODE = """
 import sys
 import numpy as np
 import uqf
-from uqf.experiments.scale import peak_megabytes
+from uqf.paper.scale import peak_megabytes
 
 name, n_observations, n_actions, n_steps = sys.argv[1], *map(int, sys.argv[2:])
 rng = np.random.default_rng(0)

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import uqf
-from uqf.experiments import Store, gridworld, spocman
-from uqf.experiments.spocman_report import summary
+from uqf.paper import Store, gridworld, spocman
+from uqf.paper.spocman_report import summary
 
 
 def test_every_method_of_both_experiments_is_scored(finished):

@@ -7,7 +7,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import uqf
-from uqf.experiments import Cell, Store
+from uqf.paper import Cell, Store
 
 CELLS = [Cell("trial", method, {"world": "w", "episodes": n}, 0) for method in ("a", "b") for n in (1, 2)]
 

@@ -1,4 +1,4 @@
-"""What it costs to add a day, and what travels between machines: ``python -m uqf.experiments.scale_sums``."""
+"""What it costs to add a day, and what travels between machines: ``python -m experiments.scale_sums``."""
 
 from __future__ import annotations
 

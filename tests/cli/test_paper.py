@@ -5,8 +5,8 @@ import json
 from typer.testing import CliRunner
 
 from uqf.cli.commands import app
-from uqf.experiments import Store, gridworld, spocman
-from uqf.experiments.cells import code
+from uqf.paper import Store, gridworld, spocman
+from uqf.paper.cells import code
 
 
 def test_a_second_run_does_nothing_and_says_the_same(finished):

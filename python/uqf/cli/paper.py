@@ -13,17 +13,17 @@ import typer
 from rich.console import Console
 
 from uqf.cli.terminal import plain_table, progress_bar, stoppable, tell
-from uqf.experiments import gridworld
-from uqf.experiments.cells import Cell, Row, Store, code
-from uqf.experiments.gridworld import GridWorld
-from uqf.experiments.gridworld_report import curves, table_lines, table_sizes
-from uqf.experiments.report import write_report
-from uqf.experiments.spocman import SPocMan
-from uqf.experiments.spocman_report import longest_fitted_q, summary, time_ratios
+from uqf.paper import gridworld
+from uqf.paper.cells import Cell, Row, Store, code
+from uqf.paper.gridworld import GridWorld
+from uqf.paper.gridworld_report import curves, table_lines, table_sizes
+from uqf.paper.report import write_report
+from uqf.paper.spocman import SPocMan
+from uqf.paper.spocman_report import longest_fitted_q, summary, time_ratios
 from uqf.types import Record
 
 if TYPE_CHECKING:
-    from uqf.experiments.worlds import Result
+    from uqf.paper.worlds import Result
 
 
 class Name(StrEnum):
@@ -115,7 +115,7 @@ def worlds(
     as_json: Json = False,
 ) -> None:
     """Learns worlds that others wrote from random logs, beside the tables that people would pick instead."""
-    from uqf.experiments.worlds import Result, contest, places
+    from uqf.paper.worlds import Result, contest, places
 
     console, results = Console(stderr=as_json), list[Result]()
     with stoppable(console, "Nothing is kept; give fewer seeds for a first look."):
@@ -133,7 +133,7 @@ def worlds(
 
 
 def _world_table(name: str, results: list[Result], console: Console) -> None:
-    from uqf.experiments.worlds import summary
+    from uqf.paper.worlds import summary
 
     table = plain_table(name, "method", "return", "± s.e.", "CPU seconds")
     for method, (mean, error, seconds) in summary(results)[name].items():
