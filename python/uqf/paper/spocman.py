@@ -18,7 +18,7 @@ from uqf.learn.uqf import UQF
 from uqf.paper.cells import Cell, Result
 from uqf.paper.contest import Contestant, Size, choosing, replay, run_learner, score, train
 from uqf.policies.policy import Policy, TablePolicy
-from uqf.reading.progress import Callback, Progress
+from uqf.reading.progress import Callback
 from uqf.types import Raw, Record
 from uqf.worlds.environments import Environment
 from uqf.worlds.named import make
@@ -165,9 +165,9 @@ class SPocMan:
         def watch(learner: Learner) -> Callback:
             began = time.process_time()
 
-            def progress(told: Progress) -> None:
-                if told.done in rounds and told.done not in kept:
-                    kept[told.done] = (learner.policy_, time.process_time() - began)
+            def progress(stage: str, done: int, total: int) -> None:
+                if stage.endswith("rounds") and done in rounds and done not in kept:
+                    kept[done] = (learner.policy_, time.process_time() - began)
 
             return progress
 
