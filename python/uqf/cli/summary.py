@@ -106,7 +106,7 @@ def judged(policy: Policy | None, header: PolicyHeader, data: Trajectories, **op
 
 def estimate_report(estimate: ope.Estimate) -> Report:
     """Figures and verdict of an off-policy estimate; there is no figure for a return that is not known."""
-    told = estimate.guess is None
+    told = estimate.answer is not ope.Answer.UNKNOWN
     low, high = estimate.interval
     return {
         "expected return": estimate.text(),
@@ -117,7 +117,7 @@ def estimate_report(estimate: ope.Estimate) -> Report:
         "from": low if told else None,
         "to": high if told else None,
         "confidence": estimate.level if told else None,
-        "guess": estimate.guess,
+        "guess": None if told else estimate.mean,
         "method": estimate.method,
         "effective episodes": estimate.effective_sample_size,
         "logged episodes": estimate.episodes,
@@ -128,7 +128,7 @@ def estimate_report(estimate: ope.Estimate) -> Report:
 def worries(estimate: ope.Estimate, data: Trajectories, diagnostics: Record) -> list[str]:
     """What a careful reader would ask about, most serious first."""
     found = []
-    if not estimate.sufficient:
+    if not estimate.known:
         found.append(
             f"The expected return is {estimate.text()}: {estimate.lack} Try the policy on a small share of the "
             "traffic first."
