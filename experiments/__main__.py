@@ -1,7 +1,7 @@
 """``python -m experiments TABLE``: one runner for all tables.
 
-Results go to ``OUT/TABLE.jsonl``, one line for every (world, method, seed), and are never made again; an interrupted run
-goes on where it stopped.
+Results go to ``OUT/TABLE.jsonl``, one line for every (world, method, seed), and are never made again: an interrupted
+run goes on where it stopped.
 """
 
 from __future__ import annotations

@@ -59,6 +59,7 @@ class Trial:
 
     @cached_property
     def env(self) -> Env:
+        """The world, with the codebook of this seed."""
         return self.world.make(self.seed)
 
     @cached_property

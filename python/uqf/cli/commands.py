@@ -130,40 +130,41 @@ def fit(
     sample of its episodes. With --learner nothing is compared and nothing is held out; UQF is the paper's.
     """
     if learner is not None and learner not in LEARNERS:
-        raise typer.BadParameter(
-            f"{learner!r} is not one of {', '.join(LEARNERS)}", param_hint="--learner"
-        )
+        raise typer.BadParameter(f"{learner!r} is not one of {', '.join(LEARNERS)}", param_hint="--learner")
     paths = check_outputs(log, out=(out, ".safetensors"), report=(report, ".html"))
     from uqf.cli.summary import fit_report, plain_values
     from uqf.cli.tables import show
     from uqf.reports.report import Report
     from uqf.reports.study import Study
 
-    with stoppable(f"{out} is as it was; the same command starts again."), about(log):
-        with progress_line() as progress:
-            progress(f"reading {log}", 0, 0)
-            named = log_columns(columns, action_bins)
-            streamed = log.is_dir() or (learner is not None and log.suffix == ".parquet")
-            data = (
-                uqf.Shards(log, columns=named)
-                if streamed and not clean
-                else uqf.read_log(log, columns=named, clean=clean)
-            )
-            if learner is None:
-                fitted = uqf.fit(data, discount=discount, holdout=holdout, seed=seed, progress=progress)
-                page = Report(Study.of(fitted, data, discount=discount, seed=seed, progress=None), seed)
-                if report is not None or as_json:
-                    page.complete(progress)
-                parts = fit_report(fitted, page)
-                whole: Record = {"report": page.as_dict() if as_json else None, "page": report and str(report)}
-                if report is not None:
-                    page.write(report)
-            else:
-                fitted = _made(learner, discount, seed).fit(data, progress=progress)
-                parts, whole = {"learned": plain_values(fitted.diagnostics_)}, {}
-                if report is not None:
-                    fitted.report(data, report, seed=seed, progress=progress)
-            fitted.save(out)
+    with (
+        stoppable(f"{out} is as it was; the same command starts again."),
+        about(log),
+        progress_line() as progress,
+    ):
+        progress(f"reading {log}", 0, 0)
+        named = log_columns(columns, action_bins)
+        streamed = log.is_dir() or (learner is not None and log.suffix == ".parquet")
+        data = (
+            uqf.Shards(log, columns=named)
+            if streamed and not clean
+            else uqf.read_log(log, columns=named, clean=clean)
+        )
+        if learner is None:
+            fitted = uqf.fit(data, discount=discount, holdout=holdout, seed=seed, progress=progress)
+            page = Report(Study.of(fitted, data, discount=discount, seed=seed, progress=None), seed)
+            if report is not None or as_json:
+                page.complete(progress)
+            parts = fit_report(fitted, page)
+            whole: Record = {"report": page.as_dict() if as_json else None, "page": report and str(report)}
+            if report is not None:
+                page.write(report)
+        else:
+            fitted = _made(learner, discount, seed).fit(data, progress=progress)
+            parts, whole = {"learned": plain_values(fitted.diagnostics_)}, {}
+            if report is not None:
+                fitted.report(data, report, seed=seed, progress=progress)
+        fitted.save(out)
     whole["policy"] = str(out)
     show(parts | (whole if as_json else {"written": list(map(str, paths))}), as_json)
 

@@ -17,7 +17,9 @@ def stop(number: int, frame: object) -> None:
     No exception is raised: modules that are being loaded, and callbacks of libraries, turn one into other errors.
     """
     getattr(sys.modules.get("uqf.files"), "remove_unfinished", lambda: None)()
-    shown = f"\x1b[?25h\nStopped. {ADVICE[-1] if ADVICE else ''}\n"  # a progress bar may have hidden the cursor
+    shown = (
+        f"\x1b[?25h\nStopped. {ADVICE[-1] if ADVICE else ''}\n"  # a progress bar may have hidden the cursor
+    )
     os.write(2, (shown if os.isatty(2) else shown[6:]).encode())
     os._exit(INTERRUPTED)
 

@@ -35,9 +35,7 @@ Clean = Annotated[
 ]
 ActionBins = Annotated[
     int | None,
-    typer.Option(
-        help="Cut numeric actions into so many cells; the policy does the median of a cell.", min=2
-    ),
+    typer.Option(help="Cut numeric actions into so many cells; the policy does the median of a cell.", min=2),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")]
 Discount = Annotated[float, typer.Option(help="Worth of a reward one step later.", min=0.0, max=1.0)]
