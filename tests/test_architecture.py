@@ -42,7 +42,7 @@ LAYERS = [
     {"baselines"},
     {"ope"},
     {"reports"},
-    {"experiments"},
+    {"paper"},
     {"cli", "__main__"},
 ]
 
@@ -149,7 +149,7 @@ def test_a_python_module_imports_only_from_its_own_layer_and_above(path):
             assert layer_of(name) <= layer_of(own), f"{own} imports {name}"
         else:
             # A name of the package itself: only the topmost layers may use the public surface.
-            assert layer_of(own) >= layer_of("experiments"), f"{own} imports uqf.{name}"
+            assert layer_of(own) >= layer_of("paper"), f"{own} imports uqf.{name}"
 
 
 def test_every_module_has_its_layer():

@@ -37,7 +37,6 @@ _MODULES = {
     "policies.batches": "batch",
     "policies.policy": "AutomatonPolicy BeliefPolicy ContextPolicy FilterPolicy ObservationPolicy Policy TablePolicy",
     "reading.cluster": "dask_shards",
-    "reading.progress": "Progress",
     "reports.report": "report",
     "storage.onnx": "export_onnx",
     "storage.policies": "inspect_policy load save",

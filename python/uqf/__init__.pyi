@@ -57,7 +57,6 @@ from uqf.policies.policy import ObservationPolicy as ObservationPolicy
 from uqf.policies.policy import Policy as Policy
 from uqf.policies.policy import TablePolicy as TablePolicy
 from uqf.reading.cluster import dask_shards as dask_shards
-from uqf.reading.progress import Progress as Progress
 from uqf.reports.report import report as report
 from uqf.storage.onnx import export_onnx as export_onnx
 from uqf.storage.policies import inspect_policy as inspect_policy

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uqf import _core
+from uqf.episodes.sums import standard_error
 from uqf.episodes.trajectories import Trajectories
 from uqf.policies.policy import CompiledPolicy, Policy, chooser
 from uqf.worlds.environments import Environment
@@ -74,8 +75,7 @@ class Score:
     @property
     def stderr(self) -> float:
         """Standard error of the mean; infinite for a single episode."""
-        count = len(self.returns)
-        return float(self.returns.std(ddof=1) / np.sqrt(count)) if count > 1 else float("inf")
+        return standard_error(self.returns)
 
     def __repr__(self) -> str:
         return f"Score({self.mean:.4g} ± {self.stderr:.2g}, {len(self.returns)} episodes)"

@@ -255,7 +255,3 @@ class NoisyQ(Learner):
             terminal=np.arange(states + 1) == states,
             horizon=horizon,
         )
-
-    def work(self, steps: int) -> float:
-        """About how many nanoseconds learning from so many steps takes."""
-        return 1e8 + 1500.0 * min(steps, BATCH_STEPS) * ITERATIONS

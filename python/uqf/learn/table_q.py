@@ -142,10 +142,6 @@ class TableQ(Learner):
             "notes": [] if exact else [f"planning stopped within {plan.error:.3g} of the exact values"],
         }
 
-    def work(self, steps: int) -> float:
-        """About how many nanoseconds learning from so many steps takes."""
-        return 2e8 + 600.0 * steps
-
 
 @dataclass(frozen=True)
 class Model:

@@ -61,6 +61,10 @@ class PolicyHeader:
         discount = self.settings.get("discount")
         return 1.0 if discount is None else float(discount)
 
+    def taught_by(self, data: Trajectories) -> bool:
+        """Whether the policy was learned from these very episodes, in any order."""
+        return fingerprint(data) == self.data_fingerprint
+
 
 @dataclass(frozen=True)
 class Origin:

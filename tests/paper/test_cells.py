@@ -1,4 +1,3 @@
-import csv
 import json
 import multiprocessing
 
@@ -7,7 +6,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import uqf
-from uqf.experiments import Cell, Store
+from uqf.paper import Cell, Store
 
 CELLS = [Cell("trial", method, {"world": "w", "episodes": n}, 0) for method in ("a", "b") for n in (1, 2)]
 
@@ -60,28 +59,10 @@ def test_a_line_cut_short_by_a_crash_is_dropped_and_run_again(tmp_path, kept):
     assert [row.cell for row in store.rows()] == CELLS
 
 
-def test_rows_say_where_they_come_from_and_become_a_table(tmp_path):
+def test_rows_say_where_they_come_from(tmp_path):
     store = Store(tmp_path, "trial")
     store.run(CELLS, result_of)
     assert {"uqf", "numpy", "python", "machine", "processor", "cores", "time"} <= set(store.rows()[0].origin)
-    with open(store.write_csv(), newline="") as file:
-        lines = list(csv.DictReader(file))
-    assert [float(line["return"]) for line in lines] == [1.0, 2.0, 1.0, 2.0]
-    assert [line["method"] for line in lines] == ["a", "a", "b", "b"]
-
-
-def test_results_by_rounds_become_a_line_each(tmp_path):
-    store = Store(tmp_path, "trial")
-    store.run(
-        CELLS[:1], lambda cell: {"chosen": {}, "by_rounds": [{"rounds": n, "return": -n} for n in (10, 50)]}
-    )
-    with open(store.write_csv(), newline="") as file:
-        lines = list(csv.DictReader(file))
-    assert [(line["rounds"], line["return"], line["episodes"]) for line in lines] == [
-        ("10", "-10", "1"),
-        ("50", "-50", "1"),
-    ]
-    assert all(line["numpy"] and line["processor"] for line in lines)
 
 
 def _write(folder, seed):

@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from uqf.experiments import gridworld, gridworld_report, spocman, spocman_report
-from uqf.experiments.cells import Cell, Row, Store
-from uqf.experiments.policies_report import replays, spectra
-from uqf.experiments.spocman_report import longest_fitted_q, summary, time_ratios
 from uqf.files import whole_file
 from uqf.page.figures import standalone
 from uqf.page.parts import document, style, tiles
+from uqf.paper import gridworld, gridworld_report, spocman, spocman_report
+from uqf.paper.cells import Cell, Row, Store
+from uqf.paper.policies_report import replays, spectra
+from uqf.paper.spocman_report import longest_fitted_q, summary, time_ratios
 from uqf.printable import escape
 
 #: What differs from row to row on the same machine.

@@ -1,4 +1,4 @@
-"""How time and memory grow: ``python -m uqf.experiments.scale --help``. The figures of docs/scale.md come from here."""
+"""How time and memory grow: ``python -m experiments.scale --help``. The figures of docs/scale.md come from here."""
 
 from __future__ import annotations
 
@@ -153,7 +153,7 @@ def table(costs: Sequence[Cost]) -> str:
 
 def main() -> None:
     """Measures and prints a table, and the raw figures as JSON."""
-    parser = argparse.ArgumentParser(prog="python -m uqf.experiments.scale", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m experiments.scale", description=__doc__)
     parser.add_argument("what", choices=("curves", "folder"), help="all curves, or a single fit to a folder")
     parser.add_argument("--steps", type=int, default=10_000_000, help="steps of the largest data set")
     parser.add_argument("--threads", type=int, default=1)

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import csv
 import hashlib
-import io
 import json
 import os
 import platform
 import time
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cache
+from importlib.metadata import version
 from pathlib import Path
 
-import numpy
-import scipy
-import sklearn
-
+from uqf._core import __version__
 from uqf.errors import FileFormatError
-from uqf.files import locked, whole_file
+from uqf.files import locked
 from uqf.types import Raw, Record
 
 Setting = Mapping[str, Raw]
@@ -89,13 +85,13 @@ class Store:
 
     def finished(self, cells: Iterable[Cell]) -> list[Row]:
         """The rows of these cells that are finished, in the order of `cells`."""
-        found = {row.cell.key: row for row in self.rows()}
-        return [found[cell.key] for cell in cells if cell.key in found]
+        rows = {row.cell.key: row for row in self.rows()}
+        return [rows[cell.key] for cell in cells if cell.key in rows]
 
     def missing(self, cells: Iterable[Cell]) -> list[Cell]:
         """Those of these cells that are still to be run."""
-        found = {row.cell.key for row in self.rows()}
-        return [cell for cell in cells if cell.key not in found]
+        done = {row.cell.key for row in self.rows()}
+        return [cell for cell in cells if cell.key not in done]
 
     def run(
         self,
@@ -111,38 +107,15 @@ class Store:
         for cell in missing:
             if progress is not None:
                 progress(cell, False)
-            began = time.perf_counter()
+            began = time.process_time()
             result = work(cell)
-            self._append(Row(cell, result, origin() | {"cell_seconds": f"{time.perf_counter() - began:.3f}"}))
+            self._append(Row(cell, result, origin() | {"cell_seconds": f"{time.process_time() - began:.3f}"}))
             if progress is not None:
                 progress(cell, True)
         return len(missing)
 
-    def write_csv(self) -> Path:
-        """The rows as ``<experiment>.csv``, one column per setting, plain figure of the results, and origin.
-
-        A row with results `by_rounds` becomes one line for each of them.
-        """
-        table = [line for row in self.rows() for line in _flat(row)]
-        columns = list(dict.fromkeys(name for line in table for name in line))
-        text = io.StringIO(newline="")
-        writer = csv.DictWriter(text, columns)
-        writer.writeheader()
-        writer.writerows(table)
-        path = self.path.with_suffix(".csv")
-        with whole_file(path) as file:
-            file.write(text.getvalue().encode())
-        return path
-
     def _append(self, row: Row) -> None:
-        record = {
-            "experiment": row.cell.experiment,
-            "method": row.cell.method,
-            "setting": dict(row.cell.setting),
-            "seed": row.cell.seed,
-            "result": row.result,
-            "origin": dict(row.origin),
-        }
+        record = {**asdict(row.cell), "result": row.result, "origin": row.origin}
         line = (json.dumps(record, ensure_ascii=False) + "\n").encode()
         self.path.parent.mkdir(parents=True, exist_ok=True)
         # Another run may be writing to the same folder; what it has half written must not be taken for a crash.
@@ -159,15 +132,11 @@ class Store:
 
 def origin() -> dict[str, str]:
     """Versions and machine, for the record."""
-    import uqf
-
     return {
-        "uqf": uqf.__version__,
+        "uqf": __version__,
         "code": code(),
         "python": platform.python_version(),
-        "numpy": numpy.__version__,
-        "scipy": scipy.__version__,
-        "scikit-learn": sklearn.__version__,
+        **{name: version(name) for name in ("numpy", "scipy", "scikit-learn")},
         "machine": f"{platform.system()} {platform.machine()}",
         "processor": processor(),
         "cores": str(os.cpu_count()),
@@ -194,13 +163,3 @@ def code() -> str:
     for path in sorted([*package.rglob("*.py"), *package.glob("_core*.so"), *package.glob("_core*.pyd")]):
         digest.update(path.read_bytes())
     return digest.hexdigest()[:12]
-
-
-def _flat(row: Row) -> list[Record]:
-    first = {"experiment": row.cell.experiment, "method": row.cell.method, "seed": row.cell.seed}
-    setting = {
-        name: value if isinstance(value, (str, int, float)) else json.dumps(value)
-        for name, value in row.cell.setting.items()
-    }
-    plain = {name: value for name, value in row.result.items() if not isinstance(value, (dict, list))}
-    return [first | setting | plain | part | dict(row.origin) for part in row.result.get("by_rounds", [{}])]

@@ -1,12 +1,15 @@
 """The commands that run experiments."""
 
 import json
+import subprocess
+import sys
 
+import pytest
 from typer.testing import CliRunner
 
 from uqf.cli.commands import app
-from uqf.experiments import Store, gridworld, spocman
-from uqf.experiments.cells import code
+from uqf.paper import Store, gridworld, spocman
+from uqf.paper.cells import code
 
 
 def test_a_second_run_does_nothing_and_says_the_same(finished):
@@ -49,22 +52,27 @@ def test_rows_of_other_code_are_pointed_out(finished, tmp_path):
     assert "other code" not in finished[1]
 
 
-def test_worlds_that_do_not_exist_are_told():
-    run = CliRunner().invoke(app, ["worlds", "--only", "chess"], env={"COLUMNS": "300"})
-    assert run.exit_code == 2
-    assert "no world has 'chess' in its name: " in run.output and "FrozenLake-v1" in run.output
+INTERRUPTED = """
+import os, signal, sys
+from uqf.cli import entry
+from uqf.paper import spocman
+
+def work(self, cell):
+    if cell.method != "random":
+        os.kill(os.getpid(), signal.SIGINT)
+    return {"return": 0.0, "stderr": 0.0, "seconds": None}
+
+spocman.SPocMan.work = work
+sys.argv = ["uqf", *sys.argv[1:]]
+entry.main()
+"""
 
 
-def test_ctrl_c_keeps_finished_cells_and_says_how_to_go_on(tmp_path, monkeypatch):
-    def work(self, cell):
-        if cell.method != "random":
-            raise KeyboardInterrupt
-        return {"return": 0.0, "stderr": 0.0, "seconds": None}
-
-    monkeypatch.setattr(spocman.SPocMan, "work", work)
-    run = CliRunner().invoke(app, ["reproduce", "spocman", "--size", "smallest", "--out", str(tmp_path)])
-    assert run.exit_code == 130
-    assert f"uqf reproduce spocman --size smallest --out {tmp_path}" in run.output
+def test_ctrl_c_keeps_finished_cells_and_says_how_to_go_on(tmp_path):
+    command = ["reproduce", "spocman", "--size", "smallest", "--out", str(tmp_path)]
+    run = subprocess.run([sys.executable, "-c", INTERRUPTED, *command], capture_output=True, text=True)
+    assert run.returncode == 130
+    assert f"uqf reproduce spocman --size smallest --out {tmp_path}" in run.stderr
     assert [row.cell.method for row in Store(tmp_path, "spocman").rows()] == ["random"]
 
 
@@ -85,15 +93,19 @@ def test_chosen_methods_run_into_the_same_folder(tmp_path):
     assert "'chess' is not one of" in wrong.output
 
 
-def test_quick_methods_see_more_seeds_than_slow_ones():
-    for experiment in (gridworld, spocman):
-        size = experiment.SIZES["full"]
-        run = experiment.GridWorld if experiment is gridworld else experiment.SPocMan
+@pytest.mark.parametrize("size", ["demo", "full"])
+def test_quick_methods_see_ten_seeds_and_slow_ones_enough_for_an_error(size):
+    for experiment in (gridworld.GridWorld(size), spocman.SPocMan(size)):
         seeds = {}
-        for cell in run("full").cells():
-            seeds.setdefault(cell.method, set()).add(cell.seed)
-        assert seeds["uqf"] == set(range(size.seeds))
-        assert seeds["cpsr-fitted-q"] == set(range(size.slow_seeds)) < seeds["uqf"]
+        for cell in experiment.cells():
+            if "learner" in cell.setting:
+                seeds.setdefault(cell.method, set()).add(cell.seed)
+        assert seeds["uqf"] == seeds["belief-q"] == set(range(10))
+        assert {0, 1} <= seeds["cpsr-fitted-q"] < seeds["uqf"]
+
+
+def test_the_tables_say_how_many_seeds_there_were(finished):
+    assert "over 1 seeds" in finished[1] and "CPU" in finished[1]
 
 
 def test_unknown_experiments_are_refused():

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+import time
+from dataclasses import replace
 
 import numpy as np
 
 from uqf.baselines import CPSR, POMCP, FittedQ, MemorylessQ
 from uqf.evaluate import rollout
-from uqf.experiments.cells import Cell, Result
-from uqf.experiments.contest import Clock, Contestant, choosing, replay, run_learner, score, train
 from uqf.iteration import policy_iteration
 from uqf.learn.belief_q import BeliefQ
 from uqf.learn.context_q import ContextQ
 from uqf.learn.learner import Learner
 from uqf.learn.spectral_q import SpectralQ
 from uqf.learn.uqf import UQF
+from uqf.paper.cells import Cell, Result
+from uqf.paper.contest import Contestant, Size, choosing, replay, run_learner, score, train
 from uqf.policies.policy import Policy, TablePolicy
-from uqf.reading.progress import Callback, Progress
+from uqf.reading.progress import Callback
 from uqf.types import Raw, Record
 from uqf.worlds.environments import Environment
 from uqf.worlds.named import make
@@ -44,49 +45,14 @@ LABELS = {
 }
 
 
-@dataclass(frozen=True)
-class Size:
-    """How much of the experiment to run.
-
-    What is slow sees the first `slow_seeds` seeds only. Fitted-Q goes through all `rounds` on the first `long_seeds`
-    seeds and leaves out the most on the others: 400 rounds take most of the time there is.
-    """
-
-    episodes: int
-    seeds: int
-    slow_seeds: int
-    long_seeds: int
-    scoring: int
-    rounds: tuple[int, ...]
-    trees: int
-    turns: int
-    simulations: int
-    searched: int
-    folds: int = 2
-    #: How `select` judges; models take seconds to train.
-    judge: str = "models"
-    #: Parameters of BeliefQ that are cut short.
-    cut: Record = field(default_factory=dict)
-
-
 SIZES = {
     "smallest": Size(
-        30,
-        1,
-        1,
-        1,
-        30,
-        (1, 2),
-        2,
-        turns=2,
-        simulations=4,
-        searched=2,
-        judge="gain",
+        (30,), 1, 1, 30, (1, 2), 2, 1, turns=2, simulations=4, searched=2, judge="gain",
         cut={"models": 1, "states": 4},
     ),
-    "demo": Size(500, 1, 1, 1, 2_000, (10, 50), 30, turns=10, simulations=64, searched=50),
-    "full": Size(500, 10, 5, 2, 2_000, (10, 50, 100, 400), 30, turns=40, simulations=1_024, searched=50),
-}
+    "demo": Size((500,), 10, 2, 2_000, (10, 50), 30, 2, turns=10, simulations=64, searched=50),
+    "full": Size((500,), 10, 5, 2_000, (10, 50, 100, 400), 30, 2, turns=40, simulations=1_024, searched=50),
+}  # fmt: skip
 
 
 def contestants(size: Size, discount: float) -> dict[str, Contestant]:
@@ -96,11 +62,7 @@ def contestants(size: Size, discount: float) -> dict[str, Contestant]:
     0.99999, noise over a hundred steps hides what one action does. UQF also chooses how much of the past it acts on.
     "Chosen by playing" has the settings that earned most on training seeds 100 … 103, which no table uses.
     """
-    quick: Record = {
-        "iterations": min(5, *size.rounds),
-        "trees": min(10, size.trees),
-        "discount": discount,
-    }
+    quick: Record = size.quick | {"discount": discount}
     final = {"iterations": max(size.rounds), "trees": size.trees}
     ranks, discounts = (5, 20), (0.5, 0.9)
     own = {"rank": ranks, "discount": discounts}
@@ -116,7 +78,7 @@ def contestants(size: Size, discount: float) -> dict[str, Contestant]:
         "memoryless": (MemorylessQ(discount=discount), {"k": (1, 3), "discount": discounts}),
         "cpsr-fitted-q": (FittedQ(CPSR(), **quick), below, final),
     }
-    return {method: Contestant(LABELS[method], *parts) for method, parts in learners.items()}
+    return {method: Contestant(*parts) for method, parts in learners.items()}
 
 
 def wall_avoiding(env: Environment) -> TablePolicy:
@@ -143,26 +105,25 @@ class SPocMan:
     def cells(self) -> list[Cell]:
         """The quick rows first; fitted-Q, which takes most of the time, last."""
         return [
-            Cell(EXPERIMENT, method, {"world": "spocman", "scoring": self._scoring(method), **setting}, seed)
+            Cell(EXPERIMENT, method, {"world": "spocman", "scoring": self.size.scoring} | setting, seed)
             for seed in range(self.size.seeds)
             for method, setting in self._settings(seed).items()
             if seed < self.size.slow_seeds or method not in SLOW
         ]
 
     def _settings(self, seed: int) -> dict[str, Record]:
-        size = self.size
-        data = {"episodes": size.episodes, "folds": size.folds, "judge": size.judge}
+        size, (episodes,) = self.size, self.size.episodes
         settings: dict[str, Record] = {
             "random": {},
             "wall-avoiding": {},
-            "policy-iteration": {"turns": size.turns, "episodes": size.episodes},
-            "pomcp": {"simulations": size.simulations},
+            "policy-iteration": {"turns": size.turns, "episodes": episodes},
+            "pomcp": {"simulations": size.simulations, "scoring": size.searched},
         }
         for method, contestant in self.contestants.items():
-            settings[method] = data | contestant.setting()
+            settings[method] = size.choosing(episodes) | contestant.setting()
         rounds = size.rounds if seed < size.long_seeds else size.rounds[:-1]
-        shortened = self._shortened(max(rounds))
-        settings["cpsr-fitted-q"] = data | shortened.setting() | {"rounds": list(rounds)}
+        shortened = self._shortened(max(rounds)).setting()
+        settings["cpsr-fitted-q"] |= shortened | {"rounds": list(rounds)}
         return settings
 
     def _shortened(self, rounds: int) -> Contestant:
@@ -172,54 +133,49 @@ class SPocMan:
 
     def work(self, cell: Cell) -> Result:
         """Runs one cell."""
-        env = make("spocman")
-        scoring = cell.setting["scoring"]
+        env, setting = make("spocman"), cell.setting
         if cell.method == "cpsr-fitted-q":
             return self._fitted_q(env, cell)
         if cell.method in self.contestants:
             return run_learner(env, self.contestants[cell.method], cell)
-        clock = Clock()
+        began = time.process_time()
         policy: Policy | None = None
         if cell.method == "wall-avoiding":
             policy = wall_avoiding(env)
         if cell.method == "policy-iteration":
-            learner = ContextQ(env.discount)
-            settings = {"iterations": cell.setting["turns"], "episodes": cell.setting["episodes"]}
-            policy = policy_iteration(env, learner, seed=cell.seed, **settings).policy
+            rounds: Record = {"iterations": setting["turns"], "episodes": setting["episodes"]}
+            policy = policy_iteration(env, ContextQ(env.discount), seed=cell.seed, **rounds).policy
         if cell.method == "pomcp":
             # Searching at the discount of the task itself would look a hundred steps ahead of every move.
-            simulations = cell.setting["simulations"]
-            policy = POMCP(env, simulations=simulations, rollouts="preferred", discount=0.95, seed=cell.seed)
+            search: Record = {"simulations": setting["simulations"], "discount": 0.95, "seed": cell.seed}
+            policy = POMCP(env, rollouts="preferred", **search)
         # Only this one learns; the others have nothing to train.
         learned = cell.method == "policy-iteration"
-        result: Result = {**clock.read()} if learned else {"seconds": None}
-        result |= score(env, policy, episodes=scoring, seed=cell.seed)
+        result: Result = {"seconds": time.process_time() - began if learned else None}
+        result |= score(env, policy, episodes=setting["scoring"], seed=cell.seed)
         if learned and cell.seed == 0:
             result["replay"] = replay(env, policy, seed=cell.seed)
         return result
 
-    def _scoring(self, method: str) -> int:
-        return self.size.searched if method == "pomcp" else self.size.scoring
-
     def _fitted_q(self, env: Environment, cell: Cell) -> Result:
         """One long fit with all cores, looked at after 10, 50, … rounds: a shorter fit is its beginning."""
         rounds = cell.setting["rounds"]
-        kept: dict[int, tuple[Policy, dict[str, float]]] = {}
+        kept: dict[int, tuple[Policy, float]] = {}
 
         def watch(learner: Learner) -> Callback:
-            clock = Clock()
+            began = time.process_time()
 
-            def progress(told: Progress) -> None:
-                if told.done in rounds and told.done not in kept:
-                    kept[told.done] = (learner.policy_, clock.read())
+            def progress(stage: str, done: int, total: int) -> None:
+                if stage.endswith("rounds") and done in rounds and done not in kept:
+                    kept[done] = (learner.policy_, time.process_time() - began)
 
             return progress
 
         data = rollout(env, episodes=cell.setting["episodes"], seed=cell.seed)
-        contestant = self._shortened(max(rounds))
-        trained = train(contestant, data, **choosing(cell), progress=watch)
+        trained = train(self._shortened(max(rounds)), data, **choosing(cell), progress=watch)
         scores = [
-            {"rounds": done} | times | score(env, policy, episodes=cell.setting["scoring"], seed=cell.seed)
-            for done, (policy, times) in kept.items()
+            {"rounds": done, "seconds": seconds}
+            | score(env, policy, episodes=cell.setting["scoring"], seed=cell.seed)
+            for done, (policy, seconds) in kept.items()
         ]
         return trained.figures | {"by_rounds": scores}

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from uqf.experiments.cells import Result, Row
-from uqf.experiments.spocman import LABELS
 from uqf.page.figures import Axis, Panel, drawing, table
 from uqf.page.labels import LINE, Box, placed, spread
+from uqf.paper.cells import Result, Row
+from uqf.paper.spocman import LABELS
 from uqf.types import Record
 
 #: What the paper reports: (return, seconds).

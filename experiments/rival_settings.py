@@ -40,7 +40,7 @@ SETTINGS = {
     ),
     "Taxi-v4": Setting(alpha=0.005, steps=10000, discount=0.9, scale=0.1, batch=256, acted=False),
     "Blackjack-v1": Setting(alpha=0.1),
-    "CartPole, positions only": Setting(4, steps=9000),
+    "CartPole-positions": Setting(4, steps=9000),
     "CartPole-v1": Setting(
         alpha=0.001, rate=1e-4, steps=4000, discount=0.98, scale=0.1, batch=512, acted=False
     ),

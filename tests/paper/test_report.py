@@ -3,12 +3,12 @@ from xml.etree import ElementTree
 import pytest
 
 from browser import needs_chromium, outside, visit
-from uqf.experiments import Cell, gridworld, spocman, spocman_report
-from uqf.experiments.cells import Row
-from uqf.experiments.gridworld_report import table_lines, table_sizes
-from uqf.experiments.report import write_report
 from uqf.page.figures import Axis, Panel, drawing
 from uqf.page.parts import document
+from uqf.paper import Cell, gridworld, spocman, spocman_report
+from uqf.paper.cells import Row
+from uqf.paper.gridworld_report import table_lines, table_sizes
+from uqf.paper.report import write_report
 
 #: Looks at the figures, steps and plays a replay, and leaves what it found in the page.
 VISIT = """

@@ -9,13 +9,14 @@ import numpy as np
 from gymnasium.spaces.utils import flatten
 from numpy.typing import NDArray
 
+from experiments.rival_settings import Setting
+from experiments.worlds import Trial
 from uqf.episodes.checks import FloatArray
-from uqf.experiments.contest import SCORING_SEEDS
-from uqf.experiments.gymnasium_places import GymnasiumPlace
-from uqf.experiments.rival_settings import Setting
+from uqf.paper.contest import SCORING_SEEDS
 from uqf.types import Raw
 from uqf.worlds.gymnasium.envs import Env, begun, made, stepped
 from uqf.worlds.gymnasium.spaces import Space
+from uqf.worlds.gymnasium.world import GymnasiumWorld
 
 #: Episodes that are played side by side.
 COPIES = 32
@@ -92,14 +93,18 @@ class Rival:
     frames: Frames
     choose: Chooser
 
-    def score_in(self, place: GymnasiumPlace, seed: int) -> float:
-        """Mean return in the episodes that `place.score` plays."""
-        returns: list[float] = []
-        envs = [made(place.source) for _ in range(min(COPIES, place.played))]
-        actions = place.world(seed).actions
-        for first in range(0, place.played, len(envs)):
+    def score_in(self, trial: Trial) -> float:
+        """Mean return in the episodes that `trial.score` plays."""
+        world, returns = trial.world, list[float]()
+        assert world.source is not None and isinstance(trial.env, GymnasiumWorld)
+        envs = [made(world.source) for _ in range(min(COPIES, world.scored))]
+        for first in range(0, world.scored, len(envs)):
             returns += self._together(
-                envs[: place.played - first], first, SCORING_SEEDS + seed, place.steps, actions
+                envs[: world.scored - first],
+                first,
+                SCORING_SEEDS + trial.seed,
+                trial.env.horizon,
+                trial.env.actions,
             )
         return float(np.mean(returns))
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from uqf.experiments import gridworld, spocman
-from uqf.experiments.cells import Row
 from uqf.page.figures import Axis, Panel, drawing, legend
 from uqf.page.parts import embedded
+from uqf.paper import gridworld, spocman
+from uqf.paper.cells import Row
 from uqf.printable import escape
 from uqf.types import Record
 

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from uqf.experiments import gridworld
-from uqf.experiments.cells import Row
-from uqf.experiments.contest import mean_and_error
 from uqf.page.figures import Axis, Panel, drawing, legend, table
 from uqf.page.labels import spread
+from uqf.paper import gridworld
+from uqf.paper.cells import Row
+from uqf.paper.contest import mean_and_error
 
 Curve = list[tuple[float, float, float]]
 #: Width and height of the figure of returns.

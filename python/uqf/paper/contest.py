@@ -1,4 +1,4 @@
-"""What every experiment does with a learner: choose, fit, score, and play one episode to look at."""
+"""What both experiments do with a learner: choose, fit, score, and play one episode to look at."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from threadpoolctl import threadpool_limits
 from uqf.episodes.trajectories import Trajectories
 from uqf.errors import UQFError
 from uqf.evaluate import estimate_return, rollout
-from uqf.experiments.cells import Cell, Result
 from uqf.frames import play
 from uqf.learn.choose.selection import select
 from uqf.learn.learner import Learner
+from uqf.paper.cells import Cell, Result
 from uqf.policies.policy import Policy
 from uqf.reading.progress import Callback
 from uqf.types import Raw, Record
@@ -26,14 +26,52 @@ from uqf.worlds.environments import Environment
 #: Seeds of scoring: away from those of training data, which are small numbers.
 SCORING_SEEDS = 1_000_000
 
-#: A fit below so many seconds is timed by the median of so many fits: one alone measures the machine's mood.
-QUICK, REPEATS = 0.2, 5
-
 #: Singular values that are kept for the report.
 SPECTRUM = 40
 
-#: What tells how far a learner is, made for that learner.
-Watch = Callable[[Learner], Callback]
+
+@dataclass(frozen=True)
+class Size:
+    """How much of an experiment to run.
+
+    What is slow sees the first `slow_seeds` seeds only. On S-PocMan fitted-Q goes through all `rounds` on the first
+    `long_seeds` seeds and leaves out the most on the others.
+    """
+
+    episodes: tuple[int, ...]
+    seeds: int
+    slow_seeds: int
+    scoring: int
+    rounds: tuple[int, ...]
+    trees: int = 30
+    long_seeds: int = 0
+    planning: int = 0
+    """Iterations of PBVI."""
+    turns: int = 0
+    """Rounds of policy iteration."""
+    simulations: int = 0
+    """Of POMCP before every action."""
+    searched: int = 0
+    """Episodes that POMCP plays."""
+    folds: int = 2
+    judge: str = "models"
+    """How `select` judges; models take seconds to train."""
+    cut: Record = field(default_factory=dict)
+    """Parameters of BeliefQ that are cut short."""
+
+    @property
+    def quick(self) -> Record:
+        """Fitted-Q while its settings are chosen."""
+        return {"iterations": min(5, *self.rounds, 5), "trees": min(10, self.trees)}
+
+    def choosing(self, episodes: int) -> Record:
+        """What a result depends on beside the learner."""
+        return {
+            "episodes": episodes,
+            "scoring": self.scoring,
+            "folds": self.folds,
+            "judge": self.judge,
+        }
 
 
 @dataclass(frozen=True)
@@ -43,7 +81,6 @@ class Contestant:
     `final` holds what costs time but is no choice, such as the full number of rounds of fitted-Q.
     """
 
-    label: str
     learner: Learner
     grid: Mapping[str, Sequence[Raw]] = field(default_factory=dict)
     final: Mapping[str, Raw] = field(default_factory=dict)
@@ -59,7 +96,6 @@ class Trained:
     """A contestant after its training; `policy` is None (play uniformly) if the data were refused."""
 
     policy: Policy | None
-    learner: Learner
     figures: Result
 
 
@@ -70,49 +106,38 @@ def train(
     folds: int,
     seed: int,
     judge: str = "models",
-    progress: Watch | None = None,
+    progress: Callable[[Learner], Callback] | None = None,
 ) -> Trained:
     """Chooses by `select`, then fits once more under the clock.
 
-    Figures: `seconds` of that fit alone (median of `REPEATS` where it is quick), `cpu_seconds` of it summed
-    over cores, `selection_seconds`, what was `chosen`, `singular_values` where the learner has them, and
-    `refused`, the reason, where the data allow no policy at all.
+    Figures: `seconds` of that fit alone, CPU seconds of all cores together; `selection_seconds`; what was `chosen`;
+    `singular_values` where the learner has them; `refused`, the reason, where the data allow no policy at all.
     """
-    # Learners use all cores themselves; BLAS doing so as well made choosing ten times slower on two cores.
-    with threadpool_limits(1, user_api="blas"):
-        return _train(contestant, data, folds, seed, judge, progress)
-
-
-def _train(
-    contestant: Contestant, data: Trajectories, folds: int, seed: int, judge: str, progress: Watch | None
-) -> Trained:
     learner = clone(contestant.learner)
     if "seed" in learner.get_params():
         learner.set_params(seed=seed)
     chosen: Record = {}
-    began = time.perf_counter()
-    try:
-        if contestant.grid:
-            search = select(learner, data, contestant.grid, judge=judge, folds=folds, seed=seed)
-            chosen = {name: search.table[0][name] for name in contestant.grid}
-        selection_seconds = time.perf_counter() - began
-        learner.set_params(**chosen, **contestant.final)
-        clock = Clock()
-        learner.fit(data) if progress is None else learner.fit(data, progress=progress(learner))
-    except UQFError as problem:
-        return Trained(None, learner, {"seconds": time.perf_counter() - began, "refused": str(problem)})
-    times = [clock.read()]
-    if progress is None and times[0]["seconds"] < QUICK:
-        times += [_refit(learner, data) for _ in range(REPEATS - 1)]
+    began = time.process_time()
+    # Learners use all cores themselves; BLAS doing so as well made choosing ten times slower on two cores.
+    with threadpool_limits(1, user_api="blas"):
+        try:
+            if contestant.grid:
+                search = select(learner, data, contestant.grid, judge=judge, folds=folds, seed=seed)
+                chosen = {name: search.table[0][name] for name in contestant.grid}
+            learner.set_params(**chosen, **contestant.final)
+            fitting = time.process_time()
+            learner.fit(data, progress=progress and progress(learner))
+        except UQFError as problem:
+            return Trained(None, {"seconds": time.process_time() - began, "refused": str(problem)})
     figures: Result = {
-        **{name: float(np.median([fit[name] for fit in times])) for name in times[0]},
-        "selection_seconds": selection_seconds,
+        "seconds": time.process_time() - fitting,
+        "selection_seconds": fitting - began,
         "chosen": chosen,
         "refused": None,
     }
     if hasattr(learner, "singular_values_"):
         figures["singular_values"] = learner.singular_values_[:SPECTRUM].tolist()
-    return Trained(learner.policy_, learner, figures)
+    return Trained(learner.policy_, figures)
 
 
 def run_learner(env: Environment, contestant: Contestant, cell: Cell) -> Result:
@@ -134,27 +159,6 @@ def mean_and_error(scores: Sequence[float] | NDArray[np.float64]) -> tuple[float
     """Mean and its standard error; of a single score nobody knows an error (nan)."""
     error = np.std(scores, ddof=1) / np.sqrt(len(scores)) if len(scores) > 1 else np.nan
     return float(np.mean(scores)), float(error)
-
-
-class Clock:
-    """Time since it was made: on the wall (`seconds`), and used by all cores together (`cpu_seconds`).
-
-    On a machine that others use as well, the second says more than the first.
-    """
-
-    def __init__(self) -> None:
-        self.began = time.perf_counter(), time.process_time()
-
-    def read(self) -> dict[str, float]:
-        """Both times so far."""
-        wall, cpu = self.began
-        return {"seconds": time.perf_counter() - wall, "cpu_seconds": time.process_time() - cpu}
-
-
-def _refit(learner: Learner, data: Trajectories) -> dict[str, float]:
-    fresh, clock = clone(learner), Clock()
-    fresh.fit(data)
-    return clock.read()
 
 
 def score(env: Environment, policy: Policy | None, *, episodes: int, seed: int) -> Result:

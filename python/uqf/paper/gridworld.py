@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
 
 from uqf.baselines import CPSR, PBVI, TPSR, FittedQ, MemorylessQ, OneStepBelief, ValueIteration
-from uqf.experiments.cells import Cell, Result
-from uqf.experiments.contest import Contestant, run_learner, score
 from uqf.learn.belief_q import BeliefQ
 from uqf.learn.spectral_q import SpectralQ
 from uqf.learn.uqf import UQF
+from uqf.paper.cells import Cell, Result
+from uqf.paper.contest import Contestant, Size, run_learner, score
 from uqf.policies.policy import Policy
 from uqf.types import Raw, Record
 from uqf.worlds.named import make
@@ -18,8 +17,8 @@ from uqf.worlds.named import make
 EXPERIMENT = "gridworld"
 STARTS = ("near", "mid", "far")
 
-#: Learners that take most of the hours there are.
-SLOW = ("tpsr-fitted-q", "cpsr-fitted-q", "cpsr-soft")
+#: Learners that see fewer seeds: rivals that take most of the hours, and variants of ours that take long to choose.
+SLOW = ("tpsr-fitted-q", "cpsr-fitted-q", "cpsr-soft", "uqf-returns", "uqf-start")
 
 #: What needs a model instead of data, drawn as a level line.
 REFERENCES = {
@@ -43,42 +42,11 @@ LABELS = {
 } | REFERENCES
 
 
-@dataclass(frozen=True)
-class Size:
-    """How much of the experiment to run; everything else is the same at every size.
-
-    The slow learners see the first `slow_seeds` seeds only.
-    """
-
-    episodes: tuple[int, ...]
-    seeds: int
-    slow_seeds: int
-    scoring: int
-    rounds: int
-    trees: int
-    planning: int
-    folds: int = 2
-    #: How `select` judges; models take seconds to train.
-    judge: str = "models"
-    #: Parameters of BeliefQ that are cut short.
-    cut: Record = field(default_factory=dict)
-
-
 SIZES = {
-    "smallest": Size(
-        (40,), 1, 1, 50, rounds=2, trees=2, planning=2, judge="gain", cut={"models": 1, "states": 4}
-    ),
-    "demo": Size((50, 200), 2, 2, 1_000, rounds=10, trees=30, planning=200),
-    "full": Size(
-        # 3,200 is left out: learners take time in proportion, and the largest sizes most of the hours.
-        (100, 200, 400, 800, 1_600, 6_400),
-        10,
-        5,
-        2_000,
-        rounds=20,
-        trees=30,
-        planning=2_000,
-    ),
+    "smallest": Size((40,), 1, 1, 50, (2,), 2, planning=2, judge="gain", cut={"models": 1, "states": 4}),
+    "demo": Size((50, 200), 10, 2, 1_000, (10,), planning=200),
+    # 3,200 is left out: learners take time in proportion, and the largest sizes most of the hours.
+    "full": Size((100, 200, 400, 800, 1_600, 6_400), 10, 5, 2_000, (20,), planning=2_000),
 }
 
 
@@ -92,12 +60,8 @@ def contestants(size: Size, discount: float) -> dict[str, Contestant]:
     Fitted-Q acts greedily, as published, and then walks in circles for ever where it mistakes the place. "Soft" draws
     its actions instead, and chooses among temperatures that were found by looking at its returns on other seeds.
     """
-    quick: Record = {
-        "iterations": min(5, size.rounds),
-        "trees": min(10, size.trees),
-        "discount": discount,
-    }
-    final = {"iterations": size.rounds, "trees": size.trees}
+    quick: Record = size.quick | {"discount": discount}
+    final = {"iterations": max(size.rounds), "trees": size.trees}
     ranks, discounts = (5, 20), (0.9, 0.99)
     own = {"rank": ranks, "discount": discounts}
     below = {"representation__rank": ranks, "discount": discounts}
@@ -115,7 +79,7 @@ def contestants(size: Size, discount: float) -> dict[str, Contestant]:
         "cpsr-soft": (FittedQ(CPSR(), **quick | {"discount": 0.97}), drawn, final),
         "memoryless": (MemorylessQ(discount=discount), {"k": (1, 3), "discount": discounts}),
     }
-    return {method: Contestant(LABELS[method], *parts) for method, parts in learners.items()}
+    return {method: Contestant(*parts) for method, parts in learners.items()}
 
 
 class GridWorld:
@@ -128,13 +92,9 @@ class GridWorld:
     def cells(self) -> list[Cell]:
         """References first, then all learners seed by seed, so that an early look sees every curve."""
         size = self.size
+        planned = {"scoring": size.scoring, "planning": size.planning}
         references = [
-            Cell(
-                EXPERIMENT,
-                method,
-                {"world": f"gridworld-{start}", "scoring": size.scoring, "planning": size.planning},
-                0,
-            )
+            Cell(EXPERIMENT, method, {"world": f"gridworld-{start}", **planned}, 0)
             for start in STARTS
             for method in REFERENCES
         ]
@@ -142,14 +102,7 @@ class GridWorld:
             Cell(
                 EXPERIMENT,
                 method,
-                {
-                    "world": f"gridworld-{start}",
-                    "episodes": episodes,
-                    "scoring": size.scoring,
-                    "folds": size.folds,
-                    "judge": size.judge,
-                    **contestant.setting(),
-                },
+                {"world": f"gridworld-{start}", **size.choosing(episodes), **contestant.setting()},
                 seed,
             )
             for seed in range(size.seeds)
@@ -165,16 +118,16 @@ class GridWorld:
         env = make(cell.setting["world"])
         if cell.method not in REFERENCES:
             return run_learner(env, self.contestants[cell.method], cell)
-        began = time.perf_counter()
+        began = time.process_time()
         policy: Policy | None = None
         if cell.method == "optimum":
             # A bound, not a policy: nobody sees the state.
             bound = ValueIteration(horizon=env.horizon).solve(env.tabular()).upper_bound_
-            return {"seconds": time.perf_counter() - began, "return": bound, "stderr": 0.0}
+            return {"seconds": time.process_time() - began, "return": bound, "stderr": 0.0}
         if cell.method == "one-step-belief":
             policy = OneStepBelief().solve(env.tabular()).policy_
         if cell.method == "pbvi":
             planner = PBVI(tolerance=0.01, iterations=cell.setting["planning"], seconds=600.0)
             policy = planner.solve(env.tabular()).policy_
-        seconds = time.perf_counter() - began
+        seconds = time.process_time() - began
         return {"seconds": seconds} | score(env, policy, episodes=cell.setting["scoring"], seed=cell.seed)

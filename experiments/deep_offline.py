@@ -3,7 +3,7 @@
 They see observations as they come: numbers standardised by the log, categories one-hot, the last frames side by side,
 each with the action before it. ``pip install 'uqf[rivals]'``.
 
-``python -m uqf.experiments.rivals CartPole-v1 7000 frames=1,alpha=0.1 frames=4`` tries settings on the log of a seed.
+``python -m experiments.deep_offline CartPole-v1 7000 frames=1,alpha=0.1 frames=4`` tries settings on the log of a seed.
 """
 
 from __future__ import annotations
@@ -18,11 +18,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from uqf.experiments.frames import Frames, Rival
-from uqf.experiments.gymnasium_places import GymnasiumPlace, gymnasium_places
-from uqf.experiments.rival_settings import Setting
+from experiments.frames import Frames, Rival
+from experiments.rival_settings import Setting
+from experiments.worlds import Trial, world
 from uqf.types import Record
 from uqf.worlds.gymnasium.copies import Played
+from uqf.worlds.gymnasium.world import GymnasiumWorld
 
 if TYPE_CHECKING:
     import d3rlpy
@@ -36,23 +37,23 @@ CLONING_STEPS = 1000
 
 @dataclass(frozen=True)
 class RawLog:
-    """The episodes of `place.log` with observations as they came."""
+    """The episodes of `Trial.data` with observations as they came."""
 
-    place: GymnasiumPlace
+    env: GymnasiumWorld
     seed: int
     played: list[Played]
 
     @classmethod
-    def of(cls, place: GymnasiumPlace, seed: int) -> RawLog:
+    def of(cls, trial: Trial) -> RawLog:
         """Plays them again."""
-        played = place.world(seed).episodes(None, range(place.episodes), seed=seed)
-        return cls(place, seed, sorted(played, key=lambda one: one.number))
+        assert isinstance(trial.env, GymnasiumWorld)
+        played = trial.env.episodes(None, range(trial.world.episodes), seed=trial.seed)
+        return cls(trial.env, trial.seed, sorted(played, key=lambda one: one.number))
 
     def frames(self, setting: Setting) -> Frames:
         """Standardised by this log."""
-        world = self.place.world(self.seed)
         seen = [one for episode in self.played for one in (episode.first, *episode.observations)]
-        return Frames.of(world.observation_space, world.n_actions, seen, setting)
+        return Frames.of(self.env.observation_space, self.env.n_actions, seen, setting)
 
     def dataset(self, frames: Frames, setting: Setting) -> d3rlpy.dataset.MDPDataset:
         """As d3rlpy takes it, with rewards shifted and scaled."""
@@ -107,7 +108,7 @@ def _drawn_at_once(
     return data
 
 
-def offline(log: RawLog, setting: Setting, *, cloning: bool = False) -> Rival:
+def learned(log: RawLog, setting: Setting, *, cloning: bool = False) -> Rival:
     """What d3rlpy learns from a log: DiscreteCQL, or behaviour cloning."""
     import d3rlpy
     import structlog
@@ -143,16 +144,14 @@ def offline(log: RawLog, setting: Setting, *, cloning: bool = False) -> Rival:
 
 def _tried(name: str, seed: str, *settings: str) -> None:
     """Prints what DiscreteCQL earns with each of some settings."""
-    (place,) = [place for place in gymnasium_places() if place.name == name]
-    log = RawLog.of(place, int(seed))
+    trial = Trial(world(name), int(seed))
+    log = RawLog.of(trial)
     for text in settings:
         begin = time.process_time()
         pairs = (pair.split("=") for pair in text.split(","))
-        found = offline(log, Setting(**{name: json.loads(value) for name, value in pairs}))
+        found = learned(log, Setting(**{key: json.loads(value) for key, value in pairs}))
         seconds = time.process_time() - begin
-        print(
-            f"{name}\t{seed}\t{text}\t{found.score_in(place, log.seed):.4g}\t{seconds:.1f} CPU s", flush=True
-        )
+        print(f"{name}\t{seed}\t{text}\t{found.score_in(trial):.4g}\t{seconds:.1f} CPU s", flush=True)
 
 
 if __name__ == "__main__":

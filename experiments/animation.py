@@ -118,7 +118,7 @@ def position(picture: str) -> tuple[int, int]:
 
 def main() -> None:
     """Command line."""
-    parser = argparse.ArgumentParser(prog="python -m uqf.experiments.animation", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m experiments.animation", description=__doc__)
     parser.add_argument("out", type=Path, help="an .svg file")
     parser.add_argument("--env", default="gridworld-far")
     parser.add_argument("--episodes", type=int, default=800, help="random episodes to learn from")
