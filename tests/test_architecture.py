@@ -33,10 +33,10 @@ LAYERS = [
     {"storage"},
     {"agent"},
     {"worlds.gymnasium"},
-    {"learn.memory"},
+    {"learn.memory", "learn.spectral"},
     {"learn.improve"},
     {"learn.plan"},
-    {"learn", "learn.spectral"},
+    {"learn"},
     {"learn.choose"},
     {"iteration", "strings"},
     {"baselines"},
@@ -54,7 +54,6 @@ SHORTCUTS = {
     ("episodes", "coding"),
     ("episodes", "logs"),
     ("reading", "logs"),
-    ("learn.spectral", "learn"),
 }
 
 crate_modules = re.findall(r"^(?:pub )?mod (\w+);", (RUST / "lib.rs").read_text(), re.MULTILINE)
