@@ -36,7 +36,8 @@ LAYERS = [
     {"learn.plan"},
     {"storage"},
     {"agent"},
-    {"learn", "learn.spectral"},
+    {"learn.spectral"},
+    {"learn"},
     {"learn.choose"},
     {"iteration", "strings"},
     {"baselines"},
@@ -52,7 +53,6 @@ SHORTCUTS = {
     ("episodes", "coding"),
     ("episodes", "logs"),
     ("reading", "logs"),
-    ("learn.spectral", "learn"),
 }
 
 crate_modules = re.findall(r"^(?:pub )?mod (\w+);", (RUST / "lib.rs").read_text(), re.MULTILINE)
