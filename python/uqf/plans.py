@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from uqf.errors import NumericalError
-from uqf.policies.policy import ValuePolicy, checked_temperature
+from uqf.policies.policy import ValuePolicy, checked_support, checked_temperature
 from uqf.types import Memory, Raw, Record
 from uqf.worlds.environments import Environment, TabularPOMDP
 
@@ -183,12 +183,14 @@ class PlanPolicy(ValuePolicy):
         stages: ArrayLike | None = None,
         lookahead: bool = False,
         temperature: float = 0.0,
+        supported: ArrayLike | None = None,
     ) -> None:
         self.model = model if isinstance(model, BeliefModel) else BeliefModel(model)
         self.vectors, self.actions = np.asarray(vectors, np.float64), np.asarray(actions, np.int64)
         self.stages = None if stages is None else np.asarray(stages, np.int64)
         self.lookahead, self.temperature = bool(lookahead), checked_temperature(temperature)
         self.n_actions, self.n_observations = self.model.n_actions, self.model.n_observations
+        self.supported = checked_support(supported, self.n_actions)
         count = self.actions.size
         if self.actions.shape != (count,):
             raise ValueError(f"actions has shape {self.actions.shape}: give the first action of each plan")
@@ -252,9 +254,8 @@ class PlanPolicy(ValuePolicy):
         """The arguments that make this policy again, the model as arrays."""
         pomdp = self.model.pomdp
         arrays = ("transitions", "observations", "rewards", "start", "terminal", "first_observations")
-        mine = {
-            name: getattr(self, name) for name in ("vectors", "actions", "stages", "lookahead", "temperature")
-        }
+        own = ("vectors", "actions", "stages", "lookahead", "temperature", "supported")
+        mine = {name: getattr(self, name) for name in own}
         return {name: getattr(pomdp, name) for name in arrays} | {"discount": pomdp.discount} | mine
 
     @classmethod

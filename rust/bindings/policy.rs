@@ -3,16 +3,17 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use numpy::{IntoPyArray, PyArray1, PyArray2};
+use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyType};
+use pyo3::types::{PyDict, PyTuple};
 
 use crate::bindings::batch::PolicyBatch;
-use crate::bindings::convert::{Arrays, below, shaped, threads as thread_count};
+use crate::bindings::convert::{Arrays, Part, below, in_rows, shaped, threads as thread_count};
 use crate::bindings::job;
 use crate::policies::any::{AnyMemory, AnyPolicy};
 use crate::rng::Rng;
+use crate::simulate::policy::Rule;
 
 /// A policy that is stepped without a call to Python; its kinds are the subclasses.
 ///
@@ -30,14 +31,80 @@ pub struct PolicyState {
     pub memory: AnyMemory,
 }
 
-/// A dictionary with more entries, such as the arguments that make a policy again.
+/// The class of a policy, from the names and kinds of its parts: constructor, `parts()` and getters.
+///
+/// `+ group: Struct { … }` are parts that the core keeps in a struct of their own. Every policy has a rule: `temperature`,
+/// by default as given, and `supported`. More methods follow in braces.
 #[macro_export]
-macro_rules! parts {
-    ($parts:expr, {$($name:literal: $value:expr),* $(,)?}) => {{
-        let parts: Bound<'_, PyDict> = $parts;
-        $(parts.set_item($name, $value)?;)*
-        Ok(parts)
-    }};
+macro_rules! policy {
+    (
+        $(#[$doc:meta])*
+        $name:ident in $module:ident, temperature = $temperature:tt,
+        ($($free:ident: $free_kind:ty),*),
+        {
+            $(+ $group:ident: $struct:ident { $($inner:ident: $inner_kind:ty $(= $inner_default:tt)?),* $(,)? },)*
+            $($part:ident: $kind:ty $(= $default:tt)?),* $(,)?
+        },
+        get { $($shown:ident),* }
+        $(, { $($more:tt)* })?
+    ) => {
+        $(#[$doc])*
+        #[pyclass(frozen, extends = CompiledPolicy, module = "uqf._core")]
+        pub struct $name {
+            pub inner: Arc<$module::$name>,
+        }
+
+        impl $name {
+            pub fn wrapped(inner: Arc<$module::$name>) -> PyClassInitializer<Self> {
+                CompiledPolicy::of(inner, |inner| $name { inner })
+            }
+        }
+
+        #[pymethods]
+        impl $name {
+            #[new]
+            #[pyo3(signature = (
+                $($free,)* *, $($($inner $(= $inner_default)?,)*)* $($part $(= $default)?,)*
+                temperature = $temperature, supported = None
+            ))]
+            fn new(
+                $($free: <$free_kind as Part>::Given<'_>,)*
+                $($($inner: <$inner_kind as Part>::Given<'_>,)*)*
+                $($part: <$kind as Part>::Given<'_>,)*
+                temperature: f64,
+                supported: Option<PyReadonlyArray1<'_, bool>>,
+            ) -> PyResult<PyClassInitializer<Self>> {
+                let parts = $module::Parts {
+                    $($free: Part::take($free)?,)*
+                    $($group: $module::$struct { $($inner: Part::take($inner)?),* },)*
+                    $($part: Part::take($part)?,)*
+                    rule: Rule { temperature, supported: Part::take(supported)? },
+                };
+                Ok(Self::wrapped(Arc::new(Parted::new(parts)?)))
+            }
+
+            /// The arguments that make this policy again.
+            fn parts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+                let parts = self.inner.parts();
+                let given = PyDict::new(py);
+                $(given.set_item(stringify!($free), parts.$free.give(py)?)?;)*
+                $($(given.set_item(stringify!($inner), parts.$group.$inner.give(py)?)?;)*)*
+                $(given.set_item(stringify!($part), parts.$part.give(py)?)?;)*
+                given.set_item("temperature", parts.rule.temperature)?;
+                given.set_item("supported", parts.rule.supported.give(py)?)?;
+                Ok(given)
+            }
+
+            $(
+                #[getter]
+                fn $shown<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+                    self.inner.$shown.clone().give(py)
+                }
+            )*
+
+            $($($more)*)?
+        }
+    };
 }
 
 impl CompiledPolicy {
@@ -49,6 +116,17 @@ impl CompiledPolicy {
     {
         let base = CompiledPolicy { inner: inner.clone(), drawn: AtomicU64::new(0) };
         PyClassInitializer::from(base).add_subclass(kind(inner))
+    }
+
+    /// The same policy with another part.
+    fn with<'py>(
+        slf: &Bound<'py, Self>,
+        name: &str,
+        part: impl IntoPyObject<'py>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let parts = slf.call_method0("parts")?.cast_into::<PyDict>()?;
+        parts.set_item(name, part)?;
+        slf.get_type().call((), Some(&parts))
     }
 
     /// Every row is π(a | h), or what every action is worth, before a step of the data.
@@ -87,7 +165,13 @@ impl CompiledPolicy {
     /// 0 acts greedily, ties by chance; otherwise actions are drawn from softmax(q_values / temperature).
     #[getter]
     fn temperature(&self) -> f64 {
-        self.inner.temperature()
+        self.inner.rule().temperature
+    }
+
+    /// Which actions the log says anything about, (n_actions,); the others have probability 0. None: all.
+    #[getter]
+    fn supported<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.inner.rule().supported.clone().give(py)
     }
 
     /// The memory at the start of an episode; `first` is what it shows before the first action, if anything.
@@ -138,9 +222,15 @@ impl CompiledPolicy {
 
     /// The same values, acted on at another temperature.
     fn with_temperature<'py>(slf: &Bound<'py, Self>, temperature: f64) -> PyResult<Bound<'py, PyAny>> {
-        let parts = slf.call_method0("parts")?.cast_into::<PyDict>()?;
-        parts.set_item("temperature", temperature)?;
-        slf.get_type().call((), Some(&parts))
+        Self::with(slf, "temperature", temperature)
+    }
+
+    /// The same values, of which only those of the marked actions, (n_actions,), count; None: all.
+    fn with_support<'py>(
+        slf: &Bound<'py, Self>,
+        supported: Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        Self::with(slf, "supported", supported)
     }
 
     /// The same values, acted on greedily.
@@ -178,17 +268,33 @@ impl CompiledPolicy {
 
     fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {
         let inner = &slf.get().inner;
-        let ((actions, observations), temperature) = (inner.alphabet(), inner.temperature());
+        let ((actions, observations), temperature) = (inner.alphabet(), inner.rule().temperature);
         let acts = if temperature == 0.0 { "greedy".into() } else { format!("temperature {temperature:.4}") };
         let (name, what) = (slf.get_type().name()?, inner.describe());
         Ok(format!("{name}({actions} actions, {observations} observations, {what}, {acts})"))
     }
 
-    #[allow(clippy::type_complexity)]
-    fn __reduce__<'py>(
-        slf: &Bound<'py, Self>,
-    ) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyType>, Bound<'py, PyAny>))> {
-        let rebuilt = slf.py().import("uqf.pickles")?.getattr("rebuilt")?;
-        Ok((rebuilt, (slf.get_type(), slf.call_method0("parts")?)))
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
+        let (py, parts) = (slf.py(), slf.call_method0("parts")?.cast_into::<PyDict>()?);
+        let partial = py.import("functools")?.getattr("partial")?;
+        Ok((partial.call((slf.get_type(),), Some(&parts))?, PyTuple::empty(py)))
     }
+}
+
+/// Probabilities along the last axis of values (rows, n_actions), by the rule of all policies.
+#[pyfunction]
+#[pyo3(signature = (values, temperature, supported=None))]
+pub fn softmax<'py>(
+    py: Python<'py>,
+    values: PyReadonlyArray2<'py, f64>,
+    temperature: f64,
+    supported: Option<PyReadonlyArray1<'py, bool>>,
+) -> PyResult<Bound<'py, PyArray2<f64>>> {
+    let rule = Rule { temperature, supported: Part::take(supported)? };
+    let (shape, mut probs) = ([values.shape()[0], values.shape()[1]], in_rows(&values)?.into_owned());
+    rule.check(shape[1])?;
+    if shape[1] > 0 {
+        py.detach(|| probs.chunks_exact_mut(shape[1]).for_each(|row| rule.softmax(row)));
+    }
+    shaped(py, probs, shape)
 }

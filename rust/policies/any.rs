@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use crate::parallel::Ticker;
 use crate::recorded::Trajectories;
 use crate::simulate::batch::{Batch, Episodes};
-use crate::simulate::policy::Policy;
+use crate::simulate::policy::{Policy, Rule};
 use crate::simulate::replay;
 use crate::simulate::rollout::{self, Schedule};
 use crate::trajectories::View;
@@ -22,9 +22,9 @@ pub type AnyMemory = Box<dyn Any + Send + Sync>;
 pub trait AnyPolicy: Send + Sync {
     /// (actions, observations)
     fn alphabet(&self) -> (usize, usize);
-    /// 0 acts greedily.
-    fn temperature(&self) -> f64;
-    /// Sizes of the parts, in a few words.
+    /// How values become probabilities.
+    fn rule(&self) -> &Rule;
+    /// Sizes of the parts, in a phrase.
     fn describe(&self) -> String;
     /// Whether a step may take long.
     fn deliberates(&self) -> bool;
@@ -63,8 +63,8 @@ impl<P: Policy> AnyPolicy for P {
         (self.n_actions(), self.n_observations())
     }
 
-    fn temperature(&self) -> f64 {
-        Policy::temperature(self)
+    fn rule(&self) -> &Rule {
+        Policy::rule(self)
     }
 
     fn describe(&self) -> String {

@@ -6,22 +6,20 @@ use pulp::{Simd, WithSimd};
 
 use crate::error::{Error, Result};
 use crate::parallel::Ticker;
+use crate::policies::array::Array;
 use crate::policies::automaton::{Automaton, dot};
 use crate::policies::places::UNSEEN;
-use crate::policies::{check_finite, check_sizes, check_temperature};
-use crate::simulate::policy::Policy;
+use crate::policies::{Parted, check_finite, check_sizes, indices, listed};
+use crate::simulate::policy::{Policy, Rule};
 use crate::simulate::replay::at_cuts;
 use crate::trajectories::{View, start_symbol};
 
 /// A probability of the state below this share of its size is noise: the state is given up.
 const VANISHING: f64 = 1e-9;
 
-/// The policy that collected the data, for dividing by Π(a | h) as the paper does.
-#[derive(Clone, Debug)]
-pub struct Behavior {
-    pub(crate) policy: Arc<AutomatonPolicy>,
-    pub(crate) epsilon: f64,
-}
+/// The policy that collected the data and with which probability it took a uniform action instead, for dividing by
+/// Π(a | h) as the paper does.
+pub type Behavior = (Arc<AutomatonPolicy>, f64);
 
 /// q(h, a) = the largest weights[v] · state(h) of the plans v that begin with action a, divided by the probability of
 /// a under the policy that collected the data, where that is given. The state is rescaled at every step by a
@@ -29,26 +27,50 @@ pub struct Behavior {
 /// (q is then in units of reward), else to largest entry 1.
 #[derive(Clone, Debug)]
 pub struct AutomatonPolicy {
-    pub(crate) automaton: Arc<Automaton>,
+    pub(crate) automaton: Automaton,
     pub(crate) n_actions: usize,
     pub(crate) n_observations: usize,
+    start: Vec<f64>,
+    anchor: Vec<f64>,
+    window: Option<usize>,
+    pub(crate) weights: Array<f64, 2>,
+    /// First action of every plan; empty if plan a is for action a.
+    actions: Vec<u32>,
+    propensities: Option<Array<f64, 2>>,
+    normaliser: Option<Vec<f64>>,
+    rule: Rule,
+    behavior: Option<Behavior>,
+}
+
+/// What it is made of.
+pub struct Parts {
+    /// Those that have an operator.
+    pub symbols: Vec<i64>,
+    /// (seen, rank, rank)
+    pub operators: Array<f64, 3>,
+    /// Number of actions.
+    pub n_actions: usize,
+    /// Number of observations.
+    pub n_observations: usize,
     /// State of the empty history.
     pub start: Vec<f64>,
     /// State of an unknown history: where windows begin, and where lost states are sent.
     pub anchor: Vec<f64>,
+    /// (plans, rank)
+    pub weights: Array<f64, 2>,
+    /// First action of every plan; None if plan a is for action a.
+    pub actions: Option<Vec<i64>>,
+    /// Π(a | last symbol), (seen symbols + 2, actions): a row per operator, then the rows of an unseen symbol and of
+    /// the start. None if values are not divided.
+    pub propensities: Option<Array<f64, 2>>,
+    /// State · normaliser = 1.
+    pub normaliser: Option<Vec<f64>>,
     /// Only the last so many symbols count, from the anchor; None for the whole history.
     pub window: Option<usize>,
-    /// (plans, rank)
-    pub weights: Vec<f64>,
-    /// First action of every plan; empty if plan a is for action a.
-    pub actions: Vec<u32>,
-    /// Π(a | last symbol), (seen symbols + 2, actions): a row per operator, then the rows of an unseen symbol and of
-    /// the start. Empty if values are not divided.
-    pub propensities: Vec<f64>,
-    pub(crate) normaliser: Option<Vec<f64>>,
-    pub(crate) temperature: f64,
-    /// The whole policy that collected the data, where the last symbol does not say enough of it.
+    /// The whole policy that collected the data and its epsilon, where the last symbol does not say enough of it.
     pub behavior: Option<Behavior>,
+    /// Of acting.
+    pub rule: Rule,
 }
 
 /// What the policy carries through an episode.
@@ -59,48 +81,94 @@ pub struct Memory {
     row: u32,
     recent: Vec<u32>,
     behavior: Option<Box<Memory>>,
-    /// Room for the next state: making it anew at every step would take a tenth of the time.
+    /// Workspace for the next state: making it anew at every step would take a tenth of the time.
     next: Vec<f64>,
 }
 
+impl Parted for AutomatonPolicy {
+    type Parts = Parts;
+
+    fn new(parts: Parts) -> Result<Self> {
+        let n_symbols = start_symbol(parts.n_actions, parts.n_observations);
+        let (rank, actions) = (parts.operators.shape[1], parts.actions.unwrap_or_default());
+        let policy = AutomatonPolicy {
+            automaton: Automaton::new(rank, n_symbols, &parts.symbols, parts.operators.entries)?,
+            n_actions: parts.n_actions,
+            n_observations: parts.n_observations,
+            start: parts.start,
+            anchor: parts.anchor,
+            window: parts.window,
+            weights: parts.weights,
+            actions: indices("actions", &actions)?,
+            propensities: parts.propensities,
+            normaliser: parts.normaliser,
+            rule: parts.rule,
+            behavior: parts.behavior,
+        };
+        policy.check()?;
+        Ok(policy)
+    }
+
+    fn parts(&self) -> Parts {
+        Parts {
+            symbols: self.automaton.places.symbols(),
+            operators: self.operators(),
+            n_actions: self.n_actions,
+            n_observations: self.n_observations,
+            start: self.start.clone(),
+            anchor: self.anchor.clone(),
+            weights: self.weights.clone(),
+            actions: (!self.actions.is_empty()).then(|| listed(self.actions.iter().copied())),
+            propensities: self.propensities.clone(),
+            normaliser: self.normaliser.clone(),
+            window: self.window,
+            behavior: self.behavior.clone(),
+            rule: self.rule.clone(),
+        }
+    }
+}
+
 impl AutomatonPolicy {
-    /// Refuses parts that do not fit together.
-    pub fn validate(&self) -> Result<()> {
+    /// (seen, rank, rank)
+    pub(crate) fn operators(&self) -> Array<f64, 3> {
+        let rank = self.automaton.rank();
+        Array { entries: self.automaton.operators().to_vec(), shape: [self.automaton.n_seen(), rank, rank] }
+    }
+
+    fn check(&self) -> Result<()> {
         let rank = self.automaton.rank();
         let plans = if self.actions.is_empty() { self.n_actions } else { self.actions.len() };
-        let rows = if self.propensities.is_empty() { 0 } else { self.automaton.n_seen() + 2 };
+        let propensities = self.propensities.as_deref().unwrap_or_default();
+        let rows = if self.propensities.is_none() { 0 } else { self.automaton.n_seen() + 2 };
+        let normaliser = self.normaliser.as_ref().unwrap_or(&self.start);
         check_sizes([
             ("start", self.start.len(), rank),
             ("anchor", self.anchor.len(), rank),
             ("weights", self.weights.len(), plans.saturating_mul(rank)),
-            ("propensities", self.propensities.len(), rows.saturating_mul(self.n_actions)),
-            ("normaliser", self.normaliser.as_ref().map_or(rank, Vec::len), rank),
-            ("operators", self.automaton.n_symbols(), start_symbol(self.n_actions, self.n_observations)),
+            ("propensities", propensities.len(), rows.saturating_mul(self.n_actions)),
+            ("normaliser", normaliser.len(), rank),
         ])?;
         for (name, numbers) in [
-            ("start", &self.start),
+            ("start", &self.start[..]),
             ("anchor", &self.anchor),
             ("weights", &self.weights),
-            ("propensities", &self.propensities),
-            ("normaliser", self.normaliser.as_ref().unwrap_or(&self.start)),
+            ("propensities", propensities),
+            ("normaliser", normaliser),
         ] {
             check_finite(name, numbers)?;
         }
-        if let Some(p) = self.propensities.iter().find(|p| !(0.0 < **p && **p <= 1.0)) {
+        if let Some(p) = propensities.iter().find(|p| !(0.0 < **p && **p <= 1.0)) {
             return Err(Error::argument("propensities", p, "give probabilities above 0"));
         }
         if let Some(action) = self.actions.iter().find(|action| **action as usize >= self.n_actions) {
             return Err(Error::argument("actions", action, format!("there are {} actions", self.n_actions)));
         }
-        check_temperature(self.temperature)?;
+        self.rule.check(self.n_actions)?;
         if self.window == Some(0) {
-            return Err(Error::argument(
-                "window",
-                0,
-                "give at least 1 symbol, or None for the whole history",
-            ));
+            let remedy = "give at least 1 symbol, or None for the whole history";
+            return Err(Error::argument("window", 0, remedy));
         }
-        if let Some(Behavior { policy, epsilon }) = &self.behavior {
+        if let Some((policy, epsilon)) = &self.behavior {
             if !(0.0..=1.0).contains(epsilon) {
                 return Err(Error::argument("behavior", epsilon, "its epsilon must be a probability"));
             }
@@ -143,12 +211,6 @@ impl AutomatonPolicy {
         true
     }
 
-    fn settled(&self, state: &[f64]) -> Vec<f64> {
-        let mut state = state.to_vec();
-        self.rescale(&mut state);
-        state
-    }
-
     /// One more symbol. An unseen one keeps the state; a state that dies is replaced by the anchor after that
     /// symbol, or by the anchor itself.
     fn advance(&self, state: &mut Vec<f64>, next: &mut Vec<f64>, place: u32) {
@@ -165,9 +227,7 @@ impl AutomatonPolicy {
         }
         std::mem::swap(state, next);
     }
-}
 
-impl AutomatonPolicy {
     /// The state at every cut of the data, also after the last step of an episode: (steps + episodes, rank).
     pub fn states_along(&self, view: &View, threads: usize, ticker: &Ticker) -> Result<Vec<f64>> {
         let update = |memory: &mut Memory, action, observation| self.update(memory, action, observation);
@@ -195,7 +255,7 @@ impl WithSimd for Rescale<'_> {
 impl Policy for AutomatonPolicy {
     type Memory = Memory;
 
-    sizes_and_temperature!();
+    sizes_and_rule!();
 
     fn describe(&self) -> String {
         let (rank, seen) = (self.automaton.rank(), self.automaton.n_seen());
@@ -204,11 +264,13 @@ impl Policy for AutomatonPolicy {
     }
 
     fn start(&self) -> Memory {
+        let mut state = self.start.clone();
+        self.rescale(&mut state);
         Memory {
-            state: self.settled(&self.start),
+            state,
             row: self.automaton.n_seen() as u32 + 1,
             recent: Vec::new(),
-            behavior: self.behavior.as_ref().map(|behavior| Box::new(behavior.policy.start())),
+            behavior: self.behavior.as_ref().map(|(policy, _)| Box::new(policy.start())),
             next: vec![0.0; self.start.len()],
         }
     }
@@ -217,7 +279,7 @@ impl Policy for AutomatonPolicy {
         let seen = self.automaton.n_seen() as u32;
         let nested = match (&self.behavior, &memory.behavior) {
             (None, None) => true,
-            (Some(behavior), Some(inner)) => behavior.policy.knows(inner),
+            (Some((policy, _)), Some(inner)) => policy.knows(inner),
             _ => false,
         };
         nested
@@ -238,16 +300,15 @@ impl Policy for AutomatonPolicy {
                 values[action as usize] = values[action as usize].max(worth);
             }
         }
-        let row = memory.row as usize * self.n_actions;
-        if let Some(probs) = self.propensities.get(row..row + self.n_actions) {
+        if let Some(propensities) = &self.propensities {
+            let probs = propensities.row(memory.row as usize);
             values.iter_mut().zip(probs).for_each(|(value, p)| *value /= p);
         }
-        if let (Some(behavior), Some(inner)) = (&self.behavior, &memory.behavior) {
+        if let (Some((policy, epsilon)), Some(inner)) = (&self.behavior, &memory.behavior) {
             let mut probs = vec![0.0; self.n_actions];
-            behavior.policy.action_probs(inner, &mut probs);
-            let uniform = behavior.epsilon / self.n_actions as f64;
+            policy.action_probs(inner, &mut probs);
             for (value, p) in values.iter_mut().zip(&probs) {
-                let probability = (1.0 - behavior.epsilon) * p + uniform;
+                let probability = (1.0 - epsilon) * p + epsilon / self.n_actions as f64;
                 // An action that the behaviour never takes has no estimate; it is left as it is.
                 if probability > 0.0 {
                     *value /= probability;
@@ -278,8 +339,8 @@ impl Policy for AutomatonPolicy {
                 recent.iter().for_each(|&place| self.advance(state, next, place));
             }
         }
-        if let (Some(behavior), Some(inner)) = (&self.behavior, &mut memory.behavior) {
-            behavior.policy.update(inner, action, observation);
+        if let (Some((policy, _)), Some(inner)) = (&self.behavior, &mut memory.behavior) {
+            policy.update(inner, action, observation);
         }
     }
 }

@@ -1,13 +1,12 @@
 //! Acting on beliefs: values that are linear in what several cloned hidden Markov models believe.
 
-use std::sync::Arc;
-
 use crate::error::{Error, Result};
 use crate::learn::beliefs::{CloneModel, along};
 use crate::parallel::Ticker;
+use crate::policies::array::Array;
 use crate::policies::belief_filter::Filter;
-use crate::policies::{check_finite, check_sizes, check_temperature};
-use crate::simulate::policy::Policy;
+use crate::policies::{Parted, check_finite, check_sizes, indices, listed};
+use crate::simulate::policy::{Policy, Rule};
 use crate::trajectories::View;
 
 /// A family of models; the features of a history are their beliefs, one after the other.
@@ -22,17 +21,21 @@ pub struct Beliefs {
 }
 
 /// The arrays of several models, one after the other.
-pub struct Joined<'a> {
+pub struct Joined {
     /// (models)
-    pub states: &'a [i64],
+    pub states: Vec<i64>,
     /// What is believed before the first step.
-    pub starts: &'a [f32],
+    pub starts: Vec<f32>,
     /// (kinds, states, states) of each.
-    pub transitions: &'a [f32],
-    /// (observations, states) of each, or nothing where states show one observation only.
-    pub shown: &'a [f32],
-    /// (models, observations, 2)
-    pub ranges: &'a [u32],
+    pub transitions: Vec<f32>,
+    /// (observations, states) of each; empty or None where states show one observation only.
+    pub shown: Option<Vec<f32>>,
+    /// (models, observations, 2): first and last + 1 of the states that show an observation.
+    pub ranges: Array<i64, 3>,
+    /// (actions): which of the transition matrices each has.
+    pub kinds: Vec<i64>,
+    /// Whether the models know what an episode shows before its first action.
+    pub opens: bool,
 }
 
 /// Beliefs after a history, and where each of them is not zero.
@@ -75,17 +78,38 @@ impl Beliefs {
         Beliefs { filters, kinds, opens, n_features }
     }
 
+    /// The arrays of all models.
+    pub fn joined(&self) -> Joined {
+        let filters = &self.filters;
+        let one = |part: fn(&Filter) -> &Vec<f32>| filters.iter().flat_map(part).copied().collect();
+        let ranges = filters.iter().flat_map(|filter| &filter.ranges).flat_map(|&(low, high)| [low, high]);
+        let observations = filters.first().map_or(0, |filter| filter.ranges.len());
+        Joined {
+            states: filters.iter().map(|filter| filter.n_states as i64).collect(),
+            starts: one(|filter| &filter.start),
+            transitions: one(|filter| &filter.transitions),
+            shown: Some(one(|filter| &filter.shown)),
+            ranges: Array { entries: listed(ranges), shape: [filters.len(), observations, 2] },
+            kinds: listed(self.kinds.iter().copied()),
+            opens: self.opens,
+        }
+    }
+
     /// Models from their arrays.
-    pub fn cut(arrays: Joined, kinds: Vec<u32>, opens: bool, n_observations: usize) -> Result<Self> {
-        let Joined { states, mut starts, mut transitions, mut shown, ranges } = arrays;
+    pub fn cut(arrays: Joined) -> Result<Self> {
+        let n_observations = arrays.ranges.shape[1];
+        let (ranges, kinds) = (indices("ranges", &arrays.ranges)?, indices("kinds", &arrays.kinds)?);
+        let shown = arrays.shown.unwrap_or_default();
+        let (mut starts, mut transitions, mut shown) =
+            (&arrays.starts[..], &arrays.transitions[..], &shown[..]);
         check_sizes([(
             "ranges",
             ranges.len(),
-            states.len().saturating_mul(n_observations).saturating_mul(2),
+            arrays.states.len().saturating_mul(n_observations).saturating_mul(2),
         )])?;
         let (n_kinds, noisy) = (kinds.iter().max().map_or(0, |&kind| kind as usize + 1), !shown.is_empty());
-        let mut filters = Vec::with_capacity(states.len());
-        for (place, &states) in states.iter().enumerate() {
+        let mut filters = Vec::with_capacity(arrays.states.len());
+        for (place, &states) in arrays.states.iter().enumerate() {
             let n_states = usize::try_from(states).unwrap_or(0);
             let cells = n_kinds.saturating_mul(n_states).saturating_mul(n_states);
             if n_states == 0 || n_states > starts.len() || cells > transitions.len() {
@@ -116,7 +140,7 @@ impl Beliefs {
             ("transitions", transitions.len(), 0),
             ("shown", shown.len(), 0),
         ])?;
-        Ok(Self::of(filters, kinds, opens))
+        Ok(Self::of(filters, kinds, arrays.opens))
     }
 
     /// [1, beliefs] at every cut of the data, also after the last step of an episode:
@@ -184,32 +208,52 @@ impl Beliefs {
 pub struct BeliefPolicy {
     pub(crate) n_actions: usize,
     pub(crate) n_observations: usize,
-    pub(crate) beliefs: Arc<Beliefs>,
-    /// (features, actions)
-    pub weights: Vec<f64>,
-    pub(crate) bias: Vec<f64>,
-    pub(crate) temperature: f64,
+    pub(crate) beliefs: Beliefs,
+    pub(crate) weights: Array<f64, 2>,
+    bias: Vec<f64>,
+    rule: Rule,
 }
 
-impl BeliefPolicy {
-    /// Refuses parts that do not fit together.
-    pub fn validate(&self) -> Result<()> {
+/// What it is made of.
+pub struct Parts {
+    /// Of the models.
+    pub joined: Joined,
+    /// (features, actions)
+    pub weights: Array<f64, 2>,
+    /// (actions)
+    pub bias: Vec<f64>,
+    /// Of acting.
+    pub rule: Rule,
+}
+
+impl Parted for BeliefPolicy {
+    type Parts = Parts;
+
+    fn new(Parts { joined, weights, bias, rule }: Parts) -> Result<Self> {
+        let (n_actions, n_observations) = (bias.len(), joined.ranges.shape[1]);
+        let beliefs = Beliefs::cut(joined)?;
         check_sizes([
-            ("kinds", self.beliefs.kinds.len(), self.n_actions),
-            ("states", self.beliefs.n_features, self.beliefs.n_features.max(1)),
-            ("weights", self.weights.len(), self.beliefs.n_features.saturating_mul(self.n_actions)),
-            ("bias", self.bias.len(), self.n_actions.max(1)),
+            ("kinds", beliefs.kinds.len(), n_actions),
+            ("states", beliefs.n_features, beliefs.n_features.max(1)),
+            ("weights", weights.len(), beliefs.n_features.saturating_mul(n_actions)),
+            ("bias", n_actions, n_actions.max(1)),
         ])?;
-        check_finite("weights", &self.weights)?;
-        check_finite("bias", &self.bias)?;
-        check_temperature(self.temperature)
+        check_finite("weights", &weights)?;
+        check_finite("bias", &bias)?;
+        rule.check(n_actions)?;
+        Ok(BeliefPolicy { n_actions, n_observations, beliefs, weights, bias, rule })
+    }
+
+    fn parts(&self) -> Parts {
+        let (joined, weights, bias) = (self.beliefs.joined(), self.weights.clone(), self.bias.clone());
+        Parts { joined, weights, bias, rule: self.rule.clone() }
     }
 }
 
 impl Policy for BeliefPolicy {
     type Memory = Memory;
 
-    sizes_and_temperature!();
+    sizes_and_rule!();
 
     fn describe(&self) -> String {
         let sizes: Vec<String> =
@@ -238,8 +282,7 @@ impl Policy for BeliefPolicy {
         for &(low, high) in &memory.supports {
             for feature in low as usize..high as usize {
                 let weight = f64::from(memory.values[feature]);
-                let row = &self.weights[feature * values.len()..(feature + 1) * values.len()];
-                values.iter_mut().zip(row).for_each(|(sum, w)| *sum += weight * w);
+                values.iter_mut().zip(self.weights.row(feature)).for_each(|(sum, w)| *sum += weight * w);
             }
         }
     }

@@ -1,18 +1,19 @@
-//! A policy that looks at the last few symbols, and at fewer where those were never seen together.
+//! A policy that looks at the longest known sequence of symbols that a history ends with.
 
 use rustc_hash::FxHashMap;
 
 use crate::error::{Error, Result};
-use crate::policies::{check_finite, check_temperature};
-use crate::simulate::policy::Policy;
+use crate::policies::array::Array;
+use crate::policies::{Parted, check_finite, indices, listed};
+use crate::simulate::policy::{Policy, Rule};
 use crate::trajectories::start_symbol;
 
 /// Longer contexts than this hardly ever come back.
 pub const MAX_DEPTH: usize = 16;
 
 /// Values by context: a context is what a history ends with. The symbol after all those of steps and of first
-/// observations stands for the start of an episode that shows nothing first. Contexts form a tree: node 0 is the empty context, and a child reaches one symbol farther back than its
-/// parent. The longest known context counts.
+/// observations stands for the start of an episode that shows nothing first. Contexts form a tree: node 0 is the empty
+/// context, and a child reaches one symbol farther back than its parent. The longest known context counts.
 #[derive(Clone, Debug)]
 pub struct ContextPolicy {
     n_actions: usize,
@@ -22,28 +23,57 @@ pub struct ContextPolicy {
     /// Whether any context begins with what an episode showed before its first action.
     opens: bool,
     /// Parent of nodes 1, 2, …, and the symbol by which each reaches farther back.
-    pub edges: Vec<(u32, u32)>,
+    edges: Vec<(u32, u32)>,
+    pub(crate) values: Array<f64, 2>,
+    rule: Rule,
+}
+
+/// What it is made of.
+pub struct Parts {
+    /// Parent of nodes 1, 2, …; parents come before their children.
+    pub parents: Vec<i64>,
+    /// The symbol by which each of them reaches farther back.
+    pub symbols: Vec<i64>,
     /// (nodes, actions)
-    pub values: Vec<f64>,
-    temperature: f64,
+    pub values: Array<f64, 2>,
+    /// Number of observations.
+    pub n_observations: usize,
+    /// Of acting.
+    pub rule: Rule,
+}
+
+impl Parted for ContextPolicy {
+    type Parts = Parts;
+
+    fn new(Parts { parents, symbols, values, n_observations, rule }: Parts) -> Result<Self> {
+        if parents.len() != symbols.len() {
+            let given = format!("{} parents and {} symbols", parents.len(), symbols.len());
+            return Err(Error::argument("parents", given, "give one of each for every context"));
+        }
+        let edges = indices("parents", &parents)?.into_iter().zip(indices("symbols", &symbols)?).collect();
+        Self::of(edges, values, n_observations, rule)
+    }
+
+    fn parts(&self) -> Parts {
+        Parts {
+            parents: listed(self.edges.iter().map(|edge| edge.0)),
+            symbols: listed(self.edges.iter().map(|edge| edge.1)),
+            values: self.values.clone(),
+            n_observations: self.n_observations,
+            rule: self.rule.clone(),
+        }
+    }
 }
 
 impl ContextPolicy {
-    /// `edges` has (parent, symbol) of every node but the first; parents come before their children.
-    pub fn new(
-        edges: Vec<(u32, u32)>,
-        values: Vec<f64>,
-        n_actions: usize,
-        n_observations: usize,
-        temperature: f64,
-    ) -> Result<Self> {
-        let nodes = edges.len() + 1;
-        if n_actions == 0 || n_observations == 0 || values.len() != nodes.saturating_mul(n_actions) {
+    fn of(edges: Vec<(u32, u32)>, values: Array<f64, 2>, n_observations: usize, rule: Rule) -> Result<Self> {
+        let (nodes, n_actions) = (edges.len() + 1, values.shape[1]);
+        if n_actions == 0 || n_observations == 0 || values.shape[0] != nodes {
             let remedy = format!("expected {nodes} rows of {n_actions}, one for every context");
             return Err(Error::argument("values", format!("{} entries", values.len()), remedy));
         }
         check_finite("values", &values)?;
-        check_temperature(temperature)?;
+        rule.check(n_actions)?;
         let mut depths = vec![0; nodes];
         let mut children = FxHashMap::with_capacity_and_hasher(edges.len(), Default::default());
         for (place, &(parent, symbol)) in edges.iter().enumerate() {
@@ -64,15 +94,11 @@ impl ContextPolicy {
         }
         let openings = n_actions * n_observations..start_symbol(n_actions, n_observations);
         let opens = edges.iter().any(|edge| openings.contains(&(edge.1 as usize)));
-        Ok(ContextPolicy { n_actions, n_observations, depth, children, opens, edges, values, temperature })
-    }
-
-    fn row(&self, node: u32) -> &[f64] {
-        &self.values[node as usize * self.n_actions..(node as usize + 1) * self.n_actions]
+        Ok(ContextPolicy { n_actions, n_observations, depth, children, opens, edges, values, rule })
     }
 
     /// The policy at temperature 1 on the sum of both values, each in units of its own temperature. It knows the
-    /// contexts of both; acting takes no longer however many sums there were.
+    /// contexts of both; acting takes no longer however many sums there were. Actions need the support of both.
     pub fn plus(&self, other: &ContextPolicy) -> Result<ContextPolicy> {
         if (self.n_actions, self.n_observations) != (other.n_actions, other.n_observations) {
             let given = format!("{} actions, {} observations", other.n_actions, other.n_observations);
@@ -91,7 +117,7 @@ impl ContextPolicy {
         let mut theirs = vec![None; edges.len() + 1];
         places.iter().zip(0u32..).for_each(|(&node, own)| theirs[node as usize] = Some(own));
         let scales =
-            [self, other].map(|policy| if policy.temperature > 0.0 { 1.0 / policy.temperature } else { 1.0 });
+            [self, other].map(|policy| policy.rule.temperature).map(|t| if t > 0.0 { 1.0 / t } else { 1.0 });
         // The longest context of each policy that every context of the sum ends with.
         let mut known = vec![(0, 0)];
         let mut values = Vec::with_capacity((edges.len() + 1) * self.n_actions);
@@ -101,10 +127,16 @@ impl ContextPolicy {
                 let mine = if node <= self.edges.len() { node as u32 } else { above.0 };
                 known.push((mine, theirs[node].unwrap_or(above.1)));
             }
-            let rows = self.row(known[node].0).iter().zip(other.row(known[node].1));
+            let rows =
+                self.values.row(known[node].0 as usize).iter().zip(other.values.row(known[node].1 as usize));
             values.extend(rows.map(|(x, y)| x * scales[0] + y * scales[1]));
         }
-        ContextPolicy::new(edges, values, self.n_actions, self.n_observations, 1.0)
+        let supported = match (&self.rule.supported, &other.rule.supported) {
+            (Some(mine), Some(theirs)) => Some(mine.iter().zip(theirs).map(|(&x, &y)| x && y).collect()),
+            (mine, theirs) => mine.as_ref().or(theirs.as_ref()).cloned(),
+        };
+        let values = Array::rows(values, self.n_actions);
+        Self::of(edges, values, self.n_observations, Rule { temperature: 1.0, supported })
     }
 }
 
@@ -115,7 +147,7 @@ pub struct Memory(Vec<u32>);
 impl Policy for ContextPolicy {
     type Memory = Memory;
 
-    sizes_and_temperature!();
+    sizes_and_rule!();
 
     fn describe(&self) -> String {
         format!("{} contexts of up to {} symbols", self.edges.len() + 1, self.depth)
@@ -139,7 +171,7 @@ impl Policy for ContextPolicy {
                 None => break,
             }
         }
-        values.copy_from_slice(self.row(node));
+        values.copy_from_slice(self.values.row(node as usize));
     }
 
     fn update(&self, memory: &mut Memory, action: usize, observation: usize) {
@@ -160,6 +192,20 @@ mod tests {
     use super::*;
     use crate::rng::Rng;
 
+    fn policy(
+        edges: Vec<(u32, u32)>,
+        values: Vec<f64>,
+        n_observations: usize,
+        temperature: f64,
+    ) -> Result<ContextPolicy> {
+        ContextPolicy::of(
+            edges,
+            Array::rows(values, 1),
+            n_observations,
+            Rule { temperature, supported: None },
+        )
+    }
+
     fn values_along(policy: &ContextPolicy, observations: &[usize]) -> Vec<f64> {
         let (mut memory, mut value) = (policy.start(), [0.0]);
         let mut read = |memory: &Memory| {
@@ -178,7 +224,7 @@ mod tests {
     fn the_longest_known_context_counts() {
         // Contexts: none, the start, symbol 1, and symbol 1 after symbol 0.
         let edges = vec![(0, 4), (0, 1), (2, 0)];
-        let policy = ContextPolicy::new(edges, vec![0.0, 1.0, 2.0, 3.0], 1, 2, 0.0).unwrap();
+        let policy = policy(edges, vec![0.0, 1.0, 2.0, 3.0], 2, 0.0).unwrap();
         assert_eq!(values_along(&policy, &[0, 1, 1, 0]), [1.0, 0.0, 3.0, 2.0, 0.0]);
     }
 
@@ -195,7 +241,7 @@ mod tests {
                     }
                 }
                 let values = (0..=nodes).map(|_| rng.uniform()).collect();
-                ContextPolicy::new(edges, values, 1, 3, temperature)
+                policy(edges, values, 3, temperature)
             };
             let (Ok(one), Ok(two)) = (random(7, 0.5), random(9, 2.0)) else { continue };
             let both = one.plus(&two).unwrap();
@@ -209,7 +255,7 @@ mod tests {
     #[test]
     fn trees_that_are_none_are_refused() {
         for edges in [vec![(1, 0)], vec![(0, 9)], vec![(0, 1), (0, 1)]] {
-            assert!(ContextPolicy::new(edges, vec![0.0; 3], 1, 2, 0.0).is_err());
+            assert!(policy(edges, vec![0.0; 3], 2, 0.0).is_err());
         }
     }
 }

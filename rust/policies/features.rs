@@ -64,13 +64,23 @@ impl Features {
         }
     }
 
-    /// Refuses a window that is empty or absurdly long.
-    pub fn validate(&self) -> Result<()> {
+    /// The states of an automaton, or else a window, which must not be empty or absurdly long.
+    pub fn new(automaton: Option<Arc<AutomatonPolicy>>, window: Window) -> Result<Self> {
+        match automaton {
+            Some(policy) => Ok(Features::Automaton(policy)),
+            None if (1..=MAX_WINDOW).contains(&window.length) => Ok(Features::Window(window)),
+            None => Err(Error::argument("length", window.length, format!("give 1 to {MAX_WINDOW} steps"))),
+        }
+    }
+
+    /// What makes them again: the automaton, and a window that is empty where there is one.
+    pub fn parts(&self) -> (Option<Arc<AutomatonPolicy>>, Window) {
+        let (n_actions, n_observations) = (self.n_actions(), self.n_observations());
         match self {
-            Features::Window(window) if !(1..=MAX_WINDOW).contains(&window.length) => {
-                Err(Error::argument("length", window.length, format!("give 1 to {MAX_WINDOW} steps")))
+            Features::Automaton(policy) => {
+                (Some(policy.clone()), Window { length: 0, one_hot: false, n_actions, n_observations })
             }
-            _ => Ok(()),
+            Features::Window(window) => (None, *window),
         }
     }
 

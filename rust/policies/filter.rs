@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::learn::spectral::filter::Filter;
+use crate::policies::array::Array;
 use crate::policies::places::{Places, UNSEEN};
-use crate::policies::{check_finite, check_sizes, check_temperature};
-use crate::simulate::policy::Policy;
+use crate::policies::{Parted, check_finite, check_sizes};
+use crate::simulate::policy::{Policy, Rule};
 
 /// q(h, a) = weights[0, a] + Σ_i state(h)[i] · weights[1 + i, a].
 #[derive(Clone, Debug)]
@@ -15,29 +16,28 @@ pub struct FilterPolicy {
     n_observations: usize,
     pub(crate) filter: Arc<Filter>,
     /// Of the matrices.
-    pub places: Places,
-    pub(crate) start: Vec<f32>,
-    /// (1 + rank, actions)
-    pub weights: Vec<f64>,
-    temperature: f64,
+    places: Places,
+    start: Vec<f32>,
+    weights: Array<f64, 2>,
+    rule: Rule,
 }
 
-/// What a policy of so many actions and observations is made of.
-pub struct Parts<'a> {
-    /// Number of actions.
-    pub n_actions: usize,
+/// What it is made of.
+pub struct Parts {
+    /// Those that were seen.
+    pub symbols: Vec<i64>,
+    /// (seen, 1 + rank, rank): state after a symbol = [1, state] · operator.
+    pub operators: Array<f32, 3>,
     /// Number of observations.
     pub n_observations: usize,
-    /// Those that were seen, in the order of the filter's matrices.
-    pub symbols: &'a [i64],
-    /// Steps the state.
-    pub filter: Filter,
     /// State before the first step.
     pub start: Vec<f32>,
+    /// Root mean square to which longer states are shortened.
+    pub reach: f32,
     /// (1 + rank, actions)
-    pub weights: Vec<f64>,
-    /// 0 acts greedily.
-    pub temperature: f64,
+    pub weights: Array<f64, 2>,
+    /// Of acting.
+    pub rule: Rule,
 }
 
 /// What the policy carries through an episode: the state.
@@ -45,32 +45,52 @@ pub struct Parts<'a> {
 pub struct Memory(Vec<f32>);
 
 impl FilterPolicy {
-    /// Refuses parts that do not fit together.
-    pub fn new(parts: Parts<'_>) -> Result<Self> {
-        let Parts { n_actions, n_observations, symbols, filter, start, weights, temperature } = parts;
-        let rank = filter.rank();
+    /// (seen, 1 + rank, rank)
+    pub(crate) fn operators(&self) -> Array<f32, 3> {
+        let rank = self.filter.rank();
+        Array { entries: self.filter.operators(), shape: [self.filter.n_symbols(), 1 + rank, rank] }
+    }
+}
+
+impl Parted for FilterPolicy {
+    type Parts = Parts;
+
+    fn new(parts: Parts) -> Result<Self> {
+        let Parts { symbols, operators, n_observations, start, reach, weights, rule } = parts;
+        let filter = Filter::new(operators.shape[2], &operators, reach)?;
+        let (rank, n_actions) = (filter.rank(), weights.shape[1]);
         check_sizes([
             ("symbols", symbols.len(), filter.n_symbols()),
             ("start", start.len(), rank),
             ("weights", weights.len(), (1 + rank).saturating_mul(n_actions.max(1))),
         ])?;
-        if let Some(bad) = start.iter().find(|x| !x.is_finite()) {
-            return Err(Error::argument("start", bad, "all numbers of a policy must be finite"));
-        }
+        check_finite("start", &start)?;
         check_finite("weights", &weights)?;
-        check_temperature(temperature)?;
+        rule.check(n_actions)?;
         // What is shown before the first action is the answer to one more.
         let n_symbols = n_actions.saturating_add(1).saturating_mul(n_observations);
-        let places = Places::new(symbols, n_symbols, "a filter")?;
+        let places = Places::new(&symbols, n_symbols, "a filter")?;
         let filter = Arc::new(filter);
-        Ok(FilterPolicy { n_actions, n_observations, filter, places, start, weights, temperature })
+        Ok(FilterPolicy { n_actions, n_observations, filter, places, start, weights, rule })
+    }
+
+    fn parts(&self) -> Parts {
+        Parts {
+            symbols: self.places.symbols(),
+            operators: self.operators(),
+            n_observations: self.n_observations,
+            start: self.start.clone(),
+            reach: self.filter.reach(),
+            weights: self.weights.clone(),
+            rule: self.rule.clone(),
+        }
     }
 }
 
 impl Policy for FilterPolicy {
     type Memory = Memory;
 
-    sizes_and_temperature!();
+    sizes_and_rule!();
 
     fn describe(&self) -> String {
         let n_symbols = self.n_actions * self.n_observations;

@@ -1,43 +1,55 @@
 //! A policy that looks at the last observation only.
 
 use crate::error::{Error, Result};
-use crate::policies::{check_finite, check_temperature};
-use crate::simulate::policy::Policy;
+use crate::policies::array::Array;
+use crate::policies::{Parted, check_finite};
+use crate::simulate::policy::{Policy, Rule};
 
-/// Values by last observation, (observations + 1, actions); the last row is for the start of an episode that showed
-/// nothing.
+/// Values by last observation.
 #[derive(Clone, Debug)]
 pub struct ObservationPolicy {
     n_actions: usize,
     n_observations: usize,
-    /// (observations + 1, actions), row-major.
-    pub values: Vec<f64>,
-    temperature: f64,
+    pub(crate) values: Array<f64, 2>,
+    rule: Rule,
+}
+
+/// What it is made of.
+pub struct Parts {
+    /// (observations + 1, actions); the last row is for the start of an episode that showed nothing.
+    pub values: Array<f64, 2>,
+    /// Of acting.
+    pub rule: Rule,
 }
 
 /// The row of what was seen last; a type of its own, so that no memory of a table passes for it.
 #[derive(Clone, Copy, Debug)]
 pub struct Row(usize);
 
-impl ObservationPolicy {
-    /// `values` has a row for every observation, then one for the start.
-    pub fn new(values: Vec<f64>, n_actions: usize, temperature: f64) -> Result<Self> {
-        let rows = values.len().checked_div(n_actions).unwrap_or(0);
-        if rows < 2 || rows * n_actions != values.len() {
+impl Parted for ObservationPolicy {
+    type Parts = Parts;
+
+    fn new(Parts { values, rule }: Parts) -> Result<Self> {
+        let [rows, n_actions] = values.shape;
+        if rows < 2 || n_actions == 0 {
             let remedy =
                 "give a row for every observation and one for the start, with a number for every action";
             return Err(Error::argument("values", format!("{rows} rows of {n_actions}"), remedy));
         }
         check_finite("values", &values)?;
-        check_temperature(temperature)?;
-        Ok(ObservationPolicy { n_actions, n_observations: rows - 1, values, temperature })
+        rule.check(n_actions)?;
+        Ok(ObservationPolicy { n_actions, n_observations: rows - 1, values, rule })
+    }
+
+    fn parts(&self) -> Parts {
+        Parts { values: self.values.clone(), rule: self.rule.clone() }
     }
 }
 
 impl Policy for ObservationPolicy {
     type Memory = Row;
 
-    sizes_and_temperature!();
+    sizes_and_rule!();
 
     fn describe(&self) -> String {
         "looks at the last observation".to_owned()
@@ -52,7 +64,7 @@ impl Policy for ObservationPolicy {
     }
 
     fn q_values(&self, row: &Row, values: &mut [f64]) {
-        values.copy_from_slice(&self.values[row.0 * self.n_actions..(row.0 + 1) * self.n_actions]);
+        values.copy_from_slice(self.values.row(row.0));
     }
 
     #[inline]

@@ -1,8 +1,9 @@
 //! A policy that looks at the last symbol only.
 
 use crate::error::{Error, Result};
-use crate::policies::check_temperature;
-use crate::simulate::policy::{Policy, softmax};
+use crate::policies::Parted;
+use crate::policies::array::Array;
+use crate::simulate::policy::{Policy, Rule};
 
 /// Action probabilities by last symbol; the row after the last symbol's is for the start of an episode.
 ///
@@ -11,16 +12,27 @@ use crate::simulate::policy::{Policy, softmax};
 pub struct TablePolicy {
     n_actions: usize,
     n_observations: usize,
-    /// (symbols + 1, actions), row-major.
-    pub probs: Vec<f64>,
-    temperature: f64,
+    pub(crate) probs: Array<f64, 2>,
+    rule: Rule,
 }
 
-impl TablePolicy {
-    /// `probs` has a row for every symbol, then one for the start.
-    pub fn new(probs: Vec<f64>, n_actions: usize, n_observations: usize, temperature: f64) -> Result<Self> {
+/// What it is made of.
+pub struct Parts {
+    /// (symbols + 1, actions): a row for every symbol, then one for the start.
+    pub probs: Array<f64, 2>,
+    /// Number of observations.
+    pub n_observations: usize,
+    /// Of acting.
+    pub rule: Rule,
+}
+
+impl Parted for TablePolicy {
+    type Parts = Parts;
+
+    fn new(Parts { probs, n_observations, rule }: Parts) -> Result<Self> {
+        let n_actions = probs.shape[1];
         let rows = n_actions.saturating_mul(n_observations).saturating_add(1);
-        if n_actions == 0 || n_observations == 0 || probs.len() != rows.saturating_mul(n_actions) {
+        if n_actions == 0 || n_observations == 0 || probs.shape[0] != rows {
             let remedy = format!("expected {rows} rows (one per symbol, one for the start) of {n_actions}");
             return Err(Error::argument("probs", format!("{} entries", probs.len()), remedy));
         }
@@ -31,23 +43,22 @@ impl TablePolicy {
                 return Err(Error::Distribution { table: "probs", row: row.to_string(), problem });
             }
         }
-        check_temperature(temperature)?;
-        Ok(TablePolicy { n_actions, n_observations, probs, temperature })
+        rule.check(n_actions)?;
+        Ok(TablePolicy { n_actions, n_observations, probs, rule })
     }
 
-    #[inline]
-    fn row(&self, row: usize) -> &[f64] {
-        &self.probs[row * self.n_actions..(row + 1) * self.n_actions]
+    fn parts(&self) -> Parts {
+        Parts { probs: self.probs.clone(), n_observations: self.n_observations, rule: self.rule.clone() }
     }
 }
 
 impl Policy for TablePolicy {
     type Memory = usize;
 
-    sizes_and_temperature!();
+    sizes_and_rule!();
 
     fn describe(&self) -> String {
-        format!("{} rows", self.probs.len() / self.n_actions)
+        format!("{} rows", self.probs.shape[0])
     }
 
     fn start(&self) -> usize {
@@ -59,15 +70,16 @@ impl Policy for TablePolicy {
     }
 
     fn q_values(&self, row: &usize, values: &mut [f64]) {
-        values.iter_mut().zip(self.row(*row)).for_each(|(value, p)| *value = p.ln());
+        values.iter_mut().zip(self.probs.row(*row)).for_each(|(value, p)| *value = p.ln());
     }
 
     #[inline]
     fn action_probs(&self, row: &usize, probs: &mut [f64]) {
-        probs.copy_from_slice(self.row(*row));
-        if self.temperature != 1.0 {
+        if self.rule.temperature == 1.0 && self.rule.supported.is_none() {
+            probs.copy_from_slice(self.probs.row(*row));
+        } else {
             self.q_values(row, probs);
-            softmax(probs, self.temperature);
+            self.rule.softmax(probs);
         }
     }
 

@@ -87,7 +87,7 @@ class Environment(World):
 
 
 def _array(name: str, values: ArrayLike, dimensions: Sequence[int], shape: str) -> NDArray[np.float64]:
-    array = np.ascontiguousarray(values, np.float64)
+    array = np.require(values, np.float64, ["C", "A"])
     if array.ndim not in dimensions:
         raise ValueError(f"{name} has shape {array.shape}: give {shape}")
     return array
