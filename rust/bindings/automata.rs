@@ -2,26 +2,24 @@
 
 use std::sync::Arc;
 
-use numpy::{
-    IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyReadonlyArray3,
-    PyUntypedArrayMethods,
-};
+use numpy::{IntoPyArray, PyReadonlyArray1, PyReadonlyArray2, PyReadonlyArray3, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::bindings::convert::{
-    Arrays, Part, below, in_rows, same_alphabets, shaped, threads as thread_count,
+    Arrays, Matrix, Vector, below, in_rows, same_alphabets, shaped, threads as thread_count,
 };
 use crate::bindings::job;
+use crate::bindings::parts::Part;
 use crate::bindings::policy::{CompiledPolicy, PolicyState};
 use crate::policies::any::own;
 use crate::policies::array::Array;
 use crate::policies::features::{self, Window};
 use crate::policies::places::UNSEEN;
 use crate::policies::{Parted, automaton, automaton_policy, forest};
-use crate::simulate::policy::Rule;
-use crate::{parts, policy};
+use crate::simulate::policy::{Described, Rule};
+use crate::{fields, parts, policy};
 
 /// Operators by symbol.
 #[pyclass(frozen, module = "uqf._core")]
@@ -50,7 +48,7 @@ impl Automaton {
         omega: PyReadonlyArray1<'py, f64>,
         symbols: PyReadonlyArray1<'py, i64>,
         offsets: PyReadonlyArray1<'py, i64>,
-    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
+    ) -> PyResult<Vector<'py>> {
         let (alpha, omega) = (alpha.as_slice()?, omega.as_slice()?);
         let (symbols, offsets) = (symbols.as_slice()?, offsets.as_slice()?);
         let values = job::quick(py, || self.inner.values(alpha, omega, symbols, offsets))?;
@@ -63,7 +61,7 @@ impl Automaton {
         py: Python<'py>,
         state: PyReadonlyArray1<'py, f64>,
         symbol: i64,
-    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
+    ) -> PyResult<Vector<'py>> {
         let (state, rank) = (state.as_slice()?, self.inner.rank());
         if state.len() != rank {
             return Err(PyValueError::new_err(format!("state has {} entries, not {rank}", state.len())));
@@ -150,7 +148,7 @@ policy! {
         }
 
         /// The state vector of a memory, rescaled: (rank,).
-        fn vector<'py>(&self, py: Python<'py>, state: &PolicyState) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        fn vector<'py>(&self, py: Python<'py>, state: &PolicyState) -> PyResult<Vector<'py>> {
             Ok(own(self.inner.as_ref(), &state.memory)?.state.clone().into_pyarray(py))
         }
 
@@ -161,9 +159,9 @@ policy! {
             py: Python<'py>,
             data: Arrays<'py>,
             threads: Option<i64>,
-        ) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        ) -> PyResult<Matrix<'py>> {
             let (view, threads, policy) = (data.view()?, thread_count(threads)?, self.inner.as_ref());
-            same_alphabets("policy", &view, policy.n_actions, policy.n_observations)?;
+            same_alphabets("policy", &view, policy.n_actions(), policy.n_observations())?;
             let states = job::long(py, None, |ticker| policy.states_along(&view, threads, ticker))?;
             shaped(py, states, [view.n_steps() + view.n_episodes(), self.rank()])
         }
@@ -198,14 +196,9 @@ impl Features {
 
     /// The arguments that make these features again.
     fn parts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let (automaton, Window { length, one_hot, n_actions, n_observations }) = self.inner.parts();
-        parts!(PyDict::new(py), {
-            "automaton": automaton.give(py)?,
-            "length": length,
-            "one_hot": one_hot,
-            "n_actions": n_actions,
-            "n_observations": n_observations,
-        })
+        let (automaton, window) = self.inner.parts();
+        let given: PyResult<_> = fields!(py, window, length, one_hot, n_actions, n_observations);
+        parts!(given?, { "automaton": automaton.give(py)? })
     }
 
     /// Features at every cut of every episode: (n_steps + n_episodes, n_features).
@@ -215,7 +208,7 @@ impl Features {
         py: Python<'py>,
         data: Arrays<'py>,
         threads: Option<i64>,
-    ) -> PyResult<Bound<'py, PyArray2<f32>>> {
+    ) -> PyResult<Matrix<'py, f32>> {
         let (view, threads) = (data.view()?, thread_count(threads)?);
         same_alphabets("features", &view, self.inner.n_actions(), self.inner.n_observations())?;
         let rows = job::long(py, None, |ticker| self.inner.along(&view, threads, ticker))?;
@@ -249,7 +242,7 @@ policy! {
             py: Python<'py>,
             x: PyReadonlyArray2<'py, f32>,
             threads: Option<i64>,
-        ) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        ) -> PyResult<Matrix<'py>> {
             let (rows, n_features) = (x.shape()[0], x.shape()[1]);
             if n_features != self.inner.features.dim() {
                 let wanted = self.inner.features.dim();

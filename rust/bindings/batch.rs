@@ -2,11 +2,11 @@
 
 use std::sync::{Mutex, MutexGuard};
 
-use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
+use numpy::{IntoPyArray, PyArrayMethods, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-use crate::bindings::convert::threads as thread_count;
+use crate::bindings::convert::{Matrix, Vector, threads as thread_count};
 use crate::bindings::job;
 use crate::simulate::batch::Episodes;
 
@@ -50,11 +50,7 @@ impl PolicyBatch {
 
     /// Probability of every action in every episode: (n, n_actions).
     #[pyo3(signature = (*, threads=None))]
-    fn action_probs<'py>(
-        &self,
-        py: Python<'py>,
-        threads: Option<i64>,
-    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
+    fn action_probs<'py>(&self, py: Python<'py>, threads: Option<i64>) -> PyResult<Matrix<'py>> {
         let threads = self.threads(threads)?;
         let probs = job::quick(py, || self.locked().action_probs(threads))?;
         probs.into_pyarray(py).reshape([self.n, self.n_actions])
@@ -62,7 +58,7 @@ impl PolicyBatch {
 
     /// An action for every episode, (n,), each drawn with the random stream of its own episode.
     #[pyo3(signature = (*, threads=None))]
-    fn act<'py>(&self, py: Python<'py>, threads: Option<i64>) -> PyResult<Bound<'py, PyArray1<i64>>> {
+    fn act<'py>(&self, py: Python<'py>, threads: Option<i64>) -> PyResult<Vector<'py, i64>> {
         let threads = self.threads(threads)?;
         Ok(job::quick(py, || self.locked().act(threads))?.into_pyarray(py))
     }

@@ -1,22 +1,23 @@
-//! Cloned hidden Markov models: how they are trained, what they believe, and as plain arrays (how they are pickled).
+//! Cloned hidden Markov models: how they are trained, and what they believe.
 
 use std::sync::Arc;
 
-use numpy::{IntoPyArray, PyArray1, PyArray3, PyArrayMethods, PyReadonlyArray1};
+use numpy::{IntoPyArray, PyArrayMethods, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::bindings::beliefs::readable;
-use crate::bindings::convert::{Arrays, Part, below, count, field, numbers, threads as thread_count};
+use crate::bindings::beliefs::{self, readable};
+use crate::bindings::convert::{Arrays, Cube, Vector, below, count, shaped, threads as thread_count};
 use crate::bindings::job;
+use crate::bindings::parts::Part;
 use crate::learn::beliefs::CloneModel;
-use crate::learn::beliefs::events::{RewardClasses, Tasks};
+use crate::learn::beliefs::events::Tasks;
 use crate::learn::beliefs::layout::Layout;
 use crate::learn::beliefs::training::{self, Schedule};
-use crate::parts;
 use crate::policies::belief::Beliefs;
 use crate::trajectories::View;
+use crate::{fields, parts};
 
 /// Cloned hidden Markov models of one layout, as they go on and pay in one of their tasks.
 #[pyclass(frozen, module = "uqf._core")]
@@ -27,8 +28,6 @@ pub struct CloneModels {
     beliefs: Arc<Beliefs>,
 }
 
-type Cube<'py> = Bound<'py, PyArray3<f32>>;
-
 impl CloneModels {
     fn at(&self, index: usize) -> PyResult<&CloneModel> {
         self.models.get(index).ok_or_else(|| PyValueError::new_err(format!("no model {index}")))
@@ -37,6 +36,11 @@ impl CloneModels {
     pub fn in_task(models: Arc<Vec<CloneModel>>, tasks: Arc<Tasks>, task: usize) -> Self {
         let beliefs = Arc::new(Beliefs::new(&models, task));
         CloneModels { models, tasks, task, beliefs }
+    }
+
+    /// Other models of the same tasks.
+    fn with(&self, models: Vec<CloneModel>) -> Self {
+        Self::in_task(Arc::new(models), self.tasks.clone(), self.task)
     }
 
     /// All episodes of a data set as episodes of this task.
@@ -50,11 +54,10 @@ impl CloneModels {
     }
 
     /// The part of a table (tasks, kinds, events, states) that belongs to this task.
-    fn own_events<'py>(&self, py: Python<'py>, model: &CloneModel, table: &[f32]) -> PyResult<Cube<'py>> {
-        let (Layout { n_kinds, n_states, .. }, rows) = (&*model.layout, model.layout.n_rows());
+    fn own_events<'py>(&self, py: Python<'py>, table: &[f32]) -> PyResult<Cube<'py, f32>> {
+        let (Layout { n_kinds, n_states, .. }, rows) = (self.layout(), self.layout().n_rows());
         let size = n_kinds * rows * n_states;
-        let own = table[self.task * size..(self.task + 1) * size].to_vec();
-        own.into_pyarray(py).reshape([*n_kinds, rows, *n_states])
+        shaped(py, table[self.task * size..][..size].iter().copied(), [*n_kinds, rows, *n_states])
     }
 }
 
@@ -87,7 +90,7 @@ impl CloneModels {
         let models = job::long(py, progress.as_ref(), |ticker| {
             training::train(&self.models, &view, &tasks, &schedule, ticker)
         })?;
-        Ok(Self::in_task(Arc::new(models), self.tasks.clone(), self.task))
+        Ok(self.with(models))
     }
 
     /// The same models in another task.
@@ -105,7 +108,7 @@ impl CloneModels {
         if models.is_empty() {
             return Err(PyValueError::new_err(format!("no model from {first} to {last}")));
         }
-        Ok(Self::in_task(Arc::new(models), self.tasks.clone(), self.task))
+        Ok(self.with(models))
     }
 
     /// These models and others of the same layout.
@@ -114,7 +117,7 @@ impl CloneModels {
             return Err(PyValueError::new_err("the models have different layouts"));
         }
         let models = self.models.iter().chain(other.models.iter()).cloned().collect();
-        Ok(Self::in_task(Arc::new(models), self.tasks.clone(), self.task))
+        Ok(self.with(models))
     }
 
     /// Entries of the feature vector: the states of all models.
@@ -160,7 +163,7 @@ impl CloneModels {
             let episodes = self.models[0].lockstep(&view, &tasks);
             self.models.iter().map(|model| model.iterated(&episodes, &tasks, ticker)).collect()
         })?;
-        Ok(Self::in_task(Arc::new(models), self.tasks.clone(), self.task))
+        Ok(self.with(models))
     }
 
     /// What one model expects of these episodes: transitions (kinds, S, S), events (kinds, events, S), start (S,).
@@ -169,7 +172,7 @@ impl CloneModels {
         py: Python<'py>,
         index: usize,
         data: Arrays<'py>,
-    ) -> PyResult<(Cube<'py>, Cube<'py>, Bound<'py, PyArray1<f32>>)> {
+    ) -> PyResult<(Cube<'py, f32>, Cube<'py, f32>, Vector<'py, f32>)> {
         let (model, view) = (self.at(index)?, data.view()?);
         let tasks = self.as_task(&view)?;
         let counts =
@@ -177,7 +180,7 @@ impl CloneModels {
         let Layout { n_kinds, n_states, .. } = *model.layout;
         Ok((
             counts.transitions.into_pyarray(py).reshape([n_kinds, n_states, n_states])?,
-            self.own_events(py, model, &counts.events)?,
+            self.own_events(py, &counts.events)?,
             counts.start.into_pyarray(py),
         ))
     }
@@ -192,7 +195,7 @@ impl CloneModels {
         parts!(PyDict::new(py), {
             "start": model.start.clone().into_pyarray(py),
             "transitions": transitions.reshape([n_kinds, n_states, n_states])?,
-            "events": self.own_events(py, model, &model.events)?,
+            "events": self.own_events(py, &model.events)?,
             "edges": self.tasks.classes(self.task).edges().to_vec(),
             "ends": by_state(model.ends(self.task))?,
             "rewards": by_state(model.rewards(self.task, &self.tasks))?,
@@ -201,14 +204,14 @@ impl CloneModels {
     }
 
     fn __getstate__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let state = to_state(py, &self.models, &self.tasks)?;
+        let state = beliefs::to_state(py, &self.models, &self.tasks)?;
         state.set_item("task", self.task)?;
         Ok(state)
     }
 
     #[staticmethod]
     fn from_state(state: &Bound<'_, PyDict>) -> PyResult<Self> {
-        let (models, tasks) = from_state(state)?;
+        let (models, tasks) = beliefs::from_state(state)?;
         let task = state.get_item("task")?.map_or(Ok(0), |task| task.extract())?;
         let task = below("task", task, tasks.count())?;
         Ok(Self::in_task(Arc::new(models), Arc::new(tasks), task))
@@ -220,97 +223,6 @@ impl CloneModels {
 
     /// What a `BeliefPolicy` steps these models with: states, starts, transitions, ranges, kinds.
     fn filters<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let joined = self.beliefs.joined();
-        parts!(PyDict::new(py), {
-            "states": joined.states.give(py)?,
-            "starts": joined.starts.give(py)?,
-            "transitions": joined.transitions.give(py)?,
-            "shown": joined.shown.give(py)?,
-            "ranges": joined.ranges.give(py)?,
-            "opens": joined.opens,
-            "kinds": joined.kinds.give(py)?,
-        })
+        fields!(py, self.beliefs.joined(), states, starts, transitions, shown, ranges, opens, kinds)
     }
-}
-
-/// The models as plain arrays.
-fn to_state<'py>(py: Python<'py>, models: &[CloneModel], tasks: &Tasks) -> PyResult<Bound<'py, PyDict>> {
-    let layout = &models[0].layout;
-    let listed = |tables: fn(&CloneModel) -> &Vec<f32>| {
-        models.iter().map(|model| tables(model).clone().into_pyarray(py)).collect::<Vec<_>>()
-    };
-    let classes = (0..tasks.count()).map(|task| tasks.classes(task));
-    parts!(PyDict::new(py), {
-        "sizes": (layout.n_states, layout.n_kinds, layout.n_events, layout.n_shown, layout.n_tasks),
-        "codes": layout.codes.clone(),
-        "ranges": layout.ranges.clone(),
-        "kinds": layout.kinds.clone(),
-        "shared": layout.shared,
-        "opens": layout.opens,
-        "starts": listed(|model| &model.start),
-        "transitions": listed(|model| &model.transitions),
-        "events": listed(|model| &model.events),
-        "log_likelihoods": models.iter().map(|model| model.log_likelihood).collect::<Vec<_>>(),
-        "classes": classes.map(|one| (one.edges().to_vec(), one.means().to_vec())).collect::<Vec<_>>(),
-        "counts": tasks.counts().to_vec(),
-    })
-}
-
-/// The models of such arrays; refused where sizes do not fit.
-fn from_state(state: &Bound<'_, PyDict>) -> PyResult<(Vec<CloneModel>, Tasks)> {
-    let field = |name: &str| field(state, "models", name);
-    let (n_states, n_kinds, n_events, n_shown, n_tasks) = field("sizes")?.extract()?;
-    let layout = Arc::new(Layout {
-        n_states,
-        ranges: field("ranges")?.extract()?,
-        kinds: field("kinds")?.extract()?,
-        codes: field("codes")?.extract()?,
-        n_kinds,
-        n_events,
-        n_shown,
-        n_tasks,
-        shared: field("shared")?.extract()?,
-        opens: field("opens")?.extract()?,
-    });
-    let kinds = layout.kinds.iter().all(|&kind| (kind as usize) < n_kinds);
-    let ranges = layout.ranges.iter().all(|&(low, high)| low <= high && high as usize <= n_states);
-    let codes = layout.codes.iter().all(|&code| (code as usize) < n_shown);
-    if !kinds || !ranges || !codes || layout.codes.len() != layout.ranges.len() {
-        return Err(PyValueError::new_err("models: kinds, ranges or codes go beyond their tables"));
-    }
-    let tables = |name: &str, size: usize| -> PyResult<Vec<Vec<f32>>> {
-        let listed: Vec<Bound<'_, PyAny>> = field(name)?.extract()?;
-        let tables = listed.iter().map(numbers).collect::<PyResult<Vec<Vec<f32>>>>()?;
-        if tables.iter().any(|table| table.len() != size) {
-            return Err(PyValueError::new_err(format!("{name}: a table does not have {size} entries")));
-        }
-        Ok(tables)
-    };
-    let starts = tables("starts", n_states)?;
-    let transitions = tables("transitions", n_kinds * n_states * n_states)?;
-    let events = tables("events", n_tasks * n_kinds * layout.n_rows() * n_states)?;
-    let likelihoods: Vec<f64> = field("log_likelihoods")?.extract()?;
-    let counts = [transitions.len(), events.len(), likelihoods.len()];
-    if starts.is_empty() || counts.iter().any(|&count| count != starts.len()) {
-        return Err(PyValueError::new_err("models: as many of each table are needed, at least one"));
-    }
-    let parts = starts.into_iter().zip(transitions).zip(events).zip(likelihoods);
-    let models = parts
-        .map(|(((start, transitions), events), log_likelihood)| CloneModel {
-            layout: layout.clone(),
-            start,
-            transitions,
-            events,
-            log_likelihood,
-        })
-        .collect();
-    let classes: Vec<(Vec<f64>, Vec<f64>)> = field("classes")?.extract()?;
-    let fit = |(edges, means): &(Vec<f64>, Vec<f64>)| {
-        !edges.is_empty() && edges.len() == means.len() && 2 * edges.len() <= n_events
-    };
-    if classes.len() != n_tasks || !classes.iter().all(fit) {
-        return Err(PyValueError::new_err("models: the classes of rewards do not fit the events"));
-    }
-    let classes = classes.into_iter().map(|(edges, means)| RewardClasses::new(edges, means)).collect();
-    Ok((models, Tasks::from_parts(classes, field("counts")?.extract()?)))
 }

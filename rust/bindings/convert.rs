@@ -2,20 +2,23 @@
 
 use std::borrow::Cow;
 
-use numpy::ndarray::{Dimension, IntoDimension, Ix1, Ix2, Ix3};
+use numpy::ndarray::{Dimension, IntoDimension, Ix1};
 use numpy::{
-    Element, IntoPyArray, PyArray, PyArray1, PyArrayMethods, PyReadonlyArray, PyReadonlyArray1,
-    PyUntypedArrayMethods,
+    Element, IntoPyArray, PyArray, PyArray1, PyArray2, PyArray3, PyArrayMethods, PyReadonlyArray,
+    PyReadonlyArray1, PyUntypedArrayMethods,
 };
-use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
 use crate::memory::copied;
-use crate::policies::array::Array;
 use crate::recorded::Trajectories;
 use crate::trajectories::View;
+
+/// Arrays on their way out, of numbers as Python has them unless said otherwise.
+pub type Vector<'py, T = f64> = Bound<'py, PyArray1<T>>;
+pub type Matrix<'py, T = f64> = Bound<'py, PyArray2<T>>;
+pub type Cube<'py, T = f64> = Bound<'py, PyArray3<T>>;
 
 /// The arrays of a data set, borrowed from Python for the length of a call.
 #[derive(FromPyObject)]
@@ -111,109 +114,18 @@ pub fn same_alphabets(what: &str, view: &View<'_>, actions: usize, observations:
     Err(PyValueError::new_err(format!("data and {what} have different actions or observations")))
 }
 
-/// An argument of a policy on its way in and out: numbers as they are, lists and arrays by copy.
-pub trait Part: Sized {
-    /// What Python gives.
-    type Given<'py>;
-
-    fn take(given: Self::Given<'_>) -> PyResult<Self>;
-    fn give(self, py: Python<'_>) -> PyResult<Bound<'_, PyAny>>;
-}
-
-macro_rules! plain_parts {
-    ($($kind:ty),*) => {$(
-        impl Part for $kind {
-            type Given<'py> = $kind;
-
-            fn take(given: $kind) -> PyResult<Self> {
-                Ok(given)
-            }
-
-            fn give(self, py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
-                self.into_bound_py_any(py)
-            }
-        }
-    )*};
-}
-
-plain_parts!(bool, usize, f32, f64);
-
-impl<P: Part> Part for Option<P> {
-    type Given<'py> = Option<P::Given<'py>>;
-
-    fn take(given: Self::Given<'_>) -> PyResult<Self> {
-        given.map(P::take).transpose()
-    }
-
-    fn give(self, py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
-        self.map_or_else(|| Ok(py.None().into_bound(py)), |part| part.give(py))
-    }
-}
-
-impl<P: Part, Q: Part> Part for (P, Q) {
-    type Given<'py> = (P::Given<'py>, Q::Given<'py>);
-
-    fn take(given: Self::Given<'_>) -> PyResult<Self> {
-        Ok((P::take(given.0)?, Q::take(given.1)?))
-    }
-
-    fn give(self, py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
-        (self.0.give(py)?, self.1.give(py)?).into_bound_py_any(py)
-    }
-}
-
-impl<T: Element + Copy> Part for Vec<T> {
-    type Given<'py> = PyReadonlyArray1<'py, T>;
-
-    fn take(given: Self::Given<'_>) -> PyResult<Self> {
-        numbers(given.as_any())
-    }
-
-    fn give(self, py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
-        self.into_pyarray(py).into_bound_py_any(py)
-    }
-}
-
-macro_rules! array_parts {
-    ($($axes:literal: $shape:ty),*) => {$(
-        impl<T: Element + Copy> Part for Array<T, $axes> {
-            type Given<'py> = PyReadonlyArray<'py, T, $shape>;
-
-            fn take(given: Self::Given<'_>) -> PyResult<Self> {
-                let array = aligned::<T, $shape>(given.as_any())?;
-                let shape = array.shape().try_into().expect("as many axes");
-                Ok(Array { entries: array.as_slice()?.to_vec(), shape })
-            }
-
-            fn give(self, py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
-                self.entries.into_pyarray(py).reshape(self.shape)?.into_bound_py_any(py)
-            }
-        }
-    )*};
-}
-
-array_parts!(2: Ix2, 3: Ix3);
-
-/// A dictionary with more entries, such as the arguments that make a policy again.
-#[macro_export]
-macro_rules! parts {
-    ($parts:expr, {$($name:literal: $value:expr),* $(,)?}) => {{
-        let parts: Bound<'_, PyDict> = $parts;
-        $(parts.set_item($name, $value)?;)*
-        Ok(parts)
-    }};
-}
-
 /// An entry of the state that something was pickled as; `what` it is.
 pub fn field<'py>(state: &Bound<'py, PyDict>, what: &str, name: &str) -> PyResult<Bound<'py, PyAny>> {
     state.get_item(name)?.ok_or_else(|| PyValueError::new_err(format!("{what} without {name}")))
 }
 
 /// The array row by row. Those that came over a network may begin anywhere in memory: they are copied.
-fn aligned<'py, T: Element, D: Dimension>(array: &Bound<'py, PyAny>) -> PyResult<PyReadonlyArray<'py, T, D>> {
+pub fn aligned<'py, T: Element, D: Dimension>(
+    array: &Bound<'py, PyAny>,
+) -> PyResult<PyReadonlyArray<'py, T, D>> {
     let array =
         array.py().import("numpy")?.call_method1("require", (array, array.py().None(), ["C", "A"]))?;
-    Ok(array.extract()?)
+    array.extract()
 }
 
 /// The entries of a list of numbers.

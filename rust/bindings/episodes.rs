@@ -2,17 +2,14 @@
 
 use std::sync::Arc;
 
-use numpy::{
-    IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyReadwriteArrayDyn,
-    PyUntypedArrayMethods,
-};
+use numpy::{IntoPyArray, PyReadonlyArray1, PyReadonlyArray2, PyReadwriteArrayDyn, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
 use crate::along;
 use crate::bindings::convert::{
-    Arrays, count, in_rows, shaped, threads as thread_count, trajectories_to_python,
+    Arrays, Matrix, Vector, count, in_rows, shaped, threads as thread_count, trajectories_to_python,
 };
 use crate::bindings::job;
 use crate::bindings::policy::CompiledPolicy;
@@ -32,14 +29,15 @@ fn policy_or_uniform(
 ) -> PyResult<Arc<dyn AnyPolicy>> {
     let (n_actions, n_observations) = (world.inner.n_actions(), world.inner.n_observations());
     let Some(policy) = policy else { return Ok(Arc::new(Uniform { n_actions, n_observations })) };
-    let (actions, observations) = policy.get().inner.alphabet();
+    let policy = policy.get().inner.clone();
+    let (actions, observations) = (policy.n_actions(), policy.n_observations());
     if actions != n_actions || observations < n_observations {
         return Err(PyValueError::new_err(format!(
             "policy has {actions} actions and {observations} observations, the world has {n_actions} and \
              {n_observations}"
         )));
     }
-    Ok(policy.get().inner.clone())
+    Ok(policy)
 }
 
 /// Recorded episodes: (actions, observations, rewards, behavior_probs, offsets, terminated, first_observations).
@@ -70,7 +68,7 @@ pub fn rollout<'py>(
     trajectories_to_python(py, data)
 }
 
-type Scores<'py> = (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<i64>>);
+type Scores<'py> = (Vector<'py>, Vector<'py, i64>);
 
 /// (discounted returns, lengths), one entry per episode.
 #[pyfunction]
@@ -111,11 +109,7 @@ pub fn validate(py: Python<'_>, data: Arrays<'_>) -> PyResult<()> {
 /// A random number of every episode, (n_episodes,), which depends on its content and on the seed, not on where it lies.
 /// Copies of an episode have different numbers.
 #[pyfunction]
-pub fn episode_priorities<'py>(
-    py: Python<'py>,
-    data: Arrays<'py>,
-    seed: u64,
-) -> PyResult<Bound<'py, PyArray1<u64>>> {
+pub fn episode_priorities<'py>(py: Python<'py>, data: Arrays<'py>, seed: u64) -> PyResult<Vector<'py, u64>> {
     let view = data.view()?;
     let priorities = job::quick(py, || Ok(view.priorities(seed)))?;
     Ok(priorities.into_pyarray(py))
@@ -236,7 +230,7 @@ pub fn temporal_differences<'py>(
     following: Singles<'py>,
     ratios: Singles<'py>,
     factors: Singles<'py>,
-) -> PyResult<Bound<'py, PyArray2<f64>>> {
+) -> PyResult<Matrix<'py>> {
     let (offsets, shape) = (offsets.as_slice()?, rows.shape());
     let (width, steps) = (shape[1], rewards.len());
     let episodes = offsets.len().saturating_sub(1);

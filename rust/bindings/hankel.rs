@@ -1,11 +1,11 @@
 //! Hankel statistics: what is counted, the sums, and the sums as plain arrays (how they are pickled and stored).
 
-use numpy::{IntoPyArray, PyArray1};
+use numpy::IntoPyArray;
 use pyo3::exceptions::{PyKeyError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::bindings::convert::{Arrays, collected, count, field, numbers, threads as thread_count};
+use crate::bindings::convert::{Arrays, Vector, collected, count, field, numbers, threads as thread_count};
 use crate::bindings::job;
 use crate::learn::spectral::cuts::{Coverage, Settings};
 use crate::learn::spectral::double::{Double, Quantum};
@@ -60,11 +60,11 @@ impl HankelSettings {
     }
 }
 
-fn values<'py>(py: Python<'py>, sums: &[Double]) -> Bound<'py, PyArray1<f64>> {
+fn values<'py>(py: Python<'py>, sums: &[Double]) -> Vector<'py> {
     collected(py, sums.iter().map(|sum| sum.value()))
 }
 
-type Triplets<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<f64>>);
+type Triplets<'py> = (Vector<'py, i64>, Vector<'py, i64>, Vector<'py>);
 
 fn triplets<'py>(py: Python<'py>, cells: &Cells, width: u64) -> Triplets<'py> {
     let (mut rows, mut columns, mut entries) = (Vec::new(), Vec::new(), Vec::new());
@@ -165,17 +165,17 @@ impl HankelStatistics {
     }
 
     /// Column λ, (left_dim,).
-    fn column<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+    fn column<'py>(&self, py: Python<'py>) -> Vector<'py> {
         values(py, &self.inner.column)
     }
 
     /// Row λ at the first step of the episodes, (right_dim,).
-    fn start<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+    fn start<'py>(&self, py: Python<'py>) -> Vector<'py> {
         values(py, &self.inner.start)
     }
 
     /// Row λ summed over every place of the episodes, (right_dim,).
-    fn average<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+    fn average<'py>(&self, py: Python<'py>) -> Vector<'py> {
         values(py, &self.inner.average)
     }
 
@@ -249,7 +249,7 @@ fn from_state(state: &Bound<'_, PyDict>) -> PyResult<Accumulator> {
     Ok(inner)
 }
 
-type StoredCells<'py> = (Bound<'py, PyArray1<u64>>, Bound<'py, PyArray1<f64>>);
+type StoredCells<'py> = (Vector<'py, u64>, Vector<'py>);
 
 fn cells_to_python<'py>(py: Python<'py>, cells: &Cells) -> StoredCells<'py> {
     let (mut keys, mut parts) = (Vec::new(), Vec::new());

@@ -9,6 +9,7 @@ mod convert;
 mod episodes;
 mod hankel;
 mod job;
+mod parts;
 mod policies;
 mod policy;
 mod spectral;

@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
-use numpy::{PyArray2, PyReadonlyArray1};
+use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::bindings::convert::{Arrays, Part, count, same_alphabets, shaped, threads as thread_count};
+use crate::bindings::convert::{Arrays, Matrix, count, same_alphabets, shaped, threads as thread_count};
 use crate::bindings::job;
+use crate::bindings::parts::Part;
 use crate::bindings::policy::{CompiledPolicy, PolicyState};
 use crate::bindings::worlds::World;
 use crate::policies::any::own;
@@ -15,7 +16,7 @@ use crate::policies::array::Array;
 use crate::policies::pomcp::{Rollouts, Settings};
 use crate::policies::{Parted, belief, context, filter, observation, pomcp, table};
 use crate::policy;
-use crate::simulate::policy::Rule;
+use crate::simulate::policy::{Described, Rule};
 
 policy! {
     /// Action probabilities by last symbol.
@@ -213,9 +214,9 @@ policy! {
             py: Python<'py>,
             data: Arrays<'py>,
             threads: Option<i64>,
-        ) -> PyResult<Bound<'py, PyArray2<f32>>> {
+        ) -> PyResult<Matrix<'py, f32>> {
             let (view, threads, beliefs) = (data.view()?, thread_count(threads)?, &self.inner.beliefs);
-            same_alphabets("policy", &view, self.inner.n_actions, self.inner.n_observations)?;
+            same_alphabets("policy", &view, self.inner.n_actions(), self.inner.n_observations())?;
             let rows = job::long(py, None, |ticker| beliefs.along(&view, threads, ticker))?;
             shaped(py, rows, [view.n_steps() + view.n_episodes(), 1 + beliefs.n_features])
         }

@@ -3,14 +3,16 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
+use numpy::{IntoPyArray, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
 use crate::bindings::batch::PolicyBatch;
-use crate::bindings::convert::{Arrays, Part, below, in_rows, shaped, threads as thread_count};
+use crate::bindings::convert::{Arrays, Matrix, Vector, below, in_rows, shaped, threads as thread_count};
 use crate::bindings::job;
+use crate::bindings::parts::Part;
+use crate::error::Result;
 use crate::policies::any::{AnyMemory, AnyPolicy};
 use crate::rng::Rng;
 use crate::simulate::policy::Rule;
@@ -29,82 +31,6 @@ pub struct CompiledPolicy {
 #[pyclass(frozen, module = "uqf._core")]
 pub struct PolicyState {
     pub memory: AnyMemory,
-}
-
-/// The class of a policy, from the names and kinds of its parts: constructor, `parts()` and getters.
-///
-/// `+ group: Struct { … }` are parts that the core keeps in a struct of their own. Every policy has a rule: `temperature`,
-/// by default as given, and `supported`. More methods follow in braces.
-#[macro_export]
-macro_rules! policy {
-    (
-        $(#[$doc:meta])*
-        $name:ident in $module:ident, temperature = $temperature:tt,
-        ($($free:ident: $free_kind:ty),*),
-        {
-            $(+ $group:ident: $struct:ident { $($inner:ident: $inner_kind:ty $(= $inner_default:tt)?),* $(,)? },)*
-            $($part:ident: $kind:ty $(= $default:tt)?),* $(,)?
-        },
-        get { $($shown:ident),* }
-        $(, { $($more:tt)* })?
-    ) => {
-        $(#[$doc])*
-        #[pyclass(frozen, extends = CompiledPolicy, module = "uqf._core")]
-        pub struct $name {
-            pub inner: Arc<$module::$name>,
-        }
-
-        impl $name {
-            pub fn wrapped(inner: Arc<$module::$name>) -> PyClassInitializer<Self> {
-                CompiledPolicy::of(inner, |inner| $name { inner })
-            }
-        }
-
-        #[pymethods]
-        impl $name {
-            #[new]
-            #[pyo3(signature = (
-                $($free,)* *, $($($inner $(= $inner_default)?,)*)* $($part $(= $default)?,)*
-                temperature = $temperature, supported = None
-            ))]
-            fn new(
-                $($free: <$free_kind as Part>::Given<'_>,)*
-                $($($inner: <$inner_kind as Part>::Given<'_>,)*)*
-                $($part: <$kind as Part>::Given<'_>,)*
-                temperature: f64,
-                supported: Option<PyReadonlyArray1<'_, bool>>,
-            ) -> PyResult<PyClassInitializer<Self>> {
-                let parts = $module::Parts {
-                    $($free: Part::take($free)?,)*
-                    $($group: $module::$struct { $($inner: Part::take($inner)?),* },)*
-                    $($part: Part::take($part)?,)*
-                    rule: Rule { temperature, supported: Part::take(supported)? },
-                };
-                Ok(Self::wrapped(Arc::new(Parted::new(parts)?)))
-            }
-
-            /// The arguments that make this policy again.
-            fn parts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-                let parts = self.inner.parts();
-                let given = PyDict::new(py);
-                $(given.set_item(stringify!($free), parts.$free.give(py)?)?;)*
-                $($(given.set_item(stringify!($inner), parts.$group.$inner.give(py)?)?;)*)*
-                $(given.set_item(stringify!($part), parts.$part.give(py)?)?;)*
-                given.set_item("temperature", parts.rule.temperature)?;
-                given.set_item("supported", parts.rule.supported.give(py)?)?;
-                Ok(given)
-            }
-
-            $(
-                #[getter]
-                fn $shown<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-                    self.inner.$shown.clone().give(py)
-                }
-            )*
-
-            $($($more)*)?
-        }
-    };
 }
 
 impl CompiledPolicy {
@@ -129,6 +55,15 @@ impl CompiledPolicy {
         slf.get_type().call((), Some(&parts))
     }
 
+    /// A memory; the interpreter is released where the policy thinks about it.
+    fn remembered(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce() -> Result<AnyMemory> + Send,
+    ) -> PyResult<PolicyState> {
+        Ok(PolicyState { memory: if self.inner.deliberates() { job::quick(py, work)? } else { work()? } })
+    }
+
     /// Every row is π(a | h), or what every action is worth, before a step of the data.
     fn before_steps<'py>(
         &self,
@@ -136,9 +71,9 @@ impl CompiledPolicy {
         data: Arrays<'py>,
         values: bool,
         threads: Option<i64>,
-    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
+    ) -> PyResult<Matrix<'py>> {
         let (view, threads) = (data.view()?, thread_count(threads)?);
-        let (actions, observations) = self.inner.alphabet();
+        let (actions, observations) = (self.inner.n_actions(), self.inner.n_observations());
         if (actions, observations) != (view.n_actions, view.n_observations) {
             return Err(PyValueError::new_err(format!(
                 "policy has {actions} actions and {observations} observations, the data have {} and {}",
@@ -154,12 +89,12 @@ impl CompiledPolicy {
 impl CompiledPolicy {
     #[getter]
     fn n_actions(&self) -> usize {
-        self.inner.alphabet().0
+        self.inner.n_actions()
     }
 
     #[getter]
     fn n_observations(&self) -> usize {
-        self.inner.alphabet().1
+        self.inner.n_observations()
     }
 
     /// 0 acts greedily, ties by chance; otherwise actions are drawn from softmax(q_values / temperature).
@@ -177,11 +112,8 @@ impl CompiledPolicy {
     /// The memory at the start of an episode; `first` is what it shows before the first action, if anything.
     #[pyo3(signature = (first=None))]
     fn initial_state(&self, py: Python<'_>, first: Option<i64>) -> PyResult<PolicyState> {
-        let observations = self.inner.alphabet().1;
-        let first = first.map(|first| below("first", first, observations)).transpose()?;
-        let work = || Ok(self.inner.start(first));
-        let memory = if self.inner.deliberates() { job::quick(py, work)? } else { work()? };
-        Ok(PolicyState { memory })
+        let first = first.map(|first| below("first", first, self.inner.n_observations())).transpose()?;
+        self.remembered(py, || Ok(self.inner.start(first)))
     }
 
     /// The memory after one more step; `state` itself does not change.
@@ -192,21 +124,18 @@ impl CompiledPolicy {
         action: i64,
         observation: i64,
     ) -> PyResult<PolicyState> {
-        let (actions, observations) = self.inner.alphabet();
-        let (action, observation) =
-            (below("action", action, actions)?, below("observation", observation, observations)?);
-        let work = || self.inner.updated(&state.memory, action, observation);
-        let memory = if self.inner.deliberates() { job::quick(py, work)? } else { work()? };
-        Ok(PolicyState { memory })
+        let action = below("action", action, self.inner.n_actions())?;
+        let observation = below("observation", observation, self.inner.n_observations())?;
+        self.remembered(py, || self.inner.updated(&state.memory, action, observation))
     }
 
     /// Value of every action, (n_actions,); comparable across actions at one history.
-    fn q_values<'py>(&self, py: Python<'py>, state: &PolicyState) -> PyResult<Bound<'py, PyArray1<f64>>> {
+    fn q_values<'py>(&self, py: Python<'py>, state: &PolicyState) -> PyResult<Vector<'py>> {
         Ok(self.inner.q_values(&state.memory)?.into_pyarray(py))
     }
 
     /// Probability of every action, (n_actions,).
-    fn action_probs<'py>(&self, py: Python<'py>, state: &PolicyState) -> PyResult<Bound<'py, PyArray1<f64>>> {
+    fn action_probs<'py>(&self, py: Python<'py>, state: &PolicyState) -> PyResult<Vector<'py>> {
         Ok(self.inner.action_probs(&state.memory)?.into_pyarray(py))
     }
 
@@ -241,7 +170,7 @@ impl CompiledPolicy {
     /// This policy acting in `n` episodes at once.
     #[pyo3(signature = (n, *, seed=0))]
     fn batch(&self, n: i64, seed: u64) -> PyResult<PolicyBatch> {
-        PolicyBatch::new(n, self.inner.alphabet().0, |n| self.inner.clone().batch(n, seed))
+        PolicyBatch::new(n, self.inner.n_actions(), |n| self.inner.clone().batch(n, seed))
     }
 
     /// Probability of every action before every step of the data: (n_steps, n_actions).
@@ -251,7 +180,7 @@ impl CompiledPolicy {
         py: Python<'py>,
         data: Arrays<'py>,
         threads: Option<i64>,
-    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
+    ) -> PyResult<Matrix<'py>> {
         self.before_steps(py, data, false, threads)
     }
 
@@ -262,13 +191,14 @@ impl CompiledPolicy {
         py: Python<'py>,
         data: Arrays<'py>,
         threads: Option<i64>,
-    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
+    ) -> PyResult<Matrix<'py>> {
         self.before_steps(py, data, true, threads)
     }
 
     fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {
         let inner = &slf.get().inner;
-        let ((actions, observations), temperature) = (inner.alphabet(), inner.rule().temperature);
+        let ((actions, observations), temperature) =
+            ((inner.n_actions(), inner.n_observations()), inner.rule().temperature);
         let acts = if temperature == 0.0 { "greedy".into() } else { format!("temperature {temperature:.4}") };
         let (name, what) = (slf.get_type().name()?, inner.describe());
         Ok(format!("{name}({actions} actions, {observations} observations, {what}, {acts})"))
@@ -289,7 +219,7 @@ pub fn softmax<'py>(
     values: PyReadonlyArray2<'py, f64>,
     temperature: f64,
     supported: Option<PyReadonlyArray1<'py, bool>>,
-) -> PyResult<Bound<'py, PyArray2<f64>>> {
+) -> PyResult<Matrix<'py>> {
     let rule = Rule { temperature, supported: Part::take(supported)? };
     let (shape, mut probs) = ([values.shape()[0], values.shape()[1]], in_rows(&values)?.into_owned());
     rule.check(shape[1])?;

@@ -1,12 +1,12 @@
 //! Words, contexts, operators and filters.
 
-use numpy::{
-    PyArray1, PyArray2, PyArray3, PyReadonlyArray1, PyReadonlyArray2, PyReadonlyArray3, PyUntypedArrayMethods,
-};
+use numpy::{PyReadonlyArray1, PyReadonlyArray2, PyReadonlyArray3, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-use crate::bindings::convert::{Arrays, count, in_rows, large, shaped, threads as thread_count};
+use crate::bindings::convert::{
+    Arrays, Cube, Matrix, Vector, count, in_rows, large, shaped, threads as thread_count,
+};
 use crate::bindings::hankel::HankelSettings;
 use crate::bindings::job;
 use crate::learn::contexts;
@@ -43,7 +43,7 @@ pub fn project_words<'py>(
     kind: &str,
     dim: usize,
     seed: u64,
-) -> PyResult<Bound<'py, PyArray2<f64>>> {
+) -> PyResult<Matrix<'py>> {
     let projection = Projection::new("dim", Kind::named(kind)?, dim, seed)?;
     let mut rows = Vec::with_capacity(words.len() * dim);
     for word in &words {
@@ -53,7 +53,7 @@ pub fn project_words<'py>(
     shaped(py, rows, [words.len(), dim])
 }
 
-type Tree<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i64>>);
+type Tree<'py> = (Vector<'py, i64>, Vector<'py, i64>, Vector<'py, i64>);
 
 /// The contexts of up to `depth` symbols that occur before the steps of a data set: (parents (nodes − 1,), symbols
 /// (nodes − 1,), and the node of the longest context at every cut (n_steps + n_episodes,)). Node 0 is the empty
@@ -76,7 +76,7 @@ pub fn context_tree<'py>(
     Ok((large(py, parents), large(py, symbols), large(py, tree.at_cuts)))
 }
 
-type SeenOperators<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray3<f64>>);
+type SeenOperators<'py> = (Vector<'py, i64>, Cube<'py>);
 
 /// (seen symbols, operators summed over the episodes): Σ (left · left_map) ⊗ (right · right_map) by symbol.
 #[pyfunction]
@@ -128,7 +128,7 @@ impl Filter {
         starts: PyReadonlyArray2<'py, f32>,
         backward: bool,
         threads: Option<i64>,
-    ) -> PyResult<Bound<'py, PyArray2<f32>>> {
+    ) -> PyResult<Matrix<'py, f32>> {
         let starts = in_rows(&starts)?;
         let (places, offsets) = (places.as_slice()?, offsets.as_slice()?);
         let threads = thread_count(threads)?;

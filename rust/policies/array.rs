@@ -9,6 +9,12 @@ pub struct Array<T, const D: usize> {
     pub(crate) shape: [usize; D],
 }
 
+impl<T, const D: usize> Default for Array<T, D> {
+    fn default() -> Self {
+        Array { entries: Vec::new(), shape: [0; D] }
+    }
+}
+
 impl<T, const D: usize> Deref for Array<T, D> {
     type Target = [T];
 

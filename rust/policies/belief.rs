@@ -1,12 +1,14 @@
 //! Acting on beliefs: values that are linear in what several cloned hidden Markov models believe.
 
+use std::mem::take;
+
 use crate::error::{Error, Result};
 use crate::learn::beliefs::{CloneModel, along};
 use crate::parallel::Ticker;
 use crate::policies::array::Array;
 use crate::policies::belief_filter::Filter;
 use crate::policies::{Parted, check_finite, check_sizes, indices, listed};
-use crate::simulate::policy::{Policy, Rule};
+use crate::simulate::policy::{Described, Policy, Rule};
 use crate::trajectories::View;
 
 /// A family of models; the features of a history are their beliefs, one after the other.
@@ -21,6 +23,7 @@ pub struct Beliefs {
 }
 
 /// The arrays of several models, one after the other.
+#[derive(Clone, Debug, Default)]
 pub struct Joined {
     /// (models)
     pub states: Vec<i64>,
@@ -78,35 +81,34 @@ impl Beliefs {
         Beliefs { filters, kinds, opens, n_features }
     }
 
+    pub(crate) fn n_observations(&self) -> usize {
+        self.filters.first().map_or(0, |filter| filter.ranges.len())
+    }
+
     /// The arrays of all models.
     pub fn joined(&self) -> Joined {
         let filters = &self.filters;
         let one = |part: fn(&Filter) -> &Vec<f32>| filters.iter().flat_map(part).copied().collect();
         let ranges = filters.iter().flat_map(|filter| &filter.ranges).flat_map(|&(low, high)| [low, high]);
-        let observations = filters.first().map_or(0, |filter| filter.ranges.len());
         Joined {
             states: filters.iter().map(|filter| filter.n_states as i64).collect(),
             starts: one(|filter| &filter.start),
             transitions: one(|filter| &filter.transitions),
             shown: Some(one(|filter| &filter.shown)),
-            ranges: Array { entries: listed(ranges), shape: [filters.len(), observations, 2] },
+            ranges: Array { entries: listed(ranges), shape: [filters.len(), self.n_observations(), 2] },
             kinds: listed(self.kinds.iter().copied()),
             opens: self.opens,
         }
     }
 
     /// Models from their arrays.
-    pub fn cut(arrays: Joined) -> Result<Self> {
+    fn cut(arrays: &Joined) -> Result<Self> {
         let n_observations = arrays.ranges.shape[1];
         let (ranges, kinds) = (indices("ranges", &arrays.ranges)?, indices("kinds", &arrays.kinds)?);
-        let shown = arrays.shown.unwrap_or_default();
-        let (mut starts, mut transitions, mut shown) =
-            (&arrays.starts[..], &arrays.transitions[..], &shown[..]);
-        check_sizes([(
-            "ranges",
-            ranges.len(),
-            arrays.states.len().saturating_mul(n_observations).saturating_mul(2),
-        )])?;
+        let (mut starts, mut transitions) = (&arrays.starts[..], &arrays.transitions[..]);
+        let mut shown = arrays.shown.as_deref().unwrap_or_default();
+        let expected = arrays.states.len().saturating_mul(n_observations).saturating_mul(2);
+        check_sizes([("ranges", ranges.len(), expected)])?;
         let (n_kinds, noisy) = (kinds.iter().max().map_or(0, |&kind| kind as usize + 1), !shown.is_empty());
         let mut filters = Vec::with_capacity(arrays.states.len());
         for (place, &states) in arrays.states.iter().enumerate() {
@@ -114,11 +116,8 @@ impl Beliefs {
             let cells = n_kinds.saturating_mul(n_states).saturating_mul(n_states);
             if n_states == 0 || n_states > starts.len() || cells > transitions.len() {
                 let given = format!("{} starts and {} transitions are left", starts.len(), transitions.len());
-                return Err(Error::argument(
-                    "states",
-                    given,
-                    format!("a model of {states} states needs more"),
-                ));
+                let remedy = format!("a model of {states} states needs more");
+                return Err(Error::argument("states", given, remedy));
             }
             let (start, moved) = (starts[..n_states].to_vec(), transitions[..cells].to_vec());
             (starts, transitions) = (&starts[n_states..], &transitions[cells..]);
@@ -206,60 +205,55 @@ impl Beliefs {
 /// q(h, a) = bias[a] + Σ_s weights[s, a] · belief(h)[s].
 #[derive(Clone, Debug)]
 pub struct BeliefPolicy {
-    pub(crate) n_actions: usize,
-    pub(crate) n_observations: usize,
     pub(crate) beliefs: Beliefs,
-    pub(crate) weights: Array<f64, 2>,
-    bias: Vec<f64>,
-    rule: Rule,
+    /// All but the arrays of the models.
+    pub(crate) parts: Parts,
 }
 
-/// What it is made of.
+/// What it is made of; weights are (features, actions).
+#[derive(Clone, Debug)]
 pub struct Parts {
-    /// Of the models.
-    pub joined: Joined,
-    /// (features, actions)
-    pub weights: Array<f64, 2>,
-    /// (actions)
-    pub bias: Vec<f64>,
-    /// Of acting.
-    pub rule: Rule,
+    pub(crate) joined: Joined,
+    pub(crate) weights: Array<f64, 2>,
+    pub(crate) bias: Vec<f64>,
+    pub(crate) rule: Rule,
 }
 
 impl Parted for BeliefPolicy {
     type Parts = Parts;
 
-    fn new(Parts { joined, weights, bias, rule }: Parts) -> Result<Self> {
-        let (n_actions, n_observations) = (bias.len(), joined.ranges.shape[1]);
-        let beliefs = Beliefs::cut(joined)?;
+    fn new(mut parts: Parts) -> Result<Self> {
+        let beliefs = Beliefs::cut(&take(&mut parts.joined))?;
+        let (n_actions, n_features) = (parts.bias.len(), beliefs.n_features);
         check_sizes([
             ("kinds", beliefs.kinds.len(), n_actions),
-            ("states", beliefs.n_features, beliefs.n_features.max(1)),
-            ("weights", weights.len(), beliefs.n_features.saturating_mul(n_actions)),
+            ("states", n_features, n_features.max(1)),
+            ("weights", parts.weights.len(), n_features.saturating_mul(n_actions)),
             ("bias", n_actions, n_actions.max(1)),
         ])?;
-        check_finite("weights", &weights)?;
-        check_finite("bias", &bias)?;
-        rule.check(n_actions)?;
-        Ok(BeliefPolicy { n_actions, n_observations, beliefs, weights, bias, rule })
+        check_finite("weights", &parts.weights)?;
+        check_finite("bias", &parts.bias)?;
+        parts.rule.check(n_actions)?;
+        Ok(BeliefPolicy { beliefs, parts })
     }
 
     fn parts(&self) -> Parts {
-        let (joined, weights, bias) = (self.beliefs.joined(), self.weights.clone(), self.bias.clone());
-        Parts { joined, weights, bias, rule: self.rule.clone() }
+        Parts { joined: self.beliefs.joined(), ..self.parts.clone() }
     }
 }
 
-impl Policy for BeliefPolicy {
-    type Memory = Memory;
-
-    sizes_and_rule!();
+impl Described for BeliefPolicy {
+    sizes_and_rule!(self: self.parts.bias.len(), self.beliefs.n_observations());
 
     fn describe(&self) -> String {
         let sizes: Vec<String> =
             self.beliefs.filters.iter().map(|filter| filter.n_states.to_string()).collect();
         format!("models of {} states", sizes.join(", "))
     }
+}
+
+impl Policy for BeliefPolicy {
+    type Memory = Memory;
 
     fn start(&self) -> Memory {
         self.beliefs.start()
@@ -278,11 +272,14 @@ impl Policy for BeliefPolicy {
     }
 
     fn q_values(&self, memory: &Memory, values: &mut [f64]) {
-        values.copy_from_slice(&self.bias);
+        values.copy_from_slice(&self.parts.bias);
         for &(low, high) in &memory.supports {
             for feature in low as usize..high as usize {
                 let weight = f64::from(memory.values[feature]);
-                values.iter_mut().zip(self.weights.row(feature)).for_each(|(sum, w)| *sum += weight * w);
+                values
+                    .iter_mut()
+                    .zip(self.parts.weights.row(feature))
+                    .for_each(|(sum, w)| *sum += weight * w);
             }
         }
     }

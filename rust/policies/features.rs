@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::error::{Error, Result};
 use crate::parallel::Ticker;
 use crate::policies::automaton_policy::{self, AutomatonPolicy};
-use crate::simulate::policy::Policy;
+use crate::simulate::policy::{Described, Policy};
 use crate::simulate::replay::at_cuts;
 use crate::trajectories::View;
 
@@ -43,14 +43,14 @@ pub enum Memory {
 impl Features {
     pub(crate) fn n_actions(&self) -> usize {
         match self {
-            Features::Automaton(policy) => policy.n_actions,
+            Features::Automaton(policy) => policy.n_actions(),
             Features::Window(window) => window.n_actions,
         }
     }
 
     pub(crate) fn n_observations(&self) -> usize {
         match self {
-            Features::Automaton(policy) => policy.n_observations,
+            Features::Automaton(policy) => policy.n_observations(),
             Features::Window(window) => window.n_observations,
         }
     }

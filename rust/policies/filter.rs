@@ -1,5 +1,6 @@
 //! Acting on the state of an affine filter.
 
+use std::mem::take;
 use std::sync::Arc;
 
 use crate::error::Result;
@@ -7,37 +8,33 @@ use crate::learn::spectral::filter::Filter;
 use crate::policies::array::Array;
 use crate::policies::places::{Places, UNSEEN};
 use crate::policies::{Parted, check_finite, check_sizes};
-use crate::simulate::policy::{Policy, Rule};
+use crate::simulate::policy::{Described, Policy, Rule};
 
 /// q(h, a) = weights[0, a] + Σ_i state(h)[i] · weights[1 + i, a].
 #[derive(Clone, Debug)]
 pub struct FilterPolicy {
-    n_actions: usize,
-    n_observations: usize,
+    /// All but the operators, which the filter has.
+    parts: Parts,
     pub(crate) filter: Arc<Filter>,
-    /// Of the matrices.
+    /// Of the operators.
     places: Places,
-    start: Vec<f32>,
-    weights: Array<f64, 2>,
-    rule: Rule,
 }
 
 /// What it is made of.
+#[derive(Clone, Debug)]
 pub struct Parts {
     /// Those that were seen.
     pub symbols: Vec<i64>,
     /// (seen, 1 + rank, rank): state after a symbol = [1, state] · operator.
     pub operators: Array<f32, 3>,
-    /// Number of observations.
-    pub n_observations: usize,
+    pub(crate) n_observations: usize,
     /// State before the first step.
     pub start: Vec<f32>,
     /// Root mean square to which longer states are shortened.
     pub reach: f32,
     /// (1 + rank, actions)
     pub weights: Array<f64, 2>,
-    /// Of acting.
-    pub rule: Rule,
+    pub(crate) rule: Rule,
 }
 
 /// What the policy carries through an episode: the state.
@@ -47,59 +44,51 @@ pub struct Memory(Vec<f32>);
 impl FilterPolicy {
     /// (seen, 1 + rank, rank)
     pub(crate) fn operators(&self) -> Array<f32, 3> {
-        let rank = self.filter.rank();
-        Array { entries: self.filter.operators(), shape: [self.filter.n_symbols(), 1 + rank, rank] }
+        Array { entries: self.filter.operators(), ..self.parts.operators }
     }
 }
 
 impl Parted for FilterPolicy {
     type Parts = Parts;
 
-    fn new(parts: Parts) -> Result<Self> {
-        let Parts { symbols, operators, n_observations, start, reach, weights, rule } = parts;
-        let filter = Filter::new(operators.shape[2], &operators, reach)?;
-        let (rank, n_actions) = (filter.rank(), weights.shape[1]);
+    fn new(mut parts: Parts) -> Result<Self> {
+        let operators = take(&mut parts.operators.entries);
+        let filter = Arc::new(Filter::new(parts.operators.shape[2], &operators, parts.reach)?);
+        let (rank, n_actions) = (filter.rank(), parts.weights.shape[1]);
         check_sizes([
-            ("symbols", symbols.len(), filter.n_symbols()),
-            ("start", start.len(), rank),
-            ("weights", weights.len(), (1 + rank).saturating_mul(n_actions.max(1))),
+            ("symbols", parts.symbols.len(), filter.n_symbols()),
+            ("start", parts.start.len(), rank),
+            ("weights", parts.weights.len(), (1 + rank).saturating_mul(n_actions.max(1))),
         ])?;
-        check_finite("start", &start)?;
-        check_finite("weights", &weights)?;
-        rule.check(n_actions)?;
+        check_finite("start", &parts.start)?;
+        check_finite("weights", &parts.weights)?;
+        parts.rule.check(n_actions)?;
         // What is shown before the first action is the answer to one more.
-        let n_symbols = n_actions.saturating_add(1).saturating_mul(n_observations);
-        let places = Places::new(&symbols, n_symbols, "a filter")?;
-        let filter = Arc::new(filter);
-        Ok(FilterPolicy { n_actions, n_observations, filter, places, start, weights, rule })
+        let n_symbols = n_actions.saturating_add(1).saturating_mul(parts.n_observations);
+        let places = Places::new(&parts.symbols, n_symbols, "a filter")?;
+        Ok(FilterPolicy { parts, filter, places })
     }
 
     fn parts(&self) -> Parts {
-        Parts {
-            symbols: self.places.symbols(),
-            operators: self.operators(),
-            n_observations: self.n_observations,
-            start: self.start.clone(),
-            reach: self.filter.reach(),
-            weights: self.weights.clone(),
-            rule: self.rule.clone(),
-        }
+        Parts { operators: self.operators(), ..self.parts.clone() }
+    }
+}
+
+impl Described for FilterPolicy {
+    sizes_and_rule!(self: self.parts.weights.shape[1], self.parts.n_observations);
+
+    fn describe(&self) -> String {
+        let n_symbols = self.n_actions() * self.n_observations();
+        let seen = (0..n_symbols).filter(|&symbol| self.places.of(symbol) != UNSEEN).count();
+        format!("rank {}, {seen} of {n_symbols} symbols seen", self.filter.rank())
     }
 }
 
 impl Policy for FilterPolicy {
     type Memory = Memory;
 
-    sizes_and_rule!();
-
-    fn describe(&self) -> String {
-        let n_symbols = self.n_actions * self.n_observations;
-        let seen = (0..n_symbols).filter(|&symbol| self.places.of(symbol) != UNSEEN).count();
-        format!("rank {}, {seen} of {n_symbols} symbols seen", self.filter.rank())
-    }
-
     fn start(&self) -> Memory {
-        Memory(self.start.clone())
+        Memory(self.parts.start.clone())
     }
 
     fn knows(&self, memory: &Memory) -> bool {
@@ -107,16 +96,16 @@ impl Policy for FilterPolicy {
     }
 
     fn q_values(&self, memory: &Memory, values: &mut [f64]) {
-        let (bias, slopes) = self.weights.split_at(self.n_actions);
+        let (bias, slopes) = self.parts.weights.split_at(values.len());
         values.copy_from_slice(bias);
-        for (&x, slopes) in memory.0.iter().zip(slopes.chunks_exact(self.n_actions)) {
+        for (&x, slopes) in memory.0.iter().zip(slopes.chunks_exact(values.len())) {
             values.iter_mut().zip(slopes).for_each(|(value, slope)| *value += f64::from(x) * slope);
         }
     }
 
     /// A symbol that the data never showed changes nothing.
     fn update(&self, memory: &mut Memory, action: usize, observation: usize) {
-        let place = self.places.of(action * self.n_observations + observation);
+        let place = self.places.of(action * self.n_observations() + observation);
         if place != UNSEEN {
             let mut next = vec![0.0; memory.0.len()];
             self.filter.step(&memory.0, place as i32, &mut next);

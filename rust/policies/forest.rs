@@ -10,7 +10,7 @@ use crate::policies::automaton_policy::AutomatonPolicy;
 pub use crate::policies::features::Window;
 use crate::policies::features::{Features, Memory};
 use crate::policies::{Parted, check_finite, check_sizes};
-use crate::simulate::policy::{Policy, Rule};
+use crate::simulate::policy::{Described, Policy, Rule};
 
 /// Several functions f(x) = base + weights · x + the sum over all trees of the leaf that x falls into. Averages of
 /// trees, boosted trees and linear functions all have this form.
@@ -91,13 +91,13 @@ impl Forests {
 #[derive(Clone, Debug)]
 pub struct ForestPolicy {
     pub(crate) features: Features,
-    forests: Forests,
+    parts: Parts,
     /// Roots and nodes of every forest.
     spans: Vec<(Range<usize>, Range<usize>)>,
-    rule: Rule,
 }
 
 /// What it is made of.
+#[derive(Clone, Debug)]
 pub struct Parts {
     /// Whose states are the features.
     pub automaton: Option<Arc<AutomatonPolicy>>,
@@ -105,34 +105,32 @@ pub struct Parts {
     pub window: Window,
     /// One for every action.
     pub forests: Forests,
-    /// Of acting.
-    pub rule: Rule,
+    pub(crate) rule: Rule,
 }
 
 impl Parted for ForestPolicy {
     type Parts = Parts;
 
-    fn new(Parts { automaton, window, forests, rule }: Parts) -> Result<Self> {
-        let features = Features::new(automaton, window)?;
-        let spans = forests.spans(features.dim())?;
+    fn new(parts: Parts) -> Result<Self> {
+        let features = Features::new(parts.automaton.clone(), parts.window)?;
+        let spans = parts.forests.spans(features.dim())?;
         if spans.len() != features.n_actions() {
             let remedy = format!("expected one per action, {}", features.n_actions());
             return Err(Error::argument("forests", spans.len(), remedy));
         }
-        rule.check(spans.len())?;
-        Ok(ForestPolicy { features, forests, spans, rule })
+        parts.rule.check(spans.len())?;
+        Ok(ForestPolicy { features, parts, spans })
     }
 
     fn parts(&self) -> Parts {
-        let (automaton, window) = self.features.parts();
-        Parts { automaton, window, forests: self.forests.clone(), rule: self.rule.clone() }
+        self.parts.clone()
     }
 }
 
 impl ForestPolicy {
     /// The value of one forest.
     fn evaluate(&self, forest: usize, x: &[f32]) -> f64 {
-        let (all, (roots, nodes)) = (&self.forests, &self.spans[forest]);
+        let (all, (roots, nodes)) = (&self.parts.forests, &self.spans[forest]);
         let linear: f64 =
             all.weights.row(forest).iter().zip(x).map(|(weight, &x)| weight * f64::from(x)).sum();
         let leaf = |&root: &i64| {
@@ -159,25 +157,17 @@ impl ForestPolicy {
     }
 }
 
-impl Policy for ForestPolicy {
-    type Memory = Memory;
-
-    fn n_actions(&self) -> usize {
-        self.features.n_actions()
-    }
-
-    fn n_observations(&self) -> usize {
-        self.features.n_observations()
-    }
-
-    fn rule(&self) -> &Rule {
-        &self.rule
-    }
+impl Described for ForestPolicy {
+    sizes_and_rule!(self: self.features.n_actions(), self.features.n_observations());
 
     fn describe(&self) -> String {
-        let trees = self.forests.roots.len();
+        let trees = self.parts.forests.roots.len();
         format!("{trees} trees over {} features", self.features.dim())
     }
+}
+
+impl Policy for ForestPolicy {
+    type Memory = Memory;
 
     fn start(&self) -> Memory {
         self.features.start()

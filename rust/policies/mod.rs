@@ -1,18 +1,20 @@
 //! Policies that are stepped here, without a call to Python per step.
 
-/// The sizes and the rule of a policy, from its fields.
+/// The sizes and the rule of a policy, from its parts.
 macro_rules! sizes_and_rule {
-    () => {
-        fn n_actions(&self) -> usize {
-            self.n_actions
+    ($policy:ident: $n_actions:expr, $n_observations:expr) => {
+        #[inline]
+        fn n_actions(&$policy) -> usize {
+            $n_actions
         }
 
-        fn n_observations(&self) -> usize {
-            self.n_observations
+        #[inline]
+        fn n_observations(&$policy) -> usize {
+            $n_observations
         }
 
-        fn rule(&self) -> &Rule {
-            &self.rule
+        fn rule(&$policy) -> &Rule {
+            &$policy.parts.rule
         }
     };
 }

@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::rng::Rng;
 use crate::simulate::environment::Environment;
 use crate::simulate::planning::Planning;
-use crate::simulate::policy::{GREEDY, Policy, Rule};
+use crate::simulate::policy::{Described, GREEDY, Policy, Rule};
 use crate::with_world;
 pub use search::Rollouts;
 use search::{Planner, Search};
@@ -145,11 +145,7 @@ impl Pomcp {
     }
 }
 
-impl Policy for Pomcp {
-    type Memory = Memory;
-
-    const DELIBERATES: bool = true;
-
+impl Described for Pomcp {
     fn n_actions(&self) -> usize {
         self.world.n_actions()
     }
@@ -165,6 +161,12 @@ impl Policy for Pomcp {
     fn describe(&self) -> String {
         format!("{} simulations a step", self.settings.simulations)
     }
+}
+
+impl Policy for Pomcp {
+    type Memory = Memory;
+
+    const DELIBERATES: bool = true;
 
     fn start(&self) -> Memory {
         self.start_from(Rng::stream(self.seed, 0))

@@ -3,34 +3,31 @@
 use crate::error::{Error, Result};
 use crate::policies::Parted;
 use crate::policies::array::Array;
-use crate::simulate::policy::{Policy, Rule};
+use crate::simulate::policy::{Described, Policy, Rule};
 
 /// Action probabilities by last symbol; the row after the last symbol's is for the start of an episode.
 ///
 /// The value of an action is the logarithm of its probability, so that temperature 1 gives the table itself.
 #[derive(Clone, Debug)]
 pub struct TablePolicy {
-    n_actions: usize,
-    n_observations: usize,
-    pub(crate) probs: Array<f64, 2>,
-    rule: Rule,
+    pub(crate) parts: Parts,
 }
 
 /// What it is made of.
+#[derive(Clone, Debug)]
 pub struct Parts {
-    /// (symbols + 1, actions): a row for every symbol, then one for the start.
+    /// (symbols + 1, actions)
     pub probs: Array<f64, 2>,
-    /// Number of observations.
-    pub n_observations: usize,
-    /// Of acting.
-    pub rule: Rule,
+    pub(crate) n_observations: usize,
+    pub(crate) rule: Rule,
 }
 
 impl Parted for TablePolicy {
     type Parts = Parts;
 
-    fn new(Parts { probs, n_observations, rule }: Parts) -> Result<Self> {
-        let n_actions = probs.shape[1];
+    fn new(parts: Parts) -> Result<Self> {
+        let Parts { probs, n_observations, rule } = &parts;
+        let (n_actions, n_observations) = (probs.shape[1], *n_observations);
         let rows = n_actions.saturating_mul(n_observations).saturating_add(1);
         if n_actions == 0 || n_observations == 0 || probs.shape[0] != rows {
             let remedy = format!("expected {rows} rows (one per symbol, one for the start) of {n_actions}");
@@ -44,25 +41,27 @@ impl Parted for TablePolicy {
             }
         }
         rule.check(n_actions)?;
-        Ok(TablePolicy { n_actions, n_observations, probs, rule })
+        Ok(TablePolicy { parts })
     }
 
     fn parts(&self) -> Parts {
-        Parts { probs: self.probs.clone(), n_observations: self.n_observations, rule: self.rule.clone() }
+        self.parts.clone()
+    }
+}
+
+impl Described for TablePolicy {
+    sizes_and_rule!(self: self.parts.probs.shape[1], self.parts.n_observations);
+
+    fn describe(&self) -> String {
+        format!("{} rows", self.parts.probs.shape[0])
     }
 }
 
 impl Policy for TablePolicy {
     type Memory = usize;
 
-    sizes_and_rule!();
-
-    fn describe(&self) -> String {
-        format!("{} rows", self.probs.shape[0])
-    }
-
     fn start(&self) -> usize {
-        self.n_actions * self.n_observations
+        self.parts.probs.shape[0] - 1
     }
 
     fn knows(&self, row: &usize) -> bool {
@@ -70,22 +69,22 @@ impl Policy for TablePolicy {
     }
 
     fn q_values(&self, row: &usize, values: &mut [f64]) {
-        values.iter_mut().zip(self.probs.row(*row)).for_each(|(value, p)| *value = p.ln());
+        values.iter_mut().zip(self.parts.probs.row(*row)).for_each(|(value, p)| *value = p.ln());
     }
 
     #[inline]
     fn action_probs(&self, row: &usize, probs: &mut [f64]) {
-        if self.rule.temperature == 1.0 && self.rule.supported.is_none() {
-            probs.copy_from_slice(self.probs.row(*row));
+        if self.rule().temperature == 1.0 && self.rule().supported.is_none() {
+            probs.copy_from_slice(self.parts.probs.row(*row));
         } else {
             self.q_values(row, probs);
-            self.rule.softmax(probs);
+            self.rule().softmax(probs);
         }
     }
 
     #[inline]
     fn update(&self, row: &mut usize, action: usize, observation: usize) {
         // What is shown before the first action is not looked at: the last row is for every start.
-        *row = (action * self.n_observations + observation).min(self.start());
+        *row = (action * self.n_observations() + observation).min(self.start());
     }
 }

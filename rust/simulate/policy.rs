@@ -3,15 +3,8 @@
 use crate::error::{Error, Result};
 use crate::rng::Rng;
 
-/// A rule for choosing actions, separate from its memory of one episode.
-pub trait Policy: Send + Sync + 'static {
-    /// What it remembers of one episode.
-    type Memory: Clone + Send + Sync + 'static;
-
-    /// Whether a step may take long, as it does for a planner. Episodes are then handed to threads one by
-    /// one, and Ctrl-C is heard at every step.
-    const DELIBERATES: bool = false;
-
+/// What a policy is, whatever its memory.
+pub trait Described: Send + Sync + 'static {
     /// Number of actions.
     fn n_actions(&self) -> usize;
 
@@ -21,8 +14,18 @@ pub trait Policy: Send + Sync + 'static {
     /// How values become probabilities.
     fn rule(&self) -> &Rule;
 
-    /// Sizes of the parts, in a few words.
+    /// Sizes of the parts, in a phrase.
     fn describe(&self) -> String;
+}
+
+/// A rule for choosing actions, separate from its memory of one episode.
+pub trait Policy: Described {
+    /// What it remembers of one episode.
+    type Memory: Clone + Send + Sync + 'static;
+
+    /// Whether a step may take long, as it does for a planner. Episodes are then handed to threads one by
+    /// one, and Ctrl-C is heard at every step.
+    const DELIBERATES: bool = false;
 
     /// Memory before the first step.
     fn start(&self) -> Self::Memory;
@@ -131,9 +134,7 @@ pub struct Uniform {
     pub(crate) n_observations: usize,
 }
 
-impl Policy for Uniform {
-    type Memory = ();
-
+impl Described for Uniform {
     fn n_actions(&self) -> usize {
         self.n_actions
     }
@@ -149,6 +150,10 @@ impl Policy for Uniform {
     fn describe(&self) -> String {
         "uniform".into()
     }
+}
+
+impl Policy for Uniform {
+    type Memory = ();
 
     fn start(&self) {}
 
