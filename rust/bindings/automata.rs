@@ -211,7 +211,7 @@ impl Features {
     ) -> PyResult<Matrix<'py, f32>> {
         let (view, threads) = (data.view()?, thread_count(threads)?);
         same_alphabets("features", &view, self.inner.n_actions(), self.inner.n_observations())?;
-        let rows = job::long(py, None, |ticker| self.inner.along(&view, threads, ticker))?;
+        let rows = job::long(py, None, |ticker| self.inner.at_cuts(&view, threads, ticker))?;
         shaped(py, rows, [view.n_steps() + view.n_episodes(), self.inner.dim()])
     }
 }

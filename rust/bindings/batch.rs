@@ -14,7 +14,7 @@ use crate::simulate::batch::Episodes;
 const MAX_EPISODES: i64 = 100_000_000;
 
 /// Fewer episodes than this are stepped by one thread before others could be woken.
-const FEW: usize = 256;
+const MIN_PARALLEL: usize = 256;
 
 /// A policy acting in many episodes at once; made by `policy.batch(n)`.
 #[pyclass(frozen, module = "uqf._core")]
@@ -34,7 +34,7 @@ impl PolicyBatch {
     }
 
     fn threads(&self, given: Option<i64>) -> PyResult<usize> {
-        if given.is_none() && self.n < FEW { Ok(1) } else { thread_count(given) }
+        if given.is_none() && self.n < MIN_PARALLEL { Ok(1) } else { thread_count(given) }
     }
 
     fn locked(&self) -> MutexGuard<'_, Box<dyn Episodes>> {

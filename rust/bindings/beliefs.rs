@@ -45,14 +45,14 @@ pub fn expected_counts<'py>(
         transitions: &transitions,
         observations: &observations,
     };
-    let found = job::long(py, None, |ticker| baum_welch::expected_counts(&view, &model, threads, ticker))?;
+    let counts = job::long(py, None, |ticker| baum_welch::expected_counts(&view, &model, threads, ticker))?;
     let (actions, states) = (view.n_actions, model.n_states);
     Ok((
-        found.log_likelihood,
-        found.start.into_pyarray(py),
-        found.transitions.into_pyarray(py).reshape([actions, states, states])?,
-        found.observations.into_pyarray(py).reshape([actions, states, view.n_observations])?,
-        found.rewards.into_pyarray(py).reshape([actions, states, states])?,
+        counts.log_likelihood,
+        counts.start.into_pyarray(py),
+        counts.transitions.into_pyarray(py).reshape([actions, states, states])?,
+        counts.observations.into_pyarray(py).reshape([actions, states, view.n_observations])?,
+        counts.rewards.into_pyarray(py).reshape([actions, states, states])?,
     ))
 }
 

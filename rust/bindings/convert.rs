@@ -11,8 +11,8 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
-use crate::memory::copied;
-use crate::recorded::Trajectories;
+use crate::reserve::copied;
+use crate::trajectories::Trajectories;
 use crate::trajectories::View;
 
 /// Arrays on their way out, of numbers as Python has them unless said otherwise.

@@ -7,7 +7,6 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
-use crate::along;
 use crate::bindings::convert::{
     Arrays, Matrix, Vector, count, in_rows, shaped, threads as thread_count, trajectories_to_python,
 };
@@ -17,10 +16,11 @@ use crate::bindings::worlds::World;
 use crate::error::Error;
 use crate::learn::values::Differences;
 use crate::policies::any::AnyPolicy;
-use crate::recorded::Trajectories;
 use crate::simulate::environment::Environment;
 use crate::simulate::policy::Uniform;
 use crate::simulate::rollout::Schedule;
+use crate::sums;
+use crate::trajectories::Trajectories;
 
 /// The policy, or the uniform one for None; one that could not act in this world is refused.
 fn policy_or_uniform(
@@ -124,7 +124,7 @@ pub fn take_episodes<'py>(
 ) -> PyResult<Bound<'py, PyTuple>> {
     let (view, episodes) = (data.view()?, episodes.as_slice()?);
     let taken = job::quick(py, || {
-        let mut taken = Trajectories::new();
+        let mut taken = Trajectories::new(0, 0);
         for &episode in episodes {
             let index = usize::try_from(episode).ok().filter(|&index| index < view.n_episodes());
             let index = index.ok_or_else(|| {
@@ -207,11 +207,11 @@ pub fn discounted_sums(
     match rows {
         Rows::Double(mut rows) => {
             let rows = rows.as_slice_mut()?;
-            py.detach(|| along::discounted(rows, width, offsets, factor, forward));
+            py.detach(|| sums::discounted(rows, width, offsets, factor, forward));
         }
         Rows::Single(mut rows) => {
             let rows = rows.as_slice_mut()?;
-            py.detach(|| along::discounted(rows, width, offsets, |step| factor(step) as f32, forward));
+            py.detach(|| sums::discounted(rows, width, offsets, |step| factor(step) as f32, forward));
         }
     }
     Ok(())

@@ -217,7 +217,7 @@ policy! {
         ) -> PyResult<Matrix<'py, f32>> {
             let (view, threads, beliefs) = (data.view()?, thread_count(threads)?, &self.inner.beliefs);
             same_alphabets("policy", &view, self.inner.n_actions(), self.inner.n_observations())?;
-            let rows = job::long(py, None, |ticker| beliefs.along(&view, threads, ticker))?;
+            let rows = job::long(py, None, |ticker| beliefs.at_cuts(&view, threads, ticker))?;
             shaped(py, rows, [view.n_steps() + view.n_episodes(), 1 + beliefs.n_features])
         }
     }

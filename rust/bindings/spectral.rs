@@ -95,9 +95,9 @@ pub fn sum_operators<'py>(
     let maps = ReducedMaps { rank, left: &left, right: &right };
     let (view, threads, settings) = (data.view()?, thread_count(threads)?, &settings.inner);
     let run = |ticker: &_| operators::operators(&view, settings, &maps, threads, ticker);
-    let found = job::long(py, progress.as_ref(), run)?;
-    let (symbols, shape) = (large(py, found.keys().copied()), [found.len(), rank, rank]);
-    Ok((symbols, shaped(py, found.into_values().flatten(), shape)?))
+    let summed = job::long(py, progress.as_ref(), run)?;
+    let (symbols, shape) = (large(py, summed.keys().copied()), [summed.len(), rank, rank]);
+    Ok((symbols, shaped(py, summed.into_values().flatten(), shape)?))
 }
 
 /// x' = [1, x] · operators[symbol], shortened to a root mean square of `reach` where it is longer.

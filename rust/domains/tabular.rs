@@ -2,7 +2,7 @@
 
 use crate::domains::rows::Rows;
 use crate::error::{Error, Result};
-use crate::memory::copied;
+use crate::reserve::copied;
 use crate::rng::Rng;
 use crate::simulate::environment::{Environment, Outcome};
 use crate::simulate::planning::Planning;

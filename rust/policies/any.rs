@@ -6,11 +6,11 @@ use std::sync::Arc;
 use crate::domains::World;
 use crate::error::{Error, Result};
 use crate::parallel::Ticker;
-use crate::recorded::Trajectories;
 use crate::simulate::batch::{Batch, Episodes};
 use crate::simulate::policy::{Described, Policy};
 use crate::simulate::replay;
 use crate::simulate::rollout::{self, Schedule};
+use crate::trajectories::Trajectories;
 use crate::trajectories::View;
 use crate::with_world;
 

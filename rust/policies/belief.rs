@@ -144,7 +144,7 @@ impl Beliefs {
 
     /// [1, beliefs] at every cut of the data, also after the last step of an episode:
     /// (steps + episodes, 1 + features).
-    pub fn along(&self, view: &View, threads: usize, ticker: &Ticker) -> Result<Vec<f32>> {
+    pub fn at_cuts(&self, view: &View, threads: usize, ticker: &Ticker) -> Result<Vec<f32>> {
         let models: Vec<CloneModel> =
             self.filters.iter().map(|filter| filter.as_model(&self.kinds, self.opens)).collect();
         along(&models, view, threads, ticker)

@@ -147,7 +147,7 @@ impl Features {
     }
 
     /// Features at every cut of every episode, before its first step up to after its last: (steps + episodes, dim).
-    pub fn along(&self, view: &View, threads: usize, ticker: &Ticker) -> Result<Vec<f32>> {
+    pub fn at_cuts(&self, view: &View, threads: usize, ticker: &Ticker) -> Result<Vec<f32>> {
         let update = |memory: &mut Memory, action, observation| self.update(memory, action, observation);
         at_cuts(view, self.dim(), threads, ticker, || self.start(), update, |memory, x| self.write(memory, x))
     }

@@ -57,7 +57,7 @@ class Policy(Protocol):
     def initial_state(self) -> Memory:
         """Memory at the start of an episode.
 
-        With a parameter `first` (None by default) it is told the observation that some worlds show before the first
+        With a parameter `first` (None by default) it sees the observation that some worlds show before the first
         action, as the `reset` of Gymnasium does; without, it does not see it.
         """
 
@@ -197,11 +197,11 @@ def logged_probs(policy: Policy | None, data: Trajectories) -> FloatArray:
     """π(a | h) of every logged action, (n_steps,)."""
     # In parts: probabilities of all actions may not fit into memory.
     episodes = max(1, len(data) * MAX_CELLS // (data.n_steps * data.n_actions))
-    found = []
+    probs = []
     for first in range(0, len(data), episodes):
         part = data[first : first + episodes]
-        found.append(probs_along(policy, part)[np.arange(part.n_steps), part.actions])
-    return np.concatenate(found)
+        probs.append(probs_along(policy, part)[np.arange(part.n_steps), part.actions])
+    return np.concatenate(probs)
 
 
 def started(policy: Policy, first: int | None = None) -> Memory:

@@ -72,7 +72,7 @@ class Environment(World):
         return self.world.simulation(seed, episode)
 
     def tabular(self) -> TabularPOMDP:
-        """The same world as arrays, for exact computation; only worlds with few states have them."""
+        """The same world as arrays, for exact computation; only small worlds have them."""
         model = self.world.model()
         if model is None:
             raise ValueError(f"{self.name} has too many states to write down; only small worlds are tabular")
