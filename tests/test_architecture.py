@@ -19,7 +19,6 @@ LAYERS = [
         "_core",
         "errors",
         "files",
-        "pickles",
         "printable",
         "types",
         "_reference",

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from uqf import _core
 from uqf.episodes.sums import standard_error
 from uqf.episodes.trajectories import Trajectories
-from uqf.policies.policy import CompiledPolicy, Policy, chooser
+from uqf.policies.policy import CompiledPolicy, Policy, chooser, started
 from uqf.worlds.environments import Environment
 from uqf.worlds.world import PlayedWorld, World
 
@@ -90,6 +90,7 @@ class Step(NamedTuple):
     reward: float
     behavior_prob: float
     terminated: bool
+    first: int | None
 
 
 def rollout(
@@ -130,7 +131,7 @@ def rollout(
     Returns
     -------
     Trajectories
-        The episodes, with `behavior_probs`.
+        The episodes, with `behavior_probs`, and with `first_observations` in worlds that show something first.
 
     Raises
     ------
@@ -150,8 +151,8 @@ def rollout(
     if not isinstance(world, Environment):
         return world.play(policy, progress=counted, **schedule)
     if policy is None or isinstance(policy, CompiledPolicy):
-        arrays = _core.rollout(world.world, policy, threads=threads, progress=counted, **schedule)
-        return Trajectories._trusted(*arrays, world.n_actions, world.n_observations, None, None)
+        *arrays, shown = _core.rollout(world.world, policy, threads=threads, progress=counted, **schedule)
+        return Trajectories._trusted(*arrays, world.n_actions, world.n_observations, None, shown)
     steps = list(_play(world, policy, progress=counted, **schedule))
     lengths = np.bincount([step.episode - first for step in steps])
     ends = np.cumsum(lengths)
@@ -164,6 +165,7 @@ def rollout(
         n_observations=world.n_observations,
         behavior_probs=np.array([step.behavior_prob for step in steps]),
         terminated=np.array([steps[end - 1].terminated for end in ends]),
+        first_observations=[steps[end - 1].first for end in ends] if world.shows_first else None,
     )
 
 
@@ -247,12 +249,12 @@ def _play(
     for episode in range(first, first + episodes):
         simulation = env.simulation(seed, episode)
         rng = np.random.default_rng([seed, episode])
-        state = policy.initial_state()
+        state = started(policy, simulation.first)
         for _ in range(horizon):
             probs = (1.0 - epsilon) * choose(state, rng) + epsilon / env.n_actions
             action = simulation.choose(probs)
             observation, reward, terminated = simulation.step(action)
-            yield Step(episode, action, observation, reward, probs[action], terminated)
+            yield Step(episode, action, observation, reward, probs[action], terminated, simulation.first)
             if terminated:
                 break
             state = policy.update(state, action, observation)

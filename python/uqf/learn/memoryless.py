@@ -180,5 +180,5 @@ def RandomPolicy(n_actions: int, n_observations: int) -> ContextPolicy:
     # Equal values in the only context: ties are split evenly.
     none = np.zeros(0, np.int64)
     values = np.zeros((1, positive("n_actions", n_actions)))
-    sizes = {"n_observations": positive("n_observations", n_observations)}
-    return ContextPolicy(parents=none, symbols=none, values=values, **sizes)
+    count = positive("n_observations", n_observations)
+    return ContextPolicy(parents=none, symbols=none, values=values, n_observations=count)

@@ -25,7 +25,7 @@ def export_onnx(
       action, or −1 if nothing
     - next_state: the memory after the step
     - values, float64 (n_actions,): act on the largest, or by softmax(values / temperature) where the temperature is
-      not 0
+      not 0; −inf for actions without support in the log
 
     The metadata have `n_actions`, `n_observations`, `temperature` and, as JSON, the `codebook`: what codes mean.
     Policies that plan or search while they act, windows of automata and forests are refused by name.
@@ -65,12 +65,16 @@ def export_onnx(
     seen = graph("Max", observation, graph.integer(0))
     symbol = graph("Add", graph("Mul", taken, graph.integer(policy.n_observations)), seen)
     after = graph("Where", nothing, before, step.update(graph, before, taken, seen, symbol))
+    values = step.values(graph, after)
+    if policy.supported is not None and policy.supported.any():
+        none = graph.constant(np.full(policy.n_actions, -np.inf))
+        values = graph("Where", graph.constant(policy.supported, np.bool_), values, none)
     kind = (step.start.dtype, list(step.start.shape))
     model = graph.model(
         {state: kind, action: (np.int64, []), observation: (np.int64, [])},
         {
             "next_state": (after, *kind),
-            "values": (step.values(graph, after), np.float64, [policy.n_actions]),
+            "values": (values, np.float64, [policy.n_actions]),
         },
     )
     metadata = {name: str(getattr(policy, name)) for name in ("n_actions", "n_observations", "temperature")}

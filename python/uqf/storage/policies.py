@@ -11,7 +11,6 @@ from uqf._core import __version__
 from uqf.coding.codebook import Codebook
 from uqf.episodes.trajectories import Trajectories
 from uqf.learn.plan.plan_policy import PlanPolicy
-from uqf.pickles import aligned
 from uqf.policies.policy import (
     AutomatonPolicy,
     BeliefPolicy,
@@ -207,7 +206,7 @@ def _put_together(
         # Policies take memory for their alphabet, and only that of the header was checked.
         if scalars.get(name, getattr(header, name)) != getattr(header, name):
             raise ValueError(f"{name} = {scalars[name]!r}, {getattr(header, name)} in the header")
-    parts: Record = {name: aligned(array) for name, array in arrays.items() if "." not in name}
+    parts: Record = {name: array for name, array in arrays.items() if "." not in name}
     for name, part in scalars.items():
         if isinstance(part, dict):
             within = {

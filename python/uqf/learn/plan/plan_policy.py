@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from uqf.learn.plan.belief_model import BeliefModel, Floats
-from uqf.policies.policy import ValuePolicy, checked_temperature
+from uqf.policies.policy import ValuePolicy, checked_support, checked_temperature
 from uqf.types import Memory, Raw, Record
 from uqf.worlds.environments import TabularPOMDP
 
@@ -37,12 +37,14 @@ class PlanPolicy(ValuePolicy):
         stages: ArrayLike | None = None,
         lookahead: bool = False,
         temperature: float = 0.0,
+        supported: ArrayLike | None = None,
     ) -> None:
         self.model = model if isinstance(model, BeliefModel) else BeliefModel(model)
         self.vectors, self.actions = np.asarray(vectors, np.float64), np.asarray(actions, np.int64)
         self.stages = None if stages is None else np.asarray(stages, np.int64)
         self.lookahead, self.temperature = bool(lookahead), checked_temperature(temperature)
         self.n_actions, self.n_observations = self.model.n_actions, self.model.n_observations
+        self.supported = checked_support(supported, self.n_actions)
         count = self.actions.size
         if self.actions.shape != (count,):
             raise ValueError(f"actions has shape {self.actions.shape}: give the first action of each plan")
@@ -62,9 +64,10 @@ class PlanPolicy(ValuePolicy):
                     "least one plan for every number of steps from 1 on"
                 )
 
-    def initial_state(self) -> Memory:
-        """The start belief (S,); with stages also the number of steps left."""
-        return self.model.start if self.stages is None else (self.model.start, int(self.stages.max()))
+    def initial_state(self, first: int | None = None) -> Memory:
+        """The belief (S,) after what was shown first; with stages also the number of steps left."""
+        belief = self.model.opened(first)
+        return belief if self.stages is None else (belief, int(self.stages.max()))
 
     def update(self, state: Memory, action: int, observation: int) -> Memory:
         """The belief after one more step."""
@@ -101,15 +104,22 @@ class PlanPolicy(ValuePolicy):
     def parts(self) -> Record:
         """The arguments that make this policy again, the model as arrays."""
         pomdp = self.model.pomdp
-        arrays = ("transitions", "observations", "rewards", "start", "terminal")
-        mine = {
-            name: getattr(self, name) for name in ("vectors", "actions", "stages", "lookahead", "temperature")
-        }
+        arrays = ("transitions", "observations", "rewards", "start", "terminal", "first_observations")
+        own = ("vectors", "actions", "stages", "lookahead", "temperature", "supported")
+        mine = {name: getattr(self, name) for name in own}
         return {name: getattr(pomdp, name) for name in arrays} | {"discount": pomdp.discount} | mine
 
     @classmethod
     def from_parts(cls, **parts: Raw) -> PlanPolicy:
         """The policy of such parts."""
-        arrays = ("transitions", "observations", "rewards", "start", "discount", "terminal")
+        arrays = (
+            "transitions",
+            "observations",
+            "rewards",
+            "start",
+            "discount",
+            "terminal",
+            "first_observations",
+        )
         model = TabularPOMDP(**{name: parts.pop(name) for name in arrays})
         return cls(model, parts.pop("vectors"), parts.pop("actions"), **parts)
