@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from uqf.logs.parquet_shards import Shards as Shards
     from uqf.logs.problems import LogProblem as LogProblem
     from uqf.policies.batches import batch as batch
+    from uqf.policies.persistent import Persistent as Persistent
     from uqf.policies.policy import AutomatonPolicy as AutomatonPolicy
     from uqf.policies.policy import BeliefPolicy as BeliefPolicy
     from uqf.policies.policy import ContextPolicy as ContextPolicy
@@ -113,6 +114,7 @@ _ON_REQUEST = {
     "ContextPolicy": ("uqf.policies.policy", None),
     "FilterPolicy": ("uqf.policies.policy", None),
     "ObservationPolicy": ("uqf.policies.policy", None),
+    "Persistent": ("uqf.policies.persistent", None),
     "Policy": ("uqf.policies.policy", None),
     "TablePolicy": ("uqf.policies.policy", None),
     "PolicyHeader": ("uqf.storage.policy_header", None),
