@@ -35,6 +35,7 @@ _MODULES = {
     "logs.parquet_shards": "Shards",
     "logs.problems": "LogProblem",
     "policies.batches": "batch",
+    "policies.persistent": "Persistent",
     "policies.policy": "AutomatonPolicy BeliefPolicy ContextPolicy FilterPolicy ObservationPolicy Policy TablePolicy",
     "reading.cluster": "dask_shards",
     "reports.report": "report",

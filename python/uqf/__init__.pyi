@@ -49,6 +49,7 @@ from uqf.logs.log import read_parquet as read_parquet
 from uqf.logs.parquet_shards import Shards as Shards
 from uqf.logs.problems import LogProblem as LogProblem
 from uqf.policies.batches import batch as batch
+from uqf.policies.persistent import Persistent as Persistent
 from uqf.policies.policy import AutomatonPolicy as AutomatonPolicy
 from uqf.policies.policy import BeliefPolicy as BeliefPolicy
 from uqf.policies.policy import ContextPolicy as ContextPolicy
