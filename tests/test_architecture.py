@@ -46,10 +46,9 @@ LAYERS = [
     {"cli", "__main__"},
 ]
 
-#: Methods that call a room above their own when they are called: a learner's `report` and how a notebook shows it;
-#: a Gymnasium environment that is given as a world.
+#: Methods that call a room above their own when they are called, such as a Gymnasium environment that is given as a
+#: world.
 SHORTCUTS = {
-    ("learn", "reports"),
     ("worlds", "worlds.gymnasium"),
     ("episodes", "coding"),
     ("episodes", "logs"),

@@ -2,7 +2,7 @@ import numpy as np
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from uqf.page.labels import LINE, Box, placed, shortened, spread, text_width
+from uqf.page.labels import LINE, Box, placed, spread, text_width
 
 places = st.lists(st.floats(-1000, 1000), max_size=12)
 
@@ -56,10 +56,3 @@ def test_labels_lie_over_no_label_no_dot_and_nothing_taken(dots, others):
         )
         assert not any(box.overlaps(other) for other in boxes[:number] + blocked)
     assert len(found) == len(dots), "fourteen labels always find room in so large a figure"
-
-
-@given(st.text(max_size=60), st.floats(30, 300))
-def test_shortened_words_fit(words, width):
-    short = shortened(words, width)
-    assert text_width(short) <= width or short == "…"
-    assert short == words or short.endswith("…")

@@ -162,7 +162,7 @@ def fit(
                 spectral = uqf.UQF(rank, discount, target="return", projection="hashed", seed=seed)
                 spectral.fit(data, progress=progress)
                 if report is not None:
-                    spectral.report(data, report, seed=seed, progress=progress)
+                    uqf.report(spectral, data, report, seed=seed, progress=progress)
                 spectral.save(out)
             last: Record = {"policy": str(out)} if as_json else {"written": written}
             show({"learned": spectral.diagnostics_} | last, as_json)

@@ -196,7 +196,7 @@ def against(differences: Differences) -> list[str]:
         f"{one.action}: {percent(one.first)} instead of {percent(one.second)}"
         for one in differences.actions[:6]
     ]
-    return lines + [one.told for one in differences.situations[:MAX_TOLD]]
+    return lines + [one.text for one in differences.situations[:MAX_TOLD]]
 
 
 def expected(expectations: Expectations) -> Record:

@@ -6,7 +6,7 @@ import numpy as np
 
 from uqf.experiments.cells import Result, Row
 from uqf.experiments.spocman import LABELS
-from uqf.page.figures import Axis, Panel, drawing, table
+from uqf.page.figures import Axis, Drawing, Panel
 from uqf.page.labels import LINE, Box, placed, spread
 from uqf.types import Record
 
@@ -84,32 +84,32 @@ OURS = {
 }
 
 
-def sections(rows: list[Row]) -> list[str]:
-    """Markup of this part."""
+def part(rows: list[Row]) -> Record | None:
+    """What the page shows of this experiment; None if nothing has been run."""
+    if not rows:
+        return None
     lines = summary(rows)
     ratios = time_ratios(lines)
-    cells = []
+    shown = []
     for line in lines:
+        label = line["label"]
         paper = [
-            f"{line[key]:g}" if line[key] is not None else "—" for key in ("paper_return", "paper_seconds")
+            ("—" if line[key] is None else f"{line[key]:g}", "") for key in ("paper_return", "paper_seconds")
         ]
         seconds = "—" if line["seconds"] is None else f"{line['seconds']:,.3g}"
-        ratio = f"{ratios[line['label']]:,.0f}×" if line["label"] in ratios else ""
-        score = f"{line['return']:.1f} <small>± {line['stderr']:.1f}</small>"
-        cells.append((line["label"], [score, seconds, *paper, ratio], line["label"] in OURS))
-    heads = ["method", "return", "seconds", "paper: return", "paper: seconds", "fitted-Q takes"]
-    episodes = max(row.cell.setting.get("episodes", 0) for row in rows)
-    return [
-        "<h2>S-PocMan: return against training time</h2>"
-        f"<p>Everything is learned from {episodes:,} episodes of random play, but for policy iteration, "
-        "which plays for itself, and POMCP, which knows the simulator and searches at every step. The paper "
-        "states neither the cap on episodes nor the ghosts' rule, so its figures serve for the ordering "
-        "only; a random walker that avoids walls beats all of them.</p>"
-        f'<div class="card">{_time_figure(lines)}</div><div class="card">{table(heads, cells)}</div>'
-    ]
+        ratio = f"{ratios[label]:,.0f}×" if label in ratios else ""
+        score = (f"{line['return']:.1f}", f"± {line['stderr']:.1f}")
+        shown.append((label, [score, (seconds, ""), *paper, (ratio, "")], label in OURS))
+    return {
+        "episodes": max(row.cell.setting.get("episodes", 0) for row in rows),
+        "figure": time_figure(lines),
+        "heads": ["method", "return", "seconds", "paper: return", "paper: seconds", "fitted-Q takes"],
+        "lines": shown,
+    }
 
 
-def _time_figure(lines: list[Record]) -> str:
+def time_figure(lines: list[Record]) -> Drawing:
+    """Return against training time, measured and published."""
     styles = {label: method for method, label in LABELS.items()}
     # POMCP earns so much more that on one scale with it the others would lie on top of each other.
     lines = [line for line in lines if styles.get(line["label"]) != "pomcp"]
@@ -152,4 +152,4 @@ def _time_figure(lines: list[Record]) -> str:
     taken += [Box(x.start, y(line["return"]) - 1, x.end, y(line["return"]) + 1) for line in levels]
     for label in placed(named, taken, Box(x.start + 4, y.end, x.end - 4, y.start - 4)):
         panel.label(label)
-    return drawing([panel], 1040, 400, "spocman", "Return against training time on S-PocMan")
+    return Drawing([panel], 1040, 400, "spocman", "Return against training time on S-PocMan")

@@ -89,6 +89,16 @@ class LastSymbolModel:
         values[far] = table[place[far]] + grown[place[far]] * np.reshape(times, (-1, 1))
         return values
 
+    def value_of_starts(self, probs: FloatArray, data: Trajectories, *, horizon: int | None = None) -> float:
+        """Mean value of the policy at the first steps of these episodes.
+
+        `probs` (n_steps, n_actions) must be the policy's probabilities before the steps of these very episodes: what
+        was seen first differs among them. Rewards count up to step `horizon`, the longest length by default.
+        """
+        starts = data.offsets[:-1]
+        values = self.values(data, horizon=horizon or int(data.lengths.max()))[starts]
+        return float((probs[starts] * values).sum(axis=1).mean())
+
     def _backup(self, table: FloatArray) -> FloatArray:
         """One more step to go."""
         ahead = (self._next @ table.ravel()).reshape(table.shape)

@@ -12,7 +12,7 @@ LINE = 15.0
 #: Widths of letters in parts of their size: upper bounds over the fonts that pages are shown in.
 NARROW, WIDE, WIDEST = frozenset("iljI.,:;'|!()[] "), frozenset("mwMWQO@%&—…→"), 1.05
 
-#: Distance between a dot and its label, and of a label farther than this a line tells which dot is meant.
+#: Distance between a dot and its label; a label farther off has a line to its dot.
 NEAR = 9.0
 
 
@@ -22,16 +22,6 @@ def text_width(words: str) -> float:
         0.42 if letter in NARROW else WIDEST if letter in WIDE else 0.75 if letter.isupper() else 0.66
         for letter in words
     )
-
-
-def shortened(words: str, width: float) -> str:
-    """The words, cut to fit into so many pixels."""
-    if text_width(words) <= width:
-        return words
-    kept = words
-    while kept and text_width(kept + "…") > width:
-        kept = kept[:-1]
-    return kept.rstrip(" ,") + "…"
 
 
 def spread(wanted: Sequence[float], distance: float, low: float, high: float) -> list[float]:
@@ -90,11 +80,11 @@ class Placed:
 
     @property
     def distant(self) -> bool:
-        """Whether a line must tell which dot is meant."""
+        """Whether a line must lead to the dot."""
         px, py = self.dot
         across = max(self.box.left - px, px - self.box.right, 0.0)
-        along = max(self.box.top - py, py - self.box.bottom, 0.0)
-        return across + along > 1.5 * NEAR
+        upright = max(self.box.top - py, py - self.box.bottom, 0.0)
+        return across + upright > 1.5 * NEAR
 
 
 def placed(dots: Sequence[tuple[float, float, str]], taken: Sequence[Box], inside: Box) -> list[Placed]:
@@ -104,14 +94,14 @@ def placed(dots: Sequence[tuple[float, float, str]], taken: Sequence[Box], insid
     is left out.
     """
     occupied = [*taken, *(Box.around(px, py, 6.0) for px, py, _ in dots)]
-    found = []
+    result = []
     for px, py, words in dots:
         for box in _candidates(px, py, text_width(words), inside):
             if inside.contains(box) and not any(box.overlaps(other) for other in occupied):
                 occupied.append(box)
-                found.append(Placed(words, box, (px, py)))
+                result.append(Placed(words, box, (px, py)))
                 break
-    return found
+    return result
 
 
 def _candidates(px: float, py: float, width: float, inside: Box) -> list[Box]:
@@ -129,5 +119,5 @@ def _candidates(px: float, py: float, width: float, inside: Box) -> list[Box]:
 def _reach(corner: tuple[float, float], px: float, py: float, width: float) -> float:
     left, top = corner
     across = max(left - px, px - left - width, 0.0)
-    along = max(top - py, py - top - LINE, 0.0)
-    return float((across**2 + (1.5 * along) ** 2) ** 0.5)
+    upright = max(top - py, py - top - LINE, 0.0)
+    return float((across**2 + (1.5 * upright) ** 2) ** 0.5)

@@ -1,4 +1,4 @@
-"""Part 6 of the report: held-out episodes to step through, with what the policy thinks at every step."""
+"""Held-out episodes to step through, with what the policy thinks at every step."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uqf.episodes.checks import FloatArray
-from uqf.page.parts import embedded, figure
-from uqf.printable import escape
 from uqf.reports.study import Study
+from uqf.types import Record
 
 #: Steps of an episode that are shown, and actions beside each other.
 MAX_STEPS = 300
@@ -72,43 +71,33 @@ class Episodes:
         names = ("the policy", "the log") if second is None else ("A", "B")
         return cls(shown, "values" if has_values else "probabilities", names)
 
-    def section(self) -> str:
-        """Markup of this part."""
-        first, second = self.sides
-        content = [
+    @property
+    def content(self) -> Record:
+        """For the script of the page: every name once, and its number wherever it occurs."""
+        words: dict[str | None, int] = {None: -1}
+
+        def number(word: str | None) -> int:
+            return words.setdefault(word, len(words) - 1)
+
+        shown = [
             {
-                "sides": self.sides,
                 "title": one.title,
-                "last": one.last,
-                "steps": [[s.before, s.action, s.reward, s.values, s.wants, s.other] for s in one.steps],
+                "last": number(one.last),
+                "steps": [
+                    [
+                        number(step.before),
+                        number(step.action),
+                        step.reward,
+                        [(number(action), value) for action, value in step.values],
+                        number(step.wants),
+                        number(step.other),
+                    ]
+                    for step in one.steps
+                ],
             }
             for one in self.episodes
         ]
-        options = "".join(
-            f'<option value="{number}">{escape(one.title)}: return {figure(one.discounted_return)}, '
-            f"{one.length:,} steps</option>"
-            for number, one in enumerate(self.episodes)
-        )
-        shown = (
-            f"what {first} thinks its best actions are worth"
-            if self.values_are == "values"
-            else f"how probably {first} takes each action"
-        )
-        return (
-            "<p>Held-out episodes as they were logged. Bars are "
-            f"{shown} before the step; the logged action is in bold. In the strip, every mark is a step, and coloured "
-            f"ones are those where {first} would not do what {second} does. Keys: ← and → step, Home and End "
-            "jump, N goes to the next disagreement.</p>"
-            '<div class="card walk" tabindex="0" role="group" aria-label="an episode, step by step">'
-            f"{embedded(content)}"
-            f'<div class="controls"><label>Episode <select class="episode">{options}</select></label></div>'
-            '<div class="strip" aria-hidden="true"></div>'
-            '<div class="controls"><button class="back">‹ Step</button><button class="forward">Step ›</button>'
-            '<button class="next">Next disagreement</button>'
-            '<input type="range" min="0" value="0" aria-label="step"></div>'
-            '<p class="status" aria-live="polite"></p><div class="walked"><ol class="history"></ol>'
-            '<div class="bars"></div></div></div>'
-        )
+        return {"sides": self.sides, "words": list(words)[1:], "episodes": shown}
 
 
 def _chosen(returns: NDArray[np.float64], other: NDArray[np.float64]) -> dict[str, int]:
@@ -142,14 +131,14 @@ def _shown(study: Study, title: str, number: int, other: NDArray[np.integer]) ->
     values: FloatArray = probs if values_along is None else values_along(one)[:count]
     before = [None if one.first_observations is None else int(one.first_observations[0])]
     before += one.observations[: count - 1].tolist()
-    found = []
+    steps_shown = []
     for step in range(count):
         action = int(one.actions[step])
         # The policy's favourites, and the logged action in any case.
         most = np.argsort(-probs[step], kind="stable")[:MAX_ACTIONS].tolist()
         if action not in most:
             most[-1] = action
-        found.append(
+        steps_shown.append(
             Step(
                 None if before[step] is None else names.observation(int(before[step] or 0)),
                 names.action(action),
@@ -167,7 +156,7 @@ def _shown(study: Study, title: str, number: int, other: NDArray[np.integer]) ->
         last - first,
         int(differs.sum()),
         names.observation(int(one.observations[count - 1])),
-        found,
+        steps_shown,
     )
 
 

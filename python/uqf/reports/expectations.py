@@ -1,15 +1,12 @@
-"""Part 5 of the report: what to expect of the policy, as far as the log can tell."""
+"""What to expect of the policy, as far as the log can say."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
 from uqf import ope
-from uqf.episodes.sums import episodes_within
-from uqf.ope.cpsr import likeliest_rank
-from uqf.ope.estimates import ENOUGH_EPISODES, MODELS
-from uqf.page.parts import Interval, card, figure, intervals, percent
-from uqf.printable import escape
+from uqf.ope.estimates import ENOUGH_EPISODES
+from uqf.page.parts import Interval, Intervals, figure, percent
 from uqf.reports.frontier import Frontier
 from uqf.reports.study import Study
 
@@ -17,22 +14,8 @@ from uqf.reports.study import Study
 METHODS = {
     "doubly-robust": "weighted episodes and a model",
     "importance": "weighted episodes",
-    "model": "a model of the last symbol",
-    "cpsr": "a simulator learned from the log",
+    "model": "a model whose state is the last action and observation",
 }
-
-#: What hollow marks mean.
-HOLLOW = (
-    "<p><small>Intervals have 95 % confidence. Hollow marks are guesses: no interval would mean what it says."
-    "</small></p>"
-)
-
-#: Steps that teach the simulator, and episodes played in it.
-SIMULATED_STEPS = 20_000
-PLAYED = 500
-
-#: The simulator has a matrix for every symbol: of more symbols it is left out.
-MAX_SIMULATED_SYMBOLS = 10_000
 
 #: Nobody logs more episodes than this.
 ENDLESS = 1e9
@@ -46,7 +29,7 @@ class Expected:
     words: str
     mean: float
     low: float | None
-    """None if the log cannot tell."""
+    """None if the log cannot say."""
     high: float | None
     condition: str
     """What must be believed for the interval to hold; empty if there is nothing."""
@@ -58,71 +41,70 @@ class Expected:
     @classmethod
     def of(cls, estimate: ope.Estimate) -> Expected:
         """In figures that a page and a program can show."""
-        told = estimate.guess is None
-        low, high = estimate.interval
+        low, high = estimate.interval if estimate.guess is None else (None, None)
         return cls(
             method=estimate.method,
             words=METHODS[estimate.method],
             mean=estimate.mean,
-            low=low if told else None,
-            high=high if told else None,
+            low=low,
+            high=high,
             condition=estimate.condition,
             effective_episodes=estimate.effective_sample_size,
             episodes=estimate.episodes,
             lack=estimate.lack,
         )
 
-    def guess(self, method: str, mean: float) -> Expected:
+    def guess(self, mean: float) -> Expected:
         """What a model expects: its error is not known, so there is no interval and nothing to resample for one."""
         lack = "it rests on a model, whose error no log shows."
-        return replace(self, method=method, words=METHODS[method], mean=mean, low=None, high=None, lack=lack)
+        return replace(
+            self, method="model", words=METHODS["model"], mean=mean, low=None, high=None, lack=lack
+        )
 
     @property
     def interval(self) -> tuple[float, float] | None:
-        """With 95 % confidence; None if the log cannot tell."""
+        """With 95 % confidence; None if the log cannot say."""
         return None if self.low is None or self.high is None else (self.low, self.high)
 
-    def row(self, label: str) -> Interval:
+    def row(self, label: str, style: str = "first") -> Interval:
         """A line of a plot of intervals; hollow where nothing is known."""
-        ends = self.interval or (self.mean, self.mean)
-        return Interval(label, self.mean, *ends, self.told, "unknown" if self.interval is None else "first")
+        low, high = self.interval or (self.mean, self.mean)
+        style = style if self.interval is not None else f"unknown {style}"
+        return Interval(label, self.mean, low, high, self.text, style)
 
     @property
-    def told(self) -> str:
+    def text(self) -> str:
         """The figure with its interval, or that it is not known."""
         if self.interval is not None:
             low, high = self.interval
             return f"{figure(self.mean)}, from {figure(low)} to {figure(high)}"
-        if self.method not in MODELS and self.effective_episodes < 1.0:
+        if self.method != "model" and self.effective_episodes < 1.0:
             return "not known from this log"
         return f"not known from this log (a guess: {figure(self.mean)})"
 
 
 @dataclass(frozen=True)
 class Expectations:
-    """What all methods say, and what it would take to know more."""
+    """What the methods say, and what it would take to know more."""
 
     estimates: list[Expected]
     """The one to quote first."""
     episodes_needed: float | None
-    """Episodes like these, in all, after which the log would tell; None if no number of them would do."""
+    """Episodes like these, in all, that would be enough; None if no number of them would do."""
     frontier: Frontier
 
     @classmethod
     def of(cls, study: Study, frontier: Frontier, seed: int) -> Expectations:
         """From the held-out episodes."""
-        first, second = (
-            Expected.of(
-                ope.evaluate(study.policy, study.held_out, discount=study.discount, method=method, seed=seed)
-            )
-            for method in ("doubly-robust", "importance")
+        data = study.held_out
+        estimate = ope.evaluate(
+            study.policy, data, discount=study.discount, method="doubly-robust", seed=seed
         )
-        estimates = [first, second]
-        estimates.append(first.guess("model", _modelled(study)))
-        if study.held_out.n_symbols <= MAX_SIMULATED_SYMBOLS:
-            estimates.append(first.guess("cpsr", _simulated(study, seed)))
-        needed = first.episodes * max(1.0, ENOUGH_EPISODES / max(first.effective_episodes, 1e-12))
-        return cls(estimates, needed if needed < ENDLESS else None, frontier)
+        best = Expected.of(estimate)
+        model = ope.LastSymbolModel().fit(data, study.probs, discount=study.discount)
+        guess = best.guess(model.value_of_starts(study.probs, data))
+        needed = best.episodes * max(1.0, ENOUGH_EPISODES / max(best.effective_episodes, 1e-12))
+        return cls([best, guess], needed if needed < ENDLESS else None, frontier)
 
     @property
     def best(self) -> Expected:
@@ -136,7 +118,7 @@ class Expectations:
 
     @property
     def cautious(self) -> str:
-        """The boldest way to begin of which the log tells what comes of it; empty if there is none."""
+        """The boldest way to begin whose return is known; empty if there is none."""
         bold = self.frontier.boldest_known
         if bold is None or bold.interval is None:
             return ""
@@ -160,50 +142,12 @@ class Expectations:
         """What is known and what would settle the rest, in plain words."""
         best = self.best
         if best.interval is not None:
-            return (
-                f"The log is worth {figure(best.effective_episodes)} episodes of this policy: enough to tell."
-            )
+            return f"The log is worth {figure(best.effective_episodes)} episodes of this policy, which is enough."
         lack = best.lack[:1].upper() + best.lack[1:]
         start = f"A cautious start is known: {self.cautious}" if self.cautious else ""
         return " ".join(part for part in (lack, self.settled_by, start) if part)
 
-    def section(self) -> str:
-        """Markup of this part."""
-        rows = [one.row(one.words) for one in self.estimates]
-        condition = (
-            f"<p>Whatever is known here is known only if {escape(self.best.condition)}.</p>"
-            if self.best.condition
-            else ""
-        )
-        pictures = "".join(card(picture) for picture in self.frontier.figures())
-        return (
-            "<p>Returns are those of episodes that go on as long as the longest one, unless the world ends them: "
-            f"{figure(self.logged)} as logged. {escape(self.advice())}</p>{condition}"
-            + card(
-                "<h3>Expected return, by every method</h3>",
-                intervals(rows, (self.logged, "as logged")),
-                HOLLOW,
-            )
-            + "<h3>From cautious to bold</h3><p>The closer a policy stays to the logged behaviour, the more this log "
-            "can tell about it. Filled marks are known, with their interval; hollow ones are not. The dashed line is "
-            "the logged return, or the number of episodes that is enough. A higher temperature draws actions more "
-            "evenly, which is closer to the log only if the log did so too.</p>"
-            f'<div class="columns">{pictures}</div>'
-        )
-
-
-def _modelled(study: Study) -> float:
-    """The return in a model whose state is the last symbol."""
-    data = study.held_out
-    model = ope.LastSymbolModel().fit(data, study.probs, discount=study.discount)
-    values = model.values(data[:1], horizon=int(data.lengths.max()))
-    return float(study.probs[0] @ values[0])
-
-
-def _simulated(study: Study, seed: int) -> float:
-    """The return in a world that a compressed predictive state representation simulates."""
-    data = study.held_out[: episodes_within(study.held_out, SIMULATED_STEPS)]
-    world = ope.CPSRSimulator(likeliest_rank(data, seed), seed=seed).fit(data)
-    horizon = int(study.held_out.lengths.max())
-    returns = world.returns(study.policy, PLAYED, horizon=horizon, discount=study.discount, seed=seed)
-    return float(returns.mean())
+    @property
+    def plot(self) -> Intervals:
+        """The estimates beside the logged return."""
+        return Intervals([one.row(one.words) for one in self.estimates], (self.logged, "as logged"))

@@ -14,41 +14,45 @@ from uqf.episodes.trajectories import Trajectories
 from uqf.errors import UQFError
 from uqf.learn.context_q import ContextQ
 from uqf.learn.improve.gain import Gain
-from uqf.page.parts import Interval, card, figure, intervals, percent, signed
+from uqf.page.parts import Interval, Intervals, plus_minus, signed
 from uqf.policies.policy import probs_along
-from uqf.printable import escape
-from uqf.reports.names import Names
+from uqf.reports.names import Names, Phrase
 from uqf.reports.situations import Condition, recent
 from uqf.reports.study import Study
 from uqf.types import Tree
 
-#: Rules that a reader takes in at a glance, and steps that teach them.
-MAX_RULES = 8
-TREE_STEPS = 60_000
-
-#: How far back rules look, and of how many codes at each place.
-DEPTH = 3
-MAX_CODES = 20
-
 #: How places are called.
 PLACES = {1: "the last {}", 2: "the {} before the last"}
 
-#: A rule must hold for at least this share of the steps.
-MIN_SHARE = 0.005
+
+@dataclass(frozen=True)
+class Brevity:
+    """How short a summary in rules is."""
+
+    rules: int = 8
+    """As many as a reader takes in at once."""
+    min_share: float = 0.005
+    """Share of the steps that a rule holds for."""
+    depth: int = 3
+    """Steps that rules look back."""
+    codes: int = 20
+    """At each place, the most frequent ones that rules may name."""
+    steps: int = 60_000
+    """That rules are learned from."""
 
 
 class Question(Condition):
-    """What a rule asks: what was seen or done some steps ago, or, of the kind "step", how far the episode is."""
+    """What a rule looks at: what was seen or done some steps ago, or, of the kind "step", how far the episode is."""
 
-    def text(self, names: Names) -> str:
+    def phrase(self, names: Names) -> Phrase:
         """Such as: the last observation is “vibration high”."""
         if self.kind == "step":
-            return f"at step {self.code} or later"
+            return [(f"at step {self.code} or later", False)]
         subject = PLACES.get(self.ago, "the {} {} steps ago").format(self.kind, self.ago)
         if self.code == -1:
-            return f"there was no {self.kind} {self.ago} step{'s' * (self.ago > 1)} ago"
+            return [(f"there was no {self.kind} {self.ago} step{'s' * (self.ago > 1)} ago", False)]
         name = names.action(self.code) if self.kind == "action" else names.observation(self.code)
-        return f"{subject} is “{name}”"
+        return [(f"{subject} is ", False), (name, True)]
 
 
 @dataclass(frozen=True)
@@ -60,7 +64,7 @@ class Rule:
     """Of all steps, those that come here."""
     alike: float
     """Of them, those in which the policy would take the action too."""
-    question: str | None = None
+    question: Phrase | None = None
     yes: Rule | None = None
     no: Rule | None = None
 
@@ -68,19 +72,6 @@ class Rule:
     def leaves(self) -> int:
         """How many rules follow from here."""
         return 1 if self.yes is None or self.no is None else self.yes.leaves + self.no.leaves
-
-    def markup(self) -> str:
-        """As a nested list."""
-        if self.question is None or self.yes is None or self.no is None:
-            return (
-                f'<span class="act">{escape(self.action)}</span> <small>{percent(self.share)} of the steps; the policy '
-                f"does so in {percent(self.alike)} of them</small>"
-            )
-        return (
-            f'<span class="ask">{escape(self.question)}?</span>'
-            f'<ul><li><span class="answer">yes</span> {self.yes.markup()}</li>'
-            f'<li><span class="answer">no</span> {self.no.markup()}</li></ul>'
-        )
 
 
 @dataclass(frozen=True)
@@ -113,14 +104,17 @@ class Rules:
     memory_stderr: float | None
 
     @classmethod
-    def of(cls, study: Study) -> Rules:
-        """Rules are learned from episodes that taught, and judged by those that are held out."""
-        taught = study.taught[: episodes_within(study.taught, TREE_STEPS)]
-        features = Features.of(taught)
-        choices = probs_along(study.policy, taught).argmax(axis=1)
+    def of(cls, study: Study, brevity: Brevity | None = None) -> Rules:
+        """Rules are learned from the episodes that do not judge, and judged by those that are held out."""
+        brevity = brevity or Brevity()
+        training = study.training[: episodes_within(study.training, brevity.steps)]
+        features = Features.of(training, brevity)
+        choices = probs_along(study.policy, training).argmax(axis=1)
         tree = DecisionTreeClassifier(
-            max_leaf_nodes=MAX_RULES, min_samples_leaf=max(1, round(MIN_SHARE * len(choices))), random_state=0
-        ).fit(features.rows(taught), choices)
+            max_leaf_nodes=brevity.rules,
+            min_samples_leaf=max(1, round(brevity.min_share * len(choices))),
+            random_state=0,
+        ).fit(features.rows(training), choices)
         rows = features.rows(study.held_out)
         chosen, wanted = tree.predict(rows), study.probs.argmax(axis=1)
         own, best, ruled = (
@@ -132,14 +126,17 @@ class Rules:
             )
         )
         root = _node(tree, 0, features, study.names, tree.tree_, _shares_by_node(tree, rows, wanted))
-        scores = [Scored.of("the policy", own), Scored.of(f"{root.leaves} rules", ruled)]
+        scores = [
+            Scored.of("the policy", own),
+            Scored.of(f"{root.leaves} rule{'s' * (root.leaves > 1)}", ruled),
+        ]
         if getattr(study.policy, "temperature", 0.0) > 0.0:
             scores.insert(1, Scored.of("the policy, always its best action", best))
         value, error = _ratio(ruled, best)
         plain = _memoryless(study)
         more = None
         if plain is not None:
-            scores.append(Scored.of("memoryless: last symbol only", plain))
+            scores.append(Scored.of("no memory: the last action and observation only", plain))
             more = Gain(own.totals - plain.totals)
         return cls(
             tree=root,
@@ -151,52 +148,31 @@ class Rules:
             memory_stderr=None if more is None else more.stderr,
         )
 
-    def section(self) -> str:
-        """Markup of this part."""
-        worth = (
-            f" and reach <b>{percent(self.value)}</b> (± {percent(self.value_stderr or 0.0)}) of what it gains"
-            if self.value is not None
-            else "; what they gain cannot be told from this log"
-        )
+    @property
+    def count(self) -> str:
+        """Begins a sentence."""
+        return f"These {self.tree.leaves} rules choose" if self.tree.leaves > 1 else "This one rule chooses"
+
+    @property
+    def memory_is_clear(self) -> bool:
+        """Whether what memory adds is beyond two standard errors."""
+        return self.memory is not None and abs(self.memory) > 2.0 * (self.memory_stderr or 0.0)
+
+    @property
+    def plot(self) -> Intervals:
+        """Gains of the policy, of the rules, and of a policy without memory."""
         rows = [
             Interval(
                 one.name,
                 one.gain,
                 one.gain - one.stderr,
                 one.gain + one.stderr,
-                f"{signed(one.gain)} ± {one.stderr:.2g}",
-                "first" if one.name.startswith("the policy") else "second",
+                f"{signed(one.gain)}{plus_minus(one.stderr)}",
+                "first" if one.name.startswith("the policy") else "third",
             )
             for one in self.scores
         ]
-        return (
-            f"<p>These rules choose what the policy thinks best in <b>{percent(self.decisions)}</b> of the held-out "
-            f"steps{worth}. They are a summary to read; the policy itself remembers more.</p>"
-            + card("<h3>A summary in a few rules</h3>", f'<div class="rules">{self.tree.markup()}</div>')
-            + f"<p>{self._memory_words()}</p>"
-            + card(
-                "<h3>Gain over the log, per episode</h3>",
-                intervals(rows, (0.0, "as logged")),
-                "<p><small>Changing one step at a time and leaving the rest as logged; bars are ± one standard error "
-                "over episodes.</small></p>",
-            )
-        )
-
-    def _memory_words(self) -> str:
-        if self.memory is None or self.memory_stderr is None:
-            return "No memoryless policy could be learned from this log, so what memory adds is not known."
-        clear = abs(self.memory) > 2.0 * self.memory_stderr
-        told = f"{signed(self.memory)} ± {self.memory_stderr:.2g} per episode"
-        if not clear:
-            return (
-                f"What memory adds beyond the last action and observation is not clear from this log: {told}."
-            )
-        if self.memory > 0:
-            return f"Memory beyond the last action and observation adds <b>{told}</b>."
-        return (
-            f"A policy that looks at the last action and observation only does better here, by "
-            f"{figure(-self.memory)} ± {self.memory_stderr:.2g} per episode."
-        )
+        return Intervals(rows, (0.0, "as logged"))
 
 
 @dataclass(frozen=True)
@@ -204,20 +180,21 @@ class Features:
     """Questions with yes or no, and the number of the step."""
 
     questions: list[Question]
+    depth: int
 
     @classmethod
-    def of(cls, data: Trajectories) -> Features:
+    def of(cls, data: Trajectories, brevity: Brevity) -> Features:
         """About the codes that occur most often at each place."""
         questions = []
-        for (ago, kind), codes in recent(data, DEPTH).items():
+        for (ago, kind), codes in recent(data, brevity.depth).items():
             values, counts = np.unique(codes, return_counts=True)
-            for value in values[np.argsort(-counts, kind="stable")[:MAX_CODES]]:
+            for value in values[np.argsort(-counts, kind="stable")[: brevity.codes]]:
                 questions.append(Question(ago, kind, int(value)))
-        return cls(questions)
+        return cls(questions, brevity.depth)
 
     def rows(self, data: Trajectories) -> NDArray[np.float32]:
         """(n_steps, questions + 1)."""
-        codes = recent(data, DEPTH)
+        codes = recent(data, self.depth)
         columns = [codes[one.ago, one.kind] == one.code for one in self.questions]
         return np.stack([*columns, time_within(data)], axis=1).astype(np.float32)
 
@@ -257,10 +234,10 @@ def _node(
         for child in (nodes.children_left[node], nodes.children_right[node])
     )
     if yes.question is no.question is None and yes.action == no.action:
-        # A question whose answer does not matter is not asked.
+        # A question whose answer does not matter is left out.
         both = yes.share * yes.alike + no.share * no.alike
         return Rule(yes.action, share, both / share if share > 0 else 0.0)
-    return Rule(action, share, alike, question.text(names), yes, no)
+    return Rule(action, share, alike, question.phrase(names), yes, no)
 
 
 def _taken(study: Study, chosen: NDArray[np.int64]) -> FloatArray:
@@ -277,9 +254,9 @@ def _ratio(part: Gain, whole: Gain) -> tuple[float | None, float | None]:
 
 
 def _memoryless(study: Study) -> Gain | None:
-    """A table over the last symbol, taught by the same episodes."""
+    """A table over the last action and observation, learned from the same episodes."""
     try:
-        policy = ContextQ(study.discount, depth=1).fit(study.taught).policy_
+        policy = ContextQ(study.discount, depth=1).fit(study.training).policy_
     except UQFError:
         return None
     return study.total(study.gains(study.taken(probs_along(policy, study.held_out))))

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import ClassVar, Self
 
 from uqf.files import whole_file
-from uqf.printable import escape
 from uqf.reading.progress import Callback, Reporter
 from uqf.reports.study import Study
 from uqf.types import Raw
@@ -54,18 +53,6 @@ def plain(value: Raw) -> Raw:
             return None
         case _:
             return value
-
-
-def numbered(parts: list[tuple[str, str]]) -> list[str]:
-    """Links to the parts (title, markup), then the parts as sections."""
-    links = "".join(
-        f'<a href="#part-{number}">{escape(title)}</a>' for number, (title, _) in enumerate(parts, 1)
-    )
-    sections = [
-        f'<section id="part-{number}"><h2>{escape(title)}</h2>{markup}</section>'
-        for number, (title, markup) in enumerate(parts, 1)
-    ]
-    return [f"<nav>{links}</nav>", *sections]
 
 
 def check_folder(path: str | os.PathLike[str]) -> Path:
