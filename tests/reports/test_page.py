@@ -62,7 +62,7 @@ def test_the_page_asks_for_nothing_from_outside(page):
 
 
 def test_the_page_has_all_its_parts(page):
-    for figure in ("log-returns", "log-lengths", "followed-return", "followed-size"):
+    for figure in ("log-returns", "followed-return", "followed-size"):
         assert f'<svg id="{figure}"' in page
     titles = (
         "The log",
@@ -127,7 +127,7 @@ def test_in_a_browser_figures_show_and_episodes_can_be_walked_through(page, repo
     found = visit(page, VISIT, tmp_path, width=width)
     assert found["errors"] == []
     assert found["overlaps"] == []
-    assert len(found["figures"]) == 4 and all(found["figures"].values()), found["figures"]
+    assert len(found["figures"]) == 3 and all(found["figures"].values()), found["figures"]
     best = report.episodes.episodes[0]
     differs = [step.wants != step.other for step in best.steps]
     assert found["marks"] == len(best.steps) and found["marked"] == differs

@@ -1,6 +1,7 @@
 """Every part against what it should say where that is known."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -8,8 +9,9 @@ import pytest
 import uqf
 import uqf.ope.weights
 from reports_log import OBSERVATIONS, machine
+from uqf.ope.estimates import ANYTHING
 from uqf.reports.answers import answers
-from uqf.reports.expectations import Expectations, Expected
+from uqf.reports.expectations import Expectations
 from uqf.reports.frontier import Frontier, Point
 from uqf.reports.hidden_states import HiddenStates
 from uqf.reports.log import Log
@@ -26,7 +28,7 @@ def test_the_log_is_counted(log):
     assert (found.episodes, found.steps) == (len(log), log.n_steps)
     assert sum(one.steps for one in found.actions) == log.n_steps
     assert sum(one.steps for one in found.observations) == log.n_steps
-    assert sum(count for _, _, count in found.lengths) == len(log)
+    assert (found.shortest, found.longest) == (log.lengths.min(), log.lengths.max())
     assert found.returns[-1].upto == len(log)
     assert found.mean_return == pytest.approx(log.returns(0.9).mean())
 
@@ -98,9 +100,12 @@ def test_the_frontier_ends_at_the_log_and_at_the_policy(study, report):
 
 
 def test_what_is_not_known_has_no_interval(report):
-    best, model = report.expectations.estimates
-    assert model.method == "model" and model.interval is None
-    assert all(one.interval or one.text.startswith("not known from this log") for one in (best, model))
+    best, model = report.expectations.plot.rows
+    assert "unknown" in model.style and model.words.startswith("not known from this log")
+    known = report.expectations.interval is not None
+    assert known != best.words.startswith("not known from this log") and known == (
+        "unknown" not in best.style
+    )
     advice = report.expectations.advice()
     assert "which is enough" in advice or "episodes of this policy" in advice
 
@@ -114,16 +119,22 @@ def test_the_value_under_the_model_is_the_mean_over_starts():
     )  # fmt: skip
     study = Study.of(uqf.TablePolicy(np.full((5, 2), 0.5), 2), data, discount=1.0, seed=0, progress=None)
     found = Expectations.of(study, Frontier.of(study), 0)
-    (model,) = [one for one in found.estimates if one.method == "model"]
-    assert model.mean == pytest.approx(study.held_out.rewards.mean(), abs=0.05)
+    assert found.modelled == pytest.approx(study.held_out.rewards.mean(), abs=0.05)
 
 
 def expectations(ends, bold_ends=None, logged=1.0, condition=""):
     """As if the whole policy had this interval, and half of it that one."""
-    low, high = ends or (None, None)
-    best = Expected("doubly-robust", "", 2.0, low, high, condition, 120.0 if ends else 3.0, 600, "a lack.")
+    estimate = uqf.ope.evaluate(None, machine(4, 0), discount=0.9, replicates=100)
+    estimate = replace(
+        estimate,
+        method="doubly-robust",
+        interval=ends or ANYTHING,
+        sufficient=ends is not None and not condition,
+        condition=condition,
+        effective_sample_size=120.0 if ends else 3.0,
+    )
     point = Point(0.5, 2.0, *(bold_ends or (None, None)), 120.0)
-    return Expectations([best], 25_000.0, Frontier([point], logged))
+    return Expectations(estimate, 2.0, 25_000.0, Frontier([point], logged))
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,6 @@ from uqf.experiments import gridworld
 from uqf.experiments.cells import Row
 from uqf.experiments.contest import mean_and_error
 from uqf.page.figures import Axis, Drawing, Panel
-from uqf.page.labels import spread
 from uqf.types import Record
 
 Curve = list[tuple[float, float, float]]
@@ -136,9 +135,7 @@ def _training_time(rows: list[Row], sizes: list[int]) -> Drawing:
     panel = Panel(title, x, y, "training episodes", "seconds", _ticks(sizes))
     for method, points in by_method.items():
         panel.line([(n, value, 0.0) for n, value, _ in points], method, gridworld.LABELS[method])
-    ends = spread([y(points[-1][1]) for points in by_method.values()], 16.0, y.end, y.start)
-    for method, py in zip(by_method, ends, strict=True):
-        panel.text(x.end + 10, py + 4, gridworld.LABELS[method])
+    panel.labels([(points[-1][1], gridworld.LABELS[method], None) for method, points in by_method.items()])
     return Drawing([panel], 1040, 290, "training-time", "Training seconds against training episodes")
 
 

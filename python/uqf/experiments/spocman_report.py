@@ -7,7 +7,6 @@ import numpy as np
 from uqf.experiments.cells import Result, Row
 from uqf.experiments.spocman import LABELS
 from uqf.page.figures import Axis, Drawing, Panel
-from uqf.page.labels import LINE, Box, placed, spread
 from uqf.types import Record
 
 #: What the paper reports: (return, seconds).
@@ -130,9 +129,6 @@ def time_figure(lines: list[Record]) -> Drawing:
     levels = [line for line in lines if line["seconds"] is None]
     for line in levels:
         panel.level(line["return"], styles[line["label"]], line["label"])
-    heights = spread([y(line["return"]) for line in levels], LINE, y.end, y.start)
-    for line, py in zip(levels, heights, strict=True):
-        panel.text(x.end + 8, py + 4, line["label"], style="note")
     for value, duration, label in published:
         style = "hollow " + styles.get(label, "cpsr-fitted-q")
         panel.mark(x(duration), y(value), style, f"{label}, as published: {value:g} in {duration:g} s", 5)
@@ -141,15 +137,6 @@ def time_figure(lines: list[Record]) -> Drawing:
         style = styles.get(line["label"], "cpsr-fitted-q")
         note = f"{line['label']}: {line['return']:.1f} in {line['seconds']:.3g} s"
         panel.mark(x(line["seconds"]), y(line["return"]), style, note, 6)
-    marks = [(x(line["seconds"]), y(line["return"]), line) for line in timed]
-    named = [
-        (px, py, line["label"])
-        for px, py, line in marks
-        if not line["label"].endswith(" rounds") or line is rival
-    ]
-    taken = [Box.around(px, py, 7.0) for px, py, _ in marks]
-    taken += [Box.around(x(duration), y(value), 6.0) for value, duration, _ in published]
-    taken += [Box(x.start, y(line["return"]) - 1, x.end, y(line["return"]) + 1) for line in levels]
-    for label in placed(named, taken, Box(x.start + 4, y.end, x.end - 4, y.start - 4)):
-        panel.label(label)
+    named = [line for line in timed if not line["label"].endswith(" rounds") or line is rival]
+    panel.labels([(line["return"], line["label"], line["seconds"]) for line in levels + named])
     return Drawing([panel], 1040, 400, "spocman", "Return against training time on S-PocMan")

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from uqf.page.labels import Placed
+from uqf.page.labels import LINE, spread
 from uqf.page.parts import plus_minus
 
 #: Size of a small figure, which is readable on a phone.
@@ -112,19 +112,18 @@ class Panel:
         """Words at a pixel."""
         self._add("text", style, words, x=px, y=py, **{"text-anchor": anchor})
 
-    def label(self, label: Placed) -> None:
-        """The name of a dot at a free place, with a line to it if that is not beside it."""
-        px, py = label.dot
-        box = label.box
-        if label.distant:
-            end = min(max(px, box.left), box.right), min(max(py, box.top + 2), box.bottom)
-            self._add("line", "leader", x1=px, y1=py, x2=end[0], y2=end[1])
-        # Anchored where the dot is: words are never wider than their box, but may be narrower.
-        share = (px - box.left) / (box.right - box.left)
-        place, anchor = (box.left, "start") if share < 1 / 3 else (box.right, "end")
-        if 1 / 3 <= share <= 2 / 3:
-            place, anchor = (box.left + box.right) / 2, "middle"
-        self.text(place, box.bottom - 3.5, label.words, anchor, "label")
+    def labels(self, heights: Sequence[tuple[float, str, float | None]]) -> None:
+        """Names at the right border, each at the height of what it names: (y, name, x of its dot or None).
+
+        None lies over another; a thin line leads to the dot.
+        """
+        places = spread([self.y(y) for y, _, _ in heights], LINE, self.y.end, self.y.start)
+        for (y, words, x), py in zip(heights, places, strict=True):
+            if x is not None:
+                bend = max(self.x(x), self.x.end - 60)
+                path = f"{self.x(x):.1f},{self.y(y):.1f} {bend:.1f},{self.y(y):.1f} {self.x.end + 6},{py:.1f}"
+                self._add("polyline", "leader", points=path)
+            self.text(self.x.end + 9, py + 4, words, style="label")
 
     @property
     def frame(self) -> list[Shape]:

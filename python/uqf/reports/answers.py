@@ -6,9 +6,7 @@ from typing import NamedTuple
 
 from uqf.ope.estimates import ENOUGH_EPISODES
 from uqf.page.parts import figure, percent
-from uqf.reports.expectations import Expectations
-
-Ends = tuple[float, float]
+from uqf.reports.expectations import Ends, Expectations
 
 
 class Answer(NamedTuple):
@@ -29,7 +27,7 @@ def answers(expected: Expectations) -> list[Answer]:
 
 
 def _better(expected: Expectations) -> tuple[str, str]:
-    whole, logged = expected.best.interval, expected.logged
+    whole, logged = expected.interval, expected.logged
     today = f"{figure(logged)} as logged"
     if whole is not None:
         short = {1: "Yes", 0: "Not clear", -1: "No"}[_side(whole, logged)]
@@ -44,13 +42,13 @@ def _better(expected: Expectations) -> tuple[str, str]:
 
 
 def _sure(expected: Expectations) -> tuple[str, str]:
-    best, known = expected.best, expected.frontier.boldest_known is not None
-    worth = f"The log is worth {_worth(best.effective_episodes)} of the whole policy"
+    best, known = expected.estimate, expected.frontier.boldest_known is not None
+    worth = f"The log is worth {_worth(best.effective_sample_size)} of the whole policy"
     condition = f" Only if {best.condition}." if best.condition else ""
-    if best.interval is not None:
+    if expected.interval is not None:
         short = "95 %, on a condition" if best.condition else "95 %"
         return short, f"{worth}, out of {best.episodes:,} held out.{condition}"
-    if best.effective_episodes < ENOUGH_EPISODES:
+    if best.effective_sample_size < ENOUGH_EPISODES:
         worth += f"; {ENOUGH_EPISODES:.0f} are needed"
     short = "95 % for that part" if known else "Not sure at all"
     return short, f"{worth}. {expected.settled_by}{condition if known else ''}".strip()
@@ -59,8 +57,8 @@ def _sure(expected: Expectations) -> tuple[str, str]:
 def _monday(expected: Expectations) -> tuple[str, str]:
     logged, bold = expected.logged, expected.frontier.boldest_known
     keep = "Log the probability of every action (behavior_prob), and write this report again."
-    if expected.best.interval is not None:
-        side = _side(expected.best.interval, logged)
+    if expected.interval is not None:
+        side = _side(expected.interval, logged)
         if side > 0:
             return "Use it", keep
         return (

@@ -16,7 +16,7 @@ from uqf.page.render import render
 from uqf.policies.policy import Policy, probs_along
 from uqf.reports.differences import MAX_ACTIONS, Differences
 from uqf.reports.episodes import Episodes
-from uqf.reports.expectations import Expected
+from uqf.reports.expectations import row
 from uqf.reports.log import Log, listed, problems
 from uqf.reports.study import Study
 from uqf.reports.writing import PartedReport, plain
@@ -91,13 +91,12 @@ class ComparisonReport(PartedReport):
         """One file, without any request to the outside."""
         both, estimate = self.differences, self.estimate
         known = estimate.interval != ANYTHING
-        first, second = map(Expected.of, (estimate.first, estimate.second))
         return render(
             "comparison.html",
             report=self,
             difference=signed(estimate.difference) if known else "not known",
             interval=f", {figure(estimate.interval[0])} to {figure(estimate.interval[1])}" if known else "",
-            expected=Intervals([first.row(f"A: {first.words}"), second.row(f"B: {second.words}", "second")]),
+            expected=Intervals([row("A", estimate.first), row("B", estimate.second, "second")]),
             shares=[(one.action, (one.first, one.second)) for one in both.actions[:MAX_ACTIONS]],
             listed=listed,
         )

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from uqf.episodes.checks import FloatArray
 from uqf.reports.study import Study
-from uqf.types import Record
+from uqf.types import Raw, Record
 
 #: Steps of an episode that are shown, and actions beside each other.
 MAX_STEPS = 300
@@ -73,50 +73,32 @@ class Episodes:
 
     @property
     def content(self) -> Record:
-        """For the script of the page: every name once, and its number wherever it occurs."""
+        """For the script of the page: every name once, and its number wherever it occurs; −1 where there is none."""
         words: dict[str | None, int] = {None: -1}
 
-        def number(word: str | None) -> int:
-            return words.setdefault(word, len(words) - 1)
+        def coded(value: Raw) -> Raw:
+            if isinstance(value, (list, tuple)):
+                return [coded(one) for one in value]
+            return value if isinstance(value, float) else words.setdefault(value, len(words) - 1)
 
-        shown = [
-            {
-                "title": one.title,
-                "last": number(one.last),
-                "steps": [
-                    [
-                        number(step.before),
-                        number(step.action),
-                        step.reward,
-                        [(number(action), value) for action, value in step.values],
-                        number(step.wants),
-                        number(step.other),
-                    ]
-                    for step in one.steps
-                ],
-            }
-            for one in self.episodes
-        ]
+        shown = [coded([one.last, *map(astuple, one.steps)]) for one in self.episodes]
         return {"sides": self.sides, "words": list(words)[1:], "episodes": shown}
 
 
-def _chosen(returns: NDArray[np.float64], other: NDArray[np.float64]) -> dict[str, int]:
+def _chosen(returns: FloatArray, other: FloatArray) -> dict[str, int]:
     """Episodes by what they are shown for; none twice."""
-    order = np.argsort(returns, kind="stable")
+    order, disagreement = np.argsort(returns, kind="stable"), np.argsort(-other, kind="stable")
     wanted = {
         "the best": order[::-1],
         "the worst": order,
         "a usual one": order[np.argsort(np.abs(np.arange(len(order)) - len(order) // 2), kind="stable")],
-        "most disagreement": np.argsort(-other, kind="stable"),
-        "least disagreement": np.argsort(other, kind="stable"),
-        "the second best": order[::-1],
-        "the second worst": order,
+        "most disagreement": disagreement,
+        "least disagreement": disagreement[::-1],
     }
     chosen: dict[str, int] = {}
     for title, numbers in wanted.items():
-        number = next((int(one) for one in numbers if int(one) not in chosen.values()), None)
-        if number is not None:
-            chosen[title] = number
+        left = [int(one) for one in numbers if int(one) not in chosen.values()]
+        chosen |= {title: left[0]} if left else {}
     return chosen
 
 

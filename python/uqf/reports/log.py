@@ -1,7 +1,8 @@
-"""Part 1 of the report: what is in the log, and what a careful reader would ask about it."""
+"""What is in the log, and what a careful reader would ask about it."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -50,9 +51,8 @@ def problems(data: Trajectories, diagnostics: Record) -> list[str]:
 #: Names that are listed; the others are counted together.
 MAX_LISTED = 12
 
-#: Groups of successive episodes whose mean return is drawn, and bars of the histogram.
+#: Groups of successive episodes whose mean return is drawn.
 MAX_GROUPS = 40
-MAX_BINS = 24
 
 
 @dataclass(frozen=True)
@@ -93,8 +93,6 @@ class Log:
     mean_return: float
     stderr: float
     returns: list[Group]
-    lengths: list[tuple[float, float, int]]
-    """(from, below, episodes)"""
     actions: list[Count]
     observations: list[Count]
     problems: list[str]
@@ -123,15 +121,8 @@ class Log:
                 Group(int(part[-1]) + 1, float(returns[part].mean()), Gain(returns[part]).stderr)
                 for part in np.array_split(np.arange(len(data)), min(MAX_GROUPS, len(data)))
             ],
-            lengths=_histogram(data.lengths),
-            actions=[
-                Count(names.action(code), count, count / data.n_steps)
-                for code, count in _counts(data.actions)
-            ],
-            observations=[
-                Count(names.observation(code), count, count / data.n_steps)
-                for code, count in _counts(data.observations)
-            ],
+            actions=_counts(data.actions, names.action),
+            observations=_counts(data.observations, names.observation),
             problems=problems,
         )
 
@@ -153,21 +144,6 @@ class Log:
         panel.curve([(upto, mean) for upto, mean, _ in points], "second")
         return Drawing([panel], WIDTH, HEIGHT, "log-returns", "Mean return of successive episodes")
 
-    @property
-    def lengths_figure(self) -> Drawing:
-        """How many episodes are how long."""
-        most = max(count for _, _, count in self.lengths)
-        panel = Panel(
-            "Lengths of episodes",
-            Axis(self.lengths[0][0], self.lengths[-1][1], LEFT, RIGHT),
-            Axis(0, most * 1.05, HEIGHT - 50, 34),
-            "steps",
-            "",
-        )
-        for low, high, count in self.lengths:
-            panel.column(low, high, count, "second", f"{count:,} episodes of {low:g} to {high:g} steps")
-        return Drawing([panel], WIDTH, HEIGHT, "log-lengths", "How many episodes are how long")
-
 
 def listed(counts: list[Count]) -> list[tuple[str, list[float]]]:
     """(name, its share), the rest counted together."""
@@ -176,15 +152,8 @@ def listed(counts: list[Count]) -> list[tuple[str, list[float]]]:
     return rows + ([(f"{len(rest):,} others", [sum(one.share for one in rest)])] if rest else [])
 
 
-def _counts(codes: NDArray[np.int32]) -> list[tuple[int, int]]:
-    """(code, how often), the most frequent first."""
+def _counts(codes: NDArray[np.int32], name: Callable[[int], str]) -> list[Count]:
+    """The most frequent first."""
     counts = np.bincount(codes)
-    return [(int(code), int(counts[code])) for code in np.argsort(-counts, kind="stable") if counts[code]]
-
-
-def _histogram(lengths: NDArray[np.int64]) -> list[tuple[float, float, int]]:
-    low, high = int(lengths.min()), int(lengths.max()) + 1
-    width = max(1, -(-(high - low) // MAX_BINS))
-    edges = np.arange(low, high + width, width)
-    counts, _ = np.histogram(lengths, edges)
-    return [(float(edges[k]), float(edges[k + 1]), int(count)) for k, count in enumerate(counts)]
+    order = [int(code) for code in np.argsort(-counts, kind="stable") if counts[code]]
+    return [Count(name(code), int(counts[code]), float(counts[code] / len(codes))) for code in order]

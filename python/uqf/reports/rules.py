@@ -1,4 +1,4 @@
-"""Part 3 of the report: how the policy decides, as a few rules on what was seen last, and what memory adds to that."""
+"""How the policy decides, as a few rules on what was seen last, and what memory adds to that."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from uqf.episodes.trajectories import Trajectories
 from uqf.errors import UQFError
 from uqf.learn.context_q import ContextQ
 from uqf.learn.improve.gain import Gain
-from uqf.page.parts import Interval, Intervals, plus_minus, signed
 from uqf.policies.policy import probs_along
 from uqf.reports.names import Names, Phrase
 from uqf.reports.situations import Condition, recent
@@ -75,20 +74,6 @@ class Rule:
 
 
 @dataclass(frozen=True)
-class Scored:
-    """What a way of acting gains over the log, per episode, changing one step at a time."""
-
-    name: str
-    gain: float
-    stderr: float
-
-    @classmethod
-    def of(cls, name: str, gain: Gain) -> Scored:
-        """On the held-out episodes."""
-        return cls(name, gain.mean, gain.stderr)
-
-
-@dataclass(frozen=True)
 class Rules:
     """A few rules in place of the policy, and what they are worth."""
 
@@ -96,11 +81,10 @@ class Rules:
     decisions: float
     """Share of the held-out steps in which the rules choose the action that the policy thinks best."""
     value: float | None
-    """Share of the gain of the policy that the rules reach; None if that gain is not clear."""
+    """Share of the policy's one-step gain that the rules reach; None if that gain is not clear."""
     value_stderr: float | None
-    scores: list[Scored]
     memory: float | None
-    """What the policy gains over the memoryless one, per episode; None if no memoryless one could be learned."""
+    """One-step gain over a memoryless policy, per episode; None if no memoryless one could be learned."""
     memory_stderr: float | None
 
     @classmethod
@@ -115,64 +99,25 @@ class Rules:
             min_samples_leaf=max(1, round(brevity.min_share * len(choices))),
             random_state=0,
         ).fit(features.rows(training), choices)
-        rows = features.rows(study.held_out)
-        chosen, wanted = tree.predict(rows), study.probs.argmax(axis=1)
-        own, best, ruled = (
-            study.total(study.gains(taken))
-            for taken in (
-                study.taken(study.probs),
-                _taken(study, wanted),
-                _taken(study, chosen),
-            )
+        rows, wanted = features.rows(study.held_out), study.probs.argmax(axis=1)
+        chosen = tree.predict(rows)
+        best, ruled = (
+            study.total(study.gains((actions == study.held_out.actions).astype(np.float64)))
+            for actions in (wanted, chosen)
         )
-        root = _node(tree, 0, features, study.names, tree.tree_, _shares_by_node(tree, rows, wanted))
-        scores = [
-            Scored.of("the policy", own),
-            Scored.of(f"{root.leaves} rule{'s' * (root.leaves > 1)}", ruled),
-        ]
-        if getattr(study.policy, "temperature", 0.0) > 0.0:
-            scores.insert(1, Scored.of("the policy, always its best action", best))
-        value, error = _ratio(ruled, best)
-        plain = _memoryless(study)
-        more = None
-        if plain is not None:
-            scores.append(Scored.of("no memory: the last action and observation only", plain))
-            more = Gain(own.totals - plain.totals)
+        leaves = Leaves.of(tree, rows, chosen == wanted)
+        more = _gain_of_memory(study)
         return cls(
-            tree=root,
-            decisions=float((chosen == wanted).mean()),
-            value=value,
-            value_stderr=error,
-            scores=scores,
-            memory=None if more is None else more.mean,
-            memory_stderr=None if more is None else more.stderr,
+            leaves.rule(0, features, study.names),
+            float((chosen == wanted).mean()),
+            *_ratio(ruled, best),
+            *((None, None) if more is None else (more.mean, more.stderr)),
         )
-
-    @property
-    def count(self) -> str:
-        """Begins a sentence."""
-        return f"These {self.tree.leaves} rules choose" if self.tree.leaves > 1 else "This one rule chooses"
 
     @property
     def memory_is_clear(self) -> bool:
         """Whether what memory adds is beyond two standard errors."""
         return self.memory is not None and abs(self.memory) > 2.0 * (self.memory_stderr or 0.0)
-
-    @property
-    def plot(self) -> Intervals:
-        """Gains of the policy, of the rules, and of a policy without memory."""
-        rows = [
-            Interval(
-                one.name,
-                one.gain,
-                one.gain - one.stderr,
-                one.gain + one.stderr,
-                f"{signed(one.gain)}{plus_minus(one.stderr)}",
-                "first" if one.name.startswith("the policy") else "third",
-            )
-            for one in self.scores
-        ]
-        return Intervals(rows, (0.0, "as logged"))
 
 
 @dataclass(frozen=True)
@@ -192,6 +137,12 @@ class Features:
                 questions.append(Question(ago, kind, int(value)))
         return cls(questions, brevity.depth)
 
+    def question(self, feature: int, threshold: float) -> Question:
+        """What a node of the tree looks at; the last feature is the number of the step."""
+        if feature < len(self.questions):
+            return self.questions[feature]
+        return Question(0, "step", int(np.ceil(threshold)) + 1)
+
     def rows(self, data: Trajectories) -> NDArray[np.float32]:
         """(n_steps, questions + 1)."""
         codes = recent(data, self.depth)
@@ -199,50 +150,40 @@ class Features:
         return np.stack([*columns, time_within(data)], axis=1).astype(np.float32)
 
 
-def _shares_by_node(
-    tree: Tree, rows: NDArray[np.float32], wanted: NDArray[np.int64]
-) -> tuple[FloatArray, FloatArray]:
-    """By node: the share of the steps that come there, and how many of them want each class of the tree."""
-    paths = tree.decision_path(rows)
-    classes = np.searchsorted(tree.classes_, wanted)
-    known = np.minimum(classes, len(tree.classes_) - 1)
-    one_hot = np.eye(len(tree.classes_))[known] * (tree.classes_[known] == wanted)[:, np.newaxis]
-    counts = np.asarray(paths.sum(axis=0)).ravel().astype(np.float64)
-    return counts / len(rows), np.asarray(paths.T @ one_hot) / np.maximum(counts, 1.0)[:, np.newaxis]
+@dataclass(frozen=True)
+class Leaves:
+    """A fitted tree, and by node the held-out steps that end there and how many of them agree with the policy."""
 
+    tree: Tree
+    steps: FloatArray
+    alike: FloatArray
+    total: int
 
-def _node(
-    tree: Tree,
-    node: int,
-    features: Features,
-    names: Names,
-    nodes: Tree,
-    shares: tuple[FloatArray, FloatArray],
-) -> Rule:
-    place = int(nodes.value[node][0].argmax())
-    action = names.action(int(tree.classes_[place]))
-    share, alike = float(shares[0][node]), float(shares[1][node, place])
-    if nodes.children_left[node] == -1:
-        return Rule(action, share, alike)
-    feature = int(nodes.feature[node])
-    if feature < len(features.questions):
-        question = features.questions[feature]
-    else:
-        question = Question(0, "step", int(np.ceil(nodes.threshold[node])) + 1)
-    no, yes = (
-        _node(tree, int(child), features, names, nodes, shares)
-        for child in (nodes.children_left[node], nodes.children_right[node])
-    )
-    if yes.question is no.question is None and yes.action == no.action:
-        # A question whose answer does not matter is left out.
-        both = yes.share * yes.alike + no.share * no.alike
-        return Rule(yes.action, share, both / share if share > 0 else 0.0)
-    return Rule(action, share, alike, question.phrase(names), yes, no)
+    @classmethod
+    def of(cls, tree: Tree, rows: NDArray[np.float32], agrees: NDArray[np.bool_]) -> Leaves:
+        """`rows` are steps as features (n_steps, features), `agrees` whether rules choose as the policy does."""
+        node, count = tree.apply(rows), tree.tree_.node_count
+        return cls(tree, np.bincount(node, minlength=count), np.bincount(node, agrees, count), len(rows))
 
-
-def _taken(study: Study, chosen: NDArray[np.int64]) -> FloatArray:
-    """Probability of the logged action if `chosen` is always taken."""
-    return np.asarray(chosen == study.held_out.actions, np.float64)
+    def rule(self, node: int, features: Features, names: Names) -> Rule:
+        """What follows from a node on."""
+        nodes = self.tree.tree_
+        if nodes.children_left[node] == -1:
+            action = names.action(int(self.tree.classes_[nodes.value[node][0].argmax()]))
+            steps = float(self.steps[node])
+            return Rule(action, steps / self.total, float(self.alike[node]) / max(steps, 1.0))
+        no, yes = (
+            self.rule(int(child), features, names)
+            for child in (nodes.children_left[node], nodes.children_right[node])
+        )
+        share = yes.share + no.share
+        alike = (yes.share * yes.alike + no.share * no.alike) / share if share > 0 else 0.0
+        action = (yes if yes.share > no.share else no).action
+        if yes.question is no.question is None and yes.action == no.action:
+            # A question whose answer does not matter is left out.
+            return Rule(action, share, alike)
+        question = features.question(int(nodes.feature[node]), float(nodes.threshold[node]))
+        return Rule(action, share, alike, question.phrase(names), yes, no)
 
 
 def _ratio(part: Gain, whole: Gain) -> tuple[float | None, float | None]:
@@ -253,10 +194,11 @@ def _ratio(part: Gain, whole: Gain) -> tuple[float | None, float | None]:
     return ratio, Gain(part.totals - ratio * whole.totals).stderr / whole.mean
 
 
-def _memoryless(study: Study) -> Gain | None:
-    """A table over the last action and observation, learned from the same episodes."""
+def _gain_of_memory(study: Study) -> Gain | None:
+    """Over a table of the last action and observation, learned from the same episodes."""
     try:
         policy = ContextQ(study.discount, depth=1).fit(study.training).policy_
     except UQFError:
         return None
-    return study.total(study.gains(study.taken(probs_along(policy, study.held_out))))
+    other = study.taken(probs_along(policy, study.held_out))
+    return study.total(study.gains(study.taken(study.probs), other))

@@ -120,7 +120,7 @@ function walk(card) {
   }
 
   function begin(number) {
-    ({ steps, last } = episodes[number]);
+    [last, ...steps] = episodes[number];
     strip.replaceChildren(...steps.map((one, place) => {
       const mark = document.createElement("i");
       if (differs(one)) mark.className = "other";
