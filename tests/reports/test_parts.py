@@ -26,10 +26,10 @@ from uqf.reports.study import Study
 def test_the_log_is_counted(log):
     found = Log.of(log, 0.9, [])
     assert (found.episodes, found.steps) == (len(log), log.n_steps)
-    assert sum(one.steps for one in found.actions) == log.n_steps
-    assert sum(one.steps for one in found.observations) == log.n_steps
+    assert sum(steps for _, steps, _ in found.actions) == log.n_steps
+    assert sum(steps for _, steps, _ in found.observations) == log.n_steps
     assert (found.shortest, found.longest) == (log.lengths.min(), log.lengths.max())
-    assert found.returns[-1].upto == len(log)
+    assert found.returns[-1][0] == len(log)
     assert found.mean_return == pytest.approx(log.returns(0.9).mean())
 
 
@@ -133,7 +133,7 @@ def expectations(ends, bold_ends=None, logged=1.0, condition=""):
         condition=condition,
         effective_sample_size=120.0 if ends else 3.0,
     )
-    point = Point(0.5, 2.0, *(bold_ends or (None, None)), 120.0)
+    point = Point(0.5, 2.0, bold_ends, 120.0)
     return Expectations(estimate, 2.0, 25_000.0, Frontier([point], logged))
 
 
@@ -165,9 +165,9 @@ def test_a_condition_of_what_is_known_is_in_the_head():
 
 def test_guesses_beyond_the_figure_are_not_drawn_at_its_edge():
     points = [
-        Point(0.1, 1.0, 0.9, 1.1, 300.0),
-        Point(0.5, 1.15, None, None, 9.0),
-        Point(1.0, 50.0, None, None, 1.0),
+        Point(0.1, 1.0, (0.9, 1.1), 300.0),
+        Point(0.5, 1.15, None, 9.0),
+        Point(1.0, 50.0, None, 1.0),
     ]
     drawing, _ = Frontier(points, 1.0).figures
     marks = [one for one in drawing.panels[0].shapes if one.tag == "circle"]
@@ -224,5 +224,5 @@ def test_a_policy_without_values_or_states_can_be_studied():
 
     study = Study.of(Uniform(), machine(60, 0), discount=0.9, seed=0, progress=None)
     memory = Memory.of(study)
-    assert memory.hidden_states is None and memory.words == "The policy is of the kind Uniform."
+    assert memory.hidden_states is None and memory.kind == "Uniform"
     assert Report(study).episodes.values_are == "probabilities"

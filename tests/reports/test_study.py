@@ -41,7 +41,7 @@ def test_on_another_log_a_learner_and_a_policy_are_judged_as_they_are(log, learn
 
 
 def test_a_policy_gains_nothing_over_itself(study):
-    found = Differences.of_policies(study, study.probs)
+    found = Differences.of(study, study.probs)
     assert found.gain == 0.0 and found.stderr == 0.0 and found.situations == []
 
 

@@ -96,12 +96,6 @@ class Panel:
         """A dot at a pixel, with a note for the pointer."""
         self._add("circle", f"dot {style}", note=note, cx=px, cy=py, r=radius)
 
-    def column(self, low: float, high: float, height: float, style: str, note: str) -> None:
-        """A bar of a histogram from zero up."""
-        left, right, top = self.x(low), self.x(high), self.y(height)
-        wide, tall = max(right - left - 1, 0.5), self.y.start - top
-        self._add("rect", f"column {style}", note=note, x=left + 0.5, y=top, width=wide, height=tall)
-
     def level(self, value: float, style: str, label: str) -> None:
         """A dashed line across the panel."""
         py = self.y(value)
@@ -141,12 +135,8 @@ class Panel:
             frame.text(px, bottom + 18, number(value), "middle", "tick")
         frame._add("line", "stub", x1=left, x2=right, y1=bottom, y2=bottom)
         frame.text((left + right) / 2, bottom + 38, self.x_label, "middle", "axis")
-        if self.y_label:
-            turned = {
-                "transform": f"translate({left - 44},{(top + bottom) / 2}) rotate(-90)",
-                "text-anchor": "middle",
-            }
-            frame._add("text", "axis", self.y_label, **turned)
+        turn = f"translate({left - 44},{(top + bottom) / 2}) rotate(-90)"
+        frame._add("text", "axis", self.y_label, **{"transform": turn, "text-anchor": "middle"})
         return frame.shapes
 
     def _path(self, points: Sequence[Point]) -> str:

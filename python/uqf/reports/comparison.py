@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import ClassVar
 
@@ -14,12 +14,11 @@ from uqf.ope.estimates import ANYTHING
 from uqf.page.parts import Intervals, figure, signed
 from uqf.page.render import render
 from uqf.policies.policy import Policy, probs_along
-from uqf.reports.differences import MAX_ACTIONS, Differences
+from uqf.reports.differences import Differences
 from uqf.reports.episodes import Episodes
-from uqf.reports.expectations import row
-from uqf.reports.log import Log, listed, problems
+from uqf.reports.expectations import interval_of, row
 from uqf.reports.study import Study
-from uqf.reports.writing import PartedReport, plain
+from uqf.reports.writing import PartedReport
 from uqf.types import Record
 
 
@@ -55,11 +54,6 @@ class ComparisonReport(PartedReport):
         return probs_along(self.second, self.study.held_out)
 
     @cached_property
-    def log(self) -> Log:
-        """What is in the log."""
-        return Log.of(self.study.log, self.study.discount, problems(self.study.log, {}))
-
-    @cached_property
     def estimate(self) -> ope.Comparison:
         """Which earns more, if the log can say; a log that one of them learned from cannot."""
         study = self.study
@@ -74,7 +68,7 @@ class ComparisonReport(PartedReport):
     @cached_property
     def differences(self) -> Differences:
         """Where they act differently, and what is at stake there."""
-        return Differences.of_policies(self.study, self.probs)
+        return Differences.of(self.study, self.probs)
 
     @cached_property
     def episodes(self) -> Episodes:
@@ -83,20 +77,21 @@ class ComparisonReport(PartedReport):
 
     def as_dict(self) -> Record:
         """All parts as plain values, as JSON knows them."""
-        parts = {part: asdict(getattr(self, part)) for part in self.PARTS}
-        values: Record = plain({"verdict": self.estimate.verdict, **parts})
-        return values
+        return self.plain(self.PARTS, verdict=self.estimate.verdict)
 
     def page(self) -> str:
         """One file, without any request to the outside."""
-        both, estimate = self.differences, self.estimate
-        known = estimate.interval != ANYTHING
+        estimate, first, second = self.estimate, self.estimate.first, self.estimate.second
+        known = interval_of(estimate)
         return render(
             "comparison.html",
             report=self,
             difference=signed(estimate.difference) if known else "not known",
-            interval=f", {figure(estimate.interval[0])} to {figure(estimate.interval[1])}" if known else "",
-            expected=Intervals([row("A", estimate.first), row("B", estimate.second, "second")]),
-            shares=[(one.action, (one.first, one.second)) for one in both.actions[:MAX_ACTIONS]],
-            listed=listed,
+            interval=f", {figure(known[0])} to {figure(known[1])}" if known else "",
+            expected=Intervals(
+                [
+                    row("A", first.mean, interval_of(first)),
+                    row("B", second.mean, interval_of(second), "second"),
+                ]
+            ),
         )

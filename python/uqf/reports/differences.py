@@ -14,6 +14,9 @@ from uqf.reports.names import Phrase, cut, text
 from uqf.reports.situations import Situation, situations
 from uqf.reports.study import Study
 
+#: Who is compared: a policy with the log, or two policies.
+SIDES = ("the policy", "the log"), ("A", "B")
+
 #: Situations and actions that are shown.
 MAX_SITUATIONS, MAX_ACTIONS = 10, 12
 
@@ -39,7 +42,6 @@ class Difference:
 
     situation: Phrase
     actions: list[ActionShare]
-    """All actions, those that differ most first."""
     gain: float
     """Of the first over the second, per episode and in units of reward: from episodes that did not rank situations."""
     stderr: float
@@ -91,42 +93,28 @@ class Differences:
     situations: list[Difference]
 
     @classmethod
-    def from_log(cls, study: Study) -> Differences:
-        """The policy against the log."""
-        logged = np.zeros_like(study.probs)
-        logged[np.arange(len(logged)), study.held_out.actions] = 1.0
-        gains = study.gains(study.taken(study.probs))
-        return cls.between(study, ("the policy", "the log"), study.probs, logged, study.probs, gains)
-
-    @classmethod
-    def of_policies(cls, study: Study, other: FloatArray) -> Differences:
-        """The policy against another one with probabilities `other` (n_steps, n_actions)."""
-        gains = study.gains(study.taken(study.probs), study.taken(other))
-        return cls.between(study, ("A", "B"), study.probs, other, study.probs - other, gains)
-
-    @classmethod
-    def between(
-        cls,
-        study: Study,
-        names: tuple[str, str],
-        first: FloatArray,
-        second: FloatArray,
-        decisions: FloatArray,
-        gains: FloatArray,
-    ) -> Differences:
-        """From probabilities of all actions, what divides situations, and what is gained at every step."""
+    def of(cls, study: Study, other: FloatArray | None = None) -> Differences:
+        """The policy against the log, or against another one with probabilities `other` (n_steps, n_actions)."""
+        first, second = study.probs, np.zeros_like(study.probs) if other is None else other
+        if other is None:
+            second[np.arange(len(second)), study.held_out.actions] = 1.0
+        gains = study.gains(study.taken(first), None if other is None else study.taken(other))
         total = study.total(gains)
-        found = situations(study.held_out, decisions)
         return cls(
-            *names,
+            *SIDES[other is not None],
             actions=_shares(study, first, second, np.arange(len(first))),
             agreement=float((first * second).sum(axis=1).mean()),
             gain=total.mean,
             stderr=total.stderr,
             episodes=len(study.held_out),
             steps=study.held_out.n_steps,
-            situations=_ranked(study, found, first, second, gains),
+            situations=_ranked(study, first, second, gains, first if other is None else first - other),
         )
+
+    @property
+    def bars(self) -> list[tuple[str, tuple[float, float]]]:
+        """Actions with their shares."""
+        return [(one.action, (one.first, one.second)) for one in self.actions[:MAX_ACTIONS]]
 
 
 def _shares(
@@ -142,36 +130,27 @@ def _shares(
 
 
 def _ranked(
-    study: Study, found: list[Situation], first: FloatArray, second: FloatArray, gains: FloatArray
+    study: Study, first: FloatArray, second: FloatArray, gains: FloatArray, decisions: FloatArray
 ) -> list[Difference]:
     """Those with most at stake. Every other episode ranks, the rest measure: the largest of many is no accident."""
-    ranked = []
-    for situation in found:
-        ranks, measures = _by_halves(study, situation, gains)
+    episode = np.repeat(np.arange(len(study.held_out)), study.held_out.lengths)
+    ranked: list[tuple[float, Situation, Gain]] = []
+    for situation in situations(study.held_out, decisions):
+        steps = situation.steps
+        totals = np.bincount(episode[steps], gains[steps], len(study.held_out)).astype(np.float64)
+        ranks, measured = Gain(totals[::2]), Gain(totals[1::2] if len(totals) > 1 else totals)
         # One standard error nearer to zero: what is merely uncertain does not come first.
-        ranked.append((abs(ranks.mean) - ranks.stderr, situation, measures))
+        ranked.append((abs(ranks.mean) - ranks.stderr, situation, measured))
     ranked.sort(key=lambda entry: -entry[0])
-    shown = []
-    for _, situation, measured in ranked[:MAX_SITUATIONS]:
-        actions = _shares(study, first, second, situation.steps)
-        actions.sort(key=lambda one: -abs(one.first - one.second))
-        if abs(actions[0].first - actions[0].second) < MIN_DIFFERENCE:
-            continue
-        shown.append(
-            Difference(
-                situation.phrase(study.names),
-                actions,
-                measured.mean,
-                measured.stderr,
-                len(situation.steps),
-                len(situation.steps) / study.held_out.n_steps,
-            )
+    shown = [
+        Difference(
+            situation.phrase(study.names),
+            _shares(study, first, second, situation.steps),
+            measured.mean,
+            measured.stderr,
+            len(situation.steps),
+            len(situation.steps) / study.held_out.n_steps,
         )
-    return sorted(shown, key=lambda one: -one.gain)
-
-
-def _by_halves(study: Study, situation: Situation, gains: FloatArray) -> tuple[Gain, Gain]:
-    """The gain in a situation by every other episode, and by the rest."""
-    episodes = study.episode_of_step[situation.steps]
-    totals: FloatArray = np.bincount(episodes, gains[situation.steps], len(study.held_out)).astype(np.float64)
-    return Gain(totals[::2]), Gain(totals[1::2] if len(totals) > 1 else totals)
+        for _, situation, measured in ranked[:MAX_SITUATIONS]
+    ]
+    return sorted((one for one in shown if one.main_changes), key=lambda one: -one.gain)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uqf.episodes.checks import FloatArray
+from uqf.reports.differences import SIDES
 from uqf.reports.study import Study
 from uqf.types import Raw, Record
 
@@ -37,11 +38,8 @@ class ShownEpisode:
     """A held-out episode."""
 
     title: str
-    number: int
-    """Among the held-out episodes."""
     discounted_return: float
     length: int
-    disagreements: int
     last: str
     """What the last step showed."""
     steps: list[Step]
@@ -63,13 +61,11 @@ class Episodes:
         data = study.held_out
         other = data.actions if second is None else second.argmax(axis=1)
         differs = (study.probs.argmax(axis=1) != other).astype(np.float64)
-        chosen = _chosen(
-            data.returns(study.discount), np.add.reduceat(differs, data.offsets[:-1]) / data.lengths
-        )
-        has_values = hasattr(study.policy, "q_values_along")
+        rate = np.add.reduceat(differs, data.offsets[:-1]) / data.lengths
+        chosen = _chosen(data.returns(study.discount), rate)
         shown = [_shown(study, title, number, other) for title, number in chosen.items()]
-        names = ("the policy", "the log") if second is None else ("A", "B")
-        return cls(shown, "values" if has_values else "probabilities", names)
+        kind = "values" if hasattr(study.policy, "q_values_along") else "probabilities"
+        return cls(shown, kind, SIDES[second is not None])
 
     @property
     def content(self) -> Record:
@@ -106,39 +102,35 @@ def _shown(study: Study, title: str, number: int, other: NDArray[np.integer]) ->
     data, names = study.held_out, study.names
     first, last = int(data.offsets[number]), int(data.offsets[number + 1])
     count = min(last - first, MAX_STEPS)
-    steps = slice(first, first + count)
-    probs = study.probs[steps]
+    probs = study.probs[first : first + count]
     one = data[np.array([number])]
     values_along = getattr(study.policy, "q_values_along", None)
     values: FloatArray = probs if values_along is None else values_along(one)[:count]
-    before = [None if one.first_observations is None else int(one.first_observations[0])]
-    before += one.observations[: count - 1].tolist()
-    steps_shown = []
+    start = one.first_observations
+    before = [None if start is None else names.observation(int(start[0]))]
+    before += [names.observation(code) for code in one.observations[: count - 1].tolist()]
+    steps = []
     for step in range(count):
         action = int(one.actions[step])
         # The policy's favourites, and the logged action in any case.
         most = np.argsort(-probs[step], kind="stable")[:MAX_ACTIONS].tolist()
-        if action not in most:
-            most[-1] = action
-        steps_shown.append(
+        most = sorted(most if action in most else [*most[:-1], action])
+        steps.append(
             Step(
-                None if before[step] is None else names.observation(int(before[step] or 0)),
+                before[step],
                 names.action(action),
-                _rounded(float(one.rewards[step])),
-                [(names.action(code), _rounded(float(values[step, code]))) for code in sorted(most)],
+                _rounded(one.rewards[step]),
+                [(names.action(code), _rounded(values[step, code])) for code in most],
                 names.action(int(probs[step].argmax())),
                 names.action(int(other[first + step])),
             )
         )
-    differs = study.probs[first:last].argmax(axis=1) != other[first:last]
     return ShownEpisode(
         title,
-        number,
         float(one.returns(study.discount)[0]),
         last - first,
-        int(differs.sum()),
         names.observation(int(one.observations[count - 1])),
-        steps_shown,
+        steps,
     )
 
 

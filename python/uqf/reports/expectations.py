@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from uqf import ope
-from uqf.ope.estimates import ENOUGH_EPISODES
+from uqf.ope.estimates import ANYTHING, ENOUGH_EPISODES
 from uqf.page.parts import Interval, Intervals, figure, percent
 from uqf.reports.frontier import Frontier
 from uqf.reports.study import Study
@@ -16,27 +16,18 @@ ENDLESS = 1e9
 Ends = tuple[float, float]
 
 
-def interval_of(estimate: ope.Estimate) -> Ends | None:
+def interval_of(estimate: ope.Estimate | ope.Comparison) -> Ends | None:
     """With 95 % confidence; None if the log cannot say."""
-    return estimate.interval if estimate.guess is None else None
+    return None if estimate.interval == ANYTHING else estimate.interval
 
 
-def row(label: str, estimate: ope.Estimate, style: str = "first") -> Interval:
+def row(label: str, mean: float, ends: Ends | None, style: str = "first") -> Interval:
     """A line of a plot of intervals; hollow where nothing is known."""
-    ends = interval_of(estimate)
-    if ends is not None:
-        words = f"{figure(estimate.mean)}, from {figure(ends[0])} to {figure(ends[1])}"
-        return Interval(label, estimate.mean, *ends, words, style)
-    # Of less than one episode there is not even a guess.
-    mean = estimate.mean if estimate.effective_sample_size >= 1.0 else None
-    return guess_row(label, mean, style)
-
-
-def guess_row(label: str, mean: float | None, style: str = "first") -> Interval:
-    """A line for what is not known."""
-    words = "not known from this log" + ("" if mean is None else f" (a guess: {figure(mean)})")
-    place = float("nan") if mean is None else mean
-    return Interval(label, place, place, place, words, f"unknown {style}")
+    if ends is None:
+        words = f"not known from this log (a guess: {figure(mean)})"
+        return Interval(label, mean, mean, mean, words, f"unknown {style}")
+    words = f"{figure(mean)}, from {figure(ends[0])} to {figure(ends[1])}"
+    return Interval(label, mean, *ends, words, style)
 
 
 @dataclass(frozen=True)
@@ -95,12 +86,10 @@ class Expectations:
 
     def advice(self) -> str:
         """What is known and what would settle the rest, in plain words."""
-        best = self.estimate
         if self.interval is not None:
-            return f"The log is worth {figure(best.effective_sample_size)} episodes of this policy, which is enough."
-        lack = best.lack[:1].upper() + best.lack[1:]
-        start = f"A cautious start is known: {self.cautious}" if self.cautious else ""
-        return " ".join(part for part in (lack, self.settled_by, start) if part)
+            return f"The log is worth {self.estimate.worth} episodes of this policy, which is enough."
+        lack = self.estimate.lack[:1].upper() + self.estimate.lack[1:]
+        return " ".join(part for part in (lack, self.settled_by, self.cautious) if part)
 
     @property
     def guesses_less(self) -> bool:
@@ -111,7 +100,7 @@ class Expectations:
     def plot(self) -> Intervals:
         """The estimates beside the logged return."""
         rows = [
-            row("weighted episodes and a model", self.estimate),
-            guess_row("a model of the last action and observation", self.modelled),
+            row("weighted episodes and a model", self.estimate.mean, self.interval),
+            row("a model of the last action and observation", self.modelled, None),
         ]
         return Intervals(rows, (self.logged, "as logged"))

@@ -36,15 +36,9 @@ class Point:
     setting: float
     """Share of the decisions that are left to the policy."""
     mean: float
-    low: float | None
-    """None if the log cannot say."""
-    high: float | None
+    interval: tuple[float, float] | None
+    """With 95 % confidence; None if the log cannot say."""
     effective_episodes: float
-
-    @property
-    def interval(self) -> tuple[float, float] | None:
-        """With 95 % confidence; None if the log cannot say."""
-        return None if self.low is None or self.high is None else (self.low, self.high)
 
 
 @dataclass(frozen=True)
@@ -115,15 +109,15 @@ class Frontier:
 def _point(setting: float, ratios: FloatArray, data: Trajectories, discount: float) -> Point:
     """`ratios` (n_steps,) are probabilities of logged actions over those under the behaviour."""
     weights = importance_weights(data, ratios, np.ones(data.n_steps))
-    overlapping = overlap(weights, data.rewards, discount)
+    found = overlap(weights, data.rewards, discount)
     sums = Ratios((weights.term(weights.upto * data.rewards, weights.upto, discount),))
-    fair = FAIR_MEAN_WEIGHT[0] <= overlapping.mean_weight <= FAIR_MEAN_WEIGHT[1]
-    informative = overlapping.size * informative_share(data.returns(discount))
-    known = bool(overlapping.size >= ENOUGH_EPISODES and informative >= ENOUGH_INFORMATIVE and fair)
+    fair = FAIR_MEAN_WEIGHT[0] <= found.mean_weight <= FAIR_MEAN_WEIGHT[1]
+    telling = found.size * informative_share(data.returns(discount))
+    known = bool(found.size >= ENOUGH_EPISODES and telling >= ENOUGH_INFORMATIVE and fair)
     value = sums.value()
     if not known:
-        return Point(setting, value, None, None, overlapping.size)
+        return Point(setting, value, None, found.size)
     _, (low, high) = bootstrap(sums, level=LEVEL, replicates=REPLICATES, seed=0)
-    stretch = overlapping.stretch
-    low, high = value - stretch * (value - low), value + stretch * (high - value)
-    return Point(setting, value, low, high, overlapping.size)
+    stretch = found.stretch
+    ends = value - stretch * (value - low), value + stretch * (high - value)
+    return Point(setting, value, ends, found.size)

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uqf.episodes.sums import cut_before, episodes_within, returns_to_go
-from uqf.episodes.trajectories import Trajectories
 from uqf.policies.policy import BeliefPolicy, shown_by_states
 from uqf.reports.names import Names
 from uqf.reports.study import Study
@@ -55,14 +54,14 @@ class HiddenStates:
 
     @classmethod
     def of(cls, study: Study) -> HiddenStates:
-        """Of the model that predicts held-out observations best."""
+        """Of the first of the policy's models."""
         policy = study.policy
         assert isinstance(policy, BeliefPolicy), "other policies have no hidden states"
         data = study.held_out[: episodes_within(study.held_out, USED_STEPS)]
         beliefs = policy.beliefs_along(data)[cut_before(data), 1:]
-        models = _models(policy.parts())
-        model = max(models, key=lambda one: one.likelihood(beliefs, data))
-        own = model.own(beliefs).astype(np.float64)
+        parts = policy.parts()
+        model = Model.first_of(parts)
+        own = beliefs[:, : model.size].astype(np.float64)
         shares = own.mean(axis=0)
         listed = np.argsort(-shares, kind="stable")[:MAX_STATES]
         listed = listed[shares[listed] > 1e-3]
@@ -87,24 +86,30 @@ class HiddenStates:
             )
             for number, state in enumerate(listed)
         ]
-        return cls(states, float(shares[listed].sum()), model.size, len(models))
+        return cls(states, float(shares[listed].sum()), model.size, len(parts["states"]))
 
 
 @dataclass(frozen=True)
 class Model:
-    """One hidden Markov model of a policy."""
+    """A hidden Markov model."""
 
-    first: int
-    """Its first column among the beliefs of all models."""
-    size: int
     transitions: NDArray[np.float32]
     """(n_actions, size, size)"""
     shown: NDArray[np.float32]
     """(n_observations, size): probability that a state shows an observation; all 1 if it was never seen."""
 
-    def own(self, beliefs: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Of the beliefs of all models those of this one, (n_steps, size)."""
-        return beliefs[:, self.first : self.first + self.size]
+    @classmethod
+    def first_of(cls, parts: Record) -> Model:
+        """Of the models of a belief policy, whose parts lie one after the other."""
+        kinds, size = parts["kinds"], int(parts["states"][0])
+        count = int(kinds.max()) + 1
+        flat = parts["transitions"][: count * size * size]
+        return cls(flat.reshape(count, size, size)[kinds], shown_by_states(parts)[0])
+
+    @property
+    def size(self) -> int:
+        """Number of states."""
+        return len(self.transitions[0])
 
     def looks(self, state: int, names: Names) -> list[str]:
         """What is observed in a state."""
@@ -114,26 +119,6 @@ class Model:
             return ["anything"]
         often = np.flatnonzero(shows >= min(OFTEN, shows.max()))
         return [names.observation(int(code)) for code in often[np.argsort(-shows[often], kind="stable")]]
-
-    def likelihood(self, beliefs: NDArray[np.float32], data: Trajectories) -> float:
-        """Mean log-probability of the next observation; a model is right where this is high."""
-        own = self.own(beliefs)
-        totals = np.empty(len(own))
-        for action in np.unique(data.actions):
-            now = np.flatnonzero(data.actions == action)
-            ahead = own[now] @ self.transitions[action]
-            totals[now] = (ahead * self.shown[data.observations[now]]).sum(axis=1)
-        return float(np.log(np.maximum(totals, 1e-6)).mean())
-
-
-def _models(parts: Record) -> list[Model]:
-    kinds, models, first, entry = parts["kinds"], [], 0, 0
-    count = int(kinds.max()) + 1
-    for size, shown in zip(parts["states"].tolist(), shown_by_states(parts), strict=True):
-        flat = parts["transitions"][entry : entry + count * size * size]
-        models.append(Model(first, size, flat.reshape(count, size, size)[kinds], shown))
-        first, entry = first + size, entry + count * size * size
-    return models
 
 
 def _letters(number: int) -> str:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from uqf.episodes.checks import FloatArray
 from uqf.episodes.propensities import propensities
 from uqf.episodes.trajectories import Trajectories
 from uqf.learn.improve.gain import Gain
@@ -55,22 +56,8 @@ MAX_LISTED = 12
 MAX_GROUPS = 40
 
 
-@dataclass(frozen=True)
-class Count:
-    """How often something occurs."""
-
-    name: str
-    steps: int
-    share: float
-
-
-@dataclass(frozen=True)
-class Group:
-    """Successive episodes: the number of the last one, and their mean return with its standard error."""
-
-    upto: int
-    mean: float
-    stderr: float
+#: (name, number of steps, share of the steps)
+Count = tuple[str, int, float]
 
 
 @dataclass(frozen=True)
@@ -92,7 +79,8 @@ class Log:
     discount: float
     mean_return: float
     stderr: float
-    returns: list[Group]
+    returns: list[tuple[int, float, float]]
+    """Of successive groups: the number of the last episode, the mean return, and its standard error."""
     actions: list[Count]
     observations: list[Count]
     problems: list[str]
@@ -116,9 +104,9 @@ class Log:
             without_reward=float((data.rewards == 0).mean()),
             discount=discount,
             mean_return=float(returns.mean()),
-            stderr=Gain(returns).stderr,
+            stderr=_error(returns),
             returns=[
-                Group(int(part[-1]) + 1, float(returns[part].mean()), Gain(returns[part]).stderr)
+                (int(part[-1]) + 1, float(returns[part].mean()), _error(returns[part]))
                 for part in np.array_split(np.arange(len(data)), min(MAX_GROUPS, len(data)))
             ],
             actions=_counts(data.actions, names.action),
@@ -127,33 +115,42 @@ class Log:
         )
 
     @property
+    def bars(self) -> dict[str, list[tuple[str, list[float]]]]:
+        """Shares of actions and observations."""
+        return {"Actions": _bars(self.actions), "Observations": _bars(self.observations)}
+
+    @property
     def returns_figure(self) -> Drawing:
         """Mean return of successive episodes, with a band of one standard error."""
-        points = [(float(one.upto), one.mean, one.stderr) for one in self.returns]
-        low = min(mean - error for _, mean, error in points)
-        high = max(mean + error for _, mean, error in points)
+        bands = [(float(upto), mean - error, mean + error) for upto, mean, error in self.returns]
+        low, high = min(low for _, low, _ in bands), max(high for _, _, high in bands)
         margin = 0.1 * (high - low) or max(1.0, abs(high))
         panel = Panel(
             "Return over time",
-            Axis(points[0][0], max(points[-1][0], points[0][0] + 1), LEFT, RIGHT),
+            Axis(bands[0][0], max(bands[-1][0], bands[0][0] + 1), LEFT, RIGHT),
             Axis(low - margin, high + margin, HEIGHT - 50, 34),
             "episode",
             "",
         )
-        panel.band([(upto, mean - error, mean + error) for upto, mean, error in points], "second")
-        panel.curve([(upto, mean) for upto, mean, _ in points], "second")
+        panel.band(bands, "second")
+        panel.curve([(upto, mean) for upto, mean, _ in self.returns], "second")
         return Drawing([panel], WIDTH, HEIGHT, "log-returns", "Mean return of successive episodes")
 
 
-def listed(counts: list[Count]) -> list[tuple[str, list[float]]]:
+def _error(returns: FloatArray) -> float:
+    """0 where a single episode shows none."""
+    return Gain(returns).stderr if len(returns) > 1 else 0.0
+
+
+def _bars(counts: list[Count]) -> list[tuple[str, list[float]]]:
     """(name, its share), the rest counted together."""
-    rows = [(one.name, [one.share]) for one in counts[:MAX_LISTED]]
-    rest = counts[MAX_LISTED:]
-    return rows + ([(f"{len(rest):,} others", [sum(one.share for one in rest)])] if rest else [])
+    rows = [(name, [share]) for name, _, share in counts[:MAX_LISTED]]
+    rest = [share for _, _, share in counts[MAX_LISTED:]]
+    return rows + ([(f"{len(rest):,} others", [sum(rest)])] if rest else [])
 
 
 def _counts(codes: NDArray[np.int32], name: Callable[[int], str]) -> list[Count]:
     """The most frequent first."""
     counts = np.bincount(codes)
     order = [int(code) for code in np.argsort(-counts, kind="stable") if counts[code]]
-    return [Count(name(code), int(counts[code]), float(counts[code] / len(codes))) for code in order]
+    return [(name(code), int(counts[code]), float(counts[code] / len(codes))) for code in order]

@@ -5,33 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from uqf.page.figures import Axis, Drawing, Panel
-from uqf.policies.policy import (
-    AutomatonPolicy,
-    BeliefPolicy,
-    ContextPolicy,
-    FilterPolicy,
-    ObservationPolicy,
-    TablePolicy,
-)
+from uqf.policies.policy import BeliefPolicy
 from uqf.reports.hidden_states import HiddenStates
 from uqf.reports.study import Study
-
-#: What policies of each kind remember.
-KINDS = {
-    ObservationPolicy: "The policy looks at the last observation only, which is a state here.",
-    TablePolicy: "The policy looks at the last action and observation only.",
-    ContextPolicy: "The policy looks at the last few actions and observations, and at nothing before.",
-    AutomatonPolicy: "The policy keeps a vector that every action and observation moves by a matrix of its own.",
-    FilterPolicy: "The policy keeps a vector that predicts what comes next, and moves it at every step.",
-    BeliefPolicy: "The policy keeps beliefs: how probable it is to be in each of some hidden states.",
-}
 
 
 @dataclass(frozen=True)
 class Memory:
     """What a policy remembers: hidden states of a belief policy, the spectrum of a spectral learner."""
 
-    words: str
+    kind: str
+    """Of policy."""
     hidden_states: HiddenStates | None
     spectrum: list[float]
     """Singular values in parts of the largest, or correlations of the past with the future."""
@@ -42,15 +26,14 @@ class Memory:
     def of(cls, study: Study) -> Memory:
         """Of the policy that is judged; spectra are those of the learner."""
         policy, learner = study.policy, study.learner
-        values, kind = getattr(learner, "singular_values_", None), "singular values"
+        values, what = getattr(learner, "singular_values_", None), "singular values"
         if values is None:
-            values, kind = getattr(learner, "diagnostics_", {}).get("correlations"), "correlations"
+            values, what = getattr(learner, "diagnostics_", {}).get("correlations"), "correlations"
         spectrum = [] if values is None else [float(value) for value in values]
-        if spectrum and kind == "singular values":
+        if spectrum and what == "singular values":
             spectrum = [value / (spectrum[0] or 1.0) for value in spectrum]
-        words = KINDS.get(type(policy), f"The policy is of the kind {type(policy).__name__}.")
         states = HiddenStates.of(study) if isinstance(policy, BeliefPolicy) else None
-        return cls(words, states, spectrum, kind if spectrum else None)
+        return cls(type(policy).__name__, states, spectrum, what if spectrum else None)
 
     @property
     def spectrum_figure(self) -> Drawing:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import asdict
 from functools import cached_property
 from typing import ClassVar
 
@@ -13,15 +12,14 @@ from uqf.policies.policy import Policy
 from uqf.reading.progress import Callback
 from uqf.reading.shards import Data
 from uqf.reports.answers import answers
-from uqf.reports.differences import MAX_ACTIONS, Differences
+from uqf.reports.differences import Differences
 from uqf.reports.episodes import Episodes
 from uqf.reports.expectations import Expectations
 from uqf.reports.frontier import Frontier
-from uqf.reports.log import Log, listed, problems
 from uqf.reports.memory import Memory
 from uqf.reports.rules import Rules
 from uqf.reports.study import Study
-from uqf.reports.writing import PartedReport, check_folder, plain
+from uqf.reports.writing import PartedReport, check_folder
 from uqf.types import Record
 
 
@@ -40,19 +38,11 @@ class Report(PartedReport):
 
     def __init__(self, study: Study, seed: int = 0) -> None:
         self.study, self.seed = study, seed
-        self.diagnostics: Record = getattr(study.learner, "diagnostics_", {})
-
-    @cached_property
-    def log(self) -> Log:
-        """What is in the log."""
-        log, whole = self.study.log, self.diagnostics.get("episodes", 0)
-        sampled_from = whole if whole > len(log) else None
-        return Log.of(log, self.study.discount, problems(log, self.diagnostics), sampled_from)
 
     @cached_property
     def differences(self) -> Differences:
         """The policy against the log."""
-        return Differences.from_log(self.study)
+        return Differences.of(self.study)
 
     @cached_property
     def rules(self) -> Rules:
@@ -83,21 +73,17 @@ class Report(PartedReport):
         """All parts as plain values, as JSON knows them."""
         study = {"judged as": self.study.judged_as, "discount": self.study.discount}
         # The frontier is within what to expect.
-        parts = {part: asdict(getattr(self, part)) for part in self.PARTS if part != "frontier"}
-        values: Record = plain(study | parts)
-        return values
+        return self.plain((part for part in self.PARTS if part != "frontier"), **study)
 
     def page(self) -> str:
         """One file, without any request to the outside."""
-        learner, both = self.study.learner, self.differences
+        learner = self.study.learner
         return render(
             "report.html",
             report=self,
             learner=None if learner is None else type(learner).__name__,
             why=self.diagnostics.get("chosen", {}).get("why"),
             answers=answers(self.expectations),
-            shares=[(one.action, (one.first, one.second)) for one in both.actions[:MAX_ACTIONS]],
-            listed=listed,
         )
 
 

@@ -1,4 +1,4 @@
-"""How the policy decides, as a few rules on what was seen last, and what memory adds to that."""
+"""How the policy decides, as a few rules on what was seen last."""
 
 from __future__ import annotations
 
@@ -11,8 +11,6 @@ from sklearn.tree import DecisionTreeClassifier
 from uqf.episodes.checks import FloatArray
 from uqf.episodes.sums import episodes_within, time_within
 from uqf.episodes.trajectories import Trajectories
-from uqf.errors import UQFError
-from uqf.learn.context_q import ContextQ
 from uqf.learn.improve.gain import Gain
 from uqf.policies.policy import probs_along
 from uqf.reports.names import Names, Phrase
@@ -26,18 +24,17 @@ PLACES = {1: "the last {}", 2: "the {} before the last"}
 
 @dataclass(frozen=True)
 class Brevity:
-    """How short a summary in rules is."""
+    """How short a summary in rules is.
+
+    `rules` are as many as a reader takes in at once, each for at least `min_share` of the steps. They look `depth`
+    steps back and name the most frequent `codes` at each place. They are learned from `steps` steps.
+    """
 
     rules: int = 8
-    """As many as a reader takes in at once."""
     min_share: float = 0.005
-    """Share of the steps that a rule holds for."""
     depth: int = 3
-    """Steps that rules look back."""
     codes: int = 20
-    """At each place, the most frequent ones that rules may name."""
     steps: int = 60_000
-    """That rules are learned from."""
 
 
 class Question(Condition):
@@ -83,9 +80,6 @@ class Rules:
     value: float | None
     """Share of the policy's one-step gain that the rules reach; None if that gain is not clear."""
     value_stderr: float | None
-    memory: float | None
-    """One-step gain over a memoryless policy, per episode; None if no memoryless one could be learned."""
-    memory_stderr: float | None
 
     @classmethod
     def of(cls, study: Study, brevity: Brevity | None = None) -> Rules:
@@ -106,18 +100,11 @@ class Rules:
             for actions in (wanted, chosen)
         )
         leaves = Leaves.of(tree, rows, chosen == wanted)
-        more = _gain_of_memory(study)
         return cls(
             leaves.rule(0, features, study.names),
             float((chosen == wanted).mean()),
             *_ratio(ruled, best),
-            *((None, None) if more is None else (more.mean, more.stderr)),
         )
-
-    @property
-    def memory_is_clear(self) -> bool:
-        """Whether what memory adds is beyond two standard errors."""
-        return self.memory is not None and abs(self.memory) > 2.0 * (self.memory_stderr or 0.0)
 
 
 @dataclass(frozen=True)
@@ -192,13 +179,3 @@ def _ratio(part: Gain, whole: Gain) -> tuple[float | None, float | None]:
         return None, None
     ratio = part.mean / whole.mean
     return ratio, Gain(part.totals - ratio * whole.totals).stderr / whole.mean
-
-
-def _gain_of_memory(study: Study) -> Gain | None:
-    """Over a table of the last action and observation, learned from the same episodes."""
-    try:
-        policy = ContextQ(study.discount, depth=1).fit(study.training).policy_
-    except UQFError:
-        return None
-    other = study.taken(probs_along(policy, study.held_out))
-    return study.total(study.gains(study.taken(study.probs), other))

@@ -18,15 +18,16 @@ IntArray = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Fineness:
-    """How finely situations are told apart."""
+    """How finely situations are distinguished.
+
+    One of `min_steps` steps at least is divided if that explains the share `min_explained` of how decisions differ
+    within it, up to `max_conditions` times. Of many actions the `max_actions` that are chosen most often count.
+    """
 
     min_explained: float = 0.2
-    """A situation is divided if that explains this share of how decisions differ within it."""
     min_steps: int = 50
-    """Steps of a situation."""
     max_conditions: int = 3
     max_actions: int = 12
-    """Of many actions, those that are chosen most often divide situations."""
 
 
 @dataclass(frozen=True, order=True)
@@ -76,8 +77,7 @@ def recent(data: Trajectories, depth: int = 2) -> dict[tuple[int, str], IntArray
     """What was seen and done 1 … `depth` steps ago, before every step: code by (ago, kind), −1 before the start."""
     seen = last_observations(data)
     seen[seen == data.n_observations] = -1
-    done = np.empty(data.n_steps, np.int64)
-    done[1:], done[data.offsets[:-1]] = data.actions[:-1], -1
+    done = _earlier(data.actions.astype(np.int64), data)
     codes = {}
     for ago in range(1, depth + 1):
         codes[ago, "observation"], codes[ago, "action"] = seen, done

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import clone
 
 from uqf.episodes.checks import FloatArray, probability
@@ -87,11 +86,6 @@ class Study:
     def total(self, gains: FloatArray) -> Gain:
         """Gains of single steps, added up by episode."""
         return Gain(np.add.reduceat(gains, self.held_out.offsets[:-1]))
-
-    @cached_property
-    def episode_of_step(self) -> NDArray[np.int64]:
-        """The episode that a held-out step belongs to."""
-        return np.repeat(np.arange(len(self.held_out)), self.held_out.lengths)
 
     @classmethod
     def of(
