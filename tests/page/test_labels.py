@@ -2,7 +2,7 @@ import numpy as np
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from uqf.page.labels import spread
+from uqf.page.figures import spread
 
 places = st.lists(st.floats(-1000, 1000), max_size=12)
 

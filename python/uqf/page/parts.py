@@ -7,9 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-#: Large figures in words.
-MILLION, BILLION = 1e6, 1e9
-
 #: Smaller figures are what is left of a difference of equal numbers.
 ZERO = 1e-12
 
@@ -28,10 +25,10 @@ def figure(value: float) -> str:
         return "∞" if value > 0 else "−∞" if value < 0 else "—"
     if abs(value) < ZERO:
         return "0"
-    if abs(value) >= 1000 * BILLION:
+    if abs(value) >= 1e12:
         text = f"{value:.3g}"
-    elif abs(value) >= MILLION:
-        unit, word = (BILLION, "billion") if abs(value) >= BILLION else (MILLION, "million")
+    elif abs(value) >= 1e6:
+        unit, word = (1e9, "billion") if abs(value) >= 1e9 else (1e6, "million")
         text = f"{value / unit:.3g} {word}"
     elif abs(value) >= 1000:
         text = f"{value:,.0f}"

@@ -41,15 +41,8 @@ def _environment() -> Environment:
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
-        keep_trailing_newline=True,
     )
     environment.policies["json.dumps_kwargs"] = {"separators": (",", ":"), "allow_nan": False}
-    environment.filters |= {
-        "count": "{:,}".format,
-        "figure": figure,
-        "percent": percent,
-        "plus_minus": plus_minus,
-        "signed": signed,
-        "visible": visible,
-    }
+    filters = figure, percent, plus_minus, signed, visible
+    environment.filters |= {one.__name__: one for one in filters} | {"count": "{:,}".format}
     return environment

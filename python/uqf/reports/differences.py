@@ -20,11 +20,8 @@ SIDES = ("the policy", "the log"), ("A", "B")
 #: Situations and actions that are shown.
 MAX_SITUATIONS, MAX_ACTIONS = 10, 12
 
-#: Actions whose shares differ by less are not shown.
-MIN_DIFFERENCE = 0.02
-
-#: A gain of fewer standard errors is not clear.
-MIN_EVIDENCE = 2.0
+#: Shares of actions that differ by less are not shown; a gain of fewer standard errors is not clear.
+MIN_DIFFERENCE, MIN_EVIDENCE = 0.02, 2.0
 
 
 @dataclass(frozen=True)
@@ -47,7 +44,6 @@ class Difference:
     stderr: float
     steps: int
     """How often it occurs among all held-out steps."""
-    share: float
 
     @property
     def text(self) -> str:
@@ -149,7 +145,6 @@ def _ranked(
             measured.mean,
             measured.stderr,
             len(situation.steps),
-            len(situation.steps) / study.held_out.n_steps,
         )
         for _, situation, measured in ranked[:MAX_SITUATIONS]
     ]

@@ -13,8 +13,7 @@ from uqf.reports.study import Study
 from uqf.types import Raw, Record
 
 #: Steps of an episode that are shown, and actions beside each other.
-MAX_STEPS = 300
-MAX_ACTIONS = 8
+MAX_STEPS, MAX_ACTIONS = 300, 8
 
 
 @dataclass(frozen=True)

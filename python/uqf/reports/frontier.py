@@ -19,10 +19,6 @@ from uqf.reports.study import Study
 #: Shares of the decisions that are left to the policy, the others being made as before.
 SHARES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.75, 1.0)
 
-#: Resamples of the bootstrap: enough for a figure.
-REPLICATES = 300
-LEVEL = 0.95
-
 #: Smaller numbers of effective episodes are drawn at the border.
 MIN_SIZE = 0.1
 
@@ -117,7 +113,8 @@ def _point(setting: float, ratios: FloatArray, data: Trajectories, discount: flo
     value = sums.value()
     if not known:
         return Point(setting, value, None, found.size)
-    _, (low, high) = bootstrap(sums, level=LEVEL, replicates=REPLICATES, seed=0)
+    # So many resamples are enough for a figure.
+    _, (low, high) = bootstrap(sums, level=0.95, replicates=300, seed=0)
     stretch = found.stretch
     ends = value - stretch * (value - low), value + stretch * (high - value)
     return Point(setting, value, ends, found.size)

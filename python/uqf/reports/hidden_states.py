@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from string import ascii_uppercase
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,7 +62,8 @@ class HiddenStates:
         beliefs = policy.beliefs_along(data)[cut_before(data), 1:]
         parts = policy.parts()
         model = Model.first_of(parts)
-        own = beliefs[:, : model.size].astype(np.float64)
+        size = model.shown.shape[1]
+        own = beliefs[:, :size].astype(np.float64)
         shares = own.mean(axis=0)
         listed = np.argsort(-shares, kind="stable")[:MAX_STATES]
         listed = listed[shares[listed] > 1e-3]
@@ -73,20 +75,20 @@ class HiddenStates:
         names = study.names
         states = [
             State(
-                _letters(number),
+                ascii_uppercase[number],
                 model.looks(int(state), names),
                 float(shares[state]),
                 names.action(int(acts[state].argmax())),
                 float(acts[state].max()),
                 float(above[state]),
                 [
-                    (_letters(int(end)), float(ahead[number, end]))
+                    (ascii_uppercase[end], float(ahead[number, end]))
                     for end in np.argsort(-ahead[number], kind="stable")[:MAX_NEXT]
                 ],
             )
             for number, state in enumerate(listed)
         ]
-        return cls(states, float(shares[listed].sum()), model.size, len(parts["states"]))
+        return cls(states, float(shares[listed].sum()), size, len(parts["states"]))
 
 
 @dataclass(frozen=True)
@@ -106,11 +108,6 @@ class Model:
         flat = parts["transitions"][: count * size * size]
         return cls(flat.reshape(count, size, size)[kinds], shown_by_states(parts)[0])
 
-    @property
-    def size(self) -> int:
-        """Number of states."""
-        return len(self.transitions[0])
-
     def looks(self, state: int, names: Names) -> list[str]:
         """What is observed in a state."""
         known = (self.shown < 1.0).any(axis=1)
@@ -119,7 +116,3 @@ class Model:
             return ["anything"]
         often = np.flatnonzero(shows >= min(OFTEN, shows.max()))
         return [names.observation(int(code)) for code in often[np.argsort(-shows[often], kind="stable")]]
-
-
-def _letters(number: int) -> str:
-    return chr(ord("A") + number)

@@ -49,12 +49,8 @@ def problems(data: Trajectories, diagnostics: Record) -> list[str]:
     return listed + [str(note) for note in diagnostics.get("notes", [])]
 
 
-#: Names that are listed; the others are counted together.
-MAX_LISTED = 12
-
-#: Groups of successive episodes whose mean return is drawn.
-MAX_GROUPS = 40
-
+#: Names that are listed, the others being counted together, and groups of successive episodes.
+MAX_LISTED, MAX_GROUPS = 12, 40
 
 #: (name, number of steps, share of the steps)
 Count = tuple[str, int, float]

@@ -28,7 +28,7 @@ class Memory:
         policy, learner = study.policy, study.learner
         values, what = getattr(learner, "singular_values_", None), "singular values"
         if values is None:
-            values, what = getattr(learner, "diagnostics_", {}).get("correlations"), "correlations"
+            values, what = study.diagnostics.get("correlations"), "correlations"
         spectrum = [] if values is None else [float(value) for value in values]
         if spectrum and what == "singular values":
             spectrum = [value / (spectrum[0] or 1.0) for value in spectrum]

@@ -82,7 +82,7 @@ class Report(PartedReport):
             "report.html",
             report=self,
             learner=None if learner is None else type(learner).__name__,
-            why=self.diagnostics.get("chosen", {}).get("why"),
+            why=self.study.diagnostics.get("chosen", {}).get("why"),
             answers=answers(self.expectations),
         )
 

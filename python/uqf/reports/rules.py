@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.tree import DecisionTreeClassifier
 
-from uqf.episodes.checks import FloatArray
 from uqf.episodes.sums import episodes_within, time_within
 from uqf.episodes.trajectories import Trajectories
 from uqf.learn.improve.gain import Gain
@@ -99,12 +98,9 @@ class Rules:
             study.total(study.gains((actions == study.held_out.actions).astype(np.float64)))
             for actions in (wanted, chosen)
         )
-        leaves = Leaves.of(tree, rows, chosen == wanted)
-        return cls(
-            leaves.rule(0, features, study.names),
-            float((chosen == wanted).mean()),
-            *_ratio(ruled, best),
-        )
+        agrees = chosen == wanted
+        root = _rule(tree, rows, agrees, features, study.names)
+        return cls(root, float(agrees.mean()), *_ratio(ruled, best))
 
 
 @dataclass(frozen=True)
@@ -137,40 +133,28 @@ class Features:
         return np.stack([*columns, time_within(data)], axis=1).astype(np.float32)
 
 
-@dataclass(frozen=True)
-class Leaves:
-    """A fitted tree, and by node the held-out steps that end there and how many of them agree with the policy."""
+def _rule(
+    tree: Tree, rows: NDArray[np.float32], agrees: NDArray[np.bool_], features: Features, names: Names
+) -> Rule:
+    """The tree in words. `rows` are the held-out steps, `agrees` whether rules choose there as the policy does."""
+    nodes, ends = tree.tree_, tree.apply(rows)
+    steps, alike = (np.bincount(ends, weights, nodes.node_count) for weights in (None, agrees))
 
-    tree: Tree
-    steps: FloatArray
-    alike: FloatArray
-    total: int
-
-    @classmethod
-    def of(cls, tree: Tree, rows: NDArray[np.float32], agrees: NDArray[np.bool_]) -> Leaves:
-        """`rows` are steps as features (n_steps, features), `agrees` whether rules choose as the policy does."""
-        node, count = tree.apply(rows), tree.tree_.node_count
-        return cls(tree, np.bincount(node, minlength=count), np.bincount(node, agrees, count), len(rows))
-
-    def rule(self, node: int, features: Features, names: Names) -> Rule:
-        """What follows from a node on."""
-        nodes = self.tree.tree_
+    def from_node(node: int) -> Rule:
         if nodes.children_left[node] == -1:
-            action = names.action(int(self.tree.classes_[nodes.value[node][0].argmax()]))
-            steps = float(self.steps[node])
-            return Rule(action, steps / self.total, float(self.alike[node]) / max(steps, 1.0))
-        no, yes = (
-            self.rule(int(child), features, names)
-            for child in (nodes.children_left[node], nodes.children_right[node])
-        )
+            action = names.action(int(tree.classes_[nodes.value[node][0].argmax()]))
+            return Rule(action, float(steps[node]) / len(rows), float(alike[node] / max(steps[node], 1)))
+        no, yes = from_node(int(nodes.children_left[node])), from_node(int(nodes.children_right[node]))
         share = yes.share + no.share
-        alike = (yes.share * yes.alike + no.share * no.alike) / share if share > 0 else 0.0
+        mean = (yes.share * yes.alike + no.share * no.alike) / share if share > 0 else 0.0
         action = (yes if yes.share > no.share else no).action
         if yes.question is no.question is None and yes.action == no.action:
             # A question whose answer does not matter is left out.
-            return Rule(action, share, alike)
+            return Rule(action, share, mean)
         question = features.question(int(nodes.feature[node]), float(nodes.threshold[node]))
-        return Rule(action, share, alike, question.phrase(names), yes, no)
+        return Rule(action, share, mean, question.phrase(names), yes, no)
+
+    return from_node(0)
 
 
 def _ratio(part: Gain, whole: Gain) -> tuple[float | None, float | None]:

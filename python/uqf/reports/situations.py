@@ -101,7 +101,9 @@ def situations(
     """
     fineness = fineness or Fineness()
     most = np.argsort(-np.abs(decisions).mean(axis=0), kind="stable")[: fineness.max_actions]
-    return list(_Division(recent(data), decisions[:, most], fineness).of(np.arange(data.n_steps)))
+    division = _Division(recent(data), decisions[:, most], fineness)
+    firsts = division.divided(Situation((), np.arange(data.n_steps)), (1, "observation"))
+    return [leaf for first in firsts for leaf in division.leaves(first)]
 
 
 @dataclass(frozen=True)
@@ -112,11 +114,8 @@ class _Division:
     decisions: FloatArray
     fineness: Fineness
 
-    def of(self, steps: IntArray) -> Iterator[Situation]:
-        for first in self._divided(Situation((), steps), (1, "observation")):
-            yield from self._leaves(first)
-
-    def _leaves(self, node: Situation) -> Iterator[Situation]:
+    def leaves(self, node: Situation) -> Iterator[Situation]:
+        """As fine as decisions ask for."""
         fineness, steps = self.fineness, node.steps
         if len(steps) >= 2 * fineness.min_steps and len(node.conditions) < fineness.max_conditions:
             used = {(one.ago, one.kind) for one in node.conditions}
@@ -127,12 +126,12 @@ class _Division:
             }
             best = max(explained, key=lambda feature: explained[feature])
             if explained[best] >= fineness.min_explained:
-                for part in self._divided(node, best):
-                    yield from self._leaves(part)
+                for part in self.divided(node, best):
+                    yield from self.leaves(part)
                 return
         yield node
 
-    def _divided(self, node: Situation, feature: tuple[int, str]) -> Iterator[Situation]:
+    def divided(self, node: Situation, feature: tuple[int, str]) -> Iterator[Situation]:
         """Parts by code, each with a condition more; rare codes have nothing in common and are left out."""
         values, place, counts = np.unique(
             self.features[feature][node.steps], return_inverse=True, return_counts=True

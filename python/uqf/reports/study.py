@@ -21,12 +21,10 @@ from uqf.reading.progress import Callback, Reporter
 from uqf.reading.shards import Data
 from uqf.reports.names import Names
 from uqf.storage.policy_header import Origin
+from uqf.types import Record
 
-#: Steps that judge, and those that the policy's rivals are learned from, at most.
-JUDGING_STEPS = 200_000
-
-#: Numbers that are held at once: with many actions fewer steps judge.
-MAX_CELLS = 20_000_000
+#: Steps that judge at most, and numbers that are held at once: with many actions fewer steps judge.
+JUDGING_STEPS, MAX_CELLS = 200_000, 20_000_000
 
 
 @dataclass(frozen=True)
@@ -45,6 +43,11 @@ class Study:
     """None if nothing but the policy is known."""
     judged_as: str
     """Which policy is judged by which episodes, in plain words."""
+
+    @property
+    def diagnostics(self) -> Record:
+        """Those of the learner, if there is one."""
+        return dict(getattr(self.learner, "diagnostics_", {}))
 
     @cached_property
     def names(self) -> Names:

@@ -26,17 +26,13 @@ class PartedReport(ABC):
 
     study: Study
 
-    @property
-    def diagnostics(self) -> Record:
-        """Those of the learner, if there is one."""
-        return dict(getattr(self.study.learner, "diagnostics_", {}))
-
     @cached_property
     def log(self) -> Log:
         """What is in the log."""
-        log, whole = self.study.log, self.diagnostics.get("episodes", 0)
+        log, diagnostics = self.study.log, self.study.diagnostics
+        whole = diagnostics.get("episodes", 0)
         sampled_from = whole if whole > len(log) else None
-        return Log.of(log, self.study.discount, problems(log, self.diagnostics), sampled_from)
+        return Log.of(log, self.study.discount, problems(log, diagnostics), sampled_from)
 
     def plain(self, parts: Iterable[str], **others: object) -> Record:
         """Parts and other values as JSON knows them: lists for tuples, and None for what is not finite."""
