@@ -11,6 +11,7 @@ from uqf.experiments import gridworld
 from uqf.experiments.cells import Row
 from uqf.experiments.contest import mean_and_error
 from uqf.page.figures import Axis, Drawing, Panel
+from uqf.page.parts import plus_minus
 from uqf.types import Record
 
 Curve = list[tuple[float, float, float]]
@@ -135,7 +136,9 @@ def _training_time(rows: list[Row], sizes: list[int]) -> Drawing:
     panel = Panel(title, x, y, "training episodes", "seconds", _ticks(sizes))
     for method, points in by_method.items():
         panel.line([(n, value, 0.0) for n, value, _ in points], method, gridworld.LABELS[method])
-    panel.labels([(points[-1][1], gridworld.LABELS[method], None) for method, points in by_method.items()])
+    panel.labels(
+        [(points[-1][1], gridworld.LABELS[method], None, method) for method, points in by_method.items()]
+    )
     return Drawing([panel], 1040, 290, "training-time", "Training seconds against training episodes")
 
 
@@ -144,6 +147,8 @@ def _lines(rows: list[Row]) -> list[TableLine]:
     lines = []
     for method, label in gridworld.LABELS.items():
         places = [found[method].get(start) for found in by_size for start in gridworld.STARTS]
-        cells = [("—", "") if place is None else (f"{place[0]:.3f}", f"± {place[1]:.3f}") for place in places]
+        cells = [
+            ("—", "") if place is None else (f"{place[0]:.3f}", plus_minus(place[1])) for place in places
+        ]
         lines.append((label, cells, method in OURS))
     return lines

@@ -7,6 +7,7 @@ import numpy as np
 from uqf.experiments.cells import Result, Row
 from uqf.experiments.spocman import LABELS
 from uqf.page.figures import Axis, Drawing, Panel
+from uqf.page.parts import plus_minus
 from uqf.types import Record
 
 #: What the paper reports: (return, seconds).
@@ -97,7 +98,7 @@ def part(rows: list[Row]) -> Record | None:
         ]
         seconds = "—" if line["seconds"] is None else f"{line['seconds']:,.3g}"
         ratio = f"{ratios[label]:,.0f}×" if label in ratios else ""
-        score = (f"{line['return']:.1f}", f"± {line['stderr']:.1f}")
+        score = (f"{line['return']:.1f}", plus_minus(line["stderr"]))
         shown.append((label, [score, (seconds, ""), *paper, (ratio, "")], label in OURS))
     return {
         "episodes": max(row.cell.setting.get("episodes", 0) for row in rows),
@@ -138,5 +139,10 @@ def time_figure(lines: list[Record]) -> Drawing:
         note = f"{line['label']}: {line['return']:.1f} in {line['seconds']:.3g} s"
         panel.mark(x(line["seconds"]), y(line["return"]), style, note, 6)
     named = [line for line in timed if not line["label"].endswith(" rounds") or line is rival]
-    panel.labels([(line["return"], line["label"], line["seconds"]) for line in levels + named])
+    panel.labels(
+        [
+            (line["return"], line["label"], line["seconds"], styles.get(line["label"], "cpsr-fitted-q"))
+            for line in levels + named
+        ]
+    )
     return Drawing([panel], 1040, 400, "spocman", "Return against training time on S-PocMan")

@@ -129,17 +129,17 @@ class Panel:
         """Words at a pixel."""
         self._add("text", style, words, x=px, y=py, **{"text-anchor": anchor})
 
-    def labels(self, heights: Sequence[tuple[float, str, float | None]]) -> None:
-        """Names at the right border, each at the height of what it names: (y, name, x of its dot or None).
+    def labels(self, named: Sequence[tuple[float, str, float | None, str]]) -> None:
+        """Names at the right border, each at the height of what it names: (y, name, x of its dot or None, style).
 
         None lies over another; a thin line leads to the dot.
         """
-        places = spread([self.y(y) for y, _, _ in heights], LINE, self.y.end, self.y.start)
-        for (y, words, x), py in zip(heights, places, strict=True):
+        places = spread([self.y(y) for y, *_ in named], LINE, self.y.end, self.y.start)
+        for (y, words, x, style), py in zip(named, places, strict=True):
             if x is not None:
                 bend = max(self.x(x), self.x.end - 60)
                 path = f"{self.x(x):.1f},{self.y(y):.1f} {bend:.1f},{self.y(y):.1f} {self.x.end + 6},{py:.1f}"
-                self._add("polyline", "leader", points=path)
+                self._add("polyline", f"leader {style}", points=path)
             self.text(self.x.end + 9, py + 4, words, style="label")
 
     @property
