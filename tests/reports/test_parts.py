@@ -9,7 +9,7 @@ import pytest
 import uqf
 import uqf.ope.weights
 from reports_log import OBSERVATIONS, machine
-from uqf.ope.estimates import ANYTHING
+from uqf.ope.estimates import ANYTHING, Doubt
 from uqf.reports.answers import answers
 from uqf.reports.expectations import Expectations
 from uqf.reports.frontier import Frontier, Point
@@ -129,8 +129,7 @@ def expectations(ends, bold_ends=None, logged=1.0, condition=""):
         estimate,
         method="doubly-robust",
         interval=ends or ANYTHING,
-        sufficient=ends is not None and not condition,
-        condition=condition,
+        doubts=(Doubt("a lack.", condition),) if condition or not ends else (),
         effective_sample_size=120.0 if ends else 3.0,
     )
     point = Point(0.5, 2.0, bold_ends, 120.0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from uqf.ope.estimates import ENOUGH_EPISODES
+from uqf.ope.doubts import BOUNDS
 from uqf.page.parts import figure, percent
 from uqf.reports.expectations import Ends, Expectations
 
@@ -48,8 +48,8 @@ def _sure(expected: Expectations) -> tuple[str, str]:
     if expected.interval is not None:
         short = "95 %, on a condition" if best.condition else "95 %"
         return short, f"{worth}, out of {best.episodes:,} held out.{condition}"
-    if best.effective_sample_size < ENOUGH_EPISODES:
-        worth += f"; {ENOUGH_EPISODES:.0f} are needed"
+    if best.effective_sample_size < BOUNDS.effective_episodes:
+        worth += f"; {BOUNDS.effective_episodes:.0f} are needed"
     short = "95 % for that part" if known else "Not sure at all"
     return short, f"{worth}. {expected.settled_by}{condition if known else ''}".strip()
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from uqf import ope
-from uqf.ope.estimates import ANYTHING, ENOUGH_EPISODES
+from uqf.ope.doubts import BOUNDS
+from uqf.ope.estimates import ANYTHING
 from uqf.page.parts import Interval, Intervals, figure, percent
 from uqf.reports.frontier import Frontier
 from uqf.reports.study import Study
@@ -47,9 +48,8 @@ class Expectations:
         """From the held-out episodes."""
         data, discount = study.held_out, study.discount
         best = ope.evaluate(study.policy, data, discount=discount, method="doubly-robust", seed=seed)
-        model = ope.LastSymbolModel().fit(data, study.probs, discount=discount)
-        needed = best.episodes * max(1.0, ENOUGH_EPISODES / max(best.effective_sample_size, 1e-12))
-        modelled = model.value_of_starts(study.probs, data)
+        needed = best.episodes * max(1.0, BOUNDS.effective_episodes / max(best.effective_sample_size, 1e-12))
+        modelled = ope.model_value(ope.LastSymbolModel(), data, study.probs, discount=discount)
         return cls(best, modelled, needed if needed < ENDLESS else None, frontier)
 
     @property
@@ -77,7 +77,7 @@ class Expectations:
     @property
     def settled_by(self) -> str:
         """How many episodes would settle it; empty if there are enough."""
-        if self.estimate.effective_sample_size >= ENOUGH_EPISODES:
+        if self.estimate.effective_sample_size >= BOUNDS.effective_episodes:
             return ""
         if self.episodes_needed is None:
             return "No realistic number of episodes like these would settle it."

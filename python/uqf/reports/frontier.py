@@ -8,7 +8,7 @@ import numpy as np
 
 from uqf.episodes.checks import FloatArray
 from uqf.episodes.trajectories import Trajectories
-from uqf.ope.estimates import ENOUGH_EPISODES, ENOUGH_INFORMATIVE, FAIR_MEAN_WEIGHT
+from uqf.ope.doubts import BOUNDS
 from uqf.ope.rare_events import informative_share
 from uqf.ope.ratios import Ratios, bootstrap
 from uqf.ope.weights import importance_weights, overlap
@@ -78,10 +78,10 @@ class Frontier:
                 note = f"{percent(point.setting)}: not known from this log"
                 expected.mark(x(100 * point.setting), expected.y(point.mean), "hollow first", note, 4)
         sizes = [max(point.effective_episodes, MIN_SIZE) for point in self.followed]
-        most = max([2 * ENOUGH_EPISODES, *sizes])
+        most = max([2 * BOUNDS.effective_episodes, *sizes])
         y = Axis(min([MIN_SIZE * 10, *sizes]), most, HEIGHT - 50, 34, logarithmic=True)
         worth = Panel("Effective episodes", x, y, LABEL, "", [1.0, 10.0, 100.0])
-        worth.level(ENOUGH_EPISODES, "second", "enough")
+        worth.level(BOUNDS.effective_episodes, "second", "enough")
         pairs = zip(self.followed, sizes, strict=True)
         worth.line([(100 * one.setting, size, 0.0) for one, size in pairs], "first", "effective episodes")
         return [
@@ -107,9 +107,9 @@ def _point(setting: float, ratios: FloatArray, data: Trajectories, discount: flo
     weights = importance_weights(data, ratios, np.ones(data.n_steps))
     found = overlap(weights, data.rewards, discount)
     sums = Ratios((weights.term(weights.upto * data.rewards, weights.upto, discount),))
-    fair = FAIR_MEAN_WEIGHT[0] <= found.mean_weight <= FAIR_MEAN_WEIGHT[1]
+    fair = BOUNDS.mean_weight[0] <= found.mean_weight <= BOUNDS.mean_weight[1]
     telling = found.size * informative_share(data.returns(discount))
-    known = bool(found.size >= ENOUGH_EPISODES and telling >= ENOUGH_INFORMATIVE and fair)
+    known = bool(found.size >= BOUNDS.effective_episodes and telling >= BOUNDS.informative_episodes and fair)
     value = sums.value()
     if not known:
         return Point(setting, value, None, found.size)
