@@ -35,13 +35,9 @@ def visible(value: Raw) -> Raw:
 
 @cache
 def _environment() -> Environment:
-    environment = Environment(
-        loader=PackageLoader("uqf.page"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    loader = PackageLoader("uqf.page")
+    environment = Environment(loader=loader, autoescape=True, undefined=StrictUndefined)
+    environment.trim_blocks = environment.lstrip_blocks = True
     environment.policies["json.dumps_kwargs"] = {"separators": (",", ":"), "allow_nan": False}
     filters = figure, percent, plus_minus, signed, visible
     environment.filters |= {one.__name__: one for one in filters} | {"count": "{:,}".format}
