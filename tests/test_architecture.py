@@ -46,9 +46,8 @@ LAYERS = [
     {"cli", "__main__"},
 ]
 
-#: Methods that call a room above their own when they are called: a learner's `report` and how a notebook shows it.
+#: Functions that call a room above their own when they are called.
 SHORTCUTS = {
-    ("learn", "reports"),
     ("episodes", "coding"),
     ("episodes", "logs"),
     ("reading", "logs"),

@@ -163,7 +163,7 @@ def fit(
             fitted = _made(learner, discount, seed).fit(data, progress=progress)
             parts, whole = {"learned": plain_values(fitted.diagnostics_)}, {}
             if report is not None:
-                fitted.report(data, report, seed=seed, progress=progress)
+                uqf.report(fitted, data, report, seed=seed, progress=progress)
         fitted.save(out)
     whole["policy"] = str(out)
     show(parts | (whole if as_json else {"written": list(map(str, paths))}), as_json)

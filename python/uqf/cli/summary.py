@@ -177,7 +177,7 @@ def against(differences: Differences) -> list[str]:
         f"{one.action}: {percent(one.first)} instead of {percent(one.second)}"
         for one in differences.actions[:6]
     ]
-    return lines + [one.told for one in differences.situations[:MAX_SITUATIONS]]
+    return lines + [one.text for one in differences.situations[:MAX_SITUATIONS]]
 
 
 def expected(expectations: Expectations) -> Record:

@@ -13,19 +13,28 @@ function draw(map, picture) {
   }));
 }
 
+// What is left of a difference of equal numbers is zero.
 function short(value) {
-  return String(+value.toPrecision(4)).replace("-", "−");
+  return Math.abs(value) < 1e-9 ? "0" : String(+value.toPrecision(4)).replace("-", "−");
 }
 
-// Bars from the worst to the best value; the chosen action is marked.
-function drawBars(bars, names, values, chosen) {
+// A name that is too long for its place is whole in the title.
+function named(element, name) {
+  element.textContent = name.length > 60 ? name.slice(0, 59) + "…" : name;
+  if (name.length > 60) element.title = name;
+  return element;
+}
+
+// Bars from the worst to the best value; the policy's choice is coloured, what was done is bold.
+function drawBars(bars, names, values, chosen, done) {
   const known = values || names.map(() => 0);
   const low = Math.min(...known), high = Math.max(...known);
   bars.replaceChildren(...names.flatMap((name, number) => {
     const label = document.createElement("span"), track = document.createElement("div");
     const bar = document.createElement("i"), value = document.createElement("output");
-    label.textContent = name;
-    if (chosen === number) label.className = "chosen";
+    named(label, name);
+    label.classList.toggle("chosen", chosen === number);
+    label.classList.toggle("done", done === number);
     bar.style.width = values ? 8 + 92 * (values[number] - low) / (high - low || 1) + "%" : "0";
     value.textContent = values ? short(values[number]) : "";
     track.append(bar);
@@ -46,7 +55,7 @@ function replay(card) {
     now = Math.max(0, Math.min(frames.length - 1, step));
     const frame = frames[now];
     draw(map, frame.picture);
-    drawBars(bars, actions, frame.q, frame.action);
+    drawBars(bars, actions, frame.q, frame.action, frame.action);
     const end = frame.action === null ? " · the end" : "";
     status.textContent = `step ${now} of ${frames.length - 1} · reward so far ${+earned[now].toFixed(2)}${end}`;
     slider.value = now;
@@ -75,41 +84,43 @@ function replay(card) {
 }
 
 // Logged episodes, step by step: [observation before, action, reward, [[action, value], …], wanted by the first, by the second].
+// Observations and actions are numbers of `words`; −1 stands for the start.
 function walk(card) {
-  const episodes = JSON.parse(card.querySelector("script").textContent);
+  const { sides, words, episodes } = JSON.parse(card.querySelector("script").textContent);
   const find = (name) => card.querySelector(name);
   const [choice, strip, slider, status, history, bars] =
     [".episode", ".strip", "input", ".status", ".history", ".bars"].map(find);
-  let steps = [], last = "", sides = [], now = 0;
+  let steps = [], last = 0, now = 0;
   const differs = (step) => step[4] !== step[5];
+  const word = (number) => (number < 0 ? "the start" : words[number]);
+  const make = (tag, name) => named(document.createElement(tag), name);
 
   function show(step) {
     now = Math.max(0, Math.min(steps.length - 1, step));
     const [, action, reward, values, wants, other] = steps[now];
-    const names = values.map(([name]) => name), numbers = values.map(([, value]) => value);
-    drawBars(bars, names, numbers, names.indexOf(action));
+    const codes = values.map(([code]) => code), numbers = values.map(([, value]) => value);
+    drawBars(bars, codes.map(word), numbers, codes.indexOf(wants), codes.indexOf(action));
     history.replaceChildren(...steps.slice(Math.max(0, now - 4), now + 1).map((step, place, shown) => {
       const [seen, done, earned] = step;
-      const line = document.createElement("li"), what = document.createElement("span"), act = document.createElement("b");
-      what.textContent = seen === null ? "the start" : seen;
-      act.textContent = done;
-      line.append(what, " → ", act, ` (${earned > 0 ? "+" : ""}${short(earned)})`);
+      const line = document.createElement("li");
+      line.append(make("span", word(seen)), " → ", make("b", word(done)), ` (${earned > 0 ? "+" : ""}${short(earned)})`);
       if (differs(step)) line.classList.add("other");
       if (place === shown.length - 1) line.classList.add("now");
       line.value = Math.max(0, now - 4) + place + 1;
       return line;
     }));
     const total = steps.slice(0, now + 1).reduce((sum, one) => sum + one[2], 0);
-    const ending = now === steps.length - 1 ? ` · then: ${last}` : "";
-    status.textContent = `step ${now + 1} of ${steps.length} · reward ${short(reward)}, ${short(total)} so far · ` +
-      `${sides[0]}: ${wants}` + (wants === other ? "" : `, ${sides[1]}: ${other}`) + ending;
+    status.replaceChildren(`step ${now + 1} of ${steps.length} · reward ${short(reward)}, ${short(total)} so far · `,
+      `${sides[0]}: `, make("span", word(wants)));
+    if (wants !== other) status.append(`, ${sides[1]}: `, make("span", word(other)));
+    if (now === steps.length - 1) status.append(" · then: ", make("span", word(last)));
     [...strip.children].forEach((mark, place) => mark.classList.toggle("now", place === now));
     slider.value = now;
     card.dataset.step = now;
   }
 
   function begin(number) {
-    ({ steps, last, sides } = episodes[number]);
+    [last, ...steps] = episodes[number];
     strip.replaceChildren(...steps.map((one, place) => {
       const mark = document.createElement("i");
       if (differs(one)) mark.className = "other";
@@ -139,21 +150,6 @@ function walk(card) {
   begin(0);
 }
 
-// Transitions under one action at a time.
-function layers(card) {
-  const buttons = [...card.querySelectorAll(".choice")], frame = card.querySelector(".scroll");
-  frame.scrollLeft = (frame.scrollWidth - frame.clientWidth) / 2;
-  for (const button of buttons) {
-    button.onclick = () => {
-      buttons.forEach((one) => one.setAttribute("aria-pressed", one === button));
-      card.querySelectorAll(".layer").forEach((layer) => {
-        layer.style.display = layer.dataset.layer === button.dataset.layer ? "" : "none";
-      });
-    };
-  }
-}
-
 document.querySelectorAll(".replay").forEach(replay);
 document.querySelectorAll(".walk").forEach(walk);
-document.querySelectorAll(".graph-card").forEach(layers);
 document.body.dataset.ready = "yes";
