@@ -12,9 +12,6 @@ from uqf import _core
 from uqf.episodes.checks import FloatArray
 from uqf.episodes.trajectories import Trajectories
 
-#: Classes that rewards are put into.
-MAX_CLASSES = 16
-
 
 def discounted_backward(
     rows: NDArray[np.floating], offsets: NDArray[np.int64], factor: float | FloatArray
@@ -71,11 +68,14 @@ def goes_on(data: Trajectories, *, truncated: bool = True) -> NDArray[np.bool_]:
     return on
 
 
-def reward_classes(data: Trajectories) -> NDArray[np.int64]:
-    """Every reward as one of `MAX_CLASSES`, (n_steps,): its value if there are no more, else its quantile."""
+def reward_classes(data: Trajectories, most: int = 16, quantiles: int | None = None) -> NDArray[np.int64]:
+    """The class of every reward, (n_steps,): its value if there are `most` at most, else its quantile.
+
+    There are `quantiles` of those, by default `most`.
+    """
     values, classes = np.unique(data.rewards, return_inverse=True)
-    if len(values) > MAX_CLASSES:
-        borders = np.quantile(data.rewards, np.linspace(0.0, 1.0, MAX_CLASSES + 1)[1:-1])
+    if len(values) > most:
+        borders = np.quantile(data.rewards, np.linspace(0.0, 1.0, (quantiles or most) + 1)[1:-1])
         classes = np.searchsorted(np.unique(borders), data.rewards, side="right")
     return classes.astype(np.int64)
 

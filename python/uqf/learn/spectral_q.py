@@ -12,7 +12,7 @@ from uqf.learn.improve.discounts import MIN_EPISODES, Halves, learning_discounts
 from uqf.learn.improve.regression import Regression
 from uqf.learn.improve.values import improved
 from uqf.learn.learner import Learner, checked_temperature
-from uqf.learn.memory.filters.alternation import learned_filter
+from uqf.learn.memory.filters.alternation import Filters, learned_filter
 from uqf.learn.memory.filters.filter_memory import FilterMemory
 from uqf.learn.memory.filters.steps import Steps
 from uqf.reading.overview import Overview
@@ -104,9 +104,8 @@ class SpectralQ(Learner):
         positive("rounds", self.rounds)
 
     def _memory(self, steps: Steps) -> FilterMemory:
-        return FilterMemory.of(
-            learned_filter(steps, self.rank, self.rounds, self.threads), steps, self.threads
-        )
+        learned = learned_filter(steps, Filters(self.rank, self.rounds), self.threads)
+        return FilterMemory.of(learned, steps, self.threads)
 
     def _fit(self, data: Data, kept: Choice | None, executor: Workers, progress: Callback | None) -> Self:
         checked_temperature(self.temperature)

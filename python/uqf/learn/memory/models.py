@@ -13,7 +13,7 @@ import numpy as np
 
 from uqf import _core
 from uqf.learn.memory.beliefs import BeliefMemory
-from uqf.learn.memory.moments import MIN_GUESS, Start
+from uqf.learn.memory.moments import Start
 from uqf.learn.memory.prediction import with_all_episodes
 from uqf.learn.memory.sample import Sample
 from uqf.learn.memory.training import Schedule, Training
@@ -139,7 +139,7 @@ class Trainer:
         groups = [part for part in np.array_split(np.arange(len(test.data)), training.groups) if len(part)]
         weights = np.array([test.data[part].n_steps for part in groups])
         start = Start.of(train, self.layouts[-1])
-        if start.guess.data.n_steps >= MIN_GUESS:
+        if start.reusable:
             self._start = replace(start, sample=self.sample)
         settle = training.settle if several else training.single_settle
         begun, likelihoods = [], []

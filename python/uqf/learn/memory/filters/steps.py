@@ -9,15 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uqf.episodes.checks import FloatArray
-from uqf.episodes.sums import cut_before, episodes_within
+from uqf.episodes.sums import cut_before, episodes_within, reward_classes
 from uqf.episodes.trajectories import Trajectories
-
-#: Rewards of more different values than this are put into classes of equal size.
-MAX_REWARDS = 12
-REWARD_CLASSES = 5
-
-#: Products of so many rows are summed in single precision.
-BLOCK = 8192
 
 IntArray = NDArray[np.int64]
 Rows = NDArray[np.float32]
@@ -32,7 +25,7 @@ class Alphabet:
 
     @classmethod
     def of(cls, data: Trajectories) -> Alphabet:
-        """Of some episodes."""
+        """Those of a data set."""
         return cls(np.unique(data.symbols).astype(np.int64), data.n_observations)
 
     def __len__(self) -> int:
@@ -66,11 +59,12 @@ class Steps:
 
     @classmethod
     def of(cls, data: Trajectories) -> Steps:
-        """Of a data set."""
+        """Those of a data set, in its order."""
         alphabet = Alphabet.of(data)
         places, ended = alphabet.places(data), np.zeros(data.n_steps, np.int64)
         ended[data.offsets[1:] - 1] = data.terminated
-        classes = _reward_classes(data.rewards)
+        # Fewer classes than elsewhere: every event has a matrix to learn.
+        classes = reward_classes(data, most=12, quantiles=5)
         # Events of a symbol that go on stand side by side: sums over a symbol are sums over a slice.
         size = int(classes.max()) + 1
         kinds, events = np.unique((places * np.int64(2) + ended) * size + classes, return_inverse=True)
@@ -122,14 +116,6 @@ class Steps:
         return found
 
 
-def _reward_classes(rewards: FloatArray) -> IntArray:
-    values = np.unique(np.round(rewards, 6))
-    if len(values) <= MAX_REWARDS:
-        return np.searchsorted(values, np.round(rewards, 6))
-    cuts = np.quantile(rewards, np.linspace(0.0, 1.0, REWARD_CLASSES + 1)[1:-1])
-    return np.searchsorted(np.unique(cuts), rewards)
-
-
 def sums_of_products(rows: Rows, others: Rows, slices: list[slice]) -> FloatArray:
     """Σ x yᵀ over the rows of every slice, (slices, width, other width)."""
     sums = np.empty((len(slices), rows.shape[1], others.shape[1]))
@@ -138,9 +124,9 @@ def sums_of_products(rows: Rows, others: Rows, slices: list[slice]) -> FloatArra
     return sums
 
 
-def sum_of_products(rows: Rows, others: Rows) -> FloatArray:
-    """Σ x yᵀ over all rows, (width, other width); single precision within blocks only."""
+def sum_of_products(rows: Rows, others: Rows, block: int = 8192) -> FloatArray:
+    """Σ x yᵀ over all rows, (width, other width); single precision within blocks of rows only."""
     total = np.zeros((rows.shape[1], others.shape[1]))
-    for first in range(0, len(rows), BLOCK):
-        total += rows[first : first + BLOCK].T @ others[first : first + BLOCK]
+    for first in range(0, len(rows), block):
+        total += rows[first : first + block].T @ others[first : first + block]
     return total
