@@ -272,7 +272,7 @@ def _improved(
             best = max(best, (game.rounds[-1].mean, fitted), key=lambda pair: pair[0])
         data.append(played)
         current = learner.improve(played, current, _temperature(turn, iterations))
-    # A single round at random has no policy of its own: what it teaches is all there is.
+    # A single round at random has no policy of its own to return.
     policy = best[1] if best[1] is not None else clone(final).fit(data[-1]).policy_
     return PolicyIteration(policy, game.rounds, current, data)
 

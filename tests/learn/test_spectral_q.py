@@ -112,7 +112,7 @@ def test_filters_are_those_of_the_reference(ring_data):
         expected = reference.filtered(
             list(reference_episodes(steps)), x[:, 1:].astype(float), z[:, 1:].astype(float), rounds, SIZES
         )
-        found = learned_filter(steps, replace(SETTINGS, rounds=rounds), 1).along(steps.places, steps.data, 1)
+        found = learned_filter(steps, replace(SETTINGS, rounds=rounds), 1).run(steps.places, steps.data, 1)
         assert alike(found[:, 1:], expected) > 1 - 1e-5
 
 
@@ -128,9 +128,9 @@ def test_rounds_may_begin_with_a_part_of_the_episodes(ring_data):
     expected = reference.filtered(
         list(reference_episodes(steps)), x[:, 1:].astype(float), z[:, 1:].astype(float), rounds, SIZES, 30, 2
     )
-    found = learned_filter(steps, settings, 1).along(steps.places, data, 1)
+    found = learned_filter(steps, settings, 1).run(steps.places, data, 1)
     assert alike(found[:, 1:], expected) > 1 - 1e-5
-    everywhere = learned_filter(few, settings, 1).along(steps.places, data, 1)
+    everywhere = learned_filter(few, settings, 1).run(steps.places, data, 1)
     assert alike(everywhere[:, 1:], expected) < 1 - 1e-4
 
 
@@ -191,7 +191,7 @@ def recovered(episodes, world_seed):
     data = truncated_anywhere(uqf.rollout(world, episodes=episodes, seed=1))
     steps = Steps.of(data)
     learned = learned_filter(steps, Filters(12, 5), 1)
-    rows = learned.along(steps.places, data, 1).astype(float)
+    rows = learned.run(steps.places, data, 1).astype(float)
     beliefs = exact_beliefs(data, moves, start)
     residual = beliefs - rows @ np.linalg.lstsq(rows, beliefs, rcond=None)[0]
     return 1.0 - (residual**2).sum() / ((beliefs - beliefs.mean(axis=0)) ** 2).sum(), learned.values

@@ -1,4 +1,4 @@
-"""Sums along episodes: returns, residuals and their generalisations, for all episodes at once."""
+"""Sums over the steps of episodes: returns, residuals and their generalisations, for all episodes at once."""
 
 from __future__ import annotations
 
@@ -68,15 +68,17 @@ def goes_on(data: Trajectories, *, truncated: bool = True) -> NDArray[np.bool_]:
     return on
 
 
-def reward_classes(data: Trajectories, most: int = 16, quantiles: int | None = None) -> NDArray[np.int64]:
-    """The class of every reward, (n_steps,): its value if there are `most` at most, else its quantile.
+def reward_classes(data: Trajectories, values: int = 16, quantiles: int = 16) -> NDArray[np.int64]:
+    """The class of every reward, (n_steps,): its value if there are up to `values` of them, else its quantile.
 
-    There are `quantiles` of those, by default `most`.
+    Rewards that differ by less than 1e-9 of the largest are the same value. Classes ascend with the rewards.
     """
-    values, classes = np.unique(data.rewards, return_inverse=True)
-    if len(values) > most:
-        borders = np.quantile(data.rewards, np.linspace(0.0, 1.0, (quantiles or most) + 1)[1:-1])
-        classes = np.searchsorted(np.unique(borders), data.rewards, side="right")
+    scale = float(np.abs(data.rewards).max()) or 1.0
+    rewards = np.round(data.rewards / scale, 9)
+    distinct, classes = np.unique(rewards, return_inverse=True)
+    if len(distinct) > values:
+        borders = np.quantile(rewards, np.linspace(0.0, 1.0, quantiles + 1)[1:-1])
+        classes = np.searchsorted(np.unique(borders), rewards, side="right")
     return classes.astype(np.int64)
 
 

@@ -45,7 +45,7 @@ class Choosing:
 
 @dataclass(frozen=True)
 class Choice:
-    """What was chosen on held-out episodes, and the evidence: {} where nothing was to choose or too few episodes.
+    """What was chosen on held-out episodes, and the evidence: {} where nothing was compared.
 
     gains : significance of the improvement by learning discount; worths : value of the policy by penalty
     """
@@ -119,10 +119,10 @@ class SpectralQ(Learner):
             reader.reporter.enter("filters", sample.n_steps)
             steps = Steps.of(sample)
             memory = self._memory(steps)
-            few = sample[: episodes_within(sample, choosing.regression.value_steps)]
-            choice = kept or _chosen(memory, few, discounts, choosing, self.threads)
+            first = sample[: episodes_within(sample, choosing.regression.value_steps)]
+            choice = kept or _chosen(memory, first, discounts, choosing, self.threads)
             settings = replace(choosing.regression, ridge=choice.ridge)
-            softmax = improved(memory, few, overview, reader, choice.learning_discount, settings)
+            softmax = improved(memory, first, overview, reader, choice.learning_discount, settings)
         temperature = softmax.temperature if self.temperature is None else self.temperature
         self.policy_ = memory.policy(softmax.weights, temperature)
         self._kept = choice

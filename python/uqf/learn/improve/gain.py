@@ -1,4 +1,4 @@
-"""What a policy would gain, judged on logged episodes by single steps."""
+"""What a policy would gain on logged episodes, by single steps."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from uqf.episodes.sums import returns_to_go
 from uqf.episodes.trajectories import Trajectories
 from uqf.policies.policy import Policy, logged_probs
 
-#: Longer horizons than this drown the gain of one step in the noise of the steps after it.
+#: Discounts above this make the gain of one step too noisy.
 MAX_DISCOUNT = 0.95
 
 
@@ -53,7 +53,7 @@ class Baseline:
 
     @classmethod
     def of(cls, data: Trajectories, discount: float) -> Baseline:
-        """Learned from the episodes that the policies are learned from, not from those they are judged on."""
+        """Learned from the episodes that the policies are learned from, not from those they are evaluated on."""
         horizon = min(discount, MAX_DISCOUNT)
         returns = returns_to_go(data, horizon)
         symbols, place = np.unique(last_symbols(data), return_inverse=True)

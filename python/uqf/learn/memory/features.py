@@ -60,7 +60,7 @@ class Parts:
         self._kept: dict[int, Rows] = {}
 
     def sum(self, work: Callable[[Rows, Trajectories], Sum]) -> Sum:
-        """The sum of `work` over all parts, added in their order whoever computed them."""
+        """The sum of `work` over all parts, added in their order on any number of threads."""
         total: Sum | None = None
         for term in in_order(partial(self._done, work), self._cut(), self.threads):
             total = term if total is None else total.plus(term)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from uqf.episodes.checks import FloatArray
 from uqf.episodes.sums import cut_before, episodes_within, goes_on
@@ -43,15 +42,3 @@ def few(data: Trajectories, features: int, cells: int = 5_000_000) -> Trajectori
     """The first episodes, so many that beliefs over `features` states have `cells` numbers at most."""
     first: Trajectories = data[: episodes_within(data, cells // features)]
     return first
-
-
-def with_all_episodes(
-    own: float, judged: NDArray[np.float64], steps: NDArray[np.int64]
-) -> NDArray[np.float64]:
-    """Held-out log-likelihood by group to be expected after training on all episodes, from training on half.
-
-    What a model gains on its own episodes it loses about as much on others, and both halve when the episodes
-    double: without this, large models would be judged by too few data.
-    """
-    mean = judged.sum() / steps.sum()
-    return np.asarray(judged + steps * (own - mean) / 4.0)

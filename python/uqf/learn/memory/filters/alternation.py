@@ -55,7 +55,7 @@ class Filter:
     values: FloatArray
     openings: Rows | None = None
 
-    def along(self, places: NDArray[np.int32], data: Trajectories, threads: int | None) -> Rows:
+    def run(self, places: NDArray[np.int32], data: Trajectories, threads: int | None) -> Rows:
         """[1, state] at every cut; `places` are the symbols of the steps."""
         if self.openings is None or data.first_observations is None:
             starts = np.tile(self.start, (len(data), 1))
@@ -86,12 +86,12 @@ def learned_filter(steps: Steps, settings: Filters, threads: int | None) -> Filt
         openings = _openings(starts, start, used.data, reach, settings)
         forward = Filter(sums.operators(settings), start.astype(np.float32), reach, both.values, openings)
         if number < rounds:
-            past = States(forward.along(used.places, used.data, threads), used.before)
+            past = States(forward.run(used.places, used.data, threads), used.before)
             backward = _backward(used, past, future, both.future, settings)
             if number >= rounds - settings.late_rounds and used is not steps:
                 used = steps
-                past = States(forward.along(used.places, used.data, threads), used.before)
-            future = States(backward.along(used, threads), used.before + 1)
+                past = States(forward.run(used.places, used.data, threads), used.before)
+            future = States(backward.run(used, threads), used.before + 1)
     return forward
 
 
@@ -117,11 +117,11 @@ class Backward:
     ends: dict[bool, Rows]
     reach: float
 
-    def along(self, steps: Steps, threads: int | None) -> Rows:
+    def run(self, steps: Steps, threads: int | None) -> Rows:
         """[1, state] at every cut."""
         starts = np.stack([self.ends[bool(ended)] for ended in steps.data.terminated])
-        run = _core.Filter(self.operators, self.reach)
-        return run.along(steps.events, steps.data.offsets, starts, backward=True, threads=threads)
+        core = _core.Filter(self.operators, self.reach)
+        return core.along(steps.events, steps.data.offsets, starts, backward=True, threads=threads)
 
 
 def _backward(

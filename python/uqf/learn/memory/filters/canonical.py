@@ -90,7 +90,7 @@ def leading(
 
 
 def _scales(variances: FloatArray, means: FloatArray) -> FloatArray:
-    """One over the standard deviations; 0 where there is no variance but by rounding: such a column tells nothing."""
+    """One over the standard deviations; 0 where there is no variance but by rounding: such a column says nothing."""
     real = variances > TINY + PRECISION * means**2
     return np.where(real, 1.0 / np.sqrt(np.where(real, variances, 1.0)), 0.0)
 

@@ -14,7 +14,7 @@ from uqf.policies.policy import FilterPolicy
 
 
 class FilterMemory:
-    """[1, state of the past] at every cut, coordinates scaled by how much of the future they tell."""
+    """[1, state of the past] at every cut, coordinates scaled by how much of the future they predict."""
 
     def __init__(self, learned: Filter, alphabet: Alphabet, scales: Rows) -> None:
         self.filter = learned
@@ -28,7 +28,7 @@ class FilterMemory:
         They are measured on `max_steps` steps.
         """
         some = steps.data[: episodes_within(steps.data, max_steps)]
-        states = learned.along(steps.places[: some.n_steps], some, threads)[:, 1:]
+        states = learned.run(steps.places[: some.n_steps], some, threads)[:, 1:]
         deviations = np.maximum(states.std(axis=0), 1e-6)
         shares = np.sqrt(learned.values / learned.values[0] / len(deviations))
         return cls(learned, steps.alphabet, (shares / deviations).astype(np.float32))
@@ -50,7 +50,7 @@ class FilterMemory:
 
     def rows(self, data: Trajectories, threads: int | None) -> Rows:
         """(n_steps + n_episodes, width)."""
-        rows = self.filter.along(self.alphabet.places(data), data, threads)
+        rows = self.filter.run(self.alphabet.places(data), data, threads)
         rows[:, 1:] *= self.scales
         return rows
 

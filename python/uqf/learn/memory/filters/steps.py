@@ -38,8 +38,8 @@ class Alphabet:
 
     def places(self, data: Trajectories) -> NDArray[np.int32]:
         """The place of the symbol of every step in `symbols`, (n_steps,); −1 if it is not among them."""
-        found = np.minimum(np.searchsorted(self.symbols, data.symbols), len(self) - 1)
-        return np.where(self.symbols[found] == data.symbols, found, -1).astype(np.int32)
+        place = np.minimum(np.searchsorted(self.symbols, data.symbols), len(self) - 1)
+        return np.where(self.symbols[place] == data.symbols, place, -1).astype(np.int32)
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Steps:
     """What happened in every step: its symbol, and its *event*, the symbol with the reward's class and the world's end.
 
     When acting, symbols are known and rewards are not: the state of the past is driven by symbols. The state of the
-    future is only needed for learning, and is driven by events, which tell more.
+    future is only needed for learning, and is driven by events, which say more.
     """
 
     data: Trajectories
@@ -64,7 +64,7 @@ class Steps:
         places, ended = alphabet.places(data), np.zeros(data.n_steps, np.int64)
         ended[data.offsets[1:] - 1] = data.terminated
         # Fewer classes than elsewhere: every event has a matrix to learn.
-        classes = reward_classes(data, most=12, quantiles=5)
+        classes = reward_classes(data, values=12, quantiles=5)
         # Events of a symbol that go on stand side by side: sums over a symbol are sums over a slice.
         size = int(classes.max()) + 1
         kinds, events = np.unique((places * np.int64(2) + ended) * size + classes, return_inverse=True)
@@ -108,12 +108,12 @@ class Steps:
     @cached_property
     def symbol_slices(self) -> list[slice]:
         """Where the steps of every symbol that do not end the world stand in `order`; may be empty."""
-        found = [slice(0, 0)] * len(self.alphabet)
+        slices = [slice(0, 0)] * len(self.alphabet)
         for symbol, ends, part in zip(self.event_symbols, self.event_ends, self.event_slices, strict=True):
             if not ends:
-                known = found[symbol]
-                found[symbol] = part if known.stop == known.start else slice(known.start, part.stop)
-        return found
+                known = slices[symbol]
+                slices[symbol] = part if known.stop == known.start else slice(known.start, part.stop)
+        return slices
 
 
 def sums_of_products(rows: Rows, others: Rows, slices: list[slice]) -> FloatArray:

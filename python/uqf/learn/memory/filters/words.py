@@ -37,7 +37,7 @@ class Words:
 
 @dataclass(frozen=True)
 class Features:
-    """[1, a few numbers, which words there are] at every cut."""
+    """[1, times or returns, which words there are] at every cut."""
 
     numbers: Rows
     words: scipy.sparse.csr_array
