@@ -159,8 +159,8 @@ class BeliefQ(Learner):
         observations, actions = trainer.layouts[-1].shared
         for task, (learner, reader, overview) in enumerate(zip(learners, readers, overviews, strict=True)):
             memory = models.memory(reader.source.n_actions, task)
-            few = sample.first(settings.value_steps).of_task(task)
-            learner.policy_ = learner._policy(memory, few, overview, reader, discounts[task].value)
+            first = sample.first(settings.value_steps).of_task(task)
+            learner.policy_ = learner._policy(memory, first, overview, reader, discounts[task].value)
             learner._kept = Begun(models, discounts[task])
             learner.diagnostics_ = learner._diagnostics(overview) | {
                 "steps_for_models": sample.data.n_steps,
@@ -246,8 +246,8 @@ def chosen_discounts(
     halves = [half.first(cells // max(width, n_actions)) for half in (train, test)]
     chosen = []
     for task in tasks:
-        episodes = (half.of_task(task) for half in halves)
-        gains = Halves(models.memory(n_actions, task), *episodes, settings, threads).gains(discounts)
+        one, other = (half.of_task(task) for half in halves)
+        gains = Halves(models.memory(n_actions, task), one, other, settings, threads).gains(discounts)
         best = longest_as_good(gains) if models.noisy else max(gains, key=gains.__getitem__)
         chosen.append(LearningDiscount(best, gains))
     return chosen

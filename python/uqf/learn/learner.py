@@ -1,9 +1,9 @@
-"""What all learners share: `fit`, and what can be asked of a fitted one."""
+"""What all learners share: `fit`, `refit`, and the methods of a fitted one."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -28,9 +28,6 @@ from uqf.types import Record
 MAX_STEPS = 2_000_000
 
 History = Sequence[tuple[int, int]]
-
-#: The learner of either half of some episodes, 0 or 1, taught when it is first asked for.
-Taught = Callable[[int], "Learner"]
 
 
 class Learner(BaseEstimator):  # type: ignore[misc]
@@ -66,7 +63,7 @@ class Learner(BaseEstimator):  # type: ignore[misc]
         return self._fit(data, None, executor, progress)
 
     def refit(self, data: Data, *, executor: Workers = None, progress: Callback | None = None) -> Self:
-        """A new learner like this one, taught by other episodes; what this one chose, if anything, is not chosen anew.
+        """A new learner like this one, fitted to other episodes; what this one chose, if anything, is not chosen anew.
 
         The models of `BeliefQ` go on with their training.
         """
@@ -105,11 +102,11 @@ class Learner(BaseEstimator):  # type: ignore[misc]
         """Sets `policy_` and `diagnostics_`."""
         raise TypeError(f"{type(self).__name__} does not learn: use one of the learners of uqf")
 
-    def _keep_origin(self, found: str, sample: Trajectories) -> Self:
-        """What scoring and saving need to know of the data: their fingerprint, and a sample that is in memory."""
+    def _keep_origin(self, digest: str, sample: Trajectories) -> Self:
+        """Keeps for scoring and saving the fingerprint of the data and a baseline of a sample that is in memory."""
         self.baseline_ = Baseline.of(sample, self.discount)
         self.n_features_in_ = sample.n_symbols
-        self.origin_ = Origin(found, sample.codebook)
+        self.origin_ = Origin(digest, sample.codebook)
         return self
 
     def decision_function(self, histories: Trajectories | Sequence[History]) -> FloatArray:

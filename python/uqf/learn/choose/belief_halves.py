@@ -122,10 +122,11 @@ class BeliefHalves:
 
     @cached_property
     def _discount(self) -> LearningDiscount:
-        learner, halves = self.learner, [half.first(Training().compared_steps) for half in self._samples]
+        learner = self.learner
+        train, test = (half.first(Training().compared_steps) for half in self._samples)
         discounts = learning_discounts(learner.discount, learner.learning_discount)
         with single_blas():
             (chosen,) = chosen_discounts(
-                self._chosen, *halves, discounts, Regression(), self._trainer.threads
+                self._chosen, train, test, discounts, Regression(), self._trainer.threads
             )
         return chosen

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from uqf.episodes.checks import FloatArray
 from uqf.errors import UQFError
 from uqf.learn.choose.markov_test import MarkovTest
-from uqf.learn.choose.rehearsal import Rehearsal
+from uqf.learn.choose.rehearsal import Rehearsal, Taught
 from uqf.learn.improve.gain import MAX_DISCOUNT, Gain
-from uqf.learn.learner import Learner, Taught
+from uqf.learn.learner import Learner
 from uqf.types import Record
 
 #: Another learner replaces the favourite if it gains more by so many standard errors; and so many show that a learner

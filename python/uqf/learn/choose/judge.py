@@ -15,8 +15,9 @@ from uqf.errors import UQFError
 from uqf.learn.belief_q import BeliefQ
 from uqf.learn.choose.belief_halves import BeliefHalves
 from uqf.learn.choose.choice import HORIZONS, Tried, undecided
+from uqf.learn.choose.rehearsal import Taught
 from uqf.learn.improve.gain import Baseline, Gain, gain
-from uqf.learn.learner import Learner, Taught
+from uqf.learn.learner import Learner
 from uqf.policies.policy import logged_probs
 from uqf.reading.progress import Callback, Reporter, within
 from uqf.reading.release import give_back

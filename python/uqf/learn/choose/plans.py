@@ -19,9 +19,9 @@ from uqf.learn.choose.choice import Tried
 from uqf.learn.choose.markov_test import MIN_EVIDENCE as CERTAIN
 from uqf.learn.choose.markov_test import MIN_GAIN, MarkovTest, markov_test
 from uqf.learn.choose.mistakes import WRONG
-from uqf.learn.choose.rehearsal import Rehearsal, Stage, playable, worlds_of
+from uqf.learn.choose.rehearsal import Rehearsal, Stage, Taught, playable, worlds_of
 from uqf.learn.improve.gain import Gain
-from uqf.learn.learner import Learner, Taught
+from uqf.learn.learner import Learner
 from uqf.learn.memory.prediction import by_episode, few, predicted
 from uqf.learn.memoryless import MemorylessQ
 from uqf.learn.model_q import MAX_DISCOUNT, ModelQ

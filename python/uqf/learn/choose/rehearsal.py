@@ -17,10 +17,13 @@ import numpy as np
 from uqf import _core
 from uqf.episodes.checks import FloatArray
 from uqf.evaluate import Score, estimate_return
-from uqf.learn.learner import Taught
+from uqf.learn.learner import Learner
 from uqf.policies.policy import Policy, shown_by_states
 from uqf.types import Record
 from uqf.worlds.environments import TabularPOMDP
+
+#: The learner of either half of some episodes, 0 or 1.
+Taught = Callable[[int], Learner]
 
 #: The plan must win by so many standard errors of the difference between models.
 MIN_EVIDENCE = 6.0

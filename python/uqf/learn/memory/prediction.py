@@ -3,24 +3,18 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from uqf.episodes.checks import FloatArray
 from uqf.episodes.sums import cut_before, episodes_within, goes_on
 from uqf.episodes.trajectories import Trajectories
 from uqf.policies.policy import BeliefPolicy, shown_by_states
 
-#: Numbers of beliefs that are looked at, at most: of many episodes the first ones.
-MAX_CELLS = 5_000_000
 
-#: Probability of what a model holds impossible.
-IMPOSSIBLE = 1e-4
-
-
-def predicted(policy: BeliefPolicy, data: Trajectories) -> FloatArray:
+def predicted(policy: BeliefPolicy, data: Trajectories, least: float = 1e-4) -> FloatArray:
     """Log-probability of what every episode shows, each step given all before it and its action, (n_steps,).
 
-    Probabilities are averaged over the models of the policy. They are given that the episode goes on; where it ends, 0.
+    Probabilities are averaged over the models of the policy, and are `least` at least. They are given that the episode
+    goes on; where it ends, 0.
     """
     parts = policy.parts()
     before, actions = cut_before(data), np.asarray(parts["kinds"])[data.actions]
@@ -34,9 +28,9 @@ def predicted(policy: BeliefPolicy, data: Trajectories) -> FloatArray:
             steps = np.flatnonzero(actions == kind)
             ahead = (beliefs[steps, at : at + states] @ transitions[kind]).astype(np.float64)
             seen = (ahead * shown[data.observations[steps]]).sum(axis=1)
-            probs[steps] += seen / np.maximum(ahead.sum(axis=1), IMPOSSIBLE) / len(parts["states"])
+            probs[steps] += seen / np.maximum(ahead.sum(axis=1), least) / len(parts["states"])
         at, used = at + states, used + size
-    return np.where(goes_on(data), np.log(np.clip(probs, IMPOSSIBLE, 1.0)), 0.0)
+    return np.where(goes_on(data), np.log(np.clip(probs, least, 1.0)), 0.0)
 
 
 def by_episode(steps: FloatArray, data: Trajectories) -> FloatArray:
@@ -44,19 +38,7 @@ def by_episode(steps: FloatArray, data: Trajectories) -> FloatArray:
     return np.asarray(np.add.reduceat(steps, data.offsets[:-1]))
 
 
-def few(data: Trajectories, features: int) -> Trajectories:
-    """The first episodes, so many that beliefs over `features` states are not too large."""
-    first: Trajectories = data[: episodes_within(data, MAX_CELLS // features)]
+def few(data: Trajectories, features: int, cells: int = 5_000_000) -> Trajectories:
+    """The first episodes, so many that beliefs over `features` states have `cells` numbers at most."""
+    first: Trajectories = data[: episodes_within(data, cells // features)]
     return first
-
-
-def with_all_episodes(
-    own: float, judged: NDArray[np.float64], steps: NDArray[np.int64]
-) -> NDArray[np.float64]:
-    """Held-out log-likelihood by group to be expected after training on all episodes, from training on half.
-
-    What a model gains on its own episodes it loses about as much on others, and both halve when the episodes
-    double: without this, large models would be judged by too few data.
-    """
-    mean = judged.sum() / steps.sum()
-    return np.asarray(judged + steps * (own - mean) / 4.0)
