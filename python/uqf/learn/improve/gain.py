@@ -30,14 +30,16 @@ class Gain:
 
     @property
     def stderr(self) -> float:
-        """Standard error of the mean; 0 for a single episode."""
+        """Standard error of the mean; infinite for a single episode, which says nothing of its own error."""
         count = len(self.totals)
-        return float(self.totals.std(ddof=1) / np.sqrt(count)) if count > 1 else 0.0
+        return float(self.totals.std(ddof=1) / np.sqrt(count)) if count > 1 else np.inf
 
     @property
     def evidence(self) -> float:
-        """Mean in standard errors."""
-        return self.mean / self.stderr if self.stderr > 0 else 0.0
+        """Mean in standard errors: ±inf if every episode gains the same, 0 if the mean is 0."""
+        if self.mean == 0.0:
+            return 0.0
+        return self.mean / self.stderr if self.stderr > 0.0 else float(np.copysign(np.inf, self.mean))
 
 
 @dataclass(frozen=True)
