@@ -12,6 +12,8 @@ pub struct Trajectories {
     pub(crate) behavior_probs: Vec<f64>,
     pub(crate) offsets: Vec<i64>,
     pub(crate) terminated: Vec<bool>,
+    /// What episodes showed before their first action; empty where nothing is shown.
+    pub first_observations: Vec<i32>,
 }
 
 impl Trajectories {
@@ -36,7 +38,8 @@ impl Trajectories {
         self.behavior_probs.push(behavior_prob);
     }
 
-    pub(crate) fn end_episode(&mut self, terminated: bool) {
+    pub(crate) fn end_episode(&mut self, terminated: bool, first: Option<usize>) {
+        self.first_observations.extend(first.map(|first| first as i32));
         self.offsets.push(self.actions.len() as i64);
         self.terminated.push(terminated);
     }
@@ -55,6 +58,7 @@ impl Trajectories {
             behavior_probs: vec![0.0; steps],
             offsets: vec![0; episodes + 1],
             terminated: vec![false; episodes],
+            first_observations: blocks.iter().flat_map(|block| &block.first_observations).copied().collect(),
         };
         let (mut actions, mut observations) = (&mut all.actions[..], &mut all.observations[..]);
         let (mut rewards, mut probs) = (&mut all.rewards[..], &mut all.behavior_probs[..]);
@@ -122,7 +126,7 @@ mod tests {
             let mut block = Trajectories::new();
             for &action in actions {
                 block.push_step(action as usize, 1, f64::from(action), 0.5);
-                block.end_episode(action == 1);
+                block.end_episode(action == 1, Some(action as usize));
             }
             block
         };

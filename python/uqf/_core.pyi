@@ -59,8 +59,8 @@ _Offsets: TypeAlias = NDArray[np.int64]
 _Floats: TypeAlias = NDArray[np.float64]
 _Booleans: TypeAlias = NDArray[np.bool_]
 
-#: (actions, observations, rewards, behavior_probs, offsets, terminated)
-_Recorded: TypeAlias = tuple[_Integers, _Integers, _Floats, _Floats, _Offsets, _Booleans]
+#: (actions, observations, rewards, behavior_probs, offsets, terminated, first_observations)
+_Recorded: TypeAlias = tuple[_Integers, _Integers, _Floats, _Floats, _Offsets, _Booleans, _Integers | None]
 
 class _Random(Protocol):
     def random(self) -> float: ...
@@ -74,6 +74,7 @@ class _Data(Protocol):
     offsets: _Offsets
     behavior_probs: _Floats | None
     terminated: _Booleans
+    first_observations: _Integers | None
     n_actions: int
     n_observations: int
 
@@ -145,11 +146,12 @@ class World:
         rewards: _Floats,
         start: _Floats,
         terminal: _Booleans,
+        first_observations: _Floats | None,
         action_names: list[str],
         observation_names: list[str],
         state_names: list[str],
     ) -> World:
-        """A finite POMDP: (A, S, S), (A, S, O), (A, S) or (A, S, S) or (A, S, S, O), (S,), (S,).
+        """A finite POMDP: (A, S, S), (A, S, O), (A, S) or (A, S, S) or (A, S, S, O), (S,), (S,), (S, O).
 
         An empty list of names numbers the things instead.
         """
@@ -161,6 +163,10 @@ class World:
     @property
     def n_observations(self) -> int:
         """Number of observations."""
+
+    @property
+    def shows_first(self) -> bool:
+        """Whether episodes show an observation before their first action."""
 
     @property
     def action_names(self) -> list[str]:
@@ -179,6 +185,10 @@ class World:
 @final
 class Simulation:
     """One running episode."""
+
+    @property
+    def first(self) -> int | None:
+        """What was shown before the first action, in worlds that show anything."""
 
     def step(self, action: int) -> tuple[int, float, bool]:
         """(observation, reward, terminated); refused once the episode has ended."""

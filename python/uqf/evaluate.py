@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from uqf import _core
 from uqf.episodes.trajectories import Trajectories
-from uqf.policies.policy import CompiledPolicy, Policy, chooser
+from uqf.policies.policy import CompiledPolicy, Policy, chooser, started
 from uqf.types import Record
 from uqf.worlds.environments import Environment
 from uqf.worlds.foreign import WorldLike, as_world
@@ -66,6 +66,7 @@ class Step(NamedTuple):
     reward: float
     behavior_prob: float
     terminated: bool
+    first: int | None
 
 
 def _checked(
@@ -133,7 +134,7 @@ def rollout(
     Returns
     -------
     Trajectories
-        The episodes, with `behavior_probs`.
+        The episodes, with `behavior_probs`, and with `first_observations` in worlds that show something first.
 
     Raises
     ------
@@ -154,10 +155,10 @@ def rollout(
     if not isinstance(world, Environment):
         return world.play(policy, epsilon=float(epsilon), progress=progress, **schedule)
     if policy is None or isinstance(policy, CompiledPolicy):
-        arrays = _core.rollout(
+        *arrays, shown = _core.rollout(
             world.world, policy, epsilon=float(epsilon), threads=threads, progress=progress, **schedule
         )
-        return Trajectories._trusted(*arrays, world.n_actions, world.n_observations, None, None)
+        return Trajectories._trusted(*arrays, world.n_actions, world.n_observations, None, shown)
     steps = list(_play(world, policy, epsilon=epsilon, progress=progress, **schedule))
     lengths = np.bincount([step.episode - first for step in steps])
     ends = np.cumsum(lengths)
@@ -170,6 +171,7 @@ def rollout(
         n_observations=world.n_observations,
         behavior_probs=np.array([step.behavior_prob for step in steps]),
         terminated=np.array([steps[end - 1].terminated for end in ends]),
+        first_observations=[steps[end - 1].first for end in ends] if world.shows_first else None,
     )
 
 
@@ -248,12 +250,12 @@ def _play(
     for episode in range(first, first + episodes):
         simulation = env.simulation(seed, episode)
         rng = np.random.default_rng([seed, episode])
-        state = policy.initial_state()
+        state = started(policy, simulation.first)
         for _ in range(horizon):
             probs = (1.0 - epsilon) * choose(state, rng) + epsilon / env.n_actions
             action = simulation.choose(probs)
             observation, reward, terminated = simulation.step(action)
-            yield Step(episode, action, observation, reward, probs[action], terminated)
+            yield Step(episode, action, observation, reward, probs[action], terminated, simulation.first)
             if terminated:
                 break
             state = policy.update(state, action, observation)

@@ -68,6 +68,9 @@ class BeliefModel:
     rewards : (A, S)
         Mean immediate reward.
     start : (S,)
+    openings : (R, S)
+        Beliefs before the first action, one for everything that may be shown first; each sums to its probability.
+        `start` alone where nothing is shown.
     """
 
     def __init__(self, pomdp: TabularPOMDP) -> None:
@@ -76,6 +79,9 @@ class BeliefModel:
         self.observations: Floats = pomdp.observations
         self.rewards: Floats = expected_rewards(pomdp)
         self.start: Floats = pomdp.start
+        shown = pomdp.first_observations
+        joint = self.start[np.newaxis] if shown is None else self.start * shown.T
+        self.openings: Floats = joint[joint.sum(axis=1) > 0.0]
         self.discount = pomdp.discount
         self.n_actions, self.n_states, self.n_observations = self.observations.shape
         self._flat_transitions = _without_zeros(
@@ -110,6 +116,24 @@ class BeliefModel:
     def before(self, action: int, values: Floats) -> Floats:
         """What is expected (S, ...) before an action of what states are worth (S, ...) after it."""
         return np.asarray(self._transitions[action] @ values)
+
+    def opened(self, first: int | None) -> Floats:
+        """The belief (S,) before the first action of an episode that showed `first`.
+
+        It is `start` if nothing was shown, or if the model does not describe what is.
+        """
+        shown = self.pomdp.first_observations
+        if first is None or shown is None:
+            return self.start
+        if not 0 <= first < self.n_observations:
+            raise ValueError(f"first = {first}: choose 0 to {self.n_observations - 1}")
+        joint = self.start * shown[:, first]
+        if not joint.sum() > 0.0:
+            raise NumericalError(
+                f"observation {first} before the first action has probability 0 under {self.pomdp.name}: "
+                "the model does not describe these data"
+            )
+        return np.asarray(joint / joint.sum())
 
     def update(self, beliefs: ArrayLike, action: int, observation: int) -> Floats:
         """Beliefs (..., S) after one more step that did not end the episode."""
@@ -184,9 +208,10 @@ class PlanPolicy(ValuePolicy):
                     "least one plan for every number of steps from 1 on"
                 )
 
-    def initial_state(self) -> Memory:
-        """The start belief (S,); with stages also the number of steps left."""
-        return self.model.start if self.stages is None else (self.model.start, int(self.stages.max()))
+    def initial_state(self, first: int | None = None) -> Memory:
+        """The belief (S,) after what was shown first; with stages also the number of steps left."""
+        belief = self.model.opened(first)
+        return belief if self.stages is None else (belief, int(self.stages.max()))
 
     def update(self, state: Memory, action: int, observation: int) -> Memory:
         """The belief after one more step."""
@@ -226,7 +251,7 @@ class PlanPolicy(ValuePolicy):
     def parts(self) -> Record:
         """The arguments that make this policy again, the model as arrays."""
         pomdp = self.model.pomdp
-        arrays = ("transitions", "observations", "rewards", "start", "terminal")
+        arrays = ("transitions", "observations", "rewards", "start", "terminal", "first_observations")
         mine = {
             name: getattr(self, name) for name in ("vectors", "actions", "stages", "lookahead", "temperature")
         }
@@ -235,6 +260,14 @@ class PlanPolicy(ValuePolicy):
     @classmethod
     def from_parts(cls, **parts: Raw) -> PlanPolicy:
         """The policy of such parts."""
-        arrays = ("transitions", "observations", "rewards", "start", "discount", "terminal")
+        arrays = (
+            "transitions",
+            "observations",
+            "rewards",
+            "start",
+            "discount",
+            "terminal",
+            "first_observations",
+        )
         model = TabularPOMDP(**{name: parts.pop(name) for name in arrays})
         return cls(model, parts.pop("vectors"), parts.pop("actions"), **parts)

@@ -45,7 +45,8 @@ impl Arrays<'_> {
     }
 }
 
-/// (actions, observations, rewards, behavior_probs, offsets, terminated), moved without a copy.
+/// (actions, observations, rewards, behavior_probs, offsets, terminated, first_observations or None), moved without a
+/// copy.
 pub fn trajectories_to_python(py: Python<'_>, data: Trajectories) -> PyResult<Bound<'_, PyTuple>> {
     (
         data.actions.into_pyarray(py),
@@ -54,6 +55,7 @@ pub fn trajectories_to_python(py: Python<'_>, data: Trajectories) -> PyResult<Bo
         data.behavior_probs.into_pyarray(py),
         data.offsets.into_pyarray(py),
         data.terminated.into_pyarray(py),
+        (!data.first_observations.is_empty()).then(|| data.first_observations.into_pyarray(py)),
     )
         .into_pyobject(py)
 }

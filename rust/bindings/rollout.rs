@@ -33,7 +33,7 @@ fn policy_or_uniform(
     Ok(policy.get().inner.clone())
 }
 
-/// Recorded episodes: (actions, observations, rewards, behavior_probs, offsets, terminated).
+/// Recorded episodes: (actions, observations, rewards, behavior_probs, offsets, terminated, first_observations).
 #[pyfunction]
 #[pyo3(signature = (world, policy, *, episodes, horizon, epsilon, seed, first=0, threads=None, progress=None))]
 pub fn rollout<'py>(

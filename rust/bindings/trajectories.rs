@@ -57,7 +57,7 @@ pub fn take_episodes<'py>(
             if let Some(probs) = view.behavior_probs {
                 taken.behavior_probs.extend_from_slice(&probs[range]);
             }
-            taken.end_episode(view.terminated[index]);
+            taken.end_episode(view.terminated[index], view.first(index));
         }
         Ok(taken)
     })?;

@@ -110,6 +110,14 @@ impl Environment for World {
         }
     }
 
+    fn shows_first(&self) -> bool {
+        with_world!(self, environment => environment.shows_first())
+    }
+
+    fn first_observation(&self, state: &WorldState, rng: &mut Rng) -> Option<usize> {
+        with_state!(self, state, |world, state| world.first_observation(state, rng))
+    }
+
     fn step(&self, state: &mut WorldState, action: usize, rng: &mut Rng) -> Outcome {
         with_state!(self, state, |world, state| world.step(state, action, rng))
     }

@@ -241,6 +241,7 @@ impl Body<'_> {
                 rewards: self.tables.rewards,
                 start: self.header.start,
                 terminal: vec![false; n_states],
+                first_observations: None,
             },
         })
     }

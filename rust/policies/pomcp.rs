@@ -195,14 +195,15 @@ impl Policy for Pomcp {
     }
 
     fn update(&self, memory: &mut Memory, action: usize, observation: usize) {
-        // The worlds that are planned in show nothing before the first action.
-        if action == self.n_actions() {
-            return;
-        }
+        let opens = action == self.n_actions();
         macro_rules! updated {
-            ($kind:ident, $environment:expr, $search:expr) => {
-                AnySearch::$kind(self.planner($environment).update($search, action, observation))
-            };
+            ($kind:ident, $environment:expr, $search:expr) => {{
+                let planner = self.planner($environment);
+                AnySearch::$kind(match opens {
+                    true => planner.opened($search, observation),
+                    false => planner.update($search, action, observation),
+                })
+            }};
         }
         memory.search = match (&*self.world, &memory.search) {
             (World::Tiger(world), AnySearch::Small(search)) => updated!(Small, world, search),

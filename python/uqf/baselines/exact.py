@@ -72,7 +72,7 @@ class ExactValueIteration:
         self.policy_ = PlanPolicy(model, vectors, actions, stages=numbers, lookahead=True)
         self.plans_ = stages[-1]
         self.stages_ = horizon
-        self.lower_bound_ = self.upper_bound_ = float(self.plans_.values(model.start))
+        self.lower_bound_ = self.upper_bound_ = float(self.plans_.values(model.openings).sum())
         return self
 
     def _solve_endless(self, model: BeliefModel) -> Self:
@@ -89,7 +89,7 @@ class ExactValueIteration:
             if rise + fall <= self.tolerance:
                 break
         self.policy_ = PlanPolicy(model, self.plans_.vectors, self.plans_.actions, lookahead=True)
-        value = float(self.plans_.values(model.start))
+        value = float(self.plans_.values(model.openings).sum())
         self.lower_bound_, self.upper_bound_ = value - fall, value + rise
         return self
 

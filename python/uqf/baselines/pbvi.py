@@ -150,23 +150,31 @@ class Search:
         self.ambition, self.depth = 0.9, 50
         self.points: dict[bytes, Point] = {}
         self._kept = MIN_PLANS
-        self.root = self.point(model.start)
-        self.refine(self.root)
+        self.shares: Floats = model.openings.sum(axis=1)
+        self.roots = [self.point(belief / belief.sum()) for belief in model.openings]
+        for root in self.roots:
+            self.refine(root)
 
     @property
     def lower(self) -> float:
         """Lower bound at the start."""
-        return float(self.plans.values(self.root.belief))
+        return float(self.plans.values(np.array([root.belief for root in self.roots])) @ self.shares)
 
     @property
     def upper(self) -> float:
         """Upper bound at the start."""
-        return self.root.value
+        return float(np.array([root.value for root in self.roots]) @ self.shares)
 
     @property
     def gap(self) -> float:
         """Upper minus lower bound at the start."""
         return self.upper - self.lower
+
+    def widest(self) -> Point:
+        """The belief before the first action, of those that what is shown first may lead to, with most of the gap."""
+        lower = self.plans.values(np.array([root.belief for root in self.roots]))
+        gaps = self.shares * (np.array([root.value for root in self.roots]) - lower)
+        return self.roots[int(gaps.argmax())]
 
     def point(self, belief: Floats) -> Point:
         """The point at this belief, new if it was never met.
@@ -203,9 +211,9 @@ class Search:
 
     def trial(self) -> None:
         """One walk from the start to where the bounds are close, and backups on the way back."""
-        path = [self.root]
+        path = [self.widest()]
         plans, count = self.plans, self.sawtooth.count
-        goal = self.ambition * self.gap
+        goal = self.ambition * (path[0].value - float(self.plans.values(path[0].belief)))
         discount = max(self.model.discount, 1e-9)
         while len(path) < self.depth:
             goal /= discount
@@ -235,7 +243,7 @@ class Search:
         Walks by the upper bound go where something may be better than it is known to be. What the plans at hand earn
         is decided elsewhere: where they lead.
         """
-        path = [self.root]
+        path = [self.widest()]
         while len(path) < FOLLOWED:
             point = path[-1]
             following = self.model.summed(point.places, self.plans.values(point.successors))[0]

@@ -67,6 +67,11 @@ def informed_values(model: BeliefModel, tolerance: float, max_iterations: int) -
     return table
 
 
+def best_at_start(model: BeliefModel, plans: Floats) -> float:
+    """Value before an episode of taking, after what is shown first, the best of plans (V, S)."""
+    return float((model.openings @ plans.T).max(axis=1).sum())
+
+
 class ValueIteration:
     """Fully observable value iteration: what could be earned if the state were seen.
 
@@ -126,7 +131,7 @@ class OneStepBelief:
         uniform = np.full((model.n_actions, model.n_states), 1.0 / model.n_actions)
         table = backup(model, evaluate(model, uniform))
         self.policy_ = PlanPolicy(model, table, np.arange(model.n_actions))
-        self.lower_bound_ = float((table @ model.start).max())
+        self.lower_bound_ = best_at_start(model, table)
         self.upper_bound_ = float(model.start @ observable_values(model))
         return self
 
@@ -153,8 +158,8 @@ class QMDP:
         model = BeliefModel(infinite_horizon_model(pomdp, type(self).__name__))
         table = self._table(model)
         self.policy_ = PlanPolicy(model, table, np.arange(model.n_actions))
-        self.lower_bound_ = float((blind_values(model) @ model.start).max())
-        self.upper_bound_ = float((table @ model.start).max())
+        self.lower_bound_ = best_at_start(model, blind_values(model))
+        self.upper_bound_ = best_at_start(model, table)
         return self
 
 

@@ -17,6 +17,10 @@ from uqf.policies.policy import Policy
 class Simulation(Protocol):
     """One running episode."""
 
+    @property
+    def first(self) -> int | None:
+        """What was shown before the first action, in worlds that show anything."""
+
     def step(self, action: int) -> tuple[int, float, bool]:
         """(observation, reward, terminated); refused once the episode has ended."""
 
@@ -61,9 +65,12 @@ class World(ABC):
     def observation_names(self) -> list[str]:
         """What each observation means."""
 
+    #: Whether an episode shows an observation before its first action.
+    shows_first: bool
+
     @abstractmethod
     def simulation(self, seed: int = 0, episode: int = 0) -> Simulation:
-        """One running episode: ``step(action) -> (observation, reward, terminated)`` and ``render()``.
+        """One running episode: `first`, ``step(action) -> (observation, reward, terminated)`` and ``render()``.
 
         It has the random stream of episode number `episode` of ``rollout(..., seed=seed)``.
         """

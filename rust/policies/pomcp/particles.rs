@@ -54,6 +54,21 @@ impl<E: Planning> Planner<'_, E> {
         if particles.is_empty() { self.nearest(old, action, observation, rng) } else { particles }
     }
 
+    /// Start states that showed `observation` before the first action, by rejection; the old ones if none did.
+    pub fn first_particles(
+        &self,
+        old: &Search<E::State>,
+        observation: usize,
+        rng: &mut Rng,
+    ) -> Vec<E::State> {
+        let (wanted, mut particles) = (self.settings.particles, Vec::new());
+        gather(&mut particles, wanted, wanted.saturating_mul(DESPERATION), || {
+            let state = self.environment.start(rng);
+            (self.environment.first_observation(&state, rng) == Some(observation)).then_some(state)
+        });
+        if particles.is_empty() { old.particles.clone() } else { particles }
+    }
+
     /// A particle of the old belief one step on, unless the episode ended there.
     fn step_one(&self, old: &Search<E::State>, action: usize, rng: &mut Rng) -> Option<(E::State, Outcome)> {
         let mut state = old.particles[rng.below(old.particles.len())].clone();

@@ -53,9 +53,10 @@ def inner_world(env: Env) -> Environment | None:
 
 
 def shows_first(env: Env) -> bool:
-    """Whether `reset` shows something: that of `uqf.gymnasium_env` shows the code for "nothing seen yet"."""
+    """Whether `reset` shows something: that of `uqf.gymnasium_env` may show the code for "nothing seen yet"."""
     world = inner_world(env)
-    return world is None or env.observation_space != Discrete(world.n_observations + 1)
+    blind = world is not None and not world.shows_first
+    return not (blind and env.observation_space == Discrete(world.n_observations + 1))
 
 
 def usual_horizon(env: Env) -> int:

@@ -31,7 +31,7 @@ class GymnasiumEnv(gymnasium.Env[np.int64, np.int64]):
         self.world = env
         self.render_mode = render_mode
         self.action_space = Discrete(env.n_actions)
-        self.observation_space = Discrete(env.n_observations + 1)
+        self.observation_space = Discrete(env.n_observations + (not env.shows_first))
         self._seed: int | None = None
         self._episode = 0
         self._left = 0
@@ -39,7 +39,7 @@ class GymnasiumEnv(gymnasium.Env[np.int64, np.int64]):
     def reset(self, *, seed: int | None = None, options: Record | None = None) -> tuple[np.int64, Record]:
         """Starts the next episode, or number ``options["episode"]``.
 
-        The observation is ``n_observations``, "nothing seen yet".
+        The observation is ``n_observations``, "nothing seen yet", in worlds that show nothing first.
         """
         super().reset(seed=seed)
         if seed is not None or self._seed is None:
@@ -50,7 +50,8 @@ class GymnasiumEnv(gymnasium.Env[np.int64, np.int64]):
             self._episode = operator.index(options["episode"])
         self._simulation = self.world.simulation(self._seed, self._episode)
         self._left = self.world.horizon
-        return np.int64(self.world.n_observations), {}
+        first = self._simulation.first
+        return np.int64(self.world.n_observations if first is None else first), {}
 
     def step(self, action: np.int64) -> tuple[np.int64, float, bool, bool, Record]:
         """(observation, reward, terminated, truncated, {}); truncated after the world's horizon."""
@@ -66,7 +67,7 @@ class GymnasiumEnv(gymnasium.Env[np.int64, np.int64]):
 def gymnasium_env(env: Environment, *, render_mode: str | None = None) -> GymnasiumEnv:
     """A world as a `gymnasium.Env`, truncated after ``env.horizon`` steps.
 
-    Our worlds show nothing before the first action, but Gymnasium wants an observation from `reset`: the
+    Gymnasium wants an observation from `reset`. In worlds that show nothing before the first action the
     observation space is ``Discrete(n_observations + 1)``, and its last code means "nothing seen yet" and
     occurs at `reset` only. After ``reset(seed=s)`` and n further resets the world draws the random numbers of
     episode n of ``uqf.rollout(env, …, seed=s)``.
