@@ -65,7 +65,6 @@ if TYPE_CHECKING:
     from uqf.policies.policy import Policy as Policy
     from uqf.policies.policy import TablePolicy as TablePolicy
     from uqf.reading.cluster import dask_shards as dask_shards
-    from uqf.reading.progress import Progress as Progress
     from uqf.reports.report import report as report
     from uqf.storage.onnx import export_onnx as export_onnx
     from uqf.storage.policies import inspect_policy as inspect_policy
@@ -97,7 +96,6 @@ _ON_REQUEST = {
     "batch": ("uqf.policies.batches", None),
     "Codebook": ("uqf.coding.codebook", None),
     "concatenate": ("uqf.episodes.concatenate", None),
-    "Progress": ("uqf.reading.progress", None),
     "Trajectories": ("uqf.episodes.trajectories", None),
     "FileFormatError": ("uqf.errors", None),
     "NumericalError": ("uqf.errors", None),

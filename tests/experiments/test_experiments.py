@@ -37,7 +37,7 @@ def test_a_shorter_fitted_q_is_the_beginning_of_a_longer_one():
     data = uqf.rollout(env, episodes=20, seed=1)
     kept = []
     learner = uqf.baselines.FittedQ(uqf.baselines.CPSR(3), iterations=3, trees=2)
-    learner.fit(data, progress=lambda told: kept.append(learner.policy_) if told.done else None)
+    learner.fit(data, progress=lambda stage, done, _: kept.append(learner.policy_) if done else None)
     short = uqf.baselines.FittedQ(uqf.baselines.CPSR(3), iterations=2, trees=2).fit(data).policy_
     states = np.random.default_rng(0).normal(size=(50, 3)).astype(np.float32)
     np.testing.assert_array_equal(kept[1].values(states), short.values(states))

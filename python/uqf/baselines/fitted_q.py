@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
 from typing import Literal, TypeAlias
 
@@ -19,7 +18,7 @@ from uqf.episodes.sums import best_next, cut_before
 from uqf.episodes.trajectories import Trajectories
 from uqf.learn.learner import Learner, checked_data
 from uqf.policies.policy import AutomatonPolicy, ForestPolicy
-from uqf.reading.progress import Progress, Reporter
+from uqf.reading.progress import Callback, Reporter
 
 Floats = NDArray[np.float64]
 
@@ -121,7 +120,7 @@ class FittedQ(Learner):
     seed: int = 0
     threads: int | None = None
 
-    def _learn(self, data: Trajectories, progress: Callable[[Progress], object] | None) -> None:
+    def _learn(self, data: Trajectories, progress: Callback | None) -> None:
         discount = probability("discount", self.discount)
         for name in ("iterations", "trees", "random_splits", "leaf"):
             positive(name, operator.index(getattr(self, name)))
@@ -135,8 +134,8 @@ class FittedQ(Learner):
         lowest, highest = value_range(data, discount)
         targets: Floats = data.rewards
         changes = []
-        reporter = Reporter(progress, self.iterations, unit=1.0)
-        reporter.enter("rounds", f"{self.iterations} of fitted-Q", self.iterations)
+        reporter = Reporter(progress)
+        reporter.enter("rounds", self.iterations)
         policy: ForestPolicy | None = None
         for iteration in range(self.iterations):
             if policy is not None:
@@ -151,7 +150,7 @@ class FittedQ(Learner):
             joined = regressors.joined(forests)
             policy = ForestPolicy(**self.features_.parts(), **joined, temperature=self.temperature)
             self.policy_ = policy
-            reporter.reach((iteration + 1) / self.iterations)
+            reporter.reach(iteration + 1)
         self.changes_ = np.array(changes)
         self.diagnostics_ = {"learner": "FittedQ", "iterations": self.iterations, "notes": []}
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 
 import typer
@@ -24,7 +24,7 @@ from rich.text import Text
 from uqf.cli.entry import INTERRUPTED
 from uqf.errors import FileFormatError, UQFError
 from uqf.printable import printable
-from uqf.reading.progress import Progress as FitProgress
+from uqf.reading.progress import Callback
 
 
 class Words(TextColumn):
@@ -82,18 +82,17 @@ def plain_table(title: str, *columns: str) -> Table:
 
 
 @contextmanager
-def fit_progress() -> Iterator[Callable[[FitProgress], object]]:
-    """A callback that shows on a terminal what a fit is doing and how long it will go on."""
-    columns = (Words("{task.description}"), BarColumn(), Words("{task.fields[left]}"))
+def fit_progress() -> Iterator[Callback]:
+    """A callback that shows on a terminal what a fit is doing and how long the stage will go on."""
+    columns = (Words("{task.description}"), BarColumn(), TimeRemainingColumn())
     console = Console(stderr=True)
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
-        task = bar.add_task("", left="")
+        task = bar.add_task("")
 
-        def show(progress: FitProgress) -> None:
-            left = f"{progress.seconds_left:.0f} s left" if 0 < progress.done < progress.total else ""
-            bar.update(
-                task, description=progress.stage, completed=progress.done, total=progress.total, left=left
-            )
+        def show(stage: str, done: int, total: int) -> None:
+            if done == 0:
+                bar.reset(task, total=total)
+            bar.update(task, description=stage, completed=done, total=total)
 
         yield show
 

@@ -33,10 +33,10 @@ def timed(work: Callable[..., Result], *arguments: Raw) -> tuple[Result, float]:
 def days(world: str, episodes: int, number: int = 4) -> Iterator[Record]:
     """So many days of so many episodes, added one after the other; processor seconds of all threads."""
     basis, target, env = Basis(projection="hashed"), Target("return", 0.95), make(world)
-    total = Statistics.of(Reader(rollout(env, episodes=episodes), work=float), basis, target)
+    total = Statistics.of(Reader(rollout(env, episodes=episodes)), basis, target)
     for day in range(1, number):
         data = rollout(env, episodes=episodes, first=day * episodes, threads=1)
-        fresh, summing = timed(Statistics.of, Reader(data, work=float), basis, target)
+        fresh, summing = timed(Statistics.of, Reader(data), basis, target)
         total, adding = timed(total.plus, fresh)
         _, learning = timed(total.state, 20)
         with tempfile.TemporaryDirectory() as folder:

@@ -17,7 +17,7 @@ from uqf.learn.learner import Learner
 from uqf.learn.spectral_q import SpectralQ
 from uqf.learn.uqf import UQF
 from uqf.policies.policy import Policy, TablePolicy
-from uqf.reading.progress import Callback, Progress
+from uqf.reading.progress import Callback
 from uqf.types import Raw, Record
 from uqf.worlds.environments import Environment
 from uqf.worlds.named import make
@@ -209,9 +209,9 @@ class SPocMan:
         def watch(learner: Learner) -> Callback:
             clock = Clock()
 
-            def progress(told: Progress) -> None:
-                if told.done in rounds and told.done not in kept:
-                    kept[told.done] = (learner.policy_, clock.read())
+            def progress(stage: str, done: int, total: int) -> None:
+                if stage.endswith("rounds") and done in rounds and done not in kept:
+                    kept[done] = (learner.policy_, clock.read())
 
             return progress
 

@@ -29,20 +29,14 @@ from uqf.learn.improve.discounts import learning_discounts
 from uqf.learn.learner import Learner, checked_temperature
 from uqf.learn.memory.beliefs import BeliefMemory
 from uqf.learn.memory.clones import (
-    FRACTIONS,
     MAX_STEPS,
     CloneTrainer,
     Codes,
-    Size,
-    choosing_work,
-    clones_of,
-    likely_size,
-    training_work,
 )
 from uqf.learn.memory.features import Parts
 from uqf.learn.memory.sample import Sample
 from uqf.policies.policy import BeliefPolicy
-from uqf.reading.overview import COST, Overview
+from uqf.reading.overview import Overview
 from uqf.reading.parallel import single_blas
 from uqf.reading.progress import Callback
 from uqf.reading.reader import Reader
@@ -60,7 +54,8 @@ class Kept:
     families: list[_core.CloneModels]
     codes: Codes
     choice: Choice
-    sizes: list[Size]
+    counts: list[int]
+    """How many models of every family shall be trained."""
 
 
 @dataclass(eq=False, repr=False)
@@ -113,15 +108,14 @@ class BeliefQ(Learner):
     threads: int | None = None
 
     def _check(self) -> None:
-        """At the door: what the parameters cost is asked before anything is read."""
+        """Refuses parameters before anything is read."""
         checked_temperature(self.temperature)
         positive("models", self.models)
         positive("states", self.states)
 
     def _fit(self, data: Data, kept: Kept | None, executor: Workers, progress: Callback | None) -> Self:
         self._check()
-        work = self.work if kept is None else partial(self._final_work, kept.sizes, begun=1.0)
-        reader = Reader(data, work=work, threads=self.threads, executor=executor, progress=progress)
+        reader = Reader(data, threads=self.threads, executor=executor, progress=progress)
         with single_blas():
             (overview,) = self._learn_tasks([self], [reader], kept)
         return self._keep_origin(reader.fingerprint, overview.sample)
@@ -145,7 +139,7 @@ class BeliefQ(Learner):
             )
         self._check()
         learners: list[BeliefQ] = [clone(self) for _ in tasks]
-        readers = [Reader(data, work=self.work, threads=self.threads) for data in tasks]
+        readers = [Reader(data, threads=self.threads) for data in tasks]
         with single_blas():
             self._learn_tasks(learners, readers, None)
         return [one._keep_origin(fingerprint(data), data) for one, data in zip(learners, tasks, strict=True)]
@@ -161,24 +155,18 @@ class BeliefQ(Learner):
         sample = Sample.of(parts, [overview.priorities for overview in overviews])
         trainer = CloneTrainer(sample, self.states, self.seed, self.threads, executor, reporter)
         if kept is None:
-            tried = trainer.tried(min(2, self.models))
-            reporter.expect(self.work(readers[0].n_steps, tried) - COST * readers[0].n_steps)
             plans, choices = choose(trainer, self.models, discounts)
         else:
-            plans, choices = trainer.carried_on(kept.families, kept.sizes, kept.codes), [kept.choice]
-        sizes = trainer.sizes(plans)
-        begun = sum(len(plan.begun or ()) for plan in plans) / sum(plan.models for plan in plans)
-        reporter.expect(self._final_work(sizes, readers[0].n_steps, begun))
+            plans, choices = trainer.carried_on(kept.families, kept.counts, kept.codes), [kept.choice]
+        counts = [plan.models for plan in plans]
         families = trainer.finished(plans)
         tasks = zip(learners, readers, overviews, choices, strict=True)
         for number, (learner, reader, overview, choice) in enumerate(tasks):
             memory = BeliefMemory([models.for_task(number) for models in families], reader.source.n_actions)
             few = sample.first(VALUE_STEPS).of_task(number)
-            learner.policy_ = learner._policy(
-                memory, few, reader, overview, choice.learning_discount, clones_of(sizes)
-            )
+            learner.policy_ = learner._policy(memory, few, reader, overview, choice.learning_discount)
             learner.diagnostics_ = learner._diagnostics(overview, choice, trainer)
-            learner._kept = Kept(families, trainer.codes, choice, sizes)
+            learner._kept = Kept(families, trainer.codes, choice, counts)
         reporter.finish()
         return overviews
 
@@ -197,28 +185,6 @@ class BeliefQ(Learner):
         """Whether the states of the models may show anything."""
         return self.families_[0].noisy
 
-    def work(self, steps: int, tried: Sequence[Size] = ()) -> float:
-        """About how many nanoseconds so many steps take, if these sizes are tried."""
-        tried = tried or self._usual
-        chosen, begun = [likely_size(tried, self.models)], tried[0].models / self.models
-        return COST * steps + choosing_work(steps, tried) + self._final_work(chosen, steps, begun)
-
-    def refit_work(self, steps: int, sizes: Sequence[Size] = ()) -> float:
-        """About how many nanoseconds `refit` takes, with models of these sizes or of those that were chosen."""
-        if not sizes:
-            sizes = self._kept.sizes if hasattr(self, "_kept") else [likely_size(self._usual, self.models)]
-        return COST * steps + self._final_work(sizes, steps, begun=1.0)
-
-    @property
-    def _usual(self) -> list[Size]:
-        """Sizes that are tried in many a world."""
-        usual = zip(FRACTIONS, (2.0, 9.0, 35.0), strict=True)
-        return [Size(max(1, self.states // part), min(2, self.models), clones) for part, clones in usual]
-
-    def _final_work(self, sizes: Sequence[Size], steps: int, begun: float) -> float:
-        """Of what comes after choosing, if a share of the models has begun already."""
-        return training_work(steps, sizes, begun) + regression_work(steps, clones_of(sizes))
-
     def _policy(
         self,
         memory: BeliefMemory,
@@ -226,24 +192,22 @@ class BeliefQ(Learner):
         reader: Reader,
         overview: Overview,
         learning_discount: float,
-        clones: float,
     ) -> BeliefPolicy:
         """The softmax policy of the advantages that are linear in the beliefs of the models."""
-        cost = regression_cost(clones)
-        reader.reporter.enter("values", f"{sample.n_steps:,} steps", cost * sample.n_steps)
+        reader.reporter.enter("values", sample.n_steps)
         few = Parts(memory, sample, self.threads)
         value = learned_value(few, learning_discount)
         regression = Regression(memory, value, learning_discount, trace(overview.episodes))
         whole = sample.n_steps == overview.steps
         if whole and reader.in_memory:
-            reader.reporter.enter("advantages", "of the same steps", cost * sample.n_steps)
+            reader.reporter.enter("advantages", sample.n_steps)
             sums = regression.sums(few)
         else:
             work = partial(advantage_sums, regression, overview.without_sample(), self.threads)
-            sums = reader.sum("advantages", work, cost)
+            sums = reader.sum("advantages", work)
         equations = Equations(memory, sums.grams)
         ((weights, noise),) = equations.solved([sums.moments])
-        reader.reporter.enter("second sweep", f"{sample.n_steps:,} steps", cost * sample.n_steps)
+        reader.reporter.enter("second sweep", sample.n_steps)
         first = Softmax(weights, noise, TEMPERATURE * noise)
         last = swept_again(few, first, equations if whole else None, learning_discount, trace(len(sample)))
         usual = last.temperature * (NOISY_SHARE if memory.families[0].noisy else 1.0)
@@ -267,13 +231,3 @@ class BeliefQ(Learner):
             "temperature": self.policy_.temperature,
             "notes": [],
         }
-
-
-def regression_cost(clones: float) -> float:
-    """About how many nanoseconds a step costs in regressions, if what is seen has so many clones; measured."""
-    return 400.0 + 0.06 * clones**2
-
-
-def regression_work(steps: int, clones: float) -> float:
-    """About how many nanoseconds values and advantages take."""
-    return regression_cost(clones) * (steps + 2 * min(steps, VALUE_STEPS))

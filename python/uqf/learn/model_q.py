@@ -88,7 +88,6 @@ class ModelQ(BeliefQ):
         reader: Reader,
         overview: Overview,
         learning_discount: float,
-        clones: float,
     ) -> BeliefPolicy:
         return self._plan(memory)
 

@@ -258,10 +258,6 @@ class NoisyQ(Learner):
             horizon=horizon,
         )
 
-    def work(self, steps: int) -> float:
-        """About how many nanoseconds learning from so many steps takes."""
-        return 1e8 + 1500.0 * min(steps, BATCH_STEPS) * ITERATIONS
-
 
 def optimal_values(model: Model, ends: FloatArray, n_actions: int, discount: float) -> FloatArray:
     """Q (actions, states) if the state is known, by value iteration."""

@@ -22,10 +22,10 @@ from uqf.learn.improve.advantages import (
 from uqf.learn.improve.discounts import MIN_EPISODES, Halves, learning_discounts, longest_as_good
 from uqf.learn.learner import Learner, checked_temperature
 from uqf.learn.memory.features import Parts
-from uqf.learn.memory.filters.alternation import learned_filter, steps_read
+from uqf.learn.memory.filters.alternation import learned_filter
 from uqf.learn.memory.filters.filter_memory import FilterMemory
 from uqf.learn.memory.filters.steps import Steps
-from uqf.reading.overview import COST, Overview
+from uqf.reading.overview import Overview
 from uqf.reading.parallel import single_blas
 from uqf.reading.progress import Callback
 from uqf.reading.reader import Reader
@@ -46,10 +46,6 @@ MIN_COMPARED = 150
 #: What is to choose is compared on so many steps at most, both sides together, and on so many values of actions.
 CHOICE_STEPS = 40_000
 CHOICE_CELLS = 4_000_000
-
-#: Nanoseconds that a step costs by experience: for every number of a state and every round; for regressions.
-ROUND_COST = 35.0
-REGRESSION_COST = 1000.0
 
 
 @dataclass(frozen=True)
@@ -108,17 +104,6 @@ class SpectralQ(Learner):
     temperature: float | None = None
     threads: int | None = None
 
-    def work(self, steps: int) -> float:
-        """About how many nanoseconds so many steps take."""
-        return (
-            COST * steps
-            + self._filter_work(min(steps, MAX_STEPS))
-            + REGRESSION_COST * (steps + min(steps, VALUE_STEPS))
-        )
-
-    def _filter_work(self, steps: int) -> float:
-        return ROUND_COST * (1 + self.rank) * steps_read(steps, self.rounds)
-
     def _check(self) -> None:
         positive("rank", self.rank)
         positive("rounds", self.rounds)
@@ -132,21 +117,21 @@ class SpectralQ(Learner):
         checked_temperature(self.temperature)
         self._check()
         discounts = learning_discounts(self.discount, self.learning_discount)
-        reader = Reader(data, work=self.work, threads=self.threads, executor=executor, progress=progress)
+        reader = Reader(data, threads=self.threads, executor=executor, progress=progress)
         with single_blas():
             overview = Overview.read(reader, MAX_STEPS, seed=0)
             sample = overview.known(overview.sample)
-            reader.reporter.enter("filters", f"{sample.n_steps:,} steps", self._filter_work(sample.n_steps))
+            reader.reporter.enter("filters", sample.n_steps)
             steps = Steps.of(sample)
             memory = self._memory(steps)
             few = sample[: episodes_within(sample, VALUE_STEPS)]
-            reader.reporter.enter("values", f"{few.n_steps:,} steps", REGRESSION_COST * few.n_steps)
+            reader.reporter.enter("values", few.n_steps)
             compared = few[: episodes_within(few, min(CHOICE_STEPS, CHOICE_CELLS // sample.n_actions))]
             choice = kept or _chosen(memory, compared, discounts, self.threads)
             value = learned_value(Parts(memory, few, self.threads), choice.learning_discount)
             regression = Regression(memory, value, choice.learning_discount, trace(overview.episodes))
             work = partial(advantage_sums, regression, overview.without_sample(), self.threads)
-            sums = reader.sum("advantages", work, REGRESSION_COST)
+            sums = reader.sum("advantages", work)
             ((weights, noise),) = Equations(memory, sums.grams, choice.ridge).solved([sums.moments])
         usual = temperature(overview.episodes) * noise
         self.policy_ = memory.policy(weights, usual if self.temperature is None else self.temperature)

@@ -134,10 +134,6 @@ class TableQ(Learner):
             "notes": [],
         }
 
-    def work(self, steps: int) -> float:
-        """About how many nanoseconds learning from so many steps takes."""
-        return 2e8 + 600.0 * steps
-
 
 @dataclass(frozen=True)
 class Model:

@@ -38,7 +38,7 @@ def learn_state(
     words = listed_words(reader, basis)
     counting = Counting(basis, target, reader.source.reward_size, words)
     first = reader.sum("first pass", partial(hankel_sums, counting, reader.threads))
-    reader.reporter.enter("decomposition", f"{first.sums.shape} for rank {rank}")
+    reader.reporter.enter("decomposition", min(first.sums.shape))
     parts = decompose(first.block, rank, choose=True, seed=basis.seed)
     maps = (parts.prefix_map, parts.suffix_map)
     second = reader.sum("second pass", partial(operator_sums, counting, *maps, reader.threads))
@@ -143,9 +143,7 @@ class UQF(Incremental):
     threads: int | None = None
 
     def _fit(self, data: Data, kept: None, executor: Workers, progress: Callback | None) -> Self:
-        in_memory = isinstance(data, Trajectories)
-        passes = 2 if in_memory or self.projection is not None else 3
-        reader = self._reader(data, passes, executor, progress)
+        reader = self._reader(data, executor, progress)
         self._decide(*learn_state(reader, Basis.of(self), self._target(), self.rank))
         for name in ("statistics_", "refusal_", "baseline_"):
             self.__dict__.pop(name, None)
@@ -156,21 +154,14 @@ class UQF(Incremental):
         self.origin_ = Origin(reader.fingerprint, self.origin_.codebook)
         return self
 
-    def _reader(self, data: Data, passes: int, executor: Workers, progress: Callback | None) -> Reader:
+    def _reader(self, data: Data, executor: Workers, progress: Callback | None) -> Reader:
         """What reads the data; parameters are checked first."""
         checked_temperature(self.temperature)
         if self.target not in ("return", "reward"):
             raise ValueError(f"target = {self.target!r}: choose 'return' or 'reward'")
         if not 0.0 < self.forgetting <= 1.0:
             raise ValueError(f"forgetting = {self.forgetting}: give a factor above 0 and up to 1")
-        return Reader(
-            data,
-            work=lambda steps: passes * steps,
-            threads=self.threads,
-            executor=executor,
-            progress=progress,
-            unit=3e-7,
-        )
+        return Reader(data, threads=self.threads, executor=executor, progress=progress)
 
     def _target(self) -> Target:
         return Target(self.target, probability("discount", self.discount), self.offset)

@@ -28,15 +28,15 @@ from uqf.types import Record
 class Report(PartedReport):
     """What a page shows of a policy on a log."""
 
-    PARTS: ClassVar[dict[str, float]] = {
-        "log": 1_000.0,
-        "differences": 8_000.0,
-        "rules": 12_000.0,
-        "memory": 4_000.0,
-        "frontier": 35_000.0,
-        "expectations": 30_000.0,
-        "episodes": 500.0,
-    }
+    PARTS: ClassVar[tuple[str, ...]] = (
+        "log",
+        "differences",
+        "rules",
+        "memory",
+        "frontier",
+        "expectations",
+        "episodes",
+    )
 
     def __init__(self, study: Study, seed: int = 0) -> None:
         self.study, self.seed = study, seed

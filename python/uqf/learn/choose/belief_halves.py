@@ -12,20 +12,15 @@ from sklearn.base import clone
 from uqf import _core
 from uqf.episodes.fingerprint import fingerprint
 from uqf.episodes.trajectories import Trajectories
-from uqf.learn.belief_q import BeliefQ, Kept, regression_work
+from uqf.learn.belief_q import BeliefQ, Kept
 from uqf.learn.improve.advantages import VALUE_STEPS
 from uqf.learn.improve.belief_choice import Choice, choose
 from uqf.learn.memory.beliefs import BeliefMemory
 from uqf.learn.memory.clones import (
-    EXPLORE,
     MAX_STEPS,
     SETTLE,
     CloneTrainer,
     Plan,
-    Size,
-    choosing_work,
-    clones_of,
-    likely_size,
 )
 from uqf.learn.memory.moments import Start
 from uqf.learn.memory.sample import Sample
@@ -43,7 +38,7 @@ class BeliefHalves:
     of both halves. All else, models and values, is learned from one half alone, when it is first asked for; only
     how often observations and rewards occur is counted in both.
 
-    tell : the callback of a half, asked for when its work begins, given what it takes in nanoseconds
+    tell : the callback of a half, asked for when its work begins
     """
 
     def __init__(
@@ -51,11 +46,11 @@ class BeliefHalves:
         learner: BeliefQ,
         halves: tuple[Trajectories, Trajectories],
         executor: Workers = None,
-        tell: Callable[[int, float], Callback | None] = lambda half, work: None,
+        tell: Callable[[int], Callback | None] = lambda half: None,
     ) -> None:
         self.learner, self._halves, self._executor, self._tell = learner, halves, executor, tell
         self.models, self.taught = cache(self._begun), cache(self._taught)
-        self._reader, self._pair, self._second = cache(self._reading), min(2, learner.models), False
+        self._reader, self._second = cache(self._reading), False
 
     def longer(self) -> BeliefHalves:
         """The same learners with models that were trained as long as those of `BeliefQ.fit`, and are as many."""
@@ -65,6 +60,7 @@ class BeliefHalves:
 
     def _finished(self, half: int) -> list[_core.CloneModels]:
         """Trained on one half of the episodes first: plans of models that saw all at once were worse."""
+        self._trainer.reporter = Reporter(None)
         sample, trainer = self._samples[half], self._trainer.on(self._samples[half])
         with single_blas():
             begun = self._fresh(sample.halves[0])
@@ -76,7 +72,8 @@ class BeliefHalves:
         """As many as `choose` begins with, of the sizes that it chose."""
         start, plans = Start.of(sample, self._trainer.layouts[-1]), self._plans
         return [
-            self._trainer.fresh(start, plan.layout, range(len(plan.begun or ())), SETTLE) for plan in plans
+            self._trainer.fresh(start, plan.layout, range(len(plan.begun or ())), SETTLE, "training")
+            for plan in plans
         ]
 
     def _begun(self, half: int) -> list[_core.CloneModels]:
@@ -86,7 +83,7 @@ class BeliefHalves:
         plans = self._plans
         if half == 0:
             return [plan.begun for plan in plans if plan.begun is not None]
-        self._second, trainer.stage = True, "training"
+        self._second = True
         with single_blas():
             return self._fresh(self._samples[1])
 
@@ -96,9 +93,9 @@ class BeliefHalves:
         learner: BeliefQ = clone(self.learner)
         memory = BeliefMemory(families, self._halves[half].n_actions)
         few = self._samples[half].first(VALUE_STEPS).data
-        discount, clones = self._choice.learning_discount, clones_of(self._sizes)
+        discount = self._choice.learning_discount
         with single_blas():
-            learner.policy_ = learner._policy(memory, few, self._reader(half), overview, discount, clones)
+            learner.policy_ = learner._policy(memory, few, self._reader(half), overview, discount)
         learner.diagnostics_ = learner._diagnostics(overview, self._choice, self._trainer)
         self._keep(learner, families)
         return learner._keep_origin(fingerprint(self._halves[half]), overview.sample)
@@ -113,11 +110,9 @@ class BeliefHalves:
         return learner
 
     def _keep(self, learner: BeliefQ, families: list[_core.CloneModels]) -> None:
-        learner._kept = Kept(families, self._trainer.codes, self._choice, self._sizes)
-
-    def refit_work(self, steps: int) -> float:
-        """About how many nanoseconds it takes to go on with so many steps."""
-        return self.learner.refit_work(steps, self._sizes)
+        learner._kept = Kept(
+            families, self._trainer.codes, self._choice, [plan.models for plan in self._plans]
+        )
 
     @cached_property
     def _overviews(self) -> list[Overview]:
@@ -129,31 +124,16 @@ class BeliefHalves:
         return first, second
 
     def _reading(self, half: int) -> Reader:
-        work = self.work(half)
         return Reader(
             self._halves[half],
-            work=lambda steps: work,
             threads=self.learner.threads,
             executor=self._executor,
-            progress=self._tell(half, work),
+            progress=self._tell(half),
         )
-
-    def work(self, half: int) -> float:
-        """About how many nanoseconds the learner of one half takes."""
-        steps, tried = self._halves[half].n_steps, self._trainer.tried(self._pair)
-        if half == 0:
-            likely = likely_size(tried, self._pair)
-            return choosing_work(2 * steps, tried) + regression_work(steps, clones_of([likely]))
-        sizes = [
-            replace(size, models=len(models))
-            for size, models in zip(self._sizes, self.models(0), strict=True)
-        ]
-        training = sum(size.work(steps, EXPLORE, SETTLE) for size in sizes)
-        return training + regression_work(steps, clones_of(sizes))
 
     @cached_property
     def _trainer(self) -> CloneTrainer:
-        learner, both, silent = self.learner, Sample.joined(self._samples), Reporter(None, 1.0, 1.0)
+        learner, both, silent = self.learner, Sample.joined(self._samples), Reporter(None)
         threads = 1 if learner.threads is None and self._executor is not None else learner.threads
         return CloneTrainer(both, learner.states, learner.seed, threads, self._executor, silent)
 
@@ -167,10 +147,6 @@ class BeliefHalves:
     @property
     def _plans(self) -> list[Plan]:
         return self._chosen[0]
-
-    @property
-    def _sizes(self) -> list[Size]:
-        return self._trainer.sizes(self._plans)
 
     @property
     def _choice(self) -> Choice:

@@ -10,7 +10,7 @@ from functools import reduce
 import numpy as np
 
 from uqf import _core
-from uqf.learn.memory.moments import GUESS_STEPS, MIN_GUESS, Start
+from uqf.learn.memory.moments import MIN_GUESS, Start
 from uqf.learn.memory.prediction import with_all_episodes
 from uqf.learn.memory.sample import Sample
 from uqf.reading.map_reduce import map_reduce
@@ -23,9 +23,6 @@ FRACTIONS = (15, 4, 1)
 #: Steps that models see at most.
 MAX_STEPS = 300_000
 
-#: About how many nanoseconds a step of the first guess of their clones takes; measured.
-START_COST = 1000.0
-
 #: Iterations of a fresh model, of one that goes on with more episodes, and of the averages at the end: while sizes are
 #: compared, where there is but one size, and finally (or one for every so many steps, if that is more).
 EXPLORE = 40
@@ -34,9 +31,6 @@ SETTLE = 16
 SINGLE_SETTLE = 4
 FINAL_SETTLE = 20
 STEPS_PER_SETTLING = 10_000
-
-#: Steps of a minibatch, as the core has it.
-BATCH_STEPS = 10_000
 
 #: Steps on which sizes are compared at most, on either side.
 MAX_COMPARED = 150_000
@@ -94,34 +88,6 @@ class Plan:
     begun: _core.CloneModels | None
 
 
-@dataclass(frozen=True)
-class Size:
-    """What the training of some models costs."""
-
-    states: int
-    models: int
-    clones: float
-    """How many clones what is seen has, on average over the steps."""
-
-    @property
-    def cost(self) -> float:
-        """About how many nanoseconds a step takes; measured."""
-        return 10.0 + 3.2 * self.clones
-
-    def read(self, steps: int, explore: int, settle: int) -> int:
-        """How many steps are read."""
-        return self.models * _core.CloneLayout.work(self.states, steps, explore, settle)
-
-    def work(self, steps: int, explore: int, settle: int) -> float:
-        """About how many nanoseconds the training takes, with the guess where it begins."""
-        guess = START_COST * self.models * min(steps, GUESS_STEPS)
-        return self.read(steps, explore, settle) * self.cost + guess
-
-    def scoring_work(self, steps: int) -> float:
-        """About how many nanoseconds the likelihood of so many steps takes."""
-        return self.models * steps * self.cost
-
-
 class CloneTrainer:
     """Trains models of one or several tasks and chooses their size by the likelihood of held-out episodes.
 
@@ -138,7 +104,7 @@ class CloneTrainer:
         reporter: Reporter,
     ) -> None:
         self.sample, self.seed, self.threads = sample, seed, threads
-        self.executor, self.reporter, self.stage = executor, reporter, "training"
+        self.executor, self.reporter = executor, reporter
         self._settle = settling(sample.data.n_steps)
         self._start: Start | None = None
         layouts = [
@@ -160,38 +126,37 @@ class CloneTrainer:
         other.sample, other._settle, other._start = sample, settling(sample.data.n_steps), None
         return other
 
-    def clones(self, layout: _core.CloneLayout) -> float:
-        """How many states may show what is seen, on average over the steps: what a step costs depends on it."""
-        if layout.noisy:
-            return layout.n_states
-        return float(np.diff(layout.ranges, axis=1)[self.sample.data.observations].mean())
-
     def n_models(self, wanted: int, layout: _core.CloneLayout) -> int:
         """As many models as wanted, unless they are large."""
         return min(wanted, max(1, MAX_FEATURES // layout.n_states))
 
     def fresh(
-        self, start: Start, layout: _core.CloneLayout, numbers: range, settle: int
+        self, start: Start, layout: _core.CloneLayout, numbers: range, settle: int, stage: str
     ) -> _core.CloneModels:
         """New models, numbered for their random streams."""
         training = Training(start.sample, EXPLORE, settle, self.seed)
-        return self._trained(start.models(layout, numbers, self.seed), training, layout, numbers.start)
-
-    def go_on(self, models: _core.CloneModels, layout: _core.CloneLayout) -> _core.CloneModels:
-        """Models that know some of the episodes already."""
-        return self._trained(models, Training(self.sample, GO_ON, self._settle, self.seed), layout, 0)
+        return self._trained(start.models(layout, numbers, self.seed), training, numbers.start, stage)
 
     def _trained(
-        self, models: _core.CloneModels, training: Training, layout: _core.CloneLayout, first: int
+        self, models: _core.CloneModels, training: Training, first: int, stage: str
     ) -> _core.CloneModels:
-        size = Size(layout.n_states, len(models), self.clones(layout))
-        planned = (training.sample.data.n_steps, training.explore, training.settle)
-        read, work = size.read(*planned), size.work(*planned)
-        self.reporter.enter(self.stage, f"{len(models)} models of {layout.n_states} states", work)
+        states, count = models.n_features // len(models), len(models)
+        stage = f"{stage}, {states} {'noisy ' if models.noisy else ''}states"
         if self.executor is None:
-            return training((first, models), lambda done: self.reporter.reach(done / read), self.threads)
-        alone = [(first + number, models.cut(number, number + 1)) for number in range(len(models))]
-        return map_reduce(training, alone, _core.CloneModels.plus, executor=self.executor)
+            steps = training.sample.data.n_steps
+            self.reporter.enter(
+                stage, count * _core.CloneLayout.work(states, steps, training.explore, training.settle)
+            )
+            return training((first, models), self.reporter.reach, self.threads)
+        self.reporter.enter(stage, count)
+        alone = [(first + number, models.cut(number, number + 1)) for number in range(count)]
+        return map_reduce(
+            training,
+            alone,
+            _core.CloneModels.plus,
+            executor=self.executor,
+            tick=lambda _: self.reporter.advance(1),
+        )
 
     def compare(
         self, train: Sample, test: Sample, models: int
@@ -205,13 +170,13 @@ class CloneTrainer:
         """
         groups = [part for part in np.array_split(np.arange(len(test.data)), GROUPS) if len(part)]
         weights = np.array([test.data[part].n_steps for part in groups])
-        trained, found, self.stage = [], [], "choosing"
+        trained, found = [], []
         start = Start.of(train, self.layouts[-1])
         if start.guess.data.n_steps >= MIN_GUESS:
             self._start = replace(start, sample=self.sample)
         settle = SETTLE if len(self.layouts) > 1 else SINGLE_SETTLE
         for layout in self.layouts:
-            fitted = self.fresh(start, layout, range(self.n_models(models, layout)), settle)
+            fitted = self.fresh(start, layout, range(self.n_models(models, layout)), settle, "choosing")
             trained.append(fitted)
             if len(self.layouts) > 1:
                 judged = [np.mean(fitted.score(test.data[part], tasks=test.tasks[part])) for part in groups]
@@ -229,69 +194,38 @@ class CloneTrainer:
 
     def finished(self, plans: Sequence[Plan]) -> list[_core.CloneModels]:
         """Models of every plan: those that know some of the episodes go on with all of them, new ones join."""
-        families, self.stage = [], "training"
+        families = []
         for plan in plans:
             have, found = len(plan.begun or ()), []
             if plan.begun is not None:
-                found.append(self.go_on(plan.begun, plan.layout))
+                training = Training(self.sample, GO_ON, self._settle, self.seed)
+                found.append(self._trained(plan.begun, training, 0, "training"))
             if plan.models > have:
                 self._start = self._start or Start.of(self.sample, self.layouts[-1])
                 numbers = range(have, plan.models)
-                found.append(self.fresh(self._start, plan.layout, numbers, self._settle))
+                found.append(
+                    self.fresh(self._start, plan.layout, numbers, self._settle, "training new models")
+                )
             families.append(reduce(_core.CloneModels.plus, found))
         return families
 
     def carried_on(
-        self, families: list[_core.CloneModels], sizes: Sequence[Size], codes: Codes
+        self, families: list[_core.CloneModels], counts: Sequence[int], codes: Codes
     ) -> list[Plan]:
-        """Models of other episodes shall go on with these, unless those lacked some `codes` of these."""
+        """Plans for families that know other episodes: those that lacked some `codes` of these begin anew."""
         plans = []
-        for models, size in zip(families, sizes, strict=True):
+        for models, count in zip(families, counts, strict=True):
             states = models.n_features // len(models)
             alike = [one for one in self.layouts if one.noisy == models.noisy]
             layout = min(alike or self.layouts, key=lambda one: abs(one.n_states - states))
-            plans.append(Plan(layout, size.models, models if alike and self.codes <= codes else None))
+            plans.append(Plan(layout, count, models if alike and self.codes <= codes else None))
         return plans
-
-    def tried(self, models: int) -> list[Size]:
-        """Sizes that `compare` tries, with so many models each."""
-        return self.sizes([Plan(one, self.n_models(models, one), None) for one in self.layouts])
-
-    def sizes(self, plans: Sequence[Plan]) -> list[Size]:
-        """Of the models of every plan."""
-        return [Size(plan.layout.n_states, plan.models, self.clones(plan.layout)) for plan in plans]
 
     @property
     def codes(self) -> Codes:
         """Actions and observations that occur."""
         listed = (("action", self.sample.data.actions), ("observation", self.sample.data.observations))
         return frozenset((kind, int(code)) for kind, codes in listed for code in np.unique(codes))
-
-
-def clones_of(sizes: Sequence[Size]) -> float:
-    """How many clones of all models what is seen has, on average."""
-    return sum(size.models * size.clones for size in sizes)
-
-
-def likely_size(tried: Sequence[Size], models: int) -> Size:
-    """Whether small or large models will be chosen is not known: something between, nearer to the small ones."""
-    return Size(tried[-1].states // 4, models, float(np.cbrt(tried[0].clones ** 2 * tried[-1].clones)))
-
-
-def choosing_work(steps: int, sizes: Sequence[Size]) -> float:
-    """About how many nanoseconds comparing sizes takes, on so many steps."""
-    half, settle = min(steps // 2, MAX_COMPARED), SETTLE if len(sizes) > 1 else SINGLE_SETTLE
-    return sum(size.work(half, EXPLORE, settle) + size.scoring_work(2 * half) for size in sizes)
-
-
-def training_work(steps: int, sizes: Sequence[Size], begun: float) -> float:
-    """About how many nanoseconds training on so many steps takes, if a share of the models has begun already."""
-    drawn = min(steps, MAX_STEPS)
-    settle = settling(drawn)
-    return sum(
-        begun * size.work(drawn, GO_ON, settle) + (1.0 - begun) * size.work(drawn, EXPLORE, settle)
-        for size in sizes
-    )
 
 
 def settling(steps: int) -> int:

@@ -17,7 +17,7 @@ from uqf.learn.spectral.statistics import Statistics
 from uqf.learn.spectral.statistics_file import load_statistics
 from uqf.learn.spectral.tally import Tally
 from uqf.policies.policy import CompiledPolicy
-from uqf.reading.progress import LOG, Callback, Progress
+from uqf.reading.progress import LOG, Callback
 from uqf.reading.reader import Reader
 from uqf.reading.shards import Data, Workers
 
@@ -33,7 +33,7 @@ class Incremental(Learner):
     forgetting: float
     statistics_: Statistics
     _target: Callable[[], Target]
-    _reader: Callable[[Data, int, Workers, Callback | None], Reader]
+    _reader: Callable[[Data, Workers, Callback | None], Reader]
     _decide: Callable[[SpectralState, Tally], None]
 
     def partial_fit(
@@ -42,7 +42,7 @@ class Incremental(Learner):
         y: None = None,
         *,
         executor: Workers = None,
-        progress: Callable[[Progress], object] | None = None,
+        progress: Callback | None = None,
     ) -> Self:
         """Adds episodes to all that was learned before; the result is that of a fit to everything at once.
 
@@ -99,7 +99,7 @@ class Incremental(Learner):
         return self._counted(self._data, executor) if hasattr(self, "_data") else None
 
     def _counted(self, data: Data, executor: Workers, progress: Callback | None = None) -> Statistics:
-        return Statistics.of(self._reader(data, 1, executor, progress), Basis.of(self), self._target())
+        return Statistics.of(self._reader(data, executor, progress), Basis.of(self), self._target())
 
     def _learn_from(self, statistics: Statistics) -> Self:
         """Keeps the statistics whatever they are good for: the first days may be too few for a policy."""

@@ -55,6 +55,7 @@ def listed_words(reader: Reader, basis: Basis) -> Words | None:
         return None
     if isinstance(reader.source, Blocks):
         # In memory the core lists them by itself, without passing every word to Python.
+        reader.reporter.enter("counting words", reader.n_steps)
         data, limits = reader.source.data, (basis.n_prefixes, basis.n_suffixes)
         kinds = ((basis.occurrences, basis.max_prefix), ("anywhere", basis.max_suffix))
         prefixes, suffixes = (
