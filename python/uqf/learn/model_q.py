@@ -85,8 +85,8 @@ class ModelQ(BeliefQ):
         self,
         memory: BeliefMemory,
         sample: Trajectories,
-        reader: Reader,
         overview: Overview,
+        reader: Reader,
         learning_discount: float,
     ) -> BeliefPolicy:
         return self._plan(memory)
