@@ -106,3 +106,35 @@ def corridor(wrong, states=5):
         terminal=np.arange(states + 1) == states,
         horizon=30,
     )
+
+
+def t_maze(length=1):
+    """`reset` shows which way to turn at the end of a corridor of look-alike cells: forward, up, down.
+
+    Turning rightly pays 1, wrongly −0.5, and every other step −0.02. Observations: two cues, corridor, junction.
+    """
+    states = 2 * (length + 1) + 1
+    transitions, rewards = np.zeros((3, states, states)), np.full((3, states, states), -0.02)
+    looks, first = np.zeros((states, 4)), np.zeros((states, 4))
+    transitions[:, -1, -1] = looks[-1, 2] = first[-1, 2] = 1.0
+    for cue in range(2):
+        for place in range(length + 1):
+            state, junction = cue * (length + 1) + place, place == length
+            looks[state, 3 if junction else 2] = first[state, cue] = 1.0
+            transitions[0, state, state if junction else state + 1] = 1.0
+            for action in (1, 2):
+                transitions[action, state, -1 if junction else state] = 1.0
+                if junction:
+                    rewards[action, state, -1] = 1.0 if action - 1 == cue else -0.5
+    start = np.zeros(states)
+    start[[0, length + 1]] = 0.5
+    return uqf.TabularPOMDP(
+        transitions,
+        np.stack([looks] * 3),
+        rewards,
+        start,
+        0.97,
+        terminal=np.arange(states) == states - 1,
+        first_observations=first,
+        horizon=40,
+    )
