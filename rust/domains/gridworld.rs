@@ -51,7 +51,7 @@ enum Sensor {
     FeelsEachWall,
 }
 
-/// Reaching the goal pays 1 and ends the episode. A move into a wall stays put. The observation tells of
+/// Reaching the goal pays 1 and ends the episode. A move into a wall stays put. The observation shows
 /// the walls around the cell reached.
 pub struct Gridworld {
     map: &'static str,

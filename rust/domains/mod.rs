@@ -58,7 +58,7 @@ macro_rules! with_state {
 }
 
 impl World {
-    /// The world's arrays, where it has few enough states to write them down.
+    /// The world's arrays, where its states can be listed.
     pub fn tabular(&self) -> Option<Cow<'_, Tabular>> {
         match self {
             World::Tiger(tiger) => Some(Cow::Owned(tiger.tabular())),

@@ -2,7 +2,7 @@
 
 use crate::domains::rows::Rows;
 use crate::error::{Error, Result};
-use crate::memory::copied;
+use crate::reserve::copied;
 use crate::rng::Rng;
 use crate::simulate::environment::{Environment, Outcome};
 use crate::simulate::planning::Planning;
@@ -105,7 +105,7 @@ pub struct Tabular {
     transitions: Rows,
     observations: Rows,
     start: Rows,
-    first_observations: Option<Rows>,
+    first_observations: Option<Box<Rows>>,
     rewards: Rewards,
     terminal: Vec<bool>,
     pub(crate) action_names: Vec<String>,
@@ -136,7 +136,10 @@ impl Tabular {
             transitions: Rows::new(&model.transitions, states)?,
             observations: Rows::new(&model.observations, width)?,
             start: Rows::new(&model.start, states)?,
-            first_observations: model.first_observations.map(|all| Rows::new(&all, width)).transpose()?,
+            first_observations: model
+                .first_observations
+                .map(|all| Rows::new(&all, width).map(Box::new))
+                .transpose()?,
             rewards: model.rewards,
             terminal: model.terminal,
             action_names: numbered("action", model.n_actions),
@@ -156,7 +159,7 @@ impl Tabular {
             rewards: Rewards { values: copied(&self.rewards.values, "the rewards")?, ..self.rewards },
             start: self.start.dense()?,
             terminal: self.terminal.clone(),
-            first_observations: self.first_observations.as_ref().map(Rows::dense).transpose()?,
+            first_observations: self.first_observations.as_ref().map(|rows| rows.dense()).transpose()?,
         })
     }
 

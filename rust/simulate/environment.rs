@@ -36,6 +36,6 @@ pub trait Environment: Send + Sync {
     fn action_name(&self, action: usize) -> String;
     /// What an observation is called.
     fn observation_name(&self, observation: usize) -> String;
-    /// The state as a few lines of text, for replays.
+    /// The state as lines of text, for replays.
     fn render(&self, state: &Self::State) -> String;
 }

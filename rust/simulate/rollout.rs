@@ -2,10 +2,10 @@
 
 use crate::error::{Error, Result};
 use crate::parallel::{Ticker, map_blocks};
-use crate::recorded::Trajectories;
 use crate::rng::{Rng, mix64};
 use crate::simulate::environment::{Environment, Outcome};
 use crate::simulate::policy::Policy;
+use crate::trajectories::Trajectories;
 
 /// How many episodes a thread takes at a time. Small enough for Ctrl-C and for balance between threads,
 /// large enough that joining the blocks does not show.
@@ -109,8 +109,8 @@ pub fn rollout<E: Environment, P: Policy>(
     schedule.validate()?;
     let blocks = map_blocks(schedule.threads, schedule.episodes, block_of::<P>(), ticker, |episodes| {
         let mut probs = vec![0.0; environment.n_actions()];
-        let mut recorded = Trajectories::new();
-        recorded.reserve(episodes.len(), episodes.len() * schedule.horizon.min(128));
+        let steps = episodes.len() * schedule.horizon.min(128);
+        let mut recorded = Trajectories::new(episodes.len(), steps);
         for episode in episodes {
             let (first, terminated) = play(
                 environment,

@@ -7,6 +7,7 @@ from dataclasses import asdict
 from functools import cached_property
 from typing import ClassVar
 
+from uqf import ope
 from uqf.learn.learner import Learner
 from uqf.page.parts import document, figure, percent, signed, tiles
 from uqf.policies.policy import Policy
@@ -73,6 +74,12 @@ class Report(PartedReport):
     def expectations(self) -> Expectations:
         """What to expect."""
         return Expectations.of(self.study, self.frontier, self.seed)
+
+    @cached_property
+    def estimate(self) -> ope.Estimate:
+        """What the policy would earn, by the method that suits the held-out episodes."""
+        study = self.study
+        return ope.evaluate(study.policy, study.held_out, discount=study.discount, seed=self.seed)
 
     @cached_property
     def episodes(self) -> Episodes:

@@ -72,7 +72,7 @@ class Environment(World):
         return self.world.simulation(seed, episode)
 
     def tabular(self) -> TabularPOMDP:
-        """The same world as arrays, for exact computation; only worlds with few states have them."""
+        """The same world as arrays, for exact computation; only small worlds have them."""
         model = self.world.model()
         if model is None:
             raise ValueError(f"{self.name} has too many states to write down; only small worlds are tabular")
@@ -87,7 +87,7 @@ class Environment(World):
 
 
 def _array(name: str, values: ArrayLike, dimensions: Sequence[int], shape: str) -> NDArray[np.float64]:
-    array = np.ascontiguousarray(values, np.float64)
+    array = np.require(values, np.float64, ["C", "A"])
     if array.ndim not in dimensions:
         raise ValueError(f"{name} has shape {array.shape}: give {shape}")
     return array

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from uqf.episodes.trajectories import Trajectories
 from uqf.policies.policy import Policy
+from uqf.types import Record
 
 
 class Simulation(Protocol):
@@ -74,6 +75,39 @@ class World(ABC):
 
         It has the random stream of episode number `episode` of ``rollout(..., seed=seed)``.
         """
+
+    def schedule(
+        self,
+        policy: Policy | None,
+        episodes: int,
+        horizon: int | None,
+        seed: int,
+        epsilon: float = 0.0,
+        first: int = 0,
+    ) -> Record:
+        """What the core and `PlayedWorld.play` are given to play by, or an error that names the argument."""
+        if not isinstance(seed, (int, np.integer)) or not 0 <= seed < 2**64:
+            raise ValueError(f"seed = {seed!r}: give an integer from 0 to 2**64 - 1")
+        for name in ("n_actions", "n_observations"):
+            size = getattr(policy, name, None)
+            if isinstance(size, int) and size != getattr(self, name):
+                raise ValueError(f"policy has {name} = {size}, but {self.name} has {getattr(self, name)}")
+        length = self.horizon if horizon is None else operator.index(horizon)
+        if episodes < 1:
+            raise ValueError(f"episodes = {episodes}: give at least one")
+        if length < 1:
+            raise ValueError(f"horizon = {horizon}: give at least one step")
+        if not 0.0 <= epsilon <= 1.0:
+            raise ValueError(f"epsilon = {epsilon}: give a probability in [0, 1]")
+        if first < 0:
+            raise ValueError(f"first = {first}: give 0 or more")
+        return {
+            "episodes": operator.index(episodes),
+            "horizon": length,
+            "seed": int(seed),
+            "epsilon": float(epsilon),
+            "first": operator.index(first),
+        }
 
     def __repr__(self) -> str:
         return (

@@ -1,4 +1,4 @@
-"""Worlds of this package as Gymnasium environments, and episodes of Gymnasium environments."""
+"""Worlds of this package as Gymnasium environments."""
 
 from __future__ import annotations
 
@@ -9,12 +9,8 @@ import numpy as np
 from gymnasium.spaces import Discrete
 from gymnasium.vector import SyncVectorEnv
 
-from uqf.episodes.trajectories import Trajectories
-from uqf.evaluate import rollout
-from uqf.policies.policy import Policy
 from uqf.types import Raw, Record
 from uqf.worlds.environments import Environment
-from uqf.worlds.gymnasium.envs import Env
 from uqf.worlds.named import make
 
 
@@ -128,43 +124,3 @@ def gymnasium_vector_env(env: Environment, n: int, *, autoreset_mode: Raw = None
 def named_env(name: str, *, render_mode: str | None = None, **options: Raw) -> GymnasiumEnv:
     """What ``gymnasium.make("uqf/…")`` makes: `options` are those of `uqf.make`."""
     return GymnasiumEnv(make(name, **options), render_mode)
-
-
-def from_gymnasium(
-    gym_env: Env,
-    policy: Policy | None = None,
-    *,
-    episodes: int,
-    horizon: int | None = None,
-    epsilon: float = 0.0,
-    seed: int = 0,
-) -> Trajectories:
-    """Plays episodes in a Gymnasium environment and records them: `uqf.rollout` by another name.
-
-    `uqf.GymnasiumWorld` says how observations are coded, and that what `reset` shows becomes `first_observations`.
-
-    Parameters
-    ----------
-    gym_env : gymnasium.Env
-        Any with finitely many actions.
-    policy, episodes, horizon, epsilon, seed
-        As in `uqf.rollout`.
-
-    Returns
-    -------
-    Trajectories
-        The episodes, with `behavior_probs`.
-
-    Raises
-    ------
-    TypeError
-        If there are not finitely many actions, or of observations no columns can be made.
-
-    Examples
-    --------
-    >>> import gymnasium, uqf
-    >>> data = uqf.from_gymnasium(gymnasium.make("FrozenLake-v1"), episodes=10, seed=0)
-    >>> data.n_actions, data.n_observations
-    (4, 16)
-    """
-    return rollout(gym_env, policy, episodes=episodes, horizon=horizon, epsilon=epsilon, seed=seed)
