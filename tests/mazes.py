@@ -57,33 +57,6 @@ def cheese_maze():
     return uqf.TabularPOMDP(transitions, observations, rewards, elsewhere, 0.95, name="cheese maze")
 
 
-def cliff_columns(width=12, height=4):
-    """Along a cliff from the lower left to the lower right corner, seeing the column only.
-
-    Every step costs 1, a fall 100 and the way back to the start; the goal ends the episode.
-    """
-    cells, start, goal = width * height, width * (height - 1), width * height - 1
-    transitions, rewards = np.zeros((4, cells, cells)), np.full((4, cells, cells), -1.0)
-    for action, (down, right) in enumerate([(-1, 0), (0, 1), (1, 0), (0, -1)]):
-        for cell in range(cells):
-            row = min(max(cell // width + down, 0), height - 1)
-            column = min(max(cell % width + right, 0), width - 1)
-            falls = row == height - 1 and 0 < column < width - 1
-            arrived = start if falls else row * width + column
-            transitions[action, cell, arrived] = 1.0
-            rewards[action, cell, arrived] = -100.0 if falls else -1.0
-    looks = np.eye(width)[np.arange(cells) % width]
-    return uqf.TabularPOMDP(
-        transitions,
-        np.stack([looks] * 4),
-        rewards,
-        np.eye(cells)[start],
-        0.99,
-        terminal=np.arange(cells) == goal,
-        horizon=200,
-    )
-
-
 def corridor(wrong, states=5):
     """Left and right along a corridor with slips; the last room pays and ends. What is shown is wrong now and then."""
     transitions = np.zeros((2, states + 1, states + 1))

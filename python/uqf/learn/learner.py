@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -31,9 +31,6 @@ if TYPE_CHECKING:
 MAX_STEPS = 2_000_000
 
 History = Sequence[tuple[int, int]]
-
-#: The learner of either half of some episodes, 0 or 1, taught when it is first asked for.
-Taught = Callable[[int], "Learner"]
 
 
 class Learner(BaseEstimator):  # type: ignore[misc]

@@ -139,9 +139,7 @@ def test_what_reset_showed_long_ago_is_found():
     cue, actions = rng.integers(2, size=400), rng.integers(2, size=(400, 8))
     rewards = np.zeros((400, 8))
     rewards[:, -1] = actions[:, -1] == cue
-    test = uqf.markov_test(
-        steps_of(actions, rng.integers(2, size=(400, 8)), rewards, first_observations=cue)
-    )
+    test = uqf.markov_test(steps_of(actions, rng.integers(2, size=(400, 8)), rewards, first_observations=cue))
     assert not test.markov
     assert (test.findings[0].summary, test.findings[0].event) == ("the first observation", "rewards and ends")
 

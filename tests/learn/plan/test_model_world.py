@@ -46,4 +46,6 @@ def test_where_nothing_is_known_the_episode_ends_and_everything_is_shown_alike()
     np.testing.assert_allclose(world.transitions[0], [[0, 0.75, 0.25], [0, 0, 1], [0, 0, 1]])
     np.testing.assert_allclose(world.observations[0], [[0, 1], [0.5, 0.5], [0.5, 0.5]])
     np.testing.assert_allclose(world.start, [1, 0, 0])
-    assert uqf.estimate_return(world, None, episodes=2000, seed=0).mean == pytest.approx(1 + 0.9 * 3.75, abs=0.3)
+    assert uqf.estimate_return(world, None, episodes=2000, seed=0).mean == pytest.approx(
+        1 + 0.9 * 3.75, abs=0.3
+    )

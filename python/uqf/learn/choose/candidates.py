@@ -21,9 +21,9 @@ class Settings:
     sample_steps: int = 300_000
     """Learners are compared on about so many steps at most, drawn from all."""
     evidence: float = 2.0
-    """Standard errors by which a learner must be ahead of the favourite."""
+    """Standard errors by which a learner must be ahead to take the place of another."""
     short_discount: float = 0.5
-    """Discount of the gains that decide where none is seen at the discount of the task."""
+    """Discount of the gains that are compared where none is seen at the discount of the task."""
     planning_episodes: int = 200
     """Below so many episodes, models that need memory are not planned in: they are wrong in the same way."""
     states_per_observation: float = 2.0
@@ -31,46 +31,36 @@ class Settings:
     played_episodes: tuple[int, int] = (200, 1_000)
     """Episodes that a policy plays in a model, at least and at most."""
     played_steps: int = 100_000
-    """Steps that a policy plays in a model, about, if the episodes are as many."""
+    """Steps that it plays there, about, if the number of episodes allows."""
     world_cells: int = 5_000_000
     """Numbers of the largest model that is played in."""
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """A learner that takes part in the choice.
-
-    A learner that improves on the log is compared by what it gains on held-out episodes. One that plans is compared by
-    what it earns in models of held-out episodes; it may share the models of the favourite.
-    """
+    """A learner that takes part in the choice. All that are a `BeliefQ` share the favourite's models."""
 
     name: str
     """In `diagnostics_`."""
     make: Callable[[float, int], Learner]
-    """An unfitted learner, from the discount and the seed."""
+    """Unfitted, from the discount and the seed."""
     plans: bool = False
-    in_models_of: Callable[[BeliefQ], Learner] | None = None
-    """A fitted one, in the models of a fitted favourite; by default it is fitted to the episodes."""
+    """Compared by what it earns in models of held-out episodes, not by what it gains on these episodes."""
     on_observations: bool = False
     """Right where the last observation is a state, and considered only there."""
 
 
-#: It stays unless another is clearly better; its models judge plans.
+#: It holds the place until another is clearly better; plans are played in its models.
 FAVOURITE = Candidate("BeliefQ", lambda discount, seed: BeliefQ(discount, seed=seed))
 
-#: In the order in which they are tried: where time is short the last ones are left out.
-RIVALS = (
+#: In the order in which they challenge whoever holds the place; where time is short the last ones are left out.
+RIVALS: tuple[Candidate, ...] = (
     Candidate("ContextQ", lambda discount, seed: ContextQ(discount)),
     Candidate(
         "ContextQ, the next reward only", lambda discount, seed: ContextQ(discount, learning_discount=0.0)
     ),
     Candidate("LagQ", lambda discount, seed: LagQ(discount)),
     Candidate("SpectralQ", lambda discount, seed: SpectralQ(discount)),
-    Candidate(
-        "ModelQ",
-        lambda discount, seed: ModelQ(discount, seed=seed),
-        plans=True,
-        in_models_of=ModelQ.in_models_of,
-    ),
     Candidate("TableQ", lambda discount, seed: TableQ(discount), plans=True, on_observations=True),
+    Candidate("ModelQ", lambda discount, seed: ModelQ(discount, seed=seed), plans=True),
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 
 import numpy as np
 
@@ -13,12 +13,14 @@ from uqf.errors import UQFError
 from uqf.learn.belief_q import BeliefQ
 from uqf.learn.choose.candidates import FAVOURITE, Candidate, Settings
 from uqf.learn.choose.play import earned_in, models_to_play_in
+from uqf.learn.choose.shared_models import SharedModels
+from uqf.learn.improve.discounts import MIN_EPISODES
 from uqf.learn.improve.gain import MAX_DISCOUNT, Baseline, Gain, gain
 from uqf.learn.learner import Learner
 from uqf.policies.policy import logged_probs
 from uqf.reading.progress import Reporter, within
 from uqf.reading.release import give_back
-from uqf.reading.shards import Workers
+from uqf.reading.shards import Data, Workers
 from uqf.types import Record
 from uqf.worlds.environments import TabularPOMDP
 
@@ -29,26 +31,32 @@ class Result:
 
     candidate: Candidate
     gains: tuple[Gain, ...] = ()
-    """By discount, that of the task first; none if it was refused or not considered."""
-    difference: Gain | None = None
-    """Of a plan: what it earned more than the favourite in every model, (models,); None if nothing was played."""
+    """Of an episode, at the discount of the task and at the short one; none if it was refused or not considered."""
+    earned: FloatArray | None = None
+    """Mean return in every model of other episodes, (models,); None if it did not play."""
+    lead: Gain | None = None
+    """What it gained or earned more than whoever held the place before, whose name is `over`."""
+    over: str = ""
     problem: str | None = None
     """Why it was refused, or not considered."""
 
-    def ahead_of(self, favourite: Result, place: int = 0) -> Gain:
-        """What it earned more: in models if it played there, else as gains at the discount of this place."""
-        if self.difference is not None:
-            return self.difference
-        return Gain(self.gains[place].totals - favourite.gains[place].totals)
+    def more_than(self, holder: Result, evidence: float) -> Gain:
+        """In models if both played; else as gains, short ones where neither is seen to gain anything."""
+        if self.earned is not None and holder.earned is not None:
+            return Gain(self.earned - holder.earned)
+        seen = max(self.gains[0].evidence, holder.gains[0].evidence) > evidence
+        place = 0 if seen else 1
+        return Gain(self.gains[place].totals - holder.gains[place].totals)
 
-    def as_dict(self, favourite: Result, place: int) -> Record:
+    def as_dict(self, favourite: Result) -> Record:
         """Plain numbers, for `diagnostics_`; None where there is none."""
         found: Record = dict.fromkeys(("gain", "stderr", "difference", "evidence"))
         if self.gains:
-            found |= {"gain": self.gains[place].mean, "stderr": self.gains[place].stderr}
-            found["evidence"] = self.ahead_of(favourite, place).evidence
-        if self.difference is not None:
-            found["difference"] = self.difference.mean
+            found |= {"gain": self.gains[0].mean, "stderr": self.gains[0].stderr}
+        if self.earned is not None and favourite.earned is not None:
+            found["difference"] = float((self.earned - favourite.earned).mean())
+        if self.lead is not None:
+            found["evidence"] = self.lead.evidence
         return found | {"problem": self.problem}
 
 
@@ -72,33 +80,50 @@ class Comparison:
         self.directions = (0, 1) if abs(len(parts[0]) - len(parts[1])) <= 1 else (0,)
         #: By candidate and part, fitted when it is first needed.
         self.learner = cache(self._fitted)
-        self._probs = cache(
-            lambda candidate, part: logged_probs(self.learner(candidate, part).policy_, parts[1 - part])
-        )
         self._advantages = cache(self._measured)
         self._worlds = cache(self._models)
-        self._earned = cache(self._played)
+        self.earned = cache(self._played)
 
     def result(self, candidate: Candidate) -> Result:
-        """What the candidate gains, and if it plans what it earns more than the favourite in models."""
+        """What the candidate gains and, if it plans, what it earns in models; or why it was refused."""
         try:
-            gains = tuple(self._gain(candidate, place) for place in range(2))
-            return Result(candidate, gains, self._difference(candidate) if candidate.plans else None)
+            gains = self._gains(candidate)
+            return Result(candidate, gains, self.earned(candidate) if candidate.plans else None)
         except UQFError as problem:
             return Result(candidate, problem=str(problem))
+
+    def final(self, candidate: Candidate, data: Data) -> Learner:
+        """The candidate, fitted to all episodes."""
+        told = within(self.reporter.callback, candidate.name)
+        learner = candidate.make(self.discount, self.seed)
+        if self._shared is not None and isinstance(learner, BeliefQ):
+            return learner.go_on(self._shared.of_all, data, executor=self.executor, progress=told)
+        return learner.fit(data, executor=self.executor, progress=told)
+
+    @property
+    def noisy(self) -> bool:
+        """Whether held-out episodes chose models for the favourite in which a state may show anything."""
+        return self._favourite(0).noisy_
 
     def states_per_observation(self) -> float:
         """States of the largest of the favourite's models, for every observation that occurs."""
         states = max(family.n_features // len(family) for family in self._favourite(0).families_)
         return states / len(np.unique(self.parts[0].observations))
 
+    @cached_property
+    def _shared(self) -> SharedModels | None:
+        """The models of all candidates that act on beliefs; None if there are too few episodes to choose sizes by."""
+        if min(map(len, self.parts)) < MIN_EPISODES:
+            return None
+        told = within(self.reporter.callback, FAVOURITE.name)
+        return SharedModels(FAVOURITE.make(self.discount, self.seed), self.parts, self.executor, told)
+
     def _fitted(self, candidate: Candidate, part: int) -> Learner:
-        if candidate.in_models_of is not None:
-            return candidate.in_models_of(self._favourite(part))
-        stage = f"{candidate.name}, {('trial', 'second trial')[part]}"
-        learner = candidate.make(self.discount, self.seed).fit(
-            self.parts[part], executor=self.executor, progress=within(self.reporter.callback, stage)
-        )
+        learner, data = candidate.make(self.discount, self.seed), self.parts[part]
+        told = within(self.reporter.callback, f"{candidate.name}, {('trial', 'second trial')[part]}")
+        if self._shared is not None and isinstance(learner, BeliefQ):
+            return learner.go_on(self._shared.of(part), data, executor=self.executor, progress=told)
+        learner.fit(data, executor=self.executor, progress=told)
         give_back()
         return learner
 
@@ -107,13 +132,23 @@ class Comparison:
         assert isinstance(learner, BeliefQ)
         return learner
 
-    def _gain(self, candidate: Candidate, place: int) -> Gain:
-        """Per held-out episode, of all directions."""
-        totals = []
-        for part in self.directions:
-            probs, held_out = self._probs(candidate, part), self.parts[1 - part]
-            totals.append(gain(probs, self._advantages(part, place), held_out).totals)
-        return Gain(np.concatenate(totals))
+    def _gains(self, candidate: Candidate) -> tuple[Gain, ...]:
+        """By discount, per held-out episode of all directions."""
+        probs = [
+            logged_probs(self.learner(candidate, part).policy_, self.parts[1 - part])
+            for part in self.directions
+        ]
+        return tuple(
+            Gain(
+                np.concatenate(
+                    [
+                        gain(probs[part], self._advantages(part, place), self.parts[1 - part]).totals
+                        for part in self.directions
+                    ]
+                )
+            )
+            for place in range(2)
+        )
 
     def _measured(self, part: int, place: int) -> FloatArray:
         """Advantages of the steps that judge the learners of a part, at one of the discounts."""
@@ -123,18 +158,15 @@ class Comparison:
     def _models(self, part: int) -> list[TabularPOMDP]:
         return models_to_play_in(self._favourite(part), self.parts[part], self.settings)
 
-    def _played(self, candidate: Candidate, part: int) -> FloatArray:
-        """Mean return in the models of the other part, (models,)."""
-        worlds, policy = self._worlds(1 - part), self.learner(candidate, part).policy_
-        self.reporter.enter(f"{candidate.name}, {('play', 'second play')[part]}", len(worlds))
-        earned = []
-        for mean in earned_in(worlds, policy, self.seed, self.settings):
-            earned.append(mean)
-            self.reporter.advance(1)
-        return np.array(earned)
-
-    def _difference(self, candidate: Candidate) -> Gain | None:
+    def _played(self, candidate: Candidate) -> FloatArray | None:
+        """Mean return in the models of the other part, of all directions; None where they are too large to play in."""
         if not all(self._worlds(1 - part) for part in self.directions):
             return None
-        more = [self._earned(candidate, part) - self._earned(FAVOURITE, part) for part in self.directions]
-        return Gain(np.concatenate(more))
+        earned = []
+        for part in self.directions:
+            worlds, policy = self._worlds(1 - part), self.learner(candidate, part).policy_
+            self.reporter.enter(f"{candidate.name}, {('play', 'second play')[part]}", len(worlds))
+            for mean in earned_in(worlds, policy, self.seed, self.settings):
+                earned.append(mean)
+                self.reporter.advance(1)
+        return np.array(earned)

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from uqf.episodes.checks import probability
 from uqf.episodes.trajectories import Trajectories
 from uqf.errors import UQFError
-from uqf.learn.choose.candidates import FAVOURITE, RIVALS, Settings
+from uqf.learn.choose.candidates import FAVOURITE, RIVALS, Candidate, Settings
 from uqf.learn.choose.comparison import Comparison, Result
 from uqf.learn.choose.markov_test import MarkovTest, markov_test
 from uqf.learn.learner import Learner
 from uqf.policies.policy import Policy
 from uqf.reading.overview import Overview
-from uqf.reading.progress import Callback, within
+from uqf.reading.progress import Callback
 from uqf.reading.reader import Reader
 from uqf.reading.release import give_back
 from uqf.reading.shards import Data, Workers
@@ -45,11 +44,11 @@ def fit(
 ) -> Learner:
     """Tries the learners, keeps the one that suits the data, and fits it to all of them.
 
-    `BeliefQ` is the favourite. Another learner takes its place if its policy gains more on held-out episodes by two
-    standard errors. If none does, a plan takes its place (`ModelQ`; `TableQ` where the last observation is a state)
-    if it earns more by two standard errors in the models that `BeliefQ` learned from the held-out episodes. Plans are
-    considered where the last observation is a state (`uqf.markov_test`), or with at least 200 episodes and models
-    of at least two states for an observation.
+    `BeliefQ` is the favourite and holds the place. One after another, the other learners take the place if they are
+    better by two standard errors: a learner that improves on the log if its policy gains more on held-out episodes; a
+    plan (`TableQ` where the last observation is a state; `ModelQ`) if it earns more in the models that `BeliefQ`
+    learned from the held-out episodes. Plans are considered where the last observation is a state
+    (`uqf.markov_test`), or with at least 200 episodes and models of at least two states for an observation.
 
     Parameters
     ----------
@@ -98,83 +97,70 @@ def fit(
     parts = _split(Overview.read(reader, SETTINGS.sample_steps, seed).sample, holdout)
     test = markov_test(parts[0], seed=seed)
     comparison = Comparison(parts, discount, seed, SETTINGS, executor, reader.reporter)
-    results: list[Result] = []
+    results: dict[str, Result] = {}
+    holder: Result | None = None
     for candidate in (FAVOURITE, *RIVALS):
-        enough = any(one.gains for one in results)
-        if enough and seconds is not None and reader.reporter.seconds > seconds:
+        if holder is not None and seconds is not None and reader.reporter.seconds > seconds:
             break
-        problem = _not_planned(comparison, results, test) if candidate.plans else None
-        if candidate.on_observations and not test.markov:
-            problem = "the last observation is not known to be a state"
-        results.append(Result(candidate, problem=problem) if problem else comparison.result(candidate))
-    taken, place = best(results, SETTINGS.evidence)
-    trial = Trial(comparison.learner(taken.candidate, 0).policy_, *parts)
-    candidates = {one.candidate.name: one.as_dict(_favourite(results), place) for one in results}
-    why = f"{_why(taken, _favourite(results), place)} {test.verdict}"
-    del comparison
+        problem = _unsuitable(candidate, holder, test, comparison)
+        result = Result(candidate, problem=problem) if problem else comparison.result(candidate)
+        if holder is not None and candidate.plans and result.gains:
+            holder = replace(holder, earned=comparison.earned(holder.candidate))
+            results[holder.candidate.name] = holder
+        holder, result = challenged(holder, result, SETTINGS.evidence)
+        results[candidate.name] = result
+    if holder is None:
+        first = next(iter(results.values()))
+        raise UQFError(f"every learner was refused; the first said: {first.problem}")
+    trial = Trial(comparison.learner(holder.candidate, 0).policy_, *parts)
     if not reader.in_memory:
         give_back()
-    name = taken.candidate.name
-    chosen = taken.candidate.make(discount, seed).fit(
-        data, executor=executor, progress=within(progress, name)
-    )
+    chosen = comparison.final(holder.candidate, data)
     chosen.trial_ = trial
     chosen.diagnostics_["chosen"] = {
         "learner": type(chosen).__name__,
-        "why": why,
-        "candidates": candidates,
+        "why": f"{why(holder)} {test.verdict}",
+        "candidates": {name: one.as_dict(results[FAVOURITE.name]) for name, one in results.items()},
     }
     chosen.diagnostics_["markov_test"] = test.as_dict()
     return chosen
 
 
-def best(results: Sequence[Result], evidence: float) -> tuple[Result, int]:
-    """(the result that is taken, the place of the discount whose gains decided).
+def challenged(holder: Result | None, result: Result, evidence: float) -> tuple[Result | None, Result]:
+    """(who holds the place now, the result with its lead over who held it before).
 
-    The favourite stays unless others are ahead of it by so many standard errors; of those the one with the largest
-    mean is taken, and plans are asked only if no gain decided. If the one that is taken is not seen to gain anything,
-    the shorter discount decides: the noise of all later rewards is in a gain.
+    The place goes to whoever gains or earns more by so many standard errors. Whoever was refused does not challenge.
     """
-    favourite = _favourite(results)
-    judged = [one for one in results if one.gains and one is not favourite]
-    rivals = [one for one in judged if not one.candidate.plans]
-    improver, place = _largest(rivals, favourite, 0, evidence), 0
-    if improver.gains[0].evidence <= evidence:
-        short = _largest(rivals, favourite, 1, evidence)
-        if short.gains[1].evidence > evidence:
-            improver, place = short, 1
-    if improver is not favourite:
-        return improver, place
-    return _largest([one for one in judged if one.candidate.plans], favourite, 0, evidence), place
+    if not result.gains:
+        return holder, result
+    if holder is None:
+        return result, result
+    result = replace(result, lead=result.more_than(holder, evidence), over=holder.candidate.name)
+    return (result if result.lead.evidence > evidence else holder), result
 
 
-def _favourite(results: Sequence[Result]) -> Result:
-    """The favourite, or if the data refused it the first that they did not refuse."""
-    for one in results:
-        if one.gains:
-            return one
-    raise UQFError(f"every learner was refused; the first said: {results[0].problem}")
-
-
-def _largest(rivals: Sequence[Result], favourite: Result, place: int, evidence: float) -> Result:
-    """The rival that is ahead by most of those that are clearly ahead, or the favourite."""
-    ahead = [(one, one.ahead_of(favourite, place)) for one in rivals]
-    clearly = [(more.mean, number) for number, (_, more) in enumerate(ahead) if more.evidence > evidence]
-    return ahead[max(clearly)[1]][0] if clearly else favourite
-
-
-def _not_planned(comparison: Comparison, results: Sequence[Result], test: MarkovTest) -> str | None:
-    """Why no plan is considered, or None."""
-    settings = comparison.settings
-    favourite = results[0]
-    if not favourite.gains:
-        return f"{FAVOURITE.name}, in whose models plans are judged, was refused"
-    taken = best(results, settings.evidence)[0].candidate
-    if not taken.plans and taken is not FAVOURITE:
-        return f"{taken.name} gains more than {FAVOURITE.name}, whose models must miss something"
+def _unsuitable(
+    candidate: Candidate, holder: Result | None, test: MarkovTest, comparison: Comparison
+) -> str | None:
+    """Why the candidate is not considered, or None."""
+    if holder is None:
+        return None
+    if not candidate.plans:
+        seen = test.markov and not test.doubted
+        return "the last observation is a state: nothing else need be remembered" if seen else None
+    if holder.candidate.on_observations:
+        return (
+            f"{holder.candidate.name} plans on observations, and they are states: no model need remember more"
+        )
+    if not (holder.candidate is FAVOURITE or holder.candidate.plans):
+        return f"{holder.candidate.name} is better than {FAVOURITE.name}, whose models must miss something"
+    if candidate.on_observations and not test.markov:
+        return "the last observation is not known to be a state"
+    if candidate.on_observations and comparison.noisy:
+        return "models in which observations may be wrong predict held-out episodes better"
     if test.markov:
         return None
-    episodes = sum(map(len, comparison.parts))
+    settings, episodes = comparison.settings, sum(map(len, comparison.parts))
     if episodes < settings.planning_episodes:
         return f"{episodes} episodes: models of fewer than {settings.planning_episodes} are wrong in the same way"
     states = comparison.states_per_observation()
@@ -186,32 +172,24 @@ def _not_planned(comparison: Comparison, results: Sequence[Result], test: Markov
     return None
 
 
-def _why(taken: Result, favourite: Result, place: int) -> str:
+def why(holder: Result) -> str:
     """The choice in a sentence."""
-    name = taken.candidate.name
-    if taken.difference is not None:
-        more = taken.difference
+    name, lead, gain = holder.candidate.name, holder.lead, holder.gains[0]
+    if lead is not None and holder.earned is not None:
         return (
-            f"{name} plans ahead. In {len(more.totals)} models that were learned from other episodes its plan earned "
-            f"{more.mean:.4g} an episode more than {favourite.candidate.name} did, {more.evidence:.1f} times the "
-            "standard error."
+            f"{name} plans ahead: in {len(lead.totals)} models that were learned from other episodes it earned "
+            f"{lead.mean:.4g} an episode more than {holder.over}, {lead.evidence:.1f} times the standard error."
         )
-    gain = taken.gains[place]
-    why = (
-        f"{name} gains {gain.mean:.4g} ± {gain.stderr:.2g} an episode over the logged actions on {len(gain.totals):,} "
-        "held-out episodes, changing one step at a time"
+    if lead is not None:
+        return (
+            f"{name} would have earned {lead.mean:.4g} more than {holder.over} in each of {len(lead.totals):,} "
+            f"held-out episodes, changing one logged action at a time: {lead.evidence:.1f} times the standard error."
+        )
+    return (
+        f"{name} would have earned {gain.mean:.4g} ± {gain.stderr:.2g} more than the log in each of "
+        f"{len(gain.totals):,} held-out episodes, changing one logged action at a time, and no other learner is "
+        "clearly better."
     )
-    if taken is favourite:
-        why += ", and no other learner is clearly better."
-    else:
-        more = taken.ahead_of(favourite, place)
-        why += (
-            f"; that is {more.mean:.4g} more than {favourite.candidate.name}, {more.evidence:.1f} times the standard "
-            "error."
-        )
-    if place > 0:
-        why += " Rewards count by half for every step of delay: with later ones nothing is seen."
-    return why
 
 
 def _split(sample: Trajectories, holdout: float) -> tuple[Trajectories, Trajectories]:
