@@ -47,7 +47,10 @@ def gains(*means, stderr=1.0, seed=0, episodes=400):
     return tuple(Gain(mean + noise) for mean in means)
 
 
-OTHER, PLAN = (next(one for one in RIVALS if one.plans is plans) for plans in (False, True))
+OTHER, PLAN, TABLE = (
+    next(one for one in RIVALS if (one.plans, one.on_observations) == kind)
+    for kind in ((False, False), (True, False), (True, True))
+)
 
 
 def taken(*results):
@@ -69,8 +72,8 @@ def test_the_favourite_stays_unless_a_gain_is_larger_by_two_standard_errors():
 
 
 def test_a_gain_on_one_episode_says_nothing():
-    one = Result(FAVOURITE, gains(9.0, 9.0, episodes=1)), Result(OTHER, gains(90.0, 90.0, episodes=1))
-    assert taken(*one) == "BeliefQ"
+    one, other = ((Gain(np.array([mean])),) * 2 for mean in (9.0, 90.0))
+    assert taken(Result(FAVOURITE, one), Result(OTHER, other)) == "BeliefQ"
 
 
 def test_the_shorter_discount_decides_where_no_gain_is_seen():
@@ -95,6 +98,14 @@ def test_a_plan_takes_the_place_if_it_earns_more_in_models_by_two_standard_error
     assert taken(favourite, plan) == (PLAN.name if wins else "BeliefQ")
     _, told = challenged(favourite, plan, 2.0)
     assert told.as_dict(favourite)["difference"] == pytest.approx(np.mean(more))
+
+
+@pytest.mark.parametrize(("more", "wins"), [([0.0, 0.0], True), ([-1.0, 0.5], True), ([-1.0, -1.1], False)])
+def test_where_observations_are_states_a_plan_on_them_must_only_not_be_clearly_worse(more, wins):
+    favourite = Result(FAVOURITE, gains(9.0, 9.0), np.zeros(2))
+    assert taken(favourite, Result(TABLE, gains(0.0, 0.0), np.array(more))) == (
+        TABLE.name if wins else "BeliefQ"
+    )
 
 
 def test_a_plan_that_cannot_be_played_is_compared_by_its_gain():
@@ -128,11 +139,12 @@ def test_a_plan_is_taken_where_one_step_of_improvement_is_not_enough():
     assert "not known to be a state" in told["candidates"]["TableQ"]["problem"]
 
 
-def test_where_the_last_observation_is_a_state_few_episodes_suffice_to_plan():
-    world = corridor(0.0, states=8)
-    learner = uqf.fit(uqf.rollout(world, episodes=150, seed=0), discount=0.9)
+def test_where_the_last_observation_is_a_state_memories_are_not_compared_and_few_episodes_suffice_to_plan():
+    learner = uqf.fit(uqf.rollout(corridor(0.0), episodes=150, seed=0), discount=0.9)
+    told = learner.diagnostics_["chosen"]["candidates"]
     assert learner.diagnostics_["markov_test"]["markov"]
-    assert learner.diagnostics_["chosen"]["learner"] in ("TableQ", "ModelQ")
+    assert "nothing else need be remembered" in told["ContextQ"]["problem"]
+    assert told["TableQ"]["problem"] is None and told["TableQ"]["difference"] is not None
 
 
 def test_models_of_few_episodes_judge_no_plan():

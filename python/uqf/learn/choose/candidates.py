@@ -55,10 +55,10 @@ FAVOURITE = Candidate("BeliefQ", lambda discount, seed: BeliefQ(discount, seed=s
 
 #: In the order in which they challenge whoever holds the place; where time is short the last ones are left out.
 RIVALS: tuple[Candidate, ...] = (
-    Candidate("ContextQ", lambda discount, seed: ContextQ(discount)),
     Candidate(
         "ContextQ, the next reward only", lambda discount, seed: ContextQ(discount, learning_discount=0.0)
     ),
+    Candidate("ContextQ", lambda discount, seed: ContextQ(discount)),
     Candidate("LagQ", lambda discount, seed: LagQ(discount)),
     Candidate("SpectralQ", lambda discount, seed: SpectralQ(discount)),
     Candidate("TableQ", lambda discount, seed: TableQ(discount), plans=True, on_observations=True),

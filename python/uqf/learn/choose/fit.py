@@ -46,9 +46,10 @@ def fit(
 
     `BeliefQ` is the favourite and holds the place. One after another, the other learners take the place if they are
     better by two standard errors: a learner that improves on the log if its policy gains more on held-out episodes; a
-    plan (`TableQ` where the last observation is a state; `ModelQ`) if it earns more in the models that `BeliefQ`
-    learned from the held-out episodes. Plans are considered where the last observation is a state
-    (`uqf.markov_test`), or with at least 200 episodes and models of at least two states for an observation.
+    plan (`ModelQ`) if it earns more in the models that `BeliefQ` learned from the held-out episodes. Where the last
+    observation is a state (`uqf.markov_test`), `TableQ` takes the place unless it earns less there by two standard
+    errors. Elsewhere plans are considered with at least 200 episodes and models of at least two states for an
+    observation.
 
     Parameters
     ----------
@@ -129,14 +130,16 @@ def fit(
 def challenged(holder: Result | None, result: Result, evidence: float) -> tuple[Result | None, Result]:
     """(who holds the place now, the result with its lead over who held it before).
 
-    The place goes to whoever gains or earns more by so many standard errors. Whoever was refused does not challenge.
+    The place goes to whoever gains or earns more by so many standard errors; to a plan on observations, which is
+    considered only where these are states, unless it earns less by as many. Whoever was refused does not challenge.
     """
     if not result.gains:
         return holder, result
     if holder is None:
         return result, result
     result = replace(result, lead=result.more_than(holder, evidence), over=holder.candidate.name)
-    return (result if result.lead.evidence > evidence else holder), result
+    needed = -evidence if result.candidate.on_observations else evidence
+    return (result if result.lead.evidence > needed else holder), result
 
 
 def _unsuitable(
