@@ -41,6 +41,8 @@ class Begun:
 
     models: Models
     discount: LearningDiscount
+    finished: bool = False
+    """Whether the models are taken as they are, and only the policy is learned from the episodes."""
 
 
 @dataclass(eq=False, repr=False)
@@ -155,7 +157,8 @@ class BeliefQ(Learner):
             train, test = (half.first(training.compared_steps) for half in sample.halves)
             models = trainer.compared(train, test)
             discounts = chosen_discounts(models, train, test, self._discounts(), settings, self.threads)
-        models = trainer.finished(models)
+        if kept is None or not kept.finished:
+            models = trainer.finished(models)
         observations, actions = trainer.layouts[-1].shared
         for task, (learner, reader, overview) in enumerate(zip(learners, readers, overviews, strict=True)):
             memory = models.memory(reader.source.n_actions, task)

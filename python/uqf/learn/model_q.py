@@ -22,8 +22,8 @@ class ModelQ(BeliefQ):
 
     An action is worth what it would be worth if the state were known from the next step on (QMDP), on average over the
     belief and over all models. Where the models are right this is much better than improving the logging policy; where
-    they are not it can be worse than chance, and nothing in the values shows it. `uqf.fit` takes it only if all models
-    of other episodes agree that it is better (`uqf.learn.choose.rehearsal`).
+    they are not it can be worse than chance, and nothing in the values shows it. `uqf.fit` takes it only if it
+    earns more in models of other episodes.
 
     Parameters
     ----------
@@ -61,20 +61,6 @@ class ModelQ(BeliefQ):
         self.temperature = temperature
         self.seed = seed
         self.threads = threads
-
-    @classmethod
-    def in_models_of(cls, learner: BeliefQ) -> ModelQ:
-        """Plans in the models that another learner has trained."""
-        planner = cls(
-            learner.discount,
-            states=learner.states,
-            models=learner.models,
-            seed=learner.seed,
-            threads=learner.threads,
-        )
-        planner.policy_ = planner._plan(BeliefMemory(learner.families_, learner.policy_.n_actions))
-        planner._kept = learner._kept
-        return planner
 
     def _discounts(self) -> list[float]:
         return [min(probability("discount", self.discount), MAX_DISCOUNT)]
