@@ -50,11 +50,12 @@ if TYPE_CHECKING:
     from uqf.learn.uqf import UQF as UQF
     from uqf.logs.arrow import from_arrow as from_arrow
     from uqf.logs.columns import LogColumns as LogColumns
+    from uqf.logs.convert import convert as convert
     from uqf.logs.log import iter_log as iter_log
     from uqf.logs.log import log_problems as log_problems
     from uqf.logs.log import read_log as read_log
     from uqf.logs.log import read_parquet as read_parquet
-    from uqf.logs.parquet_shards import Shards as Shards
+    from uqf.reading.parquet_shards import Shards as Shards
     from uqf.logs.problems import LogProblem as LogProblem
     from uqf.policies.batches import batch as batch
     from uqf.policies.policy import AutomatonPolicy as AutomatonPolicy
@@ -163,13 +164,14 @@ _ON_REQUEST = {
     "from_minari": ("uqf.worlds.gymnasium.minari", "gym"),
     "dask_shards": ("uqf.reading.cluster", "dask"),
     "LogColumns": ("uqf.logs.columns", None),
+    "convert": ("uqf.logs.convert", None),
     "from_arrow": ("uqf.logs.arrow", None),
     "iter_log": ("uqf.logs.log", None),
     "log_problems": ("uqf.logs.log", None),
     "LogProblem": ("uqf.logs.problems", None),
     "read_log": ("uqf.logs.log", None),
     "read_parquet": ("uqf.logs.log", None),
-    "Shards": ("uqf.logs.parquet_shards", None),
+    "Shards": ("uqf.reading.parquet_shards", None),
 }
 
 _register()

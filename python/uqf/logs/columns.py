@@ -6,7 +6,6 @@ import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
-from typing import Protocol
 
 import pyarrow as pa
 
@@ -78,7 +77,7 @@ class LogColumns:
         """The same, with the columns of a codebook where nothing was said about the observation."""
         if codebook is not None and self.action_bins is not None:
             raise ValueError(
-                f"action_bins = {self.action_bins}, but the codebook tells what actions are: leave out one of both"
+                f"action_bins = {self.action_bins}, but the codebook says what actions are: leave out one of both"
             )
         cells = codebook is not None and codebook.observation_names is None and codebook.columns_
         return replace(self, observation=cells) if cells and self.observation is None else self
@@ -127,17 +126,6 @@ USUAL = {
     "terminated": ("terminated",),
     "first_observation": ("first_observation",),
 }
-
-
-class Source(Protocol):
-    """A log that can be read from its beginning any number of times, a table at a time."""
-
-    @property
-    def schema(self) -> pa.Schema:
-        """Columns and types."""
-
-    def tables(self, rows: int, names: list[str]) -> Iterator[pa.Table]:
-        """The named columns, at most `rows` rows at a time."""
 
 
 def is_list(kind: pa.DataType) -> bool:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from uqf.errors import shortened
-from uqf.logs.columns import BY_BINS, Layout, Source
-from uqf.logs.text_values import MESSY, NUMBERS, TextColumn
-from uqf.logs.values import is_text
-from uqf.types import Raw
+from uqf.errors import FileFormatError, shortened
+from uqf.logs.columns import BY_BINS
+from uqf.logs.notation import Mask, Text
+from uqf.logs.rows import Rows, array, first_of_each, is_number, is_text
 
 #: Names under which others keep what we look for, by role.
 LOOKS_LIKE = {
@@ -24,9 +24,6 @@ LOOKS_LIKE = {
 
 #: Characters of an example.
 EXAMPLE = 60
-
-#: Rows that are looked at together.
-ROWS = 100_000
 
 CLEANED = "with clean=True (--clean) "
 CUT = CLEANED + "episodes are cut before the first of them"
@@ -77,164 +74,176 @@ class LogProblem:
         return f"column {self.column!r}: {count}{self.what}{place}; {self.remedy}"
 
 
-@dataclass
 class Diagnosis:
-    """What one reading of a log with one row per step finds."""
+    """What is wrong with a log that has one row per step, and what the text of its columns stands for.
 
-    layout: Layout
-    found: dict[tuple[str, str], LogProblem] = field(default_factory=dict)
-    text: dict[str, TextColumn] = field(default_factory=dict)
-    seen: dict[object, int] = field(default_factory=dict)
-    """Number of the episode by id."""
-    steps: set[tuple[object, object]] = field(default_factory=set)
-    """Episode and time of every step, if a column tells the time."""
-    last: object = None
-    row: int = 0
+    `others` are the names of columns that are not read.
+    """
 
-    @classmethod
-    def of(cls, source: Source, layout: Layout) -> Diagnosis:
-        """Of a whole log."""
-        made = cls(layout)
-        for table in source.tables(ROWS, layout.columns):
-            made._take(table)
-            made.row += table.num_rows
-        # Whoever wrote decimal commas in one column wrote them in the others.
-        if any(text.comma_is_decimal for text in made.text.values()):
-            for text in made.text.values():
-                text.comma_is_decimal = not text.comma_is_thousands
-        made._judge_text()
-        made._look_around(source.schema.names)
-        return made
+    def __init__(self, rows: Rows, others: list[str]) -> None:
+        self.rows, self.layout, self.found = rows, rows.layout, list[LogProblem]()
+        self.unreadable: list[LogProblem] = []
+        """Those of text that no cleaning can read."""
+        self.columns = {name: rows.table.column(name).combine_chunks() for name in self.layout.columns}
+        for name, values in self.columns.items():
+            if pa.types.is_dictionary(values.type):
+                self.columns[name] = values.dictionary_decode()
+        identifying = (self.layout.names["episode"], self.layout.names.get("time"))
+        self.text = {
+            name: Text(values)
+            for name, values in self.columns.items()
+            if is_text(values.type) and name not in identifying
+        }
+        self.marks = self._decimal_marks()
+        for name, values in self.columns.items():
+            self._missing(name, values)
+            self._numbers(name, values)
+        for name, text in self.text.items():
+            self._judge_text(name, text)
+        self._order()
+        self._look_around(others)
 
     @property
     def problems(self) -> list[LogProblem]:
         """All of them, severe ones first."""
-        return sorted(self.found.values(), key=lambda one: (not one.severe, one.column))
+        return sorted(self.found, key=lambda one: (not one.severe, one.column))
 
-    def _add(
-        self,
-        column: str,
-        what: str,
-        wrong: NDArray[np.bool_],
-        values: pa.ChunkedArray,
-        remedy: str,
-        severe: bool = True,
-    ) -> None:
-        places = np.flatnonzero(wrong)
-        if len(places) == 0:
-            return
-        rows = tuple(int(self.row + place) for place in places[:3])
-        example = values[int(places[0])].as_py() if values is not None else None
-        known = self.found.get((column, what))
-        if known is None:
-            told = "" if example is None else _quoted(example)
-            self.found[column, what] = LogProblem(column, what, len(places), rows, told, remedy, severe)
-        else:
-            count, rows = known.count + len(places), (known.rows + rows)[:3]
-            self.found[column, what] = replace(known, count=count, rows=rows)
+    def _add(self, column: str, what: str, wrong: Mask, remedy: str, *, severe: bool = True) -> LogProblem | None:
+        """Adds a problem of the rows where `wrong` is true, if there are any."""
+        first = np.flatnonzero(wrong)
+        if len(first) == 0:
+            return None
+        value = self.columns[column][int(first[0])].as_py()
+        example = "" if value is None or value != value else shortened(repr(value), EXAMPLE)
+        places = tuple(self.rows.place(row) for row in first[:3])
+        self.found.append(LogProblem(column, what, len(first), places, example, remedy, severe))
+        return self.found[-1]
 
-    def _take(self, table: pa.Table) -> None:
-        names = self.layout.names
-        for name in table.column_names:
-            values = table.column(name).combine_chunks()
-            if pa.types.is_dictionary(values.type):
-                values = values.dictionary_decode()
-            missing = values.is_null(nan_is_null=True).to_numpy(zero_copy_only=False)
-            if is_text(values.type):
-                self.text.setdefault(name, TextColumn()).take(values, self.row)
-            if name in (names["action"], names["reward"], names.get("behavior_prob")):
-                self._add(name, "missing values", missing, None, CUT)
-            elif name in (names["episode"], names.get("time")):
-                self._add(name, "missing values", missing, None, CLEANED + "these rows are left out")
-            elif name in self.layout.observed:
+    # --- columns of any type ---
+
+    def _missing(self, name: str, values: pa.Array) -> None:
+        names, text = self.layout.names, self.text.get(name)
+        missing = array(values.is_null(nan_is_null=True))
+        nothing = missing if text is None else missing | text.rows(text.words["nothing"])
+        if name in (names["reward"], names.get("behavior_prob")):
+            self._add(name, "missing values", nothing, CUT)
+        elif name == names["action"]:
+            self._add(name, "missing values", missing if text and text.has_names else nothing, CUT)
+        elif name in (names["episode"], names.get("time")):
+            self._add(name, "missing values", missing, CLEANED + "these rows are left out")
+        elif name in self.layout.observed:
+            if text is None or text.has_names or not text.numbers.any() or not (nothing & ~missing).any():
                 remedy = "missing is read as a value of its own"
-                self._add(name, "missing values", missing, None, remedy, severe=False)
-            self._numbers(name, values)
-        self._order(table)
+                self._add(name, "missing values", missing, remedy, severe=False)
+            else:
+                self._add(name, "missing values", nothing, CLEANED + "missing is a value of its own")
 
-    def _numbers(self, name: str, values: pa.ChunkedArray) -> None:
+    def _numbers(self, name: str, values: pa.Array) -> None:
         names = self.layout.names
-        if not (pa.types.is_floating(values.type) or pa.types.is_integer(values.type)):
+        if not is_number(values.type):
             return
-        numbers = np.asarray(values.cast(pa.float64()).to_numpy(zero_copy_only=False))
+        numbers = array(values.cast(pa.float64()))
         if name == names["reward"]:
-            self._add(name, "infinite numbers", np.isinf(numbers), values, CUT)
+            self._add(name, "infinite numbers", np.isinf(numbers), CUT)
         if name == names.get("behavior_prob"):
             outside = (numbers <= 0) | (numbers > 1)
-            remedy = "give numbers above 0 and up to 1"
-            self._add(name, "numbers that are no probability", outside, values, remedy)
+            self._add(name, "numbers that are no probability", outside, "give numbers above 0 and up to 1")
         if name == names["action"] and self.layout.action_bins is None:
             odd = np.isfinite(numbers) & ((numbers != np.floor(numbers)) | (numbers < 0))
             remedy = f"cut them into cells with {BY_BINS}, or give whole numbers from 0 on or names"
-            self._add(name, "numbers that are no codes", odd, values, remedy)
+            self._add(name, "numbers that are no codes", odd, remedy)
         elif name == names["action"]:
-            self._add(name, "infinite numbers", np.isinf(numbers), values, CUT)
+            self._add(name, "infinite numbers", np.isinf(numbers), CUT)
 
-    def _order(self, table: pa.Table) -> None:
+    def _order(self) -> None:
         names = self.layout.names
-        ids = table.column(names["episode"]).to_pylist()
-        times = table.column(names["time"]).to_pylist() if "time" in names else None
-        returning, repeated = np.zeros((2, len(ids)), np.bool_)
-        for place, identity in enumerate(ids):
-            if identity is None or identity != identity:
-                continue
-            if times is not None:
-                step = (identity, times[place])
-                repeated[place] = step in self.steps
-                self.steps.add(step)
-            elif identity != self.last:
-                returning[place] = identity in self.seen
-                self.seen.setdefault(identity, len(self.seen))
-            self.last = identity
-        remedy = "sort the log by episode, or name the column that tells the time (--columns time=…)"
-        identities = table.column(names["episode"])
-        self._add(names["episode"], "episodes that come back", returning, identities, remedy)
-        if times is not None:
-            remedy = CLEANED + "the first row of each is kept"
-            self._add(names["time"], "duplicate steps", repeated, table.column(names["time"]), remedy)
+        ids = self.columns[names["episode"]]
+        known = np.flatnonzero(~array(ids.is_null(nan_is_null=True)))
+        numbers = array(ids.take(pa.array(known)).dictionary_encode().indices)
+        wrong = np.zeros(len(ids), np.bool_)
+        if "time" in names:
+            wrong[known] = ~first_of_each(numbers * np.int64(len(ids)) + self._times()[known])
+            self._add(names["time"], "duplicate steps", wrong, CLEANED + "the first row of each is kept")
+            return
+        starts = np.flatnonzero(np.diff(numbers, prepend=-1))
+        wrong[known[starts]] = ~first_of_each(numbers[starts])
+        remedy = "sort the log by episode, or name the column of the time (--columns time=…)"
+        self._add(names["episode"], "episodes that come back", wrong, remedy)
 
-    def _judge_text(self) -> None:
-        names = self.layout.names
+    def _times(self) -> NDArray[np.int64]:
+        """A number for every time."""
+        return np.asarray(times_as_numbers(self.columns[self.layout.names["time"]]))
+
+    # --- columns of text ---
+
+    def _decimal_marks(self) -> dict[str, str | None]:
+        """The decimal mark of every column of numbers in text; None where its numbers do not say.
+
+        What a column leaves open the others decide: whoever wrote decimal commas in one wrote them in all.
+        """
+        names, marks = self.layout.names, dict[str, str | None]()
+        numeric = (names["reward"], names.get("behavior_prob"))
         for name, text in self.text.items():
-            if name in (names["reward"], names.get("behavior_prob")):
-                self._messy_numbers(name, text)
-                for kind in ("name", "truth", "yes or no"):
-                    self._text(name, kind, "values that are no numbers", "give numbers")
-                self._text(name, "nothing", "missing values", CUT)
-            elif name == names.get("terminated"):
-                self._text(name, "yes or no", "answers of yes or no", CLEANED + "yes is true")
-                for kind in ("name", *NUMBERS[1:]):
-                    self._text(name, kind, "values that are neither true nor false", "give true or false")
-            elif name == names["action"] or name in self.layout.observed:
-                others = any(text.counts[kind] for kind in ("name", "truth", "yes or no"))
-                if others and any(text.counts[kind] for kind in NUMBERS):
-                    for kind in NUMBERS:
-                        self._text(name, kind, "numbers among names", CLEANED + "all are taken for names")
-                elif not others:
-                    self._messy_numbers(name, text)
-                    if any(text.counts[kind] for kind in NUMBERS):
-                        own = CLEANED + "missing is a value of its own"
-                        remedy = CUT if name == names["action"] else own
-                        self._text(name, "nothing", "missing values", remedy)
+            if name == names.get("terminated") or (text.has_names and name not in numeric):
+                continue
+            decided = [mark for mark, cells in text.decisive.items() if cells.any()]
+            marks[name] = decided[0] if len(decided) == 1 else None
+        evidence = {mark for mark in marks.values() if mark is not None}
+        if any(_has_fractions(values) for values in self.columns.values()):
+            evidence.add(".")
+        for name, mark in marks.items():
+            text = self.text[name]
+            if mark is None and not all(cells.any() for cells in text.decisive.values()):
+                open_case = "." if not text.doubtful.any() else None
+                marks[name] = next(iter(evidence)) if len(evidence) == 1 else open_case
+        return marks
 
-    def _messy_numbers(self, name: str, text: TextColumn) -> None:
-        words = ("commas in thousands", "decimal commas", "currency signs")
-        for kind, what in zip(MESSY, words, strict=True):
-            if kind == "thousands" and text.comma_is_decimal:
-                what = "decimal commas"
-            remedy = CLEANED + "they are read as numbers"
-            if name == self.layout.names["action"] and self.layout.action_bins is None:
-                remedy += f", and with {BY_BINS} these are cut into cells"
-            self._text(name, kind, what, remedy)
+    def _judge_text(self, name: str, text: Text) -> None:
+        names, words = self.layout.names, text.words
+        if name in (names["reward"], names.get("behavior_prob")):
+            others = words["name"] | words["truth"] | words["yes or no"]
+            self._unreadable(name, "values that are no numbers", text.rows(others), "give numbers")
+            self._notation(name, text)
+        elif name == names.get("terminated"):
+            self._add(name, "answers of yes or no", text.rows(words["yes or no"]), CLEANED + "yes is true")
+            neither = words["name"] | (text.numbers & ~text.is_truth)
+            what = "values that are neither true nor false"
+            self._unreadable(name, what, text.rows(neither), "give true or false")
+        elif text.has_names:
+            remedy = CLEANED + "all are taken for names"
+            self._add(name, "numbers among names", text.rows(text.numbers), remedy)
+        else:
+            self._notation(name, text)
 
-    def _text(self, name: str, kind: str, what: str, remedy: str) -> None:
-        text = self.text[name]
-        if text.counts[kind]:
-            known = self.found.get((name, what))
-            count = text.counts[kind] + (known.count if known else 0)
-            rows = tuple(sorted((*text.rows[kind], *(known.rows if known else ())))[:3])
-            example = known.example if known and known.example else _quoted(text.examples[kind])
-            self.found[name, what] = LogProblem(name, what, count, rows, example, remedy, True)
+    def _unreadable(self, name: str, what: str, wrong: Mask, remedy: str) -> None:
+        problem = self._add(name, what, wrong, remedy)
+        self.unreadable += [problem] if problem else []
+
+    def _notation(self, name: str, text: Text) -> None:
+        """Numbers that are not written as programs write them."""
+        point, comma = (text.rows(text.decisive[mark]) for mark in ".,")
+        mark, remedy = self.marks[name], "write all numbers of the column in one notation"
+        if point.any() and comma.any():
+            fewer = point if point.sum() < comma.sum() else comma
+            self._unreadable(name, f"numbers with a decimal {'point' if fewer is point else 'comma'} among others", fewer, remedy)
+            return
+        if mark is None:
+            remedy = "no other number of the log says whether the comma parts thousands: write it without"
+            self._unreadable(name, "numbers that can be read in two ways", text.rows(text.doubtful), remedy)
+            return
+        if len(text.currencies) > 1:
+            what = f"numbers in {' and '.join(sorted(text.currencies))}"
+            self._unreadable(name, what, text.rows(text.currency & text.numbers), "give one currency")
+        elif text.percent.any() and (text.numbers & ~text.percent)[text.codes][text.as_numbers(mark) != 0].any():
+            what = "numbers with a percent sign among others"
+            self._unreadable(name, what, text.rows(text.percent), "write it with all of them, or with none")
+        remedy = CLEANED + "they are read as numbers"
+        if name == self.layout.names["action"] and self.layout.action_bins is None:
+            remedy += f", and with {BY_BINS} these are cut into cells"
+        left = text.numbers & ~text.plain
+        for what, cells in text.unusual(mark).items():
+            self._add(name, what, text.rows(left & cells), remedy)
+            left &= ~cells
 
     def _look_around(self, columns: list[str]) -> None:
         """Columns that nobody named but that look like something we know, or that cannot be used."""
@@ -243,7 +252,7 @@ class Diagnosis:
                 "propensities of numbers, not of cells",
                 "they are not used; the behaviour is estimated",
             )
-            self.found[name, what] = LogProblem(name, what, 0, (), "", remedy, False)
+            self.found.append(LogProblem(name, what, 0, (), "", remedy, False))
         for role, usual in LOOKS_LIKE.items():
             mapped = role in self.layout.names or (
                 role == "first_observation" and self.layout.first_observation
@@ -254,9 +263,43 @@ class Diagnosis:
             if alike and not mapped and not set(alike) & set(self.layout.dropped):
                 remedy = f"if it is, say --columns {role}={alike[0]} or LogColumns({role}={alike[0]!r})"
                 what = f"looks like `{role}`, but is not used"
-                self.found[alike[0], what] = LogProblem(alike[0], what, 0, (), "", remedy, False)
+                self.found.append(LogProblem(alike[0], what, 0, (), "", remedy, False))
 
 
-def _quoted(value: Raw) -> str:
-    """A value as it would be written, as far as a line holds it."""
-    return shortened(repr(value), EXAMPLE)
+def refuse_mixtures(rows: Rows) -> None:
+    """Raises FileFormatError where actions or observations of a CSV file are neither plain numbers nor names.
+
+    Only for CSV: a column of any other format has the type that its writer gave it.
+    """
+    for name in (rows.layout.names["action"], *rows.layout.observed):
+        values = rows.table.column(name).combine_chunks()
+        if not is_text(values.type):
+            continue
+        text = Text(values)
+        others = np.append(~text.numbers[:-1], False)
+        if not text.numbers.any():
+            continue
+        if others.any():
+            first = sorted(int(np.argmax(text.rows(one))) for one in (text.numbers, others))
+            one, other = (f"row {rows.place(row)} has {values[row].as_py()!r}" for row in first)
+            raise FileFormatError(
+                f"column {name!r} mixes numbers and names: {one}, {other}; name them all, or number them all"
+            )
+        row = int(np.argmax(text.rows(text.numbers & ~text.plain)))
+        raise FileFormatError(
+            f"column {name!r}, row {rows.place(row)}: {values[row].as_py()!r} is a number that is written with "
+            "other marks, such as a decimal comma; give clean=True (--clean)"
+        )
+
+
+def times_as_numbers(times: pa.Array) -> NDArray[np.int64]:
+    """A number for every time, the same for the same."""
+    return np.asarray(array(pc.fill_null(times.dictionary_encode().indices.cast(pa.int64()), -1)))
+
+
+def _has_fractions(values: pa.Array) -> bool:
+    if not pa.types.is_floating(values.type):
+        return False
+    numbers = array(values)
+    numbers = numbers[np.isfinite(numbers)]
+    return bool((numbers != np.floor(numbers)).any())

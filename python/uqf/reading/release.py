@@ -12,7 +12,7 @@ from collections.abc import Callable
 from functools import cache
 
 
-def give_back() -> None:
+def release_memory() -> None:
     """Takes milliseconds: call it after a file, not after a batch."""
     if "pyarrow" in sys.modules:
         sys.modules["pyarrow"].default_memory_pool().release_unused()

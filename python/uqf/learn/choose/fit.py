@@ -26,7 +26,7 @@ from uqf.policies.policy import Policy
 from uqf.reading.overview import COST, Overview
 from uqf.reading.progress import Callback
 from uqf.reading.reader import Reader
-from uqf.reading.release import give_back
+from uqf.reading.release import release_memory
 from uqf.reading.shards import Data, Workers
 
 #: The learners that are tried, the favourite last. A learner that registers here takes part in every fit.
@@ -167,7 +167,7 @@ def fit(
     left = (learner.refit_work if keeps else learner.work)(reader.n_steps)
     reporter.expect(left)
     if not reader.in_memory:
-        give_back()
+        release_memory()
     again = learner.refit if keeps else clone(learner).fit
     chosen = again(data, executor=executor, progress=reporter.within(name, left))
     chosen.trial_ = Trial(learner.policy_, *halves)

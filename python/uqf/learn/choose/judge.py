@@ -19,7 +19,7 @@ from uqf.learn.improve.gain import Baseline, Gain, gain
 from uqf.learn.learner import Learner, Taught
 from uqf.policies.policy import logged_probs
 from uqf.reading.progress import Callback, Reporter
-from uqf.reading.release import give_back
+from uqf.reading.release import release_memory
 from uqf.reading.shards import Workers
 
 #: Where somebody is ahead of models that were trained in haste on fewer steps than this, they are trained for longer,
@@ -83,7 +83,7 @@ class Judge:
             data = self.halves[half]
             tells = told(half, learner.work(data.n_steps))
             found: Learner = clone(learner).fit(data, executor=self.executor, progress=tells)
-            give_back()
+            release_memory()
             return found
 
         return cache(fitted)

@@ -10,7 +10,7 @@ import pytest
 
 import uqf
 from shard_sources import HASHED, LISTED
-from uqf.logs.parquet_shards import ParquetShard
+from uqf.reading.parquet_shards import ParquetShard
 
 
 def per_step(data):
