@@ -27,7 +27,10 @@ LAYERS = [
         "_reference_filters",
         "page",
     },
-    {"episodes", "coding", "logs", "reading"},
+    {"coding"},
+    {"episodes"},
+    {"logs"},
+    {"reading"},
     {"policies", "worlds"},
     {"plans", "evaluate", "frames"},
     {"storage"},
@@ -51,9 +54,6 @@ LAYERS = [
 SHORTCUTS = {
     ("learn", "reports"),
     ("worlds", "worlds.gymnasium"),
-    ("episodes", "coding"),
-    ("episodes", "logs"),
-    ("reading", "logs"),
     ("learn.spectral", "learn"),
 }
 

@@ -55,7 +55,6 @@ if TYPE_CHECKING:
     from uqf.logs.log import log_problems as log_problems
     from uqf.logs.log import read_log as read_log
     from uqf.logs.log import read_parquet as read_parquet
-    from uqf.reading.parquet_shards import Shards as Shards
     from uqf.logs.problems import LogProblem as LogProblem
     from uqf.policies.batches import batch as batch
     from uqf.policies.policy import AutomatonPolicy as AutomatonPolicy
@@ -66,6 +65,7 @@ if TYPE_CHECKING:
     from uqf.policies.policy import Policy as Policy
     from uqf.policies.policy import TablePolicy as TablePolicy
     from uqf.reading.cluster import dask_shards as dask_shards
+    from uqf.reading.parquet_shards import Shards as Shards
     from uqf.reading.progress import Progress as Progress
     from uqf.reports.report import report as report
     from uqf.storage.onnx import export_onnx as export_onnx

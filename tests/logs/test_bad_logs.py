@@ -87,7 +87,11 @@ def test_bad_tables_are_refused_as_text_and_as_arrow_files(tmp_path, name):
 def test_rows_are_counted_from_the_beginning_of_the_log(tmp_path, suffix):
     """Far beyond the first block that a reader of blocks would take."""
     rows, path = 60_000, tmp_path / f"log.{suffix}"
-    steps = {"episode": [row // 2 + 0.5 for row in range(rows)], "action": [0] * rows, "observation": [0] * rows}
+    steps = {
+        "episode": [row // 2 + 0.5 for row in range(rows)],
+        "action": [0] * rows,
+        "observation": [0] * rows,
+    }
     for role in ("episode", "action", "reward"):
         values = steps | {"reward": [0.0] * rows}
         values[role] = [*values[role][:-50], None, *values[role][-49:]]

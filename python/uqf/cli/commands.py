@@ -11,8 +11,9 @@ from rich.console import Console
 
 import uqf
 from uqf.cli import compare, experiments
+from uqf.cli.convert import convert
 from uqf.cli.entry import INTERRUPTED
-from uqf.cli.logs import inspect_log, read_for
+from uqf.cli.logs import inspect_log, read_data, read_for
 from uqf.cli.options import (
     ActionBins,
     AsJson,
@@ -41,7 +42,6 @@ from uqf.cli.watch import show as show_episode
 from uqf.evaluate import estimate_return
 from uqf.frames import play
 from uqf.ope import METHODS
-from uqf.reading.shards import Data
 from uqf.reports.report import Report
 from uqf.reports.study import Study
 from uqf.reports.writing import check_folder
@@ -71,6 +71,7 @@ app = typer.Typer(
 
 experiments.register(app)
 compare.register(app)
+app.command()(convert)
 
 
 def _tell_version(asked: bool) -> None:
@@ -142,8 +143,8 @@ def fit(
     worry about. With --report all of it is a page to look at: one file. The policy is written last and whole: an
     interrupted run leaves an older file as it was.
 
-    A folder of .parquet files may be larger than memory: it is read a batch at a time, and learners are compared on a
-    sample of its episodes. With --rank nothing is compared and nothing is held out.
+    A folder that `uqf convert` wrote may be larger than memory: it is read a batch at a time, and learners are
+    compared on a sample of its episodes. With --rank nothing is compared and nothing is held out.
     """
     errors, again = Console(stderr=True), f"{out} is as it was; the same command starts again."
     written = [str(path) for path in (out, report) if path is not None]
@@ -153,10 +154,7 @@ def fit(
         streamed = log.is_dir() or (rank is not None and log.suffix == ".parquet")
         with stages(errors) as bar:
             bar.add_task(f"reading {log}")
-            if streamed and not clean:
-                data: Data = uqf.Shards(log, columns=log_columns(columns, action_bins))
-            else:
-                data = uqf.read_log(log, columns=log_columns(columns, action_bins), clean=clean)
+            data = read_data(log, log_columns(columns, action_bins), clean, streamed)
         if rank is not None:
             with fit_progress() as progress:
                 spectral = uqf.UQF(rank, discount, target="return", projection="hashed", seed=seed)

@@ -9,16 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.tree import DecisionTreeRegressor
 
+from uqf.coding.cell_settings import SETTINGS
 from uqf.coding.cells import Cells, Question
 from uqf.coding.raw_columns import OTHER, Column
-from uqf.episodes.checks import FloatArray
-from uqf.types import AnyArray, Tree
-
-#: Cuts of a number that the tree chooses from.
-MAX_CUTS = 254
-
-#: Steps in a cell, at least.
-MIN_STEPS = 5
+from uqf.types import AnyArray, Floats, Tree
 
 
 @dataclass(frozen=True)
@@ -64,12 +58,12 @@ def features_of(columns: Sequence[Column], values: Sequence[AnyArray]) -> list[F
     return found
 
 
-def cuts_of(values: FloatArray) -> tuple[float, ...]:
+def cuts_of(values: Floats) -> tuple[float, ...]:
     """Cuts between neighbouring values, all of them or at quantiles; short decimals where there is room."""
     present = np.sort(values[np.isfinite(values)])
     distinct = np.unique(present)
-    if len(distinct) > MAX_CUTS + 1:
-        places = np.linspace(0, len(present) - 1, MAX_CUTS + 2)[1:-1].astype(np.int64)
+    if len(distinct) > SETTINGS.cuts + 1:
+        places = np.linspace(0, len(present) - 1, SETTINGS.cuts + 2)[1:-1].astype(np.int64)
         upper = np.unique(np.searchsorted(distinct, present[places]))
         upper = upper[upper > 0]
     else:
@@ -91,7 +85,7 @@ def grown(
     columns: tuple[Column, ...],
     features: Sequence[Feature],
     seen: NDArray[np.float32],
-    targets: FloatArray,
+    targets: Floats,
     size: int,
     seed: int,
 ) -> Cells:
@@ -99,9 +93,11 @@ def grown(
     return _as_cells(columns, features, grown_tree(seen, targets, size, seed).tree_)
 
 
-def grown_tree(seen: NDArray[np.float32], targets: FloatArray, size: int, seed: int) -> Tree:
+def grown_tree(seen: NDArray[np.float32], targets: Floats, size: int, seed: int) -> Tree:
     """A fitted tree of at most `size` leaves."""
-    tree = DecisionTreeRegressor(max_leaf_nodes=max(size, 2), min_samples_leaf=MIN_STEPS, random_state=seed)
+    tree = DecisionTreeRegressor(
+        max_leaf_nodes=max(size, 2), min_samples_leaf=SETTINGS.steps_in_cell, random_state=seed
+    )
     return tree.fit(seen, targets)
 
 

@@ -18,7 +18,7 @@ Kind = Literal["number", "category", "date"]
 #: What rare names of a category are called together.
 OTHER = "(other)"
 
-#: Names of a category that are told apart, if they occur often enough.
+#: Names of a category that are kept apart, if they occur often enough.
 MAX_NAMES = 64
 MIN_OCCURRENCES = 5
 
@@ -58,6 +58,8 @@ class Column:
             return raw.astype(np.float64)
         if self.kind == "date" and raw.dtype.kind == "M":
             return _seconds_of(raw)
+        if self.kind == "category" and only_names(raw):
+            return raw
         listed = [self.value(one) for one in raw.tolist()]
         if self.kind == "category":
             names = np.empty(len(listed), object)
@@ -73,6 +75,11 @@ class Column:
         order = sorted(counts, key=lambda name: (-counts[name], name))[:MAX_NAMES]
         common = sorted(name for name in order if counts[name] >= MIN_OCCURRENCES)
         return replace(self, names=(*common, OTHER) if len(common) < len(counts) else tuple(common))
+
+
+def only_names(raw: AnyArray) -> bool:
+    """Whether an array holds names and missing ones (None) only, as columns of a log do; they are left as they are."""
+    return raw.dtype.kind == "O" and set(map(type, raw.tolist())) <= {str, type(None)}
 
 
 def name_of(raw: Raw) -> str:
@@ -104,6 +111,8 @@ def kind_of(name: str, raw: AnyArray) -> Column:
         return Column(name, "category")
     if raw.dtype.kind != "O":
         raise TypeError(f"column {name!r} has dtype {raw.dtype}: give numbers, names or dates")
+    if only_names(raw):
+        return Column(name, "category", None in raw.tolist())
     missing = [is_missing(one) for one in raw]
     present = [one for one, gone in zip(raw, missing, strict=True) if not gone]
     for one in present:

@@ -7,7 +7,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from uqf.errors import FileFormatError
-from uqf.logs.problems import Diagnosis, times_as_numbers
+from uqf.logs.diagnosis import Diagnosis, times_as_numbers
 from uqf.logs.rows import Rows, array, first_of_each
 
 

@@ -19,7 +19,6 @@ from uqf.logs.alphabet import Alphabet, Asked, first_columns
 from uqf.logs.columns import BY_BINS, is_list
 from uqf.logs.rows import Rows, array, is_text
 
-
 #: Symbols that the metadata of any file may promise, and those for every step of a longer one.
 MODEST_SYMBOLS = 2**20
 SYMBOLS_PER_STEP = 2**10

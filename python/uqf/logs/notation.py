@@ -49,7 +49,9 @@ class Text:
     def __init__(self, values: pa.Array) -> None:
         coded = values.dictionary_encode()
         self.distinct = coded.dictionary.cast(pa.string())
-        self.codes: NDArray[np.int64] = array(pc.fill_null(coded.indices.cast(pa.int64()), len(self.distinct)))
+        self.codes: NDArray[np.int64] = array(
+            pc.fill_null(coded.indices.cast(pa.int64()), len(self.distinct))
+        )
         self.counts = np.bincount(self.codes, minlength=len(self.distinct) + 1)
 
     def rows(self, mask: Mask) -> Mask:
@@ -76,7 +78,10 @@ class Text:
     @cached_property
     def fits(self) -> dict[str, Mask]:
         """Which values are numbers, by the decimal mark of the notation."""
-        once = [self._has(one, "") | self._has(other, "") for one, other in (("sign", "inner"), ("before", "after"))]
+        once = [
+            self._has(one, "") | self._has(other, "")
+            for one, other in (("sign", "inner"), ("before", "after"))
+        ]
         alone = self._has("open", "") & self._has("close", "")
         enclosed = self._has("open", "(") & self._has("close", ")") & self.currency
         sound = once[0] & once[1] & (alone | enclosed)
@@ -91,7 +96,9 @@ class Text:
     @property
     def currencies(self) -> set[str]:
         """The signs that occur."""
-        listed = [self._parts[part].filter(pa.array(self.numbers[:-1])).to_pylist() for part in ("before", "after")]
+        listed = [
+            self._parts[part].filter(pa.array(self.numbers[:-1])).to_pylist() for part in ("before", "after")
+        ]
         return {sign for signs in listed for sign in signs} - {"", "%"}
 
     @cached_property

@@ -117,7 +117,9 @@ class Rows:
         finite = np.isfinite(array(values).astype(np.float64))
         if not finite.all():
             step = int(np.argmin(finite))
-            raise FileFormatError(f"column {name!r}, {self.where(step)}: {values[step].as_py()} is no finite number")
+            raise FileFormatError(
+                f"column {name!r}, {self.where(step)}: {values[step].as_py()} is no finite number"
+            )
         return values
 
     @cached_property

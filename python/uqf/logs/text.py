@@ -80,8 +80,8 @@ def _refuse_beyond_memory(size: int) -> None:
         memory = math.inf  # Windows does not say
     if LIMITS.memory * size > memory:
         raise FileFormatError(
-            f"{size} bytes of text: reading takes up to {LIMITS.memory} times as much, and the machine has {memory:.0f}; "
-            "cut the log into parts, and convert each with the codebook of the first (uqf.convert)"
+            f"{size} bytes of text: reading takes up to {LIMITS.memory} times as much, and the machine has "
+            f"{memory:.0f}; cut the log into parts, and convert each with the codebook of the first (uqf.convert)"
         )
 
 
@@ -117,7 +117,9 @@ def read_csv(path: Path, columns: LogColumns) -> tuple[Rows, list[str]]:
                 table = table.set_column(table.column_names.index(name), name, values)
     for name in table.column_names:
         if pa.types.is_null(table.schema.field(name).type):
-            table = table.set_column(table.column_names.index(name), name, table.column(name).cast(pa.string()))
+            table = table.set_column(
+                table.column_names.index(name), name, table.column(name).cast(pa.string())
+            )
     return Rows(table, layout), names
 
 

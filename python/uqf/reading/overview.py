@@ -85,7 +85,7 @@ class Overview:
         """The episodes with a probability for every logged action, estimated from all data where none was logged."""
         if self.shares is None or data.behavior_probs is not None:
             return data
-        return Trajectories(**data.__getstate__() | {"behavior_probs": self.shares.along(data)})
+        return Trajectories(**data.__getstate__() | {"behavior_probs": self.shares.probabilities(data)})
 
 
 def check_rewards(data: Trajectories) -> None:

@@ -110,7 +110,9 @@ class ParquetShard:
         n_actions, n_observations, names = one.written
         with naming(one.path):
             for table in TableFiles([Path(one.path)]).tables(self.batch_rows, one.layout.columns):
-                data = trajectories_of(Rows(table, one.layout, row), Alphabet(n_actions, n_observations, None))
+                data = trajectories_of(
+                    Rows(table, one.layout, row), Alphabet(n_actions, n_observations, None)
+                )
                 row += table.num_rows
                 yield recoded(data, names, self.given)
                 del data
@@ -160,7 +162,9 @@ class Shards:
         batch_steps: int = BATCH_STEPS,
     ) -> None:
         given = (n_actions, n_observations, codebook)
-        self._keep([survey(path, given) for path in files_of(Path(folder).absolute())], {}, given, batch_steps)
+        self._keep(
+            [survey(path, given) for path in files_of(Path(folder).absolute())], {}, given, batch_steps
+        )
 
     @classmethod
     def of_surveys(

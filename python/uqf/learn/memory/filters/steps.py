@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uqf.episodes.checks import FloatArray
-from uqf.episodes.sums import cut_before, episodes_within
+from uqf.episodes.sums import cut_before, episodes_within, reward_classes
 from uqf.episodes.trajectories import Trajectories
 
 #: Rewards of more different values than this are put into classes of equal size.
@@ -70,7 +70,7 @@ class Steps:
         alphabet = Alphabet.of(data)
         places, ended = alphabet.places(data), np.zeros(data.n_steps, np.int64)
         ended[data.offsets[1:] - 1] = data.terminated
-        classes = _reward_classes(data.rewards)
+        classes = reward_classes(data, MAX_REWARDS, REWARD_CLASSES)
         # Events of a symbol that go on stand side by side: sums over a symbol are sums over a slice.
         size = int(classes.max()) + 1
         kinds, events = np.unique((places * np.int64(2) + ended) * size + classes, return_inverse=True)
@@ -120,14 +120,6 @@ class Steps:
                 known = found[symbol]
                 found[symbol] = part if known.stop == known.start else slice(known.start, part.stop)
         return found
-
-
-def _reward_classes(rewards: FloatArray) -> IntArray:
-    values = np.unique(np.round(rewards, 6))
-    if len(values) <= MAX_REWARDS:
-        return np.searchsorted(values, np.round(rewards, 6))
-    cuts = np.quantile(rewards, np.linspace(0.0, 1.0, REWARD_CLASSES + 1)[1:-1])
-    return np.searchsorted(np.unique(cuts), rewards)
 
 
 def sums_of_products(rows: Rows, others: Rows, slices: list[slice]) -> FloatArray:
