@@ -16,6 +16,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
 import uqf
+from uqf.coding.cell_growth import grown_tree, predictions_by_size
 from uqf.coding.cell_settings import SETTINGS
 from uqf.coding.cell_targets import returns_by_action, standardised
 
@@ -175,6 +176,17 @@ def test_returns_by_action_are_those_of_the_definition():
     chosen = actions[[2, 3, 5, 6, 7, 8]][:, None] == np.argsort(-np.bincount(actions), kind="stable")
     expected = standardised(returns[:, None] * chosen)
     np.testing.assert_allclose(returns_by_action(rewards, offsets, actions), expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_smaller_trees_are_the_beginnings_of_larger_ones(seed):
+    rng = np.random.default_rng(seed)
+    seen = rng.integers(0, 9, size=(600, 4)).astype(np.float32)
+    targets = rng.normal(size=(600, 2)) + (seen[:, :2] > 4) * seen[:, 2:]
+    sizes = [2, 3, 4, 6, 8, 11, 16, 23, 64, 90]
+    predicted = predictions_by_size(grown_tree(seen, targets, sizes[-1], seed), seen, sizes)
+    for size, found in zip(sizes, predicted, strict=True):
+        np.testing.assert_array_equal(found, grown_tree(seen, targets, size, seed).predict(seen))
 
 
 def test_an_episode_of_a_million_steps_is_no_loop_in_python():

@@ -21,6 +21,7 @@ COMMANDS = [
     ["watch", "--env", "0.pomdp"],
     ["fit", "tiger.parquet", "--out", "out", "--rank", "2", "--discount", "0.5"],
     ["compare", "tiger.safetensors", "table.safetensors", "--log", "codes.csv", "--report", "out"],
+    ["inspect", "steps.csv", "--clean", "--columns", "observation=observation"],
     ["environments", "--json"],
     ["reproduce", "gridworld", "--size", "smallest", "--help"],
     ["worlds", "folder.csv", "--help"],

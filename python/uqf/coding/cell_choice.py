@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uqf.coding.cell_growth import features_of, grown, grown_tree, separated
+from uqf.coding.cell_growth import features_of, grown, grown_tree, predictions_by_size, separated
 from uqf.coding.cell_settings import SETTINGS
 from uqf.coding.cell_targets import (
     appearance,
@@ -171,8 +171,8 @@ def _losses(
     wanted, (_, places) = targets[judging], np.unique(halves[judging], return_inverse=True)
     variance = np.maximum(((wanted - wanted.mean(axis=0)) ** 2).sum(axis=0), 1e-300)
     by_size, explained = dict[int, Floats](), dict[int, Floats]()
-    for size in sizes:
-        predicted = grown_tree(seen[learning], targets[learning], size, seed).predict(seen[judging])
+    tree = grown_tree(seen[learning], targets[learning], sizes[-1], seed)
+    for size, predicted in zip(sizes, predictions_by_size(tree, seen[judging], sizes), strict=True):
         errors = (wanted - predicted.reshape(wanted.shape)) ** 2
         by_size[size] = np.bincount(places, errors.sum(axis=1)).astype(np.float64)
         explained[size] = np.where(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -99,6 +99,23 @@ def grown_tree(seen: NDArray[np.float32], targets: Floats, size: int, seed: int)
         max_leaf_nodes=max(size, 2), min_samples_leaf=SETTINGS.steps_in_cell, random_state=seed
     )
     return tree.fit(seen, targets)
+
+
+def predictions_by_size(tree: Tree, seen: NDArray[np.float32], sizes: Sequence[int]) -> Iterator[Floats]:
+    """What trees of at most so many leaves predict, (rows, targets) each, given the largest of them.
+
+    scikit-learn splits the node first whose split explains most, and numbers nodes as they are made: a tree of k
+    leaves is the first 2k - 1 nodes of every larger one.
+    """
+    grown, place = tree.tree_, tree.apply(seen)
+    parent = np.zeros(grown.node_count, np.int64)
+    for children in (grown.children_left, grown.children_right):
+        parent[children[children >= 0]] = np.flatnonzero(children >= 0)
+    for size in sizes:
+        at = np.arange(grown.node_count)
+        while (beyond := at >= 2 * max(size, 2) - 1).any():
+            at = np.where(beyond, parent[at], at)
+        yield grown.value[at[place], :, 0]
 
 
 def separated(
