@@ -185,8 +185,7 @@ class Parquet(Tables):
         super().read()
         try:
             shards = uqf.Shards(self.path)
-        except uqf.FileFormatError as error:
-            assert str(self.path) in str(error), error
+        except uqf.FileFormatError:  # not a file of our own, or one with a damaged footer
             return
         for shard in shards:
             for batch in shard.batches():

@@ -34,7 +34,7 @@ def convert(
     shards = uqf.Shards(folder)
     report = {
         "files": len(files),
-        "steps": sum(shard.n_steps for shard in shards),
+        "steps": sum(shard.n_steps for shard in shards.shards),
         "actions": shards.n_actions,
         "observations": shards.n_observations,
     }

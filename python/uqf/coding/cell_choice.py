@@ -31,7 +31,7 @@ def chosen_cells(
     max_codes: int,
     seed: int,
 ) -> tuple[Cells, Record]:
-    """(cells, what was found); arguments as in `Codebook.fit`."""
+    """(cells, diagnostics); arguments as in `Codebook.fit`."""
     count = len(values[0])
     ends = np.asarray([0, count] if offsets is None else offsets)
     if ends.ndim != 1 or ends.dtype.kind not in "iu":
@@ -89,12 +89,12 @@ def chosen_cells(
         * np.where(losses.share > SETTINGS.noise, losses.share, 0.0) ** (targets is not returns)
         for targets, losses, weight in judged
     ]
-    found = {"explained share of returns": float(judged[0][1].share.max())}
-    return grown(columns, features, seen, np.concatenate(weighted, axis=1), size, seed), found
+    diagnostics = {"explained share of returns": float(judged[0][1].share.max())}
+    return grown(columns, features, seen, np.concatenate(weighted, axis=1), size, seed), diagnostics
 
 
 def _countable(column: Column, values: AnyArray) -> bool:
-    """Whether values can be told apart one by one: names, or whole numbers between which there is no cut to choose."""
+    """Whether values can be kept apart one by one: names, or whole numbers between which there is no cut to choose."""
     if column.kind == "category":
         return True
     present = values[np.isfinite(values)]
@@ -146,7 +146,7 @@ class Losses:
     def smallest_good_enough(self) -> int:
         """The smallest size that explains nearly what the best explains, or is not certainly worse than it."""
         shares = {
-            size: float(np.maximum(found, SETTINGS.noise).sum()) for size, found in self.explained.items()
+            size: float(np.maximum(shares, SETTINGS.noise).sum()) for size, shares in self.explained.items()
         }
         enough = next(size for size, share in shares.items() if share >= self.enough * max(shares.values()))
         return min(enough, self.smallest_near_best())

@@ -47,19 +47,19 @@ class Feature:
 
 def features_of(columns: Sequence[Column], values: Sequence[AnyArray]) -> list[Feature]:
     """What the tree may ask about."""
-    found = []
+    features = []
     for index, (column, given) in enumerate(zip(columns, values, strict=True)):
         if column.kind != "category":
-            found.append(Feature(index, cuts_of(given)))
+            features.append(Feature(index, cuts_of(given)))
             continue
         names = [name for name in column.names if name != OTHER]
-        asked = [*names, None] if column.has_missing else names
-        found += [Feature(index, name=name, is_name=True) for name in asked]
-    return found
+        categories = [*names, None] if column.has_missing else names
+        features += [Feature(index, name=name, is_name=True) for name in categories]
+    return features
 
 
 def cuts_of(values: Floats) -> tuple[float, ...]:
-    """Cuts between neighbouring values, all of them or at quantiles; short decimals where there is room."""
+    """Cuts between neighbouring values, all of them or at quantiles; short decimals where they fit."""
     present = np.sort(values[np.isfinite(values)])
     distinct = np.unique(present)
     if len(distinct) > SETTINGS.cuts + 1:

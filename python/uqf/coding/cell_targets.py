@@ -65,7 +65,7 @@ def later_rewards_by_action(
     """For the same steps: the rewards a few steps later, together with the actions that they were paid for.
 
     What was seen may decide which action is good much later, as a card does that must be remembered; the
-    mean return tells nothing of it. Rewards and actions count by how far they are from their means.
+    mean return shows nothing of it. Rewards and actions count by how far they are from their means.
     """
     chosen = _chosen(actions, len(rewards))
     paid = (rewards - rewards.mean())[:, None] * (chosen - chosen.mean(axis=0))

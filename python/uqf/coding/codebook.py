@@ -58,7 +58,7 @@ class Codebook:
     actions_: tuple[str, ...] | ActionBins | None = None
     """Names of the actions in the order of their codes, or cells of numbers; None if they are codes already."""
     diagnostics_: Record
-    """What `fit` found: the number of cells, the columns that are asked about and those that do not matter."""
+    """Of `fit`: the number of cells, the columns that are asked about and those that do not matter."""
 
     def fit(
         self,
@@ -79,27 +79,27 @@ class Codebook:
         offsets : integers, shape (n_episodes + 1,), optional
             Episode i is rows ``offsets[i]:offsets[i + 1]``; by default all rows are one episode.
         actions : codes or names, shape (n_steps,), optional
-            The action of each step. Give them: a column may tell which action is good and nothing else.
+            The action of each step. Give them: a column may show which action is good and nothing else.
         first : columns with a row per episode, optional
             What every episode showed before its first action.
 
         With rewards, cells are chosen by how well they predict the rewards and observations that follow, and their
-        number by episodes that were held out. Without, cells are chosen to tell the rows apart.
+        number by episodes that were held out. Without, cells are chosen to separate the rows.
         """
         if not 2 <= self.max_codes <= MAX_CODES:
             raise ValueError(f"max_codes = {self.max_codes}: give a number from 2 to {MAX_CODES}")
-        found = columns_of(columns)
+        named = columns_of(columns)
         if first is not None:
-            found, rewards, offsets, actions = with_first(found, columns_of(first), rewards, offsets, actions)
-        kinds = tuple(kind_of(name, values) for name, values in found.items())
-        if len(found[kinds[0].name]) == 0:
+            named, rewards, offsets, actions = with_first(named, columns_of(first), rewards, offsets, actions)
+        kinds = tuple(kind_of(name, values) for name, values in named.items())
+        if len(named[kinds[0].name]) == 0:
             raise ValueError("columns hold no row: give at least one")
         taken, self.actions_ = None if actions is None else np.asarray(actions), None
         if taken is not None and taken.dtype.kind == "f":
             raise ValueError(f"actions hold {taken.dtype}: give codes or names, such as those of their cells")
         if taken is not None and taken.dtype.kind in "OUS":
             self.actions_ = tuple(sorted({str(one) for one in taken.tolist()}))
-        values = [column.values(found[column.name]) for column in kinds]
+        values = [column.values(named[column.name]) for column in kinds]
         if len(kinds) == 1 and kinds[0].kind == "category":
             self.coding_ = Names.of(kinds[0].name, values[0])
             self.diagnostics_ = {"codes": self.coding_.n_codes, "ignored columns": []}
@@ -145,7 +145,7 @@ class Codebook:
     def n_actions(self) -> int | None:
         """Number of actions, if they have names or are cells of numbers."""
         known = self.actions_
-        return known.n if isinstance(known, ActionBins) else known and len(known)
+        return None if known is None else known.n if isinstance(known, ActionBins) else len(known)
 
     @property
     def action_names(self) -> tuple[str, ...] | None:
@@ -178,7 +178,7 @@ class Codebook:
 
     @property
     def ignored_columns(self) -> tuple[str, ...]:
-        """Columns that no code depends on, since they did not help to tell what follows."""
+        """Columns that no code depends on, since they did not help to predict what follows."""
         used = self.coding_.used if isinstance(self.coding_, Cells) else self.columns_
         return tuple(name for name in self.columns_ if name not in used)
 
@@ -186,16 +186,16 @@ class Codebook:
         """Codes of many observations, shape (n,); columns as in `fit`, in any order if they have names."""
         if self.coding_ is None:
             return np.asarray(columns, np.int64)
-        found = columns_of(columns)
+        named = columns_of(columns)
         names = self.columns_
-        if len(found) == len(names) and not set(names) <= found.keys():
-            found = dict(zip(names, found.values(), strict=True))  # an array, whose columns have no names
+        if len(named) == len(names) and not set(names) <= named.keys():
+            named = dict(zip(names, named.values(), strict=True))  # an array, whose columns have no names
         for name in names:
-            if name not in found:
+            if name not in named:
                 raise ValueError(
-                    f"no column {name!r} among {list(found)[:20]}; the codebook has {names[:20]}"
+                    f"no column {name!r} among {list(named)[:20]}; the codebook has {names[:20]}"
                 )
-        return self.coding_.encode([found[name] for name in names])
+        return self.coding_.encode([named[name] for name in names])
 
     def encode_one(self, raw: Raw) -> int:
         """Code of one observation: a scalar, a name, a mapping, a tuple or an array."""
@@ -288,7 +288,7 @@ class Codebook:
     def __sklearn_tags__(self) -> sklearn.utils.Tags:
         from sklearn.base import BaseEstimator
 
-        return BaseEstimator.__sklearn_tags__(self)  # type: ignore[arg-type]
+        return BaseEstimator.__sklearn_tags__(self)
 
     def transform(self, columns: TableLike) -> NDArray[np.int64]:
         """Codes of many observations, shape (n, 1)."""

@@ -1,4 +1,4 @@
-"""Which actions and observations a log knows, and how their codes are found: from names, numbers or a sample."""
+"""Which actions and observations a log knows, and how they are coded: by names, numbers or a sample."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from uqf.logs.rows import Rows, array, is_text
 from uqf.types import AnyArray
 
 #: Sizes and names that were given: n_actions, n_observations, codebook.
-Asked = tuple[int | None, int | None, Codebook | None]
+Given = tuple[int | None, int | None, Codebook | None]
 
 #: Steps that a codebook is learned from at most; of longer logs, episodes spread over the whole.
 MAX_STEPS = 200_000
@@ -87,14 +87,14 @@ def first_columns(rows: Rows) -> dict[str, AnyArray] | None:
     return {name: rows.raw(first, rows.starts if layout.per_step else None) for name, first in pairs}
 
 
-def alphabet_of(rows: Rows, asked: Asked) -> Alphabet:
+def alphabet_of(rows: Rows, given: Given) -> Alphabet:
     """The alphabet of a log, given its rows in whole episodes.
 
     Actions are names or codes, or numbers to be cut into cells. One column of observations may be names or codes as
     well; any other observations are cut into the cells of a codebook.
     """
     layout = rows.layout
-    n_actions, n_observations, codebook = asked
+    n_actions, n_observations, codebook = given
     refuse_bins_of_codes(layout, n_actions)
     known = codebook or Codebook.named()
     n_actions, n_observations = n_actions or known.n_actions, n_observations or known.n_codes

@@ -11,44 +11,44 @@ from uqf.logs.diagnosis import Diagnosis, times_as_numbers
 from uqf.logs.rows import Rows, array, first_of_each
 
 
-def cleaned(found: Diagnosis) -> tuple[Rows, list[str]]:
+def cleaned(diagnosis: Diagnosis) -> tuple[Rows, list[str]]:
     """(the rows of a log as they should have been written, what was left out, cut or merged, in words).
 
     Numbers and truth are read however they were written, each column in one notation. Rows without an episode or a
     time are left out, and so is every further row of the same episode and time. An episode ends before its first step
     without action, reward or probability.
     """
-    if found.unreadable:
-        raise FileFormatError(str(found.unreadable[0]))
-    rows, names, said = _readable(found), found.layout.names, list[str]()
+    if diagnosis.unreadable:
+        raise FileFormatError(str(diagnosis.unreadable[0]))
+    rows, names, repairs = _readable(diagnosis), diagnosis.layout.names, list[str]()
     missing = np.zeros(len(rows), np.bool_)
     for role in ("episode", "time"):
         if role in names:
             missing |= _is_missing(rows, role)
     if missing.any():
-        said.append(f"{_count(missing.sum(), 'row')} without episode or time left out")
+        repairs.append(f"{_count(missing.sum(), 'row')} without episode or time left out")
         rows = rows.take(np.flatnonzero(~missing))
     if "time" in names and len(rows):
         steps = array(rows.ids().dictionary_encode().indices) * np.int64(len(rows))
         first = first_of_each(steps + times_as_numbers(rows.table.column(names["time"]).combine_chunks()))
         if not first.all():
-            said.append(f"{_count((~first).sum(), 'duplicate step')} left out")
+            repairs.append(f"{_count((~first).sum(), 'duplicate step')} left out")
             rows = rows.take(np.flatnonzero(first))
         rows = rows.grouped()
     kept, cut = _before_gaps(rows)
-    said += cut
-    for name in (names["action"], *found.layout.observed):
-        text = found.text.get(name)
+    repairs += cut
+    for name in (names["action"], *diagnosis.layout.observed):
+        text = diagnosis.text.get(name)
         if text is not None and text.has_names and text.numbers.any():
             count = int(text.counts[text.numbers].sum())
-            said.append(f"{_count(count, 'number')} in column {name!r} taken for names")
-    return kept, said
+            repairs.append(f"{_count(count, 'number')} in column {name!r} taken for names")
+    return kept, repairs
 
 
-def _readable(found: Diagnosis) -> Rows:
+def _readable(diagnosis: Diagnosis) -> Rows:
     """The rows with numbers and truth as such."""
-    table, names = found.rows.table, found.layout.names
-    for name, text in found.text.items():
+    table, names = diagnosis.rows.table, diagnosis.layout.names
+    for name, text in diagnosis.text.items():
         if name == names.get("terminated"):
             values = text.as_truth()
         elif name in (names["reward"], names.get("behavior_prob")) or (
@@ -56,7 +56,7 @@ def _readable(found: Diagnosis) -> Rows:
             and text.numbers.any()
             and ((text.numbers & ~text.plain) | text.words["nothing"]).any()
         ):
-            numbers = text.as_numbers(found.marks[name] or ".")
+            numbers = text.as_numbers(diagnosis.marks[name] or ".")
             gone = np.isnan(numbers) & ~text.rows(text.numbers)
             # Codes of actions stay codes.
             whole = name == names["action"] and text.whole()
@@ -64,7 +64,7 @@ def _readable(found: Diagnosis) -> Rows:
         else:
             continue
         table = table.set_column(table.column_names.index(name), name, values)
-    return Rows(table, found.layout, found.rows.first, found.rows.places)
+    return Rows(table, diagnosis.layout, diagnosis.rows.first, diagnosis.rows.places)
 
 
 def _is_missing(rows: Rows, role: str) -> NDArray[np.bool_]:
@@ -86,7 +86,7 @@ def _before_gaps(rows: Rows) -> tuple[Rows, list[str]]:
     starts = rows.starts
     gaps = np.cumsum(gap)
     lengths = np.diff(np.append(starts, len(rows)))
-    keep = gaps - np.repeat(gaps[starts] - gap[starts], lengths) == 0
+    keep: NDArray[np.bool_] = gaps - np.repeat(gaps[starts] - gap[starts], lengths) == 0
     left = np.add.reduceat(keep.astype(np.int64), starts)
     cut, gone = (left < lengths).sum(), (left == 0).sum()
     wholly = f", {gone} of them wholly" if gone else ""

@@ -32,7 +32,7 @@ class Diagnosis:
     """
 
     def __init__(self, rows: Rows, others: list[str]) -> None:
-        self.rows, self.layout, self.found = rows, rows.layout, list[LogProblem]()
+        self.rows, self.layout, self._listed = rows, rows.layout, list[LogProblem]()
         self.unreadable: list[LogProblem] = []
         """Those of text that no cleaning can read."""
         self.columns = {name: rows.table.column(name).combine_chunks() for name in self.layout.columns}
@@ -57,7 +57,7 @@ class Diagnosis:
     @property
     def problems(self) -> list[LogProblem]:
         """All of them, severe ones first."""
-        return sorted(self.found, key=lambda one: (not one.severe, one.column))
+        return sorted(self._listed, key=lambda one: (not one.severe, one.column))
 
     def _add(
         self, column: str, what: str, wrong: Mask, remedy: str, *, severe: bool = True
@@ -69,8 +69,8 @@ class Diagnosis:
         value = self.columns[column][int(first[0])].as_py()
         example = "" if value is None or value != value else shortened(repr(value), EXAMPLE)
         places = tuple(self.rows.place(row) for row in first[:3])
-        self.found.append(LogProblem(column, what, len(first), places, example, remedy, severe))
-        return self.found[-1]
+        self._listed.append(LogProblem(column, what, len(first), places, example, remedy, severe))
+        return self._listed[-1]
 
     # --- columns of any type ---
 
@@ -210,7 +210,7 @@ class Diagnosis:
                 "propensities of numbers, not of cells",
                 "they are not used; the behaviour is estimated",
             )
-            self.found.append(LogProblem(name, what, 0, (), "", remedy, False))
+            self._listed.append(LogProblem(name, what, 0, (), "", remedy, False))
         for role, usual in LOOKS_LIKE.items():
             mapped = role in self.layout.names or (
                 role == "first_observation" and self.layout.first_observation
@@ -221,7 +221,7 @@ class Diagnosis:
             if alike and not mapped and not set(alike) & set(self.layout.dropped):
                 remedy = f"if it is, say --columns {role}={alike[0]} or LogColumns({role}={alike[0]!r})"
                 what = f"looks like `{role}`, but is not used"
-                self.found.append(LogProblem(alike[0], what, 0, (), "", remedy, False))
+                self._listed.append(LogProblem(alike[0], what, 0, (), "", remedy, False))
 
 
 def refuse_mixtures(rows: Rows) -> None:

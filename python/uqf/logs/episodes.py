@@ -15,7 +15,7 @@ from uqf.coding.codebook import Codebook
 from uqf.coding.names import MISSING
 from uqf.episodes.trajectories import Trajectories
 from uqf.errors import FileFormatError
-from uqf.logs.alphabet import Alphabet, Asked, first_columns
+from uqf.logs.alphabet import Alphabet, Given, first_columns
 from uqf.logs.columns import BY_BINS, is_list
 from uqf.logs.rows import Rows, array, is_text
 
@@ -35,7 +35,7 @@ def refuse_empty_promise(
     steps = sum(len(one.flatten()) if is_list(one.type) else len(one) for one in columns)
     if n_actions * n_observations > SYMBOLS_PER_STEP * steps:
         raise FileFormatError(
-            f"the metadata promise {n_actions} actions and {n_observations} observations for {steps} steps; say "
+            f"the metadata claim {n_actions} actions and {n_observations} observations for {steps} steps; say "
             "n_actions and n_observations if you mean it"
         )
 
@@ -158,12 +158,12 @@ def _terminated(rows: Rows) -> NDArray[np.bool_] | None:
     return flags[last]
 
 
-def recoded(data: Trajectories, written: Codebook | None, asked: Asked) -> Trajectories:
-    """Episodes whose codes mean the names of `written`, in the codes of `codebook` and with the sizes asked for.
+def recoded(data: Trajectories, written: Codebook | None, given: Given) -> Trajectories:
+    """Episodes whose codes mean the names of `written`, in the codes of `codebook` and with the sizes that were given.
 
     An observation that `codebook` does not know becomes its last code; such an action is refused.
     """
-    n_actions, n_observations, codebook = asked
+    n_actions, n_observations, codebook = given
     old, new = written or Codebook.named(), codebook or written or Codebook.named()
     actions, observations, first = data.actions, data.observations, data.first_observations
     if isinstance(new.coding_, Cells) != isinstance(old.coding_, Cells) or (

@@ -69,8 +69,8 @@ class Text:
     @cached_property
     def _parts(self) -> dict[str, pa.Array]:
         """What a number is made of, by the names of `NUMBER`; missing where there is none."""
-        found = pc.extract_regex(self.distinct, NUMBER)
-        return {field.name: pc.struct_field(found, field.name) for field in found.type}
+        parts = pc.extract_regex(self.distinct, NUMBER)
+        return {field.name: pc.struct_field(parts, field.name) for field in parts.type}
 
     def _has(self, part: str, *wanted: str) -> Mask:
         return self._mask(pc.is_in(self._parts[part], value_set=pa.array(wanted)))
@@ -121,11 +121,11 @@ class Text:
     @cached_property
     def words(self) -> dict[str, Mask]:
         """Which values are of which kind that is no number; the last are names."""
-        left, found = np.append(~self.numbers[:-1], False), {}
+        left, kinds = np.append(~self.numbers[:-1], False), {}
         for kind, pattern in WORDS.items():
-            found[kind] = left & self._matches(pattern)
-            left = left & ~found[kind]
-        return found | {"name": left}
+            kinds[kind] = left & self._matches(pattern)
+            left = left & ~kinds[kind]
+        return kinds | {"name": left}
 
     @cached_property
     def has_names(self) -> bool:

@@ -87,7 +87,7 @@ class Rows:
         return np.ascontiguousarray(array(values.cast(pa.float64())), np.float64)
 
     def ids(self) -> pa.Array:
-        """One id of an episode per row; ids that cannot be told apart are refused."""
+        """One id of an episode per row; ids that may be the same by rounding are refused."""
         name = self.layout.names["episode"]
         values = self.values(name)
         if pa.types.is_floating(values.type):

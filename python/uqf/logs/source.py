@@ -13,7 +13,7 @@ from uqf.episodes.concatenate import concatenate
 from uqf.episodes.parquet_file import metadata_of
 from uqf.episodes.trajectories import Trajectories
 from uqf.errors import FileFormatError
-from uqf.logs.alphabet import Alphabet, Asked, alphabet_of, refuse_bins_of_codes
+from uqf.logs.alphabet import Alphabet, Given, alphabet_of, refuse_bins_of_codes
 from uqf.logs.cleaning import cleaned
 from uqf.logs.columns import LogColumns, layout_of, naming
 from uqf.logs.diagnosis import Diagnosis, refuse_mixtures
@@ -48,7 +48,7 @@ class Log:
         self,
         path: str | os.PathLike[str],
         columns: LogColumns | None = None,
-        given: Asked = (None, None, None),
+        given: Given = (None, None, None),
         format: str | None = None,
     ) -> None:
         if columns is not None and not isinstance(columns, LogColumns):
@@ -147,8 +147,8 @@ class Log:
         if self.written is None:
             return trajectories_of(rows, alphabet_of(rows, self.given))
         # Our own files hold codes even where there are names.
-        *sizes, names = self.written
-        return recoded(trajectories_of(rows, Alphabet(*sizes, None)), names, self.given)
+        n_actions, n_observations, names = self.written
+        return recoded(trajectories_of(rows, Alphabet(n_actions, n_observations, None)), names, self.given)
 
     def _refuse_empty_promise(self) -> None:
         if self.written is not None and None in self.given[:2]:
@@ -158,14 +158,14 @@ class Log:
     def _listed_problems(self, clean: bool) -> str:
         """The severe problems of a log that could not be read, for its message; without those that are cleaned."""
         try:
-            found = [
+            severe = [
                 problem
                 for problem in self.problems
                 if problem.severe and not (clean and problem.remedy.startswith(CLEANED))
             ]
         except (FileFormatError, OSError):
             return ""
-        return "".join(["\nAll problems of the log:", *(f"\n  {one}" for one in found)]) if found else ""
+        return "".join(["\nAll problems of the log:", *(f"\n  {one}" for one in severe)]) if severe else ""
 
     def warn(self) -> None:
         """Warns of what cleaning left out, cut or merged, once the episodes are read."""

@@ -64,25 +64,37 @@ class TableFiles:
         Whole numbers here and fractions there are numbers; ids of episodes that differ in type are text. A column
         that a file lacks is missing there.
         """
-        parts = {}
-        for path in self.files:
-            schema = self._schema(path)
-            with naming(path):
-                names = layout_of(schema, columns).columns
-            one = TableFiles([path], self.arrow)
-            tables = list(one.tables(max(1, 2**20), names))
-            empty = pa.schema([schema.field(name) for name in names]).empty_table()
-            parts[path] = pa.concat_tables(tables) if tables else empty
+        parts = [self._one(path, columns) for path in self.files]
         if len(parts) == 1:
-            return next(iter(parts.values()))
+            return parts[0]
         episode = layout_of(self.schema, columns).names.get("episode")
-        found: dict[str, dict[pa.DataType, object]] = {}
-        for path, table in parts.items():
-            for field in table.schema:
-                kind = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
-                found.setdefault(field.name, {}).setdefault(kind, path)
-        types = [(name, _widest(name, kinds, name == episode)) for name, kinds in found.items()]
-        return pa.concat_tables([_with_types(table, pa.schema(types)) for table in parts.values()])
+        if episode and len({part.schema.field(episode).type for part in parts}) > 1:
+            parts = [_cast(part, episode, pa.string()) for part in parts]
+        try:
+            return pa.concat_tables(parts, promote_options="permissive")
+        except (pa.ArrowTypeError, pa.ArrowInvalid) as error:
+            for name in dict.fromkeys(name for part in parts for name in part.column_names):
+                kinds = dict[pa.DataType, Path]()
+                for path, part in zip(self.files, parts, strict=True):
+                    if name in part.column_names:
+                        kinds.setdefault(part.schema.field(name).type, path)
+                if f"Field {name} " in str(error):
+                    listed = "; ".join(f"{kind} in {path}" for kind, path in kinds.items())
+                    raise FileFormatError(
+                        f"column {name!r} holds {listed}: give one kind of values"
+                    ) from None
+            raise
+
+    def _one(self, path: Path, columns: LogColumns) -> pa.Table:
+        """The columns that a log needs of one file."""
+        schema = self._schema(path)
+        with naming(path):
+            names = layout_of(schema, columns).columns
+        empty = pa.schema([schema.field(name) for name in names]).empty_table()
+        table = pa.concat_tables([empty, *TableFiles([path], self.arrow).tables(2**20, names)])
+        for name, kind in zip(names, table.schema.types, strict=True):
+            table = _cast(table, name, kind.value_type) if pa.types.is_dictionary(kind) else table
+        return table
 
 
 def _parquet_batches(file: object, rows: int, names: list[str]) -> Iterator[pa.RecordBatch]:
@@ -102,23 +114,5 @@ def _arrow_batches(file: object) -> Iterator[pa.RecordBatch]:
         yield batch
 
 
-def _widest(name: str, kinds: dict[pa.DataType, object], identifies: bool) -> pa.DataType:
-    """A type that holds the values of all kinds, given where each of them was found."""
-    if identifies and len(kinds) > 1:
-        return pa.string()
-    try:
-        schemas = [pa.schema([(name, kind)]) for kind in kinds]
-        return pa.unify_schemas(schemas, promote_options="permissive").field(0).type
-    except pa.ArrowTypeError:
-        listed = "; ".join(f"{kind} in {place}" for kind, place in kinds.items())
-        raise FileFormatError(f"column {name!r} holds {listed}: give one kind of values") from None
-
-
-def _with_types(table: pa.Table, schema: pa.Schema) -> pa.Table:
-    columns = [
-        table.column(field.name).cast(field.type)
-        if field.name in table.column_names
-        else pa.nulls(table.num_rows, field.type)
-        for field in schema
-    ]
-    return pa.table(columns, schema=schema)
+def _cast(table: pa.Table, name: str, kind: pa.DataType) -> pa.Table:
+    return table.set_column(table.column_names.index(name), name, table.column(name).cast(kind))

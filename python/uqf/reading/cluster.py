@@ -10,7 +10,7 @@ from distributed.comm import get_address_host
 
 from uqf.coding.codebook import Codebook
 from uqf.errors import FileFormatError
-from uqf.logs.alphabet import Asked
+from uqf.logs.alphabet import Given
 from uqf.logs.tables import files_of
 from uqf.reading.parquet_shards import BATCH_STEPS, FileSurvey, Shards, survey
 
@@ -66,16 +66,16 @@ def dask_shards(
     surveys: dict[str, FileSurvey] = {}
     hosts: dict[str, tuple[str, ...]] = {}
     for host, address in one_each.items():
-        for found in seen[address]:
-            if surveys.setdefault(found.path, found) != found:
-                raise FileFormatError(f"{found.path}: on {host} it is another file than elsewhere")
-            hosts[found.path] = (*hosts.get(found.path, ()), host)
+        for file in seen[address]:
+            if surveys.setdefault(file.path, file) != file:
+                raise FileFormatError(f"{file.path}: on {host} it is another file than elsewhere")
+            hosts[file.path] = (*hosts.get(file.path, ()), host)
     if not surveys:
         raise FileFormatError(f"{folder}: no worker has a .parquet file there")
     return Shards.of_surveys([surveys[path] for path in sorted(surveys)], hosts, given, batch_steps)
 
 
-def _look(folder: str, given: Asked) -> list[FileSurvey]:
+def _look(folder: str, given: Given) -> list[FileSurvey]:
     path = Path(folder).absolute()
     if path.is_dir() and not any(path.glob("*.parquet")):
         return []

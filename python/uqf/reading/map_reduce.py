@@ -6,11 +6,14 @@ import sys
 from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import BrokenExecutor, Executor, Future
-from typing import Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from uqf.errors import WorkerError
 from uqf.reading.progress import LOG
 from uqf.reading.shards import Source, Workers
+
+if TYPE_CHECKING:
+    import distributed
 
 Sum = TypeVar("Sum")
 
@@ -61,7 +64,7 @@ def map_reduce(
     Parameters
     ----------
     work, merge : functions that can be pickled; neither may change its arguments
-        Without an executor, work is called as ``work(shard, tick)`` and tells its own steps.
+        Without an executor, work is called as ``work(shard, tick)`` and ticks itself.
     executor : `concurrent.futures.Executor` or `distributed.Client`, optional
     tick : called with the number of steps that were finished
 
@@ -101,14 +104,14 @@ def map_reduce(
     return tree.total()
 
 
-def _workers(executor: Workers) -> int:
+def _workers(executor: Executor | distributed.Client) -> int:
     """How many pieces of work an executor does at once; a guess where it does not say."""
     if hasattr(executor, "nthreads"):
         return sum(executor.nthreads().values())
     return int(getattr(executor, "_max_workers", IN_FLIGHT // 2))
 
 
-def _submit(executor: Workers, work: Callable[..., Sum], shard: object) -> Future[Sum]:
+def _submit(executor: Executor | distributed.Client, work: Callable[..., Sum], shard: object) -> Future[Sum]:
     """A shard goes to a machine of the cluster that has it. Work whose worker dies is done again by another."""
     if hasattr(executor, "get_executor"):
         hosts = list(getattr(shard, "hosts", ())) or None
@@ -119,8 +122,8 @@ def _submit(executor: Workers, work: Callable[..., Sum], shard: object) -> Futur
 def _killed() -> type[Exception] | tuple[()]:
     """What dask raises for work whose workers died again and again."""
     # Not imported for it: a cluster is seldom there, and its library takes a second to load.
-    distributed = sys.modules.get("distributed")
-    return () if distributed is None else distributed.KilledWorker
+    loaded = sys.modules.get("distributed")
+    return () if loaded is None else loaded.KilledWorker
 
 
 def _take(tree: TreeSum[Sum], waiting: deque[tuple[object, Future[Sum]]], tick: Tick) -> None:

@@ -1,4 +1,4 @@
-"""What one reading tells of a data set of any size: how much there is, and episodes that stand for all."""
+"""What one reading says of a data set of any size: how much there is, and episodes that stand for all."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from uqf.episodes.parquet_file import metadata_of
 from uqf.episodes.trajectories import Trajectories
 from uqf.errors import FileFormatError
 from uqf.files import open_ordinary
-from uqf.logs.alphabet import Alphabet, Asked
+from uqf.logs.alphabet import Alphabet, Given
 from uqf.logs.columns import Layout, LogColumns, layout_of, naming
 from uqf.logs.episodes import recoded, refuse_empty_promise, trajectories_of
 from uqf.logs.rows import Rows
@@ -43,7 +43,7 @@ class FileSurvey:
     """Sizes and names in the metadata."""
 
 
-def survey(path: Path, given: Asked) -> FileSurvey:
+def survey(path: Path, given: Given) -> FileSurvey:
     """A first look at one file: what its footer says, and only what that leaves open is read."""
     with naming(path), open_ordinary(path) as file:
         footer = pq.ParquetFile(file)
@@ -89,7 +89,7 @@ class ParquetShard:
     """One file."""
 
     survey: FileSurvey
-    given: Asked
+    given: Given
     batch_rows: int
     hosts: tuple[str, ...]
     changeable: bool = True
@@ -171,7 +171,7 @@ class Shards:
         cls,
         surveys: Sequence[FileSurvey],
         hosts: Mapping[str, tuple[str, ...]],
-        given: Asked = (None, None, None),
+        given: Given = (None, None, None),
         batch_steps: int = BATCH_STEPS,
     ) -> Shards:
         """Files that others have looked at, and the machines on which each of them lies."""
@@ -183,7 +183,7 @@ class Shards:
         self,
         surveys: Sequence[FileSurvey],
         hosts: Mapping[str, tuple[str, ...]],
-        given: Asked,
+        given: Given,
         batch_steps: int,
     ) -> None:
         if batch_steps < 1:

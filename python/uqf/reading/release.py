@@ -24,5 +24,5 @@ def _trim() -> Callable[[int], object]:
     """`malloc_trim` of glibc; elsewhere there is none, and nothing is done."""
     if sys.platform != "linux":
         return lambda kept: None
-    found: Callable[[int], object] | None = getattr(ctypes.CDLL(None), "malloc_trim", None)
-    return found or (lambda kept: None)
+    trim: Callable[[int], object] | None = getattr(ctypes.CDLL(None), "malloc_trim", None)
+    return trim or (lambda kept: None)
