@@ -19,7 +19,7 @@ from uqf.learn.improve.gain import MAX_DISCOUNT, Baseline, Gain, gain
 from uqf.learn.learner import Learner
 from uqf.policies.policy import logged_probs
 from uqf.reading.progress import Reporter, within
-from uqf.reading.release import give_back
+from uqf.reading.release import release_memory
 from uqf.reading.shards import Data, Workers
 from uqf.types import Record
 from uqf.worlds.environments import TabularPOMDP
@@ -124,7 +124,7 @@ class Comparison:
         if self._shared is not None and isinstance(learner, BeliefQ):
             return learner.go_on(self._shared.of(part), data, executor=self.executor, progress=told)
         learner.fit(data, executor=self.executor, progress=told)
-        give_back()
+        release_memory()
         return learner
 
     def _favourite(self, part: int) -> BeliefQ:

@@ -15,7 +15,7 @@ from uqf.policies.policy import Policy
 from uqf.reading.overview import Overview
 from uqf.reading.progress import Callback
 from uqf.reading.reader import Reader
-from uqf.reading.release import give_back
+from uqf.reading.release import release_memory
 from uqf.reading.shards import Data, Workers
 
 SETTINGS = Settings()
@@ -115,7 +115,7 @@ def fit(
         raise UQFError(f"every learner was refused; the first said: {first.problem}")
     trial = Trial(comparison.learner(holder.candidate, 0).policy_, *parts)
     if not reader.in_memory:
-        give_back()
+        release_memory()
     chosen = comparison.final(holder.candidate, data)
     chosen.trial_ = trial
     chosen.diagnostics_["chosen"] = {

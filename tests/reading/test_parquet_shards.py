@@ -1,24 +1,15 @@
 """Folders of Parquet files: the same results as in memory, with little memory."""
 
 import weakref
-from itertools import pairwise
 
 import numpy as np
-import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 import uqf
+from log_tables import as_steps
 from shard_sources import HASHED, LISTED
-from uqf.logs.parquet_shards import ParquetShard
-
-
-def per_step(data):
-    episode = np.repeat(np.arange(len(data)), data.lengths)
-    names = np.array(["left", "right", "listen"])[data.actions]
-    return pa.table(
-        {"episode": episode, "action": names, "observation": data.observations, "reward": data.rewards}
-    )
+from uqf.reading.parquet_shards import ParquetShard
 
 
 @pytest.mark.parametrize("settings", [HASHED, LISTED])
@@ -58,16 +49,17 @@ def test_files_with_names_are_read_in_the_codes_of_a_given_codebook(data, tmp_pa
         next(half[0].batches())
 
 
-def test_logs_of_others_with_names_and_one_row_per_step(data, tmp_path):
-    table = per_step(data)
-    cuts = data.offsets[[0, 100, 101, 440]]
-    for number, (first, last) in enumerate(pairwise(cuts)):
-        pq.write_table(table.slice(first, last - first), tmp_path / f"{number}.parquet")
-    shards = uqf.Shards(tmp_path, batch_steps=150)
-    assert shards.codebook.action_names == ("left", "listen", "right")
+def test_logs_of_others_are_converted_first(data, tmp_path):
+    named = np.array(["left", "right", "listen"])[data.actions]
+    pq.write_table(as_steps(data, action=named), tmp_path / "steps.parquet")
+    with pytest.raises(uqf.FileFormatError, match=r"steps\.parquet: no file of uqf .* uqf\.convert"):
+        uqf.Shards(tmp_path)
+    uqf.convert(tmp_path / "steps.parquet", tmp_path / "shards", episodes_per_file=100)
+    shards = uqf.Shards(tmp_path / "shards", batch_steps=150)
+    assert shards.codebook.action_names == ("left", "listen", "right") and len(shards) == 5
     assert shards.reward_size == np.abs(data.rewards).max()
-    whole = uqf.read_log(tmp_path)
-    assert (shards.n_actions, shards.n_observations) == (whole.n_actions, whole.n_observations)
+    whole = uqf.read_log(tmp_path / "steps.parquet")
+    assert uqf.concatenate([batch for shard in shards for batch in shard.batches()]) == whole
     np.testing.assert_allclose(
         uqf.UQF(**HASHED).fit(shards).wfa_.operators,
         uqf.UQF(**HASHED).fit(whole).wfa_.operators,
@@ -96,12 +88,9 @@ def test_only_a_few_batches_are_held(folder, monkeypatch):
 
 
 def test_files_that_do_not_fit_together_are_refused(data, tmp_path):
-    table = per_step(data)
-    pq.write_table(table.slice(0, 30), tmp_path / "0.parquet")
-    pq.write_table(table.slice(30), tmp_path / "1.parquet")
-    with pytest.raises(uqf.FileFormatError, match=r"1\.parquet: begins with episode .* whole episodes"):
-        uqf.Shards(tmp_path)
     data.to_parquet(tmp_path / "1.parquet")
+    unlogged = uqf.Trajectories(**data.__getstate__() | {"behavior_probs": None})
+    unlogged.to_parquet(tmp_path / "0.parquet")
     with pytest.raises(uqf.FileFormatError, match=r"1\.parquet: other columns"):
         uqf.Shards(tmp_path)
     uqf.rollout(uqf.make("gridworld-near"), episodes=5).to_parquet(tmp_path / "0.parquet")
