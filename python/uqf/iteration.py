@@ -12,7 +12,7 @@ from sklearn.base import clone
 from uqf.episodes.checks import positive, probability
 from uqf.episodes.concatenate import concatenate
 from uqf.episodes.trajectories import Trajectories
-from uqf.evaluate import Score, rollout
+from uqf.evaluate import Score, WorldLike, as_world, rollout
 from uqf.learn.learner import Learner
 from uqf.learn.uqf import UQF
 from uqf.policies.policy import ContextPolicy, Policy
@@ -20,7 +20,6 @@ from uqf.reading.map_reduce import Tick, map_reduce
 from uqf.reading.progress import Callback, Reporter
 from uqf.reading.shards import Workers
 from uqf.types import Record
-from uqf.worlds.foreign import WorldLike, as_world
 from uqf.worlds.world import World
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,9 +23,6 @@ from uqf.reading.shards import Data, Workers
 from uqf.storage.policies import save
 from uqf.storage.policy_header import Origin
 from uqf.types import Record
-
-if TYPE_CHECKING:
-    from uqf.reports.report import Report
 
 #: Of shards so many steps are learned from, by learners that need all their data at once.
 MAX_STEPS = 2_000_000
@@ -146,25 +143,18 @@ class Learner(BaseEstimator):  # type: ignore[misc]
         }
         save(policy, path, settings=plain, data=self.origin_)
 
-    def report(
-        self,
-        data: Data,
-        path: str | os.PathLike[str],
-        *,
-        seed: int = 0,
-        progress: Callback | None = None,
-    ) -> Report:
-        """Writes a page about this log and the policy, and returns what it shows; see `uqf.report`."""
-        from uqf.reports.report import report
-
-        return report(self, data, path, seed=seed, progress=progress)
-
     def _repr_html_(self) -> str:
         """A fitted learner in a notebook: the essentials; before, as scikit-learn shows it."""
-        from uqf.reports.notebook import fragment
+        if not hasattr(self, "policy_"):
+            return str(super()._repr_html_())
+        from uqf.page.render import render
 
-        shown: str = fragment(self) if hasattr(self, "policy_") else super()._repr_html_()
-        return shown
+        episodes = self.diagnostics_.get("episodes")
+        rows = [("learned from", f"{episodes:,} episodes")] if episodes else []
+        rows += [("discount", f"{self.discount:g}")]
+        rows += [("randomness", f"{getattr(self.policy_, 'temperature', 0.0):.3g}")]
+        why = self.diagnostics_.get("chosen", {}).get("why")
+        return render("notebook.html", name=type(self).__name__, why=why, rows=rows)
 
     def _repr_mimebundle_(self, **_: object) -> dict[str, str]:
         """What notebooks ask first."""
