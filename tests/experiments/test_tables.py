@@ -102,7 +102,7 @@ def test_whoever_follows_the_cue_of_a_t_maze_earns_the_optimum(length):
     env = trial.env
     simulation = env.simulation(0, 0)
     rewards = [simulation.step(0)[1] for _ in range(length)]
-    observation, reward, ended = simulation.step(1 + simulation.first)
+    _, reward, ended = simulation.step(1 + simulation.first)
     assert (sum(rewards) + reward, ended) == (pytest.approx(1.0 - 0.02 * length), True)
     data = trial.data
     assert set(np.unique(data.first_observations)) == {0, 1}
