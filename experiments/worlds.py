@@ -133,7 +133,7 @@ def _world(name: str, folder: Path | None) -> World:
     if name in (*uqf.environments(), "spocman-chasing"):
         base, _, ghosts = name.partition("-") if name == "spocman-chasing" else (name, "", "")
         episodes, scored = OWN.get(name, (800, 2_000))
-        options = {"ghosts": ghosts} if ghosts else {}
+        options: Record = {"ghosts": ghosts} if ghosts else {}
         return World(name, lambda seed: uqf.make(base, **options), episodes, scored, bounds=BOUNDS.get(name))
     if tmaze := re.fullmatch(r"tmaze-(\d+)", name):
         from experiments.cues import TMaze

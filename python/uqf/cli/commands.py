@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
@@ -31,6 +31,7 @@ from uqf.cli.terminal import REFUSALS, about, explain, plain_table, progress_lin
 
 if TYPE_CHECKING:
     from uqf.learn.learner import Learner
+    from uqf.policies.policy import CompiledPolicy
     from uqf.types import Record
 
 app = typer.Typer(
@@ -172,7 +173,7 @@ def fit(
 def _made(name: str, discount: float, seed: int) -> Learner:
     """A learner of the package with its own defaults."""
     fresh: Learner = getattr(uqf, name)(discount=discount)
-    return fresh.set_params(seed=seed) if "seed" in fresh.get_params() else fresh  # type: ignore[no-any-return]
+    return fresh.set_params(seed=seed) if "seed" in fresh.get_params() else fresh
 
 
 @app.command()
@@ -287,7 +288,7 @@ def export(
     with about(policy):
         header, loaded = uqf.inspect_policy(policy), uqf.load(policy)
         try:
-            uqf.export_onnx(loaded, onnx, codebook=header.codebook)
+            uqf.export_onnx(cast("CompiledPolicy", loaded), onnx, codebook=header.codebook)
         except TypeError as error:  # policies of this kind cannot be exported
             raise ValueError(str(error)) from None
     typer.echo(f"Written: {onnx}")
