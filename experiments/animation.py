@@ -17,7 +17,7 @@ from uqf.episodes.trajectories import Trajectories
 from uqf.evaluate import rollout
 from uqf.frames import play
 from uqf.learn.belief_q import BeliefQ
-from uqf.plans import BeliefModel
+from uqf.learn.plan.belief_model import BeliefModel
 from uqf.policies.policy import BeliefPolicy
 from uqf.worlds.environments import Environment
 from uqf.worlds.named import make

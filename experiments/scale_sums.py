@@ -13,8 +13,8 @@ import numpy as np
 
 from uqf.evaluate import rollout
 from uqf.learn.spectral.basis import Basis, Counting, Target
-from uqf.learn.spectral.passes import HankelSums, OperatorSums, hankel_sums, operator_sums
-from uqf.learn.spectral.statistics import Statistics
+from uqf.learn.spectral.passes import OperatorSums, operator_sums
+from uqf.learn.spectral.statistics import Statistics, first_pass
 from uqf.learn.spectral.statistics_file import save_statistics
 from uqf.reading.reader import Reader
 from uqf.types import Raw, Record
@@ -62,7 +62,7 @@ def parcels(world: str, episodes: int, dim: int, rank: int) -> Record:
     maps = rng.normal(size=(dim, rank)), rng.normal(size=(dim, rank))
     blocks = [rollout(make(world), episodes=episodes, seed=seed) for seed in (0, 1)]
     found: Record = {"world": world, "dimension": dim, "rank": rank}
-    firsts: list[HankelSums] = [hankel_sums(counting, 1, block) for block in blocks]
+    firsts: list[Statistics] = [first_pass(counting, 1, block) for block in blocks]
     seconds: list[OperatorSums] = [operator_sums(counting, *maps, 1, block) for block in blocks]
     for name, pair in (("first pass", firsts), ("second pass", seconds)):
         _, adding = timed(pair[0].plus, pair[1])

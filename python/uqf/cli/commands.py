@@ -208,7 +208,7 @@ def evaluate(
                 episodes=episodes,
                 discount=discount,
                 seed=seed,
-                progress=lambda done: progress(f"playing in {env}", done, episodes),
+                progress=progress,
             )
             played = {"episodes": episodes, "return": score.mean, "standard error": score.stderr}
             shown = {env: played | {"mean length": float(score.lengths.mean())}}

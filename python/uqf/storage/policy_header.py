@@ -57,7 +57,7 @@ class PolicyHeader:
 
     @property
     def discount(self) -> float:
-        """The discount that it was learned with; 1 if the file does not tell."""
+        """The discount that it was learned with; 1 if the file does not say."""
         discount = self.settings.get("discount")
         return 1.0 if discount is None else float(discount)
 

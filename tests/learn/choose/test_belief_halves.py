@@ -82,7 +82,7 @@ def test_nothing_is_learned_before_it_is_asked_for_and_nothing_twice(halves):
     assert told == []
     found.models(0)
     assert told == [0]
-    assert found.taught(1) is found.taught(1) and found.models(1) is found.models(1)
+    assert found.taught(1) is found.taught(1) and found.models(1)[0] is found.models(1)[0]
     assert told == [0, 1]
 
 

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 import uqf
 from mazes import cheese_maze, grid_4x3
 from uqf.baselines import FIB, PBVI, QMDP, OneStepBelief
-from uqf.plans import BeliefModel, PlanPolicy, expected_rewards
+from uqf.learn.plan.belief_model import BeliefModel, expected_rewards
+from uqf.learn.plan.plan_policy import PlanPolicy
 
 TIGER = uqf.make("tiger").tabular()
 

@@ -1,8 +1,8 @@
-//! Room for what a file or a caller asks for: where there is none, an error rather than the end of the process.
+//! Memory for what a file or a caller needs: where there is none, an error rather than the end of the process.
 
 use crate::error::{Error, Result};
 
-/// Makes room for `count` more entries, of which `what` tells the meaning.
+/// Reserves memory for `count` more entries; `what` they are is named in the error.
 pub fn reserve<T>(vector: &mut Vec<T>, count: usize, what: &'static str) -> Result<()> {
     vector.try_reserve(count).map_err(|_| Error::Memory { what, entries: vector.len().saturating_add(count) })
 }

@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
-use numpy::{IntoPyArray, PyReadonlyArray1, PyReadonlyArray3, PyReadonlyArrayDyn, PyUntypedArrayMethods};
+use numpy::{
+    IntoPyArray, PyReadonlyArray1, PyReadonlyArray2, PyReadonlyArray3, PyReadonlyArrayDyn,
+    PyUntypedArrayMethods,
+};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -64,7 +67,7 @@ impl World {
         wrap(spocman::Spocman::named(ghosts).map(domains::World::Spocman))
     }
 
-    /// A finite POMDP: (A, S, S), (A, S, O), (A, S) or (A, S, S) or (A, S, S, O), (S,), (S,).
+    /// A finite POMDP: (A, S, S), (A, S, O), (A, S) or (A, S, S) or (A, S, S, O), (S,), (S,), (S, O) or None.
     #[staticmethod]
     fn tabular(
         transitions: PyReadonlyArray3<'_, f64>,
@@ -72,6 +75,7 @@ impl World {
         rewards: PyReadonlyArrayDyn<'_, f64>,
         start: PyReadonlyArray1<'_, f64>,
         terminal: PyReadonlyArray1<'_, bool>,
+        first_observations: Option<PyReadonlyArray2<'_, f64>>,
         action_names: Vec<String>,
         observation_names: Vec<String>,
         state_names: Vec<String>,
@@ -89,6 +93,7 @@ impl World {
             },
             start: start.as_slice()?.to_vec(),
             terminal: terminal.as_slice()?.to_vec(),
+            first_observations: first_observations.as_ref().map(owned).transpose()?,
         };
         let world = Tabular::new(model)
             .and_then(|tabular| tabular.named(action_names, observation_names, state_names))
@@ -106,6 +111,12 @@ impl World {
         self.inner.n_observations()
     }
 
+    /// Whether episodes show an observation before their first action.
+    #[getter]
+    fn shows_first(&self) -> bool {
+        self.inner.shows_first()
+    }
+
     #[getter]
     fn action_names(&self) -> Vec<String> {
         (0..self.inner.n_actions()).map(|action| self.inner.action_name(action)).collect()
@@ -121,8 +132,11 @@ impl World {
         let Some(tabular) = self.inner.tabular() else { return Ok(None) };
         let model = tabular.model()?;
         let terminal = model.terminal.clone().into_pyarray(py);
+        let shape = [model.n_states, model.n_observations];
+        let first = model.first_observations.clone().map(|rows| shaped(py, rows, shape)).transpose()?;
         let arrays = arrays(py, model)?;
         arrays.set_item("terminal", terminal)?;
+        arrays.set_item("first_observations", first)?;
         arrays.set_item("state_names", &tabular.state_names)?;
         Ok(Some(arrays))
     }
@@ -132,7 +146,8 @@ impl World {
     fn simulation(&self, seed: u64, episode: i64) -> PyResult<Simulation> {
         let (mut world_rng, policy_rng) = episode_rngs(seed, count("episode", episode)?);
         let state = self.inner.start(&mut world_rng);
-        Ok(Simulation { world: self.inner.clone(), state, world_rng, policy_rng, terminated: false })
+        let first = self.inner.first_observation(&state, &mut world_rng);
+        Ok(Simulation { world: self.inner.clone(), state, first, world_rng, policy_rng, terminated: false })
     }
 }
 
@@ -141,6 +156,9 @@ impl World {
 pub struct Simulation {
     world: Arc<domains::World>,
     state: WorldState,
+    /// What was shown before the first action, in worlds that show anything.
+    #[pyo3(get)]
+    first: Option<usize>,
     world_rng: Rng,
     policy_rng: Rng,
     terminated: bool,

@@ -1,19 +1,103 @@
-//! Checking and selecting episodes, and sums along them.
+//! Episodes: played, checked, selected, and sums within them.
 
-use numpy::{
-    IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyReadwriteArrayDyn,
-    PyUntypedArrayMethods,
-};
+use std::sync::Arc;
+
+use numpy::{IntoPyArray, PyReadonlyArray1, PyReadonlyArray2, PyReadwriteArrayDyn, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
-use crate::along;
-use crate::bindings::convert::{Arrays, in_rows, shaped, trajectories_to_python};
+use crate::bindings::convert::{
+    Arrays, Matrix, Vector, count, in_rows, shaped, threads as thread_count, trajectories_to_python,
+};
 use crate::bindings::job;
+use crate::bindings::policy::CompiledPolicy;
+use crate::bindings::worlds::World;
 use crate::error::Error;
 use crate::learn::values::Differences;
-use crate::recorded::Trajectories;
+use crate::policies::any::AnyPolicy;
+use crate::simulate::environment::Environment;
+use crate::simulate::policy::Uniform;
+use crate::simulate::rollout::Schedule;
+use crate::sums;
+use crate::trajectories::Trajectories;
+
+/// The policy, or the uniform one for None; one that could not act in this world is refused.
+fn policy_or_uniform(
+    policy: Option<Bound<'_, CompiledPolicy>>,
+    world: &World,
+) -> PyResult<Arc<dyn AnyPolicy>> {
+    let (n_actions, n_observations) = (world.inner.n_actions(), world.inner.n_observations());
+    let Some(policy) = policy else { return Ok(Arc::new(Uniform { n_actions, n_observations })) };
+    let policy = policy.get().inner.clone();
+    let (actions, observations) = (policy.n_actions(), policy.n_observations());
+    if actions != n_actions || observations < n_observations {
+        return Err(PyValueError::new_err(format!(
+            "policy has {actions} actions and {observations} observations, the world has {n_actions} and \
+             {n_observations}"
+        )));
+    }
+    Ok(policy)
+}
+
+/// Recorded episodes: (actions, observations, rewards, behavior_probs, offsets, terminated, first_observations).
+#[pyfunction]
+#[pyo3(signature = (world, policy, *, episodes, horizon, epsilon, seed, first=0, threads=None, progress=None))]
+pub fn rollout<'py>(
+    py: Python<'py>,
+    world: &World,
+    policy: Option<Bound<'py, CompiledPolicy>>,
+    episodes: i64,
+    horizon: i64,
+    epsilon: f64,
+    seed: u64,
+    first: i64,
+    threads: Option<i64>,
+    progress: Option<Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyTuple>> {
+    let schedule = Schedule {
+        episodes: count("episodes", episodes)?,
+        first: count("first", first)?,
+        horizon: count("horizon", horizon)?,
+        epsilon,
+        seed,
+        threads: thread_count(threads)?,
+    };
+    let (policy, world) = (policy_or_uniform(policy, world)?, world.inner.as_ref());
+    let data = job::long(py, progress.as_ref(), |ticker| policy.rollout(world, &schedule, ticker))?;
+    trajectories_to_python(py, data)
+}
+
+type Scores<'py> = (Vector<'py>, Vector<'py, i64>);
+
+/// (discounted returns, lengths), one entry per episode.
+#[pyfunction]
+#[pyo3(signature = (world, policy, *, episodes, horizon, discount, seed, threads=None, progress=None))]
+pub fn returns<'py>(
+    py: Python<'py>,
+    world: &World,
+    policy: Option<Bound<'py, CompiledPolicy>>,
+    episodes: i64,
+    horizon: i64,
+    discount: f64,
+    seed: u64,
+    threads: Option<i64>,
+    progress: Option<Bound<'py, PyAny>>,
+) -> PyResult<Scores<'py>> {
+    let schedule = Schedule {
+        episodes: count("episodes", episodes)?,
+        first: 0,
+        horizon: count("horizon", horizon)?,
+        epsilon: 0.0,
+        seed,
+        threads: thread_count(threads)?,
+    };
+    let (policy, world) = (policy_or_uniform(policy, world)?, world.inner.as_ref());
+    let scores =
+        job::long(py, progress.as_ref(), |ticker| policy.returns(world, &schedule, discount, ticker))?;
+    let (returns, lengths): (Vec<f64>, Vec<i64>) = scores.into_iter().unzip();
+    Ok((returns.into_pyarray(py), lengths.into_pyarray(py)))
+}
 
 /// Raises ValueError naming the first episode and step that cannot be.
 #[pyfunction]
@@ -25,11 +109,7 @@ pub fn validate(py: Python<'_>, data: Arrays<'_>) -> PyResult<()> {
 /// A random number of every episode, (n_episodes,), which depends on its content and on the seed, not on where it lies.
 /// Copies of an episode have different numbers.
 #[pyfunction]
-pub fn episode_priorities<'py>(
-    py: Python<'py>,
-    data: Arrays<'py>,
-    seed: u64,
-) -> PyResult<Bound<'py, PyArray1<u64>>> {
+pub fn episode_priorities<'py>(py: Python<'py>, data: Arrays<'py>, seed: u64) -> PyResult<Vector<'py, u64>> {
     let view = data.view()?;
     let priorities = job::quick(py, || Ok(view.priorities(seed)))?;
     Ok(priorities.into_pyarray(py))
@@ -44,7 +124,7 @@ pub fn take_episodes<'py>(
 ) -> PyResult<Bound<'py, PyTuple>> {
     let (view, episodes) = (data.view()?, episodes.as_slice()?);
     let taken = job::quick(py, || {
-        let mut taken = Trajectories::new();
+        let mut taken = Trajectories::new(0, 0);
         for &episode in episodes {
             let index = usize::try_from(episode).ok().filter(|&index| index < view.n_episodes());
             let index = index.ok_or_else(|| {
@@ -57,7 +137,7 @@ pub fn take_episodes<'py>(
             if let Some(probs) = view.behavior_probs {
                 taken.behavior_probs.extend_from_slice(&probs[range]);
             }
-            taken.end_episode(view.terminated[index]);
+            taken.end_episode(view.terminated[index], view.first(index));
         }
         Ok(taken)
     })?;
@@ -127,11 +207,11 @@ pub fn discounted_sums(
     match rows {
         Rows::Double(mut rows) => {
             let rows = rows.as_slice_mut()?;
-            py.detach(|| along::discounted(rows, width, offsets, factor, forward));
+            py.detach(|| sums::discounted(rows, width, offsets, factor, forward));
         }
         Rows::Single(mut rows) => {
             let rows = rows.as_slice_mut()?;
-            py.detach(|| along::discounted(rows, width, offsets, |step| factor(step) as f32, forward));
+            py.detach(|| sums::discounted(rows, width, offsets, |step| factor(step) as f32, forward));
         }
     }
     Ok(())
@@ -150,7 +230,7 @@ pub fn temporal_differences<'py>(
     following: Singles<'py>,
     ratios: Singles<'py>,
     factors: Singles<'py>,
-) -> PyResult<Bound<'py, PyArray2<f64>>> {
+) -> PyResult<Matrix<'py>> {
     let (offsets, shape) = (offsets.as_slice()?, rows.shape());
     let (width, steps) = (shape[1], rewards.len());
     let episodes = offsets.len().saturating_sub(1);

@@ -1,4 +1,4 @@
-//! Sums along episodes: the loops under returns, traces and advantages.
+//! Sums within episodes: the loops under returns, traces and advantages.
 
 use std::ops::{AddAssign, Mul};
 
