@@ -133,16 +133,13 @@ def fit(
     if learner is not None and learner not in LEARNERS:
         raise typer.BadParameter(f"{learner!r} is not one of {', '.join(LEARNERS)}", param_hint="--learner")
     paths = check_outputs(log, out=(out, ".safetensors"), report=(report, ".html"))
-    from uqf.cli.summary import fit_report, plain_values
-    from uqf.cli.tables import show
-    from uqf.reports.report import Report
-    from uqf.reports.study import Study
+    again = f"{out} is as it was; the same command starts again."
+    with stoppable(again), about(log), progress_line() as progress:
+        from uqf.cli.summary import fit_report, plain_values
+        from uqf.cli.tables import show
+        from uqf.reports.report import Report
+        from uqf.reports.study import Study
 
-    with (
-        stoppable(f"{out} is as it was; the same command starts again."),
-        about(log),
-        progress_line() as progress,
-    ):
         progress(f"reading {log}", 0, 0)
         named = log_columns(columns, action_bins)
         streamed = log.is_dir() or (learner is not None and log.suffix == ".parquet")
@@ -151,22 +148,23 @@ def fit(
             if streamed and not clean
             else uqf.read_log(log, columns=named, clean=clean)
         )
+        whole: Record = {"policy": str(out)}
         if learner is None:
             fitted = uqf.fit(data, discount=discount, holdout=holdout, seed=seed, progress=progress)
             page = Report(Study.of(fitted, data, discount=discount, seed=seed, progress=None), seed)
             if report is not None or as_json:
                 page.complete(progress)
+            progress("evaluating", 0, 0)
             parts = fit_report(fitted, page)
-            whole: Record = {"report": page.as_dict() if as_json else None, "page": report and str(report)}
             if report is not None:
                 page.write(report)
+            whole |= {"report": page.as_dict(), "page": report and str(report)} if as_json else {}
         else:
             fitted = _made(learner, discount, seed).fit(data, progress=progress)
-            parts, whole = {"learned": plain_values(fitted.diagnostics_)}, {}
+            parts = {"learned": plain_values(fitted.diagnostics_)}
             if report is not None:
                 fitted.report(data, report, seed=seed, progress=progress)
         fitted.save(out)
-    whole["policy"] = str(out)
     show(parts | (whole if as_json else {"written": list(map(str, paths))}), as_json)
 
 

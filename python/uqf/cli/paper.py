@@ -149,7 +149,7 @@ def _seeds(rows: list[Row], labels: dict[str, str]) -> str:
     parts = [f"{most} seeds"]
     for count in sorted(fewer):
         parts.append(
-            f"{count} for {'; '.join(label for label, seeds in seen.items() if len(seeds) == count)}"
+            f"{count} for {' · '.join(label for label, seeds in seen.items() if len(seeds) == count)}"
         )
     return f"Means ± standard errors over {', '.join(parts)}. Seconds are CPU seconds of the last fit."
 
@@ -178,13 +178,12 @@ def _spocman(rows: list[Row], console: Console) -> Record:
     from uqf.paper.spocman_report import longest_fitted_q, summary, time_ratios
 
     lines = summary(rows)
-    table = plain_table("S-PocMan", "method", "return", "± s.e.", "seeds", "CPU s", "paper", "paper: s")
+    table = plain_table("S-PocMan", "method", "return", "seeds", "CPU s", "paper", "paper: s")
     for line in lines:
         figures = (line["seconds"], line["paper_return"], line["paper_seconds"])
         shown = ("" if figure is None else f"{figure:.3g}" for figure in figures)
-        table.add_row(
-            line["label"], f"{line['return']:.1f}", f"{line['stderr']:.1f}", f"{line['seeds']}", *shown
-        )
+        score = f"{line['return']:.1f} ± {line['stderr']:.1f}"
+        table.add_row(line["label"], score, str(line["seeds"]), *shown)
     console.print(table)
     ratios, rival = time_ratios(lines), longest_fitted_q(lines)
     for label, ratio in ratios.items():
