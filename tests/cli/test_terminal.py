@@ -19,6 +19,7 @@ def shown(*events, terminal=True):
 
 def test_a_line_has_the_stage_its_share_and_the_time():
     last = shown(("first pass", 0, 10), ("first pass", 10, 10), ("models", 3, 4)).split("models")[-1]
+    assert "50%" in shown(("second pass", 1_000_000, 2_000_000))
     assert "3/4" in last and "0:00:00" in last and "10" not in last
 
 

@@ -192,13 +192,13 @@ def evaluate(
     """Says what a policy earns: by playing in a world, or from a log of another policy."""
     if (env is None) == (log is None):
         raise typer.BadParameter("give either --env NAME or --log LOG")
-    from uqf.cli.logs import read_for
-    from uqf.cli.summary import data_report, estimate_report
-    from uqf.cli.tables import show
-
-    header, loaded = uqf.inspect_policy(policy), uqf.load(policy)
     again = "Nothing was written; the same command starts again."
     with stoppable(again), about(policy, log or env), progress_line() as progress:
+        from uqf.cli.logs import read_for
+        from uqf.cli.summary import data_report, estimate_report
+        from uqf.cli.tables import show
+
+        header, loaded = uqf.inspect_policy(policy), uqf.load(policy)
         if env is not None:
             score = uqf.estimate_return(
                 named_world(env, policy),

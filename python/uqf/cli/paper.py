@@ -89,10 +89,10 @@ def _run(
 ) -> None:
     from rich.console import Console
 
-    from uqf.paper.cells import Store, code
-    from uqf.paper.report import write_report
-
     console = Console(stderr=as_json)
+    with progress_line(console):
+        from uqf.paper.cells import Store, code
+        from uqf.paper.report import write_report
     tables: Record = {}
     again = f"{command} --size {size} --out {out}"
     with stoppable(f"Finished cells are kept; to go on where this stopped:\n  {again}"):
@@ -180,8 +180,8 @@ def _spocman(rows: list[Row], console: Console) -> Record:
     lines = summary(rows)
     table = plain_table("S-PocMan", "method", "return", "seeds", "CPU s", "paper", "paper: s")
     for line in lines:
-        figures = (line["seconds"], line["paper_return"], line["paper_seconds"])
-        shown = ("" if figure is None else f"{figure:.3g}" for figure in figures)
+        figures = {"seconds": ".2g", "paper_return": "g", "paper_seconds": "g"}
+        shown = ("" if line[name] is None else f"{line[name]:{kind}}" for name, kind in figures.items())
         score = f"{line['return']:.1f} ± {line['stderr']:.1f}"
         table.add_row(line["label"], score, str(line["seeds"]), *shown)
     console.print(table)
