@@ -114,8 +114,8 @@ POMDP_STEPS = 50
 def world(name: str, folder: Path | None = None) -> World:
     """The world of a name; `.pomdp` files are looked for in the folder."""
     base, _, count = name.partition("@")
-    found = _world(base, folder)
-    return replace(found, name=name, episodes=int(count)) if count else found
+    known = _world(base, folder)
+    return replace(known, name=name, episodes=int(count)) if count else known
 
 
 def pomdp_files(folder: Path) -> list[str]:

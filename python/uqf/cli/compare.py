@@ -25,7 +25,7 @@ def compare(
     seed: Seed = 0,
     as_json: AsJson = False,
 ) -> None:
-    """Says which of two policies earns more by a log, if the log can tell, and where they act differently."""
+    """Says which of two policies earns more by a log, if the log shows it, and where they act differently."""
     check_outputs(log, report=(report, ".html"))
     again = "Nothing was written; the same command starts again."
     with stoppable(again), about(first, second, log), progress_line() as progress:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from uqf.types import Record
     from uqf.worlds.world import World
 
-#: Worth of a reward one step later, for every command that is told nothing else.
+#: Worth of a reward one step later, for every command, unless another is given.
 DISCOUNT = 0.99
 
 Seed = Annotated[int, typer.Option(help="The same seed gives the same figures on every machine.", min=0)]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from uqf.cli.terminal import plain_table, progress_line, stoppable, tell
+from uqf.cli.terminal import plain_table, progress_line, say, stoppable
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -106,12 +106,12 @@ def _run(
             console.print(f"{name}: {len(rows)} cells, {ran} run now, {len(rows) - ran} found finished")
             older = sum(row.origin.get("code") != code() for row in rows)
             if older:
-                tell(
+                say(
                     console, f"{older} of them were made by other code; remove {store.path} to run them again"
                 )
             tables[name] = (_gridworld if name is Name.gridworld else _spocman)(rows, console)
         report = write_report(out, size)
-    tell(console, f"Report: {report}")
+    say(console, f"Report: {report}")
     if as_json:
         typer.echo(json.dumps(tables | {"report": str(report)}))
 
@@ -170,7 +170,7 @@ def _gridworld(rows: list[Row], console: Console) -> list[Record]:
             figures = {start: {"return": mean, "stderr": error} for start, (mean, error) in places.items()}
             lines.append({"method": LABELS[method], "episodes": episodes, "seconds": duration, **figures})
         console.print(table)
-    tell(console, _seeds(rows, LABELS))
+    say(console, _seeds(rows, LABELS))
     return lines
 
 
@@ -187,6 +187,6 @@ def _spocman(rows: list[Row], console: Console) -> Record:
     console.print(table)
     ratios, rival = time_ratios(lines), longest_fitted_q(lines)
     for label, ratio in ratios.items():
-        tell(console, f"{rival and rival['label']} trains {ratio:,.0f} times as long as {label}")
-    tell(console, "Seconds and ratios are of CPU time. The paper, with 400 rounds: 245 times.")
+        say(console, f"{rival and rival['label']} trains {ratio:,.0f} times as long as {label}")
+    say(console, "Seconds and ratios are of CPU time. The paper, with 400 rounds: 245 times.")
     return {"rows": lines, "time_ratios": ratios}

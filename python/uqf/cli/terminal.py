@@ -47,7 +47,7 @@ def progress_line(console: Console | None = None) -> Iterator[Callable[[str, int
         yield show
 
 
-def tell(console: Console, line: str) -> None:
+def say(console: Console, line: str) -> None:
     """Prints a line that may hold names from files: as they stand, and unable to command the terminal."""
     console.print(printable(line), soft_wrap=True, markup=False, highlight=False)
 
