@@ -8,7 +8,7 @@ INSTALL := $(BIN)/uv pip install --quiet --python .venv
 RUST := Cargo.toml Cargo.lock $(shell find rust -name '*.rs')
 
 .DEFAULT_GOAL := all
-.PHONY: all help build demo browser test test-slow test-lowest fuzz lint deny docs format lock rust-targets wheel wheel-check \
+.PHONY: all help build demo table browser test test-slow test-lowest fuzz lint deny docs format lock rust-targets wheel wheel-check \
 	bench bench-record bench-check clean
 
 all: lint build test ## lint, build and test (what `make` alone does)
@@ -33,8 +33,11 @@ help: ## list the targets
 
 build: .venv/built ## compile the core and install the package into .venv
 
-demo: build ## both of the paper's experiments, small: about five minutes on two idle cores the first time, then seconds; writes results/report.html
+demo: build ## both of the paper's experiments, small: two minutes on two idle cores, the build aside, then seconds; writes results/report.html
 	@$(BIN)/python -m uqf demo
+
+table: build ## learners beside others: TABLE=gymnasium, popgym, pomdp, cues, own, spectral, … OPTIONS="--seeds 10"
+	@$(BIN)/python -m experiments $(TABLE) $(OPTIONS)
 
 browser: ## install chromium, in which the tests open the report, where it is missing and apt-get may
 	@command -v chromium > /dev/null || { apt-get update -qq && apt-get install -y -qq chromium > /dev/null; } || \

@@ -59,8 +59,8 @@ def lines(one: World, rows: Sequence[Row]) -> Iterator[str]:
     yield f"{'method':40} {'return':>18} {'worst':>9} {'logs':>5} {'CPU s':>8}"
     for method in dict.fromkeys(row.cell.method for row in rows):
         results = [row.result for row in rows if row.cell.method == method]
-        returns = np.array([found["return"] for found in results])
-        seconds = np.mean([found["cpu_seconds"] for found in results])
+        returns = np.array([each["return"] for each in results])
+        seconds = np.mean([each["cpu_seconds"] for each in results])
         mean, error = mean_and_error(returns)
         text = f"{mean:.4g} ± {'–' if np.isnan(error) else f'{error:.2g}'}"
         shown = f"{method:40} {text:>18} {returns.min():9.4g} {len(results):5} {seconds:8.2g}"
@@ -68,7 +68,7 @@ def lines(one: World, rows: Sequence[Row]) -> Iterator[str]:
             chance, best = one.bounds
             shown += f"   normalised {(mean - chance) / (best - chance):.3f} ± {error / (best - chance):.3f}"
         yield shown
-        taken = Counter(found["learner"] for found in results if "learner" in found)
+        taken = Counter(each["learner"] for each in results if "learner" in each)
         if taken:
             yield "  took " + ", ".join(f"{learner} ({count})" for learner, count in taken.most_common())
 
@@ -76,10 +76,10 @@ def lines(one: World, rows: Sequence[Row]) -> Iterator[str]:
 def seeds_of(text: str) -> range:
     """``10`` is the first ten; ``9900-9909`` is from the first to the last."""
     first, dash, last = text.partition("-")
-    found = range(int(first), int(last) + 1) if dash else range(int(first))
-    if not found:
+    seeds = range(int(first), int(last) + 1) if dash else range(int(first))
+    if not seeds:
         raise argparse.ArgumentTypeError(f"{text!r}: give a number of seeds, or first-last such as 9900-9909")
-    return found
+    return seeds
 
 
 def arguments(given: Sequence[str] | None) -> argparse.Namespace:
@@ -101,17 +101,17 @@ def arguments(given: Sequence[str] | None) -> argparse.Namespace:
 
 def main(given: Sequence[str] | None = None) -> None:
     """Runs what is missing of a table and prints it, world by world."""
-    asked = arguments(given)
-    table, store = TABLES[asked.table], Store(asked.out, asked.table)
-    names = asked.worlds or table.worlds
+    options = arguments(given)
+    table, store = TABLES[options.table], Store(options.out, options.table)
+    names = options.worlds or table.worlds
     if not names:
-        if asked.pomdp is None:
-            raise ValueError(f"{asked.table} needs --pomdp FOLDER: its worlds are .pomdp files")
-        names = pomdp_files(asked.pomdp)
-    worlds = [world(name, asked.pomdp) for name in names]
-    methods, trials = asked.methods or table.methods, lru_cache(1)(Trial)
+        if options.pomdp is None:
+            raise ValueError(f"{options.table} needs --pomdp FOLDER: its worlds are .pomdp files")
+        names = pomdp_files(options.pomdp)
+    worlds = [world(name, options.pomdp) for name in names]
+    methods, trials = options.methods or table.methods, lru_cache(1)(Trial)
     for one in worlds:
-        cells = cells_of(asked.table, [one], methods, asked.seeds)
+        cells = cells_of(options.table, [one], methods, options.seeds)
         store.run(
             cells,
             lambda cell, one=one: result(trials(one, cell.seed), cell.method),  # type: ignore[misc]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
 from gymnasium import Env
 from gymnasium.spaces import Discrete
 
-Stepped = tuple[int, float, bool, bool, dict[str, object]]
+Stepped = tuple[np.int64, float, bool, bool, dict[str, object]]
 
 
-class Cue(Env[int, int]):
+class Cue(Env[np.int64, np.int64]):
     """Four cues, then noise: repeating the cue of `reset` as an action earns .1 in each of ten steps."""
 
     STEPS = 10
@@ -16,20 +17,19 @@ class Cue(Env[int, int]):
     def __init__(self) -> None:
         self.action_space = self.observation_space = Discrete(4)
 
-    def reset(self, *, seed: int | None = None, options: object = None) -> tuple[int, dict[str, object]]:
+    def reset(self, *, seed: int | None = None, options: object = None) -> tuple[np.int64, dict[str, object]]:
         """Shows the cue."""
         super().reset(seed=seed)
-        self.cue, self.place = int(self.np_random.integers(4)), 0
+        self.cue, self.place = self.np_random.integers(4), 0
         return self.cue, {}
 
-    def step(self, action: int) -> Stepped:
+    def step(self, action: np.int64) -> Stepped:
         """Shows noise."""
         self.place += 1
-        noise = int(self.np_random.integers(4))
-        return noise, 0.1 * (action == self.cue), self.place == self.STEPS, False, {}
+        return self.np_random.integers(4), 0.1 * bool(action == self.cue), self.place == self.STEPS, False, {}
 
 
-class TMaze(Env[int, int]):
+class TMaze(Env[np.int64, np.int64]):
     """A corridor of look-alike cells between the cue, up or down, and a junction, where it must be followed.
 
     Actions: forward, up, down. Observations: the cue (two), corridor, junction. A step costs .02; at the junction the
@@ -42,15 +42,15 @@ class TMaze(Env[int, int]):
         self.length = length
         self.action_space, self.observation_space = Discrete(3), Discrete(4)
 
-    def reset(self, *, seed: int | None = None, options: object = None) -> tuple[int, dict[str, object]]:
+    def reset(self, *, seed: int | None = None, options: object = None) -> tuple[np.int64, dict[str, object]]:
         """Shows the cue."""
         super().reset(seed=seed)
-        self.cue, self.place = int(self.np_random.integers(2)), 0
+        self.cue, self.place = self.np_random.integers(2), 0
         return self.cue, {}
 
-    def step(self, action: int) -> Stepped:
+    def step(self, action: np.int64) -> Stepped:
         """Goes on, or turns at the junction, which ends the episode."""
         if self.place == self.length and action > 0:
-            return 3, 1.0 if action - 1 == self.cue else -0.5, True, False, {}
-        self.place += self.place < self.length and action == 0
-        return 3 if self.place == self.length else 2, -0.02, False, False, {}
+            return np.int64(3), 1.0 if action - 1 == self.cue else -0.5, True, False, {}
+        self.place += bool(self.place < self.length and action == 0)
+        return np.int64(3 if self.place == self.length else 2), -0.02, False, False, {}

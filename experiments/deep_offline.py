@@ -149,9 +149,9 @@ def _tried(name: str, seed: str, *settings: str) -> None:
     for text in settings:
         begin = time.process_time()
         pairs = (pair.split("=") for pair in text.split(","))
-        found = learned(log, Setting(**{key: json.loads(value) for key, value in pairs}))
+        rival = learned(log, Setting(**{key: json.loads(value) for key, value in pairs}))
         seconds = time.process_time() - begin
-        print(f"{name}\t{seed}\t{text}\t{found.score_in(trial):.4g}\t{seconds:.1f} CPU s", flush=True)
+        print(f"{name}\t{seed}\t{text}\t{rival.score_in(trial):.4g}\t{seconds:.1f} CPU s", flush=True)
 
 
 if __name__ == "__main__":

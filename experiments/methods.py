@@ -13,6 +13,7 @@ from uqf.baselines import PBVI, MemorylessQ
 from uqf.learn.learner import Learner
 from uqf.paper import gridworld, spocman
 from uqf.paper.contest import train
+from uqf.worlds.environments import Environment
 
 #: Seconds that PBVI has for planning with the model in hand.
 PLANNING = 20.0
@@ -74,12 +75,14 @@ def of_paper(method: str) -> Method:
 @cache
 def planned(world: World) -> uqf.Policy:
     """What PBVI finds with the model in hand."""
-    policy: uqf.Policy = PBVI(seconds=PLANNING).solve(world.make(0).tabular()).policy_
+    env = world.make(0)
+    assert isinstance(env, Environment)
+    policy: uqf.Policy = PBVI(seconds=PLANNING).solve(env.tabular()).policy_
     return policy
 
 
 def _has_model(world: World) -> bool:
-    return world.source is None and hasattr(env := world.make(0), "tabular") and env.discount < 1.0
+    return world.source is None and world.make(0).discount < 1.0
 
 
 def cloning(trial: Trial, *, conservative: bool) -> Player:

@@ -96,10 +96,10 @@ def clocked(curve: str, value: int, work: Callable[[], Learner]) -> Cost:
     import uqf.reading.parquet_shards  # noqa: F401  (loaded before the clock starts)
 
     begin, worked = time.perf_counter(), time.process_time()
-    found = work().diagnostics_
+    diagnostics = work().diagnostics_
     seconds, cpu_seconds = time.perf_counter() - begin, time.process_time() - worked
-    seen = found.get("seen_symbols", 0)
-    return Cost(curve, value, found["steps"], seen, seconds, cpu_seconds, peak_megabytes())
+    seen = diagnostics.get("seen_symbols", 0)
+    return Cost(curve, value, diagnostics["steps"], seen, seconds, cpu_seconds, peak_megabytes())
 
 
 def peak_megabytes() -> float:

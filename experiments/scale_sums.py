@@ -61,14 +61,14 @@ def parcels(world: str, episodes: int, dim: int, rank: int) -> Record:
     rng = np.random.default_rng(0)
     maps = rng.normal(size=(dim, rank)), rng.normal(size=(dim, rank))
     blocks = [rollout(make(world), episodes=episodes, seed=seed) for seed in (0, 1)]
-    found: Record = {"world": world, "dimension": dim, "rank": rank}
+    sizes: Record = {"world": world, "dimension": dim, "rank": rank}
     firsts: list[Statistics] = [first_pass(counting, 1, block) for block in blocks]
     seconds: list[OperatorSums] = [operator_sums(counting, *maps, 1, block) for block in blocks]
     for name, pair in (("first pass", firsts), ("second pass", seconds)):
         _, adding = timed(pair[0].plus, pair[1])
-        found[f"{name} MB"] = round(len(pickle.dumps(pair[0])) / 1e6, 2)
-        found[f"adding {name} ms"] = round(1e3 * adding, 1)
-    return found
+        sizes[f"{name} MB"] = round(len(pickle.dumps(pair[0])) / 1e6, 2)
+        sizes[f"adding {name} ms"] = round(1e3 * adding, 1)
+    return sizes
 
 
 def main() -> None:

@@ -114,8 +114,8 @@ POMDP_STEPS = 50
 def world(name: str, folder: Path | None = None) -> World:
     """The world of a name; `.pomdp` files are looked for in the folder."""
     base, _, count = name.partition("@")
-    found = _world(base, folder)
-    return replace(found, name=name, episodes=int(count)) if count else found
+    known = _world(base, folder)
+    return replace(known, name=name, episodes=int(count)) if count else known
 
 
 def pomdp_files(folder: Path) -> list[str]:
@@ -133,7 +133,7 @@ def _world(name: str, folder: Path | None) -> World:
     if name in (*uqf.environments(), "spocman-chasing"):
         base, _, ghosts = name.partition("-") if name == "spocman-chasing" else (name, "", "")
         episodes, scored = OWN.get(name, (800, 2_000))
-        options = {"ghosts": ghosts} if ghosts else {}
+        options: Record = {"ghosts": ghosts} if ghosts else {}
         return World(name, lambda seed: uqf.make(base, **options), episodes, scored, bounds=BOUNDS.get(name))
     if tmaze := re.fullmatch(r"tmaze-(\d+)", name):
         from experiments.cues import TMaze

@@ -3,12 +3,14 @@
 import re
 import shlex
 import subprocess
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 import typer
 from typer.testing import CliRunner
 
+from experiments import __main__ as experiments
 from uqf.cli.commands import app
 
 ROOT = Path(__file__).parent.parent
@@ -71,7 +73,9 @@ def test_commands_are_understood(page):
             targets = [word for word in arguments if "=" not in word]
             assert set(targets) <= TARGETS, (page.name, arguments)
         elif program == "python":
-            assert (ROOT / "python" / arguments[1].replace(".", "/")).with_suffix(".py").exists(), arguments
+            assert find_spec(arguments[1]), arguments
+            if arguments[1] == "experiments":
+                experiments.arguments(arguments[2:])
         else:
             assert program in ("pip", "cargo", "cd", "git"), (page.name, program)
 

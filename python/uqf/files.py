@@ -72,6 +72,14 @@ def refuse_other_kind(path: str | os.PathLike[str], own: str) -> None:
         )
 
 
+def check_folder(path: str | os.PathLike[str]) -> Path:
+    """The path, if there is a folder for it: better to know before long work than after it."""
+    folder = Path(os.path.realpath(path)).parent
+    if not folder.is_dir():
+        raise FileNotFoundError(f"{os.fspath(path)}: there is no folder {folder}; make it, or name another")
+    return Path(path)
+
+
 @contextmanager
 def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """A file to write to, which takes the place of `path` when the block ends without an exception.
@@ -86,10 +94,7 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         with open(path, "wb") as device:
             yield device
         return
-    if not target.parent.is_dir():
-        raise FileNotFoundError(
-            f"{os.fspath(path)}: there is no folder {target.parent}; make it, or name another"
-        )
+    check_folder(target)
     _remove_abandoned(target)
     temporary, handle = _new_beside(target)
     # Held until the file has its name: whoever can lock a temporary file knows that its writer is gone.

@@ -226,7 +226,7 @@ def test_nothing_is_written_over_what_is_read_or_under_the_name_of_another_kind(
         (folder / name).write_text("precious, and no log")
     result = CliRunner().invoke(app, arguments, env={"COLUMNS": "200"})
     assert result.exit_code == 2, "refused before anything is read"
-    assert "another name" in result.output or "ends with" in result.output
+    assert "another name" in result.output or "name it so" in result.output
     assert {path.read_text() for path in folder.iterdir()} == {"precious, and no log"}
 
 

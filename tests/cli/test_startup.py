@@ -34,3 +34,23 @@ def test_the_program_is_light():
     assert not loaded("--help") & HEAVY
     modules = loaded("--version")
     assert not modules & HEAVY and not any(name.startswith("rich") for name in modules)
+
+
+FIRST = """
+import sys
+from uqf.cli import commands
+
+def progress_line():
+    print(*sys.modules, file=sys.stderr)
+    raise SystemExit(print("begun"))
+
+commands.progress_line = progress_line
+sys.argv = ["uqf", "fit", "log.csv", "--out", "policy"]
+commands.main()
+"""
+
+
+def test_a_fit_shows_that_it_has_begun_before_it_loads_anything_heavy():
+    run = subprocess.run([sys.executable, "-c", FIRST], capture_output=True, text=True)
+    assert run.stdout == "begun\n"
+    assert not set(run.stderr.split()) & HEAVY

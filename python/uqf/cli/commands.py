@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
@@ -32,6 +32,7 @@ from uqf.cli.terminal import REFUSALS, about, explain, plain_table, progress_lin
 
 if TYPE_CHECKING:
     from uqf.learn.learner import Learner
+    from uqf.policies.policy import CompiledPolicy
     from uqf.types import Record
 
 app = typer.Typer(
@@ -134,43 +135,41 @@ def fit(
     if learner is not None and learner not in LEARNERS:
         raise typer.BadParameter(f"{learner!r} is not one of {', '.join(LEARNERS)}", param_hint="--learner")
     paths = check_outputs(log, out=(out, ".safetensors"), report=(report, ".html"))
-    from uqf.cli.logs import read_data
-    from uqf.cli.summary import fit_report, plain_values
-    from uqf.cli.tables import show
-    from uqf.reports.report import Report
-    from uqf.reports.study import Study
+    again = f"{out} is as it was; the same command starts again."
+    with stoppable(again), about(log), progress_line() as progress:
+        from uqf.cli.logs import read_data
+        from uqf.cli.summary import fit_report, plain_values
+        from uqf.cli.tables import show
+        from uqf.reports.report import Report
+        from uqf.reports.study import Study
 
-    with (
-        stoppable(f"{out} is as it was; the same command starts again."),
-        about(log),
-        progress_line() as progress,
-    ):
         progress(f"reading {log}", 0, 0)
         streamed = log.is_dir() or (learner is not None and log.suffix == ".parquet")
         data = read_data(log, log_columns(columns, action_bins), clean, streamed)
+        whole: Record = {"policy": str(out)}
         if learner is None:
             fitted = uqf.fit(data, discount=discount, holdout=holdout, seed=seed, progress=progress)
             page = Report(Study.of(fitted, data, discount=discount, seed=seed, progress=None), seed)
             if report is not None or as_json:
                 page.complete(progress)
+            progress("evaluating", 0, 0)
             parts = fit_report(fitted, page)
-            whole: Record = {"report": page.as_dict() if as_json else None, "page": report and str(report)}
             if report is not None:
                 page.write(report)
+            whole |= {"report": page.as_dict(), "page": report and str(report)} if as_json else {}
         else:
             fitted = _made(learner, discount, seed).fit(data, progress=progress)
-            parts, whole = {"learned": plain_values(fitted.diagnostics_)}, {}
+            parts = {"learned": plain_values(fitted.diagnostics_)}
             if report is not None:
                 uqf.report(fitted, data, report, seed=seed, progress=progress)
         fitted.save(out)
-    whole["policy"] = str(out)
     show(parts | (whole if as_json else {"written": list(map(str, paths))}), as_json)
 
 
 def _made(name: str, discount: float, seed: int) -> Learner:
     """A learner of the package with its own defaults."""
     fresh: Learner = getattr(uqf, name)(discount=discount)
-    return fresh.set_params(seed=seed) if "seed" in fresh.get_params() else fresh  # type: ignore[no-any-return]
+    return fresh.set_params(seed=seed) if "seed" in fresh.get_params() else fresh
 
 
 @app.command()
@@ -191,13 +190,13 @@ def evaluate(
     """Says what a policy earns: by playing in a world, or from a log of another policy."""
     if (env is None) == (log is None):
         raise typer.BadParameter("give either --env NAME or --log LOG")
-    from uqf.cli.logs import read_for
-    from uqf.cli.summary import data_report, estimate_report
-    from uqf.cli.tables import show
-
-    header, loaded = uqf.inspect_policy(policy), uqf.load(policy)
     again = "Nothing was written; the same command starts again."
     with stoppable(again), about(policy, log or env), progress_line() as progress:
+        from uqf.cli.logs import read_for
+        from uqf.cli.summary import data_report, estimate_report
+        from uqf.cli.tables import show
+
+        header, loaded = uqf.inspect_policy(policy), uqf.load(policy)
         if env is not None:
             score = uqf.estimate_return(
                 named_world(env, policy),
@@ -285,7 +284,7 @@ def export(
     with about(policy):
         header, loaded = uqf.inspect_policy(policy), uqf.load(policy)
         try:
-            uqf.export_onnx(loaded, onnx, codebook=header.codebook)
+            uqf.export_onnx(cast("CompiledPolicy", loaded), onnx, codebook=header.codebook)
         except TypeError as error:  # policies of this kind cannot be exported
             raise ValueError(str(error)) from None
     typer.echo(f"Written: {onnx}")

@@ -25,19 +25,19 @@ def compare(
     seed: Seed = 0,
     as_json: AsJson = False,
 ) -> None:
-    """Says which of two policies earns more by a log, if the log can tell, and where they act differently."""
+    """Says which of two policies earns more by a log, if the log shows it, and where they act differently."""
     check_outputs(log, report=(report, ".html"))
-    from uqf.cli.logs import read_for
-    from uqf.cli.summary import against, estimate_report
-    from uqf.cli.tables import show
-    from uqf.reports.comparison import ComparisonReport
-
-    header, other = uqf.inspect_policy(first), uqf.inspect_policy(second)
-    for name in ("n_actions", "n_observations", "codebook"):
-        if getattr(header, name) != getattr(other, name):
-            raise ValueError(f"{first} and {second} differ in {name}: compare policies of the same log")
     again = "Nothing was written; the same command starts again."
-    with stoppable(again), about(log), progress_line() as progress:
+    with stoppable(again), about(first, second, log), progress_line() as progress:
+        from uqf.cli.logs import read_for
+        from uqf.cli.summary import against, estimate_report
+        from uqf.cli.tables import show
+        from uqf.reports.comparison import ComparisonReport
+
+        header, other = uqf.inspect_policy(first), uqf.inspect_policy(second)
+        for name in ("n_actions", "n_observations", "codebook"):
+            if getattr(header, name) != getattr(other, name):
+                raise ValueError(f"{first} and {second} differ in {name}: compare policies of the same log")
         progress(f"reading {log}", 0, 0)
         data = read_for(header, log, columns, clean)
         page = ComparisonReport(

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from uqf.files import check_folder, refuse_other_kind
+
 if TYPE_CHECKING:
     from uqf.logs.columns import LogColumns
     from uqf.policies.policy import Policy
@@ -15,7 +17,7 @@ if TYPE_CHECKING:
     from uqf.types import Record
     from uqf.worlds.world import World
 
-#: Worth of a reward one step later, for every command that is told nothing else.
+#: Worth of a reward one step later, for every command, unless another is given.
 DISCOUNT = 0.99
 
 Seed = Annotated[int, typer.Option(help="The same seed gives the same figures on every machine.", min=0)]
@@ -62,25 +64,23 @@ def log_columns(text: str | None, action_bins: int | None = None) -> LogColumns:
 
 
 def check_outputs(read: Path, **written: tuple[Path | None, str]) -> list[Path]:
-    """The files to write, by option with the suffix of their kind; refused before anything is read.
+    """The files to write, by option with the suffix of their kind; what cannot be is refused before anything is read.
 
-    A name may also have no suffix. No file may be the one that is read, nor be written twice.
+    No file may be the one that is read, be written twice, or have the suffix of another kind.
     """
-    from uqf.reports.writing import check_folder
-
-    taken = {read.resolve(): str(read)}
+    taken, paths = {read.resolve(): str(read)}, []
     for option, (path, suffix) in written.items():
         if path is None:
             continue
-        if path.suffix.lower() not in ("", suffix):
-            raise typer.BadParameter(f"{path}: give a name that ends with {suffix}", param_hint=f"--{option}")
-        if path.resolve() in taken:
-            raise typer.BadParameter(
-                f"{path} would be written over {taken[path.resolve()]}: give another name",
-                param_hint=f"--{option}",
-            )
-        taken[check_folder(path).resolve()] = f"--{option} {path}"
-    return [path for path, _ in written.values() if path is not None]
+        try:
+            refuse_other_kind(check_folder(path), suffix)
+            if path.resolve() in taken:
+                raise ValueError(f"{path} would be written over {taken[path.resolve()]}: give another name")
+        except ValueError as error:
+            raise typer.BadParameter(str(error), param_hint=f"--{option}") from None
+        taken[path.resolve()] = f"--{option} {path}"
+        paths.append(path)
+    return paths
 
 
 def world_names() -> list[str]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from uqf.cli.terminal import plain_table, progress_line, stoppable, tell
+from uqf.cli.terminal import plain_table, progress_line, say, stoppable
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -89,10 +89,10 @@ def _run(
 ) -> None:
     from rich.console import Console
 
-    from uqf.paper.cells import Store, code
-    from uqf.paper.report import write_report
-
     console = Console(stderr=as_json)
+    with progress_line(console):
+        from uqf.paper.cells import Store, code
+        from uqf.paper.report import write_report
     tables: Record = {}
     again = f"{command} --size {size} --out {out}"
     with stoppable(f"Finished cells are kept; to go on where this stopped:\n  {again}"):
@@ -106,12 +106,12 @@ def _run(
             console.print(f"{name}: {len(rows)} cells, {ran} run now, {len(rows) - ran} found finished")
             older = sum(row.origin.get("code") != code() for row in rows)
             if older:
-                tell(
+                say(
                     console, f"{older} of them were made by other code; remove {store.path} to run them again"
                 )
             tables[name] = (_gridworld if name is Name.gridworld else _spocman)(rows, console)
         report = write_report(out, size)
-    tell(console, f"Report: {report}")
+    say(console, f"Report: {report}")
     if as_json:
         typer.echo(json.dumps(tables | {"report": str(report)}))
 
@@ -149,7 +149,7 @@ def _seeds(rows: list[Row], labels: dict[str, str]) -> str:
     parts = [f"{most} seeds"]
     for count in sorted(fewer):
         parts.append(
-            f"{count} for {'; '.join(label for label, seeds in seen.items() if len(seeds) == count)}"
+            f"{count} for {' · '.join(label for label, seeds in seen.items() if len(seeds) == count)}"
         )
     return f"Means ± standard errors over {', '.join(parts)}. Seconds are CPU seconds of the last fit."
 
@@ -170,7 +170,7 @@ def _gridworld(rows: list[Row], console: Console) -> list[Record]:
             figures = {start: {"return": mean, "stderr": error} for start, (mean, error) in places.items()}
             lines.append({"method": LABELS[method], "episodes": episodes, "seconds": duration, **figures})
         console.print(table)
-    tell(console, _seeds(rows, LABELS))
+    say(console, _seeds(rows, LABELS))
     return lines
 
 
@@ -178,16 +178,15 @@ def _spocman(rows: list[Row], console: Console) -> Record:
     from uqf.paper.spocman_report import longest_fitted_q, summary, time_ratios
 
     lines = summary(rows)
-    table = plain_table("S-PocMan", "method", "return", "± s.e.", "seeds", "CPU s", "paper", "paper: s")
+    table = plain_table("S-PocMan", "method", "return", "seeds", "CPU s", "paper", "paper: s")
     for line in lines:
-        figures = (line["seconds"], line["paper_return"], line["paper_seconds"])
-        shown = ("" if figure is None else f"{figure:.3g}" for figure in figures)
-        table.add_row(
-            line["label"], f"{line['return']:.1f}", f"{line['stderr']:.1f}", f"{line['seeds']}", *shown
-        )
+        figures = {"seconds": ".2g", "paper_return": "g", "paper_seconds": "g"}
+        shown = ("" if line[name] is None else f"{line[name]:{kind}}" for name, kind in figures.items())
+        score = f"{line['return']:.1f} ± {line['stderr']:.1f}"
+        table.add_row(line["label"], score, str(line["seeds"]), *shown)
     console.print(table)
     ratios, rival = time_ratios(lines), longest_fitted_q(lines)
     for label, ratio in ratios.items():
-        tell(console, f"{rival and rival['label']} trains {ratio:,.0f} times as long as {label}")
-    tell(console, "Seconds and ratios are of CPU time. The paper, with 400 rounds: 245 times.")
+        say(console, f"{rival and rival['label']} trains {ratio:,.0f} times as long as {label}")
+    say(console, "Seconds and ratios are of CPU time. The paper, with 400 rounds: 245 times.")
     return {"rows": lines, "time_ratios": ratios}

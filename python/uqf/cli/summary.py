@@ -70,7 +70,7 @@ def _names(codebook: Codebook) -> str:
         parts.append(f"{len(codebook.observation_names)} observations and one code for unknown ones")
     elif codebook.columns_:
         ignored = codebook.ignored_columns
-        without = f", of which {', '.join(ignored)} tell nothing and are ignored" if ignored else ""
+        without = f", of which {', '.join(ignored)} hold nothing to learn and are ignored" if ignored else ""
         parts.append(f"{codebook.n_codes} cells of {', '.join(codebook.columns_)}{without}")
     return ", ".join(parts) or "none, only numbers"
 
@@ -97,18 +97,18 @@ def policy_report(header: PolicyHeader) -> Report:
 
 def estimate_report(estimate: ope.Estimate) -> Report:
     """Figures and verdict of an off-policy estimate; there is no figure for a return that is not known."""
-    told = estimate.answer is not ope.Answer.UNKNOWN
+    answered = estimate.answer is not ope.Answer.UNKNOWN
     low, high = estimate.interval
     return {
         "expected return": estimate.text(),
         "known": estimate.known,
         "learned from this log": estimate.taught or None,
         "condition": estimate.condition or None,
-        "mean": estimate.mean if told else None,
-        "from": low if told else None,
-        "to": high if told else None,
-        "confidence": estimate.level if told else None,
-        "guess": None if told else estimate.mean,
+        "mean": estimate.mean if answered else None,
+        "from": low if answered else None,
+        "to": high if answered else None,
+        "confidence": estimate.level if answered else None,
+        "guess": None if answered else estimate.mean,
         "method": estimate.method,
         "effective episodes": estimate.effective_sample_size,
         "logged episodes": estimate.episodes,

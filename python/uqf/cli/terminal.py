@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 
+#: Stages of as many units or more show a percentage.
+COUNTED = 10_000
+
+
 @contextmanager
 def progress_line(console: Console | None = None) -> Iterator[Callable[[str, int, int], None]]:
     """A callback ``progress(stage, done, total)`` that shows one line on a terminal, and nothing elsewhere.
@@ -22,22 +26,28 @@ def progress_line(console: Console | None = None) -> Iterator[Callable[[str, int
     The line has the stage, how much of it is done, and the time since it all began; it is gone when the block ends.
     """
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
     console = console or Console(stderr=True)
-    words = TextColumn("{task.description}", markup=False)
-    columns = (words, BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    stage_column, share_column = (
+        TextColumn(text, markup=False) for text in ("{task.description}", "{task.fields[share]}")
+    )
+    columns = (stage_column, BarColumn(20), share_column, TimeElapsedColumn())
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
-        task = bar.add_task("beginning", total=None)
+        task = bar.add_task("beginning", total=None, share="")
 
         def show(stage: str, done: int, total: int) -> None:
+            done = min(done, total)
+            # Steps go into the millions; models and rounds are worth counting.
+            share = f"{done / total:.0%}" if total >= COUNTED else f"{done}/{total}" if total else ""
             # Stages may hold names from files, which must not command the terminal.
-            bar.update(task, description=printable(stage), completed=min(done, total), total=total or None)
+            words = printable(stage)
+            bar.update(task, description=words, completed=done, total=total or None, share=share)
 
         yield show
 
 
-def tell(console: Console, line: str) -> None:
+def say(console: Console, line: str) -> None:
     """Prints a line that may hold names from files: as they stand, and unable to command the terminal."""
     console.print(printable(line), soft_wrap=True, markup=False, highlight=False)
 

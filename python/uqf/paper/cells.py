@@ -146,7 +146,7 @@ def origin() -> dict[str, str]:
 
 @cache
 def processor() -> str:
-    """What the processor calls itself, where the system tells."""
+    """What the processor calls itself, where the system says it."""
     information = Path("/proc/cpuinfo")
     if information.exists():
         for line in information.read_text(encoding="utf-8", errors="replace").splitlines():

@@ -163,8 +163,8 @@ def mean_and_error(scores: Sequence[float] | NDArray[np.float64]) -> tuple[float
 
 def score(env: Environment, policy: Policy | None, *, episodes: int, seed: int) -> Result:
     """Mean return over fresh episodes (`return`) and its standard error (`stderr`)."""
-    found = estimate_return(env, policy, episodes=episodes, seed=SCORING_SEEDS + seed)
-    return {"return": found.mean, "stderr": found.stderr, "length": float(found.lengths.mean())}
+    earned = estimate_return(env, policy, episodes=episodes, seed=SCORING_SEEDS + seed)
+    return {"return": earned.mean, "stderr": earned.stderr, "length": float(earned.lengths.mean())}
 
 
 def replay(env: Environment, policy: Policy | None, *, seed: int) -> Result:

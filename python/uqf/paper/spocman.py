@@ -25,8 +25,8 @@ from uqf.worlds.named import make
 
 EXPERIMENT = "spocman"
 
-#: What takes most of the hours there are.
-SLOW = ("cpsr-fitted-q", "policy-iteration", "pomcp")
+#: What sees fewer seeds: it takes most of the hours, or is a variant of ours that takes long to choose.
+SLOW = ("cpsr-fitted-q", "policy-iteration", "pomcp", "uqf-returns", "uqf-start")
 
 LABELS = {
     "context-q": "ContextQ",
