@@ -15,6 +15,7 @@ mod forest;
 mod hankel;
 mod hankel_state;
 mod job;
+mod plan;
 mod policy;
 mod pomcp;
 mod rollout;
@@ -39,6 +40,7 @@ mod _core {
         filter::{Filter, FilterPolicy},
         forest::{Features, ForestPolicy},
         hankel::{HankelStatistics, sum_operators},
+        plan::point_plan,
         policy::{CompiledPolicy, PolicyState},
         pomcp::Pomcp,
         rollout::{returns, rollout},

@@ -4,3 +4,4 @@ pub mod spectral;
 pub mod beliefs;
 pub mod contexts;
 pub mod values;
+pub mod plan;
