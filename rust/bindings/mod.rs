@@ -14,6 +14,7 @@ mod filter;
 mod forest;
 mod hankel;
 mod hankel_state;
+mod hidden;
 mod job;
 mod plan;
 mod policy;
@@ -40,6 +41,7 @@ mod _core {
         filter::{Filter, FilterPolicy},
         forest::{Features, ForestPolicy},
         hankel::{HankelStatistics, sum_operators},
+        hidden::hidden_models,
         plan::point_plan,
         policy::{CompiledPolicy, PolicyState},
         pomcp::Pomcp,

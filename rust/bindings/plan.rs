@@ -23,8 +23,7 @@ pub fn point_plan<'py>(
     horizon: usize,
     seed: u64,
 ) -> PyResult<(Bound<'py, PyArray3<f32>>, f64)> {
-    let (n_actions, n_states, n_observations) =
-        (rewards.shape()[0], rewards.shape()[1], emissions.shape()[1]);
+    let (n_actions, n_observations) = (rewards.shape()[0], emissions.shape()[1]);
     let (transitions, emissions) = (in_rows(&transitions)?, in_rows(&emissions)?);
     let (rewards, starts) = (in_rows(&rewards)?, in_rows(&starts)?);
     let arrays =
