@@ -32,7 +32,7 @@ def basis(projection: str | None = "hashed") -> Basis:
 
 
 def settings(data: uqf.Trajectories, chosen: Basis) -> _core.HankelSettings:
-    words = listed_words(Reader(data, work=float), chosen)
+    words = listed_words(Reader(data), chosen)
     return Counting(chosen, TARGET, float(np.abs(data.rewards).max()), words).settings()
 
 

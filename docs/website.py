@@ -42,7 +42,7 @@ ROOMS = {
 TYPES = (
     "uqf.reading.shards.Data",
     "uqf.reading.shards.Workers",
-    "uqf.worlds.foreign.WorldLike",
+    "uqf.evaluate.WorldLike",
     "uqf.storage.policies.Storable",
 )
 
@@ -54,7 +54,9 @@ def public_names(package: str) -> dict[str, list[str]]:
     """
     folder = ROOT / "python" / package.replace(".", "/")
     found: dict[str, list[str]] = {}
-    for node in ast.walk(ast.parse((folder / "__init__.py").read_text())):
+    stub = folder / "__init__.pyi"
+    surface = stub if stub.exists() else folder / "__init__.py"
+    for node in ast.walk(ast.parse(surface.read_text())):
         if not isinstance(node, ast.ImportFrom) or not node.module or not node.module.startswith("uqf."):
             continue
         names = [one.asname for one in node.names if one.asname and not one.asname.startswith("_")]
@@ -66,7 +68,7 @@ def public_names(package: str) -> dict[str, list[str]]:
 
 def folders() -> list[str]:
     """Folders whose names are used through them, such as `uqf.ope`."""
-    tree = ast.parse((ROOT / "python" / "uqf" / "__init__.py").read_text())
+    tree = ast.parse((ROOT / "python" / "uqf" / "__init__.pyi").read_text())
     imports = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module == "uqf"]
     return [name.name for node in imports for name in node.names]
 

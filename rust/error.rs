@@ -19,9 +19,9 @@ pub enum Error {
     Distribution { table: &'static str, row: String, problem: String },
     /// A place in a text file, both counted from one, and what is wrong there.
     Text { line: usize, column: usize, problem: String },
-    /// The machine, or the limit set on this process, has no room: for what, and for how many entries of it.
+    /// The machine, or the limit set on this process, lacks memory: for what, and for how many entries of it.
     Memory { what: &'static str, entries: usize },
-    /// The data cannot support what was asked for; numerical, not a misuse.
+    /// The data cannot support the request; numerical, not a misuse.
     Numerical(String),
     /// The user pressed Ctrl-C; the binding layer replaces this by the pending exception.
     Interrupted,

@@ -3,12 +3,12 @@
 //! A module uses only modules declared above it; only `bindings` knows that Python exists.
 
 pub mod error;
-pub mod memory;
+pub mod reserve;
 pub mod rng;
 pub mod parallel;
-pub mod recorded;
 pub mod trajectories;
-pub mod along;
+mod sample;
+pub mod sums;
 pub mod simulate;
 pub mod domains;
 pub mod formats;

@@ -75,7 +75,7 @@ pub fn map_blocks<T: Send>(
     pool(threads)?.install(|| (0..blocks).into_par_iter().map(run).collect())
 }
 
-/// Like `map_blocks`, but the results are folded into one as they come, in block order; only a few blocks are
+/// Like `map_blocks`, but the results are folded into one as they come, in block order; only some blocks are
 /// held at a time. None if there are no items.
 pub fn fold_blocks<T: Send>(
     threads: usize,

@@ -1,6 +1,6 @@
 //! Reproducible random numbers: xoshiro256++, one independent stream per episode.
 //!
-//! The generator is written out because its output is part of our promise (same seed, same bits, for
+//! The generator is written out because its output is part of our contract (same seed, same bits, for
 //! ever), and library defaults such as `StdRng` may change in any release.
 
 /// Blackman and Vigna's xoshiro256++ 1.0.

@@ -1,11 +1,10 @@
-//! Episodes as flat arrays cut by offsets: what learning reads.
+//! Episodes as flat arrays cut by offsets: recorded here, or borrowed from the caller.
 
-use std::collections::HashMap;
+use std::mem::take;
 use std::ops::Range;
 
-use xxhash_rust::xxh3::{Xxh3, xxh3_64_with_seed};
-
 use crate::error::{Error, Result};
+use crate::parallel::for_each;
 
 /// Symbol of an action and the observation that followed it; defined here and nowhere else.
 #[inline]
@@ -17,6 +16,88 @@ pub fn symbol(action: i32, observation: i32, n_observations: usize) -> usize {
 /// first are those of the action `n_actions`.
 pub fn start_symbol(n_actions: usize, n_observations: usize) -> usize {
     n_actions.saturating_add(1).saturating_mul(n_observations)
+}
+
+/// Episodes that were recorded here. Step arrays share one length; episode `i` is `offsets[i]..offsets[i + 1]`.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Trajectories {
+    pub(crate) actions: Vec<i32>,
+    pub(crate) observations: Vec<i32>,
+    pub(crate) rewards: Vec<f64>,
+    pub(crate) behavior_probs: Vec<f64>,
+    pub(crate) offsets: Vec<i64>,
+    pub(crate) terminated: Vec<bool>,
+    /// What episodes showed before their first action; empty where nothing is shown.
+    pub first_observations: Vec<i32>,
+}
+
+impl Trajectories {
+    /// None yet, with memory for so many.
+    pub(crate) fn new(episodes: usize, steps: usize) -> Self {
+        let mut offsets = Vec::with_capacity(episodes + 1);
+        offsets.push(0);
+        Trajectories {
+            actions: Vec::with_capacity(steps),
+            observations: Vec::with_capacity(steps),
+            rewards: Vec::with_capacity(steps),
+            behavior_probs: Vec::with_capacity(steps),
+            offsets,
+            ..Default::default()
+        }
+    }
+
+    #[inline]
+    pub(crate) fn push_step(&mut self, action: usize, observation: usize, reward: f64, behavior_prob: f64) {
+        self.actions.push(action as i32);
+        self.observations.push(observation as i32);
+        self.rewards.push(reward);
+        self.behavior_probs.push(behavior_prob);
+    }
+
+    pub(crate) fn end_episode(&mut self, terminated: bool, first: Option<usize>) {
+        self.first_observations.extend(first.map(|first| first as i32));
+        self.offsets.push(self.actions.len() as i64);
+        self.terminated.push(terminated);
+    }
+
+    /// All blocks, one after the other; copied in parallel, so that joining does not undo the gain of more threads.
+    pub fn concatenate(threads: usize, mut blocks: Vec<Trajectories>) -> Result<Trajectories> {
+        if blocks.len() == 1 {
+            return Ok(blocks.remove(0));
+        }
+        let (mut offsets, mut base) = (vec![0], 0);
+        for block in &blocks {
+            offsets.extend(block.offsets[1..].iter().map(|offset| offset + base));
+            base += block.actions.len() as i64;
+        }
+        Ok(Trajectories {
+            actions: joined(threads, &mut blocks, |block| &mut block.actions)?,
+            observations: joined(threads, &mut blocks, |block| &mut block.observations)?,
+            rewards: joined(threads, &mut blocks, |block| &mut block.rewards)?,
+            behavior_probs: joined(threads, &mut blocks, |block| &mut block.behavior_probs)?,
+            offsets,
+            terminated: joined(threads, &mut blocks, |block| &mut block.terminated)?,
+            first_observations: joined(threads, &mut blocks, |block| &mut block.first_observations)?,
+        })
+    }
+}
+
+/// One array of all blocks, which lose it.
+fn joined<T: Copy + Default + Send>(
+    threads: usize,
+    blocks: &mut [Trajectories],
+    array: fn(&mut Trajectories) -> &mut Vec<T>,
+) -> Result<Vec<T>> {
+    let parts: Vec<Vec<T>> = blocks.iter_mut().map(|block| take(array(block))).collect();
+    let mut all = vec![T::default(); parts.iter().map(Vec::len).sum()];
+    let (mut rest, mut places) = (&mut all[..], Vec::with_capacity(parts.len()));
+    for part in parts {
+        let (place, others) = rest.split_at_mut(part.len());
+        places.push((place, part));
+        rest = others;
+    }
+    for_each(threads, places, |(place, part)| place.copy_from_slice(&part))?;
+    Ok(all)
 }
 
 /// Borrowed episodes: what learning reads. The arrays belong to the caller and are not copied.
@@ -60,38 +141,6 @@ impl View<'_> {
         (self.offsets[episode] - self.offsets[0]) as usize
     }
 
-    /// XXH3-64 of what an episode showed first, of its actions, observations, rewards and end.
-    fn hash(&self, episode: usize, seed: u64) -> u64 {
-        let mut hasher = Xxh3::with_seed(seed);
-        if let Some(first) = self.first(episode) {
-            hasher.update(&(first as u64).to_le_bytes());
-        }
-        for step in self.episode(episode) {
-            hasher.update(&self.actions[step].to_le_bytes());
-            hasher.update(&self.observations[step].to_le_bytes());
-            hasher.update(&self.rewards[step].to_le_bytes());
-        }
-        hasher.update(&[u8::from(self.terminated[episode])]);
-        hasher.digest()
-    }
-
-    /// By which episodes are drawn: those with the lowest numbers first.
-    ///
-    /// A hash of the content, so that it does not matter where an episode lies. Copies of an episode must not all be
-    /// drawn or none of them: from the second on they are hashed with their number and with all the data.
-    pub fn priorities(&self, seed: u64) -> Vec<u64> {
-        let hashes: Vec<u64> = (0..self.n_episodes()).map(|episode| self.hash(episode, seed)).collect();
-        let mut all = Xxh3::with_seed(seed);
-        hashes.iter().for_each(|hash| all.update(&hash.to_le_bytes()));
-        let (salt, mut copies) = (all.digest(), HashMap::<u64, u64>::new());
-        let priority = |&hash: &u64| {
-            let copy = copies.entry(hash).or_insert(0);
-            *copy += 1;
-            if *copy == 1 { hash } else { xxh3_64_with_seed(&copy.to_le_bytes(), hash ^ salt) }
-        };
-        hashes.iter().map(priority).collect()
-    }
-
     #[inline]
     pub(crate) fn symbol(&self, step: usize) -> usize {
         symbol(self.actions[step], self.observations[step], self.n_observations)
@@ -100,38 +149,30 @@ impl View<'_> {
     /// Checks everything that later code relies on, and names the first step that breaks it.
     pub fn validate(&self) -> Result<()> {
         self.check_offsets()?;
+        let (steps, episodes) = (self.n_steps(), self.n_episodes());
         let lengths = [
-            ("observations", self.observations.len()),
-            ("rewards", self.rewards.len()),
-            ("behavior_probs", self.behavior_probs.map_or(self.n_steps(), <[f64]>::len)),
+            ("observations", self.observations.len(), steps, "actions"),
+            ("rewards", self.rewards.len(), steps, "actions"),
+            ("behavior_probs", self.behavior_probs.map_or(steps, <[f64]>::len), steps, "actions"),
+            (
+                "first_observations",
+                self.first_observations.map_or(episodes, <[i32]>::len),
+                episodes,
+                "episodes",
+            ),
         ];
-        for (name, length) in lengths {
-            if length != self.n_steps() {
-                let remedy = format!(
-                    "there are {} actions; every step array must have the same length",
-                    self.n_steps()
-                );
-                return Err(Error::argument(name, format!("array of length {length}"), remedy));
-            }
+        if let Some((name, length, expected, what)) = lengths.into_iter().find(|each| each.1 != each.2) {
+            let remedy = format!("there are {expected} {what}; give one for each");
+            return Err(Error::argument(name, format!("array of length {length}"), remedy));
         }
-        if let Some(first) = self.first_observations {
-            if first.len() != self.n_episodes() {
-                let remedy = format!("there are {} episodes", self.n_episodes());
-                return Err(Error::argument(
-                    "first_observations",
-                    format!("array of length {}", first.len()),
-                    remedy,
-                ));
-            }
-            if let Some(bad) = first.iter().find(|&&o| o < 0 || o as usize >= self.n_observations) {
-                let remedy = format!("choose 0 to {}", self.n_observations - 1);
-                return Err(Error::argument("first_observations", bad, remedy));
-            }
+        let outside = |&&code: &&i32| code < 0 || code as usize >= self.n_observations;
+        if let Some(bad) = self.first_observations.unwrap_or_default().iter().find(outside) {
+            let remedy = format!("choose 0 to {}", self.n_observations - 1);
+            return Err(Error::argument("first_observations", bad, remedy));
         }
-        for episode in 0..self.n_episodes() {
-            let range = self.episode(episode);
-            let first = range.start;
-            for index in range {
+        for episode in 0..episodes {
+            let first = self.episode(episode).start;
+            for index in self.episode(episode) {
                 if let Some(problem) = self.problem_at(index) {
                     return Err(Error::Step { episode, step: index - first, problem });
                 }
@@ -148,43 +189,34 @@ impl View<'_> {
         if first != 0 {
             return bad(0, format!("is {first}, must be 0"));
         }
-        for (index, pair) in self.offsets.windows(2).enumerate() {
-            if pair[1] <= pair[0] {
-                return bad(
-                    index + 1,
-                    format!("is {} after {}; offsets must increase (no empty episodes)", pair[1], pair[0]),
-                );
-            }
+        if let Some(index) = self.offsets.windows(2).position(|pair| pair[1] <= pair[0]) {
+            let (before, after) = (self.offsets[index], self.offsets[index + 1]);
+            let problem = format!("is {after} after {before}; offsets must increase (no empty episodes)");
+            return bad(index + 1, problem);
         }
         if last != self.n_steps() as i64 {
-            return bad(
-                self.offsets.len() - 1,
-                format!("is {last}, must be the number of steps, {}", self.n_steps()),
-            );
+            let problem = format!("is {last}, must be the number of steps, {}", self.n_steps());
+            return bad(self.offsets.len() - 1, problem);
         }
         Ok(())
     }
 
     fn problem_at(&self, index: usize) -> Option<String> {
-        let (action, observation, reward) =
-            (self.actions[index], self.observations[index], self.rewards[index]);
-        if action < 0 || action as usize >= self.n_actions {
-            return Some(format!("action {action} is outside 0..{} (n_actions)", self.n_actions));
+        let (action, observation) = (self.actions[index], self.observations[index]);
+        for (name, code, count) in
+            [("action", action, self.n_actions), ("observation", observation, self.n_observations)]
+        {
+            if code < 0 || code as usize >= count {
+                return Some(format!("{name} {code} is outside 0..{count} (n_{name}s)"));
+            }
         }
-        if observation < 0 || observation as usize >= self.n_observations {
-            return Some(format!(
-                "observation {observation} is outside 0..{} (n_observations)",
-                self.n_observations
-            ));
-        }
+        let reward = self.rewards[index];
         if !reward.is_finite() {
             return Some(format!("reward {reward} is not a finite number"));
         }
         let probability = self.behavior_probs.map_or(1.0, |probs| probs[index]);
-        if !(probability > 0.0 && probability <= 1.0) {
-            return Some(format!("behavior_prob {probability} is outside (0, 1]"));
-        }
-        None
+        (!(probability > 0.0 && probability <= 1.0))
+            .then(|| format!("behavior_prob {probability} is outside (0, 1]"))
     }
 }
 
@@ -219,6 +251,23 @@ mod tests {
         assert!(view(&[0, 1], &[0.0; 2], &[0, 2]).validate().is_ok());
         for offsets in [&[0, 0, 2][..], &[0, 1], &[1, 2], &[], &[0, 3]] {
             assert!(matches!(view(&[0, 1], &[0.0; 2], offsets).validate(), Err(Error::Offsets { .. })));
+        }
+    }
+
+    #[test]
+    fn blocks_join_alike_for_any_number_of_threads() {
+        let block = |actions: &[i32]| {
+            let mut block = Trajectories::new(0, 0);
+            for &action in actions {
+                block.push_step(action as usize, 1, f64::from(action), 0.5);
+                block.end_episode(action == 1, Some(action as usize));
+            }
+            block
+        };
+        for threads in [1, 3] {
+            let joined =
+                Trajectories::concatenate(threads, vec![block(&[0, 1]), block(&[2]), block(&[1, 0])]);
+            assert_eq!(joined.unwrap(), block(&[0, 1, 2, 1, 0]));
         }
     }
 }

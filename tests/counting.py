@@ -8,10 +8,10 @@ from uqf.reading.reader import Reader
 
 def counted(data, basis, target):
     """What the core is told to count."""
-    reader = Reader(data, work=float)
+    reader = Reader(data)
     return Counting(basis, target, reader.source.reward_size, listed_words(reader, basis)).settings()
 
 
 def learned_state(data, basis, target, rank, threads=None):
     """The state that a fit learns."""
-    return learn_state(Reader(data, work=float, threads=threads), basis, target, rank)[0]
+    return learn_state(Reader(data, threads=threads), basis, target, rank)[0]

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 import uqf
-from uqf.plans import PlanPolicy
+from uqf.learn.plan.plan_policy import PlanPolicy
 from uqf.policies.policy import ForestPolicy
 
 
@@ -207,7 +207,14 @@ KINDS = {
 
 @st.composite
 def policies(draw):
-    """Compiled policies with random parts and sizes."""
+    """Compiled policies with random parts and sizes, perhaps with actions that lack support."""
+    policy = draw(_policies())
+    marks = st.lists(st.booleans(), min_size=policy.n_actions, max_size=policy.n_actions)
+    return policy.with_support(draw(st.none() | marks.map(lambda marks: np.array(marks, np.bool_))))
+
+
+@st.composite
+def _policies(draw):
     n_actions, n_observations = draw(st.integers(1, 3)), draw(st.integers(1, 4))
     sizes = (n_actions, n_observations, draw(st.integers(0, 2**32 - 1)))
     temperature = draw(st.sampled_from([0.0, 0.5]))

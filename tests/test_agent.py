@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import warnings
 
 import gymnasium
 import numpy as np
@@ -9,7 +10,6 @@ import pytest
 from gymnasium import spaces
 
 import uqf
-from uqf.worlds.gymnasium.sb3 import Predictor
 from uqf.worlds.gymnasium.spaces import coding
 
 
@@ -55,19 +55,6 @@ def by_agent(world, policy):
         yield total
 
 
-def by_predictor(world, policy):
-    predictor = Predictor(policy)
-    for episode in range(EPISODES):
-        env, shown = seeded(world, episode)
-        state, total, over = None, 0.0, False
-        while not over:
-            action, state = predictor.predict(shown, state)
-            assert action.shape == (), "one observation, one action"
-            shown, reward, terminated, truncated, _ = env.step(action.item())
-            total, over = total + reward, terminated or truncated
-        yield total
-
-
 @pytest.mark.parametrize("name", WORLDS)
 def test_what_is_deployed_earns_what_was_tested(tmp_path, name):
     make, episodes, least = WORLDS[name]
@@ -77,12 +64,7 @@ def test_what_is_deployed_earns_what_was_tested(tmp_path, name):
     learner.save(path)
     tested = uqf.estimate_return(world, learner.policy_, episodes=EPISODES, discount=1.0, seed=2).returns
     assert tested.mean() > least
-    for deployed in (
-        list(by_agent(world, learner)),
-        list(by_agent(world, path)),
-        list(by_predictor(world, learner)),
-        list(by_predictor(world, str(path))),
-    ):
+    for deployed in (list(by_agent(world, learner)), list(by_agent(world, str(path)))):
         error = np.sqrt((np.var(tested) + np.var(deployed)) / EPISODES)
         assert abs(np.mean(deployed) - tested.mean()) <= 4 * error + 1e-9
 
@@ -149,7 +131,8 @@ def test_names_go_in_and_out_and_another_action_may_be_told():
     assert agent.act() == "go"
     agent.observe("red")
     assert agent.act() == "wait"
-    agent.observe("violet")
+    with pytest.warns(UserWarning, match="'violet' never occurred"):
+        agent.observe("violet")
     assert agent.act() == "go", "an unknown observation has a code of its own"
     agent.observe("red", action="wait")
     assert agent.act() == "wait", "row of (wait, red)"
@@ -184,18 +167,13 @@ def test_vector_environments_show_stacked_parts():
     policy = uqf.ObservationPolicy(np.random.default_rng(0).normal(size=(world.n_observations + 1, 2)))
     vector = gymnasium.make_vec("Blackjack-v1", num_envs=4, vectorization_mode="sync")
     shown, _ = vector.reset(seed=0)
-    agent, predictor = (
-        uqf.Agent(policy, codebook=world.codebook, n=4),
-        Predictor(policy, codebook=world.codebook),
-    )
+    agent = uqf.Agent(policy, codebook=world.codebook, n=4)
     agent.reset(shown)
     expected = [
         int(policy.q_values(policy.initial_state(first=world.encode([one])[0])).argmax())
         for one in zip(*shown, strict=True)
     ]
     assert agent.act() == expected
-    actions, state = predictor.predict(shown)
-    assert actions.tolist() == expected and len(state) == 4
 
 
 @pytest.mark.parametrize(
@@ -247,3 +225,87 @@ agent.reset((3.0, 4.0))
 print(agent.act(), [name for name in ("sklearn", "scipy", "gymnasium", "onnx") if name in sys.modules])"""
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert run.stdout.strip() == f"{book.encode_one((3.0, 4.0)) % 2} []", run.stderr
+
+
+def test_a_codebook_of_another_policy_is_refused(tmp_path):
+    policy = uqf.TablePolicy(np.full((7, 2), 0.5), 3)
+    for book, message in (
+        (uqf.Codebook.named(("a", "b", "c")), "3 action codes, but there are 2"),
+        (uqf.Codebook.named(None, ("x", "y", "z")), "4 observation codes, but there are 3"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            uqf.Agent(policy, codebook=book)
+
+
+def test_names_that_the_logs_never_had_are_counted_and_the_first_one_warns():
+    states = np.array(["on", "off"] * 40, object)
+    table = {"state": states, "load": np.arange(80.0), "mode": np.array(["a", "b", "b", "a"] * 20, object)}
+    rewards = (states == "on") + 2.0 * (table["mode"] == "a")
+    for book, seen, column in (
+        (uqf.Codebook().fit(table, rewards), lambda name: {"state": name, "load": 1.0, "mode": "a"}, "state"),
+        (uqf.Codebook.named(None, ("on", "off")), lambda name: name, "observation"),
+    ):
+        policy = uqf.ObservationPolicy(np.zeros((book.n_codes + 1, 2)))
+        agent = uqf.Agent(policy, codebook=book)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            agent.reset(seen("on"))
+            agent.act()
+            agent.observe(seen("off"))
+            agent.act()
+            agent.observe(seen(None))
+        agent.act()
+        with pytest.warns(
+            UserWarning, match=f"column '{column}': 'On' never occurred in the logs, which have off, on"
+        ):
+            agent.observe(seen("On"))
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            agent.reset(seen("ON"))
+        assert agent.unseen == {column: 2}
+
+
+def test_only_allowed_actions_are_taken():
+    """The policy wants 2 after observation 1, and 0 otherwise; second best is 1."""
+    policy = uqf.ObservationPolicy(np.array([[3.0, 2.0, 1.0], [1.0, 2.0, 3.0], [3.0, 2.0, 1.0]]))
+    agent = uqf.Agent(policy)
+    agent.reset(1)
+    assert agent.act(mask=[True, True, True]) == 2
+    assert agent.act(mask=[1, 1, 0]) == 1
+    assert agent.act(mask=[True, False, False], deterministic=True) == 0
+    agent.observe(0)
+    assert agent.act(mask=np.array([False, True, True])) == 1
+    assert agent.act() == 0
+    many = uqf.Agent(policy, n=3)
+    many.reset([1, 0, 1])
+    assert many.act(mask=[True, True, False]) == [1, 0, 1]
+    many.observe([0, 1, 1], starts=[False, False, True])
+    assert many.act(mask=[[False, True, True], [True, True, False], [True, False, False]]) == [1, 1, 0]
+    stochastic = uqf.Agent(policy.with_temperature(1.0), seed=3)
+    stochastic.reset(0)
+    drawn = np.bincount([stochastic.act(mask=[True, False, True]) for _ in range(600)], minlength=3) / 600
+    assert drawn[1] == 0.0 and drawn[0] == pytest.approx(1 / (1 + np.exp(-2.0)), abs=0.06)
+
+
+@pytest.mark.parametrize(
+    ("mask", "message"),
+    [
+        ([True, True], r"mask has shape \(2,\)"),
+        ([0.5, 0.5, 1.0], "dtype float64: give booleans"),
+        ([False] * 3, "at least one action must be allowed"),
+    ],
+)
+def test_masks_that_are_none_are_refused(mask, message):
+    agent = uqf.Agent(uqf.ObservationPolicy(np.zeros((3, 3))))
+    with pytest.raises(ValueError, match=message):
+        agent.act(mask=mask)
+
+
+def test_a_mask_that_comes_late_is_refused_and_a_new_episode_helps():
+    agent = uqf.Agent(uqf.ObservationPolicy(np.eye(3)))
+    agent.act()
+    agent.observe(1)
+    with pytest.raises(ValueError, match=r"before the first observe\(\); call reset\(\)"):
+        agent.act(mask=[True, True, True])
+    agent.reset(0)
+    assert agent.act(mask=[True, True, False]) == 0

@@ -19,7 +19,6 @@ LAYERS = [
         "_core",
         "errors",
         "files",
-        "pickles",
         "printable",
         "types",
         "_reference",
@@ -29,32 +28,30 @@ LAYERS = [
     },
     {"episodes", "coding", "logs", "reading"},
     {"policies", "worlds"},
-    {"plans", "evaluate", "frames"},
-    {"storage"},
-    {"agent"},
     {"worlds.gymnasium"},
+    {"evaluate", "frames"},
     {"learn.memory"},
     {"learn.improve"},
     {"learn.plan"},
-    {"learn", "learn.spectral"},
+    {"storage"},
+    {"agent"},
+    {"learn.spectral"},
+    {"learn"},
     {"learn.choose"},
     {"iteration", "strings"},
     {"baselines"},
     {"ope"},
     {"reports"},
-    {"experiments"},
+    {"paper"},
     {"cli", "__main__"},
 ]
 
-#: Methods that call a room above their own when they are called: a learner's `report` and how a notebook shows it;
-#: a Gymnasium environment that is given as a world.
+#: Methods that call a room above their own when they are called: a learner's `report` and how a notebook shows it.
 SHORTCUTS = {
     ("learn", "reports"),
-    ("worlds", "worlds.gymnasium"),
     ("episodes", "coding"),
     ("episodes", "logs"),
     ("reading", "logs"),
-    ("learn.spectral", "learn"),
 }
 
 crate_modules = re.findall(r"^(?:pub )?mod (\w+);", (RUST / "lib.rs").read_text(), re.MULTILINE)
@@ -151,7 +148,7 @@ def test_a_python_module_imports_only_from_its_own_layer_and_above(path):
             assert layer_of(name) <= layer_of(own), f"{own} imports {name}"
         else:
             # A name of the package itself: only the topmost layers may use the public surface.
-            assert layer_of(own) >= layer_of("experiments"), f"{own} imports uqf.{name}"
+            assert layer_of(own) >= layer_of("paper"), f"{own} imports uqf.{name}"
 
 
 def test_every_module_has_its_layer():
@@ -249,25 +246,22 @@ def test_names_on_request_are_the_real_ones():
     assert uqf.UQF is uqf.learn.uqf.UQF
     assert uqf.ope is ope
     assert uqf.baselines.TPSR.__module__ == "uqf.baselines.tpsr"
-    for name in set(uqf._ON_REQUEST) - {"from_minari"}:  # Minari is not among the tests' packages
+    for name in dir(uqf):
         assert getattr(uqf, name) is not None
 
 
 def test_type_checkers_and_the_program_take_every_name_from_the_same_place():
     import uqf
 
-    imports = [
-        node
-        for node in ast.walk(ast.parse((PYTHON / "__init__.py").read_text()))
-        if isinstance(node, ast.ImportFrom)
-    ]
+    stub = ast.parse((PYTHON / "__init__.pyi").read_text())
+    imports = [node for node in ast.walk(stub) if isinstance(node, ast.ImportFrom)]
     seen = {
-        name.asname: f"uqf.{name.name}" if node.module == "uqf" else node.module
+        name.asname: name.name if node.module == "uqf" else node.module.removeprefix("uqf.")
         for node in imports
         for name in node.names
         if name.asname == name.name
     }
-    assert seen == {name: place for name, (place, _) in uqf._ON_REQUEST.items()}
+    assert seen == uqf._PLACES
 
 
 def test_a_missing_extra_is_named():

@@ -119,7 +119,7 @@ def test_sums_mean_the_same_however_their_rows_lie_in_memory():
 
 def test_worlds_mean_the_same_however_their_arrays_lie_in_memory():
     tiger = TIGER.tabular()
-    arrays = (tiger.transitions, tiger.observations, tiger.rewards, tiger.start, tiger.terminal)
+    arrays = (tiger.transitions, tiger.observations, tiger.rewards, tiger.start, tiger.terminal, np.eye(2))
     plain, turned = (
         _core.World.tabular(*map(order, arrays), [], [], [])
         for order in (np.ascontiguousarray, np.asfortranarray)

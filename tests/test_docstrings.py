@@ -86,7 +86,14 @@ def test_nothing_is_described_that_cannot_be_given(name, stubs):
 
 #: What `evaluate` and `compare` return is shown in their examples; models of plans and of data come from planners.
 WITHOUT_EXAMPLES = {
-    *("ope.Comparison", "ope.Estimate", "ope.CPSRSimulator", "baselines.BeliefModel", "baselines.PlanPolicy"),
+    *(
+        "ope.Answer",
+        "ope.Comparison",
+        "ope.Doubt",
+        "ope.Estimate",
+        "baselines.BeliefModel",
+        "baselines.PlanPolicy",
+    ),
     *("baselines.PSR", "baselines.MemorylessQ", "baselines.RandomPolicy"),
 }
 WITH_EXAMPLES = {*names_in("ope"), *names_in("baselines"), *names_in("strings")} - WITHOUT_EXAMPLES

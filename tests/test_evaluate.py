@@ -172,14 +172,13 @@ def test_a_policy_with_action_alone_is_deterministic():
     assert np.all(data.rewards == -1.0)
 
 
-def test_progress_is_told_and_may_stop_the_work():
-    env = uqf.make("spocman")
-    told = []
-    uqf.estimate_return(env, None, episodes=20_000, progress=told.append)
-    assert told == sorted(told)
-    assert told[-1] <= 20_000
+def test_progress_is_called_and_may_stop_the_work():
+    env, calls = uqf.make("spocman"), []
+    uqf.estimate_return(env, None, episodes=20_000, progress=lambda *call: calls.append(call))
+    assert calls == sorted(calls) and {(stage, total) for stage, _, total in calls} == {("episodes", 20_000)}
+    assert calls[-1][1] <= 20_000
 
-    def stop(done):
+    def stop(stage, done, total):
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):

@@ -45,6 +45,7 @@ __all__ = [
     "read_pomdp",
     "returns",
     "rollout",
+    "softmax",
     "sum_operators",
     "take_episodes",
     "temporal_differences",
@@ -59,8 +60,8 @@ _Offsets: TypeAlias = NDArray[np.int64]
 _Floats: TypeAlias = NDArray[np.float64]
 _Booleans: TypeAlias = NDArray[np.bool_]
 
-#: (actions, observations, rewards, behavior_probs, offsets, terminated)
-_Recorded: TypeAlias = tuple[_Integers, _Integers, _Floats, _Floats, _Offsets, _Booleans]
+#: (actions, observations, rewards, behavior_probs, offsets, terminated, first_observations)
+_Recorded: TypeAlias = tuple[_Integers, _Integers, _Floats, _Floats, _Offsets, _Booleans, _Integers | None]
 
 class _Random(Protocol):
     def random(self) -> float: ...
@@ -76,6 +77,8 @@ class _Data(Protocol):
     terminated: _Booleans
     n_actions: int
     n_observations: int
+    @property
+    def first_observations(self) -> _Integers | None: ...
 
 # --- trajectories ----------------------------------------------------------------------------------------
 
@@ -145,11 +148,12 @@ class World:
         rewards: _Floats,
         start: _Floats,
         terminal: _Booleans,
+        first_observations: _Floats | None,
         action_names: list[str],
         observation_names: list[str],
         state_names: list[str],
     ) -> World:
-        """A finite POMDP: (A, S, S), (A, S, O), (A, S) or (A, S, S) or (A, S, S, O), (S,), (S,).
+        """A finite POMDP: (A, S, S), (A, S, O), (A, S) or (A, S, S) or (A, S, S, O), (S,), (S,), (S, O).
 
         An empty list of names numbers the things instead.
         """
@@ -161,6 +165,10 @@ class World:
     @property
     def n_observations(self) -> int:
         """Number of observations."""
+
+    @property
+    def shows_first(self) -> bool:
+        """Whether episodes show an observation before their first action."""
 
     @property
     def action_names(self) -> list[str]:
@@ -179,6 +187,10 @@ class World:
 @final
 class Simulation:
     """One running episode."""
+
+    @property
+    def first(self) -> int | None:
+        """What was shown before the first action, in worlds that show anything."""
 
     def step(self, action: int) -> tuple[int, float, bool]:
         """(observation, reward, terminated); refused once the episode has ended."""
@@ -357,6 +369,9 @@ class Automaton:
 
 # --- compiled policies -----------------------------------------------------------------------------------
 
+def softmax(values: _Floats, temperature: float, supported: _Booleans | None = None) -> _Floats:
+    """Probabilities along the last axis of values (rows, n_actions), by the rule of all policies."""
+
 @final
 class PolicyState:
     """What a policy remembers of an episode. It never changes: `update` makes a new one."""
@@ -380,6 +395,10 @@ class CompiledPolicy:
     def temperature(self) -> float:
         """0 acts greedily, ties by chance; otherwise actions are drawn from softmax(q_values / temperature)."""
 
+    @property
+    def supported(self) -> _Booleans | None:
+        """Which actions the log says anything about, (n_actions,); the others have probability 0. None: all."""
+
     def initial_state(self, first: int | None = None) -> PolicyState:
         """The memory at the start of an episode; `first` is what it shows before the first action, if anything."""
 
@@ -397,6 +416,9 @@ class CompiledPolicy:
 
     def with_temperature(self, temperature: float) -> Self:
         """The same values, acted on at another temperature."""
+
+    def with_support(self, supported: _Booleans | None) -> Self:
+        """The same values, of which only those of the marked actions, (n_actions,), count; None: all."""
 
     def greedy(self) -> Self:
         """The same values, acted on greedily."""
@@ -416,7 +438,14 @@ class CompiledPolicy:
 class TablePolicy(CompiledPolicy):
     """Action probabilities by last symbol."""
 
-    def __new__(cls, probs: _Floats, n_observations: int, *, temperature: float = 1.0) -> TablePolicy: ...
+    def __new__(
+        cls,
+        probs: _Floats,
+        n_observations: int,
+        *,
+        temperature: float = 1.0,
+        supported: _Booleans | None = None,
+    ) -> TablePolicy: ...
     @property
     def probs(self) -> _Floats:
         """Action probabilities by symbol, with a last row for the start."""
@@ -428,7 +457,9 @@ class TablePolicy(CompiledPolicy):
 class ObservationPolicy(CompiledPolicy):
     """Values by last observation."""
 
-    def __new__(cls, values: _Floats, *, temperature: float = 0.0) -> ObservationPolicy: ...
+    def __new__(
+        cls, values: _Floats, *, temperature: float = 0.0, supported: _Booleans | None = None
+    ) -> ObservationPolicy: ...
     @property
     def values(self) -> _Floats:
         """(n_observations + 1, n_actions)"""
@@ -455,6 +486,7 @@ class AutomatonPolicy(CompiledPolicy):
         normaliser: _Floats | None = None,
         window: int | None = None,
         temperature: float = 0.0,
+        supported: _Booleans | None = None,
         behavior: tuple[AutomatonPolicy, float] | None = None,
     ) -> AutomatonPolicy: ...
     @property
@@ -500,6 +532,7 @@ class ContextPolicy(CompiledPolicy):
         values: _Floats,
         n_observations: int,
         temperature: float = 0.0,
+        supported: _Booleans | None = None,
     ) -> ContextPolicy: ...
     @property
     def values(self) -> _Floats:
@@ -642,6 +675,7 @@ class BeliefPolicy(CompiledPolicy):
         shown: NDArray[np.float32] | None = None,
         opens: bool = False,
         temperature: float = 0.0,
+        supported: _Booleans | None = None,
     ) -> BeliefPolicy: ...
     @property
     def weights(self) -> _Floats:
@@ -691,6 +725,7 @@ class FilterPolicy(CompiledPolicy):
         reach: float,
         weights: _Floats,
         temperature: float = 0.0,
+        supported: _Booleans | None = None,
     ) -> FilterPolicy: ...
     @property
     def rank(self) -> int: ...
@@ -760,6 +795,7 @@ class ForestPolicy(CompiledPolicy):
         right: _Offsets,
         value: _Floats,
         temperature: float = 0.0,
+        supported: _Booleans | None = None,
     ) -> ForestPolicy: ...
     def values(self, x: NDArray[np.float32], *, threads: int | None = None) -> _Floats:
         """Values (rows, n_actions) of feature vectors (rows, n_features)."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Mapping, Sequence
 from copy import copy
 from typing import Protocol, runtime_checkable
@@ -11,11 +12,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from uqf.coding.codebook import Codebook
+from uqf.coding.raw_columns import OTHER, Column, values_of_one
 from uqf.policies.batches import batch
-from uqf.policies.policy import Policy
+from uqf.policies.policy import Policy, softmax, started
 from uqf.storage.policies import inspect_policy, load
 from uqf.storage.policy_header import Origin
-from uqf.types import Raw
+from uqf.types import Memory, Raw
 
 
 @runtime_checkable
@@ -40,12 +42,23 @@ class Agent:
         any, observations and actions are codes.
     actions : sequence, optional
         What `act` gives for every action, ``world.actions`` of a `uqf.GymnasiumWorld` for example; by default what the
-        codebook tells, names, numbers or arrays, or codes.
+        codebook has, names, numbers or arrays, or codes.
     n : int, optional
         Number of parallel episodes: `act` then gives a list, and `observe` and `reset` take `n` observations, in a list
         or an array, or stacked in tuples and mappings as the vector environments of Gymnasium show them.
     seed : int
         Of the draws of stochastic policies and of ties.
+
+    Attributes
+    ----------
+    unseen : dict
+        By column of names, how many observations held a value that the logs never had; the first of each column warns.
+        Such a value is coded like a rare one, or like none of those that are known.
+
+    Raises
+    ------
+    ValueError
+        If the codebook has other numbers of codes than the policy.
 
     Examples
     --------
@@ -81,6 +94,9 @@ class Agent:
         self.policy = policy
         self.codebook = Codebook.named() if codebook is None else codebook
         self._single = n is None
+        sizes = [getattr(policy, name, None) for name in ("n_actions", "n_observations")]
+        if all(isinstance(size, int) for size in sizes):
+            self.codebook.refuse_other_sizes(*sizes)
         known = self.codebook.n_actions or getattr(policy, "n_actions", None)
         if known is None:
             raise TypeError(f"policy is a {type(policy).__name__} without n_actions: give a codebook")
@@ -91,6 +107,12 @@ class Agent:
         )
         self._batch = batch(policy, 1 if n is None else n, n_actions=known, seed=seed)
         self._taken: NDArray[np.int64] | None = None
+        self._names = _known_names(self.codebook)
+        self.unseen: dict[str, int] = {}
+        # For masks: what episodes showed first, none before the first `observe`; memories once a mask was given.
+        self._rngs = [np.random.default_rng([seed, episode]) for episode in range(len(self))]
+        self._firsts: list[int | None] | None = [None] * len(self)
+        self._memories: list[Memory] | None = None
 
     def __len__(self) -> int:
         """Number of parallel episodes."""
@@ -99,16 +121,58 @@ class Agent:
     def reset(self, first_observation: Raw = None) -> None:
         """Begins an episode anew; `first_observation` is what the world shows before the first action, if anything."""
         self._taken = None
+        self._firsts = [None] * len(self)
         shown = None if first_observation is None else self._listed(first_observation)
         self._begin(np.ones(len(self), np.bool_), shown)
 
-    def act(self, *, deterministic: bool = False) -> Raw:
-        """An action; the most probable one, the first of several, if `deterministic`."""
-        codes = self._batch.action_probs().argmax(axis=1) if deterministic else self._batch.act()
+    def act(self, *, deterministic: bool = False, mask: ArrayLike | None = None) -> Raw:
+        """An action; the most probable one, the first of several, if `deterministic`.
+
+        With a `mask` of allowed actions, (n_actions,) or (n, n_actions), by the order of their codes, no other is
+        taken: the policy's probabilities are those given that the action is allowed, and where it wants none of them,
+        the allowed action of most worth is taken. Trap: masks need a memory of their own, so the first one is given
+        before the first `observe`.
+        """
+        if mask is None and not deterministic:
+            codes = self._batch.act()
+        else:
+            probs = self._batch.action_probs() if mask is None else self._allowed(mask)
+            codes = probs.argmax(axis=1) if deterministic else self._drawn(probs)
         self._taken = np.asarray(codes, np.int64)
         # Arrays are copied: an environment may change the action that it is given.
         chosen = [copy(self._actions[code]) for code in self._taken.tolist()]
         return chosen[0] if self._single else chosen
+
+    def _drawn(self, probs: NDArray[np.float64]) -> NDArray[np.int64]:
+        rows = zip(probs, self._rngs, strict=True)
+        return np.array([rng.choice(len(row), p=row) for row, rng in rows], np.int64)
+
+    def _allowed(self, mask: ArrayLike) -> NDArray[np.float64]:
+        """Probabilities (n, n_actions) given that the actions are allowed."""
+        given, shape = np.asarray(mask), (len(self), len(self._actions))
+        if given.dtype.kind not in "biu" or given.shape not in (shape, shape[1:]):
+            raise ValueError(
+                f"mask has shape {given.shape} and dtype {given.dtype}: give booleans, {shape[1:]} or {shape}"
+            )
+        allowed = np.broadcast_to(given.astype(np.bool_), shape)
+        if not allowed.any(axis=1).all():
+            raise ValueError("mask: at least one action must be allowed")
+        if self._memories is None:
+            if self._firsts is None:
+                raise ValueError("mask: the first one is given before the first observe(); call reset()")
+            self._memories = [started(self.policy, first) for first in self._firsts]
+        probs = self._batch.action_probs() * allowed
+        for episode in np.flatnonzero(probs.sum(axis=1) == 0.0):
+            probs[episode] = self._best_allowed(self._memories[episode], allowed[episode])
+        return np.asarray(probs / probs.sum(axis=1, keepdims=True))
+
+    def _best_allowed(self, memory: Memory, allowed: NDArray[np.bool_]) -> NDArray[np.float64]:
+        """The allowed actions of most worth share alike; all of them, if nothing is known of what they are worth."""
+        values_of = getattr(self.policy, "q_values", None)
+        values = np.where(allowed, values_of(memory) if callable(values_of) else -np.inf, -np.inf)
+        if not np.isfinite(values).any():
+            return allowed.astype(np.float64)
+        return softmax(values, 0.0)
 
     def observe(self, observation: Raw, *, action: Raw = None, starts: ArrayLike | None = None) -> None:
         """Takes in what the world showed after the action.
@@ -126,11 +190,13 @@ class Agent:
             self._taken = np.array([self.codebook.encode_action(one) for one in done], np.int64)
         if self._taken is None and not begins.all():
             raise ValueError("observe() before act(): give what the world showed first to reset()")
-        codes = [
-            0 if begin else self.codebook.encode_one(one) for begin, one in zip(begins, shown, strict=True)
-        ]
+        codes = [0 if begin else self._code(one) for begin, one in zip(begins, shown, strict=True)]
         if self._taken is not None:
             self._batch.update(self._taken, np.array(codes, np.int64))
+            if self._memories is not None:
+                steps = zip(self._memories, self._taken.tolist(), codes, strict=True)
+                self._memories = [self.policy.update(*step) for step in steps]
+        self._firsts = None
         if begins.any():
             self._begin(begins, shown)
         self._taken = None
@@ -140,15 +206,50 @@ class Agent:
         codes = np.zeros(len(self), np.int64)
         seen = np.zeros(len(self), np.bool_)
         if shown is not None:
-            codes[starts] = [self.codebook.encode_one(shown[place]) for place in np.flatnonzero(starts)]
+            codes[starts] = [self._code(shown[place]) for place in np.flatnonzero(starts)]
             seen = starts & (codes != getattr(self.policy, "n_observations", -1))
         if (starts & ~seen).any():
             self._batch.reset(starts & ~seen)
         if seen.any():
             self._batch.reset(seen, np.where(seen, codes, 0))
+        for place in np.flatnonzero(starts).tolist():
+            first = int(codes[place]) if seen[place] else None
+            if self._firsts is not None:
+                self._firsts[place] = first
+            if self._memories is not None:
+                self._memories[place] = started(self.policy, first)
+
+    def _code(self, observation: Raw) -> int:
+        """The code of an observation; names that the logs never had are counted."""
+        if self._names:
+            values = values_of_one(observation, self.codebook.columns_)
+            for place, (column, names) in self._names.items():
+                value = column.value(values[place])
+                if value is not None and value not in names:
+                    if column.name not in self.unseen:
+                        known = ", ".join(sorted(names)[:10])
+                        warnings.warn(
+                            f"column {column.name!r}: {value!r} never occurred in the logs, which have {known}; "
+                            "more such values are counted in `unseen`",
+                            stacklevel=3,
+                        )
+                    self.unseen[column.name] = self.unseen.get(column.name, 0) + 1
+        return self.codebook.encode_one(observation)
 
     def _listed(self, observation: Raw) -> list[Raw]:
         return [observation] if self._single else unstacked(observation, len(self))
+
+
+def _known_names(codebook: Codebook) -> dict[int, tuple[Column, frozenset[str]]]:
+    """By place, the columns of names of which all names are known, and these; rare ones may be called `OTHER`."""
+    listed = codebook.observation_names
+    columns = () if codebook.coding_ is None else codebook.coding_.columns
+    names = [column.names if listed is None else listed for column in columns]
+    return {
+        place: (column, frozenset(known))
+        for place, (column, known) in enumerate(zip(columns, names, strict=True))
+        if column.kind == "category" and known and OTHER not in known
+    }
 
 
 def unstacked(observations: Raw, n: int) -> list[Raw]:

@@ -1,7 +1,7 @@
 """The exceptions of the package.
 
 Misuse raises `ValueError` or `TypeError`, naming the argument, what was given and the way out. What the
-numbers forbid raises a kind of `UQFError`, so that a program can tell "you called me wrongly" from "these
+numbers forbid raises a kind of `UQFError`, so that a program can distinguish "you called me wrongly" from "these
 data do not support that".
 """
 
@@ -39,7 +39,7 @@ class SpectralRadiusError(NumericalError):
     radius : float
         The spectral radius.
     discount : float
-        At which it was found.
+        At which it was computed.
     remedy : str
         What to do about it.
 
@@ -85,7 +85,7 @@ LONGEST_MESSAGE = 2_000
 
 
 class FileFormatError(UQFError):
-    """A file is not what its name promises: cut short, damaged, hostile or from a newer version.
+    """A file is not what its name says: cut short, damaged, hostile or from a newer version.
 
     Parameters
     ----------

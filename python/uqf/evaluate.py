@@ -2,23 +2,48 @@
 
 from __future__ import annotations
 
-import operator
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from uqf import _core
+from uqf.episodes.sums import standard_error
 from uqf.episodes.trajectories import Trajectories
-from uqf.policies.policy import CompiledPolicy, Policy, chooser
-from uqf.types import Record
+from uqf.policies.policy import CompiledPolicy, Policy, chooser, started
 from uqf.worlds.environments import Environment
-from uqf.worlds.foreign import WorldLike, as_world
-from uqf.worlds.world import World
+from uqf.worlds.world import PlayedWorld, World
 
-Progress = Callable[[int], object]
+if TYPE_CHECKING:
+    import gymnasium
+
+# Any: actions and observations are what an environment's spaces say.
+WorldLike: TypeAlias = "World | gymnasium.Env[Any, Any] | gymnasium.vector.VectorEnv[Any, Any, Any]"
+"""What `uqf.rollout` plays in: a world of the package, or an environment of Gymnasium."""
+
+Progress = Callable[[str, int, int], object]
+
+
+def as_world(env: WorldLike, horizon: int | None = None) -> Environment | PlayedWorld:
+    """A world as it is; a Gymnasium environment as a `uqf.GymnasiumWorld`, with the same codebook every time.
+
+    `horizon` is for environments that name none.
+    """
+    if isinstance(env, (Environment, PlayedWorld)):
+        return env
+    # Whoever has an environment of Gymnasium has imported it; nobody else should wait for it.
+    gymnasium = sys.modules.get("gymnasium")
+    if gymnasium is not None and isinstance(env, (gymnasium.Env, gymnasium.vector.VectorEnv)):
+        from uqf.worlds.gymnasium.world import world_of
+
+        return world_of(env, horizon)
+    raise TypeError(
+        f"env is a {type(env).__name__}: give uqf.make(…), uqf.load_pomdp(…), a TabularPOMDP, a uqf.GymnasiumWorld or "
+        "a gymnasium.Env"
+    )
 
 
 @dataclass(frozen=True)
@@ -50,8 +75,7 @@ class Score:
     @property
     def stderr(self) -> float:
         """Standard error of the mean; infinite for a single episode."""
-        count = len(self.returns)
-        return float(self.returns.std(ddof=1) / np.sqrt(count)) if count > 1 else float("inf")
+        return standard_error(self.returns)
 
     def __repr__(self) -> str:
         return f"Score({self.mean:.4g} ± {self.stderr:.2g}, {len(self.returns)} episodes)"
@@ -66,33 +90,7 @@ class Step(NamedTuple):
     reward: float
     behavior_prob: float
     terminated: bool
-
-
-def _checked(
-    env: World,
-    policy: Policy | None,
-    episodes: int,
-    horizon: int | None,
-    seed: int,
-    epsilon: float = 0.0,
-    first: int = 0,
-) -> Record:
-    if not isinstance(seed, (int, np.integer)) or not 0 <= seed < 2**64:
-        raise ValueError(f"seed = {seed!r}: give an integer from 0 to 2**64 - 1")
-    for name in ("n_actions", "n_observations"):
-        promised = getattr(policy, name, None)
-        if isinstance(promised, int) and promised != getattr(env, name):
-            raise ValueError(f"policy has {name} = {promised}, but {env.name} has {getattr(env, name)}")
-    length = env.horizon if horizon is None else operator.index(horizon)
-    if episodes < 1:
-        raise ValueError(f"episodes = {episodes}: give at least one")
-    if length < 1:
-        raise ValueError(f"horizon = {horizon}: give at least one step")
-    if not 0.0 <= epsilon <= 1.0:
-        raise ValueError(f"epsilon = {epsilon}: give a probability in [0, 1]")
-    if first < 0:
-        raise ValueError(f"first = {first}: give 0 or more")
-    return {"episodes": operator.index(episodes), "horizon": length, "seed": int(seed)}
+    first: int | None
 
 
 def rollout(
@@ -128,12 +126,12 @@ def rollout(
     threads : int, optional
         All cores by default.
     progress : callable, optional
-        Called now and then with the number of episodes done.
+        Called now and then as ``progress("episodes", done, total)``.
 
     Returns
     -------
     Trajectories
-        The episodes, with `behavior_probs`.
+        The episodes, with `behavior_probs`, and with `first_observations` in worlds that show something first.
 
     Raises
     ------
@@ -148,17 +146,14 @@ def rollout(
     (3, 60)
     """
     world = as_world(env, horizon)
-    schedule = _checked(world, policy, episodes, horizon, seed, epsilon, first) | {
-        "first": operator.index(first)
-    }
+    schedule = world.schedule(policy, episodes, horizon, seed, epsilon, first)
+    counted = _counted(progress, episodes)
     if not isinstance(world, Environment):
-        return world.play(policy, epsilon=float(epsilon), progress=progress, **schedule)
+        return world.play(policy, progress=counted, **schedule)
     if policy is None or isinstance(policy, CompiledPolicy):
-        arrays = _core.rollout(
-            world.world, policy, epsilon=float(epsilon), threads=threads, progress=progress, **schedule
-        )
-        return Trajectories._trusted(*arrays, world.n_actions, world.n_observations, None, None)
-    steps = list(_play(world, policy, epsilon=epsilon, progress=progress, **schedule))
+        *arrays, shown = _core.rollout(world.world, policy, threads=threads, progress=counted, **schedule)
+        return Trajectories._trusted(*arrays, world.n_actions, world.n_observations, None, shown)
+    steps = list(_play(world, policy, progress=counted, **schedule))
     lengths = np.bincount([step.episode - first for step in steps])
     ends = np.cumsum(lengths)
     return Trajectories(
@@ -170,6 +165,7 @@ def rollout(
         n_observations=world.n_observations,
         behavior_probs=np.array([step.behavior_prob for step in steps]),
         terminated=np.array([steps[end - 1].terminated for end in ends]),
+        first_observations=[steps[end - 1].first for end in ends] if world.shows_first else None,
     )
 
 
@@ -211,25 +207,30 @@ def estimate_return(
     True
     """
     world = as_world(env, horizon)
-    schedule = _checked(world, policy, episodes, horizon, seed)
+    schedule = world.schedule(policy, episodes, horizon, seed)
     weight = world.discount if discount is None else float(discount)
     if not 0.0 <= weight <= 1.0:
         raise ValueError(f"discount = {discount}: give a number in [0, 1]")
+    counted = _counted(progress, episodes)
     if not isinstance(world, Environment):
-        played = world.play(policy, epsilon=0.0, first=0, progress=progress, **schedule)
+        played = world.play(policy, progress=counted, **schedule)
         return Score(played.returns(weight), played.lengths)
     if policy is None or isinstance(policy, CompiledPolicy):
+        order = {name: schedule[name] for name in ("episodes", "horizon", "seed")}
         return Score(
-            *_core.returns(
-                world.world, policy, discount=weight, threads=threads, progress=progress, **schedule
-            )
+            *_core.returns(world.world, policy, discount=weight, threads=threads, progress=counted, **order)
         )
     returns = np.zeros(schedule["episodes"])
     lengths = np.zeros(schedule["episodes"], np.int64)
-    for step in _play(world, policy, epsilon=0.0, first=0, progress=progress, **schedule):
+    for step in _play(world, policy, progress=counted, **schedule):
         returns[step.episode] += weight ** lengths[step.episode] * step.reward
         lengths[step.episode] += 1
     return Score(returns, lengths)
+
+
+def _counted(progress: Progress | None, episodes: int) -> Callable[[int], object] | None:
+    """The callback as worlds call it: with the number of episodes done."""
+    return None if progress is None else lambda done: progress("episodes", done, episodes)
 
 
 def _play(
@@ -241,19 +242,19 @@ def _play(
     epsilon: float,
     seed: int,
     first: int,
-    progress: Progress | None,
+    progress: Callable[[int], object] | None,
 ) -> Iterator[Step]:
     """Episodes of a Python policy, with the random numbers the core would give the same episode."""
     choose = chooser(policy, env.n_actions)
     for episode in range(first, first + episodes):
         simulation = env.simulation(seed, episode)
         rng = np.random.default_rng([seed, episode])
-        state = policy.initial_state()
+        state = started(policy, simulation.first)
         for _ in range(horizon):
             probs = (1.0 - epsilon) * choose(state, rng) + epsilon / env.n_actions
             action = simulation.choose(probs)
             observation, reward, terminated = simulation.step(action)
-            yield Step(episode, action, observation, reward, probs[action], terminated)
+            yield Step(episode, action, observation, reward, probs[action], terminated, simulation.first)
             if terminated:
                 break
             state = policy.update(state, action, observation)

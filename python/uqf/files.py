@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 import secrets
@@ -52,6 +53,25 @@ def remove_unfinished() -> None:
         temporary.unlink(missing_ok=True)
 
 
+#: Suffixes that belong to one kind of file.
+KINDS = {
+    ".safetensors": "policies and statistics",
+    ".onnx": "ONNX models (uqf.export_onnx)",
+    ".pomdp": "worlds (uqf.save_pomdp)",
+    ".html": "reports",
+    ".pdf": "documents",
+} | dict.fromkeys((".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".parquet", ".arrow", ".feather"), "logs")
+
+
+def refuse_other_kind(path: str | os.PathLike[str], own: str) -> None:
+    """Raises ValueError for a name whose suffix belongs to another kind of file; others, and none, are free."""
+    suffix = Path(path).suffix.lower()
+    if suffix != own and suffix in KINDS:
+        raise ValueError(
+            f"path = {os.fspath(path)!r}: {suffix} is for {KINDS[suffix]}, and this is a {own} file; name it so"
+        )
+
+
 @contextmanager
 def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """A file to write to, which takes the place of `path` when the block ends without an exception.
@@ -66,6 +86,10 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         with open(path, "wb") as device:
             yield device
         return
+    if not target.parent.is_dir():
+        raise FileNotFoundError(
+            f"{os.fspath(path)}: there is no folder {target.parent}; make it, or name another"
+        )
     _remove_abandoned(target)
     temporary, handle = _new_beside(target)
     # Held until the file has its name: whoever can lock a temporary file knows that its writer is gone.
@@ -100,10 +124,16 @@ def locked(file: BinaryIO) -> Iterator[None]:
             fcntl.flock(file, fcntl.LOCK_UN)
 
 
+def _beginning(target: Path) -> str:
+    """How the names of temporary files of `target` begin: file systems take 255 bytes, a long name as its hash."""
+    name = os.fsencode(target.name)
+    return f".{target.name if len(name) <= 200 else hashlib.sha256(name).hexdigest()}."
+
+
 def _new_beside(target: Path) -> tuple[Path, int]:
     """A new locked file in the folder of `target`."""
     while True:
-        temporary = target.with_name(f".{target.name}.{secrets.token_hex(8)}")
+        temporary = target.with_name(f"{_beginning(target)}{secrets.token_hex(8)}")
         # Opened by number rather than by `tempfile`, whose files nobody else may read.
         handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
         # Another process may have taken it for abandoned before it was locked.
@@ -123,7 +153,7 @@ def _locks(handle: int) -> bool:
 
 def _remove_abandoned(target: Path) -> None:
     """Removes the temporary files of writers that are gone."""
-    pattern = re.compile(rf"\.{re.escape(target.name)}\.[0-9a-f]{{16}}")
+    pattern = re.compile(rf"{re.escape(_beginning(target))}[0-9a-f]{{16}}")
     with suppress(OSError), os.scandir(target.parent) as entries:
         names = [entry.name for entry in entries if pattern.fullmatch(entry.name)] if fcntl else []
         for name in names:

@@ -32,7 +32,7 @@ def play(env: World, policy: Policy | None, *, seed: int, episode: int = 0) -> I
     simulation = env.simulation(seed, episode)
     rng = np.random.default_rng([seed, episode])
     choose = None if policy is None else chooser(policy, env.n_actions)
-    state = None if policy is None else started(policy, getattr(simulation, "first", None))
+    state = None if policy is None else started(policy, simulation.first)
     uniform = np.full(env.n_actions, 1.0 / env.n_actions)
     for _ in range(env.horizon):
         picture = simulation.render()

@@ -13,13 +13,12 @@ from sklearn.base import clone
 from uqf.episodes.checks import positive, probability
 from uqf.episodes.concatenate import concatenate
 from uqf.episodes.trajectories import Trajectories
-from uqf.evaluate import Score, rollout
+from uqf.evaluate import Score, WorldLike, as_world, rollout
 from uqf.learn.learner import Learner
 from uqf.policies.policy import Policy
 from uqf.reading.map_reduce import Tick, map_reduce
 from uqf.reading.shards import Workers
 from uqf.types import Record
-from uqf.worlds.foreign import WorldLike, as_world
 from uqf.worlds.world import World
 
 #: Temperature of the first and of the last step, in units of the spread of returns. A policy that commits

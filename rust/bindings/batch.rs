@@ -2,11 +2,11 @@
 
 use std::sync::{Mutex, MutexGuard};
 
-use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
+use numpy::{IntoPyArray, PyArrayMethods, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-use crate::bindings::convert::threads as thread_count;
+use crate::bindings::convert::{Matrix, Vector, threads as thread_count};
 use crate::bindings::job;
 use crate::simulate::batch::Episodes;
 
@@ -14,7 +14,7 @@ use crate::simulate::batch::Episodes;
 const MAX_EPISODES: i64 = 100_000_000;
 
 /// Fewer episodes than this are stepped by one thread before others could be woken.
-const FEW: usize = 256;
+const MIN_PARALLEL: usize = 256;
 
 /// A policy acting in many episodes at once; made by `policy.batch(n)`.
 #[pyclass(frozen, module = "uqf._core")]
@@ -34,7 +34,7 @@ impl PolicyBatch {
     }
 
     fn threads(&self, given: Option<i64>) -> PyResult<usize> {
-        if given.is_none() && self.n < FEW { Ok(1) } else { thread_count(given) }
+        if given.is_none() && self.n < MIN_PARALLEL { Ok(1) } else { thread_count(given) }
     }
 
     fn locked(&self) -> MutexGuard<'_, Box<dyn Episodes>> {
@@ -50,11 +50,7 @@ impl PolicyBatch {
 
     /// Probability of every action in every episode: (n, n_actions).
     #[pyo3(signature = (*, threads=None))]
-    fn action_probs<'py>(
-        &self,
-        py: Python<'py>,
-        threads: Option<i64>,
-    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
+    fn action_probs<'py>(&self, py: Python<'py>, threads: Option<i64>) -> PyResult<Matrix<'py>> {
         let threads = self.threads(threads)?;
         let probs = job::quick(py, || self.locked().action_probs(threads))?;
         probs.into_pyarray(py).reshape([self.n, self.n_actions])
@@ -62,7 +58,7 @@ impl PolicyBatch {
 
     /// An action for every episode, (n,), each drawn with the random stream of its own episode.
     #[pyo3(signature = (*, threads=None))]
-    fn act<'py>(&self, py: Python<'py>, threads: Option<i64>) -> PyResult<Bound<'py, PyArray1<i64>>> {
+    fn act<'py>(&self, py: Python<'py>, threads: Option<i64>) -> PyResult<Vector<'py, i64>> {
         let threads = self.threads(threads)?;
         Ok(job::quick(py, || self.locked().act(threads))?.into_pyarray(py))
     }

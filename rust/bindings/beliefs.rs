@@ -1,226 +1,270 @@
-//! Cloned hidden Markov models: how they are trained, and what they believe.
+//! Hidden Markov models: how cloned ones are laid out, started and pickled, and the expectation step of Baum–Welch.
 
 use std::sync::Arc;
 
-use numpy::{IntoPyArray, PyArray1, PyArray3, PyArrayMethods, PyReadonlyArray1};
+use numpy::{
+    IntoPyArray, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyReadonlyArray3, PyUntypedArrayMethods,
+};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::bindings::belief_policy::filter_parts;
-use crate::bindings::clone_layout::readable;
-use crate::bindings::convert::{Arrays, below, count, threads as thread_count};
-use crate::bindings::{beliefs_state, job};
+use crate::bindings::clones::CloneModels;
+use crate::bindings::convert::{
+    Arrays, Cube, Matrix, Vector, count, field, in_rows, large, numbers, threads as thread_count,
+};
+use crate::bindings::job;
+use crate::error::Result;
 use crate::learn::beliefs::CloneModel;
-use crate::learn::beliefs::events::Tasks;
+use crate::learn::beliefs::baum_welch::{self, Model};
+use crate::learn::beliefs::events::{RewardClasses, Tasks};
 use crate::learn::beliefs::layout::Layout;
-use crate::learn::beliefs::training::{self, Schedule};
+use crate::learn::beliefs::training;
 use crate::parts;
-use crate::policies::belief::Beliefs;
+use crate::rng::Rng;
 use crate::trajectories::View;
 
-/// Cloned hidden Markov models of one layout, as they go on and pay in one of their tasks.
-#[pyclass(frozen, module = "uqf._core")]
-pub struct CloneModels {
-    models: Arc<Vec<CloneModel>>,
-    tasks: Arc<Tasks>,
-    task: usize,
-    beliefs: Arc<Beliefs>,
+type Counts<'py> = (f64, Vector<'py>, Cube<'py>, Cube<'py>, Cube<'py>);
+
+/// (log-likelihood, counts of starts (S,), of transitions (A, S, S), of observations (A, S, O), rewards (A, S, S)).
+#[pyfunction]
+#[pyo3(signature = (data, start, transitions, observations, *, threads=None))]
+pub fn expected_counts<'py>(
+    py: Python<'py>,
+    data: Arrays<'py>,
+    start: PyReadonlyArray1<'py, f64>,
+    transitions: PyReadonlyArray3<'py, f64>,
+    observations: PyReadonlyArray3<'py, f64>,
+    threads: Option<i64>,
+) -> PyResult<Counts<'py>> {
+    let (view, threads) = (data.view()?, thread_count(threads)?);
+    let (transitions, observations) = (in_rows(&transitions)?, in_rows(&observations)?);
+    let model = Model {
+        n_states: start.len(),
+        start: start.as_slice()?,
+        transitions: &transitions,
+        observations: &observations,
+    };
+    let counts = job::long(py, None, |ticker| baum_welch::expected_counts(&view, &model, threads, ticker))?;
+    let (actions, states) = (view.n_actions, model.n_states);
+    Ok((
+        counts.log_likelihood,
+        counts.start.into_pyarray(py),
+        counts.transitions.into_pyarray(py).reshape([actions, states, states])?,
+        counts.observations.into_pyarray(py).reshape([actions, states, view.n_observations])?,
+        counts.rewards.into_pyarray(py).reshape([actions, states, states])?,
+    ))
 }
 
-type Cube<'py> = Bound<'py, PyArray3<f32>>;
+/// How many states the models of a data set have and how they are shared out, and what its rewards look like.
+#[pyclass(frozen, module = "uqf._core")]
+pub struct CloneLayout {
+    layout: Arc<Layout>,
+    tasks: Arc<Tasks>,
+}
 
-impl CloneModels {
-    fn at(&self, index: usize) -> PyResult<&CloneModel> {
-        self.models.get(index).ok_or_else(|| PyValueError::new_err(format!("no model {index}")))
+/// The task of every episode; all of one task by default.
+pub fn of_episode(tasks: Option<PyReadonlyArray1<'_, u32>>, episodes: usize) -> PyResult<Vec<u32>> {
+    let listed = tasks.map_or(Ok(vec![0; episodes]), |tasks| tasks.as_slice().map(<[u32]>::to_vec))?;
+    if listed.len() == episodes {
+        return Ok(listed);
     }
+    let message = format!("tasks has {} entries: there are {episodes} episodes", listed.len());
+    Err(PyValueError::new_err(message))
+}
 
-    pub fn in_task(models: Arc<Vec<CloneModel>>, tasks: Arc<Tasks>, task: usize) -> Self {
-        let beliefs = Arc::new(Beliefs::new(&models, task));
-        CloneModels { models, tasks, task, beliefs }
+/// The tasks of episodes that models of this layout can read.
+pub fn readable(
+    view: &View<'_>,
+    layout: &Layout,
+    tasks: Option<PyReadonlyArray1<'_, u32>>,
+    known: &Tasks,
+) -> PyResult<Tasks> {
+    let (given, laid_out) =
+        ((view.n_actions, view.n_observations), (layout.kinds.len(), layout.ranges.len()));
+    if given != laid_out {
+        let message = format!("data has (actions, observations) {given:?}: the models have {laid_out:?}");
+        return Err(PyValueError::new_err(message));
     }
-
-    /// All episodes of a data set as episodes of this task.
-    fn as_task(&self, view: &View<'_>) -> PyResult<Tasks> {
-        readable(view, self.layout(), None, &self.tasks)?;
-        Ok(self.tasks.applied(vec![self.task as u32; view.n_episodes()]))
-    }
-
-    fn layout(&self) -> &Layout {
-        &self.models[0].layout
-    }
-
-    /// The part of a table (tasks, kinds, events, states) that belongs to this task.
-    fn own_events<'py>(&self, py: Python<'py>, model: &CloneModel, table: &[f32]) -> PyResult<Cube<'py>> {
-        let (Layout { n_kinds, n_states, .. }, rows) = (&*model.layout, model.layout.n_rows());
-        let size = n_kinds * rows * n_states;
-        let own = table[self.task * size..(self.task + 1) * size].to_vec();
-        own.into_pyarray(py).reshape([*n_kinds, rows, *n_states])
+    let tasks = of_episode(tasks, view.n_episodes())?;
+    let count = known.count();
+    match tasks.iter().find(|&&task| task as usize >= count) {
+        Some(task) => Err(PyValueError::new_err(format!("tasks holds {task}: choose 0 to {}", count - 1))),
+        None => Ok(known.applied(tasks)),
     }
 }
 
 #[pymethods]
-impl CloneModels {
-    /// The models after `explore` iterations on a minibatch each, `settle` iterations that average them, and a polish
-    /// of small models. `progress` is called with the steps read so far.
-    #[pyo3(signature = (data, *, explore, settle, first, seed, tasks=None, threads=None, progress=None))]
-    fn trained(
-        &self,
+impl CloneLayout {
+    /// About `states` states, shared out among the observations by their frequency. `tasks` numbers the task of every
+    /// episode from 0: each has rewards and ends of its own.
+    /// In noisy models a state may show anything.
+    #[new]
+    #[pyo3(signature = (data, *, states, tasks=None, noisy=false))]
+    fn new(
         py: Python<'_>,
         data: Arrays<'_>,
-        explore: i64,
-        settle: i64,
-        first: usize,
-        seed: u64,
+        states: i64,
         tasks: Option<PyReadonlyArray1<'_, u32>>,
-        threads: Option<i64>,
-        progress: Option<Bound<'_, PyAny>>,
+        noisy: bool,
     ) -> PyResult<Self> {
         let view = data.view()?;
-        let schedule = Schedule {
-            explore: count("explore", explore)?,
-            settle: count("settle", settle)?,
-            first,
-            seed,
-            threads: thread_count(threads)?,
-        };
-        let tasks = readable(&view, self.layout(), tasks, &self.tasks)?;
-        let models = job::long(py, progress.as_ref(), |ticker| {
-            training::train(&self.models, &view, &tasks, &schedule, ticker)
-        })?;
-        Ok(Self::in_task(Arc::new(models), self.tasks.clone(), self.task))
-    }
-
-    /// The same models in another task.
-    fn for_task(&self, task: usize) -> PyResult<Self> {
-        if task >= self.tasks.count() {
-            let count = self.tasks.count();
-            return Err(PyValueError::new_err(format!("task = {task}: trained on {count}, counted from 0")));
-        }
-        Ok(Self::in_task(self.models.clone(), self.tasks.clone(), task))
-    }
-
-    /// The models from one number up to another.
-    fn cut(&self, first: usize, last: usize) -> PyResult<Self> {
-        let models = self.models.get(first..last.min(self.models.len())).unwrap_or_default().to_vec();
-        if models.is_empty() {
-            return Err(PyValueError::new_err(format!("no model from {first} to {last}")));
-        }
-        Ok(Self::in_task(Arc::new(models), self.tasks.clone(), self.task))
-    }
-
-    /// These models and others of the same layout.
-    fn plus(&self, other: &CloneModels) -> PyResult<Self> {
-        if self.layout() != other.layout() {
-            return Err(PyValueError::new_err("the models have different layouts"));
-        }
-        let models = self.models.iter().chain(other.models.iter()).cloned().collect();
-        Ok(Self::in_task(Arc::new(models), self.tasks.clone(), self.task))
-    }
-
-    /// Entries of the feature vector: the states of all models.
-    #[getter]
-    fn n_features(&self) -> usize {
-        self.beliefs.n_features
+        let (states, tasks) = (count("states", states)?, of_episode(tasks, view.n_episodes())?);
+        job::quick(py, || {
+            let tasks = Arc::new(Tasks::of(&view, tasks)?);
+            let layout = Arc::new(Layout::of(&view, states, tasks.n_events(), tasks.count(), noisy));
+            Ok(CloneLayout { layout, tasks })
+        })
     }
 
     /// Whether a state may show anything.
     #[getter]
     fn noisy(&self) -> bool {
-        self.layout().noisy()
+        self.layout.noisy()
     }
 
-    fn __len__(&self) -> usize {
-        self.models.len()
+    #[getter]
+    fn n_states(&self) -> usize {
+        self.layout.n_states
     }
 
-    /// Mean log-likelihood of a step of these episodes, by model.
-    #[pyo3(signature = (data, *, tasks=None))]
-    fn score(
+    /// First and last + 1 of the clones of every observation: (n_observations, 2).
+    #[getter]
+    fn ranges<'py>(&self, py: Python<'py>) -> PyResult<Matrix<'py, i64>> {
+        let ranges = &self.layout.ranges;
+        large(py, ranges.iter().flat_map(|&(low, high)| [low, high])).reshape([ranges.len(), 2])
+    }
+
+    /// Which transition matrix every action has, (n_actions,).
+    #[getter]
+    fn kinds<'py>(&self, py: Python<'py>) -> Vector<'py, i64> {
+        large(py, self.layout.kinds.iter().copied())
+    }
+
+    /// (observations, actions) that are too rare to be learned about alone and share clones or transitions.
+    #[getter]
+    fn shared(&self) -> (usize, usize) {
+        self.layout.shared
+    }
+
+    /// One model from every row of `labels` (models, n_steps), the clone guessed for every step of the data. Models are
+    /// numbered from `first` on.
+    #[pyo3(signature = (data, labels, *, first, seed, tasks=None))]
+    fn started(
         &self,
         py: Python<'_>,
         data: Arrays<'_>,
+        labels: PyReadonlyArray2<'_, u32>,
+        first: u64,
+        seed: u64,
         tasks: Option<PyReadonlyArray1<'_, u32>>,
-    ) -> PyResult<Vec<f64>> {
-        let view = data.view()?;
-        let tasks = match tasks {
-            Some(_) => readable(&view, self.layout(), tasks, &self.tasks)?,
-            None => self.as_task(&view)?,
-        };
-        job::long(py, None, |ticker| {
-            let episodes = self.models[0].lockstep(&view, &tasks);
-            self.models.iter().map(|model| model.log_likelihood_of(&episodes, ticker)).collect()
-        })
-    }
-
-    /// Models after one plain iteration of Baum and Welch on these episodes.
-    fn iterated(&self, py: Python<'_>, data: Arrays<'_>) -> PyResult<Self> {
-        let view = data.view()?;
-        let tasks = self.as_task(&view)?;
-        let models = job::long(py, None, |ticker| {
-            let episodes = self.models[0].lockstep(&view, &tasks);
-            self.models.iter().map(|model| model.iterated(&episodes, &tasks, ticker)).collect()
+    ) -> PyResult<CloneModels> {
+        let (view, shape) = (data.view()?, labels.shape());
+        let (rows, columns) = (shape[0], shape[1]);
+        if rows == 0 {
+            return Err(PyValueError::new_err("labels has no row: give one for every model"));
+        }
+        if columns != view.n_steps() {
+            let message = format!("labels has {columns} columns: there are {} steps", view.n_steps());
+            return Err(PyValueError::new_err(message));
+        }
+        let (labels, tasks) = (in_rows(&labels)?, readable(&view, &self.layout, tasks, &self.tasks)?);
+        let models = job::quick(py, || {
+            let row = |number: usize| &labels[number * view.n_steps()..(number + 1) * view.n_steps()];
+            let stream = |number: usize| Rng::stream(seed, first + number as u64);
+            let numbers = 0..rows;
+            numbers
+                .map(|i| CloneModel::started(&view, &tasks, &self.layout, row(i), &mut stream(i)))
+                .collect::<Result<Vec<_>>>()
         })?;
-        Ok(Self::in_task(Arc::new(models), self.tasks.clone(), self.task))
+        Ok(CloneModels::in_task(Arc::new(models), self.tasks.clone(), 0))
     }
 
-    /// What one model expects of these episodes: transitions (kinds, S, S), events (kinds, events, S), start (S,).
-    fn expected_counts<'py>(
-        &self,
-        py: Python<'py>,
-        index: usize,
-        data: Arrays<'py>,
-    ) -> PyResult<(Cube<'py>, Cube<'py>, Bound<'py, PyArray1<f32>>)> {
-        let (model, view) = (self.at(index)?, data.view()?);
-        let tasks = self.as_task(&view)?;
-        let counts =
-            job::long(py, None, |ticker| model.expected_counts(&model.lockstep(&view, &tasks), ticker))?;
-        let Layout { n_kinds, n_states, .. } = *model.layout;
-        Ok((
-            counts.transitions.into_pyarray(py).reshape([n_kinds, n_states, n_states])?,
-            self.own_events(py, model, &counts.events)?,
-            counts.start.into_pyarray(py),
-        ))
-    }
-
-    /// The arrays of one model: start, transitions, events, ends, rewards, and first and last state of every
-    /// observation. Event 2c + 1 is a reward up to `edges[c]` that ends the episode, 2c one that does not.
-    fn model<'py>(&self, py: Python<'py>, index: usize) -> PyResult<Bound<'py, PyDict>> {
-        let model = self.at(index)?;
-        let Layout { n_kinds, n_states, .. } = *model.layout;
-        let by_state = |values: Vec<f32>| values.into_pyarray(py).reshape([n_kinds, n_states]);
-        let transitions = model.transitions.clone().into_pyarray(py);
-        parts!(PyDict::new(py), {
-            "start": model.start.clone().into_pyarray(py),
-            "transitions": transitions.reshape([n_kinds, n_states, n_states])?,
-            "events": self.own_events(py, model, &model.events)?,
-            "edges": self.tasks.classes(self.task).edges().to_vec(),
-            "ends": by_state(model.ends(self.task))?,
-            "rewards": by_state(model.rewards(self.task, &self.tasks))?,
-            "ranges": model.layout.ranges.clone(),
-        })
-    }
-
-    fn __getstate__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let state = beliefs_state::to_state(py, &self.models, &self.tasks)?;
-        state.set_item("task", self.task)?;
-        Ok(state)
-    }
-
+    /// About how many steps `CloneModels.trained` reads for one model of so many states, of data with so many steps.
     #[staticmethod]
-    fn from_state(state: &Bound<'_, PyDict>) -> PyResult<Self> {
-        let (models, tasks) = beliefs_state::from_state(state)?;
-        let task = state.get_item("task")?.map_or(Ok(0), |task| task.extract())?;
-        let task = below("task", task, tasks.count())?;
-        Ok(Self::in_task(Arc::new(models), Arc::new(tasks), task))
+    fn work(states: usize, n_steps: usize, explore: usize, settle: usize) -> usize {
+        training::work(states, n_steps, explore, settle)
     }
+}
 
-    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyDict>,))> {
-        Ok((slf.get_type().getattr("from_state")?, (slf.get().__getstate__(slf.py())?,)))
-    }
+/// The models as plain arrays.
+pub fn to_state<'py>(py: Python<'py>, models: &[CloneModel], tasks: &Tasks) -> PyResult<Bound<'py, PyDict>> {
+    let layout = &models[0].layout;
+    let listed = |tables: fn(&CloneModel) -> &Vec<f32>| {
+        models.iter().map(|model| tables(model).clone().into_pyarray(py)).collect::<Vec<_>>()
+    };
+    let classes = (0..tasks.count()).map(|task| tasks.classes(task));
+    parts!(PyDict::new(py), {
+        "sizes": (layout.n_states, layout.n_kinds, layout.n_events, layout.n_shown, layout.n_tasks),
+        "codes": layout.codes.clone(),
+        "ranges": layout.ranges.clone(),
+        "kinds": layout.kinds.clone(),
+        "shared": layout.shared,
+        "opens": layout.opens,
+        "starts": listed(|model| &model.start),
+        "transitions": listed(|model| &model.transitions),
+        "events": listed(|model| &model.events),
+        "log_likelihoods": models.iter().map(|model| model.log_likelihood).collect::<Vec<_>>(),
+        "classes": classes.map(|one| (one.edges().to_vec(), one.means().to_vec())).collect::<Vec<_>>(),
+        "counts": tasks.counts().to_vec(),
+    })
+}
 
-    /// What a `BeliefPolicy` steps these models with: states, starts, transitions, ranges, kinds.
-    fn filters<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        filter_parts(py, &self.beliefs)
+/// The models of such arrays; refused where sizes do not fit.
+pub fn from_state(state: &Bound<'_, PyDict>) -> PyResult<(Vec<CloneModel>, Tasks)> {
+    let field = |name: &str| field(state, "models", name);
+    let (n_states, n_kinds, n_events, n_shown, n_tasks) = field("sizes")?.extract()?;
+    let layout = Arc::new(Layout {
+        n_states,
+        ranges: field("ranges")?.extract()?,
+        kinds: field("kinds")?.extract()?,
+        codes: field("codes")?.extract()?,
+        n_kinds,
+        n_events,
+        n_shown,
+        n_tasks,
+        shared: field("shared")?.extract()?,
+        opens: field("opens")?.extract()?,
+    });
+    let kinds = layout.kinds.iter().all(|&kind| (kind as usize) < n_kinds);
+    let ranges = layout.ranges.iter().all(|&(low, high)| low <= high && high as usize <= n_states);
+    let codes = layout.codes.iter().all(|&code| (code as usize) < n_shown);
+    if !kinds || !ranges || !codes || layout.codes.len() != layout.ranges.len() {
+        return Err(PyValueError::new_err("models: kinds, ranges or codes go beyond their tables"));
     }
+    let tables = |name: &str, size: usize| -> PyResult<Vec<Vec<f32>>> {
+        let listed: Vec<Bound<'_, PyAny>> = field(name)?.extract()?;
+        let tables = listed.iter().map(numbers).collect::<PyResult<Vec<Vec<f32>>>>()?;
+        if tables.iter().any(|table| table.len() != size) {
+            return Err(PyValueError::new_err(format!("{name}: a table does not have {size} entries")));
+        }
+        Ok(tables)
+    };
+    let starts = tables("starts", n_states)?;
+    let transitions = tables("transitions", n_kinds * n_states * n_states)?;
+    let events = tables("events", n_tasks * n_kinds * layout.n_rows() * n_states)?;
+    let likelihoods: Vec<f64> = field("log_likelihoods")?.extract()?;
+    let counts = [transitions.len(), events.len(), likelihoods.len()];
+    if starts.is_empty() || counts.iter().any(|&count| count != starts.len()) {
+        return Err(PyValueError::new_err("models: as many of each table are needed, at least one"));
+    }
+    let parts = starts.into_iter().zip(transitions).zip(events).zip(likelihoods);
+    let models = parts
+        .map(|(((start, transitions), events), log_likelihood)| CloneModel {
+            layout: layout.clone(),
+            start,
+            transitions,
+            events,
+            log_likelihood,
+        })
+        .collect();
+    let classes: Vec<(Vec<f64>, Vec<f64>)> = field("classes")?.extract()?;
+    let fit = |(edges, means): &(Vec<f64>, Vec<f64>)| {
+        !edges.is_empty() && edges.len() == means.len() && 2 * edges.len() <= n_events
+    };
+    if classes.len() != n_tasks || !classes.iter().all(fit) {
+        return Err(PyValueError::new_err("models: the classes of rewards do not fit the events"));
+    }
+    let classes = classes.into_iter().map(|(edges, means)| RewardClasses::new(edges, means)).collect();
+    Ok((models, Tasks::from_parts(classes, field("counts")?.extract()?)))
 }

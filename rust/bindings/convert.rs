@@ -2,18 +2,23 @@
 
 use std::borrow::Cow;
 
-use numpy::ndarray::{Dimension, IntoDimension};
+use numpy::ndarray::{Dimension, IntoDimension, Ix1};
 use numpy::{
-    Element, IntoPyArray, PyArray, PyArray1, PyArrayMethods, PyReadonlyArray, PyReadonlyArray1,
-    PyUntypedArrayMethods,
+    Element, IntoPyArray, PyArray, PyArray1, PyArray2, PyArray3, PyArrayMethods, PyReadonlyArray,
+    PyReadonlyArray1, PyUntypedArrayMethods,
 };
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
-use crate::memory::copied;
-use crate::recorded::Trajectories;
+use crate::reserve::copied;
+use crate::trajectories::Trajectories;
 use crate::trajectories::View;
+
+/// Arrays on their way out, of numbers as Python has them unless said otherwise.
+pub type Vector<'py, T = f64> = Bound<'py, PyArray1<T>>;
+pub type Matrix<'py, T = f64> = Bound<'py, PyArray2<T>>;
+pub type Cube<'py, T = f64> = Bound<'py, PyArray3<T>>;
 
 /// The arrays of a data set, borrowed from Python for the length of a call.
 #[derive(FromPyObject)]
@@ -45,7 +50,8 @@ impl Arrays<'_> {
     }
 }
 
-/// (actions, observations, rewards, behavior_probs, offsets, terminated), moved without a copy.
+/// (actions, observations, rewards, behavior_probs, offsets, terminated, first_observations or None), moved without a
+/// copy.
 pub fn trajectories_to_python(py: Python<'_>, data: Trajectories) -> PyResult<Bound<'_, PyTuple>> {
     (
         data.actions.into_pyarray(py),
@@ -54,6 +60,7 @@ pub fn trajectories_to_python(py: Python<'_>, data: Trajectories) -> PyResult<Bo
         data.behavior_probs.into_pyarray(py),
         data.offsets.into_pyarray(py),
         data.terminated.into_pyarray(py),
+        (!data.first_observations.is_empty()).then(|| data.first_observations.into_pyarray(py)),
     )
         .into_pyobject(py)
 }
@@ -72,7 +79,7 @@ where
     }
 }
 
-/// A copy of the entries of an array row by row; no room for it is an exception.
+/// A copy of the entries of an array row by row; too little memory for it is an exception.
 pub fn owned<D: Dimension>(array: &PyReadonlyArray<'_, f64, D>) -> PyResult<Vec<f64>> {
     match in_rows(array)? {
         Cow::Borrowed(entries) => Ok(copied(entries, "a copy of an array")?),
@@ -112,11 +119,18 @@ pub fn field<'py>(state: &Bound<'py, PyDict>, what: &str, name: &str) -> PyResul
     state.get_item(name)?.ok_or_else(|| PyValueError::new_err(format!("{what} without {name}")))
 }
 
-/// Arrays that came over a network may begin anywhere in memory; those are copied.
-pub fn aligned<'py, T: Element>(array: &Bound<'py, PyAny>) -> PyResult<PyReadonlyArray1<'py, T>> {
+/// The array row by row. Those that came over a network may begin anywhere in memory: they are copied.
+pub fn aligned<'py, T: Element, D: Dimension>(
+    array: &Bound<'py, PyAny>,
+) -> PyResult<PyReadonlyArray<'py, T, D>> {
     let array =
         array.py().import("numpy")?.call_method1("require", (array, array.py().None(), ["C", "A"]))?;
     array.extract()
+}
+
+/// The entries of a list of numbers.
+pub fn numbers<T: Element + Copy>(array: &Bound<'_, PyAny>) -> PyResult<Vec<T>> {
+    Ok(aligned::<T, Ix1>(array)?.as_slice()?.to_vec())
 }
 
 /// A count that Python may have given as a negative or absurd number.
@@ -132,15 +146,7 @@ pub fn below(name: &str, given: i64, limit: usize) -> PyResult<usize> {
     checked.ok_or_else(|| PyValueError::new_err(message()))
 }
 
-/// Numbers from 0 up to 2³² − 1, as the core keeps them.
-pub fn small(name: &str, given: &[i64]) -> PyResult<Vec<u32>> {
-    let convert = |&value: &i64| {
-        u32::try_from(value).map_err(|_| PyValueError::new_err(format!("{name} holds {value}: out of range")))
-    };
-    given.iter().map(convert).collect()
-}
-
-/// The number of threads to use: as asked, or what the machine has.
+/// The number of threads to use: as given, or what the machine has.
 pub fn threads(given: Option<i64>) -> PyResult<usize> {
     const MAX: i64 = 1024;
     match given {

@@ -1,4 +1,4 @@
-//! Long calls: the interpreter is released, Ctrl-C is heard, progress is told, panics become errors.
+//! Long calls: the interpreter is released, Ctrl-C is heard, progress is reported, panics become errors.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -64,7 +64,7 @@ pub fn long<T: Send>(
             })
             .map_err(|_| Error::Memory { what: "a thread", entries: 1 })?;
         let (mut stopped, mut over) = (None, false);
-        // Progress is told once more at the end, and at least then: a quick call may be over before the first look.
+        // Progress is reported once more at the end, and at least then: a quick call may be over before the first look.
         while !over {
             over = finished.load(Ordering::Acquire);
             if !over {

@@ -1,29 +1,21 @@
 //! The whole boundary with Python: borrow, call, convert. No logic lives here.
 #![allow(clippy::too_many_arguments)]
 
-mod automaton;
+mod automata;
 mod batch;
-mod baum_welch;
-mod belief_policy;
 mod beliefs;
-mod beliefs_state;
-mod clone_layout;
-mod context;
+mod clones;
 mod convert;
-mod filter;
-mod forest;
+mod episodes;
 mod hankel;
-mod hankel_state;
 mod hidden;
 mod job;
+mod parts;
 mod plan;
+mod policies;
 mod policy;
-mod pomcp;
-mod rollout;
-mod table;
-mod trajectories;
-mod words;
-mod world;
+mod spectral;
+mod worlds;
 
 use pyo3::prelude::*;
 
@@ -31,25 +23,21 @@ use pyo3::prelude::*;
 mod _core {
     #[pymodule_export]
     use super::{
-        automaton::{Automaton, AutomatonPolicy},
+        automata::{Automaton, AutomatonPolicy, Features, ForestPolicy},
         batch::PolicyBatch,
-        baum_welch::expected_counts,
-        belief_policy::BeliefPolicy,
-        beliefs::CloneModels,
-        clone_layout::CloneLayout,
-        context::{ContextPolicy, context_tree},
-        filter::{Filter, FilterPolicy},
-        forest::{Features, ForestPolicy},
-        hankel::{HankelStatistics, sum_operators},
+        beliefs::{CloneLayout, expected_counts},
+        clones::CloneModels,
+        episodes::{
+            discounted_sums, episode_priorities, returns, rollout, take_episodes, temporal_differences,
+            validate,
+        },
+        hankel::{HankelSettings, HankelStatistics},
         hidden::hidden_models,
         plan::point_plan,
-        policy::{CompiledPolicy, PolicyState},
-        pomcp::Pomcp,
-        rollout::{returns, rollout},
-        table::{ObservationPolicy, TablePolicy},
-        trajectories::{discounted_sums, episode_priorities, take_episodes, temporal_differences, validate},
-        words::{HankelSettings, most_frequent, project_words},
-        world::{Simulation, World, read_pomdp, write_pomdp},
+        policies::{BeliefPolicy, ContextPolicy, FilterPolicy, ObservationPolicy, Pomcp, TablePolicy},
+        policy::{CompiledPolicy, PolicyState, softmax},
+        spectral::{Filter, context_tree, most_frequent, project_words, sum_operators},
+        worlds::{Simulation, World, read_pomdp, write_pomdp},
     };
 
     /// The version of the crate is that of the package.

@@ -3,16 +3,19 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use numpy::{IntoPyArray, PyArray1, PyArray2};
+use numpy::{IntoPyArray, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyType};
+use pyo3::types::{PyDict, PyTuple};
 
 use crate::bindings::batch::PolicyBatch;
-use crate::bindings::convert::{Arrays, below, shaped, threads as thread_count};
+use crate::bindings::convert::{Arrays, Matrix, Vector, below, in_rows, shaped, threads as thread_count};
 use crate::bindings::job;
+use crate::bindings::parts::Part;
+use crate::error::Result;
 use crate::policies::any::{AnyMemory, AnyPolicy};
 use crate::rng::Rng;
+use crate::simulate::policy::Rule;
 
 /// A policy that is stepped without a call to Python; its kinds are the subclasses.
 ///
@@ -30,16 +33,6 @@ pub struct PolicyState {
     pub memory: AnyMemory,
 }
 
-/// A dictionary with more entries, such as the arguments that make a policy again.
-#[macro_export]
-macro_rules! parts {
-    ($parts:expr, {$($name:literal: $value:expr),* $(,)?}) => {{
-        let parts: Bound<'_, PyDict> = $parts;
-        $(parts.set_item($name, $value)?;)*
-        Ok(parts)
-    }};
-}
-
 impl CompiledPolicy {
     /// The Python object of a policy: `kind` makes its subclass.
     pub fn of<P, K>(inner: Arc<P>, kind: fn(Arc<P>) -> K) -> PyClassInitializer<K>
@@ -51,6 +44,26 @@ impl CompiledPolicy {
         PyClassInitializer::from(base).add_subclass(kind(inner))
     }
 
+    /// The same policy with another part.
+    fn with<'py>(
+        slf: &Bound<'py, Self>,
+        name: &str,
+        part: impl IntoPyObject<'py>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let parts = slf.call_method0("parts")?.cast_into::<PyDict>()?;
+        parts.set_item(name, part)?;
+        slf.get_type().call((), Some(&parts))
+    }
+
+    /// A memory; the interpreter is released where the policy thinks about it.
+    fn remembered(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce() -> Result<AnyMemory> + Send,
+    ) -> PyResult<PolicyState> {
+        Ok(PolicyState { memory: if self.inner.deliberates() { job::quick(py, work)? } else { work()? } })
+    }
+
     /// Every row is π(a | h), or what every action is worth, before a step of the data.
     fn before_steps<'py>(
         &self,
@@ -58,9 +71,9 @@ impl CompiledPolicy {
         data: Arrays<'py>,
         values: bool,
         threads: Option<i64>,
-    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
+    ) -> PyResult<Matrix<'py>> {
         let (view, threads) = (data.view()?, thread_count(threads)?);
-        let (actions, observations) = self.inner.alphabet();
+        let (actions, observations) = (self.inner.n_actions(), self.inner.n_observations());
         if (actions, observations) != (view.n_actions, view.n_observations) {
             return Err(PyValueError::new_err(format!(
                 "policy has {actions} actions and {observations} observations, the data have {} and {}",
@@ -76,28 +89,31 @@ impl CompiledPolicy {
 impl CompiledPolicy {
     #[getter]
     fn n_actions(&self) -> usize {
-        self.inner.alphabet().0
+        self.inner.n_actions()
     }
 
     #[getter]
     fn n_observations(&self) -> usize {
-        self.inner.alphabet().1
+        self.inner.n_observations()
     }
 
     /// 0 acts greedily, ties by chance; otherwise actions are drawn from softmax(q_values / temperature).
     #[getter]
     fn temperature(&self) -> f64 {
-        self.inner.temperature()
+        self.inner.rule().temperature
+    }
+
+    /// Which actions the log says anything about, (n_actions,); the others have probability 0. None: all.
+    #[getter]
+    fn supported<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.inner.rule().supported.clone().give(py)
     }
 
     /// The memory at the start of an episode; `first` is what it shows before the first action, if anything.
     #[pyo3(signature = (first=None))]
     fn initial_state(&self, py: Python<'_>, first: Option<i64>) -> PyResult<PolicyState> {
-        let observations = self.inner.alphabet().1;
-        let first = first.map(|first| below("first", first, observations)).transpose()?;
-        let work = || Ok(self.inner.start(first));
-        let memory = if self.inner.deliberates() { job::quick(py, work)? } else { work()? };
-        Ok(PolicyState { memory })
+        let first = first.map(|first| below("first", first, self.inner.n_observations())).transpose()?;
+        self.remembered(py, || Ok(self.inner.start(first)))
     }
 
     /// The memory after one more step; `state` itself does not change.
@@ -108,21 +124,18 @@ impl CompiledPolicy {
         action: i64,
         observation: i64,
     ) -> PyResult<PolicyState> {
-        let (actions, observations) = self.inner.alphabet();
-        let (action, observation) =
-            (below("action", action, actions)?, below("observation", observation, observations)?);
-        let work = || self.inner.updated(&state.memory, action, observation);
-        let memory = if self.inner.deliberates() { job::quick(py, work)? } else { work()? };
-        Ok(PolicyState { memory })
+        let action = below("action", action, self.inner.n_actions())?;
+        let observation = below("observation", observation, self.inner.n_observations())?;
+        self.remembered(py, || self.inner.updated(&state.memory, action, observation))
     }
 
     /// Value of every action, (n_actions,); comparable across actions at one history.
-    fn q_values<'py>(&self, py: Python<'py>, state: &PolicyState) -> PyResult<Bound<'py, PyArray1<f64>>> {
+    fn q_values<'py>(&self, py: Python<'py>, state: &PolicyState) -> PyResult<Vector<'py>> {
         Ok(self.inner.q_values(&state.memory)?.into_pyarray(py))
     }
 
     /// Probability of every action, (n_actions,).
-    fn action_probs<'py>(&self, py: Python<'py>, state: &PolicyState) -> PyResult<Bound<'py, PyArray1<f64>>> {
+    fn action_probs<'py>(&self, py: Python<'py>, state: &PolicyState) -> PyResult<Vector<'py>> {
         Ok(self.inner.action_probs(&state.memory)?.into_pyarray(py))
     }
 
@@ -138,9 +151,15 @@ impl CompiledPolicy {
 
     /// The same values, acted on at another temperature.
     fn with_temperature<'py>(slf: &Bound<'py, Self>, temperature: f64) -> PyResult<Bound<'py, PyAny>> {
-        let parts = slf.call_method0("parts")?.cast_into::<PyDict>()?;
-        parts.set_item("temperature", temperature)?;
-        slf.get_type().call((), Some(&parts))
+        Self::with(slf, "temperature", temperature)
+    }
+
+    /// The same values, of which only those of the marked actions, (n_actions,), count; None: all.
+    fn with_support<'py>(
+        slf: &Bound<'py, Self>,
+        supported: Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        Self::with(slf, "supported", supported)
     }
 
     /// The same values, acted on greedily.
@@ -151,7 +170,7 @@ impl CompiledPolicy {
     /// This policy acting in `n` episodes at once.
     #[pyo3(signature = (n, *, seed=0))]
     fn batch(&self, n: i64, seed: u64) -> PyResult<PolicyBatch> {
-        PolicyBatch::new(n, self.inner.alphabet().0, |n| self.inner.clone().batch(n, seed))
+        PolicyBatch::new(n, self.inner.n_actions(), |n| self.inner.clone().batch(n, seed))
     }
 
     /// Probability of every action before every step of the data: (n_steps, n_actions).
@@ -161,7 +180,7 @@ impl CompiledPolicy {
         py: Python<'py>,
         data: Arrays<'py>,
         threads: Option<i64>,
-    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
+    ) -> PyResult<Matrix<'py>> {
         self.before_steps(py, data, false, threads)
     }
 
@@ -172,23 +191,40 @@ impl CompiledPolicy {
         py: Python<'py>,
         data: Arrays<'py>,
         threads: Option<i64>,
-    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
+    ) -> PyResult<Matrix<'py>> {
         self.before_steps(py, data, true, threads)
     }
 
     fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {
         let inner = &slf.get().inner;
-        let ((actions, observations), temperature) = (inner.alphabet(), inner.temperature());
+        let ((actions, observations), temperature) =
+            ((inner.n_actions(), inner.n_observations()), inner.rule().temperature);
         let acts = if temperature == 0.0 { "greedy".into() } else { format!("temperature {temperature:.4}") };
         let (name, what) = (slf.get_type().name()?, inner.describe());
         Ok(format!("{name}({actions} actions, {observations} observations, {what}, {acts})"))
     }
 
-    #[allow(clippy::type_complexity)]
-    fn __reduce__<'py>(
-        slf: &Bound<'py, Self>,
-    ) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyType>, Bound<'py, PyAny>))> {
-        let rebuilt = slf.py().import("uqf.pickles")?.getattr("rebuilt")?;
-        Ok((rebuilt, (slf.get_type(), slf.call_method0("parts")?)))
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
+        let (py, parts) = (slf.py(), slf.call_method0("parts")?.cast_into::<PyDict>()?);
+        let partial = py.import("functools")?.getattr("partial")?;
+        Ok((partial.call((slf.get_type(),), Some(&parts))?, PyTuple::empty(py)))
     }
+}
+
+/// Probabilities along the last axis of values (rows, n_actions), by the rule of all policies.
+#[pyfunction]
+#[pyo3(signature = (values, temperature, supported=None))]
+pub fn softmax<'py>(
+    py: Python<'py>,
+    values: PyReadonlyArray2<'py, f64>,
+    temperature: f64,
+    supported: Option<PyReadonlyArray1<'py, bool>>,
+) -> PyResult<Matrix<'py>> {
+    let rule = Rule { temperature, supported: Part::take(supported)? };
+    let (shape, mut probs) = ([values.shape()[0], values.shape()[1]], in_rows(&values)?.into_owned());
+    rule.check(shape[1])?;
+    if shape[1] > 0 {
+        py.detach(|| probs.chunks_exact_mut(shape[1]).for_each(|row| rule.softmax(row)));
+    }
+    shaped(py, probs, shape)
 }

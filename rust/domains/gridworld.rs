@@ -51,7 +51,7 @@ enum Sensor {
     FeelsEachWall,
 }
 
-/// Reaching the goal pays 1 and ends the episode. A move into a wall stays put. The observation tells of
+/// Reaching the goal pays 1 and ends the episode. A move into a wall stays put. The observation shows
 /// the walls around the cell reached.
 pub struct Gridworld {
     map: &'static str,
@@ -138,6 +138,7 @@ impl Gridworld {
             rewards: Rewards { values: rewards, by_next_state: true, by_observation: false },
             start: one_hot(self.start),
             terminal: (0..states).map(|state| state == self.goal).collect(),
+            first_observations: None,
         };
         let names = self.places.iter().map(|(row, column)| format!("({row}, {column})")).collect();
         let action_names = self.action_names.iter().map(std::string::ToString::to_string).collect();

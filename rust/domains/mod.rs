@@ -58,7 +58,7 @@ macro_rules! with_state {
 }
 
 impl World {
-    /// The world's arrays, where it has few enough states to write them down.
+    /// The world's arrays, where its states can be listed.
     pub fn tabular(&self) -> Option<Cow<'_, Tabular>> {
         match self {
             World::Tiger(tiger) => Some(Cow::Owned(tiger.tabular())),
@@ -108,6 +108,14 @@ impl Environment for World {
             World::Pocman(world) => WorldState::Pocman(world.start(rng)),
             World::Spocman(world) => WorldState::Spocman(world.start(rng)),
         }
+    }
+
+    fn shows_first(&self) -> bool {
+        with_world!(self, environment => environment.shows_first())
+    }
+
+    fn first_observation(&self, state: &WorldState, rng: &mut Rng) -> Option<usize> {
+        with_state!(self, state, |world, state| world.first_observation(state, rng))
     }
 
     fn step(&self, state: &mut WorldState, action: usize, rng: &mut Rng) -> Outcome {

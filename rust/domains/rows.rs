@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::error::Result;
-use crate::memory::{filled, reserve};
+use crate::reserve::{filled, reserve};
 use crate::rng::Rng;
 
 const WHAT: &str = "a table of probabilities";

@@ -2,7 +2,7 @@
 
 use crate::domains::rows::Rows;
 use crate::error::{Error, Result};
-use crate::memory::copied;
+use crate::reserve::copied;
 use crate::rng::Rng;
 use crate::simulate::environment::{Environment, Outcome};
 use crate::simulate::planning::Planning;
@@ -30,6 +30,8 @@ pub struct Model {
     pub(crate) start: Vec<f64>,
     /// Entering such a state ends the episode.
     pub terminal: Vec<bool>,
+    /// (S, O): what a start state shows before the first action; None if nothing is shown.
+    pub first_observations: Option<Vec<f64>>,
 }
 
 impl Model {
@@ -53,6 +55,11 @@ impl Model {
             ("rewards", self.rewards.values.len(), rewards),
             ("start", self.start.len(), states),
             ("terminal", self.terminal.len(), states),
+            (
+                "first_observations",
+                self.first_observations.as_ref().map_or(states * observations, Vec::len),
+                states * observations,
+            ),
         ];
         for (name, given, expected) in sizes {
             if given != expected {
@@ -98,6 +105,7 @@ pub struct Tabular {
     transitions: Rows,
     observations: Rows,
     start: Rows,
+    first_observations: Option<Box<Rows>>,
     rewards: Rewards,
     terminal: Vec<bool>,
     pub(crate) action_names: Vec<String>,
@@ -117,12 +125,21 @@ impl Tabular {
             normalise("observations", probs, || place(row))?;
         }
         normalise("start", &mut model.start, || "all".into())?;
+        for (row, probs) in
+            model.first_observations.iter_mut().flat_map(|all| all.chunks_exact_mut(width)).enumerate()
+        {
+            normalise("first_observations", probs, || format!("state {row}"))?;
+        }
         let numbered = |kind: &str, count: usize| (0..count).map(|i| format!("{kind} {i}")).collect();
         Ok(Tabular {
             n_states: states,
             transitions: Rows::new(&model.transitions, states)?,
             observations: Rows::new(&model.observations, width)?,
             start: Rows::new(&model.start, states)?,
+            first_observations: model
+                .first_observations
+                .map(|all| Rows::new(&all, width).map(Box::new))
+                .transpose()?,
             rewards: model.rewards,
             terminal: model.terminal,
             action_names: numbered("action", model.n_actions),
@@ -142,6 +159,7 @@ impl Tabular {
             rewards: Rewards { values: copied(&self.rewards.values, "the rewards")?, ..self.rewards },
             start: self.start.dense()?,
             terminal: self.terminal.clone(),
+            first_observations: self.first_observations.as_ref().map(|rows| rows.dense()).transpose()?,
         })
     }
 
@@ -197,6 +215,14 @@ impl Environment for Tabular {
         self.start.draw(0, rng)
     }
 
+    fn shows_first(&self) -> bool {
+        self.first_observations.is_some()
+    }
+
+    fn first_observation(&self, state: &usize, rng: &mut Rng) -> Option<usize> {
+        self.first_observations.as_ref().map(|rows| rows.draw(*state, rng))
+    }
+
     fn step(&self, state: &mut usize, action: usize, rng: &mut Rng) -> Outcome {
         let next = self.transitions.draw(action * self.n_states + *state, rng);
         let observation = self.observations.draw(action * self.n_states + next, rng);
@@ -241,6 +267,7 @@ mod tests {
             rewards: Rewards { values: vec![1.0, 2.0], by_next_state: false, by_observation: false },
             start: vec![1.0, 0.0],
             terminal: vec![false, false],
+            first_observations: None,
         }
     }
 

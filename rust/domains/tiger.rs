@@ -43,6 +43,7 @@ impl Tiger {
             rewards: Rewards { values: rewards, by_next_state: false, by_observation: false },
             start: vec![0.5, 0.5],
             terminal: vec![false; 2],
+            first_observations: None,
         };
         let names = |list: &[&str]| list.iter().map(std::string::ToString::to_string).collect();
         Tabular::new(model)

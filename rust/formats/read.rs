@@ -5,8 +5,8 @@ use crate::error::{Error, Result};
 use crate::formats::header::{Header, SECTIONS, unknown_section};
 use crate::formats::lexer::{Lexer, Token};
 use crate::formats::tables::{RewardLine, Sizes, Tables};
-use crate::memory::reserve;
 use crate::parallel::Ticker;
+use crate::reserve::reserve;
 
 /// A POMDP as its file has it. Names are empty where the file only counts.
 #[derive(Debug)]
@@ -241,6 +241,7 @@ impl Body<'_> {
                 rewards: self.tables.rewards,
                 start: self.header.start,
                 terminal: vec![false; n_states],
+                first_observations: None,
             },
         })
     }

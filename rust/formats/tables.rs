@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::domains::tabular::Rewards;
 use crate::error::{Error, Result};
-use crate::memory::{filled, reserve};
+use crate::reserve::{filled, reserve};
 
 /// How often tables may be written over, beyond `max_entries` entries that any file may write: a short line such
 /// as `T: * uniform` touches every entry, so without a bound a small file could keep the reader busy for hours.

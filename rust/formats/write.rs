@@ -4,8 +4,9 @@ use std::collections::HashSet;
 use std::fmt::Write;
 
 use crate::domains::tabular::{Model, Tabular};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::formats::symbols::{RESERVED, fault};
+use crate::simulate::environment::Environment;
 
 /// A matrix with fewer than one entry in this many is written entry by entry.
 const SPARSE: usize = 4;
@@ -13,6 +14,10 @@ const SPARSE: usize = 4;
 /// The text of a file. The format has no terminal states: they become absorbing and pay nothing. Names that it
 /// cannot express are changed as little as possible; names that only count are written as a count.
 pub fn write(world: &Tabular, discount: f64) -> Result<String> {
+    if world.shows_first() {
+        let remedy = "a .pomdp file cannot say what is shown before the first action; save the world without";
+        return Err(Error::argument("first_observations", "a matrix", remedy));
+    }
     let model = absorbing(world.model()?);
     let (states, width) = (model.n_states, model.n_observations);
     let mut text = String::from("discount: ");

@@ -6,11 +6,11 @@ use std::sync::Arc;
 use crate::domains::World;
 use crate::error::{Error, Result};
 use crate::parallel::Ticker;
-use crate::recorded::Trajectories;
 use crate::simulate::batch::{Batch, Episodes};
-use crate::simulate::policy::Policy;
+use crate::simulate::policy::{Described, Policy};
 use crate::simulate::replay;
 use crate::simulate::rollout::{self, Schedule};
+use crate::trajectories::Trajectories;
 use crate::trajectories::View;
 use crate::with_world;
 
@@ -19,13 +19,7 @@ pub type AnyMemory = Box<dyn Any + Send + Sync>;
 
 /// What can be done with every policy. Whole rollouts are dispatched, not steps, so that the inner loops are compiled
 /// for each policy and each world on its own.
-pub trait AnyPolicy: Send + Sync {
-    /// (actions, observations)
-    fn alphabet(&self) -> (usize, usize);
-    /// 0 acts greedily.
-    fn temperature(&self) -> f64;
-    /// Sizes of the parts, in a few words.
-    fn describe(&self) -> String;
+pub trait AnyPolicy: Described {
     /// Whether a step may take long.
     fn deliberates(&self) -> bool;
     /// The memory at the start of an episode, which may show an observation before the first action.
@@ -59,18 +53,6 @@ pub fn own<'m, P: Policy>(policy: &P, memory: &'m AnyMemory) -> Result<&'m P::Me
 }
 
 impl<P: Policy> AnyPolicy for P {
-    fn alphabet(&self) -> (usize, usize) {
-        (self.n_actions(), self.n_observations())
-    }
-
-    fn temperature(&self) -> f64 {
-        Policy::temperature(self)
-    }
-
-    fn describe(&self) -> String {
-        Policy::describe(self)
-    }
-
     fn deliberates(&self) -> bool {
         P::DELIBERATES
     }

@@ -1,27 +1,26 @@
 //! Acting on the state of an automaton.
 
+use std::mem::take;
 use std::sync::Arc;
 
 use pulp::{Simd, WithSimd};
 
 use crate::error::{Error, Result};
 use crate::parallel::Ticker;
+use crate::policies::array::Array;
 use crate::policies::automaton::{Automaton, dot};
 use crate::policies::places::UNSEEN;
-use crate::policies::{check_finite, check_sizes, check_temperature};
-use crate::simulate::policy::Policy;
+use crate::policies::{Parted, check_finite, check_sizes, indices};
+use crate::simulate::policy::{Described, Policy, Rule};
 use crate::simulate::replay::at_cuts;
 use crate::trajectories::{View, start_symbol};
 
 /// A probability of the state below this share of its size is noise: the state is given up.
 const VANISHING: f64 = 1e-9;
 
-/// The policy that collected the data, for dividing by Π(a | h) as the paper does.
-#[derive(Clone, Debug)]
-pub struct Behavior {
-    pub(crate) policy: Arc<AutomatonPolicy>,
-    pub(crate) epsilon: f64,
-}
+/// The policy that collected the data and with which probability it took a uniform action instead, for dividing by
+/// Π(a | h) as the paper does.
+pub type Behavior = (Arc<AutomatonPolicy>, f64);
 
 /// q(h, a) = the largest weights[v] · state(h) of the plans v that begin with action a, divided by the probability of
 /// a under the policy that collected the data, where that is given. The state is rescaled at every step by a
@@ -29,26 +28,37 @@ pub struct Behavior {
 /// (q is then in units of reward), else to largest entry 1.
 #[derive(Clone, Debug)]
 pub struct AutomatonPolicy {
-    pub(crate) automaton: Arc<Automaton>,
+    /// All but the operators, which the automaton has.
+    pub(crate) parts: Parts,
+    pub(crate) automaton: Automaton,
+    /// First action of every plan; empty if plan a is for action a.
+    actions: Vec<u32>,
+}
+
+/// What it is made of.
+#[derive(Clone, Debug)]
+pub struct Parts {
+    pub(crate) symbols: Vec<i64>,
+    /// (seen, rank, rank), of these symbols.
+    pub operators: Array<f64, 3>,
     pub(crate) n_actions: usize,
     pub(crate) n_observations: usize,
     /// State of the empty history.
     pub start: Vec<f64>,
     /// State of an unknown history: where windows begin, and where lost states are sent.
     pub anchor: Vec<f64>,
+    /// (plans, rank), and the first action of every plan; None if plan a is for action a.
+    pub weights: Array<f64, 2>,
+    pub(crate) actions: Option<Vec<i64>>,
+    /// Π(a | last symbol), (seen symbols + 2, actions): a row per operator, then the rows of an unseen symbol and of
+    /// the start. None if values are not divided.
+    pub propensities: Option<Array<f64, 2>>,
+    pub(crate) normaliser: Option<Vec<f64>>,
     /// Only the last so many symbols count, from the anchor; None for the whole history.
     pub window: Option<usize>,
-    /// (plans, rank)
-    pub weights: Vec<f64>,
-    /// First action of every plan; empty if plan a is for action a.
-    pub actions: Vec<u32>,
-    /// Π(a | last symbol), (seen symbols + 2, actions): a row per operator, then the rows of an unseen symbol and of
-    /// the start. Empty if values are not divided.
-    pub propensities: Vec<f64>,
-    pub(crate) normaliser: Option<Vec<f64>>,
-    pub(crate) temperature: f64,
     /// The whole policy that collected the data, where the last symbol does not say enough of it.
     pub behavior: Option<Behavior>,
+    pub(crate) rule: Rule,
 }
 
 /// What the policy carries through an episode.
@@ -59,40 +69,51 @@ pub struct Memory {
     row: u32,
     recent: Vec<u32>,
     behavior: Option<Box<Memory>>,
-    /// Room for the next state: making it anew at every step would take a tenth of the time.
+    /// Workspace for the next state: making it anew at every step would take a tenth of the time.
     next: Vec<f64>,
 }
 
-impl AutomatonPolicy {
-    /// Refuses parts that do not fit together.
-    pub fn validate(&self) -> Result<()> {
-        let rank = self.automaton.rank();
-        let plans = if self.actions.is_empty() { self.n_actions } else { self.actions.len() };
-        let rows = if self.propensities.is_empty() { 0 } else { self.automaton.n_seen() + 2 };
+impl Parted for AutomatonPolicy {
+    type Parts = Parts;
+
+    fn new(mut parts: Parts) -> Result<Self> {
+        let n_symbols = start_symbol(parts.n_actions, parts.n_observations);
+        let (rank, operators) = (parts.operators.shape[1], take(&mut parts.operators.entries));
+        let automaton = Automaton::new(rank, n_symbols, &parts.symbols, operators)?;
+        let actions = indices("actions", parts.actions.as_deref().unwrap_or_default())?;
+        parts.check(rank, &actions)?;
+        Ok(AutomatonPolicy { parts, automaton, actions })
+    }
+
+    fn parts(&self) -> Parts {
+        Parts { operators: self.operators(), ..self.parts.clone() }
+    }
+}
+
+impl Parts {
+    fn check(&self, rank: usize, actions: &[u32]) -> Result<()> {
+        let plans = if actions.is_empty() { self.n_actions } else { actions.len() };
+        let propensities = self.propensities.as_deref().unwrap_or_default();
+        let rows = if self.propensities.is_none() { 0 } else { self.symbols.len() + 2 };
+        let normaliser = self.normaliser.as_ref().unwrap_or(&self.start);
         check_sizes([
             ("start", self.start.len(), rank),
             ("anchor", self.anchor.len(), rank),
             ("weights", self.weights.len(), plans.saturating_mul(rank)),
-            ("propensities", self.propensities.len(), rows.saturating_mul(self.n_actions)),
-            ("normaliser", self.normaliser.as_ref().map_or(rank, Vec::len), rank),
-            ("operators", self.automaton.n_symbols(), start_symbol(self.n_actions, self.n_observations)),
+            ("propensities", propensities.len(), rows.saturating_mul(self.n_actions)),
+            ("normaliser", normaliser.len(), rank),
         ])?;
-        for (name, numbers) in [
-            ("start", &self.start),
-            ("anchor", &self.anchor),
-            ("weights", &self.weights),
-            ("propensities", &self.propensities),
-            ("normaliser", self.normaliser.as_ref().unwrap_or(&self.start)),
-        ] {
-            check_finite(name, numbers)?;
-        }
-        if let Some(p) = self.propensities.iter().find(|p| !(0.0 < **p && **p <= 1.0)) {
+        check_finite("start", &self.start)?;
+        check_finite("anchor", &self.anchor)?;
+        check_finite("weights", &self.weights)?;
+        check_finite("normaliser", normaliser)?;
+        if let Some(p) = propensities.iter().find(|p| !(0.0 < **p && **p <= 1.0)) {
             return Err(Error::argument("propensities", p, "give probabilities above 0"));
         }
-        if let Some(action) = self.actions.iter().find(|action| **action as usize >= self.n_actions) {
+        if let Some(action) = actions.iter().find(|action| **action as usize >= self.n_actions) {
             return Err(Error::argument("actions", action, format!("there are {} actions", self.n_actions)));
         }
-        check_temperature(self.temperature)?;
+        self.rule.check(self.n_actions)?;
         if self.window == Some(0) {
             return Err(Error::argument(
                 "window",
@@ -100,53 +121,28 @@ impl AutomatonPolicy {
                 "give at least 1 symbol, or None for the whole history",
             ));
         }
-        if let Some(Behavior { policy, epsilon }) = &self.behavior {
+        if let Some((policy, epsilon)) = &self.behavior {
             if !(0.0..=1.0).contains(epsilon) {
                 return Err(Error::argument("behavior", epsilon, "its epsilon must be a probability"));
             }
             check_sizes([
-                ("behavior", policy.n_actions, self.n_actions),
-                ("behavior", policy.n_observations, self.n_observations),
+                ("behavior", policy.n_actions(), self.n_actions),
+                ("behavior", policy.n_observations(), self.n_observations),
             ])?;
         }
         Ok(())
     }
+}
+
+impl AutomatonPolicy {
+    /// (seen, rank, rank)
+    pub(crate) fn operators(&self) -> Array<f64, 3> {
+        Array { entries: self.automaton.operators().to_vec(), ..self.parts.operators }
+    }
 
     /// Brings a state to its scale; false if it cannot be: zero, not finite, or without probability.
     fn rescale(&self, state: &mut [f64]) -> bool {
-        self.automaton.arch().dispatch(Rescale { policy: self, state })
-    }
-
-    #[inline(always)]
-    fn rescale_in_lanes(&self, state: &mut [f64]) -> bool {
-        // Without early exits and in several lanes: these loops are as long as the product before them.
-        let mut lanes = [0.0f64; 8];
-        let (eights, rest) = state.as_chunks::<8>();
-        for eight in eights {
-            for (lane, x) in lanes.iter_mut().zip(eight) {
-                *lane = if x.abs() > *lane { x.abs() } else { *lane };
-            }
-        }
-        let largest = lanes.iter().chain(rest).fold(0.0f64, |largest, x| largest.max(x.abs()));
-        let nan = state.iter().fold(false, |nan, x| nan | x.is_nan());
-        if nan || !(largest > 0.0 && largest.is_finite()) {
-            return false;
-        }
-        let scale = match &self.normaliser {
-            None => largest,
-            Some(normaliser) => dot(state, normaliser),
-        };
-        if !(scale > VANISHING * largest && scale.is_finite()) {
-            return false;
-        }
-        state.iter_mut().for_each(|x| *x /= scale);
-        true
-    }
-
-    fn settled(&self, state: &[f64]) -> Vec<f64> {
-        let mut state = state.to_vec();
-        self.rescale(&mut state);
-        state
+        self.automaton.arch().dispatch(Rescale { normaliser: self.parts.normaliser.as_deref(), state })
     }
 
     /// One more symbol. An unseen one keeps the state; a state that dies is replaced by the anchor after that
@@ -157,17 +153,15 @@ impl AutomatonPolicy {
         }
         self.automaton.step(state, place, next);
         if !self.rescale(next) {
-            self.automaton.step(&self.anchor, place, next);
+            self.automaton.step(&self.parts.anchor, place, next);
             if !self.rescale(next) {
-                next.copy_from_slice(&self.anchor);
+                next.copy_from_slice(&self.parts.anchor);
                 self.rescale(next);
             }
         }
         std::mem::swap(state, next);
     }
-}
 
-impl AutomatonPolicy {
     /// The state at every cut of the data, also after the last step of an episode: (steps + episodes, rank).
     pub fn states_along(&self, view: &View, threads: usize, ticker: &Ticker) -> Result<Vec<f64>> {
         let update = |memory: &mut Memory, action, observation| self.update(memory, action, observation);
@@ -179,7 +173,7 @@ impl AutomatonPolicy {
 /// `AutomatonPolicy::rescale` with the widest vectors that the processor has. A struct, because a closure is called
 /// through a shim of the compiler's own, which is built for the oldest processor.
 struct Rescale<'a> {
-    policy: &'a AutomatonPolicy,
+    normaliser: Option<&'a [f64]>,
     state: &'a mut [f64],
 }
 
@@ -188,66 +182,87 @@ impl WithSimd for Rescale<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, _simd: S) -> bool {
-        self.policy.rescale_in_lanes(self.state)
+        // Without early exits and in several lanes: these loops are as long as the product before them.
+        let mut lanes = [0.0f64; 8];
+        let (eights, rest) = self.state.as_chunks::<8>();
+        for eight in eights {
+            for (lane, x) in lanes.iter_mut().zip(eight) {
+                *lane = if x.abs() > *lane { x.abs() } else { *lane };
+            }
+        }
+        let largest = lanes.iter().chain(rest).fold(0.0f64, |largest, x| largest.max(x.abs()));
+        let nan = self.state.iter().fold(false, |nan, x| nan | x.is_nan());
+        if nan || !(largest > 0.0 && largest.is_finite()) {
+            return false;
+        }
+        let scale = match self.normaliser {
+            None => largest,
+            Some(normaliser) => dot(self.state, normaliser),
+        };
+        if !(scale > VANISHING * largest && scale.is_finite()) {
+            return false;
+        }
+        self.state.iter_mut().for_each(|x| *x /= scale);
+        true
+    }
+}
+
+impl Described for AutomatonPolicy {
+    sizes_and_rule!(self: self.parts.n_actions, self.parts.n_observations);
+
+    fn describe(&self) -> String {
+        let (rank, seen) = (self.automaton.rank(), self.automaton.n_seen());
+        let window = self.parts.window.map_or(String::new(), |window| format!(", window {window}"));
+        format!("rank {rank}, {seen} of {} symbols seen{window}", self.n_actions() * self.n_observations())
     }
 }
 
 impl Policy for AutomatonPolicy {
     type Memory = Memory;
 
-    sizes_and_temperature!();
-
-    fn describe(&self) -> String {
-        let (rank, seen) = (self.automaton.rank(), self.automaton.n_seen());
-        let window = self.window.map_or(String::new(), |window| format!(", window {window}"));
-        format!("rank {rank}, {seen} of {} symbols seen{window}", self.n_actions * self.n_observations)
-    }
-
     fn start(&self) -> Memory {
+        let mut state = self.parts.start.clone();
+        self.rescale(&mut state);
         Memory {
-            state: self.settled(&self.start),
+            state,
             row: self.automaton.n_seen() as u32 + 1,
             recent: Vec::new(),
-            behavior: self.behavior.as_ref().map(|behavior| Box::new(behavior.policy.start())),
-            next: vec![0.0; self.start.len()],
+            behavior: self.parts.behavior.as_ref().map(|(policy, _)| Box::new(policy.start())),
+            next: vec![0.0; self.parts.start.len()],
         }
     }
 
     fn knows(&self, memory: &Memory) -> bool {
         let seen = self.automaton.n_seen() as u32;
-        let nested = match (&self.behavior, &memory.behavior) {
-            (None, None) => true,
-            (Some(behavior), Some(inner)) => behavior.policy.knows(inner),
-            _ => false,
-        };
-        nested
+        let behavior = self.parts.behavior.as_ref();
+        behavior.is_some() == memory.behavior.is_some()
+            && behavior.zip(memory.behavior.as_ref()).is_none_or(|((policy, _), inner)| policy.knows(inner))
             && memory.state.len() == self.automaton.rank()
             && memory.row <= seen + 1
-            && memory.recent.len() <= self.window.unwrap_or(0)
+            && memory.recent.len() <= self.parts.window.unwrap_or(0)
             && memory.recent.iter().all(|&place| place == UNSEEN || place < seen)
     }
 
     fn q_values(&self, memory: &Memory, values: &mut [f64]) {
         if self.actions.is_empty() {
-            self.automaton.weigh(&memory.state, &self.weights, values);
+            self.automaton.weigh(&memory.state, &self.parts.weights, values);
         } else {
             let mut plans = vec![0.0; self.actions.len()];
-            self.automaton.weigh(&memory.state, &self.weights, &mut plans);
+            self.automaton.weigh(&memory.state, &self.parts.weights, &mut plans);
             values.fill(f64::NEG_INFINITY);
             for (&action, &worth) in self.actions.iter().zip(&plans) {
                 values[action as usize] = values[action as usize].max(worth);
             }
         }
-        let row = memory.row as usize * self.n_actions;
-        if let Some(probs) = self.propensities.get(row..row + self.n_actions) {
+        if let Some(propensities) = &self.parts.propensities {
+            let probs = propensities.row(memory.row as usize);
             values.iter_mut().zip(probs).for_each(|(value, p)| *value /= p);
         }
-        if let (Some(behavior), Some(inner)) = (&self.behavior, &memory.behavior) {
-            let mut probs = vec![0.0; self.n_actions];
-            behavior.policy.action_probs(inner, &mut probs);
-            let uniform = behavior.epsilon / self.n_actions as f64;
+        if let (Some((policy, epsilon)), Some(inner)) = (&self.parts.behavior, &memory.behavior) {
+            let mut probs = vec![0.0; self.parts.n_actions];
+            policy.action_probs(inner, &mut probs);
             for (value, p) in values.iter_mut().zip(&probs) {
-                let probability = (1.0 - behavior.epsilon) * p + uniform;
+                let probability = (1.0 - epsilon) * p + epsilon / self.parts.n_actions as f64;
                 // An action that the behaviour never takes has no estimate; it is left as it is.
                 if probability > 0.0 {
                     *value /= probability;
@@ -257,13 +272,13 @@ impl Policy for AutomatonPolicy {
     }
 
     fn update(&self, memory: &mut Memory, action: usize, observation: usize) {
-        let place = self.automaton.place(action * self.n_observations + observation);
+        let place = self.automaton.place(action * self.parts.n_observations + observation);
         // What is shown before the first action counts only where the automaton knows it.
-        if action == self.n_actions && place == UNSEEN {
+        if action == self.parts.n_actions && place == UNSEEN {
             return;
         }
         memory.row = if place == UNSEEN { self.automaton.n_seen() as u32 } else { place };
-        match self.window {
+        match self.parts.window {
             None => self.advance(&mut memory.state, &mut memory.next, place),
             Some(window) => {
                 memory.recent.push(place);
@@ -273,13 +288,13 @@ impl Policy for AutomatonPolicy {
                     memory.recent.remove(0);
                 }
                 let Memory { state, next, recent, .. } = memory;
-                state.copy_from_slice(if whole { &self.start } else { &self.anchor });
+                state.copy_from_slice(if whole { &self.parts.start } else { &self.parts.anchor });
                 self.rescale(state);
                 recent.iter().for_each(|&place| self.advance(state, next, place));
             }
         }
-        if let (Some(behavior), Some(inner)) = (&self.behavior, &mut memory.behavior) {
-            behavior.policy.update(inner, action, observation);
+        if let (Some((policy, _)), Some(inner)) = (&self.parts.behavior, &mut memory.behavior) {
+            policy.update(inner, action, observation);
         }
     }
 }

@@ -1,13 +1,14 @@
 //! Acting on beliefs: values that are linear in what several cloned hidden Markov models believe.
 
-use std::sync::Arc;
+use std::mem::take;
 
 use crate::error::{Error, Result};
 use crate::learn::beliefs::{CloneModel, along};
 use crate::parallel::Ticker;
+use crate::policies::array::Array;
 use crate::policies::belief_filter::Filter;
-use crate::policies::{check_finite, check_sizes, check_temperature};
-use crate::simulate::policy::Policy;
+use crate::policies::{Parted, check_finite, check_sizes, indices, listed};
+use crate::simulate::policy::{Described, Policy, Rule};
 use crate::trajectories::View;
 
 /// A family of models; the features of a history are their beliefs, one after the other.
@@ -22,17 +23,22 @@ pub struct Beliefs {
 }
 
 /// The arrays of several models, one after the other.
-pub struct Joined<'a> {
+#[derive(Clone, Debug, Default)]
+pub struct Joined {
     /// (models)
-    pub states: &'a [i64],
+    pub states: Vec<i64>,
     /// What is believed before the first step.
-    pub starts: &'a [f32],
+    pub starts: Vec<f32>,
     /// (kinds, states, states) of each.
-    pub transitions: &'a [f32],
-    /// (observations, states) of each, or nothing where states show one observation only.
-    pub shown: &'a [f32],
-    /// (models, observations, 2)
-    pub ranges: &'a [u32],
+    pub transitions: Vec<f32>,
+    /// (observations, states) of each; empty or None where states show one observation only.
+    pub shown: Option<Vec<f32>>,
+    /// (models, observations, 2): first and last + 1 of the states that show an observation.
+    pub ranges: Array<i64, 3>,
+    /// (actions): which of the transition matrices each has.
+    pub kinds: Vec<i64>,
+    /// Whether the models know what an episode shows before its first action.
+    pub opens: bool,
 }
 
 /// Beliefs after a history, and where each of them is not zero.
@@ -75,26 +81,43 @@ impl Beliefs {
         Beliefs { filters, kinds, opens, n_features }
     }
 
+    pub(crate) fn n_observations(&self) -> usize {
+        self.filters.first().map_or(0, |filter| filter.ranges.len())
+    }
+
+    /// The arrays of all models.
+    pub fn joined(&self) -> Joined {
+        let filters = &self.filters;
+        let one = |part: fn(&Filter) -> &Vec<f32>| filters.iter().flat_map(part).copied().collect();
+        let ranges = filters.iter().flat_map(|filter| &filter.ranges).flat_map(|&(low, high)| [low, high]);
+        Joined {
+            states: filters.iter().map(|filter| filter.n_states as i64).collect(),
+            starts: one(|filter| &filter.start),
+            transitions: one(|filter| &filter.transitions),
+            shown: Some(one(|filter| &filter.shown)),
+            ranges: Array { entries: listed(ranges), shape: [filters.len(), self.n_observations(), 2] },
+            kinds: listed(self.kinds.iter().copied()),
+            opens: self.opens,
+        }
+    }
+
     /// Models from their arrays.
-    pub fn cut(arrays: Joined, kinds: Vec<u32>, opens: bool, n_observations: usize) -> Result<Self> {
-        let Joined { states, mut starts, mut transitions, mut shown, ranges } = arrays;
-        check_sizes([(
-            "ranges",
-            ranges.len(),
-            states.len().saturating_mul(n_observations).saturating_mul(2),
-        )])?;
+    fn cut(arrays: &Joined) -> Result<Self> {
+        let n_observations = arrays.ranges.shape[1];
+        let (ranges, kinds) = (indices("ranges", &arrays.ranges)?, indices("kinds", &arrays.kinds)?);
+        let (mut starts, mut transitions) = (&arrays.starts[..], &arrays.transitions[..]);
+        let mut shown = arrays.shown.as_deref().unwrap_or_default();
+        let expected = arrays.states.len().saturating_mul(n_observations).saturating_mul(2);
+        check_sizes([("ranges", ranges.len(), expected)])?;
         let (n_kinds, noisy) = (kinds.iter().max().map_or(0, |&kind| kind as usize + 1), !shown.is_empty());
-        let mut filters = Vec::with_capacity(states.len());
-        for (place, &states) in states.iter().enumerate() {
+        let mut filters = Vec::with_capacity(arrays.states.len());
+        for (place, &states) in arrays.states.iter().enumerate() {
             let n_states = usize::try_from(states).unwrap_or(0);
             let cells = n_kinds.saturating_mul(n_states).saturating_mul(n_states);
             if n_states == 0 || n_states > starts.len() || cells > transitions.len() {
                 let given = format!("{} starts and {} transitions are left", starts.len(), transitions.len());
-                return Err(Error::argument(
-                    "states",
-                    given,
-                    format!("a model of {states} states needs more"),
-                ));
+                let remedy = format!("a model of {states} states needs more");
+                return Err(Error::argument("states", given, remedy));
             }
             let (start, moved) = (starts[..n_states].to_vec(), transitions[..cells].to_vec());
             (starts, transitions) = (&starts[n_states..], &transitions[cells..]);
@@ -116,12 +139,12 @@ impl Beliefs {
             ("transitions", transitions.len(), 0),
             ("shown", shown.len(), 0),
         ])?;
-        Ok(Self::of(filters, kinds, opens))
+        Ok(Self::of(filters, kinds, arrays.opens))
     }
 
     /// [1, beliefs] at every cut of the data, also after the last step of an episode:
     /// (steps + episodes, 1 + features).
-    pub fn along(&self, view: &View, threads: usize, ticker: &Ticker) -> Result<Vec<f32>> {
+    pub fn at_cuts(&self, view: &View, threads: usize, ticker: &Ticker) -> Result<Vec<f32>> {
         let models: Vec<CloneModel> =
             self.filters.iter().map(|filter| filter.as_model(&self.kinds, self.opens)).collect();
         along(&models, view, threads, ticker)
@@ -182,40 +205,55 @@ impl Beliefs {
 /// q(h, a) = bias[a] + Σ_s weights[s, a] · belief(h)[s].
 #[derive(Clone, Debug)]
 pub struct BeliefPolicy {
-    pub(crate) n_actions: usize,
-    pub(crate) n_observations: usize,
-    pub(crate) beliefs: Arc<Beliefs>,
-    /// (features, actions)
-    pub weights: Vec<f64>,
-    pub(crate) bias: Vec<f64>,
-    pub(crate) temperature: f64,
+    pub(crate) beliefs: Beliefs,
+    /// All but the arrays of the models.
+    pub(crate) parts: Parts,
 }
 
-impl BeliefPolicy {
-    /// Refuses parts that do not fit together.
-    pub fn validate(&self) -> Result<()> {
+/// What it is made of; weights are (features, actions).
+#[derive(Clone, Debug)]
+pub struct Parts {
+    pub(crate) joined: Joined,
+    pub(crate) weights: Array<f64, 2>,
+    pub(crate) bias: Vec<f64>,
+    pub(crate) rule: Rule,
+}
+
+impl Parted for BeliefPolicy {
+    type Parts = Parts;
+
+    fn new(mut parts: Parts) -> Result<Self> {
+        let beliefs = Beliefs::cut(&take(&mut parts.joined))?;
+        let (n_actions, n_features) = (parts.bias.len(), beliefs.n_features);
         check_sizes([
-            ("kinds", self.beliefs.kinds.len(), self.n_actions),
-            ("states", self.beliefs.n_features, self.beliefs.n_features.max(1)),
-            ("weights", self.weights.len(), self.beliefs.n_features.saturating_mul(self.n_actions)),
-            ("bias", self.bias.len(), self.n_actions.max(1)),
+            ("kinds", beliefs.kinds.len(), n_actions),
+            ("states", n_features, n_features.max(1)),
+            ("weights", parts.weights.len(), n_features.saturating_mul(n_actions)),
+            ("bias", n_actions, n_actions.max(1)),
         ])?;
-        check_finite("weights", &self.weights)?;
-        check_finite("bias", &self.bias)?;
-        check_temperature(self.temperature)
+        check_finite("weights", &parts.weights)?;
+        check_finite("bias", &parts.bias)?;
+        parts.rule.check(n_actions)?;
+        Ok(BeliefPolicy { beliefs, parts })
+    }
+
+    fn parts(&self) -> Parts {
+        Parts { joined: self.beliefs.joined(), ..self.parts.clone() }
     }
 }
 
-impl Policy for BeliefPolicy {
-    type Memory = Memory;
-
-    sizes_and_temperature!();
+impl Described for BeliefPolicy {
+    sizes_and_rule!(self: self.parts.bias.len(), self.beliefs.n_observations());
 
     fn describe(&self) -> String {
         let sizes: Vec<String> =
             self.beliefs.filters.iter().map(|filter| filter.n_states.to_string()).collect();
         format!("models of {} states", sizes.join(", "))
     }
+}
+
+impl Policy for BeliefPolicy {
+    type Memory = Memory;
 
     fn start(&self) -> Memory {
         self.beliefs.start()
@@ -234,12 +272,14 @@ impl Policy for BeliefPolicy {
     }
 
     fn q_values(&self, memory: &Memory, values: &mut [f64]) {
-        values.copy_from_slice(&self.bias);
+        values.copy_from_slice(&self.parts.bias);
         for &(low, high) in &memory.supports {
             for feature in low as usize..high as usize {
                 let weight = f64::from(memory.values[feature]);
-                let row = &self.weights[feature * values.len()..(feature + 1) * values.len()];
-                values.iter_mut().zip(row).for_each(|(sum, w)| *sum += weight * w);
+                values
+                    .iter_mut()
+                    .zip(self.parts.weights.row(feature))
+                    .for_each(|(sum, w)| *sum += weight * w);
             }
         }
     }

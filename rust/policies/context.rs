@@ -1,52 +1,61 @@
-//! A policy that looks at the last few symbols, and at fewer where those were never seen together.
+//! A policy that looks at the longest known sequence of symbols that a history ends with.
 
 use rustc_hash::FxHashMap;
 
 use crate::error::{Error, Result};
-use crate::policies::{check_finite, check_temperature};
-use crate::simulate::policy::Policy;
+use crate::policies::array::Array;
+use crate::policies::{Parted, check_finite, indices};
+use crate::simulate::policy::{Described, Policy, Rule};
 use crate::trajectories::start_symbol;
 
 /// Longer contexts than this hardly ever come back.
 pub const MAX_DEPTH: usize = 16;
 
 /// Values by context: a context is what a history ends with. The symbol after all those of steps and of first
-/// observations stands for the start of an episode that shows nothing first. Contexts form a tree: node 0 is the empty context, and a child reaches one symbol farther back than its
-/// parent. The longest known context counts.
+/// observations stands for the start of an episode that shows nothing first. Contexts form a tree: node 0 is the empty
+/// context, and a child reaches one symbol farther back than its parent. The longest known context counts.
 #[derive(Clone, Debug)]
 pub struct ContextPolicy {
-    n_actions: usize,
-    n_observations: usize,
+    pub(crate) parts: Parts,
     depth: usize,
     children: FxHashMap<(u32, u32), u32>,
     /// Whether any context begins with what an episode showed before its first action.
     opens: bool,
-    /// Parent of nodes 1, 2, …, and the symbol by which each reaches farther back.
-    pub edges: Vec<(u32, u32)>,
-    /// (nodes, actions)
-    pub values: Vec<f64>,
-    temperature: f64,
 }
 
-impl ContextPolicy {
-    /// `edges` has (parent, symbol) of every node but the first; parents come before their children.
-    pub fn new(
-        edges: Vec<(u32, u32)>,
-        values: Vec<f64>,
-        n_actions: usize,
-        n_observations: usize,
-        temperature: f64,
-    ) -> Result<Self> {
-        let nodes = edges.len() + 1;
-        if n_actions == 0 || n_observations == 0 || values.len() != nodes.saturating_mul(n_actions) {
+/// What it is made of.
+#[derive(Clone, Debug)]
+pub struct Parts {
+    /// Parent of nodes 1, 2, …; parents come before their children.
+    pub parents: Vec<i64>,
+    /// The symbol by which each of them reaches farther back.
+    pub symbols: Vec<i64>,
+    /// (nodes, actions)
+    pub values: Array<f64, 2>,
+    pub(crate) n_observations: usize,
+    pub(crate) rule: Rule,
+}
+
+impl Parted for ContextPolicy {
+    type Parts = Parts;
+
+    fn new(parts: Parts) -> Result<Self> {
+        let Parts { parents, symbols, values, n_observations, rule } = &parts;
+        let (nodes, n_actions, n_observations) = (parents.len() + 1, values.shape[1], *n_observations);
+        if parents.len() != symbols.len() {
+            let given = format!("{} parents and {} symbols", parents.len(), symbols.len());
+            return Err(Error::argument("parents", given, "give one of each for every context"));
+        }
+        if n_actions == 0 || n_observations == 0 || values.shape[0] != nodes {
             let remedy = format!("expected {nodes} rows of {n_actions}, one for every context");
             return Err(Error::argument("values", format!("{} entries", values.len()), remedy));
         }
-        check_finite("values", &values)?;
-        check_temperature(temperature)?;
+        check_finite("values", values)?;
+        rule.check(n_actions)?;
+        let edges = indices("parents", parents)?.into_iter().zip(indices("symbols", symbols)?);
         let mut depths = vec![0; nodes];
-        let mut children = FxHashMap::with_capacity_and_hasher(edges.len(), Default::default());
-        for (place, &(parent, symbol)) in edges.iter().enumerate() {
+        let mut children = FxHashMap::with_capacity_and_hasher(nodes, Default::default());
+        for (place, (parent, symbol)) in edges.enumerate() {
             let node = place + 1;
             if parent as usize >= node || symbol as usize > start_symbol(n_actions, n_observations) {
                 let given = format!("node {node} is symbol {symbol} below node {parent}");
@@ -63,48 +72,59 @@ impl ContextPolicy {
             return Err(Error::argument("parents", format!("depth {depth}"), format!("at most {MAX_DEPTH}")));
         }
         let openings = n_actions * n_observations..start_symbol(n_actions, n_observations);
-        let opens = edges.iter().any(|edge| openings.contains(&(edge.1 as usize)));
-        Ok(ContextPolicy { n_actions, n_observations, depth, children, opens, edges, values, temperature })
+        let opens = symbols.iter().any(|&symbol| openings.contains(&(symbol as usize)));
+        Ok(ContextPolicy { parts, depth, children, opens })
     }
 
-    fn row(&self, node: u32) -> &[f64] {
-        &self.values[node as usize * self.n_actions..(node as usize + 1) * self.n_actions]
+    fn parts(&self) -> Parts {
+        self.parts.clone()
     }
+}
 
+impl ContextPolicy {
     /// The policy at temperature 1 on the sum of both values, each in units of its own temperature. It knows the
-    /// contexts of both; acting takes no longer however many sums there were.
+    /// contexts of both; acting takes no longer however many sums there were. Actions need the support of both.
     pub fn plus(&self, other: &ContextPolicy) -> Result<ContextPolicy> {
-        if (self.n_actions, self.n_observations) != (other.n_actions, other.n_observations) {
-            let given = format!("{} actions, {} observations", other.n_actions, other.n_observations);
-            let remedy = format!("expected {} and {}", self.n_actions, self.n_observations);
-            return Err(Error::argument("other", given, remedy));
+        let (sizes, others) =
+            [self, other].map(|policy| (policy.n_actions(), policy.n_observations())).into();
+        if sizes != others {
+            let given = format!("{} actions, {} observations", others.0, others.1);
+            return Err(Error::argument("other", given, format!("expected {} and {}", sizes.0, sizes.1)));
         }
-        let (mut edges, mut children) = (self.edges.clone(), self.children.clone());
-        let mut places = vec![0];
-        for &(parent, symbol) in &other.edges {
-            let above = places[parent as usize];
-            places.push(*children.entry((above, symbol)).or_insert_with(|| {
-                edges.push((above, symbol));
-                edges.len() as u32
+        let (mine, theirs) = (&self.parts, &other.parts);
+        let (mut parents, mut symbols) = (mine.parents.clone(), mine.symbols.clone());
+        let (mut children, mut places) = (self.children.clone(), vec![0]);
+        for (&parent, &symbol) in theirs.parents.iter().zip(&theirs.symbols) {
+            let above: u32 = places[parent as usize];
+            places.push(*children.entry((above, symbol as u32)).or_insert_with(|| {
+                parents.push(i64::from(above));
+                symbols.push(symbol);
+                parents.len() as u32
             }));
         }
-        let mut theirs = vec![None; edges.len() + 1];
-        places.iter().zip(0u32..).for_each(|(&node, own)| theirs[node as usize] = Some(own));
+        let mut other_nodes = vec![None; parents.len() + 1];
+        places.iter().enumerate().for_each(|(own, &node)| other_nodes[node as usize] = Some(own));
         let scales =
-            [self, other].map(|policy| if policy.temperature > 0.0 { 1.0 / policy.temperature } else { 1.0 });
+            [mine, theirs].map(|parts| parts.rule.temperature).map(|t| if t > 0.0 { 1.0 / t } else { 1.0 });
         // The longest context of each policy that every context of the sum ends with.
         let mut known = vec![(0, 0)];
-        let mut values = Vec::with_capacity((edges.len() + 1) * self.n_actions);
-        for node in 0..=edges.len() {
+        let mut values = Vec::with_capacity((parents.len() + 1) * sizes.0);
+        for node in 0..=parents.len() {
             if node > 0 {
-                let above = known[edges[node - 1].0 as usize];
-                let mine = if node <= self.edges.len() { node as u32 } else { above.0 };
-                known.push((mine, theirs[node].unwrap_or(above.1)));
+                let above = known[parents[node - 1] as usize];
+                let own = if node <= mine.parents.len() { node } else { above.0 };
+                known.push((own, other_nodes[node].unwrap_or(above.1)));
             }
-            let rows = self.row(known[node].0).iter().zip(other.row(known[node].1));
+            let rows = mine.values.row(known[node].0).iter().zip(theirs.values.row(known[node].1));
             values.extend(rows.map(|(x, y)| x * scales[0] + y * scales[1]));
         }
-        ContextPolicy::new(edges, values, self.n_actions, self.n_observations, 1.0)
+        let supported = match (&mine.rule.supported, &theirs.rule.supported) {
+            (Some(one), Some(two)) => Some(one.iter().zip(two).map(|(&x, &y)| x && y).collect()),
+            (one, two) => one.as_ref().or(two.as_ref()).cloned(),
+        };
+        let values = Array::rows(values, sizes.0);
+        let rule = Rule { temperature: 1.0, supported };
+        Self::new(Parts { parents, symbols, values, n_observations: sizes.1, rule })
     }
 }
 
@@ -112,18 +132,20 @@ impl ContextPolicy {
 #[derive(Clone, Debug)]
 pub struct Memory(Vec<u32>);
 
+impl Described for ContextPolicy {
+    sizes_and_rule!(self: self.parts.values.shape[1], self.parts.n_observations);
+
+    fn describe(&self) -> String {
+        format!("{} contexts of up to {} symbols", self.parts.values.shape[0], self.depth)
+    }
+}
+
 impl Policy for ContextPolicy {
     type Memory = Memory;
 
-    sizes_and_temperature!();
-
-    fn describe(&self) -> String {
-        format!("{} contexts of up to {} symbols", self.edges.len() + 1, self.depth)
-    }
-
     fn start(&self) -> Memory {
         let mut recent = Vec::with_capacity(self.depth + 1);
-        recent.push(start_symbol(self.n_actions, self.n_observations) as u32);
+        recent.push(start_symbol(self.n_actions(), self.n_observations()) as u32);
         Memory(recent)
     }
 
@@ -139,11 +161,11 @@ impl Policy for ContextPolicy {
                 None => break,
             }
         }
-        values.copy_from_slice(self.row(node));
+        values.copy_from_slice(self.parts.values.row(node as usize));
     }
 
     fn update(&self, memory: &mut Memory, action: usize, observation: usize) {
-        if action == self.n_actions {
+        if action == self.n_actions() {
             if !self.opens {
                 return;
             }
@@ -151,7 +173,7 @@ impl Policy for ContextPolicy {
         } else if memory.0.len() >= self.depth.max(1) {
             memory.0.remove(0);
         }
-        memory.0.push((action * self.n_observations + observation) as u32);
+        memory.0.push((action * self.n_observations() + observation) as u32);
     }
 }
 
@@ -159,6 +181,17 @@ impl Policy for ContextPolicy {
 mod tests {
     use super::*;
     use crate::rng::Rng;
+
+    fn policy(
+        edges: Vec<(i64, i64)>,
+        values: Vec<f64>,
+        n_observations: usize,
+        temperature: f64,
+    ) -> Result<ContextPolicy> {
+        let (parents, symbols) = edges.into_iter().unzip();
+        let (values, rule) = (Array::rows(values, 1), Rule { temperature, supported: None });
+        ContextPolicy::new(Parts { parents, symbols, values, n_observations, rule })
+    }
 
     fn values_along(policy: &ContextPolicy, observations: &[usize]) -> Vec<f64> {
         let (mut memory, mut value) = (policy.start(), [0.0]);
@@ -178,7 +211,7 @@ mod tests {
     fn the_longest_known_context_counts() {
         // Contexts: none, the start, symbol 1, and symbol 1 after symbol 0.
         let edges = vec![(0, 4), (0, 1), (2, 0)];
-        let policy = ContextPolicy::new(edges, vec![0.0, 1.0, 2.0, 3.0], 1, 2, 0.0).unwrap();
+        let policy = policy(edges, vec![0.0, 1.0, 2.0, 3.0], 2, 0.0).unwrap();
         assert_eq!(values_along(&policy, &[0, 1, 1, 0]), [1.0, 0.0, 3.0, 2.0, 0.0]);
     }
 
@@ -189,13 +222,13 @@ mod tests {
             let mut random = |nodes: usize, temperature: f64| {
                 let mut edges = Vec::new();
                 while edges.len() < nodes {
-                    let edge = (rng.below(edges.len() + 1) as u32, rng.below(4) as u32);
+                    let edge = (rng.below(edges.len() + 1) as i64, rng.below(4) as i64);
                     if !edges.contains(&edge) {
                         edges.push(edge);
                     }
                 }
                 let values = (0..=nodes).map(|_| rng.uniform()).collect();
-                ContextPolicy::new(edges, values, 1, 3, temperature)
+                policy(edges, values, 3, temperature)
             };
             let (Ok(one), Ok(two)) = (random(7, 0.5), random(9, 2.0)) else { continue };
             let both = one.plus(&two).unwrap();
@@ -209,7 +242,7 @@ mod tests {
     #[test]
     fn trees_that_are_none_are_refused() {
         for edges in [vec![(1, 0)], vec![(0, 9)], vec![(0, 1), (0, 1)]] {
-            assert!(ContextPolicy::new(edges, vec![0.0; 3], 1, 2, 0.0).is_err());
+            assert!(policy(edges, vec![0.0; 3], 2, 0.0).is_err());
         }
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::error::{Error, Result};
 use crate::parallel::Ticker;
 use crate::policies::automaton_policy::{self, AutomatonPolicy};
-use crate::simulate::policy::Policy;
+use crate::simulate::policy::{Described, Policy};
 use crate::simulate::replay::at_cuts;
 use crate::trajectories::View;
 
@@ -43,14 +43,14 @@ pub enum Memory {
 impl Features {
     pub(crate) fn n_actions(&self) -> usize {
         match self {
-            Features::Automaton(policy) => policy.n_actions,
+            Features::Automaton(policy) => policy.n_actions(),
             Features::Window(window) => window.n_actions,
         }
     }
 
     pub(crate) fn n_observations(&self) -> usize {
         match self {
-            Features::Automaton(policy) => policy.n_observations,
+            Features::Automaton(policy) => policy.n_observations(),
             Features::Window(window) => window.n_observations,
         }
     }
@@ -64,13 +64,23 @@ impl Features {
         }
     }
 
-    /// Refuses a window that is empty or absurdly long.
-    pub fn validate(&self) -> Result<()> {
+    /// The states of an automaton, or else a window, which must not be empty or absurdly long.
+    pub fn new(automaton: Option<Arc<AutomatonPolicy>>, window: Window) -> Result<Self> {
+        match automaton {
+            Some(policy) => Ok(Features::Automaton(policy)),
+            None if (1..=MAX_WINDOW).contains(&window.length) => Ok(Features::Window(window)),
+            None => Err(Error::argument("length", window.length, format!("give 1 to {MAX_WINDOW} steps"))),
+        }
+    }
+
+    /// What makes them again: the automaton, and a window that is empty where there is one.
+    pub fn parts(&self) -> (Option<Arc<AutomatonPolicy>>, Window) {
+        let (n_actions, n_observations) = (self.n_actions(), self.n_observations());
         match self {
-            Features::Window(window) if !(1..=MAX_WINDOW).contains(&window.length) => {
-                Err(Error::argument("length", window.length, format!("give 1 to {MAX_WINDOW} steps")))
+            Features::Automaton(policy) => {
+                (Some(policy.clone()), Window { length: 0, one_hot: false, n_actions, n_observations })
             }
-            _ => Ok(()),
+            Features::Window(window) => (None, *window),
         }
     }
 
@@ -137,7 +147,7 @@ impl Features {
     }
 
     /// Features at every cut of every episode, before its first step up to after its last: (steps + episodes, dim).
-    pub fn along(&self, view: &View, threads: usize, ticker: &Ticker) -> Result<Vec<f32>> {
+    pub fn at_cuts(&self, view: &View, threads: usize, ticker: &Ticker) -> Result<Vec<f32>> {
         let update = |memory: &mut Memory, action, observation| self.update(memory, action, observation);
         at_cuts(view, self.dim(), threads, ticker, || self.start(), update, |memory, x| self.write(memory, x))
     }

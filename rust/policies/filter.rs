@@ -1,43 +1,40 @@
 //! Acting on the state of an affine filter.
 
+use std::mem::take;
 use std::sync::Arc;
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::learn::spectral::filter::Filter;
+use crate::policies::array::Array;
 use crate::policies::places::{Places, UNSEEN};
-use crate::policies::{check_finite, check_sizes, check_temperature};
-use crate::simulate::policy::Policy;
+use crate::policies::{Parted, check_finite, check_sizes};
+use crate::simulate::policy::{Described, Policy, Rule};
 
 /// q(h, a) = weights[0, a] + Σ_i state(h)[i] · weights[1 + i, a].
 #[derive(Clone, Debug)]
 pub struct FilterPolicy {
-    n_actions: usize,
-    n_observations: usize,
+    /// All but the operators, which the filter has.
+    parts: Parts,
     pub(crate) filter: Arc<Filter>,
-    /// Of the matrices.
-    pub places: Places,
-    pub(crate) start: Vec<f32>,
-    /// (1 + rank, actions)
-    pub weights: Vec<f64>,
-    temperature: f64,
+    /// Of the operators.
+    places: Places,
 }
 
-/// What a policy of so many actions and observations is made of.
-pub struct Parts<'a> {
-    /// Number of actions.
-    pub n_actions: usize,
-    /// Number of observations.
-    pub n_observations: usize,
-    /// Those that were seen, in the order of the filter's matrices.
-    pub symbols: &'a [i64],
-    /// Steps the state.
-    pub filter: Filter,
+/// What it is made of.
+#[derive(Clone, Debug)]
+pub struct Parts {
+    /// Those that were seen.
+    pub symbols: Vec<i64>,
+    /// (seen, 1 + rank, rank): state after a symbol = [1, state] · operator.
+    pub operators: Array<f32, 3>,
+    pub(crate) n_observations: usize,
     /// State before the first step.
     pub start: Vec<f32>,
+    /// Root mean square to which longer states are shortened.
+    pub reach: f32,
     /// (1 + rank, actions)
-    pub weights: Vec<f64>,
-    /// 0 acts greedily.
-    pub temperature: f64,
+    pub weights: Array<f64, 2>,
+    pub(crate) rule: Rule,
 }
 
 /// What the policy carries through an episode: the state.
@@ -45,41 +42,53 @@ pub struct Parts<'a> {
 pub struct Memory(Vec<f32>);
 
 impl FilterPolicy {
-    /// Refuses parts that do not fit together.
-    pub fn new(parts: Parts<'_>) -> Result<Self> {
-        let Parts { n_actions, n_observations, symbols, filter, start, weights, temperature } = parts;
-        let rank = filter.rank();
+    /// (seen, 1 + rank, rank)
+    pub(crate) fn operators(&self) -> Array<f32, 3> {
+        Array { entries: self.filter.operators(), ..self.parts.operators }
+    }
+}
+
+impl Parted for FilterPolicy {
+    type Parts = Parts;
+
+    fn new(mut parts: Parts) -> Result<Self> {
+        let operators = take(&mut parts.operators.entries);
+        let filter = Arc::new(Filter::new(parts.operators.shape[2], &operators, parts.reach)?);
+        let (rank, n_actions) = (filter.rank(), parts.weights.shape[1]);
         check_sizes([
-            ("symbols", symbols.len(), filter.n_symbols()),
-            ("start", start.len(), rank),
-            ("weights", weights.len(), (1 + rank).saturating_mul(n_actions.max(1))),
+            ("symbols", parts.symbols.len(), filter.n_symbols()),
+            ("start", parts.start.len(), rank),
+            ("weights", parts.weights.len(), (1 + rank).saturating_mul(n_actions.max(1))),
         ])?;
-        if let Some(bad) = start.iter().find(|x| !x.is_finite()) {
-            return Err(Error::argument("start", bad, "all numbers of a policy must be finite"));
-        }
-        check_finite("weights", &weights)?;
-        check_temperature(temperature)?;
+        check_finite("start", &parts.start)?;
+        check_finite("weights", &parts.weights)?;
+        parts.rule.check(n_actions)?;
         // What is shown before the first action is the answer to one more.
-        let n_symbols = n_actions.saturating_add(1).saturating_mul(n_observations);
-        let places = Places::new(symbols, n_symbols, "a filter")?;
-        let filter = Arc::new(filter);
-        Ok(FilterPolicy { n_actions, n_observations, filter, places, start, weights, temperature })
+        let n_symbols = n_actions.saturating_add(1).saturating_mul(parts.n_observations);
+        let places = Places::new(&parts.symbols, n_symbols, "a filter")?;
+        Ok(FilterPolicy { parts, filter, places })
+    }
+
+    fn parts(&self) -> Parts {
+        Parts { operators: self.operators(), ..self.parts.clone() }
+    }
+}
+
+impl Described for FilterPolicy {
+    sizes_and_rule!(self: self.parts.weights.shape[1], self.parts.n_observations);
+
+    fn describe(&self) -> String {
+        let n_symbols = self.n_actions() * self.n_observations();
+        let seen = (0..n_symbols).filter(|&symbol| self.places.of(symbol) != UNSEEN).count();
+        format!("rank {}, {seen} of {n_symbols} symbols seen", self.filter.rank())
     }
 }
 
 impl Policy for FilterPolicy {
     type Memory = Memory;
 
-    sizes_and_temperature!();
-
-    fn describe(&self) -> String {
-        let n_symbols = self.n_actions * self.n_observations;
-        let seen = (0..n_symbols).filter(|&symbol| self.places.of(symbol) != UNSEEN).count();
-        format!("rank {}, {seen} of {n_symbols} symbols seen", self.filter.rank())
-    }
-
     fn start(&self) -> Memory {
-        Memory(self.start.clone())
+        Memory(self.parts.start.clone())
     }
 
     fn knows(&self, memory: &Memory) -> bool {
@@ -87,16 +96,16 @@ impl Policy for FilterPolicy {
     }
 
     fn q_values(&self, memory: &Memory, values: &mut [f64]) {
-        let (bias, slopes) = self.weights.split_at(self.n_actions);
+        let (bias, slopes) = self.parts.weights.split_at(values.len());
         values.copy_from_slice(bias);
-        for (&x, slopes) in memory.0.iter().zip(slopes.chunks_exact(self.n_actions)) {
+        for (&x, slopes) in memory.0.iter().zip(slopes.chunks_exact(values.len())) {
             values.iter_mut().zip(slopes).for_each(|(value, slope)| *value += f64::from(x) * slope);
         }
     }
 
     /// A symbol that the data never showed changes nothing.
     fn update(&self, memory: &mut Memory, action: usize, observation: usize) {
-        let place = self.places.of(action * self.n_observations + observation);
+        let place = self.places.of(action * self.n_observations() + observation);
         if place != UNSEEN {
             let mut next = vec![0.0; memory.0.len()];
             self.filter.step(&memory.0, place as i32, &mut next);

@@ -1,12 +1,16 @@
 //! Sums of decision trees over feature vectors, and acting on them.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use crate::error::{Error, Result};
 use crate::parallel::{Ticker, map_blocks};
+use crate::policies::array::Array;
+use crate::policies::automaton_policy::AutomatonPolicy;
+pub use crate::policies::features::Window;
 use crate::policies::features::{Features, Memory};
-use crate::policies::{check_finite, check_sizes, check_temperature};
-use crate::simulate::policy::Policy;
+use crate::policies::{Parted, check_finite, check_sizes};
+use crate::simulate::policy::{Described, Policy, Rule};
 
 /// Several functions f(x) = base + weights · x + the sum over all trees of the leaf that x falls into. Averages of
 /// trees, boosted trees and linear functions all have this form.
@@ -18,7 +22,7 @@ use crate::simulate::policy::Policy;
 pub struct Forests {
     pub(crate) base: Vec<f64>,
     /// (forests, features)
-    pub(crate) weights: Vec<f64>,
+    pub(crate) weights: Array<f64, 2>,
     /// How many trees and nodes each forest has.
     pub(crate) trees: Vec<i64>,
     pub(crate) nodes: Vec<i64>,
@@ -59,7 +63,8 @@ impl Forests {
             ("right", self.right.len(), total),
             ("value", self.value.len(), total),
         ])?;
-        for (name, numbers) in [("base", &self.base), ("weights", &self.weights), ("value", &self.value)] {
+        for (name, numbers) in [("base", &self.base[..]), ("weights", &self.weights), ("value", &self.value)]
+        {
             check_finite(name, numbers)?;
         }
         let roots = cut("roots", &self.trees, self.roots.len())?;
@@ -86,30 +91,48 @@ impl Forests {
 #[derive(Clone, Debug)]
 pub struct ForestPolicy {
     pub(crate) features: Features,
-    pub(crate) forests: Forests,
+    parts: Parts,
     /// Roots and nodes of every forest.
     spans: Vec<(Range<usize>, Range<usize>)>,
-    pub(crate) temperature: f64,
 }
 
-impl ForestPolicy {
-    /// Refuses parts that do not fit together.
-    pub fn new(features: Features, forests: Forests, temperature: f64) -> Result<Self> {
-        features.validate()?;
-        let spans = forests.spans(features.dim())?;
+/// What it is made of.
+#[derive(Clone, Debug)]
+pub struct Parts {
+    /// Whose states are the features.
+    pub automaton: Option<Arc<AutomatonPolicy>>,
+    /// Where there is no automaton: the last steps, which are the features.
+    pub window: Window,
+    /// One for every action.
+    pub forests: Forests,
+    pub(crate) rule: Rule,
+}
+
+impl Parted for ForestPolicy {
+    type Parts = Parts;
+
+    fn new(parts: Parts) -> Result<Self> {
+        let features = Features::new(parts.automaton.clone(), parts.window)?;
+        let spans = parts.forests.spans(features.dim())?;
         if spans.len() != features.n_actions() {
             let remedy = format!("expected one per action, {}", features.n_actions());
             return Err(Error::argument("forests", spans.len(), remedy));
         }
-        check_temperature(temperature)?;
-        Ok(ForestPolicy { features, forests, spans, temperature })
+        parts.rule.check(spans.len())?;
+        Ok(ForestPolicy { features, parts, spans })
     }
 
+    fn parts(&self) -> Parts {
+        self.parts.clone()
+    }
+}
+
+impl ForestPolicy {
     /// The value of one forest.
     fn evaluate(&self, forest: usize, x: &[f32]) -> f64 {
-        let (all, (roots, nodes)) = (&self.forests, &self.spans[forest]);
-        let weights = &all.weights[forest * x.len()..(forest + 1) * x.len()];
-        let linear: f64 = weights.iter().zip(x).map(|(weight, &x)| weight * f64::from(x)).sum();
+        let (all, (roots, nodes)) = (&self.parts.forests, &self.spans[forest]);
+        let linear: f64 =
+            all.weights.row(forest).iter().zip(x).map(|(weight, &x)| weight * f64::from(x)).sum();
         let leaf = |&root: &i64| {
             let mut node = nodes.start + root as usize;
             while all.feature[node] >= 0 {
@@ -134,25 +157,17 @@ impl ForestPolicy {
     }
 }
 
-impl Policy for ForestPolicy {
-    type Memory = Memory;
-
-    fn n_actions(&self) -> usize {
-        self.features.n_actions()
-    }
-
-    fn n_observations(&self) -> usize {
-        self.features.n_observations()
-    }
-
-    fn temperature(&self) -> f64 {
-        self.temperature
-    }
+impl Described for ForestPolicy {
+    sizes_and_rule!(self: self.features.n_actions(), self.features.n_observations());
 
     fn describe(&self) -> String {
-        let trees = self.forests.roots.len();
+        let trees = self.parts.forests.roots.len();
         format!("{trees} trees over {} features", self.features.dim())
     }
+}
+
+impl Policy for ForestPolicy {
+    type Memory = Memory;
 
     fn start(&self) -> Memory {
         self.features.start()

@@ -1,22 +1,25 @@
 //! Policies that are stepped here, without a call to Python per step.
 
-/// What every policy tells by its fields.
-macro_rules! sizes_and_temperature {
-    () => {
-        fn n_actions(&self) -> usize {
-            self.n_actions
+/// The sizes and the rule of a policy, from its parts.
+macro_rules! sizes_and_rule {
+    ($policy:ident: $n_actions:expr, $n_observations:expr) => {
+        #[inline]
+        fn n_actions(&$policy) -> usize {
+            $n_actions
         }
 
-        fn n_observations(&self) -> usize {
-            self.n_observations
+        #[inline]
+        fn n_observations(&$policy) -> usize {
+            $n_observations
         }
 
-        fn temperature(&self) -> f64 {
-            self.temperature
+        fn rule(&$policy) -> &Rule {
+            &$policy.parts.rule
         }
     };
 }
 
+pub mod array;
 pub mod places;
 pub mod table;
 pub mod observation;
@@ -33,20 +36,37 @@ pub mod any;
 
 use crate::error::{Error, Result};
 
-/// Refuses a temperature that is negative or not a number.
-fn check_temperature(temperature: f64) -> Result<()> {
-    if temperature >= 0.0 && temperature.is_finite() {
-        return Ok(());
-    }
-    Err(Error::argument("temperature", temperature, "give 0 (greedy) or a positive number"))
+/// A policy that can be taken apart and made again.
+pub trait Parted: Sized {
+    /// Its arguments by name.
+    type Parts;
+
+    /// Refuses parts that do not fit together.
+    fn new(parts: Self::Parts) -> Result<Self>;
+
+    /// Copies of the arguments that make this policy again.
+    fn parts(&self) -> Self::Parts;
 }
 
 /// Refuses numbers that are not finite.
-fn check_finite(name: &'static str, numbers: &[f64]) -> Result<()> {
-    match numbers.iter().find(|x| !x.is_finite()) {
+fn check_finite<T: Copy + Into<f64>>(name: &'static str, numbers: &[T]) -> Result<()> {
+    match numbers.iter().map(|&x| x.into()).find(|x: &f64| !x.is_finite()) {
         None => Ok(()),
         Some(bad) => Err(Error::argument(name, bad, "all numbers of a policy must be finite")),
     }
+}
+
+/// Numbers from 0 up to 2³² − 1, as policies keep them.
+fn indices(name: &'static str, given: &[i64]) -> Result<Vec<u32>> {
+    let convert = |&value: &i64| {
+        u32::try_from(value).map_err(|_| Error::argument(name, value, "give numbers from 0 to 4294967295"))
+    };
+    given.iter().map(convert).collect()
+}
+
+/// The same as Python gives and takes them.
+fn listed(indices: impl IntoIterator<Item = u32>) -> Vec<i64> {
+    indices.into_iter().map(i64::from).collect()
 }
 
 /// Refuses arrays of another length than expected.

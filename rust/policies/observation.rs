@@ -1,58 +1,69 @@
 //! A policy that looks at the last observation only.
 
 use crate::error::{Error, Result};
-use crate::policies::{check_finite, check_temperature};
-use crate::simulate::policy::Policy;
+use crate::policies::array::Array;
+use crate::policies::{Parted, check_finite};
+use crate::simulate::policy::{Described, Policy, Rule};
 
-/// Values by last observation, (observations + 1, actions); the last row is for the start of an episode that showed
-/// nothing.
+/// Values by last observation.
 #[derive(Clone, Debug)]
 pub struct ObservationPolicy {
-    n_actions: usize,
-    n_observations: usize,
-    /// (observations + 1, actions), row-major.
-    pub values: Vec<f64>,
-    temperature: f64,
+    pub(crate) parts: Parts,
+}
+
+/// What it is made of.
+#[derive(Clone, Debug)]
+pub struct Parts {
+    /// (observations + 1, actions); the last row is for the start of an episode that showed nothing.
+    pub values: Array<f64, 2>,
+    pub(crate) rule: Rule,
 }
 
 /// The row of what was seen last; a type of its own, so that no memory of a table passes for it.
 #[derive(Clone, Copy, Debug)]
 pub struct Row(usize);
 
-impl ObservationPolicy {
-    /// `values` has a row for every observation, then one for the start.
-    pub fn new(values: Vec<f64>, n_actions: usize, temperature: f64) -> Result<Self> {
-        let rows = values.len().checked_div(n_actions).unwrap_or(0);
-        if rows < 2 || rows * n_actions != values.len() {
+impl Parted for ObservationPolicy {
+    type Parts = Parts;
+
+    fn new(parts: Parts) -> Result<Self> {
+        let [rows, n_actions] = parts.values.shape;
+        if rows < 2 || n_actions == 0 {
             let remedy =
                 "give a row for every observation and one for the start, with a number for every action";
             return Err(Error::argument("values", format!("{rows} rows of {n_actions}"), remedy));
         }
-        check_finite("values", &values)?;
-        check_temperature(temperature)?;
-        Ok(ObservationPolicy { n_actions, n_observations: rows - 1, values, temperature })
+        check_finite("values", &parts.values)?;
+        parts.rule.check(n_actions)?;
+        Ok(ObservationPolicy { parts })
+    }
+
+    fn parts(&self) -> Parts {
+        self.parts.clone()
+    }
+}
+
+impl Described for ObservationPolicy {
+    sizes_and_rule!(self: self.parts.values.shape[1], self.parts.values.shape[0] - 1);
+
+    fn describe(&self) -> String {
+        "looks at the last observation".to_owned()
     }
 }
 
 impl Policy for ObservationPolicy {
     type Memory = Row;
 
-    sizes_and_temperature!();
-
-    fn describe(&self) -> String {
-        "looks at the last observation".to_owned()
-    }
-
     fn start(&self) -> Row {
-        Row(self.n_observations)
+        Row(self.n_observations())
     }
 
     fn knows(&self, row: &Row) -> bool {
-        row.0 <= self.n_observations
+        row.0 <= self.n_observations()
     }
 
     fn q_values(&self, row: &Row, values: &mut [f64]) {
-        values.copy_from_slice(&self.values[row.0 * self.n_actions..(row.0 + 1) * self.n_actions]);
+        values.copy_from_slice(self.parts.values.row(row.0));
     }
 
     #[inline]

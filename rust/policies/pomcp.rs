@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::rng::Rng;
 use crate::simulate::environment::Environment;
 use crate::simulate::planning::Planning;
-use crate::simulate::policy::Policy;
+use crate::simulate::policy::{Described, GREEDY, Policy, Rule};
 use crate::with_world;
 pub use search::Rollouts;
 use search::{Planner, Search};
@@ -65,7 +65,7 @@ impl Settings {
     }
 }
 
-/// The planner as a policy. It thinks when it is told what happened, so its memory always holds a finished
+/// The planner as a policy. It thinks when it learns what happened, so its memory always holds a finished
 /// search and asking for an action costs nothing.
 pub struct Pomcp {
     world: Arc<World>,
@@ -145,11 +145,7 @@ impl Pomcp {
     }
 }
 
-impl Policy for Pomcp {
-    type Memory = Memory;
-
-    const DELIBERATES: bool = true;
-
+impl Described for Pomcp {
     fn n_actions(&self) -> usize {
         self.world.n_actions()
     }
@@ -158,13 +154,19 @@ impl Policy for Pomcp {
         self.world.n_observations()
     }
 
-    fn temperature(&self) -> f64 {
-        0.0
+    fn rule(&self) -> &Rule {
+        &GREEDY
     }
 
     fn describe(&self) -> String {
         format!("{} simulations a step", self.settings.simulations)
     }
+}
+
+impl Policy for Pomcp {
+    type Memory = Memory;
+
+    const DELIBERATES: bool = true;
 
     fn start(&self) -> Memory {
         self.start_from(Rng::stream(self.seed, 0))
@@ -195,14 +197,15 @@ impl Policy for Pomcp {
     }
 
     fn update(&self, memory: &mut Memory, action: usize, observation: usize) {
-        // The worlds that are planned in show nothing before the first action.
-        if action == self.n_actions() {
-            return;
-        }
+        let opens = action == self.n_actions();
         macro_rules! updated {
-            ($kind:ident, $environment:expr, $search:expr) => {
-                AnySearch::$kind(self.planner($environment).update($search, action, observation))
-            };
+            ($kind:ident, $environment:expr, $search:expr) => {{
+                let planner = self.planner($environment);
+                AnySearch::$kind(match opens {
+                    true => planner.opened($search, observation),
+                    false => planner.update($search, action, observation),
+                })
+            }};
         }
         memory.search = match (&*self.world, &memory.search) {
             (World::Tiger(world), AnySearch::Small(search)) => updated!(Small, world, search),

@@ -1,26 +1,35 @@
 //! A policy that looks at the last symbol only.
 
 use crate::error::{Error, Result};
-use crate::policies::check_temperature;
-use crate::simulate::policy::{Policy, softmax};
+use crate::policies::Parted;
+use crate::policies::array::Array;
+use crate::simulate::policy::{Described, Policy, Rule};
 
 /// Action probabilities by last symbol; the row after the last symbol's is for the start of an episode.
 ///
 /// The value of an action is the logarithm of its probability, so that temperature 1 gives the table itself.
 #[derive(Clone, Debug)]
 pub struct TablePolicy {
-    n_actions: usize,
-    n_observations: usize,
-    /// (symbols + 1, actions), row-major.
-    pub probs: Vec<f64>,
-    temperature: f64,
+    pub(crate) parts: Parts,
 }
 
-impl TablePolicy {
-    /// `probs` has a row for every symbol, then one for the start.
-    pub fn new(probs: Vec<f64>, n_actions: usize, n_observations: usize, temperature: f64) -> Result<Self> {
+/// What it is made of.
+#[derive(Clone, Debug)]
+pub struct Parts {
+    /// (symbols + 1, actions)
+    pub probs: Array<f64, 2>,
+    pub(crate) n_observations: usize,
+    pub(crate) rule: Rule,
+}
+
+impl Parted for TablePolicy {
+    type Parts = Parts;
+
+    fn new(parts: Parts) -> Result<Self> {
+        let Parts { probs, n_observations, rule } = &parts;
+        let (n_actions, n_observations) = (probs.shape[1], *n_observations);
         let rows = n_actions.saturating_mul(n_observations).saturating_add(1);
-        if n_actions == 0 || n_observations == 0 || probs.len() != rows.saturating_mul(n_actions) {
+        if n_actions == 0 || n_observations == 0 || probs.shape[0] != rows {
             let remedy = format!("expected {rows} rows (one per symbol, one for the start) of {n_actions}");
             return Err(Error::argument("probs", format!("{} entries", probs.len()), remedy));
         }
@@ -31,27 +40,28 @@ impl TablePolicy {
                 return Err(Error::Distribution { table: "probs", row: row.to_string(), problem });
             }
         }
-        check_temperature(temperature)?;
-        Ok(TablePolicy { n_actions, n_observations, probs, temperature })
+        rule.check(n_actions)?;
+        Ok(TablePolicy { parts })
     }
 
-    #[inline]
-    fn row(&self, row: usize) -> &[f64] {
-        &self.probs[row * self.n_actions..(row + 1) * self.n_actions]
+    fn parts(&self) -> Parts {
+        self.parts.clone()
+    }
+}
+
+impl Described for TablePolicy {
+    sizes_and_rule!(self: self.parts.probs.shape[1], self.parts.n_observations);
+
+    fn describe(&self) -> String {
+        format!("{} rows", self.parts.probs.shape[0])
     }
 }
 
 impl Policy for TablePolicy {
     type Memory = usize;
 
-    sizes_and_temperature!();
-
-    fn describe(&self) -> String {
-        format!("{} rows", self.probs.len() / self.n_actions)
-    }
-
     fn start(&self) -> usize {
-        self.n_actions * self.n_observations
+        self.parts.probs.shape[0] - 1
     }
 
     fn knows(&self, row: &usize) -> bool {
@@ -59,21 +69,22 @@ impl Policy for TablePolicy {
     }
 
     fn q_values(&self, row: &usize, values: &mut [f64]) {
-        values.iter_mut().zip(self.row(*row)).for_each(|(value, p)| *value = p.ln());
+        values.iter_mut().zip(self.parts.probs.row(*row)).for_each(|(value, p)| *value = p.ln());
     }
 
     #[inline]
     fn action_probs(&self, row: &usize, probs: &mut [f64]) {
-        probs.copy_from_slice(self.row(*row));
-        if self.temperature != 1.0 {
+        if self.rule().temperature == 1.0 && self.rule().supported.is_none() {
+            probs.copy_from_slice(self.parts.probs.row(*row));
+        } else {
             self.q_values(row, probs);
-            softmax(probs, self.temperature);
+            self.rule().softmax(probs);
         }
     }
 
     #[inline]
     fn update(&self, row: &mut usize, action: usize, observation: usize) {
         // What is shown before the first action is not looked at: the last row is for every start.
-        *row = (action * self.n_observations + observation).min(self.start());
+        *row = (action * self.n_observations() + observation).min(self.start());
     }
 }

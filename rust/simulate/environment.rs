@@ -22,12 +22,20 @@ pub trait Environment: Send + Sync {
     fn n_observations(&self) -> usize;
     /// The state in which an episode begins.
     fn start(&self, rng: &mut Rng) -> Self::State;
+    /// Whether episodes show an observation before their first action.
+    fn shows_first(&self) -> bool {
+        false
+    }
+    /// What a start state shows before the first action, in worlds that show anything.
+    fn first_observation(&self, _state: &Self::State, _rng: &mut Rng) -> Option<usize> {
+        None
+    }
     /// What an action does to the state, and shows.
     fn step(&self, state: &mut Self::State, action: usize, rng: &mut Rng) -> Outcome;
     /// What an action is called.
     fn action_name(&self, action: usize) -> String;
     /// What an observation is called.
     fn observation_name(&self, observation: usize) -> String;
-    /// The state as a few lines of text, for replays.
+    /// The state as lines of text, for replays.
     fn render(&self, state: &Self::State) -> String;
 }

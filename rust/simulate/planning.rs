@@ -1,4 +1,4 @@
-//! What a world may tell a planner that searches with it as a simulator.
+//! What a world offers a planner that searches with it as a simulator.
 
 use crate::rng::Rng;
 use crate::simulate::environment::Environment;

@@ -1,27 +1,31 @@
 //! What a policy has to offer, and the uniform one.
 
+use crate::error::{Error, Result};
 use crate::rng::Rng;
 
-/// A rule for choosing actions, separate from its memory of one episode.
-pub trait Policy: Send + Sync + 'static {
-    /// What it remembers of one episode.
-    type Memory: Clone + Send + Sync + 'static;
-
-    /// Whether a step may take long, as it does for a planner. Episodes are then handed to threads one by
-    /// one, and Ctrl-C is heard at every step.
-    const DELIBERATES: bool = false;
-
+/// What a policy is, whatever its memory.
+pub trait Described: Send + Sync + 'static {
     /// Number of actions.
     fn n_actions(&self) -> usize;
 
     /// Number of observations.
     fn n_observations(&self) -> usize;
 
-    /// 0 acts greedily, ties by chance; otherwise actions are drawn from softmax(q_values / temperature).
-    fn temperature(&self) -> f64;
+    /// How values become probabilities.
+    fn rule(&self) -> &Rule;
 
-    /// Sizes of the parts, in a few words.
+    /// Sizes of the parts, in a phrase.
     fn describe(&self) -> String;
+}
+
+/// A rule for choosing actions, separate from its memory of one episode.
+pub trait Policy: Described {
+    /// What it remembers of one episode.
+    type Memory: Clone + Send + Sync + 'static;
+
+    /// Whether a step may take long, as it does for a planner. Episodes are then handed to threads one by
+    /// one, and Ctrl-C is heard at every step.
+    const DELIBERATES: bool = false;
 
     /// Memory before the first step.
     fn start(&self) -> Self::Memory;
@@ -44,7 +48,7 @@ pub trait Policy: Send + Sync + 'static {
     #[inline]
     fn action_probs(&self, memory: &Self::Memory, probs: &mut [f64]) {
         self.q_values(memory, probs);
-        softmax(probs, self.temperature());
+        self.rule().softmax(probs);
     }
 
     /// An action and its probability, when with probability `epsilon` a uniform one replaces the policy's own.
@@ -60,25 +64,68 @@ pub trait Policy: Send + Sync + 'static {
     }
 }
 
-/// Values this close to the best, relative to the largest, count as ties; the same in `python/uqf/policies/policy.py`.
+/// Values this close to the best, relative to the largest, count as ties.
 const TIE: f64 = 1e-12;
 
-/// Turns values into probabilities in place. Values that are not numbers give the uniform distribution.
-pub fn softmax(values: &mut [f64], temperature: f64) {
-    let best = values.iter().fold(f64::NEG_INFINITY, |best, &q| best.max(q));
-    if values.iter().any(|q| q.is_nan()) || !best.is_finite() {
-        values.fill(1.0 / values.len() as f64);
-        return;
+/// How values become probabilities.
+#[derive(Clone, Debug)]
+pub struct Rule {
+    /// 0 acts greedily, ties by chance; otherwise actions are drawn from softmax(q_values / temperature).
+    pub temperature: f64,
+    /// Which actions the log says anything about; the others have probability 0. None: all.
+    pub supported: Option<Vec<bool>>,
+}
+
+/// The rule of policies that have none of their own.
+pub static GREEDY: Rule = Rule { temperature: 0.0, supported: None };
+
+impl Rule {
+    /// Refuses a temperature that is negative or not a number, and a mask of another length.
+    pub fn check(&self, n_actions: usize) -> Result<()> {
+        if !(self.temperature >= 0.0 && self.temperature.is_finite()) {
+            let remedy = "give 0 (greedy) or a positive number";
+            return Err(Error::argument("temperature", self.temperature, remedy));
+        }
+        match &self.supported {
+            Some(supported) if supported.len() != n_actions => {
+                let given = format!("{} entries", supported.len());
+                Err(Error::argument("supported", given, format!("there are {n_actions} actions")))
+            }
+            _ => Ok(()),
+        }
     }
-    if temperature > 0.0 {
-        values.iter_mut().for_each(|q| *q = ((*q - best) / temperature).exp());
-    } else {
-        let finite = values.iter().filter(|q| q.is_finite());
-        let largest = finite.fold(0.0f64, |largest, q| largest.max(q.abs()));
-        values.iter_mut().for_each(|q| *q = if best - *q <= TIE * largest { 1.0 } else { 0.0 });
+
+    /// Turns values into probabilities in place; the only definition in the package.
+    ///
+    /// Actions without support, and those of value −inf, have probability 0. Values that are no numbers decide nothing:
+    /// with a NaN the finite ones share alike; with +inf, or without any finite value, the supported actions do, or all
+    /// of them if none is supported.
+    pub fn softmax(&self, values: &mut [f64]) {
+        if let Some(supported) = &self.supported {
+            let without = values.iter_mut().zip(supported).filter(|(_, supported)| !**supported);
+            without.for_each(|(value, _)| *value = f64::NEG_INFINITY);
+        }
+        let (mut best, mut largest, mut undefined) = (f64::NEG_INFINITY, 0.0f64, false);
+        for &q in values.iter() {
+            undefined |= q.is_nan();
+            best = best.max(q);
+            largest = if q.is_finite() { largest.max(q.abs()) } else { largest };
+        }
+        if !best.is_finite() {
+            values.fill(1.0);
+            if let Some(supported) = self.supported.as_ref().filter(|list| list.contains(&true)) {
+                values.iter_mut().zip(supported).for_each(|(value, &listed)| *value = f64::from(listed));
+            }
+        } else if undefined {
+            values.iter_mut().for_each(|q| *q = f64::from(q.is_finite()));
+        } else if self.temperature > 0.0 {
+            values.iter_mut().for_each(|q| *q = ((*q - best) / self.temperature).exp());
+        } else {
+            values.iter_mut().for_each(|q| *q = f64::from(best - *q <= TIE * largest));
+        }
+        let total: f64 = values.iter().sum();
+        values.iter_mut().for_each(|p| *p /= total);
     }
-    let total: f64 = values.iter().sum();
-    values.iter_mut().for_each(|p| *p /= total);
 }
 
 /// Every action alike: the behaviour of the first data set.
@@ -87,9 +134,7 @@ pub struct Uniform {
     pub(crate) n_observations: usize,
 }
 
-impl Policy for Uniform {
-    type Memory = ();
-
+impl Described for Uniform {
     fn n_actions(&self) -> usize {
         self.n_actions
     }
@@ -98,13 +143,17 @@ impl Policy for Uniform {
         self.n_observations
     }
 
-    fn temperature(&self) -> f64 {
-        0.0
+    fn rule(&self) -> &Rule {
+        &GREEDY
     }
 
     fn describe(&self) -> String {
         "uniform".into()
     }
+}
+
+impl Policy for Uniform {
+    type Memory = ();
 
     fn start(&self) {}
 
@@ -129,17 +178,29 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ties_are_split_and_nan_is_harmless() {
-        for (mut values, temperature, expected) in [
-            (vec![1.0, 3.0, 3.0], 0.0, vec![0.0, 0.5, 0.5]),
-            (vec![1.0, f64::NAN], 0.0, vec![0.5, 0.5]),
-            (vec![1e300, -1e300], 1e-3, vec![1.0, 0.0]),
-            (vec![0.0, 0.0], 0.0, vec![0.5, 0.5]),
-            (vec![2.0, f64::NEG_INFINITY], 0.0, vec![1.0, 0.0]),
-            (vec![2.0, f64::NEG_INFINITY], 1.0, vec![1.0, 0.0]),
+    fn ties_are_split_and_what_is_no_number_decides_nothing() {
+        let (nan, least) = (f64::NAN, f64::NEG_INFINITY);
+        for (values, temperature, expected) in [
+            ([1.0, 3.0, 3.0], 0.0, [0.0, 0.5, 0.5]),
+            ([1.0, nan, 0.0], 0.0, [0.5, 0.0, 0.5]),
+            ([1e300, -1e300, least], 1e-3, [1.0, 0.0, 0.0]),
+            ([0.0, 0.0, least], 0.0, [0.5, 0.5, 0.0]),
+            ([2.0, least, f64::INFINITY], 1.0, [1.0 / 3.0; 3]),
+            ([2.0, least, nan], 1.0, [1.0, 0.0, 0.0]),
+            ([nan, least, nan], 1.0, [1.0 / 3.0; 3]),
         ] {
-            softmax(&mut values, temperature);
-            assert_eq!(values, expected);
+            let mut probs = values;
+            Rule { temperature, supported: None }.softmax(&mut probs);
+            assert_eq!(probs, expected);
+        }
+        for (values, supported, expected) in [
+            ([9.0, 1.0, 1.0], [false, true, true], [0.0, 0.5, 0.5]),
+            ([9.0, nan, nan], [false, true, true], [0.0, 0.5, 0.5]),
+            ([9.0, 1.0, 1.0], [false; 3], [1.0 / 3.0; 3]),
+        ] {
+            let mut probs = values;
+            Rule { temperature: 0.0, supported: Some(supported.to_vec()) }.softmax(&mut probs);
+            assert_eq!(probs, expected);
         }
     }
 }

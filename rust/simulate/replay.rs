@@ -1,4 +1,4 @@
-//! Going along episodes that somebody else played.
+//! What is remembered in episodes that somebody else played.
 
 use crate::error::Result;
 use crate::parallel::{Ticker, fill_blocks};
@@ -12,7 +12,7 @@ const BLOCK: usize = 64;
 ///
 /// The memory takes in the logged actions and observations, not those that a policy would have chosen.
 #[allow(clippy::too_many_arguments)]
-fn along<M, T: Copy + Default + Send>(
+fn rows<M, T: Copy + Default + Send>(
     view: &View,
     ends: bool,
     block: usize,
@@ -63,7 +63,7 @@ pub fn at_cuts<M, T: Copy + Default + Send>(
         write(memory, row);
         Ok(())
     };
-    along(view, true, BLOCK, width, threads, ticker, start, update, write)
+    rows(view, true, BLOCK, width, threads, ticker, start, update, write)
 }
 
 /// π(a | h), or what every action is worth, before every step of the data: (steps, actions).
@@ -87,5 +87,5 @@ pub fn before_steps<P: Policy>(
         }
         Ok(())
     };
-    along(view, false, block, view.n_actions, threads, ticker, || policy.start(), update, write)
+    rows(view, false, block, view.n_actions, threads, ticker, || policy.start(), update, write)
 }

@@ -2,10 +2,10 @@
 
 use crate::error::{Error, Result};
 use crate::parallel::{Ticker, map_blocks};
-use crate::recorded::Trajectories;
 use crate::rng::{Rng, mix64};
 use crate::simulate::environment::{Environment, Outcome};
 use crate::simulate::policy::Policy;
+use crate::trajectories::Trajectories;
 
 /// How many episodes a thread takes at a time. Small enough for Ctrl-C and for balance between threads,
 /// large enough that joining the blocks does not show.
@@ -62,8 +62,9 @@ fn block_of<P: Policy>() -> usize {
     if P::DELIBERATES { 1 } else { BLOCK }
 }
 
-/// Plays one episode and shows every step to `record(action, probability, outcome)`. Tells whether the
-/// world ended the episode before the horizon did. The policy is not told of a last step: it would think in vain.
+/// Plays one episode and shows every step to `record(action, probability, outcome)`. Returns what it showed before its
+/// first action, and whether the world ended it before the horizon did. The policy does not see the last step: it would
+/// think in vain.
 #[inline]
 fn play<E: Environment, P: Policy>(
     environment: &E,
@@ -73,10 +74,14 @@ fn play<E: Environment, P: Policy>(
     probs: &mut [f64],
     ticker: &Ticker,
     mut record: impl FnMut(usize, f64, Outcome),
-) -> Result<bool> {
+) -> Result<(Option<usize>, bool)> {
     let (mut world_rng, mut policy_rng) = episode_rngs(schedule.seed, episode);
     let mut state = environment.start(&mut world_rng);
     let mut memory = policy.start_with(thinking_rng(schedule.seed, episode));
+    let first = environment.first_observation(&state, &mut world_rng);
+    if let Some(first) = first {
+        policy.update(&mut memory, environment.n_actions(), first);
+    }
     for step in 1..=schedule.horizon {
         if P::DELIBERATES {
             ticker.check()?;
@@ -85,13 +90,13 @@ fn play<E: Environment, P: Policy>(
         let outcome = environment.step(&mut state, action, &mut world_rng);
         record(action, probability, outcome);
         if outcome.terminated {
-            return Ok(true);
+            return Ok((first, true));
         }
         if step < schedule.horizon {
             policy.update(&mut memory, action, outcome.observation);
         }
     }
-    Ok(false)
+    Ok((first, false))
 }
 
 /// Episodes of `policy` in `environment`, recorded with the probability of every action taken.
@@ -104,10 +109,10 @@ pub fn rollout<E: Environment, P: Policy>(
     schedule.validate()?;
     let blocks = map_blocks(schedule.threads, schedule.episodes, block_of::<P>(), ticker, |episodes| {
         let mut probs = vec![0.0; environment.n_actions()];
-        let mut recorded = Trajectories::new();
-        recorded.reserve(episodes.len(), episodes.len() * schedule.horizon.min(128));
+        let steps = episodes.len() * schedule.horizon.min(128);
+        let mut recorded = Trajectories::new(episodes.len(), steps);
         for episode in episodes {
-            let terminated = play(
+            let (first, terminated) = play(
                 environment,
                 policy,
                 schedule,
@@ -118,7 +123,7 @@ pub fn rollout<E: Environment, P: Policy>(
                     recorded.push_step(action, outcome.observation, outcome.reward, probability);
                 },
             )?;
-            recorded.end_episode(terminated);
+            recorded.end_episode(terminated, first);
         }
         Ok(recorded)
     })?;

@@ -55,16 +55,6 @@ def test_the_likelihood_never_falls(pomdp, shared, n_states):
         assert np.ptp(learner.model_.observations, axis=0).max() == 0.0
 
 
-@pytest.fixture(scope="module")
-def noisy():
-    """Three places in a ring, seen through noise; one pays."""
-    ring = np.roll(np.eye(3), 1, axis=1)
-    transitions = np.stack([0.8 * ring + 0.2 * np.eye(3), 0.8 * ring.T + 0.2 * np.eye(3)])
-    shown = np.broadcast_to(0.7 * np.eye(3) + 0.1, (2, 3, 3))
-    rewards = np.broadcast_to([0.0, 0.0, 1.0], (2, 3, 3))
-    return uqf.TabularPOMDP(transitions, shown, rewards, np.array([1.0, 0.0, 0.0]), 0.9, horizon=20)
-
-
 def test_likelihood_and_transitions_approach_the_true_models(noisy):
     data, held_out = uqf.rollout(noisy, episodes=2000, seed=1), uqf.rollout(noisy, episodes=2000, seed=2)
     learner = EM(3, restarts=3, iterations=150, shared_observations=True).fit(data)

@@ -102,6 +102,17 @@ def test_propensities_undo_a_behaviour_that_saw_more():
     np.testing.assert_allclose(weighted, [0.5, 0.5], atol=0.03)
 
 
+@pytest.mark.parametrize("discount", [0.5, 0.999, 1.0])
+def test_returns_are_discounted_as_the_task_is_unless_another_discount_is_given(discount):
+    data = uqf.rollout(uqf.make("tiger"), episodes=50, seed=0)
+    learner = MemorylessQ(0, discount=discount, shrinkage=0.0).fit(data)
+    expected = [returns_to_go(data, discount)[data.actions == action].mean() for action in range(3)]
+    np.testing.assert_allclose(learner.values_[0], expected)
+    shorter = MemorylessQ(0, discount=discount, learning_discount=0.5, shrinkage=0.0).fit(data)
+    expected = [returns_to_go(data, 0.5)[data.actions == action].mean() for action in range(3)]
+    np.testing.assert_allclose(shorter.values_[0], expected)
+
+
 @given(trajectories(), st.integers(0, 3), st.floats(0.0, 5.0))
 def test_the_table_is_the_shrunk_mean_of_its_contexts(data, k, shrinkage):
     learner = MemorylessQ(k, discount=0.9, shrinkage=shrinkage).fit(data)

@@ -7,11 +7,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import uqf
-from uqf.baselines import FIB, PBVI, QMDP, BeliefModel, ExactValueIteration, pbvi
+from uqf.baselines import FIB, PBVI, QMDP, BeliefModel, ExactValueIteration, ValueIteration
 from uqf.baselines.alpha_vectors import AlphaVectors, undominated
+from uqf.baselines.pbvi import Search, SearchSettings
 from uqf.baselines.sawtooth import Sawtooth
 from uqf.baselines.value_iteration import informed_values
-from uqf.plans import PlanPolicy
+from uqf.learn.plan.plan_policy import PlanPolicy
 
 
 def test_tiger_is_bracketed(tiger):
@@ -42,16 +43,6 @@ def test_gap_closes_and_the_return_lies_inside(problem, request):
         assert solved.lower_bound_ - slack <= score.mean <= solved.upper_bound_ + slack
 
 
-@pytest.mark.parametrize(("problem", "expansions"), [("tiger", 40), ("grid_4x3", 7)])
-def test_farthest_expansion_reaches_the_same_lower_bound(problem, expansions, request):
-    pomdp = request.getfixturevalue(problem)
-    trials = PBVI(tolerance=0.01).solve(pomdp)
-    solved = PBVI(tolerance=0.01, expansion="farthest", iterations=expansions).solve(pomdp)
-    assert trials.lower_bound_ - 0.05 <= solved.lower_bound_ <= trials.upper_bound_
-    assert solved.upper_bound_ >= trials.lower_bound_
-    np.testing.assert_allclose(solved.points_.sum(axis=1), 1.0)
-
-
 def test_grid_world_of_the_paper():
     env = uqf.make("gridworld-near")
     solved = PBVI(tolerance=1e-3, iterations=8).solve(env.tabular())
@@ -75,7 +66,7 @@ def test_bounds_enclose_the_exact_optimum(seed):
     )
     exact = ExactValueIteration(horizon=7).solve(pomdp)
     left_out = 0.6**7 * np.abs(pomdp.rewards).max() / 0.4
-    for planner in (QMDP(), FIB(), PBVI(iterations=5), PBVI(iterations=3, expansion="farthest")):
+    for planner in (QMDP(), FIB(), PBVI(iterations=5)):
         solved = planner.solve(pomdp)
         assert solved.lower_bound_ <= exact.lower_bound_ + left_out
         assert solved.upper_bound_ >= exact.upper_bound_ - left_out
@@ -123,12 +114,11 @@ def test_plans_that_are_best_nowhere_are_left_out_and_values_stay():
     assert [place[vector.tobytes()] for vector in kept.vectors] == kept.actions.tolist()
 
 
-def test_following_the_plans_raises_the_lower_bound_and_pruning_keeps_it(cheese_maze, monkeypatch):
-    monkeypatch.setattr(pbvi, "MIN_PLANS", 2)
+def test_following_the_plans_raises_the_lower_bound_and_pruning_keeps_it(cheese_maze):
     lower = []
     for followed in (1, 30):
-        monkeypatch.setattr(pbvi, "FOLLOWED", followed)
-        search = pbvi.Search(BeliefModel(cheese_maze), 1e-3, np.random.default_rng(0))
+        settings = SearchSettings(min_plans=2, followed=followed)
+        search = Search(BeliefModel(cheese_maze), 1e-3, np.random.default_rng(0), settings)
         bounds = []
         for _ in range(3):
             search.trial()
@@ -154,7 +144,7 @@ def test_successors_are_those_that_may_happen_and_zeros_are_left_out_of_products
     all_rows = np.einsum("ns,ast,ato->naot", beliefs, transitions, observations).reshape(-1, 120)
     np.testing.assert_allclose(rows, all_rows[places], atol=1e-15)
     assert np.array_equal(places, np.flatnonzero(all_rows.any(axis=1))) and len(places) < 0.2 * len(all_rows)
-    np.testing.assert_allclose(model.summed(places, rows.sum(axis=1), 5), 1.0)
+    np.testing.assert_allclose(model.ahead(beliefs, places, rows.sum(axis=1)), 0.9)
     np.testing.assert_allclose(model.before(1, beliefs.T), transitions[1] @ beliefs.T)
 
 
@@ -164,30 +154,28 @@ def test_undominated_keeps_the_first_of_equals():
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    ("planner", "name", "value"),
     [
-        ({"tolerance": 0.0}, "tolerance = 0.0"),
-        ({"seconds": -1.0}, "seconds = -1.0"),
-        ({"iterations": 0}, "iterations = 0"),
-        ({"expansion": "wide"}, "expansion = 'wide': choose 'trials' or 'farthest'"),
+        (PBVI, "tolerance", 0.0),
+        (PBVI, "seconds", -1.0),
+        (PBVI, "iterations", 0),
+        (FIB, "tolerance", -1.0),
+        (FIB, "max_iterations", 0),
+        (ExactValueIteration, "horizon", 0),
+        (ExactValueIteration, "tolerance", 0.0),
+        (ExactValueIteration, "max_vectors", 0),
+        (ValueIteration, "horizon", -3),
     ],
 )
-def test_bad_arguments(arguments, message):
-    with pytest.raises(ValueError, match=message):
-        PBVI(**arguments)
-
-
-@pytest.mark.parametrize("arguments", [{"tolerance": -1.0}, {"max_iterations": 0}])
-def test_bad_arguments_of_fib(arguments):
-    with pytest.raises(ValueError, match=next(iter(arguments))):
-        FIB(**arguments)
+def test_bad_arguments_are_named(planner, name, value):
+    with pytest.raises(ValueError, match=f"{name} = {value}"):
+        planner(**{name: value})
 
 
 def test_same_seed_same_plans(cheese_maze):
-    for expansion in ("trials", "farthest"):
-        one, two = (PBVI(expansion=expansion, iterations=4, seed=5).solve(cheese_maze) for _ in range(2))
-        np.testing.assert_array_equal(one.plans_.vectors, two.plans_.vectors)
-        assert one.upper_bound_ == two.upper_bound_
+    one, two = (PBVI(iterations=4, seed=5).solve(cheese_maze) for _ in range(2))
+    np.testing.assert_array_equal(one.plans_.vectors, two.plans_.vectors)
+    assert one.upper_bound_ == two.upper_bound_
 
 
 def paint():

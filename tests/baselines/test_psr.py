@@ -76,16 +76,6 @@ def test_the_likelihood_is_the_models_own(tiger):
     assert joint == pytest.approx(by_hand - np.log(tiger.n_actions))
 
 
-@pytest.fixture(scope="module")
-def noisy():
-    """Three places in a ring, seen through noise; actions move one way or the other, mostly."""
-    ring = np.roll(np.eye(3), 1, axis=1)
-    transitions = np.stack([0.8 * ring + 0.2 * np.eye(3), 0.8 * ring.T + 0.2 * np.eye(3)])
-    shown = np.broadcast_to(0.7 * np.eye(3) + 0.1, (2, 3, 3))
-    rewards = np.broadcast_to([0.0, 0.0, 1.0], (2, 3))
-    return uqf.TabularPOMDP(transitions, shown, rewards, np.array([1.0, 0.0, 0.0]), 0.9, horizon=20)
-
-
 def test_likelihood_approaches_the_true_models(noisy):
     held_out = uqf.rollout(noisy, episodes=2000, seed=99)
     truth = exact_psr(noisy).log_likelihood(held_out)

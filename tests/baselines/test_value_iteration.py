@@ -6,8 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import uqf
+from dynamic_programming import observable_optimum
 from uqf.baselines import BeliefModel, OneStepBelief, ValueIteration
-from uqf.baselines.value_iteration import backup, blind_values, evaluate, observable_values
+from uqf.baselines.value_iteration import backup, blind_values, observable_values
+from uqf.learn.plan.values import policy_values
 
 
 def random_pomdp(seed, states=5, actions=3):
@@ -22,12 +24,11 @@ def random_pomdp(seed, states=5, actions=3):
     )
 
 
-@pytest.mark.parametrize(
-    ("name", "optimum"), [("near", 0.9368), ("mid", 0.9233), ("far", 0.8702), ("hamilton", 0.9294)]
-)
-def test_grid_worlds_when_the_state_is_seen(name, optimum):
+@pytest.mark.parametrize("name", ["near", "mid", "far", "hamilton"])
+def test_grid_worlds_when_the_state_is_seen(name):
     grid = uqf.make(f"gridworld-{name}").tabular()
-    assert ValueIteration(horizon=100).solve(grid).upper_bound_ == pytest.approx(optimum, abs=1e-4)
+    optimum = observable_optimum(grid, 100, grid.discount)
+    assert ValueIteration(horizon=100).solve(grid).upper_bound_ == pytest.approx(optimum)
 
 
 @pytest.mark.parametrize(("name", "reference"), [("near", 0.919), ("mid", 0.904), ("far", 0.846)])
@@ -42,7 +43,7 @@ def test_one_step_of_improvement_on_the_grid_worlds(name, reference):
 def test_uniform_policy_is_evaluated_exactly():
     grid = uqf.make("gridworld-near").tabular()
     model = BeliefModel(grid)
-    uniform = evaluate(model, np.full((4, grid.n_states), 0.25))
+    uniform = policy_values(model.transitions.mean(axis=0), model.rewards.mean(axis=0), model.discount)
     score = uqf.estimate_return(grid, None, episodes=20_000, horizon=2000, seed=2)
     assert model.start @ uniform == pytest.approx(score.mean, abs=4 * score.stderr)
 
@@ -52,7 +53,7 @@ def test_uniform_policy_is_evaluated_exactly():
 def test_endless_values_are_the_fixed_point_and_the_limit(seed):
     pomdp = random_pomdp(seed)
     model = BeliefModel(pomdp)
-    values = observable_values(model)
+    values = observable_values(model).max(axis=0)
     np.testing.assert_allclose(backup(model, values).max(axis=0), values, atol=1e-9)
     np.testing.assert_allclose(ValueIteration(horizon=300).solve(pomdp).values_, values, atol=1e-9)
     assert np.all(blind_values(model).max(axis=0) <= values + 1e-9)
@@ -67,9 +68,3 @@ def test_discount_one_needs_a_horizon(grid_4x3):
     # left, we for each move that does not reach an exit: one less.
     values = ValueIteration(horizon=200).solve(undiscounted).values_
     assert values[0] == pytest.approx(0.812 + 0.04, abs=1e-3)
-
-
-@pytest.mark.parametrize("horizon", [0, -3])
-def test_bad_horizon(horizon):
-    with pytest.raises(ValueError, match=f"horizon = {horizon}"):
-        ValueIteration(horizon=horizon)

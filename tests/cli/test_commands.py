@@ -178,22 +178,67 @@ def test_exit_codes_and_messages_without_tracebacks(tmp_path, log):
     assert result.exit_code == 2
 
 
-def test_interrupted_fitting_leaves_the_old_policy_and_nothing_else(tmp_path, log):
+@pytest.mark.parametrize("name", ["UQF", "BeliefQ"])
+def test_a_learner_of_a_name_is_the_one_of_the_package(tmp_path, log, name):
+    """UQF is the paper's: it learns rewards, summed by one linear solve."""
     out = tmp_path / "policy.safetensors"
-    out.write_text("old")
-    code = (
-        "import os, signal, sys; import uqf.cli.commands, uqf.files\n"
-        # Shells let their background jobs ignore Ctrl-C.
-        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
-        "os.fsync = lambda handle: os.kill(os.getpid(), signal.SIGINT)\n"
-        f"sys.argv = ['uqf', 'fit', {str(log)!r}, '--out', {str(out)!r}]\n"
-        "uqf.cli.commands.main()"
+    as_json("fit", log, "--out", out, "--learner", name, "--seed", 3, "--discount", "0.9")
+    learner = getattr(uqf, name)(discount=0.9, seed=3).fit(uqf.read_log(log))
+    histories = [episode.history for episode in uqf.rollout(uqf.make("tiger"), episodes=20, seed=9)]
+    written = uqf.load(out)
+    for history, expected in zip(histories, learner.decision_function(histories), strict=True):
+        state = written.initial_state()
+        for action, observation in history:
+            state = written.update(state, action, observation)
+        np.testing.assert_allclose(written.q_values(state), expected, rtol=1e-5)
+    assert uqf.inspect_policy(out).settings.get("target", "reward") == "reward"
+
+
+def test_unknown_learners_are_refused_with_the_names(tmp_path, log):
+    result = CliRunner().invoke(
+        app, ["fit", str(log), "--out", str(tmp_path / "p"), "--learner", "chess"], env={"COLUMNS": "200"}
     )
-    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert result.returncode == 130
-    assert "the same command starts again" in result.stderr and "Traceback" not in result.stderr
-    assert out.read_text() == "old"
-    assert os.listdir(tmp_path) == [out.name]
+    assert result.exit_code == 2 and "BeliefQ" in result.output and "UQF" in result.output
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["fit", "log.csv", "--out", "log.csv"],
+        ["fit", "log.csv", "--out", "p", "--report", "p"],
+        ["fit", "log.csv", "--out", "p", "--report", "log.csv"],
+        ["fit", "p", "--out", "../here/p"],
+        ["fit", "log.csv", "--out", "p.onnx"],
+        ["fit", "log.csv", "--out", "p", "--report", "r.pdf"],
+        ["compare", "p", "q", "--log", "log.csv", "--report", "log.csv"],
+        ["export", "p", "--onnx", "p"],
+        ["export", "p", "--onnx", "x.safetensors"],
+    ],
+    ids=" ".join,
+)
+def test_nothing_is_written_over_what_is_read_or_under_the_name_of_another_kind(
+    tmp_path, monkeypatch, arguments
+):
+    folder = tmp_path / "here"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    for name in ("log.csv", "p", "q"):
+        (folder / name).write_text("precious, and no log")
+    result = CliRunner().invoke(app, arguments, env={"COLUMNS": "200"})
+    assert result.exit_code == 2, "refused before anything is read"
+    assert "another name" in result.output or "ends with" in result.output
+    assert {path.read_text() for path in folder.iterdir()} == {"precious, and no log"}
+
+
+def test_a_policy_is_exported_with_its_names(tmp_path):
+    onnx = pytest.importorskip("onnx")
+    names = uqf.Codebook.named(("open", "wait"), ("green", "red"))
+    policy, out = tmp_path / "policy.safetensors", tmp_path / "policy.onnx"
+    uqf.save(uqf.TablePolicy(np.full((7, 2), 0.5), 3), policy, codebook=names)
+    result = CliRunner().invoke(app, ["export", str(policy), "--onnx", str(out)], catch_exceptions=False)
+    assert result.exit_code == 0 and str(out) in result.output.replace("\n", "")
+    kept = {one.key: one.value for one in onnx.load(out).metadata_props}
+    assert json.loads(kept["codebook"]) == names.to_dict()
 
 
 def test_a_folder_beyond_memory_is_fitted_in_batches(tmp_path):
@@ -202,10 +247,10 @@ def test_a_folder_beyond_memory_is_fitted_in_batches(tmp_path):
     folder.mkdir()
     data[:100].to_parquet(folder / "a.parquet")
     data[100:].to_parquet(folder / "b.parquet")
-    report = as_json("fit", folder, "--out", tmp_path / "policy.safetensors", "--rank", 3)
-    assert (report["learned"]["episodes"], report["learned"]["rank"]) == (400, 3)
+    report = as_json("fit", folder, "--out", tmp_path / "policy.safetensors", "--learner", "UQF")
+    assert report["learned"]["episodes"] == 400
     learned = uqf.load(tmp_path / "policy.safetensors")
-    expected = uqf.UQF(3, target="return", projection="hashed").fit(data).policy_
+    expected = uqf.UQF().fit(data).policy_
     np.testing.assert_allclose(learned.operators, expected.operators, rtol=1e-10, atol=1e-12)
 
 
@@ -229,19 +274,19 @@ def test_a_folder_beyond_memory_may_have_other_columns(tmp_path):
     pq.write_table(table, tmp_path / "log.parquet")
     names = "episode=user,action=item,observation=click,reward=gain,terminated=done,behavior_prob=p"
     out = tmp_path / "policy.safetensors"
-    report = as_json("fit", tmp_path / "log.parquet", "--out", out, "--rank", 3, "--columns", names)
+    report = as_json("fit", tmp_path / "log.parquet", "--out", out, "--learner", "UQF", "--columns", names)
     assert report["learned"]["steps"] == data.n_steps
-    expected = uqf.UQF(3, target="return", projection="hashed").fit(data).policy_
+    expected = uqf.UQF().fit(data).policy_
     np.testing.assert_allclose(uqf.load(out).operators, expected.operators, rtol=1e-10, atol=1e-12)
     with pytest.raises(uqf.FileFormatError, match="no column"):
         CliRunner().invoke(
             app,
-            ["fit", str(tmp_path / "log.parquet"), "--out", str(out), "--rank", "3"],
+            ["fit", str(tmp_path / "log.parquet"), "--out", str(out), "--learner", "UQF"],
             catch_exceptions=False,
         )
 
 
-def test_a_messy_text_is_fitted_with_a_rank_and_compared(tmp_path):
+def test_a_messy_text_is_fitted_by_one_learner_and_compared(tmp_path):
     data = uqf.rollout(uqf.make("tiger"), episodes=100, horizon=5, seed=0)
     rows = [
         f"{number};{action};{observation};€ {reward:.1f}".replace(".", ",")
@@ -250,7 +295,7 @@ def test_a_messy_text_is_fitted_with_a_rank_and_compared(tmp_path):
     ]
     log, out = tmp_path / "log.csv", tmp_path / "policy.safetensors"
     log.write_text("\n".join(["episode;action;observation;reward", *rows]))
-    report = as_json("fit", log, "--out", out, "--rank", 3, "--clean")
+    report = as_json("fit", log, "--out", out, "--learner", "UQF", "--clean")
     assert report["learned"]["steps"] == data.n_steps
     assert as_json("compare", out, out, "--log", log, "--clean")["difference of A and B"]["agreement"] == 1.0
 

@@ -54,7 +54,7 @@ def test_a_spectral_fit_of_a_folder_has_a_page_too(folder, tmp_path):
     log.mkdir()
     machine(300, 2).to_parquet(log / "part.parquet")
     page = tmp_path / "report.html"
-    shown = run("fit", log, "--out", tmp_path / "p.safetensors", "--rank", 3, "--report", page)
+    shown = run("fit", log, "--out", tmp_path / "p.safetensors", "--learner", "UQF", "--report", page)
     assert shown.exit_code == 0, shown.output
     assert 'id="spectrum"' in page.read_text()
 

@@ -35,7 +35,3 @@ def test_paragraphs_fill_the_lines():
 def test_the_program_tells_its_version():
     assert CliRunner().invoke(app, ["--version"]).output == f"uqf {uqf.__version__}\n"
     assert "From a log to a policy" in shown() and "--version" in shown()
-
-
-def test_names_of_extras_are_shown():
-    assert "'uqf[rivals]'" in shown("worlds")

@@ -173,5 +173,5 @@ def test_progress_on_a_terminal_shows_names_as_they_stand(tmp_path, name):
 
 
 def test_usage_errors_are_no_tracebacks():
-    for arguments in (["inspect", "[/x]", "[/y]"], ["worlds", "[/x]"], ["[/x]"], ["watch", "--env"]):
+    for arguments in (["inspect", "[/x]", "[/y]"], ["[/x]"], ["watch", "--env"]):
         assert CliRunner().invoke(commands.app, arguments).exit_code == 2

@@ -62,7 +62,7 @@ def test_frequencies_after_the_last_symbol_approach_a_behaviour_that_looks_no_fu
     assert np.abs(estimated_propensities(data) - data.behavior_probs).mean() < 0.02
     estimate = ope.evaluate(behavior, with_probs(data, None), discount=0.9, method="importance")
     assert estimate.propensities == "the last symbol"
-    assert not estimate.sufficient and "behavior_prob) are missing" in estimate.verdict
+    assert not estimate.known and "behavior_prob) are missing" in estimate.verdict
     assert estimate.mean == pytest.approx(data.returns(0.9).mean(), abs=5 * estimate.stderr)
 
 

@@ -4,9 +4,7 @@ import xml.etree.ElementTree as ElementTree
 
 import numpy as np
 import pytest
-
-import uqf
-from uqf.experiments.animation import (
+from experiments.animation import (
     cells_of_states,
     exact_beliefs,
     journey,
@@ -14,6 +12,8 @@ from uqf.experiments.animation import (
     moving_picture,
     position,
 )
+
+import uqf
 
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -3,18 +3,15 @@
 import gymnasium
 import numpy as np
 import pytest
+from experiments.deep_offline import RawLog
+from experiments.frames import Frames, Rival
+from experiments.methods import METHODS
+from experiments.rival_settings import SETTINGS, Setting
+from experiments.worlds import GYMNASIUM, POPGYM, Trial, registered, world
 from gymnasium import spaces
-from typer.testing import CliRunner
 
 import uqf
-from uqf.cli.commands import app
-from uqf.experiments import worlds
-from uqf.experiments.frames import Frames, Rival
-from uqf.experiments.gymnasium_places import GYMNASIUM, POPGYM, POSITION_ONLY, GymnasiumPlace, registered
-from uqf.experiments.rival_settings import SETTINGS, Setting
-from uqf.experiments.rivals import RawLog
-
-LAKE = GymnasiumPlace("FrozenLake-v1", 40, 20, played=70)
+from experiments import deep_offline
 
 
 def test_rows_hold_the_last_frames_with_the_actions_before_them():
@@ -56,18 +53,17 @@ def test_rows_from_the_start_hold_every_frame_in_its_own_place(count):
     _is_what_is_seen_in_play(frames, seen, actions)
 
 
-@pytest.mark.parametrize(
-    "place", [LAKE, GymnasiumPlace(POSITION_ONLY, 30, 50, played=10)], ids=lambda one: one.name
-)
-def test_the_raw_log_is_the_log_and_scores_are_of_the_same_episodes(place):
-    log, data = RawLog.of(place, 3), place.log(3)
+@pytest.mark.parametrize("name", ["FrozenLake-v1@40", "CartPole-positions@30"])
+def test_the_raw_log_is_the_log_and_scores_are_of_the_same_episodes(name):
+    trial = Trial(world(name), 3)
+    log, data = RawLog.of(trial), trial.data
     assert [action for one in log.played for action in one.actions] == data.actions.tolist()
     seen = [one for episode in log.played for one in episode.observations]
-    assert place.world(3).encode(seen).tolist() == data.observations.tolist()
+    assert trial.env.encode(seen).tolist() == data.observations.tolist()
     frames = log.frames(Setting(2))
     always = Rival(frames, lambda rows, starts: np.ones(len(rows), np.int64))
     same = uqf.TablePolicy(np.eye(data.n_actions)[[1] * (data.n_symbols + 1)], data.n_observations)
-    assert always.score_in(place, 3) == pytest.approx(place.score(same, 3))
+    assert always.score_in(trial) == pytest.approx(trial.score(same))
 
 
 def test_without_the_actions_before_rows_hold_observations_alone():
@@ -80,7 +76,7 @@ def test_without_the_actions_before_rows_hold_observations_alone():
 
 def test_batches_are_those_that_d3rlpy_draws():
     d3rlpy = pytest.importorskip("d3rlpy")
-    log = RawLog.of(GymnasiumPlace(POSITION_ONLY, 30, 20), 3)
+    log = RawLog.of(Trial(world("CartPole-positions@30"), 3))
     setting = Setting(2, scale=0.5, shift=1.0)
     data = log.dataset(log.frames(setting), setting)
     d3rlpy.seed(7)
@@ -94,31 +90,22 @@ def test_batches_are_those_that_d3rlpy_draws():
 
 
 def test_every_world_has_a_setting_and_older_versions_are_found():
-    assert {place.name for place in (*GYMNASIUM, *POPGYM)} == SETTINGS.keys()
+    assert {*GYMNASIUM, *POPGYM} == SETTINGS.keys()
     assert registered("Taxi-v99") in gymnasium.registry and registered("Taxi-v99").startswith("Taxi-v")
     assert registered("Nothing-v0") == "Nothing-v0"
 
 
-def test_without_the_extra_the_way_to_it_is_told(monkeypatch):
-    monkeypatch.setattr(worlds, "find_spec", lambda name: None if name == "d3rlpy" else name)
-    monkeypatch.setattr(worlds, "places", lambda folder: [LAKE])
-    with pytest.raises(ImportError, match=r"the rivals need d3rlpy: pip install 'uqf\[rivals\]'"):
-        list(worlds.contest(LAKE, range(1), rivals=True))
-    run = CliRunner().invoke(app, ["worlds", "--seeds", "1", "--rivals"])
-    assert run.exit_code == 1 and isinstance(run.exception, ImportError)
-
-
-def test_rivals_are_played_beside_the_others(monkeypatch):
+def test_rivals_are_tried_in_worlds_of_gymnasium_with_the_settings_of_the_world(monkeypatch):
     """With a rival in place of d3rlpy's, which only turns up where the extra is installed."""
     learned = []
 
-    def offline(log, setting, *, cloning=False):
+    def stand_in(log, setting, *, cloning):
         learned.append((setting, cloning))
         return Rival(log.frames(setting), lambda rows, starts: np.zeros(len(rows), np.int64))
 
-    monkeypatch.setattr(worlds, "find_spec", lambda name: name)
-    monkeypatch.setattr("uqf.experiments.rivals.offline", offline)
-    found = {one.method: one for one in worlds.contest(LAKE, range(1), rivals=True)}
-    assert learned == [(SETTINGS[LAKE.name], False), (SETTINGS[LAKE.name], True)]
-    assert found["DiscreteCQL"].score == found["behaviour cloning"].score >= 0.0
-    assert not found["DiscreteCQL"].learner
+    monkeypatch.setattr(deep_offline, "learned", stand_in)
+    trial = Trial(world("FrozenLake-v1@40"), 0)
+    scores = [METHODS[name].learn(trial).score_in(trial) for name in ("DiscreteCQL", "behaviour cloning")]
+    assert learned == [(SETTINGS["FrozenLake-v1"], False), (SETTINGS["FrozenLake-v1"], True)]
+    assert scores[0] == scores[1] >= 0.0
+    assert not METHODS["DiscreteCQL"].suits(world("tiger"))

@@ -1,7 +1,7 @@
 """The measurement of what fits cost."""
 
 import uqf
-from uqf.experiments import scale, scale_sums
+from experiments import scale, scale_sums
 
 
 def test_the_measurement_of_costs_runs(tmp_path):

@@ -14,7 +14,7 @@ import uqf
 from log_tables import STEPS
 from pomdp_texts import BODY, HEAD, MAZE, TIGER
 from random_policies import KINDS
-from uqf.experiments import Cell, Store
+from uqf.paper import Cell, Store
 from uqf.strings import write_automaton
 
 TABLES = {

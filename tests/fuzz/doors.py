@@ -21,8 +21,8 @@ from mutators import bent, bent_arrays, bent_table, damaged, pick, rewritten
 import uqf
 from pomdp_texts import obeyed
 from uqf import _core, strings
-from uqf.experiments import Store
 from uqf.learn.spectral import statistics_file
+from uqf.paper import Store
 from uqf.storage import policies, tensors
 
 

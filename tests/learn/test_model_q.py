@@ -8,7 +8,7 @@ import pytest
 import uqf
 from mazes import cliff_columns
 from uqf.learn.choose.rehearsal import MIN_EVIDENCE, Rehearsal, Stage, as_world, worlds_of
-from uqf.learn.model_q import ModelQ, optimal_values, planned_values
+from uqf.learn.model_q import ModelQ, known_state_values, planned_values
 
 
 def test_values_of_a_model_are_those_of_dynamic_programming(ring_data):
@@ -23,7 +23,7 @@ def test_values_of_a_model_are_those_of_dynamic_programming(ring_data):
             ]
         )
         values = pairs.max(axis=0)
-    np.testing.assert_allclose(optimal_values(model, 0.9), pairs, atol=1e-4)
+    np.testing.assert_allclose(known_state_values(model, 0.9), pairs, atol=1e-4)
     weights = planned_values(learner.families_, 0.9)
     assert weights.shape == (1 + len(values), 2) and (weights[0] == 0.0).all()
     np.testing.assert_allclose(weights[1:], pairs.T, atol=1e-4)

@@ -111,6 +111,29 @@ def test_without_mistakes_the_model_counts(logged):
     assert model.counted(steps.data)[0] == pytest.approx(total, rel=1e-3)
 
 
+def test_a_first_action_that_is_always_the_same_is_no_reset():
+    """Where nothing was shown first, where episodes begin says nothing about where that action leads."""
+    rng = np.random.default_rng(0)
+    shown = rng.integers(3, size=(200, 4))
+    shown[:, 3] = 2  # action 0 always leads to 2, but for the first time
+    actions = np.tile([0, 1, 1, 0], 200)
+    log = {"n_actions": 2, "n_observations": 3}
+    offsets = np.arange(201) * 4
+    data = uqf.Trajectories(actions, shown.ravel(), np.zeros(800), offsets, **log)
+    model = Model.seen(Steps.of(data), 3)
+    visited = np.bincount(shown[:, 2], minlength=3) > 0
+    assert visited.all() and (model.transitions[0, :, 2] > 0.99).all()
+    first = rng.integers(2, size=200)
+    opened = Steps.of(
+        uqf.Trajectories(actions, shown.ravel(), np.zeros(800), offsets, first_observations=first, **log)
+    )
+    np.testing.assert_allclose(
+        Model.seen(opened, 3).transitions[-1],
+        np.tile(np.bincount(first, minlength=3) / 200, (3, 1)),
+        atol=0.01,
+    )
+
+
 def test_predictions_are_those_of_the_filter(logged):
     learner, few_episodes = uqf.NoisyQ(0.9).fit(logged), logged[:20]
     model, shown = learner.model_, learner.shown_

@@ -9,7 +9,6 @@ CODE = """
 import sys
 import numpy as np
 import uqf
-from uqf.experiments.scale import peak_megabytes
 
 name, n_observations, n_actions, n_steps = sys.argv[1], *map(int, sys.argv[2:])
 rng = np.random.default_rng(0)
@@ -20,7 +19,7 @@ data = uqf.Trajectories(
 )
 learner = uqf.fit(data, discount=0.95) if name == "fit" else uqf.BeliefQ(0.95).fit(data)
 assert learner.policy_.n_actions == n_actions
-print(peak_megabytes())
+print(int(open("/proc/self/status").read().split("VmHWM:")[1].split()[0]) / 1024)
 """
 
 

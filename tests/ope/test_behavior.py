@@ -112,16 +112,16 @@ def test_actions_that_one_half_lacks_are_no_trouble(rare):
 
 @settings(deadline=None, max_examples=15)
 @given(st.integers(0, 10**6), st.sampled_from(["importance", "doubly-robust", None]))
-def test_nothing_is_sufficient_on_the_strength_of_an_estimate(seed, method):
+def test_nothing_is_known_on_the_strength_of_an_estimate(seed, method):
     rng = np.random.default_rng(seed)
     data = played(small_world(rng), Controller.of_table(random_table(2, 2, softness=5.0)), 300, 3, rng)
     logged, bare = (
         ope.evaluate(None, log, discount=0.9, method=method, replicates=100)
         for log in (data, without_propensities(data))
     )
-    assert not bare.sufficient and not bare.known
+    assert bare.answer is not ope.Answer.KNOWN
     assert "nothing that the log does not show" in bare.condition and not logged.condition
-    if bare.conditional:
+    if bare.answer is ope.Answer.CONDITIONAL:
         assert bare.text().endswith(f"if {bare.condition}") and bare.verdict.startswith(
             "If the logged actions"
         )
@@ -134,7 +134,7 @@ def test_a_winner_without_propensities_is_named_on_a_condition_only():
     data = without_propensities(uqf.rollout(tiger, episodes=3000, horizon=3, seed=0))
     listening = uqf.TablePolicy(np.tile([0.8, 0.1, 0.1], (7, 1)), 2)
     result = ope.compare(listening, None, data, discount=0.95)
-    assert not result.sufficient and not result.distinguishable
+    assert result.answer is not ope.Answer.KNOWN and not result.distinguishable
     assert result.verdict.startswith(
         "If the logged actions depended on nothing that the log does not show: The first"
     )

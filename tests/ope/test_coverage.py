@@ -23,7 +23,7 @@ class Tally:
 
     told: int = 0
     covered: int = 0
-    sufficient: int = 0
+    known: int = 0
     compared: int = 0
     false_winners: int = 0
 
@@ -32,9 +32,9 @@ class Tally:
             case.first, case.second, case.log(seed), discount=case.discount, replicates=400, seed=seed
         )
         first = result.first
-        self.sufficient += first.sufficient
+        self.known += first.known
         assert first.interval[0] < first.interval[1], "no interval has no width"
-        if first.guess is None:
+        if first.answer is not ope.Answer.UNKNOWN:
             self.told += 1
             self.covered += first.interval[0] <= case.truth <= first.interval[1]
         low, high = result.interval
@@ -42,11 +42,11 @@ class Tally:
             self.compared += 1
             named = 0.0 if low <= 0.0 <= high else np.sign(result.difference)
             self.false_winners += named != 0.0 and named != np.sign(case.ahead)
-        assert result.distinguishable <= result.sufficient
+        assert result.distinguishable <= (result.answer is ope.Answer.KNOWN)
 
     def __str__(self):
         return (
-            f"told {self.told} ({self.sufficient} sufficient), covered {self.covered}, "
+            f"told {self.told} ({self.known} known), covered {self.covered}, "
             f"compared {self.compared}, false winners {self.false_winners}"
         )
 
@@ -71,7 +71,7 @@ def repeated(case, repetitions):
 def test_claims_are_true_quick(name):
     tally = repeated(NINE[name](), 8)
     assert tally.honest
-    assert (tally.sufficient > 0) == (name == "tiger")
+    assert (tally.known > 0) == (name == "tiger")
 
 
 @pytest.mark.slow
@@ -80,13 +80,13 @@ def test_claims_are_true_in_nine_worlds(name):
     case = NINE[name]()
     tally = repeated(case, 100)
     if not case.fair:
-        assert tally.sufficient == 0, "what the log does not show must not be taken as known"
+        assert tally.known == 0, "what the log does not show must not be taken as known"
         return
     assert tally.honest
     if name.startswith(("gridworld", "tiger")):
-        assert tally.sufficient > 50, "the check must not be empty"
+        assert tally.known > 50, "the check must not be empty"
     if name.startswith("bit"):
-        assert tally.sufficient == 0 and tally.told > 30
+        assert tally.known == 0 and tally.told > 30
     if name == "treasure":
         assert tally.told == 0
 

@@ -103,6 +103,50 @@ def test_every_method_finds_the_exact_value_where_the_last_symbol_is_the_state(m
     assert estimate.interval[0] < estimate.mean < estimate.interval[1]
 
 
+@pytest.mark.parametrize("order", ["as played", "the other start first"])
+def test_the_value_under_a_model_is_the_mean_over_what_episodes_show_first(order):
+    """Each of two starts pays what it shows, and the policy knows it."""
+    shown = np.repeat([0, 1, 1, 1], 50)[:: 1 if order == "as played" else -1]
+    rng = np.random.default_rng(0)
+    actions = rng.integers(2, size=200)
+    data = uqf.Trajectories(
+        actions,
+        np.zeros(200, int),
+        np.where(actions == shown, 1.0 + shown, 0.0),
+        np.arange(201),
+        n_actions=2,
+        n_observations=2,
+        behavior_probs=np.full(200, 0.5),
+        first_observations=shown,
+    )
+
+    class AsShown:
+        """Takes the action that the first observation names, with probability 0.9."""
+
+        n_actions, n_observations, temperature = 2, 2, 0.0
+
+        def initial_state(self, first=None):
+            return first
+
+        def update(self, state, action, observation):
+            return state
+
+        def action_probs(self, state):
+            return np.array([0.9, 0.1] if state == 0 else [0.1, 0.9])
+
+    estimate = ope.evaluate(AsShown(), data, discount=1.0, method="model", replicates=100)
+    assert estimate.mean == pytest.approx(0.9 * (0.25 * 1.0 + 0.75 * 2.0), abs=0.03)
+    # The only chance is how many episodes begin where: a resample that paired one start's probabilities with the values
+    # of another would vary by far more.
+    assert estimate.stderr == pytest.approx(0.9 * np.sqrt(0.25 * 0.75 / 200), rel=0.3)
+
+
+def test_one_episode_has_no_standard_error():
+    data = uqf.rollout(uqf.make("tiger"), episodes=1, seed=0)
+    for method in ope.METHODS:
+        assert ope.evaluate(None, data, discount=0.9, method=method).stderr == np.inf
+
+
 def test_in_a_world_without_chance_the_right_values_leave_no_noise():
     transitions = np.stack([np.roll(np.eye(4), shift, axis=1) for shift in (1, 2)])
     pomdp = uqf.TabularPOMDP(

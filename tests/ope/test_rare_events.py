@@ -45,7 +45,7 @@ def test_a_log_that_leaves_nothing_to_chance_is_not_trusted(method, policy):
     case = rare_event(1000.0, 1500)
     log = next(log for log in map(case.log, range(99)) if log.rewards.max() <= 1.0)
     estimate = ope.evaluate(getattr(case, policy, None), log, discount=1.0, method=method, replicates=200)
-    assert not estimate.sufficient and estimate.interval == (-np.inf, np.inf)
+    assert not estimate.known and estimate.interval == (-np.inf, np.inf)
     assert "too rare to be in it" in estimate.verdict
     assert "not known from this log" in estimate.text()
 
@@ -54,7 +54,7 @@ def test_whoever_knows_what_an_episode_can_earn_is_told_how_much_may_be_missing(
     case = rare_event(1000.0, 1500)
     log = next(log for log in map(case.log, range(99)) if log.rewards.max() <= 1.0)
     estimate = ope.evaluate(case.first, log, discount=1.0, return_range=(0.0, 1004.0), replicates=200)
-    assert estimate.sufficient
+    assert estimate.known
     low, high = estimate.interval
     assert low < 2.0 < case.truth < high < 10.0
     with pytest.raises(ValueError, match="logged ones earn from"):
@@ -66,11 +66,11 @@ def test_few_events_are_not_trusted_whichever_sign_they_have(symmetric):
     case = rare_event(1000.0, 300, symmetric=symmetric, noise=1.0)
     log = next(log for log in map(case.log, range(99)) if 0 < np.count_nonzero(abs(log.returns()) > 500) < 5)
     estimate = ope.evaluate(case.first, log, discount=1.0, replicates=200)
-    assert not estimate.sufficient and estimate.informative_episodes < 5
+    assert not estimate.known
     assert "hangs on about" in estimate.verdict
 
 
 def test_ordinary_noise_is_trusted():
     case = rare_event(0.0, 2, noise=1.0)
     estimate = ope.evaluate(case.first, case.log(0), discount=1.0, replicates=200)
-    assert estimate.sufficient and estimate.interval[0] < case.truth < estimate.interval[1]
+    assert estimate.known and estimate.interval[0] < case.truth < estimate.interval[1]

@@ -32,8 +32,7 @@ def test_rewards_may_have_any_size(scale, method):
     assert scaled.mean == pytest.approx(scale * plain.mean, rel=1e-9)
     assert scaled.stderr == pytest.approx(scale * plain.stderr, rel=1e-6)
     np.testing.assert_allclose(np.divide(scaled.interval, scale), plain.interval, rtol=1e-6)
-    assert scaled.sufficient == plain.sufficient
-    assert scaled.informative_episodes == pytest.approx(plain.informative_episodes, rel=1e-6)
+    assert scaled.known == plain.known
 
 
 def test_returns_beyond_floating_point_are_refused_by_name():
@@ -131,4 +130,4 @@ def test_weights_beyond_floating_point_leave_a_finite_guess():
     )
     always = uqf.TablePolicy(np.tile([0.0, 1.0], (3, 1)), 1)
     estimate = ope.evaluate(always, data, discount=1.0, method="importance", replicates=100)
-    assert np.isfinite(estimate.mean) and not estimate.sufficient
+    assert np.isfinite(estimate.mean) and not estimate.known

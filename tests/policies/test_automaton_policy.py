@@ -123,7 +123,7 @@ def learned():
     """A state with its anchor, from data."""
     data = uqf.rollout(uqf.make("tiger", horizon=8), episodes=500, seed=7)
     basis = Basis(max_prefix=2, max_suffix=2)
-    return learn_state(Reader(data, work=float), basis, Target("return", 0.9), 3)[0]
+    return learn_state(Reader(data), basis, Target("return", 0.9), 3)[0]
 
 
 def windowed(state, window, temperature=0.0):

@@ -21,7 +21,7 @@ from random_policies import (
     some_episodes,
 )
 from strategies import trajectories
-from uqf.plans import PlanPolicy
+from uqf.learn.plan.plan_policy import PlanPolicy
 from uqf.policies.policy import CompiledPolicy, ValuePolicy, probs_along, remembered, softmax
 
 HISTORIES = ([], [(0, 1)], [(2, 0), (1, 1), (1, 0)], [(0, 0), (2, 1)] * 4)
@@ -68,6 +68,76 @@ def test_a_greedy_policy_takes_the_best_action_and_says_so(kind):
     np.testing.assert_array_equal(greedy.action_probs(state), np.eye(3)[best])
     assert "greedy" in repr(greedy)
     assert "greedy" not in repr(policy)
+
+
+def expected_softmax(values, temperature, supported):
+    """The rule of acting again, in NumPy, for one history."""
+    allowed = np.ones(len(values), bool) if supported is None else supported
+    values = np.where(allowed, values, -np.inf)
+    numbers = values[~np.isnan(values)]
+    if not np.isfinite(numbers.max(initial=-np.inf)):
+        weights = allowed if allowed.any() else np.ones(len(values))
+    elif np.isnan(values).any():
+        weights = np.isfinite(values)
+    elif temperature > 0.0:
+        weights = np.exp((values - values.max()) / temperature)
+    else:
+        weights = values.max() - values <= 1e-12 * np.abs(values[np.isfinite(values)]).max()
+    return weights / weights.sum()
+
+
+any_number = st.floats(width=64) | st.sampled_from([0.0, 1.0, -1.0, np.nan, np.inf, -np.inf])
+
+
+@given(st.data(), st.integers(1, 5), st.sampled_from([0.0, 1e-300, 0.3, 1.0, 1e300]))
+def test_any_values_become_a_distribution_by_one_rule(data, n_actions, temperature):
+    values = np.array([data.draw(any_number) for _ in range(n_actions)])
+    supported = data.draw(
+        st.none() | st.lists(st.booleans(), min_size=n_actions, max_size=n_actions).map(np.array)
+    )
+    probs = softmax(values, temperature, supported)
+    assert (probs >= 0.0).all() and probs.sum() == pytest.approx(1.0)
+    if supported is not None and supported.any():
+        assert (probs[~supported] == 0.0).all()
+    with np.errstate(over="ignore"):
+        np.testing.assert_allclose(
+            probs, expected_softmax(values, temperature, supported), rtol=1e-12, atol=1e-300
+        )
+    np.testing.assert_array_equal(
+        softmax(np.tile(values, (2, 2, 1)), temperature, supported), np.tile(probs, (2, 2, 1))
+    )
+
+
+@every_kind
+@pytest.mark.parametrize("supported", [[True, False, True], [False, True, False], [False, False, False]])
+def test_an_action_without_support_is_never_chosen(kind, supported):
+    policy = KINDS[kind]().with_support(np.array(supported))
+    assert policy.supported.tolist() == supported
+    for warm in (policy, policy.with_temperature(50.0), policy.greedy(), pickle.loads(pickle.dumps(policy))):
+        for history in HISTORIES:
+            state = remembered(warm, history)
+            probs, values = warm.action_probs(state), warm.q_values(state)
+            np.testing.assert_allclose(probs, softmax(values, warm.temperature, warm.supported), atol=1e-12)
+            np.testing.assert_array_equal(values, KINDS[kind]().q_values(remembered(KINDS[kind](), history)))
+            if any(supported):
+                assert (probs[~policy.supported] == 0.0).all()
+                assert supported[warm.action(state, np.random.default_rng(1))]
+            else:
+                np.testing.assert_array_equal(probs, np.full(3, 1 / 3))
+    if any(supported) and isinstance(policy, CompiledPolicy):
+        assert np.isin(policy.with_temperature(9.0).batch(200).act(), np.flatnonzero(supported)).all()
+        played = uqf.rollout(uqf.make("tiger"), policy.with_temperature(9.0), episodes=20)
+        assert np.isin(played.actions, np.flatnonzero(supported)).all()
+    with pytest.raises(ValueError, match=r"supported.* actions"):
+        policy.with_support(np.array([True, False]))
+    np.testing.assert_array_equal(behaviour(policy.with_support(None)), behaviour(KINDS[kind]()))
+
+
+def test_a_sum_of_policies_needs_the_support_of_both():
+    one = random_contexts(3, 2, seed=1).with_support(np.array([True, True, False]))
+    two = random_contexts(3, 2, seed=2).with_support(np.array([False, True, True]))
+    assert one.plus(two).supported.tolist() == [False, True, False]
+    assert one.plus(random_contexts(3, 2)).supported.tolist() == [True, True, False]
 
 
 @pytest.mark.parametrize("scale", [1e-15, 1.0, 1e12])

@@ -19,7 +19,7 @@ from uqf.reading.reader import Reader
 
 
 def read(data, max_steps, seed=0, **options):
-    return Overview.read(Reader(data, work=float, **options), max_steps, seed)
+    return Overview.read(Reader(data, **options), max_steps, seed)
 
 
 def same(one, other):

@@ -6,8 +6,6 @@ import subprocess
 import sys
 import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
-from itertools import pairwise
 
 import pytest
 
@@ -29,37 +27,30 @@ def test_a_file_that_changes_between_the_passes_is_noticed(data, folder, tmp_pat
 
     stages = []
 
-    def meddle(progress):
-        if progress.stage == "second pass" and progress.stage not in stages:
+    def meddle(stage, done, total):
+        if stage == "second pass" and stage not in stages:
             data[41:81].to_parquet(tmp_path / "01.parquet")
-        stages.append(progress.stage)
+        stages.append(stage)
 
     with pytest.raises(uqf.FileFormatError, match=r"01\.parquet: the file changed"):
         uqf.UQF(**settings).fit(tmp_path, progress=meddle)
 
 
-def test_progress_rises_to_the_total_and_the_log_tells_the_stages(folder, data, caplog):
-    seen = []
-    with caplog.at_level(logging.INFO, "uqf"), ThreadPoolExecutor(1) as pool:
-        uqf.UQF(**HASHED).fit(folder, progress=seen.append)
-        uqf.UQF(**HASHED).fit(data, progress=seen.append, executor=pool)
-    for part in (seen[: len(seen) // 2], seen[-3:]):
-        assert all(one.done <= two.done for one, two in pairwise(part))
-    assert (seen[0].done, seen[-1].seconds_left) == (0, 0.0) and seen[0].seconds_left > 0.0
-    assert {one.stage for one in seen} == {"first pass", "decomposition", "second pass"}
-    assert (seen[-1].done, seen[-1].total) == (2 * data.n_steps, 2 * data.n_steps)
-    stages = [record.getMessage().split(":")[0] for record in caplog.records[:3]]
-    assert stages == ["first pass", "decomposition", "second pass"]
-    assert f"11 shards, {data.n_steps:,} steps" in caplog.text
-
-
 @pytest.mark.parametrize(("settings", "passes"), [(HASHED, 2), (LISTED, 3)])
-def test_progress_counts_every_reading_of_every_shard(folder, data, settings, passes):
-    told = []
-    uqf.UQF(**settings).fit(folder, progress=told.append)
-    assert {one.total for one in told} == {passes * data.n_steps}
-    assert next(one.done for one in told if one.stage == "second pass") == (passes - 1) * data.n_steps
-    assert told[-1].done == told[-1].total
+def test_progress_counts_the_steps_of_every_pass_and_the_log_names_the_stages(
+    folder, data, caplog, settings, passes
+):
+    events = []
+    with caplog.at_level(logging.INFO, "uqf"):
+        uqf.UQF(**settings).fit(folder, progress=lambda *event: events.append(event))
+    stages = ["counting words", "first pass", "decomposition", "second pass"][3 - passes :]
+    assert list(dict.fromkeys(stage for stage, _, _ in events)) == stages
+    for stage in set(stages) - {"decomposition"}:
+        done = [(one, total) for name, one, total in events if name == stage]
+        assert done[0] == (0, data.n_steps) and done[-1] == (data.n_steps, data.n_steps)
+        assert len(done) == 1 + 11, "every shard is reported"
+    assert all(f"{stage}: " in caplog.text for stage in stages)
+    assert f"11 shards, {data.n_steps:,} steps" in caplog.text
 
 
 FOR_EVER = """

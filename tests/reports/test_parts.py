@@ -97,7 +97,7 @@ def test_the_frontier_ends_at_the_log_and_at_the_policy(study, report):
 
 def test_what_is_not_known_has_no_interval(report):
     for one in report.expectations.estimates:
-        if one.method in ("model", "cpsr"):
+        if one.method == "model":
             assert one.interval is None and one.told.startswith("not known from this log")
     advice = report.expectations.advice()
     assert "enough to tell" in advice or "episodes of this policy" in advice

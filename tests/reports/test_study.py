@@ -23,7 +23,7 @@ def test_a_learner_of_fit_is_judged_as_it_was_there(study, learner, log):
 def test_a_learner_that_this_log_taught_is_taught_again_by_half_of_it(log):
     learner = uqf.ContextQ(0.9).fit(log)
     stages = []
-    study = Study.of(learner, log, discount=None, seed=0, progress=lambda told: stages.append(told.stage))
+    study = Study.of(learner, log, discount=None, seed=0, progress=lambda stage, *_: stages.append(stage))
     assert study.policy is not learner.policy_ and study.discount == 0.9
     assert len(study.held_out) == len(study.taught) == len(log) // 2
     same = uqf.ContextQ(0.9).fit(study.taught).policy_

@@ -109,7 +109,7 @@ FORGERIES = {
     ),
     "beliefs of another alphabet": (
         {"which": "belief", "n_observations": 3},
-        "the header promises 3 actions, 3 observations",
+        "the header says 3 actions, 3 observations",
     ),
     "no actions": ({"n_actions": 0}, "n_actions = 0 is no positive number"),
     "true actions": ({"n_actions": True}, "n_actions = True is no positive number"),

@@ -81,3 +81,39 @@ def test_other_objects_are_not_saved(tmp_path):
     with pytest.raises(TypeError, match="policy is a dict"):
         uqf.save({}, tmp_path / "policy")
     assert not os.listdir(tmp_path)
+
+
+@pytest.mark.parametrize("length", [190, 200, 201, 255])
+@pytest.mark.parametrize("letter", ["a", "é"])
+def test_names_as_long_as_file_systems_take_are_saved(tmp_path, length, letter):
+    name = letter * ((length - 12) // len(letter.encode())) + ".safetensors"
+    name = "b" * (length - len(name.encode())) + name
+    assert len(name.encode()) == length
+    uqf.save(TABLE, tmp_path / name)
+    (tmp_path / f".{'x' * 16}").touch()
+    uqf.save(TABLE, tmp_path / name)
+    assert np.array_equal(uqf.load(tmp_path / name).probs, TABLE.probs)
+    assert len(os.listdir(tmp_path)) == 2, "nothing is left behind, and nobody else's file is removed"
+
+
+def test_names_of_other_kinds_of_files_are_refused(tmp_path):
+    data = uqf.rollout(uqf.make("tiger"), episodes=20, seed=0)
+    learner, statistics = uqf.ContextQ(0.9).fit(data), uqf.UQF(2, 0.9).partial_fit(data).statistics_
+    for suffix in (".onnx", ".csv", ".HTML", ".pomdp", ".parquet"):
+        for save in (learner.save, lambda path: uqf.save_statistics(statistics, path)):
+            with pytest.raises(ValueError, match=rf"x{suffix}'.* is a \.safetensors file"):
+                save(tmp_path / f"x{suffix}")
+    for suffix in (".safetensors", ".csv"):
+        with pytest.raises(ValueError, match=r"is a \.onnx file"):
+            learner.export_onnx(tmp_path / f"x{suffix}")
+        with pytest.raises(ValueError, match=r"is a \.pomdp file"):
+            uqf.save_pomdp(uqf.make("tiger"), tmp_path / f"x{suffix}")
+    assert not os.listdir(tmp_path)
+    for free in ("policy", "policy.v2", "policy.SafeTensors"):
+        learner.save(tmp_path / free)
+    assert len(os.listdir(tmp_path)) == 3
+
+
+def test_a_folder_that_does_not_exist_is_named(tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"there is no folder .*no/such"):
+        uqf.save(TABLE, tmp_path / "no" / "such" / "policy")

@@ -23,7 +23,7 @@ def test_exact_values(name):
     assert observable_optimum(env.tabular(), env.horizon, env.discount) == pytest.approx(optimum, abs=5e-5)
 
 
-@pytest.mark.parametrize("name", REFERENCE)
+@pytest.mark.parametrize("name", [*REFERENCE, "tiger"])
 def test_random_policy_in_simulation(name):
     env = uqf.make(name)
     score = uqf.estimate_return(env, None, episodes=40_000, seed=11)

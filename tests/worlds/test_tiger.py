@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 import uqf
-from dynamic_programming import observable_optimum, random_value
+from dynamic_programming import observable_optimum
 
 
 def test_the_arrays_are_the_textbook_ones():
@@ -17,14 +17,6 @@ def test_the_arrays_are_the_textbook_ones():
     assert np.allclose(np.sort(rewards[doors], -1), [[-100.0, 10.0]] * 2)
     assert np.allclose(rewards[doors].sum(0), -90.0), "the two doors are opposites"
     assert not pomdp.terminal.any()
-
-
-def test_random_policy_in_simulation():
-    env = uqf.make("tiger")
-    exact = random_value(env.tabular(), env.horizon, env.discount)
-    score = uqf.estimate_return(env, None, episodes=40_000, seed=3)
-    assert abs(score.mean - exact) <= 4 * score.stderr
-    assert np.all(score.lengths == 20)
 
 
 def test_seeing_the_tiger_wins_ten_a_step():

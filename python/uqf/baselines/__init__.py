@@ -40,5 +40,5 @@ from uqf.baselines.value_iteration import OneStepBelief as OneStepBelief
 from uqf.baselines.value_iteration import ValueIteration as ValueIteration
 from uqf.learn.memoryless import MemorylessQ as MemorylessQ
 from uqf.learn.memoryless import RandomPolicy as RandomPolicy
-from uqf.plans import BeliefModel as BeliefModel
-from uqf.plans import PlanPolicy as PlanPolicy
+from uqf.learn.plan.belief_model import BeliefModel as BeliefModel
+from uqf.learn.plan.plan_policy import PlanPolicy as PlanPolicy

@@ -11,7 +11,7 @@ from scipy.optimize import linprog
 from scipy.sparse import block_diag, csr_array, hstack, kron
 
 from uqf.errors import NumericalError
-from uqf.plans import BeliefModel, Floats
+from uqf.learn.plan.belief_model import BeliefModel, Floats
 
 #: Numbers in one block of successor beliefs; bounds the memory of a backup of many beliefs.
 BLOCK = 1 << 20
@@ -63,8 +63,7 @@ class AlphaVectors:
     def _backup(self, model: BeliefModel, beliefs: Floats) -> tuple[Floats, NDArray[np.int64]]:
         places, successors = model.successors(beliefs)
         values = successors @ self.vectors.T
-        following = model.summed(places, values.max(axis=1), len(beliefs))
-        actions = (beliefs @ model.rewards.T + model.discount * following).argmax(axis=1)
+        actions = model.ahead(beliefs, places, values.max(axis=1)).argmax(axis=1)
         best = np.zeros((len(beliefs), model.n_actions, model.n_observations), np.intp)
         best.flat[places] = values.argmax(axis=1)
         plans = np.empty_like(beliefs)
@@ -100,18 +99,18 @@ def useful(vectors: Floats) -> NDArray[np.intp]:
     """Rows of `vectors` (V, S) that are needed to attain max_v v·b at every belief b, in increasing order.
 
     Lark's method: a vector that no mixture of the kept ones dominates has a witness belief, and the best
-    vector at a witness is needed. All vectors in question are asked at once, each in a block of its own.
+    vector at a witness is needed. All vectors in question are tried at once, each in a block of its own.
     """
     open_rows = undominated(vectors)
     spread = float(np.ptp(vectors)) or 1.0
     kept = _best(vectors, open_rows, _probes(vectors.shape[1]))
     open_rows = np.setdiff1d(open_rows, kept)
     while len(open_rows):
-        asked = open_rows[:BATCH]
-        margins, witnesses = _witnesses(vectors[asked] / spread, vectors[kept] / spread)
+        candidates = open_rows[:BATCH]
+        margins, witnesses = _witnesses(vectors[candidates] / spread, vectors[kept] / spread)
         needed = margins > MARGIN
         kept = np.union1d(kept, _best(vectors, open_rows, witnesses[needed]))
-        open_rows = np.setdiff1d(open_rows, np.concatenate([asked[~needed], kept]))
+        open_rows = np.setdiff1d(open_rows, np.concatenate([candidates[~needed], kept]))
     return kept
 
 
@@ -136,13 +135,13 @@ def _best(vectors: Floats, rows: NDArray[np.intp], beliefs: Floats) -> NDArray[n
     return np.unique(rows[np.where(tied, ranks, -1).argmax(axis=1)])
 
 
-def _witnesses(asked: Floats, kept: Floats) -> tuple[Floats, Floats]:
-    """For each asked vector the greatest margin over all kept ones, and the belief where it has it.
+def _witnesses(candidates: Floats, kept: Floats) -> tuple[Floats, Floats]:
+    """For each candidate the greatest margin over all kept ones, and the belief where it has it.
 
     Maximises Σ d_i subject to d_i ≤ b_i·(v_i − w) for every kept w, each b_i in the simplex.
     """
-    count, states = asked.shape
-    shortfalls = block_diag([kept - vector for vector in asked], format="csr")
+    count, states = candidates.shape
+    shortfalls = block_diag([kept - vector for vector in candidates], format="csr")
     identity = csr_array(np.eye(count))
     margins = kron(identity, np.ones((len(kept), 1)), format="csr")
     masses = kron(identity, np.ones((1, states)), format="csr")

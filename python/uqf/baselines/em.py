@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
 from typing import NamedTuple
@@ -13,7 +12,7 @@ from sklearn.base import BaseEstimator
 
 from uqf import _core
 from uqf.baselines.psr import PSR
-from uqf.episodes.checks import probability
+from uqf.episodes.checks import positive, probability
 from uqf.episodes.trajectories import Trajectories
 from uqf.learn.learner import checked_data
 from uqf.learn.not_fitted import NotFittedError
@@ -86,8 +85,7 @@ class EM(BaseEstimator):  # type: ignore[misc]
         checked_data(data)
         discount = probability("discount", self.discount)
         for name in ("n_states", "iterations", "restarts"):
-            if operator.index(getattr(self, name)) < 1:
-                raise ValueError(f"{name} = {getattr(self, name)}: give at least 1")
+            positive(name, getattr(self, name))
         for name in ("tolerance", "pseudo_count"):
             if not getattr(self, name) >= 0.0:
                 raise ValueError(f"{name} = {getattr(self, name)}: give 0 or a positive number")

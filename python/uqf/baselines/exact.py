@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import operator
 from typing import Self
 
 import numpy as np
 
 from uqf.baselines.alpha_vectors import AlphaVectors, useful
 from uqf.baselines.pbvi import PBVI
+from uqf.baselines.value_iteration import checked_horizon
+from uqf.episodes.checks import positive
 from uqf.errors import NumericalError
-from uqf.plans import BeliefModel, Floats, PlanPolicy, infinite_horizon_model, tabular_model
+from uqf.learn.plan.belief_model import BeliefModel, Floats, infinite_horizon_model, tabular_model
+from uqf.learn.plan.plan_policy import PlanPolicy
 from uqf.worlds.environments import TabularPOMDP
 
 
@@ -44,15 +46,12 @@ class ExactValueIteration:
     def __init__(
         self, *, horizon: int | None = None, tolerance: float = 1e-3, max_vectors: int = 20_000
     ) -> None:
-        if horizon is not None and operator.index(horizon) < 1:
-            raise ValueError(f"horizon = {horizon}: give at least one step, or None for an endless future")
+        checked_horizon(horizon)
         if not tolerance > 0.0:
             raise ValueError(f"tolerance = {tolerance}: give a positive number")
-        if operator.index(max_vectors) < 1:
-            raise ValueError(f"max_vectors = {max_vectors}: give at least one")
         self.horizon = horizon
         self.tolerance = tolerance
-        self.max_vectors = max_vectors
+        self.max_vectors = positive("max_vectors", max_vectors)
 
     def solve(self, pomdp: TabularPOMDP) -> Self:
         """Computes the optimum of this model."""
@@ -72,7 +71,7 @@ class ExactValueIteration:
         self.policy_ = PlanPolicy(model, vectors, actions, stages=numbers, lookahead=True)
         self.plans_ = stages[-1]
         self.stages_ = horizon
-        self.lower_bound_ = self.upper_bound_ = float(self.plans_.values(model.start))
+        self.lower_bound_ = self.upper_bound_ = float(self.plans_.values(model.openings).sum())
         return self
 
     def _solve_endless(self, model: BeliefModel) -> Self:
@@ -89,7 +88,7 @@ class ExactValueIteration:
             if rise + fall <= self.tolerance:
                 break
         self.policy_ = PlanPolicy(model, self.plans_.vectors, self.plans_.actions, lookahead=True)
-        value = float(self.plans_.values(model.start))
+        value = float(self.plans_.values(model.openings).sum())
         self.lower_bound_, self.upper_bound_ = value - fall, value + rise
         return self
 

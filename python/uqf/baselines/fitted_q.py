@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
 from typing import Literal, TypeAlias
 
@@ -12,14 +10,14 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 
 from uqf import _core
-from uqf.baselines import regressors
+from uqf.baselines.forests import ExtraTrees, constant, joined
 from uqf.baselines.psr import PSR
 from uqf.episodes.checks import positive, probability
 from uqf.episodes.sums import best_next, cut_before
 from uqf.episodes.trajectories import Trajectories
 from uqf.learn.learner import Learner, checked_data
 from uqf.policies.policy import AutomatonPolicy, ForestPolicy
-from uqf.reading.progress import Progress, Reporter
+from uqf.reading.progress import Callback, Reporter
 
 Floats = NDArray[np.float64]
 
@@ -65,7 +63,7 @@ Representation: TypeAlias = Learner | Window | PSR | AutomatonPolicy
 
 @dataclass(eq=False, repr=False)
 class FittedQ(Learner):
-    """Repeats the regression of r + discount · max Q(next state, ·) on a fixed log, one regressor per action.
+    """Repeats the regression of r + discount · max Q(next state, ·) on a fixed log, one forest per action.
 
     Parameters
     ----------
@@ -75,12 +73,9 @@ class FittedQ(Learner):
     iterations : int
         Rounds; the first fits the rewards alone.
     discount : float in [0, 1]
-    regressor : "extra-trees", "linear" or "gradient-boosting"
     trees, random_splits, leaf : int
-        Trees of an ensemble, features tried at each split, fewest samples of a leaf. The defaults are those
+        Trees of a forest, features tried at each split, fewest samples of a leaf. The defaults are those
         of Hamilton, Fard & Pineau (2014).
-    ridge : float
-        Penalty of "linear", relative to the mean variance of a feature.
     bootstrap_truncated : bool
         Whether the value of the last state counts where an episode was truncated.
     temperature : float
@@ -89,8 +84,8 @@ class FittedQ(Learner):
     Notes
     -----
     The maximum is over the predicted values whatever their sign. Values are kept inside what the rewards of
-    the log allow (with discount below 1), or a linear Q could grow without end. An action that the log lacks
-    is given the lowest target: nothing speaks for it.
+    the log allow (with discount below 1). An action that the log lacks is given the lowest target: nothing speaks for
+    it.
 
     Attributes
     ----------
@@ -111,32 +106,31 @@ class FittedQ(Learner):
     _: KW_ONLY
     iterations: int = 50
     discount: float = 0.99
-    regressor: Literal["extra-trees", "linear", "gradient-boosting"] = "extra-trees"
     trees: int = 30
     random_splits: int = 3
     leaf: int = 5
-    ridge: float = 1e-6
     bootstrap_truncated: bool = True
     temperature: float = 0.0
     seed: int = 0
     threads: int | None = None
 
-    def _learn(self, data: Trajectories, progress: Callable[[Progress], object] | None) -> None:
+    def _learn(self, data: Trajectories, progress: Callback | None) -> None:
         discount = probability("discount", self.discount)
         for name in ("iterations", "trees", "random_splits", "leaf"):
-            positive(name, operator.index(getattr(self, name)))
+            positive(name, getattr(self, name))
         self.representation_, self.features_ = fitted_features(self.representation, data)
         before = cut_before(data)
         # Features of all cuts are computed once: a cut is the end of one step and the beginning of the next.
         states = self.features_.along(data, threads=self.threads)
         steps = [np.flatnonzero(data.actions == action) for action in range(data.n_actions)]
         taken = [action for action, chosen in enumerate(steps) if len(chosen)]
-        regression = self._regression([states[before[steps[action]]] for action in taken])
+        inputs = [np.ascontiguousarray(states[before[steps[action]]], np.float32) for action in taken]
+        forest = ExtraTrees(inputs, self.trees, self.random_splits, self.leaf, self.seed, self.threads)
         lowest, highest = value_range(data, discount)
         targets: Floats = data.rewards
         changes = []
-        reporter = Reporter(progress, self.iterations, unit=1.0)
-        reporter.enter("rounds", f"{self.iterations} of fitted-Q", self.iterations)
+        reporter = Reporter(progress)
+        reporter.enter("rounds", self.iterations)
         policy: ForestPolicy | None = None
         for iteration in range(self.iterations):
             if policy is not None:
@@ -144,28 +138,15 @@ class FittedQ(Learner):
                 previous = targets
                 targets = best_next(data, values, discount, truncated=self.bootstrap_truncated)
                 changes.append(float(np.sqrt(np.mean((targets - previous) ** 2))))
-            fitted = regression([targets[steps[action]] for action in taken], iteration)
-            forests = [regressors.linear(float(targets.min()), np.zeros(states.shape[1])) for _ in steps]
-            for action, forest in zip(taken, fitted, strict=True):
-                forests[action] = forest
-            joined = regressors.joined(forests)
-            policy = ForestPolicy(**self.features_.parts(), **joined, temperature=self.temperature)
+            forests = [constant(float(targets.min()), states.shape[1]) for _ in steps]
+            grown = forest.grown([targets[steps[action]] for action in taken], iteration)
+            for action, one in zip(taken, grown, strict=True):
+                forests[action] = one
+            policy = ForestPolicy(**self.features_.parts(), **joined(forests), temperature=self.temperature)
             self.policy_ = policy
-            reporter.reach((iteration + 1) / self.iterations)
+            reporter.reach(iteration + 1)
         self.changes_ = np.array(changes)
         self.diagnostics_ = {"learner": "FittedQ", "iterations": self.iterations, "notes": []}
-
-    def _regression(self, inputs: list[regressors.Features]) -> regressors.Regression:
-        settings = regressors.TreeSettings(self.trees, self.random_splits, self.leaf, self.seed, self.threads)
-        if self.regressor == "extra-trees":
-            return regressors.extra_trees(inputs, settings)
-        if self.regressor == "gradient-boosting":
-            return regressors.gradient_boosting(inputs, settings)
-        if self.regressor == "linear":
-            return regressors.ridge_regression(inputs, self.ridge)
-        raise ValueError(
-            f"regressor = {self.regressor!r}: choose 'extra-trees', 'linear' or 'gradient-boosting'"
-        )
 
 
 def value_range(data: Trajectories, discount: float) -> tuple[float, float]:
@@ -180,7 +161,7 @@ def value_range(data: Trajectories, discount: float) -> tuple[float, float]:
 def fitted_features(
     representation: Representation | None, data: Trajectories
 ) -> tuple[Representation, _core.Features]:
-    """The representation, taught if it is a learner, and its compiled features."""
+    """The representation, fitted if it is a learner, and its compiled features."""
     if isinstance(representation, PSR):
         return representation, representation.features
     if isinstance(representation, AutomatonPolicy):

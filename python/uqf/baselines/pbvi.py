@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import operator
 import time
 from dataclasses import KW_ONLY, dataclass
-from typing import Literal, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,27 +12,36 @@ from numpy.typing import NDArray
 from uqf.baselines.alpha_vectors import AlphaVectors
 from uqf.baselines.sawtooth import Sawtooth
 from uqf.baselines.value_iteration import blind_values, informed_values
-from uqf.plans import BeliefModel, Floats, PlanPolicy, infinite_horizon_model
+from uqf.episodes.checks import positive
+from uqf.learn.plan.belief_model import BeliefModel, Floats, infinite_horizon_model
+from uqf.learn.plan.plan_policy import PlanPolicy
 from uqf.reading.parallel import single_blas
 from uqf.worlds.environments import TabularPOMDP
 
-#: Improvements below this part of the tolerance are not worth remembering.
-SLACK = 0.001
 
-#: A state less probable than this is left out of a belief.
-NEGLIGIBLE = 1e-10
+@dataclass(frozen=True)
+class SearchSettings:
+    """What `PBVI` does not ask its users.
 
-#: When there are so many times as many plans as after the last pruning, those that are best at no point are left out.
-GROWTH = 1.5
-MIN_PLANS = 200
+    slack : improvements below this part of the tolerance are not worth remembering
+    negligible : a state less probable than this is left out of a belief
+    growth, min_plans : when there are `growth` times as many plans as after the last pruning, and `min_plans` at least,
+        those that are best at no point are left out
+    followed, straying : steps of a walk by the lower bound, and the share of them that is left to chance; without any
+        it was caught in a worse plan on one seed of four (tag-avoid)
+    ambition, depth, max_depth : a trial looks, `depth` steps deep at most, for a belief that keeps the gap above the
+        part `ambition` of itself; both widen, up to `max_depth`, where a trial changed nothing
+    """
 
-#: Steps of a walk that does what the lower bound advises, but for this share of them: without any chance it was caught
-#: in a worse plan on one seed of four (tag-avoid).
-FOLLOWED = 30
-STRAYING = 0.1
-
-#: Longest walk of a trial.
-MAX_DEPTH = 10_000
+    slack: float = 1e-3
+    negligible: float = 1e-10
+    growth: float = 1.5
+    min_plans: int = 200
+    followed: int = 30
+    straying: float = 0.1
+    ambition: float = 0.9
+    depth: int = 50
+    max_depth: int = 10_000
 
 
 @dataclass
@@ -53,15 +61,11 @@ class Point:
 class PBVI:
     """Point-based value iteration (Pineau, Gordon & Thrun 2003) with heuristic search (Smith & Simmons 2005).
 
-    The lower bound is a set of plans that begins with the blind policies; the upper bound a sawtooth over
-    the fast informed bound. Both are backed up at beliefs that can be reached from the start, chosen by
-
-    * ``expansion="trials"``: walks that follow the action of the highest upper bound and the observation
-      that contributes most to the gap at the start, backed up from their end (HSVI). After each the plans that were
-      found are followed for a while, and the lower bound is backed up where they lead; now and then plans that are
-      best at no point are left out;
-    * ``expansion="farthest"``: for each belief the successor farthest (L1) from all beliefs kept so far,
-      which doubles their number, then sweeps over all of them (PBVI as published).
+    The lower bound is a set of plans that begins with the blind policies; the upper bound a sawtooth over the fast
+    informed bound. Both are backed up at beliefs that can be reached from the start: a walk follows the action of the
+    highest upper bound and the observation that contributes most to the gap at the start, and is backed up from its end
+    (HSVI). After each the plans so far are followed for a while, and the lower bound is backed up where they lead; now
+    and then plans that are best at no point are left out.
 
     Parameters
     ----------
@@ -71,7 +75,7 @@ class PBVI:
         Stops at the end of the iteration that passes this time. Trap: results then depend on the machine;
         for reproducible ones set `iterations` and leave time to spare.
     iterations : int
-        Most trials or expansions.
+        Most trials.
     lookahead : bool
         How `policy_` chooses; see `PlanPolicy`.
 
@@ -92,19 +96,14 @@ class PBVI:
     tolerance: float = 1e-3
     seconds: float = 60.0
     iterations: int = 10_000
-    expansion: Literal["trials", "farthest"] = "trials"
     lookahead: bool = True
     seed: int = 0
 
     def __post_init__(self) -> None:
-        if not self.tolerance > 0.0:
-            raise ValueError(f"tolerance = {self.tolerance}: give a positive number")
-        if not self.seconds > 0.0:
-            raise ValueError(f"seconds = {self.seconds}: give a positive number")
-        if operator.index(self.iterations) < 1:
-            raise ValueError(f"iterations = {self.iterations}: give at least one")
-        if self.expansion not in ("trials", "farthest"):
-            raise ValueError(f"expansion = {self.expansion!r}: choose 'trials' or 'farthest'")
+        for name in ("tolerance", "seconds"):
+            if not getattr(self, name) > 0.0:
+                raise ValueError(f"{name} = {getattr(self, name)}: give a positive number")
+        positive("iterations", self.iterations)
 
     def solve(self, pomdp: TabularPOMDP) -> Self:
         """Plans for this model until one of the limits is met."""
@@ -116,10 +115,9 @@ class PBVI:
         began = time.perf_counter()
         model = BeliefModel(infinite_horizon_model(pomdp, "PBVI"))
         search = Search(model, self.tolerance, np.random.default_rng(self.seed))
-        step = search.trial if self.expansion == "trials" else search.expand
         self.stopped_ = "iterations"
         for iteration in range(1, self.iterations + 1):
-            step()
+            search.trial()
             self.iterations_ = iteration
             if search.gap <= self.tolerance:
                 self.stopped_ = "tolerance"
@@ -127,9 +125,8 @@ class PBVI:
             if time.perf_counter() - began > self.seconds:
                 self.stopped_ = "seconds"
                 break
-        self.plans_ = search.plans
-        self.points_ = np.array([point.belief for point in search.points.values()])
-        plans = search.plans
+        self.plans_ = plans = search.plans
+        self.points_ = search.beliefs()
         self.policy_ = PlanPolicy(model, plans.vectors, plans.actions, lookahead=self.lookahead)
         self.lower_bound_ = search.lower
         self.upper_bound_ = search.upper
@@ -140,33 +137,45 @@ class PBVI:
 class Search:
     """The state of one run: the two bounds and the points where they were backed up."""
 
-    def __init__(self, model: BeliefModel, tolerance: float, rng: np.random.Generator) -> None:
-        self.model = model
-        self.tolerance = tolerance
-        self.rng = rng
+    def __init__(
+        self,
+        model: BeliefModel,
+        tolerance: float,
+        rng: np.random.Generator,
+        settings: SearchSettings | None = None,
+    ) -> None:
+        self.model, self.tolerance, self.rng = model, tolerance, rng
+        self.settings = SearchSettings() if settings is None else settings
         self.plans = AlphaVectors(blind_values(model), np.arange(model.n_actions))
         self.sawtooth = Sawtooth(informed_values(model, 1e-2 * tolerance, max_iterations=10_000))
-        # A trial looks, this deep at most, for a belief that keeps the gap above this part of itself.
-        self.ambition, self.depth = 0.9, 50
+        self.ambition, self.depth = self.settings.ambition, self.settings.depth
         self.points: dict[bytes, Point] = {}
-        self._kept = MIN_PLANS
-        self.root = self.point(model.start)
-        self.refine(self.root)
+        self._kept = self.settings.min_plans
+        self.shares: Floats = model.openings.sum(axis=1)
+        self.roots = [self.point(belief / belief.sum()) for belief in model.openings]
+        for root in self.roots:
+            self.refine(root)
 
     @property
     def lower(self) -> float:
         """Lower bound at the start."""
-        return float(self.plans.values(self.root.belief))
+        return float(self.plans.values(np.array([root.belief for root in self.roots])) @ self.shares)
 
     @property
     def upper(self) -> float:
         """Upper bound at the start."""
-        return self.root.value
+        return float(np.array([root.value for root in self.roots]) @ self.shares)
 
     @property
     def gap(self) -> float:
         """Upper minus lower bound at the start."""
         return self.upper - self.lower
+
+    def widest(self) -> Point:
+        """The belief before the first action, of those that what is shown first may lead to, with most of the gap."""
+        lower = self.plans.values(np.array([root.belief for root in self.roots]))
+        gaps = self.shares * (np.array([root.value for root in self.roots]) - lower)
+        return self.roots[int(gaps.argmax())]
 
     def point(self, belief: Floats) -> Point:
         """The point at this belief, new if it was never met.
@@ -174,7 +183,7 @@ class Search:
         Negligible entries are left out. They cannot tell points apart, but the bound at a point says little about a
         belief that lacks one of its entries, and would never apply where a search comes back to it.
         """
-        belief = np.where(belief < NEGLIGIBLE, 0.0, belief)
+        belief = np.where(belief < self.settings.negligible, 0.0, belief)
         belief /= belief.sum()
         key = np.round(belief, 10).tobytes()
         if key not in self.points:
@@ -187,15 +196,14 @@ class Search:
         if point.seen < self.sawtooth.count:
             point.upper = self.sawtooth.values(point.successors, point.upper, since=point.seen)
             point.seen = self.sawtooth.count
-        following = self.model.summed(point.places, point.upper)[0]
-        return np.asarray(self.model.rewards @ point.belief + self.model.discount * following)
+        return self.model.ahead(point.belief, point.places, point.upper)
 
     def refine(self, point: Point) -> None:
         """Backs up the upper bound at a point."""
         value = float(self.upper_q_values(point).max())
         if point.number is None:
             point.value = float(self.sawtooth.values(point.belief[np.newaxis])[0])
-        if value < point.value - SLACK * self.tolerance:
+        if value < point.value - self.settings.slack * self.tolerance:
             if point.number is not None:
                 self.sawtooth.forget(point.number)
             point.number = self.sawtooth.add(point.belief, value)
@@ -203,9 +211,9 @@ class Search:
 
     def trial(self) -> None:
         """One walk from the start to where the bounds are close, and backups on the way back."""
-        path = [self.root]
+        path = [self.widest()]
         plans, count = self.plans, self.sawtooth.count
-        goal = self.ambition * self.gap
+        goal = self.ambition * (path[0].value - float(self.plans.values(path[0].belief)))
         discount = max(self.model.discount, 1e-9)
         while len(path) < self.depth:
             goal /= discount
@@ -220,14 +228,13 @@ class Search:
                 break
             path.append(self.point(successors[seen] / successors[seen].sum()))
         for point in reversed(path):
-            self.improve(point.belief[np.newaxis])
+            self.improve(point)
             self.refine(point)
         self.follow()
-        if (
-            self.plans is plans and self.sawtooth.count == count
-        ):  # the next trial would be the same: look farther
+        if self.plans is plans and self.sawtooth.count == count:
+            # The next trial would be the same: look farther.
             self.ambition *= 0.9
-            self.depth = min(2 * self.depth, MAX_DEPTH)
+            self.depth = min(2 * self.depth, self.settings.max_depth)
 
     def follow(self) -> None:
         """A walk by the best plans, now and then by chance, and backups of the lower bound on the way back.
@@ -235,12 +242,11 @@ class Search:
         Walks by the upper bound go where something may be better than it is known to be. What the plans at hand earn
         is decided elsewhere: where they lead.
         """
-        path = [self.root]
-        while len(path) < FOLLOWED:
+        path = [self.widest()]
+        while len(path) < self.settings.followed:
             point = path[-1]
-            following = self.model.summed(point.places, self.plans.values(point.successors))[0]
-            values = self.model.rewards @ point.belief + self.model.discount * following
-            strays = self.rng.random() < STRAYING
+            values = self.model.ahead(point.belief, point.places, self.plans.values(point.successors))
+            strays = self.rng.random() < self.settings.straying
             action = self.rng.integers(self.model.n_actions) if strays else values.argmax()
             successors = self.after(point, int(action))[1]
             if not len(successors):
@@ -249,43 +255,22 @@ class Search:
             seen = self.rng.choice(len(weights), p=weights / weights.sum())
             path.append(self.point(successors[seen] / weights[seen]))
         for point in reversed(path):
-            self.improve(point.belief[np.newaxis])
+            self.improve(point)
 
     def after(self, point: Point, action: int) -> tuple[NDArray[np.intp], Floats]:
         """(rows of the point's successors that an action may lead to, these rows)."""
         rows = np.flatnonzero(point.places // self.model.n_observations == action)
         return rows, point.successors[rows]
 
-    def improve(self, beliefs: Floats) -> None:
-        """Backs up the lower bound at beliefs (N, S), keeping plans that help there."""
-        found = self.plans.backup(self.model, beliefs)
-        if np.any(found.values(beliefs) > self.plans.values(beliefs) + 1e-4 * self.tolerance):
-            self.plans = self.plans.merged(found)
-            if len(self.plans.actions) > GROWTH * self._kept:
-                self.plans = self.plans.best_at(np.array([point.belief for point in self.points.values()]))
-                self._kept = max(len(self.plans.actions), MIN_PLANS)
+    def beliefs(self) -> Floats:
+        """Those of all points, (N, S)."""
+        return np.array([point.belief for point in self.points.values()])
 
-    def expand(self) -> None:
-        """Doubles the points by farthest successors, then sweeps until the lower bound hardly rises."""
-        kept = np.array([point.belief for point in self.points.values()])
-        for point in list(self.points.values()):
-            actions, weights = point.places // self.model.n_observations, point.successors.sum(axis=1)
-            drawn = []
-            for action in np.unique(actions):
-                mine = np.flatnonzero(actions == action)
-                drawn.append(self.rng.choice(mine, p=weights[mine] / weights[mine].sum()))
-            if not drawn:
-                continue
-            beliefs = point.successors[drawn]
-            beliefs = beliefs / beliefs.sum(axis=1, keepdims=True)
-            distances = np.abs(beliefs[:, np.newaxis] - kept).sum(axis=2).min(axis=1)
-            if distances.max() > 1e-6:
-                self.point(beliefs[distances.argmax()])
-                kept = np.concatenate([kept, beliefs[[distances.argmax()]]])
-        for _ in range(20):
-            before = self.plans.values(kept)
-            self.improve(kept)
-            for point in reversed(list(self.points.values())):
-                self.refine(point)
-            if np.all(self.plans.values(kept) - before <= self.tolerance * (1.0 - self.model.discount)):
-                break
+    def improve(self, point: Point) -> None:
+        """Backs up the lower bound at a point; a plan that helps there is kept."""
+        plan = self.plans.backup(self.model, point.belief[np.newaxis])
+        if plan.values(point.belief) > self.plans.values(point.belief) + 1e-4 * self.tolerance:
+            self.plans = self.plans.merged(plan)
+            if len(self.plans.actions) > self.settings.growth * self._kept:
+                self.plans = self.plans.best_at(self.beliefs())
+                self._kept = max(len(self.plans.actions), self.settings.min_plans)

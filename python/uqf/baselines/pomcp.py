@@ -13,7 +13,7 @@ from uqf.worlds.environments import Environment
 class POMCP(_core.Pomcp):
     """Plans at every step by simulating the environment: particles for the belief, UCT for the search.
 
-    It learns nothing from data and is told the true simulator: a reference for learners, not a rival on equal
+    It learns nothing from data and is given the true simulator: a reference for learners, not a rival on equal
     terms. `uqf.rollout` and `uqf.estimate_return` play its episodes in parallel; every episode's search has
     its own random numbers, so results have the same bits with any number of threads.
 

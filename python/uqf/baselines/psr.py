@@ -26,7 +26,7 @@ class PSR:
     A symbol never seen in the data keeps the state. If the denominator vanishes (below 1e-9 of the state's
     size), turns negative or is no number, the state restarts from the average state `anchor` and takes in the
     symbol, or is the average state itself. Learned operators give slightly negative probabilities:
-    predictions are clipped at zero and renormalised unless `raw` is asked for; if nothing is left above
+    predictions are clipped at zero and renormalised unless `raw` is given; if nothing is left above
     zero they are uniform.
 
     Parameters

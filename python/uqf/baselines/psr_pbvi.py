@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
@@ -12,6 +11,7 @@ from sklearn.base import clone
 from uqf.baselines.fitted_q import value_range
 from uqf.baselines.psr import PSR, Floats
 from uqf.baselines.tpsr import TPSR, linear_values
+from uqf.episodes.checks import positive
 from uqf.episodes.trajectories import Trajectories
 from uqf.learn.learner import Learner
 from uqf.reading.progress import Callback
@@ -26,7 +26,7 @@ class PSRPBVI(Learner):
 
     Parameters
     ----------
-    model : `TPSR`, `CPSR` (a clone is taught), a `PSR`, or None for ``TPSR()``
+    model : `TPSR`, `CPSR` (a clone is fitted), a `PSR`, or None for ``TPSR()``
     discount : float in [0, 1)
     points : int
         Most states to plan for, drawn from those of the data.
@@ -39,7 +39,7 @@ class PSRPBVI(Learner):
     -----
     Trap: operators hold P(a, o | h). They are divided by the share of each action in the data, which is right
     only if the policy that collected them did not look at the history. A learned model is not a
-    probability model: plans that promise more (or less) than the rewards of the log allow are not believed,
+    probability model: plans worth more (or less) than the rewards of the log allow are not believed,
     and errors grow with every step planned ahead, so a lower discount than the world's often acts better.
     The end of a recording looks like the end of the world (see `TPSR`), which shortens plans a little more.
 
@@ -47,7 +47,7 @@ class PSRPBVI(Learner):
     ----------
     policy_, diagnostics_ : acts by the best plan at the state
     psr_, rewards_ (A, k), vectors_ (V, k), actions_ (V,), points_ (N, k)
-    values_ : (N,) value of each point; disbelieved_ : how many backups promised the impossible
+    values_ : (N,) value of each point; disbelieved_ : how many backups were worth more or less than rewards allow
 
     Examples
     --------
@@ -72,9 +72,8 @@ class PSRPBVI(Learner):
                 f"discount = {self.discount}: planning for an endless future needs one in [0, 1)"
             )
         for name in ("points", "iterations"):
-            if operator.index(getattr(self, name)) < 1:
-                raise ValueError(f"{name} = {getattr(self, name)}: give at least 1")
-        self.psr_ = self.model if isinstance(self.model, PSR) else _taught(self.model, data)
+            positive(name, getattr(self, name))
+        self.psr_ = self.model if isinstance(self.model, PSR) else _fitted_psr(self.model, data)
         states = self.psr_.states(data)
         self.rewards_ = linear_values(self.psr_, states, data, data.rewards, self.ridge)
         rng = np.random.default_rng(self.seed)
@@ -100,18 +99,18 @@ class PSRPBVI(Learner):
         self.disbelieved_ = 0
         for _ in range(self.iterations):
             plans, firsts = backups(self.points_, np.unique(vectors, axis=0))
-            promised = (plans * self.points_).sum(axis=1)
-            believed = (promised >= lowest - 1e-9) & (promised <= highest + 1e-9)
+            worth = (plans * self.points_).sum(axis=1)
+            believed = (worth >= lowest - 1e-9) & (worth <= highest + 1e-9)
             self.disbelieved_ += int((~believed).sum())
             # A point keeps its plan unless a believable one is better there.
-            better = believed & (promised > values)
-            vectors[better], actions[better], values[better] = plans[better], firsts[better], promised[better]
+            better = believed & (worth > values)
+            vectors[better], actions[better], values[better] = plans[better], firsts[better], worth[better]
             if not better.any():
                 break
         self.vectors_, self.actions_, self.values_ = vectors, actions, values
 
 
-def _taught(model: Learner | None, data: Trajectories) -> PSR:
+def _fitted_psr(model: Learner | None, data: Trajectories) -> PSR:
     learner = TPSR() if model is None else model
     if not callable(getattr(learner, "fit", None)):
         raise TypeError(f"model is a {type(learner).__name__}: give TPSR(…), CPSR(…) or a PSR")

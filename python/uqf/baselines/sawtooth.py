@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from uqf.plans import Floats
+from uqf.learn.plan.belief_model import Floats
 
 #: Pairs of belief and point compared at a time; bounds the memory.
 BLOCK = 1 << 20

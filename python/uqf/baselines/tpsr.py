@@ -38,7 +38,7 @@ class SpectralPSR(Learner):
         discount = probability("discount", self.discount)
         if not self.ridge >= 0.0:
             raise ValueError(f"ridge = {self.ridge}: give 0 or a positive number")
-        reader = Reader(data, work=lambda steps: 2 * steps, threads=self.threads, progress=progress)
+        reader = Reader(data, threads=self.threads, progress=progress)
         state, _ = learn_state(reader, Basis.of(self), Target("probability"), self.rank)
         self.wfa_ = state.wfa()
         self.singular_values_ = state.decomposition.spectrum

@@ -7,8 +7,18 @@ from typing import Self
 
 import numpy as np
 
-from uqf.plans import BeliefModel, Floats, PlanPolicy, infinite_horizon_model, tabular_model
+from uqf.episodes.checks import positive
+from uqf.learn.plan.belief_model import BeliefModel, Floats, infinite_horizon_model, tabular_model
+from uqf.learn.plan.plan_policy import PlanPolicy
+from uqf.learn.plan.values import optimal_values, policy_values
 from uqf.worlds.environments import TabularPOMDP
+
+
+def checked_horizon(horizon: int | None) -> int | None:
+    """A number of steps that count, or None for all of them."""
+    if horizon is not None and operator.index(horizon) < 1:
+        raise ValueError(f"horizon = {horizon}: give at least one step, or None for an endless future")
+    return horizon
 
 
 def backup(model: BeliefModel, values: Floats) -> Floats:
@@ -16,32 +26,15 @@ def backup(model: BeliefModel, values: Floats) -> Floats:
     return model.rewards + model.discount * (model.transitions @ values)
 
 
-def evaluate(model: BeliefModel, choice: Floats) -> Floats:
-    """Exact endless values (S,) of choosing actions by `choice` (A, S), probabilities per state."""
-    transitions = np.einsum("as,ast->st", choice, model.transitions)
-    rewards = np.einsum("as,as->s", choice, model.rewards)
-    return np.linalg.solve(np.eye(model.n_states) - model.discount * transitions, rewards)
-
-
 def blind_values(model: BeliefModel) -> Floats:
     """Exact values (A, S) of repeating one action for ever: what needs no observation is a lower bound."""
-    systems = np.eye(model.n_states) - model.discount * model.transitions
-    return np.asarray(np.linalg.solve(systems, model.rewards[..., np.newaxis])[..., 0], np.float64)
+    pairs = zip(model.transitions, model.rewards, strict=True)
+    return np.stack([policy_values(*pair, model.discount) for pair in pairs])
 
 
 def observable_values(model: BeliefModel) -> Floats:
-    """Best endless values (S,) when the state is seen.
-
-    Value iteration whose every sweep is followed by an exact evaluation of its greedy choice (policy
-    iteration): plain sweeps would need about 10/(1 - discount) of them, this a handful at any discount.
-    """
-    values = blind_values(model).max(axis=0)
-    while True:
-        table = backup(model, values)
-        improved = evaluate(model, np.eye(model.n_actions)[table.argmax(axis=0)].T)
-        if np.all(improved <= values + 1e-12 * (1.0 + np.abs(values))):
-            return np.asarray(np.maximum(values, improved))
-        values = np.maximum(values, improved)
+    """Best endless values (A, S) when the state is seen from the next step on: those of QMDP."""
+    return optimal_values(model.rewards, model.transitions, model.discount)
 
 
 def informed_backup(model: BeliefModel, table: Floats) -> Floats:
@@ -57,7 +50,7 @@ def informed_values(model: BeliefModel, tolerance: float, max_iterations: int) -
 
     Sweeps start from QMDP's values and only descend: stopping early leaves a looser bound, not a wrong one.
     """
-    table = backup(model, observable_values(model))
+    table = observable_values(model)
     for _ in range(max_iterations):
         lower = np.minimum(table, informed_backup(model, table))
         change = float((table - lower).max())
@@ -65,6 +58,11 @@ def informed_values(model: BeliefModel, tolerance: float, max_iterations: int) -
         if change <= tolerance * (1.0 - model.discount):
             break
     return table
+
+
+def best_at_start(model: BeliefModel, plans: Floats) -> float:
+    """Value before an episode of taking, after what is shown first, the best of plans (V, S)."""
+    return float((model.openings @ plans.T).max(axis=1).sum())
 
 
 class ValueIteration:
@@ -86,15 +84,13 @@ class ValueIteration:
     """
 
     def __init__(self, *, horizon: int | None = None) -> None:
-        if horizon is not None and operator.index(horizon) < 1:
-            raise ValueError(f"horizon = {horizon}: give at least one step, or None for an endless future")
-        self.horizon = horizon
+        self.horizon = checked_horizon(horizon)
 
     def solve(self, pomdp: TabularPOMDP) -> Self:
         """Computes the values of this model."""
         if self.horizon is None:
             model = BeliefModel(infinite_horizon_model(pomdp, "ValueIteration without a horizon"))
-            self.q_values_ = backup(model, observable_values(model))
+            self.q_values_ = observable_values(model)
         else:
             model = BeliefModel(tabular_model(pomdp))
             values = np.zeros(model.n_states)
@@ -123,11 +119,11 @@ class OneStepBelief:
     def solve(self, pomdp: TabularPOMDP) -> Self:
         """Computes the policy of this model."""
         model = BeliefModel(infinite_horizon_model(pomdp, "OneStepBelief"))
-        uniform = np.full((model.n_actions, model.n_states), 1.0 / model.n_actions)
-        table = backup(model, evaluate(model, uniform))
+        uniform = policy_values(model.transitions.mean(axis=0), model.rewards.mean(axis=0), model.discount)
+        table = backup(model, uniform)
         self.policy_ = PlanPolicy(model, table, np.arange(model.n_actions))
-        self.lower_bound_ = float((table @ model.start).max())
-        self.upper_bound_ = float(model.start @ observable_values(model))
+        self.lower_bound_ = best_at_start(model, table)
+        self.upper_bound_ = float(model.start @ observable_values(model).max(axis=0))
         return self
 
 
@@ -146,15 +142,15 @@ class QMDP:
     """
 
     def _table(self, model: BeliefModel) -> Floats:
-        return backup(model, observable_values(model))
+        return observable_values(model)
 
     def solve(self, pomdp: TabularPOMDP) -> Self:
         """Computes the policy and the bounds of this model."""
         model = BeliefModel(infinite_horizon_model(pomdp, type(self).__name__))
         table = self._table(model)
         self.policy_ = PlanPolicy(model, table, np.arange(model.n_actions))
-        self.lower_bound_ = float((blind_values(model) @ model.start).max())
-        self.upper_bound_ = float((table @ model.start).max())
+        self.lower_bound_ = best_at_start(model, blind_values(model))
+        self.upper_bound_ = best_at_start(model, table)
         return self
 
 
@@ -177,10 +173,8 @@ class FIB(QMDP):
     def __init__(self, *, tolerance: float = 1e-6, max_iterations: int = 100_000) -> None:
         if not tolerance > 0.0:
             raise ValueError(f"tolerance = {tolerance}: give a positive number")
-        if operator.index(max_iterations) < 1:
-            raise ValueError(f"max_iterations = {max_iterations}: give at least one")
         self.tolerance = tolerance
-        self.max_iterations = max_iterations
+        self.max_iterations = positive("max_iterations", max_iterations)
 
     def _table(self, model: BeliefModel) -> Floats:
         return informed_values(model, self.tolerance, self.max_iterations)

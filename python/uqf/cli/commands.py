@@ -1,53 +1,37 @@
-"""The command line: ``uqf --help``."""
+"""The command line: ``uqf --help``. Commands load what they need when they run, so that help is quick."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 
 import uqf
-from uqf.cli import compare, experiments
-from uqf.cli.entry import INTERRUPTED
-from uqf.cli.logs import inspect_log, read_for
+from uqf.cli import paper
+from uqf.cli.compare import compare
 from uqf.cli.options import (
+    DISCOUNT,
     ActionBins,
     AsJson,
     Clean,
     Columns,
     Discount,
+    PolicyDiscount,
     Seed,
+    check_outputs,
+    discount_of,
     fitting,
     log_columns,
     named_world,
+    world_names,
 )
-from uqf.cli.summary import data_report, estimate_report, fit_report, judged, policy_report
-from uqf.cli.tables import show
-from uqf.cli.terminal import (
-    REFUSALS,
-    about,
-    explain,
-    fit_progress,
-    plain_table,
-    progress_bar,
-    stages,
-    stoppable,
-)
-from uqf.cli.watch import as_record
-from uqf.cli.watch import show as show_episode
-from uqf.evaluate import estimate_return
-from uqf.frames import play
-from uqf.ope import METHODS
-from uqf.reading.shards import Data
-from uqf.reports.report import Report
-from uqf.reports.study import Study
-from uqf.reports.writing import check_folder
-from uqf.storage.tensors import begins_as_tensors
-from uqf.types import Record
-from uqf.worlds.named import environments, make
+from uqf.cli.terminal import REFUSALS, about, explain, plain_table, progress_line, stoppable
+
+if TYPE_CHECKING:
+    from uqf.learn.learner import Learner
+    from uqf.types import Record
 
 app = typer.Typer(
     help="""Policies for partially observed systems from logged episodes.
@@ -69,12 +53,13 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
-experiments.register(app)
-compare.register(app)
+app.command()(paper.demo)
+app.command()(paper.reproduce)
+app.command()(compare)
 
 
-def _tell_version(asked: bool) -> None:
-    if asked:
+def _show_version(wanted: bool) -> None:
+    if wanted:
         typer.echo(f"uqf {uqf.__version__}")
         raise typer.Exit
 
@@ -83,13 +68,24 @@ def _tell_version(asked: bool) -> None:
 def _program(
     version: Annotated[
         bool,
-        typer.Option("--version", help="Show the version and exit.", callback=_tell_version, is_eager=True),
+        typer.Option("--version", help="Show the version and exit.", callback=_show_version, is_eager=True),
     ] = False,
 ) -> None:
     pass
 
 
 Episodes = Annotated[int, typer.Option(help="Episodes to play.", min=2)]
+World = Annotated[
+    str | None,
+    typer.Option(
+        help="World to play in: a name that `uqf environments` lists, a .pomdp file, or a name of Gymnasium.",
+        autocompletion=world_names,
+    ),
+]
+PolicyFile = Annotated[Path, typer.Argument(help="Policy file that `uqf fit` wrote.")]
+
+#: Names that --learner takes.
+LEARNERS = sorted(name for name in dir(uqf) if name.endswith("Q") or name == "UQF")
 
 
 def main() -> None:
@@ -99,17 +95,6 @@ def main() -> None:
     except REFUSALS as error:
         explain(error)
         raise SystemExit(1) from None
-    except KeyboardInterrupt:
-        raise SystemExit(INTERRUPTED) from None
-
-
-World = Annotated[
-    str | None,
-    typer.Option(
-        help="World to play in: a name that `uqf environments` lists, a .pomdp file, or a name of Gymnasium.",
-        autocompletion=environments,
-    ),
-]
 
 
 @app.command()
@@ -118,16 +103,15 @@ def fit(
         Path, typer.Argument(help="Log of episodes: .parquet (or a folder of them), .arrow, .csv, .jsonl.")
     ],
     out: Annotated[Path, typer.Option(help="Where the policy goes, such as policy.safetensors.")],
-    discount: Discount = 0.99,
+    discount: Discount = DISCOUNT,
     holdout: Annotated[
         float, typer.Option(help="Share of the episodes that judge the learners.", min=0.01, max=0.9)
     ] = 0.5,
     report: Annotated[
         Path | None, typer.Option(help="Where a page about the log and the policy goes, such as report.html.")
     ] = None,
-    rank: Annotated[
-        int | None,
-        typer.Option(help="No comparison: the paper's spectral learner of this rank.", min=1),
+    learner: Annotated[
+        str | None, typer.Option(help=f"No comparison, this learner alone: {', '.join(LEARNERS)}.")
     ] = None,
     columns: Columns = None,
     action_bins: ActionBins = None,
@@ -143,91 +127,97 @@ def fit(
     interrupted run leaves an older file as it was.
 
     A folder of .parquet files may be larger than memory: it is read a batch at a time, and learners are compared on a
-    sample of its episodes. With --rank nothing is compared and nothing is held out.
+    sample of its episodes. With --learner nothing is compared and nothing is held out; UQF is the paper's.
     """
-    errors, again = Console(stderr=True), f"{out} is as it was; the same command starts again."
-    written = [str(path) for path in (out, report) if path is not None]
-    for path in (out, report or out):
-        check_folder(path)
-    with stoppable(errors, again), about(log):
-        streamed = log.is_dir() or (rank is not None and log.suffix == ".parquet")
-        with stages(errors) as bar:
-            bar.add_task(f"reading {log}")
-            if streamed and not clean:
-                data: Data = uqf.Shards(log, columns=log_columns(columns, action_bins))
-            else:
-                data = uqf.read_log(log, columns=log_columns(columns, action_bins), clean=clean)
-        if rank is not None:
-            with fit_progress() as progress:
-                spectral = uqf.UQF(rank, discount, target="return", projection="hashed", seed=seed)
-                spectral.fit(data, progress=progress)
-                if report is not None:
-                    spectral.report(data, report, seed=seed, progress=progress)
-                spectral.save(out)
-            last: Record = {"policy": str(out)} if as_json else {"written": written}
-            show({"learned": spectral.diagnostics_} | last, as_json)
-            return
-        with fit_progress() as progress:
-            learner = uqf.fit(data, discount=discount, holdout=holdout, seed=seed, progress=progress)
-            study = Study.of(learner, data, discount=discount, seed=seed, progress=None)
-            found = Report(study, seed)
+    if learner is not None and learner not in LEARNERS:
+        raise typer.BadParameter(f"{learner!r} is not one of {', '.join(LEARNERS)}", param_hint="--learner")
+    paths = check_outputs(log, out=(out, ".safetensors"), report=(report, ".html"))
+    from uqf.cli.summary import fit_report, plain_values
+    from uqf.cli.tables import show
+    from uqf.reports.report import Report
+    from uqf.reports.study import Study
+
+    with (
+        stoppable(f"{out} is as it was; the same command starts again."),
+        about(log),
+        progress_line() as progress,
+    ):
+        progress(f"reading {log}", 0, 0)
+        named = log_columns(columns, action_bins)
+        streamed = log.is_dir() or (learner is not None and log.suffix == ".parquet")
+        data = (
+            uqf.Shards(log, columns=named)
+            if streamed and not clean
+            else uqf.read_log(log, columns=named, clean=clean)
+        )
+        if learner is None:
+            fitted = uqf.fit(data, discount=discount, holdout=holdout, seed=seed, progress=progress)
+            page = Report(Study.of(fitted, data, discount=discount, seed=seed, progress=None), seed)
             if report is not None or as_json:
-                found.complete(progress)
-        with stages(errors) as bar:
-            bar.add_task(f"evaluating on {len(study.held_out):,} held-out episodes")
-            told = fit_report(learner, found)
-        if report is not None:
-            found.write(report)
-        learner.save(out)
-    whole = {"report": found.as_dict(), "page": report and str(report), "policy": str(out)}
-    show(told | (whole if as_json else {"written": written}), as_json)
+                page.complete(progress)
+            parts = fit_report(fitted, page)
+            whole: Record = {"report": page.as_dict() if as_json else None, "page": report and str(report)}
+            if report is not None:
+                page.write(report)
+        else:
+            fitted = _made(learner, discount, seed).fit(data, progress=progress)
+            parts, whole = {"learned": plain_values(fitted.diagnostics_)}, {}
+            if report is not None:
+                fitted.report(data, report, seed=seed, progress=progress)
+        fitted.save(out)
+    whole["policy"] = str(out)
+    show(parts | (whole if as_json else {"written": list(map(str, paths))}), as_json)
+
+
+def _made(name: str, discount: float, seed: int) -> Learner:
+    """A learner of the package with its own defaults."""
+    fresh: Learner = getattr(uqf, name)(discount=discount)
+    return fresh.set_params(seed=seed) if "seed" in fresh.get_params() else fresh  # type: ignore[no-any-return]
 
 
 @app.command()
 def evaluate(
-    policy: Annotated[Path, typer.Argument(help="Policy file that `uqf fit` wrote.")],
+    policy: PolicyFile,
     env: World = None,
     log: Annotated[Path | None, typer.Option(help="Log that another policy collected.")] = None,
     episodes: Episodes = 20_000,
-    discount: Annotated[
-        float | None, typer.Option(help="By default the world's, or the one learned with.", min=0.0, max=1.0)
-    ] = None,
+    discount: PolicyDiscount = None,
     method: Annotated[
-        str | None, typer.Option(help=f"How to use the log: {', '.join(METHODS)}; chosen by default.")
+        str | None, typer.Option(help="How to use the log, such as importance; chosen by default.")
     ] = None,
     columns: Columns = None,
     clean: Clean = False,
     seed: Seed = 0,
     as_json: AsJson = False,
 ) -> None:
-    """Tells what a policy earns: by playing in a world, or from a log of another policy."""
+    """Says what a policy earns: by playing in a world, or from a log of another policy."""
     if (env is None) == (log is None):
         raise typer.BadParameter("give either --env NAME or --log LOG")
+    from uqf.cli.logs import read_for
+    from uqf.cli.summary import data_report, estimate_report
+    from uqf.cli.tables import show
+
     header, loaded = uqf.inspect_policy(policy), uqf.load(policy)
-    errors = Console(stderr=True)
     again = "Nothing was written; the same command starts again."
-    with stoppable(errors, again), about(policy, log or env):
+    with stoppable(again), about(policy, log or env), progress_line() as progress:
         if env is not None:
-            world = named_world(env, policy)
-            with progress_bar(errors) as bar:
-                task = bar.add_task("playing", total=episodes, note="")
-                score = estimate_return(
-                    world,
-                    loaded,
-                    episodes=episodes,
-                    discount=discount,
-                    seed=seed,
-                    progress=lambda done: bar.update(task, completed=done),
-                )
+            score = uqf.estimate_return(
+                named_world(env, policy),
+                loaded,
+                episodes=episodes,
+                discount=discount,
+                seed=seed,
+                progress=progress,
+            )
             played = {"episodes": episodes, "return": score.mean, "standard error": score.stderr}
-            show({env: played | {"mean length": float(score.lengths.mean())}}, as_json)
-            return
-        weight = header.discount if discount is None else discount
-        with stages(errors) as bar:
-            bar.add_task(f"evaluating on {log}")
-            data = read_for(header, Path(str(log)), columns, clean)
-            estimate = judged(loaded, header, data, discount=weight, method=method, seed=seed)
-        show({"expect": estimate_report(estimate), "data": data_report(data, weight)}, as_json)
+            shown = {env: played | {"mean length": float(score.lengths.mean())}}
+        else:
+            progress(f"evaluating on {log}", 0, 0)
+            data, weight = read_for(header, Path(str(log)), columns, clean), discount_of(header, discount)
+            estimate = uqf.ope.evaluate(loaded, data, discount=weight, method=method, seed=seed)
+            estimate = estimate.of_taught() if header.taught_by(data) else estimate
+            shown = {"expect": estimate_report(estimate), "data": data_report(data, weight)}
+    show(shown, as_json)
 
 
 @app.command()
@@ -245,17 +235,22 @@ def watch(
     Where the output is no terminal the frames are printed one below the other, without waiting.
     """
     if env is None:
-        raise typer.BadParameter(f"give --env NAME, one of {', '.join(environments())}, or a .pomdp file")
+        raise typer.BadParameter(f"give --env NAME, one of {', '.join(world_names())}, or a .pomdp file")
+    from rich.console import Console
+
+    from uqf.cli import watch as watching
+    from uqf.frames import play
+
     world = named_world(env, policy)
     loaded = None if policy is None else fitting(uqf.load(policy), world)
     frames = play(world, loaded, seed=seed)
     if as_json:
-        typer.echo(json.dumps(as_record(frames, world.name, world.action_names)))
+        typer.echo(json.dumps(watching.as_record(frames, world.name, world.action_names)))
         return
     title = f"{policy.name if policy else 'chance'} on {world.name}"
     again = "The same command with the same --seed plays the same episode."
-    with stoppable(Console(stderr=True), again), about(policy or env):
-        show_episode(frames, title, world.action_names, speed, Console())
+    with stoppable(again), about(policy or env):
+        watching.show(frames, title, world.action_names, speed, Console())
 
 
 @app.command()
@@ -264,27 +259,51 @@ def inspect(
     columns: Columns = None,
     action_bins: ActionBins = None,
     clean: Clean = False,
-    discount: Discount = 1.0,
+    discount: Discount = DISCOUNT,
     as_json: AsJson = False,
 ) -> None:
     """Shows what a policy file or a log holds, and everything that is wrong with a log."""
+    from uqf.storage.tensors import begins_as_tensors
+
     if path.suffix == ".safetensors" or begins_as_tensors(path):
+        from uqf.cli.summary import policy_report
+        from uqf.cli.tables import show
+
         show({"policy": policy_report(uqf.inspect_policy(path))}, as_json)
-    else:
-        with about(path):
-            inspect_log(path, log_columns(columns, action_bins), clean, discount, as_json)
+        return
+    from uqf.cli.logs import inspect_log
+
+    with about(path):
+        inspect_log(path, log_columns(columns, action_bins), clean, discount, as_json)
+
+
+@app.command()
+def export(
+    policy: PolicyFile,
+    onnx: Annotated[Path, typer.Option(help="Where the ONNX model of one step goes, such as policy.onnx.")],
+) -> None:
+    """Writes a policy for other languages: one step as an ONNX model, with what its codes mean."""
+    check_outputs(policy, onnx=(onnx, ".onnx"))
+    with about(policy):
+        header, loaded = uqf.inspect_policy(policy), uqf.load(policy)
+        try:
+            uqf.export_onnx(loaded, onnx, codebook=header.codebook)
+        except TypeError as error:  # policies of this kind cannot be exported
+            raise ValueError(str(error)) from None
+    typer.echo(f"Written: {onnx}")
 
 
 @app.command("environments")
 def list_environments(as_json: AsJson = False) -> None:
     """Lists the worlds that can be made by name."""
-    worlds = [make(name) for name in environments()]
+    worlds = [uqf.make(name) for name in world_names()]
+    columns = ("n_actions", "n_observations", "horizon", "discount")
     if as_json:
-        columns = ("n_actions", "n_observations", "horizon", "discount")
         typer.echo(json.dumps({env.name: {name: getattr(env, name) for name in columns} for env in worlds}))
         return
+    from rich.console import Console
+
     table = plain_table("Worlds", "name", "actions", "observations", "horizon", "discount")
     for env in worlds:
-        figures = (env.n_actions, env.n_observations, env.horizon)
-        table.add_row(env.name, *map(str, figures), f"{env.discount:g}")
+        table.add_row(env.name, *(f"{getattr(env, name):g}" for name in columns))
     Console().print(table)

@@ -6,22 +6,10 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 import uqf
-from uqf.cli.logs import read_for
-from uqf.cli.options import AsJson, Clean, Columns, Seed
-from uqf.cli.summary import against, estimate_report
-from uqf.cli.tables import show
-from uqf.cli.terminal import about, fit_progress, stoppable
-from uqf.episodes.fingerprint import fingerprint
-from uqf.reports.comparison import ComparisonReport
-from uqf.reports.writing import check_folder
-
-
-def register(app: typer.Typer) -> None:
-    """Adds the command to the program."""
-    app.command()(compare)
+from uqf.cli.options import AsJson, Clean, Columns, PolicyDiscount, Seed, check_outputs, discount_of
+from uqf.cli.terminal import about, progress_line, stoppable
 
 
 def compare(
@@ -31,40 +19,43 @@ def compare(
     report: Annotated[
         Path | None, typer.Option(help="Where a page about both goes, such as compare.html.")
     ] = None,
-    discount: Annotated[
-        float | None, typer.Option(help="By default the one that A was learned with.", min=0.0, max=1.0)
-    ] = None,
+    discount: PolicyDiscount = None,
     columns: Columns = None,
     clean: Clean = False,
     seed: Seed = 0,
     as_json: AsJson = False,
 ) -> None:
-    """Tells which of two policies earns more by a log, if the log can tell, and where they act differently."""
-    if report is not None:
-        check_folder(report)
+    """Says which of two policies earns more by a log, if the log can tell, and where they act differently."""
+    check_outputs(log, report=(report, ".html"))
+    from uqf.cli.logs import read_for
+    from uqf.cli.summary import against, estimate_report
+    from uqf.cli.tables import show
+    from uqf.reports.comparison import ComparisonReport
+
     header, other = uqf.inspect_policy(first), uqf.inspect_policy(second)
     for name in ("n_actions", "n_observations", "codebook"):
         if getattr(header, name) != getattr(other, name):
             raise ValueError(f"{first} and {second} differ in {name}: compare policies of the same log")
-    weight = header.discount if discount is None else discount
     again = "Nothing was written; the same command starts again."
-    with stoppable(Console(stderr=True), again), about(log):
+    with stoppable(again), about(log), progress_line() as progress:
+        progress(f"reading {log}", 0, 0)
         data = read_for(header, log, columns, clean)
-        taught = tuple(fingerprint(data) == one.data_fingerprint for one in (header, other))
-        found = ComparisonReport(
-            uqf.load(first), uqf.load(second), data, discount=weight, seed=seed, taught=(taught[0], taught[1])
-        )
-        with fit_progress() as progress:
-            found.complete(progress)
+        page = ComparisonReport(
+            uqf.load(first),
+            uqf.load(second),
+            data,
+            discount=discount_of(header, discount),
+            seed=seed,
+            taught=(header.taught_by(data), other.taught_by(data)),
+        ).complete(progress)
         if report is not None:
-            found.write(report)
-    estimate = found.estimate
-    told = {"verdict": estimate.verdict}
+            page.write(report)
+    estimate = page.estimate
     parts = {
-        "difference of A and B": told | {"agreement": found.differences.agreement},
+        "difference of A and B": {"verdict": estimate.verdict, "agreement": page.differences.agreement},
         "A": estimate_report(estimate.first),
         "B": estimate_report(estimate.second),
-        "where they differ most": against(found.differences),
+        "where they differ most": against(page.differences),
     }
-    whole = {"report": found.as_dict(), "page": report and str(report)}
-    show(parts | (whole if as_json else {}), as_json)
+    whole = {"report": page.as_dict(), "page": report and str(report)} if as_json else {}
+    show(parts | whole, as_json)

@@ -1,20 +1,22 @@
-"""What users type: options that several commands take, columns, worlds by name."""
+"""What users type: options that several commands take, columns, worlds by name, files to write."""
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-import uqf
-from uqf.coding.action_bins import MAX_BINS
-from uqf.logs.columns import ROLES, SEVERAL
-from uqf.policies.policy import Policy
-from uqf.types import Record
-from uqf.worlds.pomdp_file import load_pomdp
-from uqf.worlds.world import World
+if TYPE_CHECKING:
+    from uqf.logs.columns import LogColumns
+    from uqf.policies.policy import Policy
+    from uqf.storage.policy_header import PolicyHeader
+    from uqf.types import Record
+    from uqf.worlds.world import World
+
+#: Worth of a reward one step later, for every command that is told nothing else.
+DISCOUNT = 0.99
 
 Seed = Annotated[int, typer.Option(help="The same seed gives the same figures on every machine.", min=0)]
 Columns = Annotated[
@@ -33,18 +35,20 @@ Clean = Annotated[
 ]
 ActionBins = Annotated[
     int | None,
-    typer.Option(
-        help="Cut numeric actions into so many cells; the policy does the median of a cell.",
-        min=2,
-        max=MAX_BINS,
-    ),
+    typer.Option(help="Cut numeric actions into so many cells; the policy does the median of a cell.", min=2),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")]
 Discount = Annotated[float, typer.Option(help="Worth of a reward one step later.", min=0.0, max=1.0)]
+PolicyDiscount = Annotated[
+    float | None,
+    typer.Option(help="By default the one learned with, or that of the world.", min=0.0, max=1.0),
+]
 
 
-def log_columns(text: str | None, action_bins: int | None = None) -> uqf.LogColumns:
+def log_columns(text: str | None, action_bins: int | None = None) -> LogColumns:
     """The columns of ``role=name,…``; several columns of an observation are joined by +."""
+    from uqf.logs.columns import ROLES, SEVERAL, LogColumns
+
     pairs = [pair.partition("=") for pair in text.split(",")] if text else []
     for role, _, name in pairs:
         if role not in ROLES or not name:
@@ -54,7 +58,36 @@ def log_columns(text: str | None, action_bins: int | None = None) -> uqf.LogColu
     given: Record = {
         role: name.split("+") if role in SEVERAL and "+" in name else name for role, _, name in pairs
     }
-    return uqf.LogColumns(**given, action_bins=action_bins)
+    return LogColumns(**given, action_bins=action_bins)
+
+
+def check_outputs(read: Path, **written: tuple[Path | None, str]) -> list[Path]:
+    """The files to write, by option with the suffix of their kind; refused before anything is read.
+
+    A name may also have no suffix. No file may be the one that is read, nor be written twice.
+    """
+    from uqf.reports.writing import check_folder
+
+    taken = {read.resolve(): str(read)}
+    for option, (path, suffix) in written.items():
+        if path is None:
+            continue
+        if path.suffix.lower() not in ("", suffix):
+            raise typer.BadParameter(f"{path}: give a name that ends with {suffix}", param_hint=f"--{option}")
+        if path.resolve() in taken:
+            raise typer.BadParameter(
+                f"{path} would be written over {taken[path.resolve()]}: give another name",
+                param_hint=f"--{option}",
+            )
+        taken[check_folder(path).resolve()] = f"--{option} {path}"
+    return [path for path, _ in written.values() if path is not None]
+
+
+def world_names() -> list[str]:
+    """For completion."""
+    from uqf.worlds.named import environments
+
+    return environments()
 
 
 def named_world(name: str, policy: Path | None = None) -> World:
@@ -62,8 +95,10 @@ def named_world(name: str, policy: Path | None = None) -> World:
 
     Gymnasium imports what stands before a colon: ``popgym:popgym-RepeatFirstEasy-v0``.
     """
+    import uqf
+
     if name.endswith(".pomdp"):
-        return load_pomdp(name)
+        return uqf.load_pomdp(name)
     if name in uqf.environments() or not re.search(r"-v\d+$", name):
         return uqf.make(name)
     codebook = None if policy is None else uqf.inspect_policy(policy).codebook
@@ -81,3 +116,10 @@ def fitting(policy: Policy | None, world: World) -> Policy | None:
                 f"the policy has {name} = {getattr(policy, name)}, but {world.name} has {getattr(world, name)}"
             )
     return policy
+
+
+def discount_of(header: PolicyHeader, given: float | None) -> float:
+    """What was given, or the discount that a policy was learned with, or the default where its file has none."""
+    if given is not None:
+        return given
+    return header.discount if "discount" in header.settings else DISCOUNT

@@ -8,20 +8,17 @@ import numpy as np
 
 from uqf import ope
 from uqf.coding.codebook import Codebook
-from uqf.episodes.concatenate import concatenate
-from uqf.episodes.fingerprint import fingerprint
 from uqf.episodes.propensities import propensities
 from uqf.episodes.trajectories import Trajectories
 from uqf.learn.choose.markov_test import markov_test
 from uqf.learn.learner import Learner
 from uqf.page.parts import percent, signed
-from uqf.policies.policy import Policy
 from uqf.reports import report as reports
 from uqf.reports.differences import Differences
 from uqf.reports.expectations import Expectations
-from uqf.reports.log import FEW_OCCURRENCES, problems
+from uqf.reports.log import FEW_OCCURRENCES
 from uqf.storage.policy_header import PolicyHeader
-from uqf.types import Raw, Record
+from uqf.types import Record
 
 Report = Record
 
@@ -98,15 +95,9 @@ def policy_report(header: PolicyHeader) -> Report:
     }
 
 
-def judged(policy: Policy | None, header: PolicyHeader, data: Trajectories, **options: Raw) -> ope.Estimate:
-    """What a policy from a file would earn by a log, which may be the one that it learned from."""
-    estimate = ope.evaluate(policy, data, **options)
-    return estimate.of_taught() if fingerprint(data) == header.data_fingerprint else estimate
-
-
 def estimate_report(estimate: ope.Estimate) -> Report:
     """Figures and verdict of an off-policy estimate; there is no figure for a return that is not known."""
-    told = estimate.guess is None
+    told = estimate.answer is not ope.Answer.UNKNOWN
     low, high = estimate.interval
     return {
         "expected return": estimate.text(),
@@ -117,7 +108,7 @@ def estimate_report(estimate: ope.Estimate) -> Report:
         "from": low if told else None,
         "to": high if told else None,
         "confidence": estimate.level if told else None,
-        "guess": estimate.guess,
+        "guess": None if told else estimate.mean,
         "method": estimate.method,
         "effective episodes": estimate.effective_sample_size,
         "logged episodes": estimate.episodes,
@@ -125,64 +116,54 @@ def estimate_report(estimate: ope.Estimate) -> Report:
     }
 
 
-def worries(estimate: ope.Estimate, data: Trajectories, diagnostics: Record) -> list[str]:
-    """What a careful reader would ask about, most serious first."""
-    found = []
-    if not estimate.sufficient:
-        found.append(
-            f"The expected return is {estimate.text()}: {estimate.lack} Try the policy on a small share of the "
-            "traffic first."
-        )
-    return found + problems(data, diagnostics)
-
-
-def fit_report(learner: Learner, found: reports.Report) -> Report:
+def fit_report(learner: Learner, page: reports.Report) -> Report:
     """What `uqf.fit` made of the data, and what to expect of it.
 
     The estimate is of the chosen learner's policy as it was before the held-out episodes taught it too. They taught
     that policy nothing, but they chose the learner: with few episodes the estimate is a little too high.
     """
-    trial, discount = learner.trial_, found.study.discount
-    data = concatenate([trial.taught, trial.held_out])
-    estimate = ope.evaluate(trial.policy, trial.held_out, discount=discount, seed=found.seed)
-    told, chosen = learner.diagnostics_, learner.diagnostics_["chosen"]
-    figures = data_report(data, discount)
-    if told["episodes"] > len(data):
-        figures = {"all episodes": told["episodes"], "all steps": told["steps"]} | figures
+    diagnostics, estimate, data = learner.diagnostics_, page.estimate, page.study.log
+    chosen, figures = diagnostics["chosen"], data_report(data, page.study.discount)
+    if diagnostics["episodes"] > len(data):
+        figures = {"all episodes": diagnostics["episodes"], "all steps": diagnostics["steps"]} | figures
+    doubt = f"The expected return is {estimate.text()}: {estimate.lack} Try the policy on a small share of the traffic."
     return {
         "data": figures,
-        "chosen": {name: value for name, value in told.items() if _is_plain(value)},
-        "candidates": {
-            "why": chosen["why"],
-            **{name: _judged(found) for name, found in chosen["candidates"].items()},
-        },
-        "against": against(found.differences),
-        "expect": estimate_report(estimate) | expected(found.expectations),
-        "worry": worries(estimate, data, told),
+        "chosen": plain_values(diagnostics),
+        "candidates": {"why": chosen["why"]}
+        | {name: _judged(candidate) for name, candidate in chosen["candidates"].items()},
+        "against": against(page.differences),
+        "expect": estimate_report(estimate) | expected(page.expectations),
+        "worry": ([] if estimate.known else [doubt]) + page.log.problems,
     }
 
 
-def _judged(found: Record) -> str:
+def _judged(candidate: Record) -> str:
     """One of the candidates in a line."""
-    if "problem" in found:
-        return f"refused: {found['problem']}"
-    if "won" in found:
+    if candidate.get("problem"):
+        return f"refused: {candidate['problem']}"
+    if candidate.get("models"):
         return (
-            f"its plans earn {found['difference']:.4g} more an episode in models of other episodes, and win in "
-            f"{found['won']} of {found['models']}"
+            f"its plans earn {candidate['difference']:.4g} more an episode in models of other episodes, and win in "
+            f"{candidate['won']} of {candidate['models']}"
         )
-    return f"{found['gain']:.4g} ± {found['stderr']:.2g} better than the log, changing one step of an episode at a time"
+    gain = f"{candidate['gain']:.4g} ± {candidate['stderr']:.2g}"
+    return f"{gain} better than the log, changing one step of an episode at a time"
+
+
+def plain_values(diagnostics: Record) -> Record:
+    """Those that can be shown in a table and written as JSON."""
+    return {name: value for name, value in diagnostics.items() if _is_plain(value)}
 
 
 def _is_plain(value: object) -> bool:
-    """Whether a value can be shown in a table and written as JSON."""
     if isinstance(value, (list, tuple)):
         return all(_is_plain(item) for item in value)
     return isinstance(value, (str, int, float, bool)) or value is None
 
 
 #: Situations that a terminal shows.
-MAX_TOLD = 5
+MAX_SITUATIONS = 5
 
 
 def against(differences: Differences) -> list[str]:
@@ -196,11 +177,11 @@ def against(differences: Differences) -> list[str]:
         f"{one.action}: {percent(one.first)} instead of {percent(one.second)}"
         for one in differences.actions[:6]
     ]
-    return lines + [one.told for one in differences.situations[:MAX_TOLD]]
+    return lines + [one.told for one in differences.situations[:MAX_SITUATIONS]]
 
 
 def expected(expectations: Expectations) -> Record:
-    """What would settle it."""
+    """What the log knows beside the estimate, and what it would take to know more."""
     return {
         "as logged, up to the longest episode": expectations.logged,
         "episodes like these that would do": expectations.settled_by or "these are enough",

@@ -4,58 +4,37 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
-import typer
-from rich import box
-from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    SpinnerColumn,
-    Task,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
-from rich.table import Table
-from rich.text import Text
-
-from uqf.cli.entry import INTERRUPTED
+from uqf.cli.entry import ADVICE
 from uqf.errors import FileFormatError, UQFError
 from uqf.printable import printable
-from uqf.reading.progress import Progress as FitProgress
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
 
 
-class Words(TextColumn):
-    """A column of words that may hold names from files."""
+@contextmanager
+def progress_line(console: Console | None = None) -> Iterator[Callable[[str, int, int], None]]:
+    """A callback ``progress(stage, done, total)`` that shows one line on a terminal, and nothing elsewhere.
 
-    def __init__(self, text_format: str) -> None:
-        super().__init__(text_format, markup=False)
+    The line has the stage, how much of it is done, and the time since it all began; it is gone when the block ends.
+    """
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-    def render(self, task: Task) -> Text:
-        """The words, unable to command the terminal."""
-        words = super().render(task)
-        words.plain = printable(words.plain)
-        return words
+    console = console or Console(stderr=True)
+    words = TextColumn("{task.description}", markup=False)
+    columns = (words, BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task("beginning", total=None)
 
+        def show(stage: str, done: int, total: int) -> None:
+            # Stages may hold names from files, which must not command the terminal.
+            bar.update(task, description=printable(stage), completed=min(done, total), total=total or None)
 
-def progress_bar(console: Console) -> Progress:
-    """A bar with the time left, gone when it is done; nothing at all where `console` is no terminal."""
-    columns = (
-        Words("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-        Words("{task.fields[note]}"),
-    )
-    return Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
-
-
-def stages(console: Console) -> Progress:
-    """For work whose parts cannot be counted: what is being done, and for how long already."""
-    columns = (SpinnerColumn(), Words("{task.description}"), TimeElapsedColumn())
-    return Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
+        yield show
 
 
 def tell(console: Console, line: str) -> None:
@@ -64,38 +43,25 @@ def tell(console: Console, line: str) -> None:
 
 
 @contextmanager
-def stoppable(console: Console, advice: str) -> Iterator[None]:
-    """Ctrl-C inside ends the program with code 130 and says how to go on."""
+def stoppable(advice: str) -> Iterator[None]:
+    """Ctrl-C inside says how to go on."""
+    ADVICE.append(printable(advice))
     try:
         yield
-    except KeyboardInterrupt:
-        tell(console, f"\nStopped. {advice}")
-        raise typer.Exit(INTERRUPTED) from None
+    finally:
+        ADVICE.pop()
 
 
 def plain_table(title: str, *columns: str) -> Table:
     """A table whose first column is words, which may wrap, and whose others are figures, which are never cut."""
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
     table = Table(title=Text(printable(title)), title_justify="left", box=box.SIMPLE_HEAD)
     for index, column in enumerate(columns):
         table.add_column(column, justify="left" if index == 0 else "right", no_wrap=index > 0)
     return table
-
-
-@contextmanager
-def fit_progress() -> Iterator[Callable[[FitProgress], object]]:
-    """A callback that shows on a terminal what a fit is doing and how long it will go on."""
-    columns = (Words("{task.description}"), BarColumn(), Words("{task.fields[left]}"))
-    console = Console(stderr=True)
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
-        task = bar.add_task("", left="")
-
-        def show(progress: FitProgress) -> None:
-            left = f"{progress.seconds_left:.0f} s left" if 0 < progress.done < progress.total else ""
-            bar.update(
-                task, description=progress.stage, completed=progress.done, total=progress.total, left=left
-            )
-
-        yield show
 
 
 #: Ends a command with a message. Anything else is a bug of this package and is shown as one.
@@ -127,5 +93,7 @@ def reason(error: BaseException) -> str:
 
 def explain(error: BaseException) -> None:
     """Prints why a command ends."""
+    from rich.console import Console
+
     message = printable(f"uqf: {reason(error)}")
     Console(stderr=True).print(message, style="red", markup=False, highlight=False, soft_wrap=True)

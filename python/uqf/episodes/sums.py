@@ -31,6 +31,11 @@ def discounted_forward(rows: NDArray[np.floating], offsets: NDArray[np.int64], f
     _core.discounted_sums(rows, offsets, factor, forward=True)
 
 
+def standard_error(values: FloatArray) -> float:
+    """Standard error of the mean of independent numbers, (n,); infinite for a single one."""
+    return float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else float("inf")
+
+
 def time_within(data: Trajectories) -> NDArray[np.int64]:
     """Number of every step within its episode, from 0."""
     return np.arange(data.n_steps) - np.repeat(data.offsets[:-1], data.lengths)

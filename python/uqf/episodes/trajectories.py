@@ -251,9 +251,9 @@ class Trajectories:
     def _contiguous(self, first: int, last: int) -> Trajectories:
         steps = slice(self.offsets[first], self.offsets[last])
         offsets = self.offsets[first : last + 1] - self.offsets[first]
-        return self._trusted(
-            *self._cut(steps), offsets, self.terminated[first:last], *self._rest(slice(first, last))
-        )
+        shown = None if self.first_observations is None else self.first_observations[first:last]
+        sizes = (self.n_actions, self.n_observations, self.codebook)
+        return self._trusted(*self._cut(steps), offsets, self.terminated[first:last], *sizes, shown)
 
     def _take(self, chosen: NDArray[np.int64]) -> Trajectories:
         if len(chosen) == 0:
@@ -261,14 +261,11 @@ class Trajectories:
         chosen = np.where(chosen < 0, chosen + len(self), chosen)
         if chosen.min() < 0 or chosen.max() >= len(self):
             raise IndexError(f"episode index out of range for {len(self)} episodes")
-        *steps, probs, offsets, ended = _core.take_episodes(self, chosen)
+        *steps, probs, offsets, ended, first = _core.take_episodes(self, chosen)
         known = None if self.behavior_probs is None else probs
-        return self._trusted(*steps, known, offsets, ended, *self._rest(chosen))
-
-    def _rest(self, episodes: slice | NDArray[np.int64]) -> tuple[object, ...]:
-        """What follows `terminated` among the parts of some episodes."""
-        first = None if self.first_observations is None else self.first_observations[episodes]
-        return self.n_actions, self.n_observations, self.codebook, first
+        return self._trusted(
+            *steps, known, offsets, ended, self.n_actions, self.n_observations, self.codebook, first
+        )
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Trajectories):

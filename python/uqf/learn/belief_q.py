@@ -4,63 +4,43 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, field
-from functools import partial
 from typing import Self
 
+import numpy as np
 from sklearn.base import clone
 
 from uqf import _core
 from uqf.episodes.checks import positive
 from uqf.episodes.fingerprint import fingerprint
 from uqf.episodes.trajectories import Trajectories
-from uqf.learn.improve.advantages import (
-    TEMPERATURE,
-    VALUE_STEPS,
-    Equations,
-    Regression,
-    Softmax,
-    advantage_sums,
-    learned_value,
-    swept_again,
-    trace,
+from uqf.learn.improve.discounts import (
+    MIN_EPISODES,
+    Halves,
+    LearningDiscount,
+    learning_discounts,
+    longest_as_good,
 )
-from uqf.learn.improve.belief_choice import Choice, choose
-from uqf.learn.improve.discounts import learning_discounts
+from uqf.learn.improve.regression import Regression, Softmax
+from uqf.learn.improve.values import improved
 from uqf.learn.learner import Learner, checked_temperature
 from uqf.learn.memory.beliefs import BeliefMemory
-from uqf.learn.memory.clones import (
-    FRACTIONS,
-    MAX_STEPS,
-    CloneTrainer,
-    Codes,
-    Size,
-    choosing_work,
-    clones_of,
-    likely_size,
-    training_work,
-)
-from uqf.learn.memory.features import Parts
+from uqf.learn.memory.models import Models, Trainer
 from uqf.learn.memory.sample import Sample
+from uqf.learn.memory.training import Training
 from uqf.policies.policy import BeliefPolicy
-from uqf.reading.overview import COST, Overview
+from uqf.reading.overview import Overview
 from uqf.reading.parallel import single_blas
 from uqf.reading.progress import Callback
 from uqf.reading.reader import Reader
 from uqf.reading.shards import Data, Workers
 
-#: Of the usual temperature, where models are noisy: chance in what is shown leads out of the circles that a policy
-#: without chance of its own runs into.
-NOISY_SHARE = 0.25
-
 
 @dataclass(frozen=True)
-class Kept:
-    """What a learner that goes on with more episodes keeps."""
+class Begun:
+    """What a learner goes on from: models that know some episodes, and the learning discount chosen with them."""
 
-    families: list[_core.CloneModels]
-    codes: Codes
-    choice: Choice
-    sizes: list[Size]
+    models: Models
+    discount: LearningDiscount
 
 
 @dataclass(eq=False, repr=False)
@@ -79,7 +59,7 @@ class BeliefQ(Learner):
         Of the returns that the policy shall maximise.
     states : int
         Hidden states of the largest models. A quarter and a fifteenth are tried as well; simple worlds are learned
-        better by small models. See `uqf.learn.memory.clones` for how the sizes are chosen on held-out episodes.
+        better by small models. See `uqf.learn.memory.models` for how the sizes are chosen on held-out episodes.
     models : int
         Number of models whose beliefs stand side by side.
     learning_discount : float, optional
@@ -113,15 +93,14 @@ class BeliefQ(Learner):
     threads: int | None = None
 
     def _check(self) -> None:
-        """At the door: what the parameters cost is asked before anything is read."""
+        """Refuses parameters before anything is read."""
         checked_temperature(self.temperature)
         positive("models", self.models)
         positive("states", self.states)
 
-    def _fit(self, data: Data, kept: Kept | None, executor: Workers, progress: Callback | None) -> Self:
+    def _fit(self, data: Data, kept: Begun | None, executor: Workers, progress: Callback | None) -> Self:
         self._check()
-        work = self.work if kept is None else partial(self._final_work, kept.sizes, begun=1.0)
-        reader = Reader(data, work=work, threads=self.threads, executor=executor, progress=progress)
+        reader = Reader(data, threads=self.threads, executor=executor, progress=progress)
         with single_blas():
             (overview,) = self._learn_tasks([self], [reader], kept)
         return self._keep_origin(reader.fingerprint, overview.sample)
@@ -145,40 +124,49 @@ class BeliefQ(Learner):
             )
         self._check()
         learners: list[BeliefQ] = [clone(self) for _ in tasks]
-        readers = [Reader(data, work=self.work, threads=self.threads) for data in tasks]
+        readers = [Reader(data, threads=self.threads) for data in tasks]
         with single_blas():
             self._learn_tasks(learners, readers, None)
         return [one._keep_origin(fingerprint(data), data) for one, data in zip(learners, tasks, strict=True)]
 
+    def go_on(
+        self, begun: Begun, data: Data, *, executor: Workers = None, progress: Callback | None = None
+    ) -> Self:
+        """A new learner like this one whose models go on with these episodes; nothing is chosen anew."""
+        learner: Self = clone(self)
+        return learner._fit(data, begun, executor, progress)
+
     def _learn_tasks(
-        self, learners: list[BeliefQ], readers: list[Reader], kept: Kept | None
+        self, learners: list[BeliefQ], readers: list[Reader], kept: Begun | None
     ) -> list[Overview]:
         """One belief state for all tasks, and a policy for each learner."""
-        discounts = self._discounts()
         reporter, executor = readers[0].reporter, readers[0].executor
-        overviews = [Overview.read(reader, MAX_STEPS // len(readers), self.seed) for reader in readers]
+        training, settings = Training(self.states, self.models), Regression()
+        overviews = [Overview.read(one, training.max_steps // len(readers), self.seed) for one in readers]
         parts = [overview.known(overview.sample) for overview in overviews]
         sample = Sample.of(parts, [overview.priorities for overview in overviews])
-        trainer = CloneTrainer(sample, self.states, self.seed, self.threads, executor, reporter)
-        if kept is None:
-            tried = trainer.tried(min(2, self.models))
-            reporter.expect(self.work(readers[0].n_steps, tried) - COST * readers[0].n_steps)
-            plans, choices = choose(trainer, self.models, discounts)
+        trainer = Trainer(sample, training, self.seed, self.threads, executor, reporter)
+        if kept is not None:
+            models, discounts = kept.models, [kept.discount]
+        elif min(np.bincount(sample.tasks)) < 2 * MIN_EPISODES:
+            models = trainer.largest()
+            discounts = [LearningDiscount(self._discounts()[-1], {})] * len(learners)
         else:
-            plans, choices = trainer.carried_on(kept.families, kept.sizes, kept.codes), [kept.choice]
-        sizes = trainer.sizes(plans)
-        begun = sum(len(plan.begun or ()) for plan in plans) / sum(plan.models for plan in plans)
-        reporter.expect(self._final_work(sizes, readers[0].n_steps, begun))
-        families = trainer.finished(plans)
-        tasks = zip(learners, readers, overviews, choices, strict=True)
-        for number, (learner, reader, overview, choice) in enumerate(tasks):
-            memory = BeliefMemory([models.for_task(number) for models in families], reader.source.n_actions)
-            few = sample.first(VALUE_STEPS).of_task(number)
-            learner.policy_ = learner._policy(
-                memory, few, reader, overview, choice.learning_discount, clones_of(sizes)
-            )
-            learner.diagnostics_ = learner._diagnostics(overview, choice, trainer)
-            learner._kept = Kept(families, trainer.codes, choice, sizes)
+            train, test = (half.first(training.compared_steps) for half in sample.halves)
+            models = trainer.compared(train, test)
+            discounts = chosen_discounts(models, train, test, self._discounts(), settings, self.threads)
+        models = trainer.finished(models)
+        observations, actions = trainer.layouts[-1].shared
+        for task, (learner, reader, overview) in enumerate(zip(learners, readers, overviews, strict=True)):
+            memory = models.memory(reader.source.n_actions, task)
+            few = sample.first(settings.value_steps).of_task(task)
+            learner.policy_ = learner._policy(memory, few, overview, reader, discounts[task].value)
+            learner._kept = Begun(models, discounts[task])
+            learner.diagnostics_ = learner._diagnostics(overview) | {
+                "steps_for_models": sample.data.n_steps,
+                "rare_observations": observations,
+                "rare_actions": actions,
+            }
         reporter.finish()
         return overviews
 
@@ -189,91 +177,77 @@ class BeliefQ(Learner):
     def families_(self) -> list[_core.CloneModels]:
         """The trained models, those of one size together."""
         self._fitted()
-        kept: Kept = self._kept
-        return kept.families
+        kept: Begun = self._kept
+        return kept.models.trained
 
     @property
     def noisy_(self) -> bool:
         """Whether the states of the models may show anything."""
         return self.families_[0].noisy
 
-    def work(self, steps: int, tried: Sequence[Size] = ()) -> float:
-        """About how many nanoseconds so many steps take, if these sizes are tried."""
-        tried = tried or self._usual
-        chosen, begun = [likely_size(tried, self.models)], tried[0].models / self.models
-        return COST * steps + choosing_work(steps, tried) + self._final_work(chosen, steps, begun)
-
-    def refit_work(self, steps: int, sizes: Sequence[Size] = ()) -> float:
-        """About how many nanoseconds `refit` takes, with models of these sizes or of those that were chosen."""
-        if not sizes:
-            sizes = self._kept.sizes if hasattr(self, "_kept") else [likely_size(self._usual, self.models)]
-        return COST * steps + self._final_work(sizes, steps, begun=1.0)
-
-    @property
-    def _usual(self) -> list[Size]:
-        """Sizes that are tried in many a world."""
-        usual = zip(FRACTIONS, (2.0, 9.0, 35.0), strict=True)
-        return [Size(max(1, self.states // part), min(2, self.models), clones) for part, clones in usual]
-
-    def _final_work(self, sizes: Sequence[Size], steps: int, begun: float) -> float:
-        """Of what comes after choosing, if a share of the models has begun already."""
-        return training_work(steps, sizes, begun) + regression_work(steps, clones_of(sizes))
-
     def _policy(
         self,
         memory: BeliefMemory,
         sample: Trajectories,
-        reader: Reader,
         overview: Overview,
+        reader: Reader,
         learning_discount: float,
-        clones: float,
     ) -> BeliefPolicy:
-        """The softmax policy of the advantages that are linear in the beliefs of the models."""
-        cost = regression_cost(clones)
-        reader.reporter.enter("values", f"{sample.n_steps:,} steps", cost * sample.n_steps)
-        few = Parts(memory, sample, self.threads)
-        value = learned_value(few, learning_discount)
-        regression = Regression(memory, value, learning_discount, trace(overview.episodes))
-        whole = sample.n_steps == overview.steps
-        if whole and reader.in_memory:
-            reader.reporter.enter("advantages", "of the same steps", cost * sample.n_steps)
-            sums = regression.sums(few)
-        else:
-            work = partial(advantage_sums, regression, overview.without_sample(), self.threads)
-            sums = reader.sum("advantages", work, cost)
-        equations = Equations(memory, sums.grams)
-        ((weights, noise),) = equations.solved([sums.moments])
-        reader.reporter.enter("second sweep", f"{sample.n_steps:,} steps", cost * sample.n_steps)
-        first = Softmax(weights, noise, TEMPERATURE * noise)
-        last = swept_again(few, first, equations if whole else None, learning_discount, trace(len(sample)))
-        usual = last.temperature * (NOISY_SHARE if memory.families[0].noisy else 1.0)
-        return memory.policy(last.weights, usual if self.temperature is None else self.temperature)
+        """What is decided on the beliefs: the policy of the log, improved."""
+        softmax = improved(memory, sample, overview, reader, learning_discount, Regression())
+        return belief_policy(memory, softmax, self.temperature)
 
-    def _diagnostics(self, overview: Overview, choice: Choice, trainer: CloneTrainer) -> dict[str, object]:
-        observations, actions = trainer.layouts[-1].shared
+    def _diagnostics(self, overview: Overview) -> dict[str, object]:
+        models, discount = self._kept.models, self._kept.discount
         return {
             "learner": type(self).__name__,
             "episodes": overview.episodes,
             "steps": overview.steps,
-            "steps_for_models": trainer.sample.data.n_steps,
-            "models": choice.models,
-            "states_evidence": choice.likelihoods,
-            "noisy": choice.noisy,
-            "noisy_evidence": choice.noisy_likelihood,
-            "learning_discount": choice.learning_discount,
-            "learning_discount_evidence": choice.gains,
-            "rare_observations": observations,
-            "rare_actions": actions,
+            "models": {family.states: family.wanted for family in models.families},
+            "states_evidence": models.likelihoods,
+            "noisy": models.noisy,
+            "noisy_evidence": models.noisy_likelihood,
+            "learning_discount": discount.value,
+            "learning_discount_evidence": discount.gains,
             "temperature": self.policy_.temperature,
             "notes": [],
         }
 
 
-def regression_cost(clones: float) -> float:
-    """About how many nanoseconds a step costs in regressions, if what is seen has so many clones; measured."""
-    return 400.0 + 0.06 * clones**2
+def belief_policy(
+    memory: BeliefMemory, softmax: Softmax, temperature: float | None, noisy_share: float = 0.25
+) -> BeliefPolicy:
+    """The policy with these values on the beliefs, at `temperature` or by default at that of `softmax`.
+
+    Of that, noisy models need only the share `noisy_share`: chance in what they show leads out of the circles that a
+    policy without chance of its own runs into.
+    """
+    usual = softmax.temperature * (noisy_share if memory.families[0].noisy else 1.0)
+    return memory.policy(softmax.weights, usual if temperature is None else temperature)
 
 
-def regression_work(steps: int, clones: float) -> float:
-    """About how many nanoseconds values and advantages take."""
-    return regression_cost(clones) * (steps + 2 * min(steps, VALUE_STEPS))
+def chosen_discounts(
+    models: Models,
+    train: Sample,
+    test: Sample,
+    discounts: list[float],
+    settings: Regression,
+    threads: int | None,
+    cells: int = 4_000_000,
+) -> list[LearningDiscount]:
+    """For every task, the learning discount whose improvement is most significant on `test`; learned from `train`.
+
+    On noisy models the longest that is about as good. Feature matrices have `cells` numbers at most.
+    """
+    n_actions, tasks = train.data.n_actions, range(1 + max(train.tasks.max(), test.tasks.max()))
+    if len(discounts) == 1:
+        return [LearningDiscount(discounts[0], {}) for _ in tasks]
+    width = 1 + sum(family.n_features for family in models.trained)
+    halves = [half.first(cells // max(width, n_actions)) for half in (train, test)]
+    chosen = []
+    for task in tasks:
+        episodes = (half.of_task(task) for half in halves)
+        gains = Halves(models.memory(n_actions, task), *episodes, settings, threads).gains(discounts)
+        best = longest_as_good(gains) if models.noisy else max(gains, key=gains.__getitem__)
+        chosen.append(LearningDiscount(best, gains))
+    return chosen

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
@@ -16,7 +15,7 @@ from uqf.learn.improve.gain import Baseline, policy_gain
 from uqf.learn.learner import Learner, checked_data, checked_temperature
 from uqf.learn.memory.contexts import ContextTree
 from uqf.policies.policy import ContextPolicy, softmax
-from uqf.reading.progress import Progress
+from uqf.reading.progress import Callback
 
 #: A context of two symbols and more is kept when it was seen this often.
 MIN_COUNT = 2
@@ -65,7 +64,7 @@ class ContextQ(Learner):
     learning_discount: float | None = None
     temperature: float | None = None
 
-    def _learn(self, data: Trajectories, progress: Callable[[Progress], object] | None) -> None:
+    def _learn(self, data: Trajectories, progress: Callback | None) -> None:
         positive("depth", self.depth)
         checked_temperature(self.temperature)
         discounts = learning_discounts(self.discount, self.learning_discount)

@@ -61,9 +61,6 @@ class LagQ(SpectralQ):
     def _check(self) -> None:
         positive("lags", self.lags)
 
-    def _filter_work(self, steps: int) -> float:
-        return 0.0
-
     def _memory(self, steps: Steps) -> FilterMemory:
         first = steps.data.first_observations
         shown = np.union1d(

@@ -16,8 +16,8 @@ from uqf.episodes.trajectories import Trajectories
 from uqf.learn.improve.gain import Baseline, policy_gain
 from uqf.learn.not_fitted import NotFittedError
 from uqf.policies.policy import CompiledPolicy, remembered
-from uqf.reading.overview import COST, Overview, check_rewards
-from uqf.reading.progress import Callback
+from uqf.reading.overview import Overview, check_rewards
+from uqf.reading.progress import Callback, Reporter, within
 from uqf.reading.reader import Reader
 from uqf.reading.shards import Data, Workers
 from uqf.storage.policies import save
@@ -64,7 +64,7 @@ class Learner(BaseEstimator):  # type: ignore[misc]
         executor : concurrent.futures.Executor or distributed.Client, optional
             Where shards are read and models are trained. The result has the same bits with any executor or none.
         progress : callable, optional
-            Called now and then with a `uqf.Progress`: the stage, how far it is, the time left.
+            Called as ``progress(stage, done, total)`` when a stage begins, now and then, and when it ends.
         """
         return self._fit(data, None, executor, progress)
 
@@ -87,15 +87,16 @@ class Learner(BaseEstimator):  # type: ignore[misc]
         """Learns from all that is in memory, or from a sample of shards."""
         if isinstance(data, Trajectories):
             check_rewards(data)
-            self._learn(data, progress)
+            reporter = Reporter(progress)
+            reporter.enter("learning", data.n_steps)
+            self._learn(data, within(progress, "learning"))
+            reporter.finish()
             return self._keep_origin(fingerprint(data), data)
 
-        def work(steps: int) -> float:
-            return COST * steps + self.work(min(steps, MAX_STEPS))
-
-        reader = Reader(data, work=work, executor=executor, progress=progress)
+        reader = Reader(data, executor=executor, progress=progress)
         overview = Overview.read(reader, MAX_STEPS, seed=0)
-        self._learn(overview.sample, reader.reporter.within("learning", self.work(overview.sample.n_steps)))
+        reader.reporter.enter("learning", overview.sample.n_steps)
+        self._learn(overview.sample, within(progress, "learning"))
         if not overview.whole:
             self.diagnostics_["notes"].append(
                 f"learned from {len(overview.sample):,} of {overview.episodes:,} episodes, drawn by their hash"
@@ -103,17 +104,9 @@ class Learner(BaseEstimator):  # type: ignore[misc]
         reader.reporter.finish()
         return self._keep_origin(reader.fingerprint, overview.sample)
 
-    def refit_work(self, steps: int) -> float:
-        """About how many nanoseconds `refit` takes."""
-        return self.work(steps)
-
     def _learn(self, data: Trajectories, progress: Callback | None) -> None:
         """Sets `policy_` and `diagnostics_`."""
         raise TypeError(f"{type(self).__name__} does not learn: use one of the learners of uqf")
-
-    def work(self, steps: int) -> float:
-        """About how many nanoseconds learning from so many steps takes, for showing progress."""
-        return 1000.0 * steps
 
     def _keep_origin(self, found: str, sample: Trajectories) -> Self:
         """What scoring and saving need to know of the data: their fingerprint, and a sample that is in memory."""

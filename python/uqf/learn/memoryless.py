@@ -1,4 +1,4 @@
-"""What a learner with memory has to beat at least: a table over the last few symbols, and chance."""
+"""What a learner with memory has to beat at least: a table over the last symbols, and chance."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 import scipy.sparse
 
-from uqf.episodes.checks import FloatArray, positive
+from uqf.episodes.checks import FloatArray, positive, probability
 from uqf.episodes.sums import cut_before, goes_on, returns_to_go
 from uqf.episodes.trajectories import Trajectories
 from uqf.learn.improve.discounts import learning_discounts
@@ -32,7 +32,7 @@ class MemorylessQ(Learner):
         Longest context; the start of the episode counts as a symbol of its own.
     target : "monte-carlo" or "q-learning"
         Average the returns that were seen (values of the policy that collected the data: one step of policy
-        improvement), or repeat r + discount · max Q(next context) on the log until it settles. Trap: contexts
+        improvement), or repeat r + discount · max Q(next context) on the log until it converges. Trap: contexts
         are not states, so the fixed point of the second need not be the value of any policy.
     discount : float in [0, 1]
         Of the returns to maximise.
@@ -69,7 +69,9 @@ class MemorylessQ(Learner):
     temperature: float = 0.0
 
     def _learn(self, data: Trajectories, progress: Callback | None) -> None:
-        discount = learning_discounts(self.discount, self.learning_discount)[-1]
+        discount = probability("discount", self.discount)
+        if self.learning_discount is not None:
+            (discount,) = learning_discounts(discount, self.learning_discount)
         if operator.index(self.k) < 0:
             raise ValueError(f"k = {self.k}: give 0 or more symbols")
         if not self.shrinkage >= 0.0:
@@ -178,5 +180,5 @@ def RandomPolicy(n_actions: int, n_observations: int) -> ContextPolicy:
     # Equal values in the only context: ties are split evenly.
     none = np.zeros(0, np.int64)
     values = np.zeros((1, positive("n_actions", n_actions)))
-    sizes = {"n_observations": positive("n_observations", n_observations)}
-    return ContextPolicy(parents=none, symbols=none, values=values, **sizes)
+    count = positive("n_observations", n_observations)
+    return ContextPolicy(parents=none, symbols=none, values=values, n_observations=count)

@@ -9,14 +9,12 @@ from uqf.episodes.checks import FloatArray, probability
 from uqf.episodes.trajectories import Trajectories
 from uqf.learn.belief_q import BeliefQ
 from uqf.learn.memory.beliefs import BeliefMemory
-from uqf.learn.plan.value_iteration import settled
+from uqf.learn.plan.values import MAX_DISCOUNT as MAX_DISCOUNT
+from uqf.learn.plan.values import optimal_values
 from uqf.policies.policy import BeliefPolicy
 from uqf.reading.overview import Overview
 from uqf.reading.reader import Reader
 from uqf.types import Record
-
-#: Plans do not look farther ahead than this discount: a learned model is not that exact.
-MAX_DISCOUNT = 0.99
 
 
 class ModelQ(BeliefQ):
@@ -85,10 +83,9 @@ class ModelQ(BeliefQ):
         self,
         memory: BeliefMemory,
         sample: Trajectories,
-        reader: Reader,
         overview: Overview,
+        reader: Reader,
         learning_discount: float,
-        clones: float,
     ) -> BeliefPolicy:
         return self._plan(memory)
 
@@ -103,14 +100,12 @@ def planned_values(families: list[_core.CloneModels], discount: float) -> FloatA
     values = []
     for family in families:
         kinds = family.filters()["kinds"]
-        values += [optimal_values(family.model(index), discount)[kinds].T for index in range(len(family))]
+        values += [known_state_values(family.model(index), discount)[kinds].T for index in range(len(family))]
     together = np.concatenate(values) / len(values)
     return np.concatenate([np.zeros((1, together.shape[1])), together])
 
 
-def optimal_values(model: Record, discount: float) -> FloatArray:
-    """Q (kinds of actions, states) of one model whose state is known, by value iteration."""
-    rewards, goes_on = model["rewards"].astype(np.float64), 1.0 - model["ends"].astype(np.float64)
-    transitions = model["transitions"].astype(np.float64)
-    start = np.zeros(rewards.shape[1])
-    return settled(start, lambda values: rewards + discount * goes_on * (transitions @ values))[0]
+def known_state_values(model: Record, discount: float) -> FloatArray:
+    """Q (kinds of actions, states) of one model whose state is known."""
+    goes_on = 1.0 - model["ends"].astype(np.float64)
+    return optimal_values(model["rewards"], goes_on[..., np.newaxis] * model["transitions"], discount)

@@ -13,7 +13,7 @@ from uqf.episodes.sums import cut_before, goes_on, reward_classes
 from uqf.episodes.trajectories import Trajectories
 from uqf.errors import UQFError
 from uqf.learn.learner import Learner, checked_temperature
-from uqf.learn.plan.value_iteration import settled
+from uqf.learn.plan.values import MAX_DISCOUNT, optimal_values
 from uqf.policies.policy import BeliefPolicy
 from uqf.reading.progress import Callback
 from uqf.worlds.environments import TabularPOMDP
@@ -33,9 +33,6 @@ TRUST = 0.85
 TRANSITION_STEPS = 0.05
 SHOWN_STEPS = 0.02
 
-#: Plans do not look farther ahead than this discount.
-MAX_DISCOUNT = 0.99
-
 
 @dataclass(frozen=True)
 class Steps:
@@ -45,11 +42,13 @@ class Steps:
 
     data : with a symbol for every observation, reward and end together instead of observations
     shown : (symbols,), the observation of each; ends : (symbols,), whether it is one
+    opens : whether the first step, with the last action, is what `reset` showed
     """
 
     data: Trajectories
     shown: NDArray[np.int64]
     ends: NDArray[np.bool_]
+    opens: bool
 
     @classmethod
     def of(cls, data: Trajectories) -> Steps:
@@ -75,7 +74,7 @@ class Steps:
             n_actions=data.n_actions + opens,
             n_observations=len(symbols),
         )
-        return cls(steps, symbols % data.n_observations, symbols // data.n_observations % 2 == 1)
+        return cls(steps, symbols % data.n_observations, symbols // data.n_observations % 2 == 1, opens)
 
 
 @dataclass(frozen=True)
@@ -100,9 +99,8 @@ class Model:
         later[data.offsets[:-1]] = False
         counts = np.full((data.n_actions, n_states, n_states), TRANSITION_STEPS)
         np.add.at(counts, (data.actions[later], before[later], shown[later]), 1.0)
-        begins = np.bincount(shown[~later], minlength=n_states) + TRANSITION_STEPS
-        if len(np.unique(data.actions[~later])) == 1:
-            counts[data.actions[0]] += begins
+        if steps.opens:
+            counts[-1] += np.bincount(shown[~later], minlength=n_states) + TRANSITION_STEPS
         share = np.bincount(data.observations, minlength=data.n_observations) / data.n_steps
         symbols = np.full((n_states, data.n_observations), SHOWN_STEPS / data.n_steps)
         symbols[steps.shown, np.arange(data.n_observations)] += share
@@ -119,10 +117,10 @@ class Model:
 
     def trained(self, data: Trajectories, rng: np.random.Generator) -> Model:
         """After some iterations, each on other episodes."""
-        few = max(1, round(BATCH_STEPS * len(data) / data.n_steps))
+        episodes = max(1, round(BATCH_STEPS * len(data) / data.n_steps))
         model, known = self, None
         for follows in np.linspace(*FOLLOWS, ITERATIONS):
-            batch = data if few >= len(data) else data[np.sort(rng.permutation(len(data))[:few])]
+            batch = data if episodes >= len(data) else data[np.sort(rng.permutation(len(data))[:episodes])]
             counts = [data.n_steps / batch.n_steps * part for part in model.counted(batch)[1:]]
             if known is None:
                 known = counts
@@ -197,8 +195,7 @@ class NoisyQ(Learner):
         self.start_ = self.model_.start
         if data.first_observations is not None:
             self.start_ = self.model_.start @ self.model_.transitions[-1]
-        values = optimal_values(self.model_, ends, data.n_actions, discount)
-        self.policy_ = self._policy(values, ends, data)
+        self.policy_ = self._policy(discount, ends, data)
         self.diagnostics_ = {
             "learner": "NoisyQ",
             "episodes": len(data),
@@ -207,10 +204,11 @@ class NoisyQ(Learner):
             "notes": [],
         }
 
-    def _policy(self, values: FloatArray, ends: FloatArray, data: Trajectories) -> BeliefPolicy:
-        """Acts on these values (actions, states) of the states behind observations."""
+    def _policy(self, discount: float, ends: FloatArray, data: Trajectories) -> BeliefPolicy:
+        """Acts on the values of the states behind observations."""
         states, n_actions = len(self.start_), data.n_actions
         going = self.model_.transitions[:n_actions] * (1.0 - ends)
+        values = optimal_values(self.model_.rewards[:n_actions], going, discount)
         return BeliefPolicy(
             states=np.array([states]),
             starts=self.start_.astype(np.float32),
@@ -257,13 +255,3 @@ class NoisyQ(Learner):
             terminal=np.arange(states + 1) == states,
             horizon=horizon,
         )
-
-    def work(self, steps: int) -> float:
-        """About how many nanoseconds learning from so many steps takes."""
-        return 1e8 + 1500.0 * min(steps, BATCH_STEPS) * ITERATIONS
-
-
-def optimal_values(model: Model, ends: FloatArray, n_actions: int, discount: float) -> FloatArray:
-    """Q (actions, states) if the state is known, by value iteration."""
-    rewards, going = model.rewards[:n_actions], model.transitions[:n_actions] * (1.0 - ends)
-    return settled(np.zeros(rewards.shape[1]), lambda values: rewards + discount * (going @ values))[0]

@@ -2,54 +2,45 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
-from functools import partial
+from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Self
-
-import numpy as np
 
 from uqf.episodes.checks import positive
 from uqf.episodes.sums import episodes_within
 from uqf.episodes.trajectories import Trajectories
-from uqf.learn.improve.advantages import (
-    RIDGE,
-    VALUE_STEPS,
-    Equations,
-    Regression,
-    advantage_sums,
-    learned_value,
-)
 from uqf.learn.improve.discounts import MIN_EPISODES, Halves, learning_discounts, longest_as_good
+from uqf.learn.improve.regression import Regression
+from uqf.learn.improve.values import improved
 from uqf.learn.learner import Learner, checked_temperature
-from uqf.learn.memory.features import Parts
-from uqf.learn.memory.filters.alternation import learned_filter, steps_read
+from uqf.learn.memory.filters.alternation import learned_filter
 from uqf.learn.memory.filters.filter_memory import FilterMemory
 from uqf.learn.memory.filters.steps import Steps
-from uqf.reading.overview import COST, Overview
+from uqf.reading.overview import Overview
 from uqf.reading.parallel import single_blas
 from uqf.reading.progress import Callback
 from uqf.reading.reader import Reader
 from uqf.reading.shards import Data, Workers
 
-#: Filters rest on so many steps at most.
-MAX_STEPS = 300_000
 
-#: Temperature in units of the standard error of the learned values, up to so many episodes; then it grows with their
-#: number to the fourth root: what more data do not improve is the memory.
-TEMPERATURE = 0.6
-FEW_EPISODES = 100
+@dataclass(frozen=True)
+class Choosing:
+    """Settings of what is chosen on held-out episodes, and of the regressions.
 
-#: Penalties of the advantages that are compared from so many episodes on either side on; fewer do not tell them apart.
-RIDGES = (RIDGE, 160.0, 640.0)
-MIN_COMPARED = 150
+    max_steps : steps that filters rest on at most
+    regression : λ is nearer to 1 than on beliefs, since values are worse on this memory; a second step does harm
+    ridges, min_episodes : penalties that are compared from so many episodes on either side on; fewer cannot
+        distinguish them
+    max_compared, max_cells : steps, and values of actions, on which anything is compared, both sides together
+    """
 
-#: What is to choose is compared on so many steps at most, both sides together, and on so many values of actions.
-CHOICE_STEPS = 40_000
-CHOICE_CELLS = 4_000_000
-
-#: Nanoseconds that a step costs by experience: for every number of a state and every round; for regressions.
-ROUND_COST = 35.0
-REGRESSION_COST = 1000.0
+    max_steps: int = 300_000
+    regression: Regression = field(
+        default_factory=lambda: Regression(bias=0.3, few_episodes=100.0, second=0.0)
+    )
+    ridges: tuple[float, ...] = (40.0, 160.0, 640.0)
+    min_episodes: int = 150
+    max_compared: int = 40_000
+    max_cells: int = 4_000_000
 
 
 @dataclass(frozen=True)
@@ -108,17 +99,6 @@ class SpectralQ(Learner):
     temperature: float | None = None
     threads: int | None = None
 
-    def work(self, steps: int) -> float:
-        """About how many nanoseconds so many steps take."""
-        return (
-            COST * steps
-            + self._filter_work(min(steps, MAX_STEPS))
-            + REGRESSION_COST * (steps + min(steps, VALUE_STEPS))
-        )
-
-    def _filter_work(self, steps: int) -> float:
-        return ROUND_COST * (1 + self.rank) * steps_read(steps, self.rounds)
-
     def _check(self) -> None:
         positive("rank", self.rank)
         positive("rounds", self.rounds)
@@ -132,24 +112,20 @@ class SpectralQ(Learner):
         checked_temperature(self.temperature)
         self._check()
         discounts = learning_discounts(self.discount, self.learning_discount)
-        reader = Reader(data, work=self.work, threads=self.threads, executor=executor, progress=progress)
+        reader = Reader(data, threads=self.threads, executor=executor, progress=progress)
+        choosing = Choosing()
         with single_blas():
-            overview = Overview.read(reader, MAX_STEPS, seed=0)
+            overview = Overview.read(reader, choosing.max_steps, seed=0)
             sample = overview.known(overview.sample)
-            reader.reporter.enter("filters", f"{sample.n_steps:,} steps", self._filter_work(sample.n_steps))
+            reader.reporter.enter("filters", sample.n_steps)
             steps = Steps.of(sample)
             memory = self._memory(steps)
-            few = sample[: episodes_within(sample, VALUE_STEPS)]
-            reader.reporter.enter("values", f"{few.n_steps:,} steps", REGRESSION_COST * few.n_steps)
-            compared = few[: episodes_within(few, min(CHOICE_STEPS, CHOICE_CELLS // sample.n_actions))]
-            choice = kept or _chosen(memory, compared, discounts, self.threads)
-            value = learned_value(Parts(memory, few, self.threads), choice.learning_discount)
-            regression = Regression(memory, value, choice.learning_discount, trace(overview.episodes))
-            work = partial(advantage_sums, regression, overview.without_sample(), self.threads)
-            sums = reader.sum("advantages", work, REGRESSION_COST)
-            ((weights, noise),) = Equations(memory, sums.grams, choice.ridge).solved([sums.moments])
-        usual = temperature(overview.episodes) * noise
-        self.policy_ = memory.policy(weights, usual if self.temperature is None else self.temperature)
+            few = sample[: episodes_within(sample, choosing.regression.value_steps)]
+            choice = kept or _chosen(memory, few, discounts, choosing, self.threads)
+            settings = replace(choosing.regression, ridge=choice.ridge)
+            softmax = improved(memory, few, overview, reader, choice.learning_discount, settings)
+        temperature = softmax.temperature if self.temperature is None else self.temperature
+        self.policy_ = memory.policy(softmax.weights, temperature)
         self._kept = choice
         self.diagnostics_ = {
             "learner": type(self).__name__,
@@ -170,31 +146,23 @@ class SpectralQ(Learner):
         return self._keep_origin(reader.fingerprint, overview.sample)
 
 
-def trace(episodes: float) -> float:
-    """λ of the advantages: 1 − 0.3/√episodes, nearer to 1 than on beliefs, since values are worse on this memory."""
-    return 1.0 - 0.3 / float(np.sqrt(episodes))
-
-
-def temperature(episodes: float) -> float:
-    """In units of the standard error of the learned values."""
-    return TEMPERATURE * float(np.sqrt(np.sqrt(max(1.0, episodes / FEW_EPISODES))))
-
-
-def _chosen(memory: FilterMemory, data: Trajectories, discounts: list[float], threads: int | None) -> Choice:
+def _chosen(
+    memory: FilterMemory, data: Trajectories, discounts: list[float], choosing: Choosing, threads: int | None
+) -> Choice:
     """What does best on one half of the episodes when learned from the other.
 
     The filter has seen both halves, but no action of it: that favours nothing.
     """
-    half = len(data) // 2
+    data = data[: episodes_within(data, min(choosing.max_compared, choosing.max_cells // data.n_actions))]
+    half, chosen, ridge = len(data) // 2, discounts[-1], choosing.regression.ridge
     if half < MIN_EPISODES:
-        return Choice(discounts[-1], RIDGE, {}, {})
-    halves = Halves(memory, data[:half], data[half:], trace(half), temperature(half), threads)
+        return Choice(chosen, ridge, {}, {})
     gains, worths = {}, {}
-    chosen, ridge = discounts[-1], RIDGE
+    halves = Halves(memory, data[:half], data[half:], choosing.regression, threads)
     if len(discounts) > 1:
         gains = halves.gains(discounts)
         chosen = longest_as_good(gains)
-    if half >= MIN_COMPARED:
-        worths = halves.worths(chosen, RIDGES)
+    if half >= choosing.min_episodes:
+        worths = halves.worths(chosen, choosing.ridges)
         ridge = max(worths, key=worths.__getitem__)
     return Choice(chosen, ridge, gains, worths)

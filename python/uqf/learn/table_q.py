@@ -1,4 +1,4 @@
-"""TableQ: value iteration on counts, where the last observation is a state."""
+"""TableQ: exact plans on counts, where the last observation is a state."""
 
 from __future__ import annotations
 
@@ -13,22 +13,30 @@ from uqf.episodes.propensities import last_observations
 from uqf.episodes.sums import goes_on, reward_classes
 from uqf.episodes.trajectories import Trajectories
 from uqf.learn.learner import Learner, checked_temperature
-from uqf.learn.plan.value_iteration import settled
+from uqf.learn.plan.values import DecisionProcess, Optimum
 from uqf.policies.policy import ObservationPolicy
+from uqf.reading.parallel import single_blas
 from uqf.reading.progress import Callback
 
-#: Farther ahead than this discount nothing is planned: sums over an endless future would not settle.
-MAX_DISCOUNT = 0.9999
 
-#: Values have settled when no sweep changes one by more than this part of the largest.
-SETTLED = 1e-9
-MAX_SWEEPS = 20_000
+@dataclass(frozen=True)
+class TableSettings:
+    """What `TableQ` does not ask its users.
 
-#: Up to so many observations the errors of values are worked out exactly, to first order.
-MAX_EXACT = 1_500
+    max_discount : plans look no farther ahead, or sums over an endless future would have no limit
+    max_exact : up to so many observations the errors of values are worked out exactly, to first order
+    prior_steps : candidates for the steps of evidence that an action needs to weigh as much as all actions after its
+        observation
+    tolerance : errors of planning above this part of the largest value are noted
+    """
 
-#: Steps of evidence that an action needs to weigh as much as all actions after its observation; the best is chosen.
-PRIOR_STEPS = (0.0, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
+    max_discount: float = 0.9999
+    max_exact: int = 1_500
+    prior_steps: tuple[float, ...] = (0.0, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
+    tolerance: float = 1e-6
+
+
+SETTINGS = TableSettings()
 
 
 @dataclass(frozen=True)
@@ -114,15 +122,15 @@ class TableQ(Learner):
         self.temperature = temperature
 
     def _learn(self, data: Trajectories, progress: Callback | None) -> None:
-        discount = min(probability("discount", self.discount), MAX_DISCOUNT)
+        discount = min(probability("discount", self.discount), SETTINGS.max_discount)
         checked_temperature(self.temperature)
-        counts = Counts.of(data)
-        prior = best_prior(data)
+        counts, prior = Counts.of(data), best_prior(data)
         model = Model.of(counts, prior)
-        values, sweeps = model.optimal_values(discount)
-        self.values_ = model.table(values, -np.inf)
-        self.stderr_ = model.table(model.standard_errors(values, discount), np.inf)
+        plan = model.optimal(discount)
+        self.values_ = model.table(plan.pairs, -np.inf)
+        self.stderr_ = model.table(model.standard_errors(plan.pairs, discount), np.inf)
         self.policy_ = ObservationPolicy(_without_holes(self.values_), temperature=self.temperature)
+        exact = plan.error <= SETTINGS.tolerance * float(np.abs(plan.pairs).max())
         self.diagnostics_ = {
             "learner": "TableQ",
             "episodes": len(data),
@@ -130,13 +138,9 @@ class TableQ(Learner):
             "pairs_tried": len(counts.cells),
             "observations_never_left": int(model.nowhere.sum()),
             "prior_steps": prior,
-            "sweeps": sweeps,
-            "notes": [],
+            "planning_error": plan.error,
+            "notes": [] if exact else [f"planning stopped within {plan.error:.3g} of the exact values"],
         }
-
-    def work(self, steps: int) -> float:
-        """About how many nanoseconds learning from so many steps takes."""
-        return 2e8 + 600.0 * steps
 
 
 @dataclass(frozen=True)
@@ -167,64 +171,48 @@ class Model:
         nowhere[counts.states] = False
         return cls(counts, rewards, np.maximum(squares - rewards**2, 0.0), transitions.tocsr(), nowhere)
 
-    def optimal_values(self, discount: float) -> tuple[FloatArray, int]:
-        """(Q of every pair (pairs,), sweeps of value iteration that it took)."""
-        floor = min(0.0, float(self.rewards.min())) / (1.0 - discount)
-        return settled(
-            np.where(self.nowhere, floor, 0.0),
-            lambda values: self.rewards + discount * (self.transitions @ values),
-            lambda pairs: self.best(pairs, floor),
-            tolerance=SETTLED,
-            max_sweeps=MAX_SWEEPS,
-        )
+    def process(self, floor: float = 0.0) -> DecisionProcess:
+        """The decisions that were tried; `floor` is what observations are worth after which nothing was."""
+        return DecisionProcess(self.counts.states, self.rewards, self.transitions, floor)
 
-    def best(self, pairs: FloatArray, floor: float) -> FloatArray:
-        """The largest of the pairs of every observation, (states,); `floor` where there is none."""
-        begins = np.flatnonzero(np.diff(self.counts.states, prepend=-1))
-        found = np.full(self.counts.n_states, floor)
-        found[self.counts.states[begins]] = np.maximum.reduceat(pairs, begins)
-        return found
+    def optimal(self, discount: float) -> Optimum:
+        """Q of every pair; where nothing was tried, the worst reward is expected for ever."""
+        return self.process(min(0.0, float(self.rewards.min())) / (1.0 - discount)).optimal(discount)
 
-    def standard_errors(self, pairs: FloatArray, discount: float) -> FloatArray:
+    def standard_errors(
+        self, pairs: FloatArray, discount: float, max_exact: int = SETTINGS.max_exact
+    ) -> FloatArray:
         """Of the value of every pair: the noise of its own mean, and of all means that the greedy policy meets later.
 
-        To first order an error ε of the means makes an error (1 − γP)⁻¹ ε of the values of a policy. With very many
-        observations the errors of all later means are added up as if they had one sign, which is more than there is.
+        To first order an error ε of the means makes an error (1 − γP)⁻¹ ε of the values of a policy. With more than
+        `max_exact` observations the errors of all later means are added up as if they had one sign, which is more than
+        there is.
         """
-        counts, values = self.counts, self.best(pairs, 0.0)
+        counts, process = self.counts, self.process()
+        values, greedy = process.best(pairs), process.greedy(pairs)
         ahead = self.transitions @ values
         spread = self.variances + discount**2 * np.maximum(self.transitions @ values**2 - ahead**2, 0.0)
         own = spread / np.maximum(counts.tried - 1.0, 0.5)
-        greedy = np.flatnonzero(pairs >= values[counts.states])
-        greedy = greedy[np.unique(counts.states[greedy], return_index=True)[1]]
+        if counts.n_states > max_exact:
+            later = process.following(greedy, np.sqrt(own), discount)
+            return np.asarray(np.sqrt(own) + discount * (self.transitions @ later))
         here = np.zeros(counts.n_states)
         here[counts.states[greedy]] = own[greedy]
-        if counts.n_states > MAX_EXACT:
-            return np.asarray(np.sqrt(own) + self._summed(np.sqrt(here), greedy, discount))
         greedily = np.zeros((counts.n_states, counts.n_states))
         greedily[counts.states[greedy]] = self.transitions[greedy].toarray()
-        effects = discount * (self.transitions @ np.linalg.inv(np.eye(counts.n_states) - discount * greedily))
+        with single_blas():
+            inverse = np.linalg.inv(np.eye(counts.n_states) - discount * greedily)
+        effects = discount * (self.transitions @ inverse)
         effects[greedy, counts.states[greedy]] += 1.0
         others = own.copy()
         others[greedy] = 0.0
         return np.asarray(np.sqrt(effects**2 @ here + others))
 
-    def _summed(self, errors: FloatArray, greedy: NDArray[np.int64], discount: float) -> FloatArray:
-        """Discounted sums of errors (states,) along the greedy policy, from after every pair."""
-        values, states = errors, self.counts.states[greedy]
-        for _ in range(MAX_SWEEPS):
-            new = errors.copy()
-            new[states] += discount * (self.transitions @ values)[greedy]
-            change, values = np.abs(new - values).max(), new
-            if change <= 1e-6 * max(float(new.max()), np.finfo(float).tiny):
-                break
-        return np.asarray(discount * (self.transitions @ values))
-
     def table(self, pairs: FloatArray, unknown: float) -> FloatArray:
         """(states, actions), with something else where an action was never tried."""
-        found = np.full(self.counts.n_states * self.counts.n_actions, unknown)
-        found[self.counts.cells] = pairs
-        return found.reshape(self.counts.n_states, self.counts.n_actions)
+        table = np.full(self.counts.n_states * self.counts.n_actions, unknown)
+        table[self.counts.cells] = pairs
+        return table.reshape(self.counts.n_states, self.counts.n_actions)
 
 
 def best_prior(data: Trajectories) -> float:
@@ -250,12 +238,17 @@ def best_prior(data: Trajectories) -> float:
         weight = prior + 1e-3
         return float(np.log((mine - 1.0 + weight * base) / (tried - 1.0 + weight)).sum())
 
-    return max(PRIOR_STEPS, key=likelihood)
+    return max(SETTINGS.prior_steps, key=likelihood)
 
 
 def _without_holes(values: FloatArray) -> FloatArray:
-    """Values that a policy can hold: an action never tried is a little worse than the worst, and nothing known is 0."""
+    """Values that a policy can hold: 0 where nothing is known of an observation.
+
+    An action never tried is worse than the worst tried one by as much as any two values differ, whatever rewards are
+    counted in.
+    """
     known = np.isfinite(values)
+    range_ = float(np.ptp(values[known])) or float(np.abs(values[known]).max()) or 1.0
     worst = np.where(known, values, np.inf).min(axis=1, keepdims=True)
-    lower = np.where(np.isfinite(worst), worst - 1.0, 0.0)
+    lower = np.where(np.isfinite(worst), worst - range_, 0.0)
     return np.ascontiguousarray(np.where(known, values, lower))

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from typing import Self
 
 from uqf.episodes.checks import FloatArray, probability
+from uqf.episodes.fingerprint import fingerprint
 from uqf.episodes.trajectories import Trajectories
-from uqf.learn.learner import checked_temperature
+from uqf.errors import NumericalError
+from uqf.learn.learner import Learner, checked_temperature
+from uqf.learn.not_fitted import NotFittedError
 from uqf.learn.spectral.basis import Basis, Counting, Target
 from uqf.learn.spectral.decomposition import MAX_RANK, decompose
-from uqf.learn.spectral.incremental import Incremental
-from uqf.learn.spectral.passes import hankel_sums, listed_words, operator_sums
+from uqf.learn.spectral.passes import listed_words, operator_sums
 from uqf.learn.spectral.state import SpectralState, checked_start, value_automaton
+from uqf.learn.spectral.statistics import Statistics, first_pass
+from uqf.learn.spectral.statistics_file import load_statistics
 from uqf.learn.spectral.tally import Tally
 from uqf.learn.spectral.wfa import WFA
-from uqf.policies.policy import AutomatonPolicy
+from uqf.policies.policy import AutomatonPolicy, CompiledPolicy
 from uqf.reading.progress import LOG, Callback
 from uqf.reading.reader import Reader
 from uqf.reading.shards import Data, Workers
@@ -33,16 +38,16 @@ def learn_state(
     2. C ≈ U D Vᵀ with `rank` columns.
     3. B_σ = Σ y (D⁻¹Uᵀ φ(u)) ⊗ (Vᵀ φ(v)) over the ways to read uσv; τ = D⁻¹Uᵀ c_U and β = c_V V.
 
-    Also tells what else was counted along the way. The last two steps of the algorithm are `q_function`.
+    Returns also the tally of the episodes. The last two steps of the algorithm are `q_function`.
     """
     words = listed_words(reader, basis)
     counting = Counting(basis, target, reader.source.reward_size, words)
-    first = reader.sum("first pass", partial(hankel_sums, counting, reader.threads))
-    reader.reporter.enter("decomposition", f"{first.sums.shape} for rank {rank}")
+    first = reader.sum("first pass", partial(first_pass, counting, reader.threads))
+    reader.reporter.enter("decomposition", min(first.sums.shape))
     parts = decompose(first.block, rank, choose=True, seed=basis.seed)
     maps = (parts.prefix_map, parts.suffix_map)
     second = reader.sum("second pass", partial(operator_sums, counting, *maps, reader.threads))
-    return SpectralState.of(first, parts, second), first.tally
+    return first.spectral_state(parts, second), first.tally
 
 
 def q_function(
@@ -62,7 +67,7 @@ def q_function(
 
 
 @dataclass(eq=False, repr=False)
-class UQF(Incremental):
+class UQF(Learner):
     """Learns a weighted automaton of reward-weighted histories by spectral methods and acts on its Q function.
 
     Hankel statistics → singular value decomposition → automaton → one linear solve → argmax, after Li, Mazoure,
@@ -143,34 +148,102 @@ class UQF(Incremental):
     threads: int | None = None
 
     def _fit(self, data: Data, kept: None, executor: Workers, progress: Callback | None) -> Self:
-        in_memory = isinstance(data, Trajectories)
-        passes = 2 if in_memory or self.projection is not None else 3
-        reader = self._reader(data, passes, executor, progress)
+        reader = self._reader(data, executor, progress)
         self._decide(*learn_state(reader, Basis.of(self), self._target(), self.rank))
         for name in ("statistics_", "refusal_", "baseline_"):
             self.__dict__.pop(name, None)
         LOG.info("state of rank %d learned in %.1f s", self.wfa_.rank, reader.reporter.seconds)
-        self._data = data
         if isinstance(data, Trajectories):
             return self._keep_origin(reader.fingerprint, data)
         self.origin_ = Origin(reader.fingerprint, self.origin_.codebook)
         return self
 
-    def _reader(self, data: Data, passes: int, executor: Workers, progress: Callback | None) -> Reader:
-        """What reads the data; parameters are checked first."""
+    def partial_fit(
+        self, data: Data, y: None = None, *, executor: Workers = None, progress: Callback | None = None
+    ) -> Self:
+        """Adds episodes to those of earlier calls; the result is that of a fit to everything at once.
+
+        Reads the new data once and no old data at all. `data`, `executor` and `progress` are as in `fit`. Before
+        they are added, the weight of all older data is multiplied by the parameter `forgetting`. `fit` keeps no
+        statistics that could be added to: begin with `partial_fit`.
+
+        Data that do not yet support a policy (fewer directions than `rank`, no reward at all) are added all the
+        same; there is no `policy_` then, and using it raises `NotFittedError` with the reason.
+        """
+        before = self._statistics()
+        added = self._counted(data, executor, progress)
+        if before is not None:
+            faded = before if self.forgetting == 1.0 else before.faded(self.forgetting)
+            added = faded.plus(added)
+        self._learn_from(added)
+        return self._keep_origin(fingerprint(data), data) if isinstance(data, Trajectories) else self
+
+    def merge(self, other: UQF | Statistics | str | os.PathLike[str]) -> Self:
+        """Adds the statistics of another learner, of a file, or as they are; neither side fades."""
+        theirs = load_statistics(other) if isinstance(other, (str, os.PathLike)) else other
+        if isinstance(theirs, UQF):
+            theirs = theirs._statistics() or theirs
+        if not isinstance(theirs, Statistics):
+            raise TypeError(
+                f"other is a {type(other).__name__}: give a UQF after partial_fit, uqf.Statistics or the path "
+                "of a file that uqf.save_statistics wrote"
+            )
+        before = self._statistics()
+        return self._learn_from(theirs if before is None else before.plus(theirs))
+
+    def forget(self, data: Data | Statistics, *, executor: Workers = None) -> Self:
+        """Takes episodes out again that were added before: the result is as if they had never been there.
+
+        `data` are as in `fit`, or `uqf.Statistics`; any episodes that were added before, not only whole days.
+        """
+        if self.forgetting != 1.0:
+            raise ValueError(
+                f"forgetting = {self.forgetting}: old data fade by themselves, and how much of these is left is "
+                "not known; use forgetting=1 to take out single days"
+            )
+        before = self._statistics()
+        if before is None:
+            raise ValueError("nothing was learned yet that could be forgotten: call partial_fit first")
+        return self._learn_from(
+            before.minus(data if isinstance(data, Statistics) else self._counted(data, executor))
+        )
+
+    def _statistics(self) -> Statistics | None:
+        """Those of all calls of `partial_fit` and `merge`; None before the first."""
+        if hasattr(self, "policy_") and not hasattr(self, "statistics_"):
+            raise ValueError(
+                "this UQF learned by fit, which keeps no statistics: use a new one and partial_fit for all episodes"
+            )
+        return getattr(self, "statistics_", None)
+
+    def _counted(self, data: Data, executor: Workers, progress: Callback | None = None) -> Statistics:
+        return Statistics.of(self._reader(data, executor, progress), Basis.of(self), self._target())
+
+    def _learn_from(self, statistics: Statistics) -> Self:
+        """Keeps the statistics even if they do not support a policy yet."""
+        self.statistics_, self.refusal_ = statistics, None
+        self.n_features_in_ = statistics.tally.n_symbols
+        try:
+            self._decide(statistics.state(self.rank), statistics.tally)
+        except NumericalError as problem:
+            self.refusal_ = f"no policy yet, the data so far do not support one: {problem}"
+            LOG.info("%s", self.refusal_)
+            self.__dict__.pop("policy_", None)
+        return self
+
+    def _fitted(self) -> CompiledPolicy:
+        if getattr(self, "refusal_", None) and not hasattr(self, "policy_"):
+            raise NotFittedError(self.refusal_)
+        return super()._fitted()
+
+    def _reader(self, data: Data, executor: Workers, progress: Callback | None) -> Reader:
+        """Refuses parameters before anything is read."""
         checked_temperature(self.temperature)
         if self.target not in ("return", "reward"):
             raise ValueError(f"target = {self.target!r}: choose 'return' or 'reward'")
         if not 0.0 < self.forgetting <= 1.0:
             raise ValueError(f"forgetting = {self.forgetting}: give a factor above 0 and up to 1")
-        return Reader(
-            data,
-            work=lambda steps: passes * steps,
-            threads=self.threads,
-            executor=executor,
-            progress=progress,
-            unit=3e-7,
-        )
+        return Reader(data, threads=self.threads, executor=executor, progress=progress)
 
     def _target(self) -> Target:
         return Target(self.target, probability("discount", self.discount), self.offset)

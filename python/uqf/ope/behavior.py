@@ -20,9 +20,9 @@ from uqf.episodes.propensities import ActionShares, last_observations, last_symb
 from uqf.episodes.sums import cut_before, reward_classes, time_within
 from uqf.episodes.trajectories import Trajectories
 from uqf.learn.memory.beliefs import BeliefMemory
-from uqf.learn.memory.clones import EXPLORE, SETTLE, Training
 from uqf.learn.memory.moments import Start
 from uqf.learn.memory.sample import Sample
+from uqf.learn.memory.training import Schedule, Training
 
 IntArray = NDArray[np.int64]
 
@@ -188,7 +188,7 @@ def _trained(seen: Trajectories, states: int, seed: int) -> _core.CloneModels:
     sample = Sample.of([seen], [priorities]).first(MAX_STEPS)
     layout = _core.CloneLayout(sample.data, states=states)
     begun = Start.of(sample, layout).models(layout, range(1), seed)
-    return Training(sample, EXPLORE, SETTLE, seed)((0, begun))
+    return Schedule(sample, Training.explore, Training.settle, seed)((0, begun))
 
 
 def _foreseen(models: _core.CloneModels, seen: Trajectories) -> FloatArray:

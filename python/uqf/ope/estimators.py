@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple, Protocol
@@ -14,7 +13,6 @@ from scipy.special import stdtrit
 from uqf.episodes.sums import time_within
 from uqf.episodes.trajectories import Trajectories
 from uqf.ope.behavior import Behavior
-from uqf.ope.cpsr import CPSRSimulator, likeliest_rank
 from uqf.ope.rare_events import Unseen, informative_share, unseen
 from uqf.ope.ratios import Ratios, bootstrap
 from uqf.ope.weights import Overlap, Weights, importance_weights, overlap
@@ -23,10 +21,7 @@ from uqf.policies.policy import Policy, probs_along
 FloatArray = NDArray[np.float64]
 
 #: Refits of a model for its standard error; each learns from resampled episodes anew.
-REFITS = {"model": 50, "cpsr": 20}
-
-#: Episodes played in a learned simulator.
-PLAYED = 2000
+REFITS = 50
 
 
 class ValueModel(Protocol):
@@ -43,7 +38,6 @@ class ValueModel(Protocol):
 class Replayed:
     """Logs seen with the eyes of one policy."""
 
-    policy: Policy | None
     data: Trajectories
     discount: float
     probs: FloatArray
@@ -117,7 +111,7 @@ def replayed(
     """Logs with the probabilities and weights of a policy along them."""
     probs = probs_along(policy, data)
     weights = importance_weights(data, probs[np.arange(data.n_steps), data.actions], behavior.probs)
-    return Replayed(policy, data, discount, probs, behavior, weights, model, seed)
+    return Replayed(data, discount, probs, behavior, weights, model, seed)
 
 
 class Measured(NamedTuple):
@@ -130,12 +124,11 @@ class Measured(NamedTuple):
 
 def measured(logs: list[Replayed], method: str, level: float, replicates: int) -> Measured:
     """The value of one policy, or the difference of two, by one of `uqf.ope.METHODS`."""
-    if method in REFITS:
-        values = [_refitted(one, MODEL_VALUES[method](one), REFITS[method]) for one in logs]
-        (value, refits), *others = values
+    if method == "model":
+        (value, refits), *others = map(_refitted, logs)
         for other, other_refits in others:
             value, refits = value - other, refits - other_refits
-        error = float(refits.std(ddof=1))
+        error = float(refits.std(ddof=1)) if len(logs[0].data) > 1 else float("inf")
         reach = float(stdtrit(len(refits) - 1, (1.0 + level) / 2.0)) * error
         return Measured(value, error, (value - reach, value + reach))
     ratios = _difference([_RATIOS[method](one, one.weights) for one in logs])
@@ -192,41 +185,62 @@ def _steps_of(data: Trajectories, episodes: NDArray[np.int64]) -> NDArray[np.int
     return firsts + np.arange(lengths.sum())
 
 
-#: The value of the policy under a model that some episodes teach.
-ModelValue = Callable[[NDArray[np.int64], int], float]
+def model_value(
+    model: ValueModel, data: Trajectories, probs: FloatArray, *, discount: float, horizon: int | None = None
+) -> float:
+    """What a policy earns under a model that learns from the data: its value at the starts, averaged over episodes.
+
+    Parameters
+    ----------
+    model : ValueModel
+        It is fitted.
+    data : Trajectories
+    probs : floats, shape (n_steps, n_actions)
+        π(a | h) of the policy before every step of the data, as `uqf.ope.evaluate` works them out.
+    discount : float in [0, 1]
+        Worth of a reward one step later.
+    horizon : int, optional
+        No reward is counted after so many steps; those of the longest episode by default.
+
+    Examples
+    --------
+    >>> import numpy as np, uqf
+    >>> log = uqf.rollout(uqf.make("tiger"), episodes=200, horizon=3, seed=0)
+    >>> uniform = np.full((log.n_steps, 3), 1 / 3)
+    >>> uqf.ope.model_value(uqf.ope.LastSymbolModel(), log, uniform, discount=0.95) < -50
+    True
+    """
+    model.fit(data, probs, discount=discount)
+    first = data.offsets[:-1]
+    starts = Trajectories(
+        data.actions[first],
+        data.observations[first],
+        data.rewards[first],
+        np.arange(len(data) + 1),
+        n_actions=data.n_actions,
+        n_observations=data.n_observations,
+        first_observations=data.first_observations,
+    )
+    values = model.values(starts, horizon=int(data.lengths.max()) if horizon is None else horizon)
+    return float((probs[first] * values).sum(axis=1).mean())
 
 
-def _model_value(logs: Replayed) -> ModelValue:
-    def value(episodes: NDArray[np.int64], _: int) -> float:
-        probs = logs.probs[_steps_of(logs.data, episodes)]
-        logs.model.fit(logs.data[episodes], probs, discount=logs.discount)
-        values = logs.model.values(logs.data[:1], horizon=logs.weights.horizon)
-        return float(probs[0] @ values[0])
+def _refitted(logs: Replayed) -> tuple[float, FloatArray]:
+    """The value under the model, and its values when it learns from resampled episodes."""
+    count, rng = len(logs.data), np.random.default_rng([logs.seed, 2])
 
-    return value
-
-
-def _cpsr_value(logs: Replayed) -> ModelValue:
-    rank = likeliest_rank(logs.data, logs.seed)
-
-    def value(episodes: NDArray[np.int64], stream: int) -> float:
-        world = CPSRSimulator(rank, seed=logs.seed).fit(logs.data[episodes])
-        returns = world.returns(
-            logs.policy, PLAYED, horizon=logs.weights.horizon, discount=logs.discount, seed=stream
+    def value(episodes: NDArray[np.int64]) -> float:
+        return model_value(
+            logs.model,
+            logs.data[episodes],
+            logs.probs[_steps_of(logs.data, episodes)],
+            discount=logs.discount,
+            horizon=logs.weights.horizon,
         )
-        return float(returns.mean())
 
-    return value
-
-
-def _refitted(logs: Replayed, value: ModelValue, refits: int) -> tuple[float, FloatArray]:
-    """A model's value, and its values when learned from resampled episodes."""
-    count = len(logs.data)
-    rng = np.random.default_rng([logs.seed, 2])
-    resampled = [value(rng.integers(count, size=count), stream) for stream in range(1, refits + 1)]
-    return value(np.arange(count), 0), np.array(resampled)
+    resampled = [value(rng.integers(count, size=count)) for _ in range(REFITS)]
+    return value(np.arange(count)), np.array(resampled)
 
 
 _RATIOS = {"importance": _importance, "doubly-robust": _doubly_robust}
-MODEL_VALUES = {"model": _model_value, "cpsr": _cpsr_value}
-METHODS = (*_RATIOS, *MODEL_VALUES)
+METHODS = (*_RATIOS, "model")

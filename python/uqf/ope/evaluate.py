@@ -3,21 +3,14 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
 from uqf.episodes.trajectories import Trajectories
 from uqf.ope.behavior import behavior_of
-from uqf.ope.estimates import (
-    ANYTHING,
-    ENOUGH_EPISODES,
-    ENOUGH_INFORMATIVE,
-    FAIR_MEAN_WEIGHT,
-    HIDDEN_REASONS,
-    MODELS,
-    Comparison,
-    Estimate,
-)
+from uqf.ope.doubts import doubts_about, overlaps
+from uqf.ope.estimates import ANYTHING, Answer, Comparison, Estimate
 from uqf.ope.estimators import METHODS, Replayed, ValueModel, measured, replayed
 from uqf.ope.last_symbol import LastSymbolModel
 from uqf.policies.policy import Policy
@@ -27,31 +20,31 @@ ReturnRange = tuple[float, float] | None
 
 
 def _estimate(
-    logs: Replayed, method: str | None, level: float, replicates: int, return_range: ReturnRange
+    logs: Replayed,
+    method: str | None,
+    level: float,
+    replicates: int,
+    return_range: ReturnRange,
+    unit: float,
 ) -> Estimate:
-    low, high = FAIR_MEAN_WEIGHT
-    overlap, logged = logs.overlap, logs.behavior.logged
-    enough = overlap.size >= ENOUGH_EPISODES and low <= overlap.mean_weight <= high
-    enough = enough and logs.informative >= ENOUGH_INFORMATIVE
-    chosen = method or ("doubly-robust" if enough else "model")
+    """The estimate in units of reward as they were logged; `logs` and `return_range` are in multiples of `unit`."""
+    chosen = method or ("doubly-robust" if overlaps(logs) else "model")
     value, error, interval = measured([logs], chosen, level, replicates)
     unseen = logs.unseen(value, level, return_range)
-    told = enough and chosen not in MODELS and not unseen.decides
-    return Estimate(
-        mean=value,
-        stderr=error,
-        interval=unseen.around(value, interval) if told else ANYTHING,
+    low, high = unseen.around(value, interval)
+    found = Estimate(
+        mean=unit * value,
+        stderr=unit * error,
+        interval=(unit * low, unit * high),
         level=level,
-        effective_sample_size=overlap.size,
-        mean_weight=overlap.mean_weight,
-        informative_episodes=logs.informative,
-        unseen=unseen,
-        sufficient=told and logged,
-        condition="" if logged else HIDDEN_REASONS,
+        effective_sample_size=logs.overlap.size,
+        mean_weight=logs.overlap.mean_weight,
+        doubts=tuple(doubts_about(logs, chosen, unseen.times(unit))),
         method=chosen,
         propensities=logs.behavior.source,
         episodes=len(logs.data),
     )
+    return replace(found, interval=ANYTHING) if found.answer is Answer.UNKNOWN else found
 
 
 def _check(data: Data, discount: float, method: str | None, level: float, replicates: int) -> None:
@@ -117,8 +110,7 @@ def evaluate(
         Worth of a reward one step later.
     method : str, optional
         "importance": per-decision weighted importance sampling. "doubly-robust": the same on what a model's
-        values leave unexplained. "model": the value under that model. "cpsr": the policy played in a world that a
-        compressed predictive state representation simulates. None chooses "doubly-robust" where the logs
+        values leave unexplained. "model": the value under that model. None chooses "doubly-robust" where the logs
         overlap enough with the policy, else "model".
     level : float in (0, 1)
         Confidence of the interval.
@@ -144,9 +136,8 @@ def evaluate(
 
     Notes
     -----
-    There is an interval only where the log tells the return: "model" and "cpsr" have none, since the error of a model
-    may be many times the noise of the data. Without `behavior_probs` it holds on a condition (`condition`), and
-    `sufficient` is false.
+    There is an interval only where the log tells the return: "model" has none, since the error of a model may be many
+    times the noise of the data. Without `behavior_probs` it holds on a condition (`Estimate.condition`).
 
     Examples
     --------
@@ -161,7 +152,7 @@ def evaluate(
     data, unit = _in_units(data)
     bounds = _in_range(data, discount, unit, return_range)
     logs = replayed(policy, data, float(discount), behavior_of(data, seed), model or LastSymbolModel(), seed)
-    return _estimate(logs, method, level, replicates, bounds).times(unit)
+    return _estimate(logs, method, level, replicates, bounds, unit)
 
 
 def compare(
@@ -204,11 +195,11 @@ def compare(
     logs = [
         replayed(policy, data, float(discount), behavior, value_model, seed) for policy in (first, second)
     ]
-    estimates = [_estimate(one, method, level, replicates, None) for one in logs]
+    estimates = [_estimate(one, method, level, replicates, None, unit) for one in logs]
     if method is None and {estimate.method for estimate in estimates} != {"doubly-robust"}:
-        estimates = [_estimate(one, "model", level, replicates, None) for one in logs]
+        estimates = [_estimate(one, "model", level, replicates, None, unit) for one in logs]
     # Nobody should hear of a winner among equals more often than the level allows, and plain intervals leave nothing to
     # spare: 14 of 287 comparisons in 12 drawn worlds (4.9 %). Half the chance of an error is kept in reserve.
-    difference, error, interval = measured(logs, estimates[0].method, (1.0 + level) / 2.0, replicates)
-    told = all(estimate.guess is None for estimate in estimates)
-    return Comparison(difference, error, interval if told else ANYTHING, *estimates).times(unit)
+    difference, error, (low, high) = measured(logs, estimates[0].method, (1.0 + level) / 2.0, replicates)
+    found = Comparison(unit * difference, unit * error, (unit * low, unit * high), *estimates)
+    return replace(found, interval=ANYTHING) if found.answer is Answer.UNKNOWN else found

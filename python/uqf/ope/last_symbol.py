@@ -25,10 +25,6 @@ class LastSymbolModel:
     Wrong wherever the history before the last symbol matters. As a control variate it then only helps less;
     as a model it is biased by an amount that no interval shows.
 
-    Values linear in the state of a CPSR (rank 20 or 40, hashed, ridge, clipped to the possible) were tried
-    instead: on five sets of 2000 gridworld-near episodes they were further off (0.065 ± 0.028 for 0.109, this model
-    0.089 ± 0.006), on Tiger by far.
-
     Examples
     --------
     >>> import uqf

@@ -10,6 +10,7 @@ from typing import Protocol, Self, runtime_checkable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from uqf import _core
 from uqf._core import AutomatonPolicy as AutomatonPolicy
 from uqf._core import BeliefPolicy as BeliefPolicy
 from uqf._core import CompiledPolicy as CompiledPolicy
@@ -22,9 +23,6 @@ from uqf.episodes.trajectories import Trajectories
 from uqf.types import Memory, Record
 
 FloatArray = NDArray[np.float64]
-
-#: Values this close to the best, relative to the largest, count as ties; the same in `rust/simulate/policy.rs`.
-TIE = 1e-12
 
 #: Numbers that are held at once.
 MAX_CELLS = 2_000_000
@@ -59,7 +57,7 @@ class Policy(Protocol):
     def initial_state(self) -> Memory:
         """Memory at the start of an episode.
 
-        With a parameter `first` (None by default) it is told the observation that some worlds show before the first
+        With a parameter `first` (None by default) it sees the observation that some worlds show before the first
         action, as the `reset` of Gymnasium does; without, it does not see it.
         """
 
@@ -77,6 +75,8 @@ class ValuePolicy:
     n_observations: int
     #: 0 acts greedily, ties by chance; otherwise actions are drawn from softmax(q_values / temperature).
     temperature: float = 0.0
+    #: Which actions the log says anything about, (n_actions,); the others have probability 0. None: all.
+    supported: NDArray[np.bool_] | None = None
 
     def q_values(self, state: Memory) -> FloatArray:
         """What each action is worth, (n_actions,), after this memory."""
@@ -84,7 +84,7 @@ class ValuePolicy:
 
     def action_probs(self, state: Memory) -> FloatArray:
         """Probability of every action, (n_actions,)."""
-        return softmax(self.q_values(state), self.temperature)
+        return softmax(self.q_values(state), self.temperature, self.supported)
 
     def action(self, state: Memory, rng: np.random.Generator | None = None) -> int:
         """An action: drawn with `rng`, or the most probable (the first of several) without."""
@@ -95,6 +95,12 @@ class ValuePolicy:
         """The same values, acted on at another temperature."""
         other = copy.copy(self)
         other.temperature = checked_temperature(temperature)
+        return other
+
+    def with_support(self, supported: ArrayLike | None) -> Self:
+        """The same values, of which only those of the marked actions, (n_actions,), count; None: all."""
+        other = copy.copy(self)
+        other.supported = checked_support(supported, self.n_actions)
         return other
 
     def greedy(self) -> Self:
@@ -113,15 +119,28 @@ def checked_temperature(temperature: float) -> float:
     return float(temperature)
 
 
-def softmax(values: FloatArray, temperature: float = 1.0) -> FloatArray:
-    """Probabilities along the last axis; at temperature 0 the best share alike."""
-    best = values.max(axis=-1, keepdims=True)
-    if temperature > 0.0:
-        powers = np.exp((values - best) / temperature)
-    else:
-        sizes = np.where(np.isfinite(values), np.abs(values), 0.0)
-        powers = (values >= best - TIE * sizes.max(axis=-1, keepdims=True)).astype(np.float64)
-    return np.asarray(powers / powers.sum(axis=-1, keepdims=True))
+def checked_support(supported: ArrayLike | None, n_actions: int) -> NDArray[np.bool_] | None:
+    """A mask of actions, or an error that shows its shape."""
+    if supported is None:
+        return None
+    mask = np.array(supported, np.bool_)
+    if mask.shape != (n_actions,):
+        raise ValueError(f"supported has shape {mask.shape}: there are {n_actions} actions")
+    return mask
+
+
+def softmax(
+    values: ArrayLike, temperature: float = 1.0, supported: NDArray[np.bool_] | None = None
+) -> FloatArray:
+    """Probabilities along the last axis; at temperature 0 the best share alike.
+
+    Actions that are not `supported`, and those of value −inf, have probability 0. Values that are no numbers decide
+    nothing: with a NaN the finite ones share alike; with +inf, or without any finite value, the supported actions do,
+    or all of them if none is supported.
+    """
+    given = np.asarray(values, np.float64)
+    rows = given.reshape(-1, given.shape[-1])
+    return _core.softmax(rows, temperature, supported).reshape(given.shape)
 
 
 def shown_by_states(parts: Record) -> list[NDArray[np.float32]]:
@@ -178,11 +197,11 @@ def logged_probs(policy: Policy | None, data: Trajectories) -> FloatArray:
     """π(a | h) of every logged action, (n_steps,)."""
     # In parts: probabilities of all actions may not fit into memory.
     episodes = max(1, len(data) * MAX_CELLS // (data.n_steps * data.n_actions))
-    found = []
+    probs = []
     for first in range(0, len(data), episodes):
         part = data[first : first + episodes]
-        found.append(probs_along(policy, part)[np.arange(part.n_steps), part.actions])
-    return np.concatenate(found)
+        probs.append(probs_along(policy, part)[np.arange(part.n_steps), part.actions])
+    return np.concatenate(probs)
 
 
 def started(policy: Policy, first: int | None = None) -> Memory:

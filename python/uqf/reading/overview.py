@@ -14,9 +14,6 @@ from uqf.episodes.propensities import ActionShares
 from uqf.episodes.trajectories import Trajectories
 from uqf.reading.reader import Reader
 
-#: What a step costs in units of `Reporter`, about nanoseconds.
-COST = 100.0
-
 #: Learners square rewards in single precision: the largest must lie between these, or all must be 0.
 REWARDS = (1e-12, 1e12)
 
@@ -45,7 +42,7 @@ class Overview:
     @classmethod
     def read(cls, reader: Reader, max_steps: int, seed: int) -> Overview:
         """Of all data, with a sample of about so many steps at most."""
-        found = reader.sum("reading", partial(overview, max_steps, seed), COST)
+        found = reader.sum("reading", partial(overview, max_steps, seed))
         _check_largest(found.largest)
         return found
 

@@ -14,7 +14,7 @@ from uqf.episodes.fingerprint import Fingerprint
 from uqf.episodes.trajectories import Trajectories
 from uqf.errors import FileFormatError
 from uqf.reading.map_reduce import Tick, map_reduce
-from uqf.reading.progress import Callback, Reporter
+from uqf.reading.progress import LOG, Callback, Reporter
 from uqf.reading.shards import Data, Shard, Workers, source_of
 
 
@@ -33,40 +33,33 @@ class Reader:
 
     Shards are read a batch at a time, and nothing but the sums outlives a batch. Every pass must find the same
     episodes: a file that changes in between is found out by its checksum. The bits of a sum depend on the shards,
-    not on `executor` nor on `threads`. `work` tells how much there is to do in
-    all, given the number of steps, and `unit` how many seconds a unit of it takes by experience.
+    not on `executor` nor on `threads`.
     """
 
     def __init__(
         self,
         data: Data,
         *,
-        work: Callable[[int], float],
         threads: int | None = None,
         executor: Workers = None,
         progress: Callback | None = None,
-        unit: float = 1e-9,
     ) -> None:
         self.source, self.in_memory = source_of(data), isinstance(data, Trajectories)
         self.n_steps = sum(self.source[index].n_steps for index in range(len(self.source)))
         self.executor = executor
         self.threads = 1 if threads is None and executor is not None else threads
-        self.reporter = Reporter(progress, work(self.n_steps), unit)
+        self.reporter = Reporter(progress)
         self._checksums: tuple[int, ...] = ()
         self._fingerprint: Fingerprint | None = None
 
-    def sum(self, stage: str, work: Callable[[Trajectories], Sum], cost: float = 1.0) -> Sum:
-        """The sum of ``work(episodes)`` over all batches; `work` can be pickled, `cost` is that of a step."""
-        self.reporter.enter(stage, f"{len(self.source)} shards, {self.n_steps:,} steps", cost * self.n_steps)
-        read = 0
-
-        def tick(steps: int) -> None:
-            nonlocal read
-            read += steps
-            self.reporter.reach(read / self.n_steps)
-
+    def sum(self, stage: str, work: Callable[[Trajectories], Sum]) -> Sum:
+        """The sum of ``work(episodes)`` over all batches; `work` can be pickled."""
+        LOG.info("%s: %d shards, %s steps", stage, len(self.source), f"{self.n_steps:,}")
+        self.reporter.enter(stage, self.n_steps)
         reads = partial(_read, work, self._fingerprint is None)
-        found: Pass = map_reduce(reads, self.source, _plus, executor=self.executor, tick=tick)
+        found: Pass = map_reduce(
+            reads, self.source, _plus, executor=self.executor, tick=self.reporter.advance
+        )
         for index, (before, now) in enumerate(zip(self._checksums, found.checksums, strict=False)):
             if before != now:
                 raise FileFormatError(

@@ -29,12 +29,7 @@ class ComparisonReport(PartedReport):
     Policies are judged as they are: the episodes must be new to both. `taught` says of which they are not.
     """
 
-    PARTS: ClassVar[dict[str, float]] = {
-        "log": 1_000.0,
-        "estimate": 60_000.0,
-        "differences": 8_000.0,
-        "episodes": 500.0,
-    }
+    PARTS: ClassVar[tuple[str, ...]] = ("log", "estimate", "differences", "episodes")
 
     def __init__(
         self,

@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from uqf import ope
-from uqf.episodes.sums import episodes_within
-from uqf.ope.cpsr import likeliest_rank
-from uqf.ope.estimates import ENOUGH_EPISODES, MODELS
+from uqf.ope.doubts import BOUNDS
 from uqf.page.parts import Interval, card, figure, intervals, percent
 from uqf.printable import escape
 from uqf.reports.frontier import Frontier
@@ -18,7 +16,6 @@ METHODS = {
     "doubly-robust": "weighted episodes and a model",
     "importance": "weighted episodes",
     "model": "a model of the last symbol",
-    "cpsr": "a simulator learned from the log",
 }
 
 #: What hollow marks mean.
@@ -26,13 +23,6 @@ HOLLOW = (
     "<p><small>Intervals have 95 % confidence. Hollow marks are guesses: no interval would mean what it says."
     "</small></p>"
 )
-
-#: Steps that teach the simulator, and episodes played in it.
-SIMULATED_STEPS = 20_000
-PLAYED = 500
-
-#: The simulator has a matrix for every symbol: of more symbols it is left out.
-MAX_SIMULATED_SYMBOLS = 10_000
 
 #: Nobody logs more episodes than this.
 ENDLESS = 1e9
@@ -58,7 +48,7 @@ class Expected:
     @classmethod
     def of(cls, estimate: ope.Estimate) -> Expected:
         """In figures that a page and a program can show."""
-        told = estimate.guess is None
+        told = estimate.answer is not ope.Answer.UNKNOWN
         low, high = estimate.interval
         return cls(
             method=estimate.method,
@@ -93,7 +83,7 @@ class Expected:
         if self.interval is not None:
             low, high = self.interval
             return f"{figure(self.mean)}, from {figure(low)} to {figure(high)}"
-        if self.method not in MODELS and self.effective_episodes < 1.0:
+        if self.method != "model" and self.effective_episodes < 1.0:
             return "not known from this log"
         return f"not known from this log (a guess: {figure(self.mean)})"
 
@@ -118,10 +108,11 @@ class Expectations:
             for method in ("doubly-robust", "importance")
         )
         estimates = [first, second]
-        estimates.append(first.guess("model", _modelled(study)))
-        if study.held_out.n_symbols <= MAX_SIMULATED_SYMBOLS:
-            estimates.append(first.guess("cpsr", _simulated(study, seed)))
-        needed = first.episodes * max(1.0, ENOUGH_EPISODES / max(first.effective_episodes, 1e-12))
+        modelled = ope.model_value(
+            ope.LastSymbolModel(), study.held_out, study.probs, discount=study.discount
+        )
+        estimates.append(first.guess("model", modelled))
+        needed = first.episodes * max(1.0, BOUNDS.effective_episodes / max(first.effective_episodes, 1e-12))
         return cls(estimates, needed if needed < ENDLESS else None, frontier)
 
     @property
@@ -149,7 +140,7 @@ class Expectations:
     @property
     def settled_by(self) -> str:
         """How many episodes would settle it; empty if there are enough."""
-        if self.best.effective_episodes >= ENOUGH_EPISODES:
+        if self.best.effective_episodes >= BOUNDS.effective_episodes:
             return ""
         if self.episodes_needed is None:
             return "No realistic number of episodes like these would settle it."
@@ -190,20 +181,3 @@ class Expectations:
             "evenly, which is closer to the log only if the log did so too.</p>"
             f'<div class="columns">{pictures}</div>'
         )
-
-
-def _modelled(study: Study) -> float:
-    """The return in a model whose state is the last symbol."""
-    data = study.held_out
-    model = ope.LastSymbolModel().fit(data, study.probs, discount=study.discount)
-    values = model.values(data[:1], horizon=int(data.lengths.max()))
-    return float(study.probs[0] @ values[0])
-
-
-def _simulated(study: Study, seed: int) -> float:
-    """The return in a world that a compressed predictive state representation simulates."""
-    data = study.held_out[: episodes_within(study.held_out, SIMULATED_STEPS)]
-    world = ope.CPSRSimulator(likeliest_rank(data, seed), seed=seed).fit(data)
-    horizon = int(study.held_out.lengths.max())
-    returns = world.returns(study.policy, PLAYED, horizon=horizon, discount=study.discount, seed=seed)
-    return float(returns.mean())

@@ -8,7 +8,7 @@ import numpy as np
 
 from uqf.episodes.checks import FloatArray
 from uqf.episodes.trajectories import Trajectories
-from uqf.ope.estimates import ENOUGH_EPISODES, ENOUGH_INFORMATIVE, FAIR_MEAN_WEIGHT
+from uqf.ope.doubts import BOUNDS
 from uqf.ope.rare_events import informative_share
 from uqf.ope.ratios import Ratios, bootstrap
 from uqf.ope.weights import importance_weights, overlap
@@ -99,9 +99,9 @@ def _point(setting: float, ratios: FloatArray, data: Trajectories, discount: flo
     weights = importance_weights(data, ratios, np.ones(data.n_steps))
     found = overlap(weights, data.rewards, discount)
     sums = Ratios((weights.term(weights.upto * data.rewards, weights.upto, discount),))
-    fair = FAIR_MEAN_WEIGHT[0] <= found.mean_weight <= FAIR_MEAN_WEIGHT[1]
+    fair = BOUNDS.mean_weight[0] <= found.mean_weight <= BOUNDS.mean_weight[1]
     telling = found.size * informative_share(data.returns(discount))
-    known = bool(found.size >= ENOUGH_EPISODES and telling >= ENOUGH_INFORMATIVE and fair)
+    known = bool(found.size >= BOUNDS.effective_episodes and telling >= BOUNDS.informative_episodes and fair)
     value = sums.value()
     if not known:
         return Point(setting, value, None, None, found.size)
@@ -142,10 +142,14 @@ def _figures(points: list[Point], label: str, name: str, logged: float) -> list[
             expected.mark(x(point.setting), expected.y(point.mean), "hollow first", note, 4)
     sizes = [max(point.effective_episodes, MIN_SIZE) for point in points]
     y = Axis(
-        min([MIN_SIZE * 10, *sizes]), max([2 * ENOUGH_EPISODES, *sizes]), HEIGHT - 50, 34, logarithmic=True
+        min([MIN_SIZE * 10, *sizes]),
+        max([2 * BOUNDS.effective_episodes, *sizes]),
+        HEIGHT - 50,
+        34,
+        logarithmic=True,
     )
     worth = Panel("Episodes that this rests on", x, y, label, "", ticks)
-    worth.level(ENOUGH_EPISODES, "second", "enough")
+    worth.level(BOUNDS.effective_episodes, "second", "enough")
     worth.line(
         [(point.setting, size, 0.0) for point, size in zip(points, sizes, strict=True)], "first", "episodes"
     )

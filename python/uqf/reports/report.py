@@ -7,6 +7,7 @@ from dataclasses import asdict
 from functools import cached_property
 from typing import ClassVar
 
+from uqf import ope
 from uqf.learn.learner import Learner
 from uqf.page.parts import document, figure, percent, signed, tiles
 from uqf.policies.policy import Policy
@@ -28,15 +29,15 @@ from uqf.types import Record
 class Report(PartedReport):
     """What a page shows of a policy on a log."""
 
-    PARTS: ClassVar[dict[str, float]] = {
-        "log": 1_000.0,
-        "differences": 8_000.0,
-        "rules": 12_000.0,
-        "memory": 4_000.0,
-        "frontier": 35_000.0,
-        "expectations": 30_000.0,
-        "episodes": 500.0,
-    }
+    PARTS: ClassVar[tuple[str, ...]] = (
+        "log",
+        "differences",
+        "rules",
+        "memory",
+        "frontier",
+        "expectations",
+        "episodes",
+    )
 
     def __init__(self, study: Study, seed: int = 0) -> None:
         self.study, self.seed = study, seed
@@ -73,6 +74,12 @@ class Report(PartedReport):
     def expectations(self) -> Expectations:
         """What to expect."""
         return Expectations.of(self.study, self.frontier, self.seed)
+
+    @cached_property
+    def estimate(self) -> ope.Estimate:
+        """What the policy would earn, by the method that suits the held-out episodes."""
+        study = self.study
+        return ope.evaluate(study.policy, study.held_out, discount=study.discount, seed=self.seed)
 
     @cached_property
     def episodes(self) -> Episodes:

@@ -18,7 +18,7 @@ from uqf.learn.improve.gain import Baseline, Gain
 from uqf.learn.learner import MAX_STEPS, Learner
 from uqf.policies.policy import Policy, probs_along
 from uqf.reading.overview import overview
-from uqf.reading.progress import Callback, Reporter
+from uqf.reading.progress import Callback, within
 from uqf.reading.shards import Data
 from uqf.reports.names import Names
 from uqf.storage.policy_header import Origin
@@ -131,8 +131,7 @@ class Study:
             words = (
                 "the policy of the same learner, taught by one half of the episodes and judged by the other"
             )
-            told = Reporter(progress, learner.work(taught.n_steps), 1e-9).within("learning again", 1.0)
-            policy = clone(learner).fit(taught, progress=told if progress else None).policy_
+            policy = clone(learner).fit(taught, progress=within(progress, "learning again")).policy_
         return cls(policy, log, taught, held_out, weight, learner, words)
 
 
@@ -143,7 +142,7 @@ def _in_memory(data: Data, seed: int) -> Trajectories:
     from uqf.reading.overview import Overview
     from uqf.reading.reader import Reader
 
-    return Overview.read(Reader(data, work=float), MAX_STEPS, seed).sample
+    return Overview.read(Reader(data), MAX_STEPS, seed).sample
 
 
 def _halves(log: Trajectories, seed: int) -> tuple[Trajectories, Trajectories]:

@@ -18,19 +18,17 @@ from uqf.types import Raw
 class PartedReport(ABC):
     """A report whose parts are computed when they are first asked for."""
 
-    #: The parts, and about how many nanoseconds a held-out step costs in each.
-    PARTS: ClassVar[dict[str, float]]
+    PARTS: ClassVar[tuple[str, ...]]
 
     study: Study
 
     def complete(self, progress: Callback | None = None) -> Self:
-        """Computes all parts now and tells how far it is."""
-        steps = self.study.held_out.n_steps
-        reporter = Reporter(progress, steps * sum(self.PARTS.values()), 1e-9)
-        for part, cost in self.PARTS.items():
-            reporter.enter(f"report: {part}", f"{steps:,} steps", cost * steps)
+        """Computes all parts now and reports how many are done."""
+        reporter = Reporter(progress)
+        reporter.enter("report", len(self.PARTS))
+        for part in self.PARTS:
             getattr(self, part)
-        reporter.finish()
+            reporter.advance(1)
         return self
 
     @abstractmethod

@@ -8,7 +8,7 @@ import os
 import numpy as np
 
 from uqf.coding.codebook import Codebook
-from uqf.files import whole_file
+from uqf.files import refuse_other_kind, whole_file
 from uqf.policies.policy import CompiledPolicy
 from uqf.storage.onnx_graph import Graph
 from uqf.storage.onnx_steps import step_of
@@ -25,7 +25,7 @@ def export_onnx(
       action, or −1 if nothing
     - next_state: the memory after the step
     - values, float64 (n_actions,): act on the largest, or by softmax(values / temperature) where the temperature is
-      not 0
+      not 0; −inf for actions without support in the log
 
     The metadata have `n_actions`, `n_observations`, `temperature` and, as JSON, the `codebook`: what codes mean.
     Policies that plan or search while they act, windows of automata and forests are refused by name.
@@ -43,6 +43,8 @@ def export_onnx(
     ------
     TypeError
         If policies of this kind cannot be exported.
+    ValueError
+        If the suffix of the path belongs to another kind of file.
 
     Examples
     --------
@@ -52,6 +54,7 @@ def export_onnx(
     >>> os.path.exists("tiger.onnx")
     True
     """
+    refuse_other_kind(path, ".onnx")
     step = step_of(policy)
     graph = Graph()
     state, action, observation = "state", "action", "observation"
@@ -62,18 +65,22 @@ def export_onnx(
     seen = graph("Max", observation, graph.integer(0))
     symbol = graph("Add", graph("Mul", taken, graph.integer(policy.n_observations)), seen)
     after = graph("Where", nothing, before, step.update(graph, before, taken, seen, symbol))
+    values = step.values(graph, after)
+    if policy.supported is not None and policy.supported.any():
+        none = graph.constant(np.full(policy.n_actions, -np.inf))
+        values = graph("Where", graph.constant(policy.supported, np.bool_), values, none)
     kind = (step.start.dtype, list(step.start.shape))
     model = graph.model(
         {state: kind, action: (np.int64, []), observation: (np.int64, [])},
         {
             "next_state": (after, *kind),
-            "values": (step.values(graph, after), np.float64, [policy.n_actions]),
+            "values": (values, np.float64, [policy.n_actions]),
         },
     )
-    told = {name: str(getattr(policy, name)) for name in ("n_actions", "n_observations", "temperature")}
+    metadata = {name: str(getattr(policy, name)) for name in ("n_actions", "n_observations", "temperature")}
     if codebook is not None:
-        told["codebook"] = json.dumps(codebook.to_dict(), ensure_ascii=False)
-    for name, text in told.items():
+        metadata["codebook"] = json.dumps(codebook.to_dict(), ensure_ascii=False)
+    for name, text in metadata.items():
         model.metadata_props.add(key=name, value=text)
     with whole_file(path) as file:
         file.write(model.SerializeToString())

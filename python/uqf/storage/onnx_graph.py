@@ -60,7 +60,7 @@ class Graph:
         for name, (value, _, _) in outputs.items():
             self._nodes.append(helper.make_node("Identity", [value], [name]))
 
-        def told(name: str, dtype: DTypeLike, shape: list[int]) -> ValueInfoProto:
+        def described(name: str, dtype: DTypeLike, shape: list[int]) -> ValueInfoProto:
             return helper.make_tensor_value_info(
                 name, helper.np_dtype_to_tensor_dtype(np.dtype(dtype)), shape
             )
@@ -68,8 +68,8 @@ class Graph:
         graph = helper.make_graph(
             self._nodes,
             "policy",
-            [told(name, *kind) for name, kind in inputs.items()],
-            [told(name, dtype, shape) for name, (_, dtype, shape) in outputs.items()],
+            [described(name, *kind) for name, kind in inputs.items()],
+            [described(name, dtype, shape) for name, (_, dtype, shape) in outputs.items()],
             self._constants,
         )
         opsets = [helper.make_opsetid("", OPSET)]

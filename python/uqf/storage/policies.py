@@ -10,8 +10,7 @@ import numpy as np
 from uqf._core import __version__
 from uqf.coding.codebook import Codebook
 from uqf.episodes.trajectories import Trajectories
-from uqf.pickles import aligned
-from uqf.plans import PlanPolicy
+from uqf.learn.plan.plan_policy import PlanPolicy
 from uqf.policies.policy import (
     AutomatonPolicy,
     BeliefPolicy,
@@ -77,6 +76,8 @@ def save(
     ------
     TypeError
         If the policy is of a kind that no file holds.
+    ValueError
+        If the suffix of the path belongs to another kind of file, or the codebook to another policy.
 
     Examples
     --------
@@ -106,7 +107,7 @@ def save(
 
 
 def load(path: str | os.PathLike[str]) -> Storable:
-    """The policy of a file that `save` wrote; `inspect_policy` tells the rest of what it holds.
+    """The policy of a file that `save` wrote; `inspect_policy` shows the rest of what it holds.
 
     Nothing in the file is executed, and it takes no more memory than a few times its size.
 
@@ -140,7 +141,7 @@ def load(path: str | os.PathLike[str]) -> Storable:
         policy = _put_together(header, header.kind, header.parts, tensors)
         if (policy.n_actions, policy.n_observations) != (header.n_actions, header.n_observations):
             raise ValueError(
-                f"the header promises {header.n_actions} actions, {header.n_observations} observations"
+                f"the header says {header.n_actions} actions, {header.n_observations} observations"
             )
         return policy
 
@@ -205,7 +206,7 @@ def _put_together(
         # Policies take memory for their alphabet, and only that of the header was checked.
         if scalars.get(name, getattr(header, name)) != getattr(header, name):
             raise ValueError(f"{name} = {scalars[name]!r}, {getattr(header, name)} in the header")
-    parts: Record = {name: aligned(array) for name, array in arrays.items() if "." not in name}
+    parts: Record = {name: array for name, array in arrays.items() if "." not in name}
     for name, part in scalars.items():
         if isinstance(part, dict):
             within = {

@@ -57,9 +57,13 @@ class PolicyHeader:
 
     @property
     def discount(self) -> float:
-        """The discount that it was learned with; 1 if the file does not tell."""
+        """The discount that it was learned with; 1 if the file does not say."""
         discount = self.settings.get("discount")
         return 1.0 if discount is None else float(discount)
+
+    def taught_by(self, data: Trajectories) -> bool:
+        """Whether the policy was learned from these very episodes, in any order."""
+        return fingerprint(data) == self.data_fingerprint
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ import safetensors.numpy
 from safetensors import SafetensorError
 
 from uqf.errors import FileFormatError
-from uqf.files import read_ordinary, whole_file
+from uqf.files import read_ordinary, refuse_other_kind, whole_file
 from uqf.types import AnyArray, Record
 
 Arrays = dict[str, AnyArray]
@@ -26,6 +26,7 @@ DAMAGE = (SafetensorError, LookupError, TypeError, ValueError, AttributeError, R
 
 def write_tensors(path: str | os.PathLike[str], key: str, header: Header, tensors: Arrays) -> None:
     """Writes the file whole or not at all; `header` holds what JSON knows, `format` among it."""
+    refuse_other_kind(path, ".safetensors")
     try:
         # Through JSON and back, so that what is checked is what is written.
         header = json.loads(json.dumps(header, allow_nan=False))
@@ -49,16 +50,16 @@ def read_tensors(
         # The length of the JSON header comes first; the rest is checked by the library, shapes against size.
         length = int.from_bytes(content[:8], "little")
         header = json.loads(json.loads(content[8 : 8 + length])["__metadata__"][key])
-        found = header["format"]
-        if isinstance(found, int) and found > newest:
+        version = header["format"]
+        if isinstance(version, int) and version > newest:
             raise FileFormatError(
-                f"{path}: format {found}; this package reads format {newest}: install a newer one"
+                f"{path}: format {version}; this package reads format {newest}: install a newer one"
             )
         tensors = safetensors.numpy.load(content)
         if header.pop("checksum") != _checksum(header, tensors):
             raise FileFormatError(f"{path}: the checksum does not match: the file is damaged")
-        if found != newest:
-            raise ValueError(f"format {found!r} is unknown")
+        if version != newest:
+            raise ValueError(f"format {version!r} is unknown")
         for name, tensor in tensors.items():
             if tensor.dtype.kind == "f" and not np.isfinite(tensor).all():
                 raise ValueError(f"{name} holds NaN or infinity")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -58,15 +59,20 @@ class Environment(World):
         """What each observation means."""
         return self.world.observation_names
 
+    @property
+    def shows_first(self) -> bool:
+        """Whether an episode shows an observation before its first action."""
+        return self.world.shows_first
+
     def simulation(self, seed: int = 0, episode: int = 0) -> _core.Simulation:
-        """One running episode: ``step(action) -> (observation, reward, terminated)`` and ``render()``.
+        """One running episode: `first`, ``step(action) -> (observation, reward, terminated)`` and ``render()``.
 
         It has the random stream of episode number `episode` of ``rollout(..., seed=seed)``.
         """
         return self.world.simulation(seed, episode)
 
     def tabular(self) -> TabularPOMDP:
-        """The same world as arrays, for exact computation; only worlds with few states have them."""
+        """The same world as arrays, for exact computation; only small worlds have them."""
         model = self.world.model()
         if model is None:
             raise ValueError(f"{self.name} has too many states to write down; only small worlds are tabular")
@@ -81,7 +87,7 @@ class Environment(World):
 
 
 def _array(name: str, values: ArrayLike, dimensions: Sequence[int], shape: str) -> NDArray[np.float64]:
-    array = np.ascontiguousarray(values, np.float64)
+    array = np.require(values, np.float64, ["C", "A"])
     if array.ndim not in dimensions:
         raise ValueError(f"{name} has shape {array.shape}: give {shape}")
     return array
@@ -101,11 +107,14 @@ class TabularPOMDP(Environment):
     rewards : (A, S), (A, S, S) or (A, S, S, O)
         Reward of action a in state s (arriving in s', seeing o).
     start : (S,)
-        Distribution of the first state. No observation is made before the first action.
+        Distribution of the first state.
     discount : float in [0, 1]
         Usual discount of returns.
     terminal : (S,) booleans, optional
         Entering such a state ends the episode.
+    first_observations : (S, O), optional
+        ``first_observations[s, o]`` = probability that a start in s shows o before the first action, as the `reset`
+        of Gymnasium does; by default nothing is shown.
     name : str
         For messages and tables.
     horizon : int
@@ -138,6 +147,7 @@ class TabularPOMDP(Environment):
         discount: float,
         *,
         terminal: ArrayLike | None = None,
+        first_observations: ArrayLike | None = None,
         name: str = "tabular",
         horizon: int = 100,
         action_names: Sequence[str] = (),
@@ -163,12 +173,20 @@ class TabularPOMDP(Environment):
         ends = (
             np.zeros(law.shape[1], np.bool_) if terminal is None else np.ascontiguousarray(terminal, np.bool_)
         )
+        opening = (
+            None
+            if first_observations is None
+            else _array("first_observations", first_observations, (2,), "(states, observations)")
+        )
+        if opening is not None and opening.shape != shown.shape[1:]:
+            raise ValueError(f"first_observations has shape {opening.shape}: expected {shown.shape[1:]}")
         world = _core.World.tabular(
             law,
             shown,
             given,
             first,
             ends,
+            opening,
             list(action_names),
             list(observation_names),
             list(state_names),
@@ -181,9 +199,11 @@ class TabularPOMDP(Environment):
         self.rewards: NDArray[np.float64] = model["rewards"]
         self.start: NDArray[np.float64] = model["start"]
         self.terminal: NDArray[np.bool_] = model["terminal"]
+        self.first_observations: NDArray[np.float64] | None = model["first_observations"]
         self.state_names: list[str] = model["state_names"]
-        for array in (self.transitions, self.observations, self.rewards, self.start, self.terminal):
-            array.flags.writeable = False
+        for array in model.values():
+            if isinstance(array, np.ndarray):
+                array.flags.writeable = False
 
     @property
     def n_states(self) -> int:
@@ -202,17 +222,17 @@ class TabularPOMDP(Environment):
 
     def __reduce__(self) -> tuple[object, ...]:
         arrays = (self.transitions, self.observations, self.rewards, self.start, self.discount)
-        names = (self.action_names, self.observation_names, self.state_names)
-        return (_rebuild_tabular, (arrays, self.terminal, self.name, self.horizon, names))
+        others = {name: getattr(self, name) for name in _OTHERS}
+        return partial(TabularPOMDP, **others), arrays
 
 
-def _rebuild_tabular(arrays, terminal, name, horizon, names) -> TabularPOMDP:  # type: ignore[no-untyped-def]
-    return TabularPOMDP(
-        *arrays,
-        terminal=terminal,
-        name=name,
-        horizon=horizon,
-        action_names=names[0],
-        observation_names=names[1],
-        state_names=names[2],
-    )
+#: The keyword arguments of a `TabularPOMDP`, which are also its attributes.
+_OTHERS = (
+    "terminal",
+    "first_observations",
+    "name",
+    "horizon",
+    "action_names",
+    "observation_names",
+    "state_names",
+)

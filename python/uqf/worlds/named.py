@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Callable
 
 from uqf import _core
@@ -106,6 +107,8 @@ def make(
     (4, 5, 50)
     """
     if name not in _WORLDS:
+        if re.fullmatch(r"(?:[\w.]+:)?(?:[\w-]+/)?[\w:.-]+-v\d+", str(name)):
+            raise ValueError(f"{name!r} is a name of Gymnasium: use uqf.GymnasiumWorld({name!r})")
         near = difflib.get_close_matches(str(name), _WORLDS, n=1)
         hint = f"; did you mean {near[0]!r}?" if near else "."
         raise ValueError(f"unknown environment {name!r}{hint} Known: {', '.join(_WORLDS)}")

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from uqf import _core
-from uqf.files import read_ordinary, whole_file
+from uqf.files import read_ordinary, refuse_other_kind, whole_file
 from uqf.worlds.environments import Environment, TabularPOMDP
 
 #: Entries of tables that any file may ask for (128 MiB of numbers), and those for every byte of a larger file.
@@ -174,6 +174,7 @@ def save_pomdp(pomdp: Environment, path: str | os.PathLike[str]) -> None:
     >>> uqf.load_pomdp("grid.pomdp").n_observations
     5
     """
+    refuse_other_kind(path, ".pomdp")
     content = dumps_pomdp(pomdp).encode()
     with whole_file(path) as file:
         file.write(content)

@@ -12,10 +12,15 @@ from numpy.typing import NDArray
 
 from uqf.episodes.trajectories import Trajectories
 from uqf.policies.policy import Policy
+from uqf.types import Record
 
 
 class Simulation(Protocol):
     """One running episode."""
+
+    @property
+    def first(self) -> int | None:
+        """What was shown before the first action, in worlds that show anything."""
 
     def step(self, action: int) -> tuple[int, float, bool]:
         """(observation, reward, terminated); refused once the episode has ended."""
@@ -61,12 +66,48 @@ class World(ABC):
     def observation_names(self) -> list[str]:
         """What each observation means."""
 
+    #: Whether an episode shows an observation before its first action.
+    shows_first: bool
+
     @abstractmethod
     def simulation(self, seed: int = 0, episode: int = 0) -> Simulation:
-        """One running episode: ``step(action) -> (observation, reward, terminated)`` and ``render()``.
+        """One running episode: `first`, ``step(action) -> (observation, reward, terminated)`` and ``render()``.
 
         It has the random stream of episode number `episode` of ``rollout(..., seed=seed)``.
         """
+
+    def schedule(
+        self,
+        policy: Policy | None,
+        episodes: int,
+        horizon: int | None,
+        seed: int,
+        epsilon: float = 0.0,
+        first: int = 0,
+    ) -> Record:
+        """What the core and `PlayedWorld.play` are given to play by, or an error that names the argument."""
+        if not isinstance(seed, (int, np.integer)) or not 0 <= seed < 2**64:
+            raise ValueError(f"seed = {seed!r}: give an integer from 0 to 2**64 - 1")
+        for name in ("n_actions", "n_observations"):
+            size = getattr(policy, name, None)
+            if isinstance(size, int) and size != getattr(self, name):
+                raise ValueError(f"policy has {name} = {size}, but {self.name} has {getattr(self, name)}")
+        length = self.horizon if horizon is None else operator.index(horizon)
+        if episodes < 1:
+            raise ValueError(f"episodes = {episodes}: give at least one")
+        if length < 1:
+            raise ValueError(f"horizon = {horizon}: give at least one step")
+        if not 0.0 <= epsilon <= 1.0:
+            raise ValueError(f"epsilon = {epsilon}: give a probability in [0, 1]")
+        if first < 0:
+            raise ValueError(f"first = {first}: give 0 or more")
+        return {
+            "episodes": operator.index(episodes),
+            "horizon": length,
+            "seed": int(seed),
+            "epsilon": float(epsilon),
+            "first": operator.index(first),
+        }
 
     def __repr__(self) -> str:
         return (

@@ -20,7 +20,7 @@ impl<E: Planning> Planner<'_, E> {
     /// Particles of the state after `action` and `observation`.
     ///
     /// First the states of simulations that took the same course; then perturbed ones; then more by rejection,
-    /// until there are as many as wanted or patience ends. If none was found, many more perturbed states are
+    /// until there are as many as wanted or patience ends. If there is none, many more perturbed states are
     /// tried, and at last the particles whose observations come nearest to the real one are taken. The result is
     /// empty only if the episode should have ended in every particle.
     pub fn next_particles(
@@ -31,7 +31,7 @@ impl<E: Planning> Planner<'_, E> {
         rng: &mut Rng,
     ) -> Vec<E::State> {
         let wanted = self.settings.particles;
-        let few = wanted.div_ceil(SHARE_PERTURBED);
+        let fresh = wanted.div_ceil(SHARE_PERTURBED);
         let mut particles = arrived(old, action, observation);
         particles.truncate(wanted);
         if old.particles.is_empty() {
@@ -46,12 +46,27 @@ impl<E: Planning> Planner<'_, E> {
             (outcome.observation == observation).then_some(state)
         };
         let missing = wanted - particles.len();
-        gather(&mut particles, few, few * PATIENCE, || perturbed(rng));
-        gather(&mut particles, missing.saturating_sub(few), missing * PATIENCE, || rejected(rng));
+        gather(&mut particles, fresh, fresh * PATIENCE, || perturbed(rng));
+        gather(&mut particles, missing.saturating_sub(fresh), missing * PATIENCE, || rejected(rng));
         if particles.is_empty() {
-            gather(&mut particles, few, few * DESPERATION, || perturbed(rng));
+            gather(&mut particles, fresh, fresh * DESPERATION, || perturbed(rng));
         }
         if particles.is_empty() { self.nearest(old, action, observation, rng) } else { particles }
+    }
+
+    /// Start states that showed `observation` before the first action, by rejection; the old ones if none did.
+    pub fn first_particles(
+        &self,
+        old: &Search<E::State>,
+        observation: usize,
+        rng: &mut Rng,
+    ) -> Vec<E::State> {
+        let (wanted, mut particles) = (self.settings.particles, Vec::new());
+        gather(&mut particles, wanted, wanted.saturating_mul(DESPERATION), || {
+            let state = self.environment.start(rng);
+            (self.environment.first_observation(&state, rng) == Some(observation)).then_some(state)
+        });
+        if particles.is_empty() { old.particles.clone() } else { particles }
     }
 
     /// A particle of the old belief one step on, unless the episode ended there.
@@ -93,7 +108,7 @@ fn arrived<S: Clone>(old: &Search<S>, action: usize, observation: usize) -> Vec<
     here.map(|(_, state)| state.clone()).collect()
 }
 
-/// Adds up to `wanted` states found in `attempts` tries.
+/// Adds up to `wanted` states in `attempts` tries.
 fn gather<S>(into: &mut Vec<S>, wanted: usize, attempts: usize, mut attempt: impl FnMut() -> Option<S>) {
     let full = into.len() + wanted;
     for _ in 0..attempts {

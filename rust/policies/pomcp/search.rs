@@ -73,6 +73,16 @@ impl<E: Planning> Planner<'_, E> {
         self.search(particles, rng, 0, 0)
     }
 
+    /// The search before the first action, of an episode that showed `observation`.
+    pub fn opened(&self, old: &Search<E::State>, observation: usize) -> Search<E::State> {
+        if !self.environment.shows_first() {
+            return old.clone();
+        }
+        let mut rng = old.rng.clone();
+        let particles = self.first_particles(old, observation, &mut rng);
+        self.search(particles, rng, 0, old.simulated_steps)
+    }
+
     /// The search of the next step. Only the belief is carried over: the authors' program, too,
     /// throws the old tree away.
     pub fn update(&self, old: &Search<E::State>, action: usize, observation: usize) -> Search<E::State> {

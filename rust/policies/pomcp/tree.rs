@@ -28,7 +28,7 @@ pub struct Edge {
     first_child: u32,
 }
 
-/// Children of an edge form a linked list: they are few, since most worlds show few observations after one
+/// Children of an edge form a linked list: they are short, since most worlds show one of some observations after one
 /// action, and a list needs no memory of its own.
 #[derive(Clone, Debug)]
 pub struct Tree {
@@ -38,7 +38,7 @@ pub struct Tree {
 }
 
 impl Tree {
-    /// A root alone; there is room for `max_nodes` before memory is asked for again.
+    /// A root alone, with memory for `max_nodes`.
     pub fn new(n_actions: usize, legal: Actions, max_nodes: usize) -> Self {
         let nodes = Vec::with_capacity(max_nodes);
         let edges = Vec::with_capacity(max_nodes * n_actions.min(8));

@@ -1,6 +1,6 @@
 """The compiled belief learner does what the plain NumPy of `_reference_beliefs` does."""
 
-from unittest import mock
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,20 +13,12 @@ from strategies import trajectories
 from uqf import _core
 from uqf import _reference_beliefs as reference
 from uqf.episodes.propensities import propensities
-from uqf.learn.improve import advantages
-from uqf.learn.improve.advantages import (
-    CONSTANT_RIDGE,
-    RIDGE,
-    VALUE_RIDGE,
-    VALUE_TRACE,
-    Equations,
-    Regression,
-    ValueSums,
-    learned_value,
-    trace,
-)
+from uqf.learn.improve.regression import Equations, Regression, ValueSums
+from uqf.learn.improve.values import Advantages, learned_value
 from uqf.learn.memory.beliefs import BeliefMemory
 from uqf.learn.memory.features import Parts
+
+SETTINGS = Regression()
 
 #: Of what a state of a noisy model shows, as `noisy.rs` has it.
 SHOWN_PRIOR = 0.02
@@ -116,16 +108,16 @@ def test_values_are_those_of_the_reference(data, discount):
     left, right = np.zeros((memory.width, memory.width)), np.zeros(memory.width)
     for episode, part in episodes_with_rows(rows, data):
         added = reference.temporal_differences(
-            part, episode.rewards, episode.terminated, discount, VALUE_TRACE
+            part, episode.rewards, episode.terminated, discount, SETTINGS.value_trace
         )
         left, right = left + added[0], right + added[1]
-    sums = ValueSums.of(memory.rows(data, 1), data, discount)
+    sums = ValueSums.of(memory.rows(data, 1), data, discount, SETTINGS.value_trace)
     np.testing.assert_allclose(sums.left, left, atol=1e-5 * data.n_steps)
     np.testing.assert_allclose(sums.right, right, atol=1e-5 * data.n_steps * np.abs(data.rewards).max())
-    penalty = np.full(memory.width, VALUE_RIDGE)
+    penalty = np.full(memory.width, SETTINGS.value_ridge)
     penalty[0] = 1e-6
     value = rows @ np.linalg.solve(left + np.diag(penalty), right)
-    learned = rows @ learned_value(Parts(memory, data, 1), discount)
+    learned = rows @ learned_value(Parts(memory, data, 1), discount, SETTINGS)
     np.testing.assert_allclose(learned, value, atol=1e-3 * max(1.0, np.abs(value).max()))
 
 
@@ -138,16 +130,16 @@ def test_advantages_are_those_of_the_reference(data, discount):
     for episode, part in episodes_with_rows(rows, data):
         targets.append(
             reference.generalised_advantages(
-                part @ value, episode.rewards, episode.terminated, discount, trace(len(data))
+                part @ value, episode.rewards, episode.terminated, discount, SETTINGS.decay(len(data))
             )
         )
         before.append(part[:-1])
     targets, before = np.concatenate(targets), np.concatenate(before)
     weights = 1.0 / (data.n_actions * propensities(data))
-    penalty = np.full(memory.width, RIDGE)
-    penalty[0] = CONSTANT_RIDGE
-    sums = Regression(memory, value, discount, trace(len(data))).sums(Parts(memory, data, 1))
-    ((found, noise),) = Equations(memory, sums.grams).solved([sums.moments])
+    penalty = np.full(memory.width, SETTINGS.ridge)
+    penalty[0] = SETTINGS.constant_ridge
+    sums = Advantages(memory, value, discount, SETTINGS.decay(len(data))).sums(Parts(memory, data, 1))
+    ((found, noise),) = Equations(memory, sums.grams, SETTINGS).solved([sums.moments])
     spreads = []
     everything = before.T @ (weights[:, np.newaxis] * before)
     for action in range(data.n_actions):
@@ -166,9 +158,8 @@ def test_advantages_are_those_of_the_reference(data, discount):
 def test_equations_of_rare_actions_have_the_same_solution(data, discount):
     memory = two_sizes(data)
     value = np.random.default_rng(0).normal(size=memory.width)
-    sums = Regression(memory, value, discount, trace(len(data))).sums(Parts(memory, data, 1))
-    expected = Equations(memory, sums.grams).solved([sums.moments, sums.moments])
-    with mock.patch.object(advantages, "NOISE_ACTIONS", 1):
-        found = Equations(memory, sums.grams).solved([sums.moments, sums.moments])
+    sums = Advantages(memory, value, discount, SETTINGS.decay(len(data))).sums(Parts(memory, data, 1))
+    expected = Equations(memory, sums.grams, SETTINGS).solved([sums.moments, sums.moments])
+    found = Equations(memory, sums.grams, replace(SETTINGS, noise_actions=1)).solved([sums.moments] * 2)
     for (mine, _), (theirs, _) in zip(found, expected, strict=True):
         np.testing.assert_allclose(mine, theirs, rtol=1e-6, atol=1e-9 * max(1.0, np.abs(theirs).max()))

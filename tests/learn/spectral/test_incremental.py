@@ -1,5 +1,6 @@
 """Statistics are additive: days added, merged from files, forgotten or faded equal a fit to what is left."""
 
+import pickle
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -59,24 +60,28 @@ def test_days_added_one_by_one_equal_one_fit(settings, data, cut):
 
 def test_whoever_reads_days_adds_and_forgets_the_same_bits():
     days = [uqf.rollout(uqf.make("tiger"), episodes=50, seed=day) for day in range(2)]
-    told = []
-    alone = learner({}).partial_fit(days[0]).partial_fit(days[1], progress=told.append).forget(days[1])
+    events = []
+    alone = learner({}).partial_fit(days[0])
+    alone.partial_fit(days[1], progress=lambda *event: events.append(event)).forget(days[1])
     with ThreadPoolExecutor(2) as workers:
         shared = learner({})
         for day in days:
             shared.partial_fit(day, executor=workers)
         shared.forget(days[1], executor=workers)
     np.testing.assert_array_equal(shared.policy_.weights, alone.policy_.weights)
-    assert {one.stage for one in told} == {"statistics"}
-    assert [one.done for one in told] == sorted(one.done for one in told)
+    assert {stage for stage, _, _ in events} == {"statistics"}
 
 
-@pytest.mark.parametrize("settings", SETTINGS)
-@given(data=trajectories(max_episodes=12), cut=st.integers(1, 11))
-def test_days_added_to_a_fit_equal_one_fit(settings, data, cut):
-    assume(cut < len(data))
-    whole, first = fitted(settings, data), fitted(settings, data[:cut])
-    assert_same(first.partial_fit(data[cut:]), whole, data)
+def test_a_fit_keeps_neither_its_log_nor_statistics():
+    """A fitted learner is as large as its policy; adding to it is refused before any data are read."""
+    data = uqf.rollout(uqf.make("tiger"), episodes=2_000, seed=0)
+    fitted = learner({}).fit(data)
+    assert len(pickle.dumps(fitted)) < data.n_steps
+    for add in (fitted.partial_fit, fitted.forget, learner({}).merge):
+        with pytest.raises(
+            ValueError, match=r"learned by fit, which keeps no statistics: use .* partial_fit"
+        ):
+            add(fitted if add.__name__ == "merge" else data)
 
 
 @pytest.mark.parametrize("settings", SETTINGS)

@@ -3,6 +3,7 @@
 import types
 import warnings
 
+import minari
 import numpy as np
 import pytest
 from gymnasium import spaces
@@ -63,7 +64,6 @@ def test_numbers_become_cells_and_raw_observations_find_them():
 
 
 def test_a_real_minari_data_set(tmp_path, monkeypatch):
-    minari = pytest.importorskip("minari")
     monkeypatch.setenv("MINARI_DATASETS_PATH", str(tmp_path))
     buffers = [
         minari.data_collector.EpisodeBuffer(
@@ -86,6 +86,9 @@ def test_a_real_minari_data_set(tmp_path, monkeypatch):
             data_format="arrow",
         )
     data = uqf.from_minari(dataset)
+    assert uqf.from_minari("uqf/test-v0") == uqf.from_minari(minari.load_dataset("uqf/test-v0"))
+    with pytest.raises(FileNotFoundError, match=r"minari\.download_dataset\('uqf/none-v0'\)"):
+        uqf.from_minari("uqf/none-v0")
     assert data.rewards.tolist() == [0.0, 2.0] * 2
     assert data.terminated.tolist() == [True, False]
     assert (data.n_actions, data.n_observations) == (2, 6)

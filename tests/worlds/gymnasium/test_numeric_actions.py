@@ -13,7 +13,6 @@ from typer.testing import CliRunner
 import uqf
 from uqf.cli.commands import app
 from uqf.worlds.gymnasium.numeric_actions import box_bins, whole_bins
-from uqf.worlds.gymnasium.sb3 import Predictor
 from uqf.worlds.gymnasium.spaces import coding
 
 
@@ -92,20 +91,16 @@ def test_what_is_deployed_earns_what_was_tested(tmp_path):
     again = uqf.GymnasiumWorld(Follow, horizon=8, codebook=known)
     played = uqf.estimate_return(again, learner.policy_, episodes=50, discount=1.0, seed=3)
     assert (played.returns == tested.returns).all()
-    agent, predictor = uqf.Agent(tmp_path / "follow.safetensors"), Predictor(tmp_path / "follow.safetensors")
-    for act in ("agent", "predictor"):
-        env, total, over, state = Follow(), 0.0, False, None
-        shown, _ = env.reset(seed=5)
-        agent.reset(shown)
-        while not over:
-            if act == "agent":
-                action = agent.act()
-            else:
-                action, state = predictor.predict(shown, state)
-            shown, reward, over, _, _ = env.step(action)
-            agent.observe(shown, action=action)
-            total += reward
-        assert total == 8.0
+    agent, env = uqf.Agent(tmp_path / "follow.safetensors"), Follow()
+    total, over = 0.0, False
+    shown, _ = env.reset(seed=5)
+    agent.reset(shown)
+    while not over:
+        action = agent.act()
+        shown, reward, over, _, _ = env.step(action)
+        agent.observe(shown, action=action)
+        total += reward
+    assert total == 8.0
     agents = uqf.Agent(learner, n=2)
     agents.reset([0, 2])
     done = agents.act()
@@ -140,7 +135,7 @@ def test_wrong_requests_name_the_way_out():
     with pytest.raises(ValueError, match="action_bins = 0: give a whole number"):
         follow(action_bins=0)
     book = follow(action_bins=3).codebook
-    with pytest.raises(ValueError, match="the codebook tells the actions: leave out action_bins"):
+    with pytest.raises(ValueError, match="the codebook has the actions: leave out action_bins"):
         follow(action_bins=3, codebook=book)
     with pytest.raises(ValueError, match=r"arrays of shape \(1,\), those of the environment Discrete"):
         follow(spaces.Discrete(3), codebook=book)

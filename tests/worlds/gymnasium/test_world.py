@@ -9,8 +9,8 @@ from gymnasium import spaces
 
 import uqf
 from uqf.frames import play
+from uqf.worlds.gymnasium import world as module
 from uqf.worlds.gymnasium.spaces import leaves
-from uqf.worlds.gymnasium.world import world as module
 
 
 class Echo(gymnasium.Env):
@@ -123,6 +123,15 @@ def test_a_policy_is_told_what_reset_shows_and_what_comes_after():
     assert max(spy.told, key=len) == (0, 1, 1, 1, 2, 1, 3)
 
 
+def test_a_time_limit_is_a_horizon_with_or_without_a_spec():
+    env = Echo(spaces.Discrete(5), int)
+    assert env.spec is None
+    limited = gymnasium.wrappers.TimeLimit(gymnasium.wrappers.TimeLimit(env, 3), 7)
+    assert uqf.GymnasiumWorld(limited).horizon == 3
+    assert (uqf.rollout(limited, episodes=4).lengths == 3).all()
+    assert uqf.GymnasiumWorld(gymnasium.wrappers.TimeLimit(gymnasium.make("FrozenLake-v1"), 9)).horizon == 9
+
+
 def test_worlds_of_the_package_come_back_through_gymnasium():
     tiger = uqf.make("tiger")
     world = uqf.GymnasiumWorld(lambda: uqf.gymnasium_env(tiger))
@@ -196,6 +205,8 @@ def test_bad_sources_are_refused_with_a_way_out():
         uqf.GymnasiumWorld(lambda: Echo(spaces.Sequence(spaces.Discrete(2))), horizon=3)
     with pytest.raises(ValueError, match="give horizon"):
         uqf.GymnasiumWorld(lambda: Echo(spaces.Discrete(5), int))
+    with pytest.raises(ValueError, match=r"a name of Gymnasium: use uqf\.GymnasiumWorld\('CartPole-v1'\)"):
+        uqf.make("CartPole-v1")
     with pytest.raises(TypeError, match=r"give uqf\.make"):
         uqf.rollout(object(), episodes=1)
     with pytest.raises(TypeError, match="not a vector"):

@@ -1,10 +1,9 @@
-"""`BeliefQ` taught by either half of some episodes: settings are chosen once, and the models go on together."""
+"""`BeliefQ` of either half of some episodes: settings are chosen once, and the models go on together."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from copy import copy
-from dataclasses import replace
 from functools import cache, cached_property
 
 from sklearn.base import clone
@@ -12,23 +11,12 @@ from sklearn.base import clone
 from uqf import _core
 from uqf.episodes.fingerprint import fingerprint
 from uqf.episodes.trajectories import Trajectories
-from uqf.learn.belief_q import BeliefQ, Kept, regression_work
-from uqf.learn.improve.advantages import VALUE_STEPS
-from uqf.learn.improve.belief_choice import Choice, choose
-from uqf.learn.memory.beliefs import BeliefMemory
-from uqf.learn.memory.clones import (
-    EXPLORE,
-    MAX_STEPS,
-    SETTLE,
-    CloneTrainer,
-    Plan,
-    Size,
-    choosing_work,
-    clones_of,
-    likely_size,
-)
-from uqf.learn.memory.moments import Start
+from uqf.learn.belief_q import Begun, BeliefQ, chosen_discounts
+from uqf.learn.improve.discounts import LearningDiscount, learning_discounts
+from uqf.learn.improve.regression import Regression
+from uqf.learn.memory.models import Models, Trainer
 from uqf.learn.memory.sample import Sample
+from uqf.learn.memory.training import Training
 from uqf.reading.overview import Overview, overview
 from uqf.reading.parallel import single_blas
 from uqf.reading.progress import Callback, Reporter
@@ -39,11 +27,10 @@ from uqf.reading.shards import Workers
 class BeliefHalves:
     """Learners of either half, with one choice of sizes and learning discount: the second half judges the first.
 
-    `BeliefQ.fit` chooses in the same way, so a learner of all episodes chooses no more: it goes on with the models
-    of both halves. All else, models and values, is learned from one half alone, when it is first asked for; only
-    how often observations and rewards occur is counted in both.
+    All else, models and values, is learned from one half alone, when it is first asked for; only how often observations
+    and rewards occur is counted in both.
 
-    tell : the callback of a half, asked for when its work begins, given what it takes in nanoseconds
+    tell : the callback of a half, asked for when its work begins
     """
 
     def __init__(
@@ -51,77 +38,61 @@ class BeliefHalves:
         learner: BeliefQ,
         halves: tuple[Trajectories, Trajectories],
         executor: Workers = None,
-        tell: Callable[[int, float], Callback | None] = lambda half, work: None,
+        tell: Callable[[int], Callback | None] = lambda half: None,
     ) -> None:
         self.learner, self._halves, self._executor, self._tell = learner, halves, executor, tell
-        self.models, self.taught = cache(self._begun), cache(self._taught)
-        self._reader, self._pair, self._second = cache(self._reading), min(2, learner.models), False
+        self._of, self.taught = cache(self._begun), cache(self._taught)
+        self._reader, self._second = cache(self._reading), False
+
+    def models(self, half: int) -> list[_core.CloneModels]:
+        """Those of one half, of one size together."""
+        return self._of(half).trained
 
     def longer(self) -> BeliefHalves:
         """The same learners with models that were trained as long as those of `BeliefQ.fit`, and are as many."""
         other = copy(self)
-        other.models, other.taught = cache(self._finished), cache(other._taught)
+        other._of, other.taught = cache(self._finished), cache(other._taught)
         return other
 
-    def _finished(self, half: int) -> list[_core.CloneModels]:
+    def _finished(self, half: int) -> Models:
         """Trained on one half of the episodes first: plans of models that saw all at once were worse."""
-        sample, trainer = self._samples[half], self._trainer.on(self._samples[half])
+        self._trainer.reporter, sample = Reporter(None), self._samples[half]
         with single_blas():
-            begun = self._fresh(sample.halves[0])
-            return trainer.finished(
-                [replace(plan, begun=one) for plan, one in zip(self._plans, begun, strict=True)]
-            )
+            begun = self._trainer.fresh(self._chosen, sample.halves[0])
+            return self._trainer.on(sample).finished(begun)
 
-    def _fresh(self, sample: Sample) -> list[_core.CloneModels]:
-        """As many as `choose` begins with, of the sizes that it chose."""
-        start, plans = Start.of(sample, self._trainer.layouts[-1]), self._plans
-        return [
-            self._trainer.fresh(start, plan.layout, range(len(plan.begun or ())), SETTLE) for plan in plans
-        ]
-
-    def _begun(self, half: int) -> list[_core.CloneModels]:
-        """The models of one half, those of one size together: those that chose, or as many new ones."""
-        trainer = self._trainer
-        trainer.reporter = self._reader(half).reporter
-        plans = self._plans
+    def _begun(self, half: int) -> Models:
+        """Those that chose, or as many new ones."""
+        self._trainer.reporter = self._reader(half).reporter
+        chosen = self._chosen
         if half == 0:
-            return [plan.begun for plan in plans if plan.begun is not None]
-        self._second, trainer.stage = True, "training"
+            return chosen
+        self._second = True
         with single_blas():
-            return self._fresh(self._samples[1])
+            return self._trainer.fresh(chosen, self._samples[1])
 
     def _taught(self, half: int) -> BeliefQ:
         """The learner of one half."""
-        families, overview = self.models(half), self._overviews[half]
+        models, view, data = self._of(half), self._overviews[half], self._halves[half]
         learner: BeliefQ = clone(self.learner)
-        memory = BeliefMemory(families, self._halves[half].n_actions)
-        few = self._samples[half].first(VALUE_STEPS).data
-        discount, clones = self._choice.learning_discount, clones_of(self._sizes)
+        few = self._samples[half].first(Regression().value_steps).data
         with single_blas():
-            learner.policy_ = learner._policy(memory, few, self._reader(half), overview, discount, clones)
-        learner.diagnostics_ = learner._diagnostics(overview, self._choice, self._trainer)
-        self._keep(learner, families)
-        return learner._keep_origin(fingerprint(self._halves[half]), overview.sample)
+            learner.policy_ = learner._policy(
+                models.memory(data.n_actions), few, view, self._reader(half), self._discount.value
+            )
+        learner._kept = Begun(models, self._discount)
+        learner.diagnostics_ = learner._diagnostics(view)
+        return learner._keep_origin(fingerprint(data), view.sample)
 
     def joined(self, learner: BeliefQ) -> BeliefQ:
         """The same learner; `refit` goes on with the models of both halves, if the second has any."""
-        families = self.models(0)
-        if self._second:
-            pairs = zip(self._plans, families, self.models(1), strict=True)
-            families = [_both(one, other, plan.models) for plan, one, other in pairs]
-        self._keep(learner, families)
+        models = self._of(0).joined(self._of(1)) if self._second else self._of(0)
+        learner._kept = Begun(models, self._discount)
         return learner
-
-    def _keep(self, learner: BeliefQ, families: list[_core.CloneModels]) -> None:
-        learner._kept = Kept(families, self._trainer.codes, self._choice, self._sizes)
-
-    def refit_work(self, steps: int) -> float:
-        """About how many nanoseconds it takes to go on with so many steps."""
-        return self.learner.refit_work(steps, self._sizes)
 
     @cached_property
     def _overviews(self) -> list[Overview]:
-        return [overview(MAX_STEPS // 2, self.learner.seed, half) for half in self._halves]
+        return [overview(Training().max_steps // 2, self.learner.seed, half) for half in self._halves]
 
     @cached_property
     def _samples(self) -> tuple[Sample, Sample]:
@@ -129,56 +100,32 @@ class BeliefHalves:
         return first, second
 
     def _reading(self, half: int) -> Reader:
-        work = self.work(half)
         return Reader(
             self._halves[half],
-            work=lambda steps: work,
             threads=self.learner.threads,
             executor=self._executor,
-            progress=self._tell(half, work),
+            progress=self._tell(half),
         )
 
-    def work(self, half: int) -> float:
-        """About how many nanoseconds the learner of one half takes."""
-        steps, tried = self._halves[half].n_steps, self._trainer.tried(self._pair)
-        if half == 0:
-            likely = likely_size(tried, self._pair)
-            return choosing_work(2 * steps, tried) + regression_work(steps, clones_of([likely]))
-        sizes = [
-            replace(size, models=len(models))
-            for size, models in zip(self._sizes, self.models(0), strict=True)
-        ]
-        training = sum(size.work(steps, EXPLORE, SETTLE) for size in sizes)
-        return training + regression_work(steps, clones_of(sizes))
-
     @cached_property
-    def _trainer(self) -> CloneTrainer:
-        learner, both, silent = self.learner, Sample.joined(self._samples), Reporter(None, 1.0, 1.0)
+    def _trainer(self) -> Trainer:
+        learner, both = self.learner, Sample.joined(self._samples)
         threads = 1 if learner.threads is None and self._executor is not None else learner.threads
-        return CloneTrainer(both, learner.states, learner.seed, threads, self._executor, silent)
+        training = Training(learner.states, learner.models)
+        return Trainer(both, training, learner.seed, threads, self._executor)
 
     @cached_property
-    def _chosen(self) -> tuple[list[Plan], Choice]:
-        discounts = self.learner._discounts()
+    def _chosen(self) -> Models:
+        halves = [half.first(Training().compared_steps) for half in self._samples]
         with single_blas():
-            plans, (choice,) = choose(self._trainer, self.learner.models, discounts, self._samples)
-        return plans, choice
+            return self._trainer.compared(*halves)
 
-    @property
-    def _plans(self) -> list[Plan]:
-        return self._chosen[0]
-
-    @property
-    def _sizes(self) -> list[Size]:
-        return self._trainer.sizes(self._plans)
-
-    @property
-    def _choice(self) -> Choice:
-        return self._chosen[1]
-
-
-def _both(one: _core.CloneModels, other: _core.CloneModels, wanted: int) -> _core.CloneModels:
-    """About as many of one as of the other."""
-    second = wanted // 2
-    first = one.cut(0, wanted - second)
-    return first.plus(other.cut(0, second)) if second else first
+    @cached_property
+    def _discount(self) -> LearningDiscount:
+        learner, halves = self.learner, [half.first(Training().compared_steps) for half in self._samples]
+        discounts = learning_discounts(learner.discount, learner.learning_discount)
+        with single_blas():
+            (chosen,) = chosen_discounts(
+                self._chosen, *halves, discounts, Regression(), self._trainer.threads
+            )
+        return chosen

@@ -23,8 +23,8 @@ from uqf.learn.noisy_q import MAX_STATES
 from uqf.learn.spectral_q import SpectralQ
 from uqf.learn.table_q import TableQ
 from uqf.policies.policy import Policy
-from uqf.reading.overview import COST, Overview
-from uqf.reading.progress import Callback
+from uqf.reading.overview import Overview
+from uqf.reading.progress import Callback, within
 from uqf.reading.reader import Reader
 from uqf.reading.release import give_back
 from uqf.reading.shards import Data, Workers
@@ -105,7 +105,7 @@ def fit(
     executor : concurrent.futures.Executor or distributed.Client, optional
         Where shards are read and models are trained. The result has the same bits with any executor or none.
     progress : callable, optional
-        Called now and then with a `Progress`: the stage, how far all is, the time left.
+        Called as ``progress(stage, done, total)`` when a stage begins, now and then, and when it ends.
 
     Returns
     -------
@@ -133,12 +133,7 @@ def fit(
         raise ValueError(f"holdout = {holdout}: give a share above 0 and below 1")
     learners = [candidate.make(discount, seed) for candidate in CANDIDATES]
 
-    def work(steps: int) -> float:
-        few = min(steps, TRIAL_STEPS)
-        trials = sum(learner.work(round((1.0 - holdout) * few)) for learner in learners)
-        return COST * steps + trials + max(learner.refit_work(steps) for learner in learners)
-
-    reader = Reader(data, work=work, executor=executor, progress=progress)
+    reader = Reader(data, executor=executor, progress=progress)
     reporter, sample = reader.reporter, Overview.read(reader, TRIAL_STEPS, seed).sample
     halves = _split(sample, holdout)
     test = tested(halves[0], seed)
@@ -164,18 +159,15 @@ def fit(
     keeps = halves[0].n_steps >= MIN_KEPT
     if beliefs is not None and isinstance(learner, BeliefQ):
         keeps, learner = True, beliefs.joined(learner)
-    left = (learner.refit_work if keeps else learner.work)(reader.n_steps)
-    reporter.expect(left)
     if not reader.in_memory:
         give_back()
     again = learner.refit if keeps else clone(learner).fit
-    chosen = again(data, executor=executor, progress=reporter.within(name, left))
+    chosen = again(data, executor=executor, progress=within(progress, name))
     chosen.trial_ = Trial(learner.policy_, *halves)
     chosen.diagnostics_["chosen"] = {"learner": type(chosen).__name__} | told(
         name, horizon, tried, test, rehearsals, planned
     )
     chosen.diagnostics_["markov_test"] = test.as_dict()
-    reporter.finish()
     return chosen
 
 

@@ -18,7 +18,7 @@ from uqf.learn.choose.choice import HORIZONS, Tried, undecided
 from uqf.learn.improve.gain import Baseline, Gain, gain
 from uqf.learn.learner import Learner, Taught
 from uqf.policies.policy import logged_probs
-from uqf.reading.progress import Callback, Reporter
+from uqf.reading.progress import Callback, Reporter, within
 from uqf.reading.release import give_back
 from uqf.reading.shards import Workers
 
@@ -64,24 +64,21 @@ class Judge:
         return tried
 
     def _taught(self, name: str, learner: Learner) -> Taught:
-        def told(half: int, work: float) -> Callback:
-            return self.reporter.within(f"{name}, {('trial', 'second trial')[half]}", work)
+        def told(half: int) -> Callback | None:
+            return within(self.reporter.callback, f"{name}, {('trial', 'second trial')[half]}")
 
         if self.crossed and isinstance(learner, BeliefQ):
             self.beliefs = beliefs = BeliefHalves(learner, self.halves, self.executor, told)
 
             def taught(half: int) -> Learner:
                 beliefs.models(half)
-                if half == 0:
-                    # What is left is better known now: most of it is likely to be this learner again.
-                    self.reporter.expect(beliefs.work(1) + beliefs.refit_work(self.steps))
                 return beliefs.taught(half)
 
             return cache(taught)
 
         def fitted(half: int) -> Learner:
             data = self.halves[half]
-            tells = told(half, learner.work(data.n_steps))
+            tells = told(half)
             found: Learner = clone(learner).fit(data, executor=self.executor, progress=tells)
             give_back()
             return found

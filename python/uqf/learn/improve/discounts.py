@@ -1,9 +1,9 @@
-"""Learning discounts: what may be learned with, where a task has a discount of its own; policies judged held out."""
+"""Learning discounts: which may be learned with where a task has a discount of its own, and which is best."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -11,29 +11,25 @@ import numpy as np
 from uqf.episodes.checks import FloatArray, probability
 from uqf.episodes.sums import advantages
 from uqf.episodes.trajectories import Trajectories
-from uqf.learn.improve.advantages import Equations, Moments, Softmax, ValueSums
 from uqf.learn.improve.gain import gain
 from uqf.learn.improve.grams import Grams
+from uqf.learn.improve.regression import Equations, Moments, Regression, ValueSums
 from uqf.learn.memory.features import Memory, Rows
 
-#: Data with fewer episodes on either side are not split to choose a learning discount.
+#: Data with fewer episodes on either side are not split to choose anything.
 MIN_EPISODES = 10
 
-#: Candidates where none is given, each cut to the discount of the task.
-CANDIDATES = (0.85, 0.95, 0.99)
 
-#: Gains that differ by less, in standard errors, are taken for the same.
-CHANCE = 0.75
-
-
-def learning_discounts(discount: float, given: float | None) -> list[float]:
-    """The one that was given, or the candidates in increasing order.
+def learning_discounts(
+    discount: float, given: float | None, candidates: Sequence[float] = (0.85, 0.95, 0.99)
+) -> list[float]:
+    """The one that was given, or the candidates in increasing order, each cut to the discount of the task.
 
     A learning discount above that of the task would count rewards for more than they are worth, and is refused.
     """
     task = probability("discount", discount)
     if given is None:
-        return sorted({min(candidate, task) for candidate in CANDIDATES})
+        return sorted({min(candidate, task) for candidate in candidates})
     if probability("learning_discount", given) > task:
         raise ValueError(
             f"learning_discount = {given}: above discount = {task:g}, which rewards are worth; give that or less"
@@ -41,71 +37,80 @@ def learning_discounts(discount: float, given: float | None) -> list[float]:
     return [float(given)]
 
 
-def longest_as_good(gains: dict[float, float]) -> float:
-    """The longest learning discount whose gain is the best up to chance.
+@dataclass(frozen=True)
+class LearningDiscount:
+    """The one that was chosen, and the evidence: gains in standard errors by discount; {} where none was compared."""
 
-    What is as good up to chance is decided by bias: gains of single steps say nothing of what follows them.
+    value: float
+    gains: dict[float, float]
+
+
+def longest_as_good(gains: dict[float, float], margin: float = 0.75) -> float:
+    """The longest discount whose gain is within `margin` standard errors of the best.
+
+    Among equals bias decides: gains of single steps say nothing of what follows them.
     """
-    return max(discount for discount, gain in gains.items() if gain > max(gains.values()) - CHANCE)
+    return max(discount for discount, gain in gains.items() if gain > max(gains.values()) - margin)
 
 
 @dataclass(frozen=True)
 class Halves:
-    """Policies that are learned from some episodes and judged on others, with rows and sums that all of them share.
-
-    decay : λ of the advantages; temperature : of the policies, in standard errors of the learned values
-    """
+    """Policies that are learned from `train` and evaluated on `test`, with rows and sums that all of them share."""
 
     memory: Memory
     train: Trajectories
     test: Trajectories
-    decay: float
-    temperature: float
+    settings: Regression
     threads: int | None
     _learned: dict[float, tuple[FloatArray, Moments]] = field(default_factory=dict)
 
     @cached_property
-    def taught(self) -> Rows:
-        """What the memory keeps of the episodes that teach."""
+    def train_rows(self) -> Rows:
+        """(cuts of `train`, width)."""
         return self.memory.rows(self.train, self.threads)
 
     @cached_property
-    def rows(self) -> Rows:
-        """What it keeps of those that judge."""
+    def test_rows(self) -> Rows:
+        """(cuts of `test`, width)."""
         return self.memory.rows(self.test, self.threads)
 
     @cached_property
     def grams(self) -> Grams:
-        """Of the episodes that teach."""
-        return Grams.of(self.memory, self.taught, self.train)
+        """Of the episodes of `train`."""
+        return Grams.of(self.memory, self.train_rows, self.train)
+
+    @property
+    def decay(self) -> float:
+        """λ of the advantages."""
+        return self.settings.decay(len(self.train))
 
     def learned(self, discount: float) -> tuple[FloatArray, Moments]:
         """The value of the logging policy at a learning discount, and what advantages are learned from."""
         if discount not in self._learned:
-            value = ValueSums.of(self.taught, self.train, discount).value()
-            moments = Moments.of(self.taught, self.train, value, discount, self.decay)
-            self._learned[discount] = value, moments
+            settings, rows = self.settings, self.train_rows
+            value = ValueSums.of(rows, self.train, discount, settings.value_trace).value(settings.value_ridge)
+            self._learned[discount] = value, Moments.of(rows, self.train, value, discount, self.decay)
         return self._learned[discount]
 
-    def gains(self, discounts: list[float]) -> dict[float, float]:
+    def gains(self, discounts: Sequence[float]) -> dict[float, float]:
         """By learning discount: what its policy gains by single steps on the test episodes, in standard errors."""
         pairs = [self.learned(discount) for discount in discounts]
-        solved = Equations(self.memory, self.grams).solved([moments for _, moments in pairs])
+        solved = Equations(self.memory, self.grams, self.settings).solved([moments for _, moments in pairs])
         gains = {}
         for discount, (value, _), (weights, noise) in zip(discounts, pairs, solved, strict=True):
-            policy = Softmax(weights, noise, self.temperature * noise)
-            earned = (self.rows @ value.astype(np.float32)).astype(np.float64)
+            policy = self.settings.softmax(weights, noise, len(self.train))
+            earned = (self.test_rows @ value.astype(np.float32)).astype(np.float64)
             targets = advantages(self.test, earned, discount, self.decay)
-            gains[discount] = gain(policy.taken(self.rows, self.test), targets, self.test).evidence
+            gains[discount] = gain(policy.taken(self.test_rows, self.test), targets, self.test).evidence
         return gains
 
     def worths(self, discount: float, ridges: Sequence[float]) -> dict[float, float]:
         """By penalty of the advantages: the value of the whole policy before the first step, off-policy."""
-        (_, moments), found = self.learned(discount), {}
+        (_, moments), worths = self.learned(discount), {}
         for ridge in ridges:
-            ((weights, noise),) = Equations(self.memory, self.grams, ridge).solved([moments])
-            policy = Softmax(weights, noise, self.temperature * noise)
-            ratios = policy.ratios(self.rows, self.test, 1.0)
-            value = ValueSums.of(self.rows, self.test, discount, ratios).value()
-            found[ridge] = float(self.memory.start @ value)
-        return found
+            settings = replace(self.settings, ridge=ridge)
+            ((weights, noise),) = Equations(self.memory, self.grams, settings).solved([moments])
+            ratios = settings.softmax(weights, noise, len(self.train)).ratios(self.test_rows, self.test, 1.0)
+            sums = ValueSums.of(self.test_rows, self.test, discount, settings.value_trace, ratios)
+            worths[ridge] = float(self.memory.start @ sums.value(settings.value_ridge))
+        return worths

@@ -14,7 +14,7 @@ from uqf.episodes.checks import FloatArray
 from uqf.episodes.trajectories import Trajectories
 from uqf.learn.spectral.basis import Basis, Counting, Words
 from uqf.learn.spectral.decomposition import FULL_SVD_SIZE
-from uqf.learn.spectral.tally import Tally, added
+from uqf.learn.spectral.tally import added, scaled
 from uqf.reading.reader import Reader
 from uqf.reading.shards import Blocks
 from uqf.types import Matrix
@@ -29,19 +29,39 @@ class WordCounts:
     prefixes: dict[Word, float]
     suffixes: dict[Word, float]
 
-    def plus(self, other: WordCounts) -> WordCounts:
-        """The counts of both."""
-        return WordCounts(added(self.prefixes, other.prefixes), added(self.suffixes, other.suffixes))
+    def plus(self, other: WordCounts, sign: float = 1.0) -> WordCounts:
+        """The counts of both, or of what is left without the other (`sign` −1)."""
+        return WordCounts(
+            added(self.prefixes, other.prefixes, sign), added(self.suffixes, other.suffixes, sign)
+        )
+
+    def faded(self, factor: float) -> WordCounts:
+        """Every count times a factor."""
+        return WordCounts(scaled(self.prefixes, factor), scaled(self.suffixes, factor))
+
+    def kept(self, basis: Basis) -> WordCounts:
+        """The most frequent ones, in the order of their counts, as many as the basis has."""
+        limits = ((self.prefixes, basis.n_prefixes), (self.suffixes, basis.n_suffixes))
+        return WordCounts(
+            *({word: counts[word] for word in ranked(counts, limit)} for counts, limit in limits)
+        )
+
+    def share(self, kept: WordCounts) -> tuple[float, float]:
+        """Shares of the prefixes and of the suffixes, as often as they occur, that are kept."""
+        return (
+            sum(kept.prefixes.values()) / sum(self.prefixes.values()),
+            sum(kept.suffixes.values()) / sum(self.suffixes.values()),
+        )
 
 
 def count_words(basis: Basis, data: Trajectories) -> WordCounts:
     """All words of up to so many symbols with their counts."""
 
-    def found(occurrences: str, longest: int) -> dict[Word, float]:
+    def counted(occurrences: str, longest: int) -> dict[Word, float]:
         words, counts = _core.most_frequent(data, occurrences=occurrences, max_length=longest)
         return dict(zip(map(tuple, words), map(float, counts), strict=True))
 
-    return WordCounts(found(basis.occurrences, basis.max_prefix), found("anywhere", basis.max_suffix))
+    return WordCounts(counted(basis.occurrences, basis.max_prefix), counted("anywhere", basis.max_suffix))
 
 
 def ranked(counts: dict[Word, float], limit: int | None) -> list[Word]:
@@ -55,6 +75,7 @@ def listed_words(reader: Reader, basis: Basis) -> Words | None:
         return None
     if isinstance(reader.source, Blocks):
         # In memory the core lists them by itself, without passing every word to Python.
+        reader.reporter.enter("counting words", reader.n_steps)
         data, limits = reader.source.data, (basis.n_prefixes, basis.n_suffixes)
         kinds = ((basis.occurrences, basis.max_prefix), ("anywhere", basis.max_suffix))
         prefixes, suffixes = (
@@ -62,52 +83,8 @@ def listed_words(reader: Reader, basis: Basis) -> Words | None:
             for (where, longest), limit in zip(kinds, limits, strict=True)
         )
         return prefixes, suffixes
-    counts = reader.sum("counting words", partial(count_words, basis))
-    return ranked(counts.prefixes, basis.n_prefixes), ranked(counts.suffixes, basis.n_suffixes)
-
-
-@dataclass(frozen=True)
-class HankelSums:
-    """C = Σ y φ(u) ⊗ φ(v), c_U = Σ y φ(u) and c_V = Σ y φ(v) over episodes, and whatever else is counted."""
-
-    sums: _core.HankelStatistics
-    tally: Tally
-
-    def plus(self, other: HankelSums) -> HankelSums:
-        """The sums of both."""
-        return HankelSums(self.sums.plus(other.sums), self.tally.plus(other.tally))
-
-    @property
-    def block(self) -> Matrix:
-        """C, averaged over episodes; sparse where it is large."""
-        return block_matrix(self.sums) / self.tally.episodes
-
-    @property
-    def column(self) -> FloatArray:
-        """c_U, column λ of the Hankel matrix, averaged over episodes."""
-        return np.asarray(self.sums.column() / self.tally.episodes)
-
-    @property
-    def start(self) -> FloatArray:
-        """c_V, row λ from the first step of the episodes, averaged over them."""
-        return np.asarray(self.sums.start() / self.tally.episodes)
-
-    @property
-    def average(self) -> FloatArray:
-        """Row λ averaged over every place of the episodes."""
-        return np.asarray(self.sums.average() / (self.tally.steps + self.tally.episodes))
-
-    @property
-    def coverage(self) -> tuple[float, float]:
-        """Shares of the prefixes and of the suffixes, as often as they occur, that the basis knows."""
-        (known, seen), (others_known, others_seen) = self.sums.coverage
-        return known / max(seen, 1), others_known / max(others_seen, 1)
-
-
-def hankel_sums(counting: Counting, threads: int | None, data: Trajectories) -> HankelSums:
-    """The first pass over some episodes."""
-    sums = _core.HankelStatistics.accumulate(data, counting.settings(), threads=threads)
-    return HankelSums(sums, Tally.of(data))
+    counts = reader.sum("counting words", partial(count_words, basis)).kept(basis)
+    return list(counts.prefixes), list(counts.suffixes)
 
 
 def block_matrix(sums: _core.HankelStatistics) -> Matrix:

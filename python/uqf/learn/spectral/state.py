@@ -9,15 +9,11 @@ from numpy.typing import NDArray
 
 from uqf.episodes.checks import FloatArray
 from uqf.errors import NumericalError, SpectralRadiusError
-from uqf.learn.spectral.decomposition import Decomposition, numerical_rank
-from uqf.learn.spectral.passes import HankelSums, OperatorSums
+from uqf.learn.spectral.decomposition import Decomposition
 from uqf.learn.spectral.wfa import WFA
 
 #: What to do when the sum over all futures diverges.
 REMEDIES = ("refuse", "horizon", "shrink", "lower-rank")
-
-#: Radius that "shrink" aims at.
-SAFE_RADIUS = 0.99
 
 
 @dataclass(frozen=True)
@@ -39,31 +35,6 @@ class SpectralState:
     decomposition: Decomposition
     numerical_rank: int
     coverage: tuple[float, float]
-
-    @classmethod
-    def of(
-        cls,
-        first: HankelSums,
-        parts: Decomposition,
-        second: OperatorSums,
-        coverage: tuple[float, float] | None = None,
-    ) -> SpectralState:
-        """α = c_V V, ω = D⁻¹Uᵀ c_U, and the operators, from the sums of both passes.
-
-        α is estimated directly from row λ at the start of the episodes. The paper's e with eᵀΦᵀ = (1, 0, …) does not
-        exist when the projection is narrower than the basis.
-        """
-        return cls(
-            alpha=first.start @ parts.suffix_map,
-            anchor=first.average @ parts.suffix_map,
-            symbols=second.symbols,
-            operators=second.operators / first.tally.episodes,
-            omega=parts.prefix_map.T @ first.column,
-            n_symbols=first.tally.n_symbols,
-            decomposition=parts,
-            numerical_rank=numerical_rank(parts.spectrum, first.sums.shape),
-            coverage=first.coverage if coverage is None else coverage,
-        )
 
     @property
     def rank(self) -> int:
@@ -109,12 +80,13 @@ def checked_start(state: SpectralState, occurrences: str) -> tuple[FloatArray, l
 
 
 def value_automaton(
-    state: SpectralState, discount: float, horizon: int, remedy: str
+    state: SpectralState, discount: float, horizon: int, remedy: str, safe_radius: float = 0.99
 ) -> tuple[WFA, WFA, list[str]]:
     """The reward automaton B, the value automaton A = B.discounted(discount), notes on what had to be done.
 
     Real data give spectral radii of one and more. The remedies: "refuse" raises; "horizon" sums only over
-    futures shorter than `horizon`; "shrink" lowers the discount until the radius is 0.99; "lower-rank" drops
+    futures shorter than `horizon`; "shrink" lowers the discount until the radius is
+    `safe_radius`; "lower-rank" drops
     singular directions until the radius is below one.
     """
     if remedy not in REMEDIES:
@@ -123,18 +95,18 @@ def value_automaton(
     radius = rewards.spectral_radius(discount)
     if radius < 1.0 or remedy == "refuse":
         return rewards, rewards.discounted(discount), []
-    found = f"spectral radius {radius:.4g}"
+    reason = f"spectral radius {radius:.4g}"
     if remedy == "horizon":
-        cut = f"{found}: futures cut at {horizon} steps"
+        cut = f"{reason}: futures cut at {horizon} steps"
         return rewards, rewards.discounted(discount, horizon=horizon), [cut]
     if remedy == "shrink":
-        lower = discount * SAFE_RADIUS / radius
-        note = f"{found}: learning discount lowered from {discount:g} to {lower:.4g}"
+        lower = discount * safe_radius / radius
+        note = f"{reason}: learning discount lowered from {discount:g} to {lower:.4g}"
         return rewards, rewards.discounted(lower), [note]
     for rank in range(state.rank - 1, 0, -1):
         smaller = state.truncated(rank).wfa()
         if smaller.spectral_radius(discount) < 1.0:
-            note = f"{found}: rank lowered from {state.rank} to {rank}"
+            note = f"{reason}: rank lowered from {state.rank} to {rank}"
             return smaller, smaller.discounted(discount), [note]
     raise SpectralRadiusError(
         radius, discount, "no lower rank helps; use on_divergence='horizon' or 'shrink'"

@@ -10,24 +10,29 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uqf import _core
+from uqf.episodes.checks import FloatArray
 from uqf.episodes.trajectories import Trajectories
 from uqf.learn.spectral.basis import Basis, Counting, Target
-from uqf.learn.spectral.decomposition import decompose
-from uqf.learn.spectral.passes import HankelSums, Word, count_words, ranked, reduced_blocks
+from uqf.learn.spectral.decomposition import Decomposition, decompose, numerical_rank
+from uqf.learn.spectral.passes import (
+    OperatorSums,
+    Word,
+    WordCounts,
+    block_matrix,
+    count_words,
+    reduced_blocks,
+)
 from uqf.learn.spectral.state import SpectralState
-from uqf.learn.spectral.tally import Tally, added, scaled
+from uqf.learn.spectral.tally import Tally
 from uqf.reading.reader import Reader
+from uqf.types import Matrix
 
-#: The words of the rows, or of the columns, in their order, with their counts.
-WordRows = dict[Word, float]
-
-#: Places of cells and their sums, two parts each.
-Cells = tuple[NDArray[np.uint64], NDArray[np.float64]]
+Places = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
 class Statistics:
-    """The Hankel block and the block of every seen symbol, summed over episodes.
+    """C = Σ y φ(u) ⊗ φ(v), c_U = Σ y φ(u) and c_V = Σ y φ(v) over episodes, and the block of every seen symbol.
 
     They are additive: days can be added and taken away, on any machine, in any order. Memory: with a projection
     at most (seen symbols + 1) · prefix_dim · suffix_dim cells of 24 bytes, whatever the length of the history; with
@@ -42,8 +47,8 @@ class Statistics:
         Episodes, lengths and seen symbols.
     sums
         The blocks.
-    prefixes, suffixes : {word: count} or None
-        The words, unless they are projected.
+    words : WordCounts or None
+        The words and their counts, if they are listed and may become more.
 
     Examples
     --------
@@ -58,8 +63,7 @@ class Statistics:
     target: Target
     tally: Tally
     sums: _core.HankelStatistics
-    prefixes: WordRows | None = None
-    suffixes: WordRows | None = None
+    words: WordCounts | None = None
 
     @classmethod
     def of(cls, reader: Reader, basis: Basis, target: Target) -> Statistics:
@@ -67,17 +71,21 @@ class Statistics:
         work = partial(summarise, basis, target, reader.source.reward_size, reader.threads)
         return reader.sum("statistics", work)
 
+    @property
+    def block(self) -> Matrix:
+        """C, averaged over episodes; sparse where it is large."""
+        return block_matrix(self.sums) / self.tally.episodes
+
     def plus(self, other: Statistics) -> Statistics:
         """The statistics of both data sets; neither changes."""
         self._check(other)
         tally = self.tally.plus(other.tally)
-        if self.prefixes is None or self.suffixes is None:
+        if self.words is None or other.words is None:
             return replace(self, tally=tally, sums=self.sums.plus(other.sums))
-        prefixes = added(self.prefixes, other.prefixes or {})
-        suffixes = added(self.suffixes, other.suffixes or {})
-        mine, theirs = (one._onto(prefixes, suffixes, tally) for one in (self, other))
+        words = self.words.plus(other.words)
+        mine, theirs = (one._onto(words, tally.symbols) for one in (self, other))
         mine.merge(theirs)
-        return Statistics(self.basis, self.target, tally, mine, prefixes, suffixes)
+        return replace(self, tally=tally, sums=mine, words=words)
 
     def minus(self, other: Statistics) -> Statistics:
         """The statistics without those of a data set that was added before."""
@@ -85,43 +93,47 @@ class Statistics:
         tally = self.tally.plus(other.tally, -1.0)
         if not tally.lengths:
             raise ValueError("nothing would be left: forget less, or begin with a fresh learner")
-        if self.prefixes is None or self.suffixes is None:
-            rows, columns = map(np.arange, self.sums.shape)
-            copy = relabelled(self.sums, rows, columns, self.sums.shape, symbols=self.tally.symbols)
-            copy.subtract(other.sums)
-            sums = relabelled(copy, rows, columns, copy.shape, symbols=tally.symbols)
-            return replace(self, tally=tally, sums=sums)
-        prefixes = added(self.prefixes, other.prefixes or {}, -1.0)
-        suffixes = added(self.suffixes, other.suffixes or {}, -1.0)
-        copy = self._onto(self.prefixes, self.suffixes, self.tally)
-        copy.subtract(other._onto(self.prefixes, self.suffixes, self.tally))
+        words = self.words and other.words and self.words.plus(other.words, -1.0)
+        copy, theirs = (one._onto(self.words, self.tally.symbols) for one in (self, other))
+        copy.subtract(theirs)
         left = replace(self, sums=copy)
-        return Statistics(
-            self.basis, self.target, tally, left._onto(prefixes, suffixes, tally), prefixes, suffixes
-        )
+        return replace(self, tally=tally, sums=left._onto(words, tally.symbols), words=words)
 
     def faded(self, factor: float) -> Statistics:
         """All sums and counts times a factor: older data count less."""
-        rows, columns = map(np.arange, self.sums.shape)
-        sums = relabelled(
-            self.sums, rows, columns, self.sums.shape, symbols=self.tally.symbols, factor=factor
+        sums = self._onto(self.words, self.tally.symbols, factor)
+        return replace(
+            self, tally=self.tally.faded(factor), sums=sums, words=self.words and self.words.faded(factor)
         )
-        prefixes = None if self.prefixes is None else scaled(self.prefixes, factor)
-        suffixes = None if self.suffixes is None else scaled(self.suffixes, factor)
-        return replace(self, tally=self.tally.faded(factor), sums=sums, prefixes=prefixes, suffixes=suffixes)
 
     def state(self, rank: int | None) -> SpectralState:
         """The state that a fit to all the data would learn; costs no reading. A rank of None is chosen."""
-        sums, coverage = self.sums, (1.0, 1.0)
-        if self.prefixes is not None and self.suffixes is not None:
-            rows = ranked(self.prefixes, self.basis.n_prefixes)
-            columns = ranked(self.suffixes, self.basis.n_suffixes)
-            sums = self._onto(rows, columns, self.tally)
-            coverage = _share(self.prefixes, rows), _share(self.suffixes, columns)
-        first = HankelSums(sums, self.tally)
+        first, coverage = self, (1.0, 1.0)
+        if self.words is not None:
+            kept = self.words.kept(self.basis)
+            first, coverage = replace(self, sums=self._onto(kept, self.tally.symbols)), self.words.share(kept)
         parts = decompose(first.block, rank, choose=True, seed=self.basis.seed)
-        return SpectralState.of(
-            first, parts, reduced_blocks(sums, parts.prefix_map, parts.suffix_map), coverage
+        second = reduced_blocks(first.sums, parts.prefix_map, parts.suffix_map)
+        return replace(first.spectral_state(parts, second), coverage=coverage)
+
+    def spectral_state(self, parts: Decomposition, second: OperatorSums) -> SpectralState:
+        """α = c_V V, ω = D⁻¹Uᵀ c_U, and the operators, from the sums of both passes, averaged over episodes.
+
+        α is estimated directly from row λ at the start of the episodes. The paper's e with eᵀΦᵀ = (1, 0, …) does not
+        exist when the projection is narrower than the basis.
+        """
+        episodes, places = self.tally.episodes, self.tally.steps + self.tally.episodes
+        (known, seen), (others_known, others_seen) = self.sums.coverage
+        return SpectralState(
+            alpha=self.sums.start() / episodes @ parts.suffix_map,
+            anchor=self.sums.average() / places @ parts.suffix_map,
+            symbols=second.symbols,
+            operators=second.operators / episodes,
+            omega=parts.prefix_map.T @ (self.sums.column() / episodes),
+            n_symbols=self.tally.n_symbols,
+            decomposition=parts,
+            numerical_rank=numerical_rank(parts.spectrum, self.sums.shape),
+            coverage=(known / max(seen, 1), others_known / max(others_seen, 1)),
         )
 
     def _check(self, other: Statistics) -> None:
@@ -131,11 +143,15 @@ class Statistics:
                 raise ValueError(f"statistics of another {name}, {theirs}: these are of {mine}")
 
     def _onto(
-        self, prefixes: Iterable[Word], suffixes: Iterable[Word], tally: Tally
+        self, words: WordCounts | None, symbols: Collection[int], factor: float = 1.0
     ) -> _core.HankelStatistics:
-        """The sums on other lists of words."""
-        rows, columns = _places(self.prefixes or {}, prefixes), _places(self.suffixes or {}, suffixes)
-        return relabelled(self.sums, rows[0], columns[0], (rows[1], columns[1]), symbols=tally.symbols)
+        """The sums on other lists of words, with the blocks of these symbols, times a factor."""
+        if self.words is None or words is None:
+            rows, columns = ((np.arange(size), size) for size in self.sums.shape)
+        else:
+            rows = _places(self.words.prefixes, words.prefixes)
+            columns = _places(self.words.suffixes, words.suffixes)
+        return relabelled(self.sums, rows, columns, symbols, factor)
 
 
 def _places(words: Iterable[Word], target: Iterable[Word]) -> tuple[Places, int]:
@@ -144,62 +160,56 @@ def _places(words: Iterable[Word], target: Iterable[Word]) -> tuple[Places, int]
     return np.array([position.get(word, -1) for word in words], np.int64), len(position)
 
 
-def _share(counts: WordRows, kept: Iterable[Word]) -> float:
-    return sum(counts[word] for word in kept) / sum(counts.values())
+def first_pass(counting: Counting, threads: int | None, data: Trajectories) -> Statistics:
+    """The sums of some episodes without blocks by symbol, over the words that `counting` lists or projects."""
+    sums = _core.HankelStatistics.accumulate(data, counting.settings(), threads=threads)
+    return Statistics(counting.basis, counting.target, Tally.of(data), sums)
 
 
 def summarise(
     basis: Basis, target: Target, reward_size: float, threads: int | None, data: Trajectories
 ) -> Statistics:
-    """The statistics of some episodes."""
-    prefixes = suffixes = words = None
-    if basis.projection is None:
-        found = count_words(basis, data)
-        prefixes, suffixes = found.prefixes, found.suffixes
-        words = list(prefixes), list(suffixes)
-    settings = Counting(basis, target, reward_size, words).settings()
+    """The statistics of some episodes, with all words that occur in them."""
+    words = count_words(basis, data) if basis.projection is None else None
+    listed = None if words is None else (list(words.prefixes), list(words.suffixes))
+    settings = Counting(basis, target, reward_size, listed).settings()
     sums = _core.HankelStatistics.accumulate(data, settings, by_symbol=True, threads=threads)
-    return Statistics(basis, target, Tally.of(data), sums, prefixes, suffixes)
-
-
-Places = NDArray[np.int64]
+    return Statistics(basis, target, Tally.of(data), sums, words)
 
 
 def relabelled(
     sums: _core.HankelStatistics,
-    rows: Places,
-    columns: Places,
-    shape: tuple[int, int],
-    *,
+    rows: tuple[Places, int],
+    columns: tuple[Places, int],
     symbols: Collection[int],
-    factor: float = 1.0,
+    factor: float,
 ) -> _core.HankelStatistics:
-    """A copy in which row i is row ``rows[i]`` and column j is column ``columns[j]``; −1 leaves it out.
+    """A copy in which row i becomes row ``rows[0][i]`` of ``rows[1]``, and columns likewise; −1 leaves one out.
 
     Only the blocks of `symbols` are kept, and all sums are multiplied by `factor`. Cells that are zero, such
     as those of forgotten data, are dropped.
     """
-    state = sums.__getstate__()
+    state, shape = sums.__getstate__(), (rows[1], columns[1])
     width = state["shape"][1]
 
-    def moved_cells(
-        stored: tuple[NDArray[np.uint64], NDArray[np.float64]],
-    ) -> tuple[NDArray[np.uint64], NDArray[np.float64]]:
+    def cells(stored: tuple[NDArray[np.uint64], FloatArray]) -> tuple[NDArray[np.uint64], FloatArray]:
         keys, parts = stored[0].astype(np.int64), stored[1].reshape(-1, 2)
-        row, column = rows[keys // width], columns[keys % width]
+        row, column = rows[0][keys // width], columns[0][keys % width]
         kept = (row >= 0) & (column >= 0) & (parts != 0.0).any(axis=1)
         return (row * shape[1] + column)[kept].astype(np.uint64), factor * parts[kept].ravel()
 
-    def moved(parts: NDArray[np.float64], places: Places, length: int) -> NDArray[np.float64]:
-        out, kept = np.zeros((length, 2)), places >= 0
-        out[places[kept]] = factor * parts.reshape(-1, 2)[kept]
-        return out.ravel()
+    def line(parts: FloatArray, places: Places, length: int) -> FloatArray:
+        moved, kept = np.zeros((length, 2)), places >= 0
+        moved[places[kept]] = factor * parts.reshape(-1, 2)[kept]
+        return moved.ravel()
 
-    state["block"] = moved_cells(state["block"])
     blocks = state["symbol_blocks"]
-    state["symbol_blocks"] = {symbol: moved_cells(blocks[symbol]) for symbol in blocks if symbol in symbols}
-    state["column"] = moved(state["column"], rows, shape[0])
-    state["start"] = moved(state["start"], columns, shape[1])
-    state["average"] = moved(state["average"], columns, shape[1])
-    state["shape"] = shape
+    state |= {
+        "block": cells(state["block"]),
+        "symbol_blocks": {symbol: cells(blocks[symbol]) for symbol in blocks if symbol in symbols},
+        "column": line(state["column"], *rows),
+        "start": line(state["start"], *columns),
+        "average": line(state["average"], *columns),
+        "shape": shape,
+    }
     return _core.HankelStatistics.from_state(state)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from dataclasses import asdict
 from itertools import pairwise
 
@@ -13,7 +12,8 @@ from numpy.typing import NDArray
 from uqf import _core
 from uqf.coding.codebook import Codebook
 from uqf.learn.spectral.basis import Basis, Target
-from uqf.learn.spectral.statistics import Statistics, WordRows
+from uqf.learn.spectral.passes import Word, WordCounts
+from uqf.learn.spectral.statistics import Statistics
 from uqf.learn.spectral.tally import Counts, Tally
 from uqf.storage.tensors import Arrays, Header, naming_damage, read_tensors, write_tensors
 
@@ -28,23 +28,16 @@ MAX_BYTES = 2**36
 MAX_SYMBOLS = 2**31 - 1
 
 #: Names and types of the tensors; those of words are there only when words are listed.
-TENSORS = {
-    "symbols": np.int64,
-    "symbol_counts": np.float64,
-    "choices": np.int64,
-    "choice_counts": np.float64,
-    "lengths": np.int64,
-    "length_counts": np.float64,
-    "block_keys": np.uint64,
-    "block_parts": np.float64,
-    "owners": np.int64,
-    "owner_offsets": np.int64,
-    "owner_keys": np.uint64,
-    "owner_parts": np.float64,
-    "column": np.float64,
-    "start": np.float64,
-    "average": np.float64,
-}
+COUNTS = ("symbol", "choice", "length")
+LINES = ("column", "start", "average")
+TENSORS = (
+    {f"{name}s": np.int64 for name in (*COUNTS, "owner")}
+    | {f"{name}_counts": np.float64 for name in COUNTS}
+    | {f"{name}_keys": np.uint64 for name in ("block", "owner")}
+    | {f"{name}_parts": np.float64 for name in ("block", "owner")}
+    | {"owner_offsets": np.int64}
+    | dict.fromkeys(LINES, np.float64)
+)
 WORDS = {"symbols": np.int64, "offsets": np.int64, "counts": np.float64}
 
 
@@ -68,18 +61,15 @@ def save_statistics(statistics: Statistics, path: str | os.PathLike[str]) -> Non
     owners = list(state["symbol_blocks"])
     cells = [state["symbol_blocks"][owner] for owner in owners]
     tensors = {
-        **_pairs("symbol", tally.symbols),
-        **_pairs("choice", tally.choices),
-        **_pairs("length", tally.lengths),
+        **_pairs(tally),
         "block_keys": state["block"][0],
         "block_parts": state["block"][1],
         "owners": np.array(owners, np.int64),
         "owner_offsets": np.cumsum([0, *(len(keys) for keys, _ in cells)]),
         "owner_keys": np.concatenate([np.zeros(0, np.uint64), *(keys for keys, _ in cells)]),
         "owner_parts": np.concatenate([np.zeros(0), *(parts for _, parts in cells)]),
-        **{name: state[name] for name in ("column", "start", "average")},
-        **_flat_words("prefix", statistics.prefixes),
-        **_flat_words("suffix", statistics.suffixes),
+        **{name: state[name] for name in LINES},
+        **_flat_words(statistics.words),
     }
     header = {
         "format": FORMAT,
@@ -140,12 +130,12 @@ def _put_together(header: Header, tensors: Arrays) -> Statistics:
     # The core makes room for the whole shape, so the file must prove it first.
     if (len(tensors["column"]), len(tensors["start"])) != (2 * left, 2 * right):
         raise ValueError(f"shape {header['shape']} for {len(tensors['column'])} sums")
-    prefixes, suffixes = (_words(side, tensors, basis, n_symbols) for side in ("prefix", "suffix"))
-    listed = (len(prefixes), len(suffixes)) if prefixes is not None and suffixes is not None else None
+    words = _words(tensors, n_symbols) if basis.projection is None else None
+    listed = None if words is None else (len(words.prefixes), len(words.suffixes))
     expected = listed or (basis.prefix_dim, basis.suffix_dim)
     if (left, right) != expected:
         raise ValueError(f"shape {header['shape']} for a basis of {expected}")
-    symbols, choices, lengths = (_counts(name, tensors) for name in ("symbol", "choice", "length"))
+    symbols, choices, lengths = (_counts(name, tensors) for name in COUNTS)
     if not lengths or min(lengths) < 1 or min(symbols) < 0 or max(symbols) >= n_symbols:
         raise ValueError("symbols or lengths of episodes out of range")
     if min(choices) < 0 or max(choices) >= (n_symbols + n_observations + 1) * n_actions:
@@ -165,12 +155,12 @@ def _put_together(header: Header, tensors: Arrays) -> Statistics:
             owner: (keys[first:last], parts[2 * first : 2 * last])
             for owner, first, last in zip(owners, offsets[:-1], offsets[1:], strict=True)
         },
-        **{name: tensors[name] for name in ("column", "start", "average")},
+        **{name: tensors[name] for name in LINES},
     }
     written = header["codebook"]
     codebook = None if written is None else Codebook.from_dict(written)
     tally = Tally(n_actions, n_observations, codebook, symbols, choices, lengths)
-    return Statistics(basis, target, tally, _core.HankelStatistics.from_state(state), prefixes, suffixes)
+    return Statistics(basis, target, tally, _core.HankelStatistics.from_state(state), words)
 
 
 def _check_tensors(tensors: Arrays, listed: bool) -> None:
@@ -189,11 +179,12 @@ def _check_offsets(offsets: NDArray[np.int64], count: int, total: int) -> None:
         raise ValueError("offsets do not cut what they should")
 
 
-def _pairs(name: str, counts: Counts) -> Arrays:
-    return {
-        f"{name}s": np.array(list(counts), np.int64),
-        f"{name}_counts": np.array(list(counts.values()), np.float64),
-    }
+def _pairs(tally: Tally) -> Arrays:
+    arrays: Arrays = {}
+    for name, counts in zip(COUNTS, (tally.symbols, tally.choices, tally.lengths), strict=True):
+        arrays[f"{name}s"] = np.array(list(counts), np.int64)
+        arrays[f"{name}_counts"] = np.array(list(counts.values()), np.float64)
+    return arrays
 
 
 def _counts(name: str, tensors: Arrays) -> Counts:
@@ -203,26 +194,25 @@ def _counts(name: str, tensors: Arrays) -> Counts:
     return counts
 
 
-def _flat_words(side: str, words: WordRows | None) -> Arrays:
-    if words is None:
-        return {}
-    return {
-        f"{side}_symbols": np.array([symbol for word in words for symbol in word], np.int64),
-        f"{side}_offsets": np.cumsum([0, *map(len, words)]),
-        f"{side}_counts": np.array(list(words.values()), np.float64),
-    }
+def _flat_words(counts: WordCounts | None) -> Arrays:
+    arrays: Arrays = {}
+    for side, words in [] if counts is None else [("prefix", counts.prefixes), ("suffix", counts.suffixes)]:
+        arrays[f"{side}_symbols"] = np.array([symbol for word in words for symbol in word], np.int64)
+        arrays[f"{side}_offsets"] = np.cumsum([0, *map(len, words)])
+        arrays[f"{side}_counts"] = np.array(list(words.values()), np.float64)
+    return arrays
 
 
-def _words(side: str, tensors: Arrays, basis: Basis, n_symbols: int) -> WordRows | None:
-    if basis.projection is not None:
-        return None
-    symbols, offsets, counts = (tensors[f"{side}_{name}"] for name in WORDS)
-    _check_offsets(offsets, len(counts), len(symbols))
-    if symbols.size and (symbols.min() < 0 or symbols.max() >= n_symbols):
-        raise ValueError(f"a {side} with symbols out of range")
-    flat: Sequence[int] = symbols.tolist()
-    words = [tuple(flat[first:last]) for first, last in pairwise(offsets.tolist())]
-    found = dict(zip(words, counts.tolist(), strict=True))
-    if len(found) != len(words) or () not in found:
-        raise ValueError(f"a {side} is listed twice, or the empty word is not")
-    return found
+def _words(tensors: Arrays, n_symbols: int) -> WordCounts:
+    sides: list[dict[Word, float]] = []
+    for side in ("prefix", "suffix"):
+        symbols, offsets, counts = (tensors[f"{side}_{name}"] for name in WORDS)
+        _check_offsets(offsets, len(counts), len(symbols))
+        if symbols.size and (symbols.min() < 0 or symbols.max() >= n_symbols):
+            raise ValueError(f"a {side} with symbols out of range")
+        flat = symbols.tolist()
+        words = [tuple(flat[first:last]) for first, last in pairwise(offsets.tolist())]
+        sides.append(dict(zip(words, counts.tolist(), strict=True)))
+        if len(sides[-1]) != len(words) or () not in sides[-1]:
+            raise ValueError(f"a {side} is listed twice, or the empty word is not")
+    return WordCounts(*sides)

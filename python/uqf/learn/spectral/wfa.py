@@ -217,6 +217,10 @@ class WFA:
         of a step may depend on the step and not only on the state reached, the reward automaton carries a
         second copy of the states that holds the reward just received; `minimise` finds the true rank.
         """
+        if pomdp.first_observations is not None:
+            raise ValueError(
+                "pomdp has first_observations: an automaton reads actions and what follows them only"
+            )
         states, actions = pomdp.n_states, pomdp.n_actions
         probs = (
             np.full((states, actions), 1.0 / actions) if policy is None else np.asarray(policy, np.float64)

@@ -33,7 +33,7 @@ class Steppable(Protocol):
 
 @dataclass
 class Played:
-    """One episode; `codes` stays empty where chance acted, `observations` where only codes are asked for."""
+    """One episode; `codes` stays empty where chance acted, `observations` where only codes are kept."""
 
     number: int
     first: Raw

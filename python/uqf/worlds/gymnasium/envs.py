@@ -10,6 +10,7 @@ import gymnasium
 import numpy as np
 from gymnasium.spaces import Discrete
 from gymnasium.vector import VectorEnv
+from gymnasium.wrappers import TimeLimit
 from numpy.typing import ArrayLike
 
 from uqf.types import Raw
@@ -17,9 +18,6 @@ from uqf.worlds.environments import Environment
 
 if TYPE_CHECKING:
     from uqf.worlds.gymnasium.world import GymnasiumWorld
-
-if int(gymnasium.__version__.partition(".")[0]) < 1:
-    raise ImportError(f"gymnasium {gymnasium.__version__} is too old: pip install --upgrade 'uqf[gym]'")
 
 # Any: actions and observations are what a world's spaces say.
 Env = gymnasium.Env[Any, Any]
@@ -53,18 +51,25 @@ def inner_world(env: Env) -> Environment | None:
 
 
 def shows_first(env: Env) -> bool:
-    """Whether `reset` shows something: that of `uqf.gymnasium_env` shows the code for "nothing seen yet"."""
+    """Whether `reset` shows something: that of `uqf.gymnasium_env` may show the code for "nothing seen yet"."""
     world = inner_world(env)
-    return world is None or env.observation_space != Discrete(world.n_observations + 1)
+    blind = world is not None and not world.shows_first
+    return not (blind and env.observation_space == Discrete(world.n_observations + 1))
 
 
 def usual_horizon(env: Env) -> int:
-    """The limit that an environment names for its episodes."""
+    """The limit that an environment names for its episodes; of several the shortest."""
     world = inner_world(env)
     if world is not None:
         return world.horizon
-    if env.spec is not None and env.spec.max_episode_steps is not None:
-        return env.spec.max_episode_steps
+    limits = [] if env.spec is None else [env.spec.max_episode_steps]
+    while isinstance(env, gymnasium.Wrapper):
+        # An environment that was made by its class has no spec, whatever is wrapped around it.
+        limits += [env._max_episode_steps] if isinstance(env, TimeLimit) else []
+        env = env.env
+    known = [limit for limit in limits if limit is not None]
+    if known:
+        return min(known)
     raise ValueError("horizon is not given and the environment names no max_episode_steps: give horizon")
 
 

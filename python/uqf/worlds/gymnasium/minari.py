@@ -32,8 +32,23 @@ def _elements(stacked: Raw, space: Space, length: int) -> list[Raw]:
     return list(stacked)
 
 
-def from_minari(dataset: minari.MinariDataset, *, action_bins: int | None = None) -> Trajectories:
-    """Episodes of a `minari.MinariDataset`, coded as those of a `uqf.GymnasiumWorld`.
+def _loaded(name: str) -> minari.MinariDataset:
+    try:
+        import minari
+    except ModuleNotFoundError as error:
+        raise ImportError(
+            f"dataset = {name!r}: data sets by name need {error.name}: pip install minari"
+        ) from error
+    try:
+        return minari.load_dataset(name)
+    except FileNotFoundError:
+        raise FileNotFoundError(
+            f"dataset = {name!r} is not on this machine: minari.download_dataset({name!r}) fetches it"
+        ) from None
+
+
+def from_minari(dataset: minari.MinariDataset | str, *, action_bins: int | None = None) -> Trajectories:
+    """Episodes of a Minari data set, coded as those of a `uqf.GymnasiumWorld`.
 
     Observations of spaces that are not small and finite become cells of a codebook that is learned from the data.
     Minari has T + 1 observations for T actions: the one before the first action becomes that of
@@ -41,8 +56,8 @@ def from_minari(dataset: minari.MinariDataset, *, action_bins: int | None = None
 
     Parameters
     ----------
-    dataset : minari.MinariDataset
-        With finitely many actions, or with a Box of them.
+    dataset : minari.MinariDataset, or its name
+        With finitely many actions, or with a Box of them. By its name only a data set on this machine is read.
     action_bins : int, optional
         Every number of a Box of actions is cut into so many values, as in `uqf.GymnasiumWorld`.
 
@@ -73,6 +88,8 @@ def from_minari(dataset: minari.MinariDataset, *, action_bins: int | None = None
     >>> uqf.from_minari(dataset).first_observations.tolist()
     [3]
     """
+    if isinstance(dataset, str):
+        dataset = _loaded(dataset)
     bins = known_bins(dataset.action_space, action_bins, None)
     actions = coding(dataset.action_space, "action", action_bins)
     space = checked_observations(dataset.observation_space)

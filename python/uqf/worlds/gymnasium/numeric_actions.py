@@ -83,8 +83,8 @@ def known_bins(space: spaces.Space[Raw], count: int | None, codebook: Codebook |
     """
     kept = None if codebook is None else codebook.action_bins
     if count is not None and (kept is not None or not holds_box(space)):
-        told = "the codebook tells the actions" if kept else f"the actions are {space} already"
-        raise ValueError(f"action_bins = {count}, but {told}: leave out action_bins")
+        reason = "the codebook has the actions" if kept else f"the actions are {space} already"
+        raise ValueError(f"action_bins = {count}, but {reason}: leave out action_bins")
     own = box_bins(space, count) if isinstance(space, spaces.Box) and count is not None else whole_bins(space)
     if kept is None or kept == own:
         return own

@@ -17,8 +17,8 @@ from uqf.worlds.gymnasium.spaces import Space, coding, named_parts, table
 #: Finite observation spaces of at most so many elements have a code for each.
 MAX_ONE_TO_ONE = 4096
 
-#: So many observations are coded faster one by one.
-FEW = 32
+#: Up to so many observations are coded faster one by one.
+MAX_ONE_BY_ONE = 32
 
 
 FINITE = (spaces.Discrete, spaces.MultiDiscrete, spaces.MultiBinary)
@@ -33,7 +33,7 @@ def encoded(codebook: Codebook | None, space: Space, observations: Sequence[Raw]
     """Codes of several observations, (n,); without a codebook of them they are codes as they come."""
     if codebook is None or codebook.n_codes is None:
         return np.array(observations, np.int64).reshape(len(observations))
-    if len(observations) <= FEW:
+    if len(observations) <= MAX_ONE_BY_ONE:
         return np.array([codebook.encode_one(one) for one in observations], np.int64)
     return codebook.encode(table(space, observations))
 
@@ -67,13 +67,13 @@ def one_to_one(space: Space) -> Codebook | None:
     elements = table(space, [codes.decode(code) for code in range(codes.n)])
     columns = tuple(Column(name, "number") for name in elements)
     book = Codebook.named()
-    book.coding_ = Cells(columns, questions(np.stack([*elements.values()], axis=1).astype(np.float64)))
+    book.coding_ = Cells(columns, separating(np.stack([*elements.values()], axis=1).astype(np.float64)))
     return book
 
 
-def questions(rows: NDArray[np.float64]) -> tuple[Question, ...]:
-    """Questions that tell rows apart which come in ascending order, one leaf for each, in the same order."""
-    asked: list[Question] = []
+def separating(rows: NDArray[np.float64]) -> tuple[Question, ...]:
+    """Questions that separate rows which come in ascending order, one leaf for each, in the same order."""
+    questions: list[Question] = []
     leaf = len(rows) - 1
 
     def ask(first: int, last: int) -> int:
@@ -86,10 +86,10 @@ def questions(rows: NDArray[np.float64]) -> tuple[Question, ...]:
         cut = within[len(within) // 2]
         cut = cut if cut > within[0] else within[within > cut][0]
         middle = first + int(np.searchsorted(within, cut))
-        place = len(asked)
-        asked.append(Question(column, float(cut), 0, 0))
-        asked[place] = Question(column, float(cut), ask(first, middle - 1), ask(middle, last))
+        place = len(questions)
+        questions.append(Question(column, float(cut), 0, 0))
+        questions[place] = Question(column, float(cut), ask(first, middle - 1), ask(middle, last))
         return place
 
     ask(0, len(rows) - 1)
-    return tuple(asked)
+    return tuple(questions)

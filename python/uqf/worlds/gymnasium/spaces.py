@@ -138,17 +138,17 @@ def checked_observations(space: Space) -> Space:
 
 def table(space: Space, observations: Sequence[Raw]) -> dict[str, AnyArray]:
     """Observations of a space as columns, in the order in which a codebook reads a single one."""
-    found: dict[str, AnyArray] = {}
+    columns: dict[str, AnyArray] = {}
     for (name, part), values in zip(
         named_parts(space), zip(*map(leaves, observations), strict=True), strict=True
     ):
         array = np.array(values)
         if part.shape:
             flat = array.reshape(len(array), -1)
-            found |= {f"{name}.{place}": flat[:, place] for place in range(flat.shape[1])}
+            columns |= {f"{name}.{place}": flat[:, place] for place in range(flat.shape[1])}
         else:
-            found[name] = array.reshape(len(array))
-    return found
+            columns[name] = array.reshape(len(array))
+    return columns
 
 
 def leaves(observation: Raw) -> Iterator[Raw]:

@@ -43,7 +43,7 @@ LEARNED_BLOCK = 50
 class GymnasiumWorld(PlayedWorld):
     """A Gymnasium environment with finitely many actions, or made so; its observations become codes of a codebook.
 
-    What `reset` shows is part of every episode: `rollout` records it as `first_observations`, and policies are told.
+    What `reset` shows is part of every episode: `rollout` records it as `first_observations`, and policies see it.
     Every episode has a seed of its own, so it is the same whatever was played before it; this needs an environment
     that draws its random numbers from the seed of `reset`, as those of Gymnasium do.
 
@@ -246,9 +246,52 @@ def _joined(lists: Iterable[list[Raw]]) -> list[Raw]:
 _CODEBOOKS: WeakKeyDictionary[Env, Codebook] = WeakKeyDictionary()
 
 
-def world_of(env: Env, horizon: int | None) -> GymnasiumWorld:
-    """The world of an environment that was given to `rollout` and others as it is."""
-    world = GymnasiumWorld(env, horizon=horizon, codebook=_CODEBOOKS.get(env))
+def world_of(source: Source, horizon: int | None) -> GymnasiumWorld:
+    """The world of what was given to `rollout` and others: an environment has the same codebook every time."""
+    if not isinstance(source, gymnasium.Env):
+        return GymnasiumWorld(source, horizon=horizon)
+    world = GymnasiumWorld(source, horizon=horizon, codebook=_CODEBOOKS.get(source))
     if world.codebook is not None:
-        _CODEBOOKS[env] = world.codebook
+        _CODEBOOKS[source] = world.codebook
     return world
+
+
+def from_gymnasium(
+    gym_env: Source,
+    policy: Policy | None = None,
+    *,
+    episodes: int,
+    horizon: int | None = None,
+    epsilon: float = 0.0,
+    seed: int = 0,
+) -> Trajectories:
+    """Plays episodes in a Gymnasium environment and records them, as `uqf.rollout` does.
+
+    `uqf.GymnasiumWorld` says how observations are coded, and that what `reset` shows becomes `first_observations`.
+
+    Parameters
+    ----------
+    gym_env : str, gymnasium.Env, or a function without arguments that makes one
+        Any with finitely many actions.
+    policy, episodes, horizon, epsilon, seed
+        As in `uqf.rollout`.
+
+    Returns
+    -------
+    Trajectories
+        The episodes, with `behavior_probs`.
+
+    Raises
+    ------
+    TypeError
+        If there are not finitely many actions, or of observations no columns can be made.
+
+    Examples
+    --------
+    >>> import uqf
+    >>> data = uqf.from_gymnasium("FrozenLake-v1", episodes=10, seed=0)
+    >>> data.n_actions, data.n_observations
+    (4, 16)
+    """
+    world = world_of(gym_env, horizon)
+    return world.play(policy, **world.schedule(policy, episodes, horizon, seed, epsilon))

@@ -1,4 +1,4 @@
-"""Worlds of this package as Gymnasium environments, and episodes of Gymnasium environments."""
+"""Worlds of this package as Gymnasium environments."""
 
 from __future__ import annotations
 
@@ -9,12 +9,8 @@ import numpy as np
 from gymnasium.spaces import Discrete
 from gymnasium.vector import SyncVectorEnv
 
-from uqf.episodes.trajectories import Trajectories
-from uqf.evaluate import rollout
-from uqf.policies.policy import Policy
 from uqf.types import Raw, Record
 from uqf.worlds.environments import Environment
-from uqf.worlds.gymnasium.envs import Env
 from uqf.worlds.named import make
 
 
@@ -31,7 +27,7 @@ class GymnasiumEnv(gymnasium.Env[np.int64, np.int64]):
         self.world = env
         self.render_mode = render_mode
         self.action_space = Discrete(env.n_actions)
-        self.observation_space = Discrete(env.n_observations + 1)
+        self.observation_space = Discrete(env.n_observations + (not env.shows_first))
         self._seed: int | None = None
         self._episode = 0
         self._left = 0
@@ -39,7 +35,7 @@ class GymnasiumEnv(gymnasium.Env[np.int64, np.int64]):
     def reset(self, *, seed: int | None = None, options: Record | None = None) -> tuple[np.int64, Record]:
         """Starts the next episode, or number ``options["episode"]``.
 
-        The observation is ``n_observations``, "nothing seen yet".
+        The observation is ``n_observations``, "nothing seen yet", in worlds that show nothing first.
         """
         super().reset(seed=seed)
         if seed is not None or self._seed is None:
@@ -50,7 +46,8 @@ class GymnasiumEnv(gymnasium.Env[np.int64, np.int64]):
             self._episode = operator.index(options["episode"])
         self._simulation = self.world.simulation(self._seed, self._episode)
         self._left = self.world.horizon
-        return np.int64(self.world.n_observations), {}
+        first = self._simulation.first
+        return np.int64(self.world.n_observations if first is None else first), {}
 
     def step(self, action: np.int64) -> tuple[np.int64, float, bool, bool, Record]:
         """(observation, reward, terminated, truncated, {}); truncated after the world's horizon."""
@@ -66,7 +63,7 @@ class GymnasiumEnv(gymnasium.Env[np.int64, np.int64]):
 def gymnasium_env(env: Environment, *, render_mode: str | None = None) -> GymnasiumEnv:
     """A world as a `gymnasium.Env`, truncated after ``env.horizon`` steps.
 
-    Our worlds show nothing before the first action, but Gymnasium wants an observation from `reset`: the
+    Gymnasium wants an observation from `reset`. In worlds that show nothing before the first action the
     observation space is ``Discrete(n_observations + 1)``, and its last code means "nothing seen yet" and
     occurs at `reset` only. After ``reset(seed=s)`` and n further resets the world draws the random numbers of
     episode n of ``uqf.rollout(env, …, seed=s)``.
@@ -127,43 +124,3 @@ def gymnasium_vector_env(env: Environment, n: int, *, autoreset_mode: Raw = None
 def named_env(name: str, *, render_mode: str | None = None, **options: Raw) -> GymnasiumEnv:
     """What ``gymnasium.make("uqf/…")`` makes: `options` are those of `uqf.make`."""
     return GymnasiumEnv(make(name, **options), render_mode)
-
-
-def from_gymnasium(
-    gym_env: Env,
-    policy: Policy | None = None,
-    *,
-    episodes: int,
-    horizon: int | None = None,
-    epsilon: float = 0.0,
-    seed: int = 0,
-) -> Trajectories:
-    """Plays episodes in a Gymnasium environment and records them: `uqf.rollout` by another name.
-
-    `uqf.GymnasiumWorld` says how observations are coded, and that what `reset` shows becomes `first_observations`.
-
-    Parameters
-    ----------
-    gym_env : gymnasium.Env
-        Any with finitely many actions.
-    policy, episodes, horizon, epsilon, seed
-        As in `uqf.rollout`.
-
-    Returns
-    -------
-    Trajectories
-        The episodes, with `behavior_probs`.
-
-    Raises
-    ------
-    TypeError
-        If there are not finitely many actions, or of observations no columns can be made.
-
-    Examples
-    --------
-    >>> import gymnasium, uqf
-    >>> data = uqf.from_gymnasium(gymnasium.make("FrozenLake-v1"), episodes=10, seed=0)
-    >>> data.n_actions, data.n_observations
-    (4, 16)
-    """
-    return rollout(gym_env, policy, episodes=episodes, horizon=horizon, epsilon=epsilon, seed=seed)

@@ -97,12 +97,6 @@ def _openings(starts: FloatArray, start: FloatArray, data: Trajectories, reach: 
     return np.asarray(means * np.minimum(1.0, reach / np.maximum(lengths, 1e-30)), np.float32)
 
 
-def steps_read(steps: int, rounds: int) -> int:
-    """How many steps teach in all rounds together."""
-    late = min(LATE_ROUNDS, rounds)
-    return late * steps + (1 + rounds - late) * min(steps, EARLY_STEPS)
-
-
 @dataclass(frozen=True)
 class Backward:
     """A filter that runs from the last cut of an episode back; `ends` are its states where the world ended, or not."""

@@ -1,0 +1,50 @@
+"""Tables as data: worlds × methods × seeds. ``python -m experiments --help`` runs them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from experiments.worlds import GYMNASIUM, POPGYM
+
+
+@dataclass(frozen=True)
+class Table:
+    """What is compared where."""
+
+    about: str
+    methods: tuple[str, ...]
+    worlds: tuple[str, ...] = ()
+    """Empty: the `.pomdp` files of the folder that is given."""
+
+
+FRONT_DOOR = ("chance", "memoryless Monte Carlo", "memoryless Q-learning", "ContextQ", "uqf.fit")
+GRIDS = tuple(f"gridworld-{start}@{n}" for n in (100, 800) for start in ("near", "mid", "far"))
+RIVALS = ("DiscreteCQL", "behaviour cloning")
+
+TABLES = {
+    "gymnasium": Table("uqf.fit beside tables, from random logs of Gymnasium", FRONT_DOOR, tuple(GYMNASIUM)),
+    "popgym": Table("the same in POPGym", FRONT_DOOR, tuple(POPGYM)),
+    "pomdp": Table("the same in .pomdp files, PBVI beside", (*FRONT_DOOR, "PBVI, given the model")),
+    "cues": Table(
+        "what reset shows must be remembered",
+        (*FRONT_DOOR, "BeliefQ"),
+        ("tmaze-1", "tmaze-5", "tmaze-10", "tmaze-5@5000", "cue"),
+    ),
+    "own": Table(
+        "our own worlds", ("uqf.fit", "BeliefQ", "memoryless"), (*GRIDS, "tiger@5000", "spocman@500")
+    ),
+    "spectral": Table(
+        "the spectral learners",
+        ("SpectralQ", "UQF, chosen by playing", "UQF, chosen from data", "UQF, words from the first step"),
+        (*GRIDS, *(f"gridworld-{start}@6400" for start in ("near", "mid", "far")), "spocman@500"),
+    ),
+    "iteration": Table(
+        "rounds of playing and learning in our own worlds",
+        ("policy_iteration, 10 rounds", "policy_iteration, 10 rounds, memoryless"),
+        ("gridworld-far@2000", "spocman@5000", "spocman-chasing@5000", "pocman@10000"),
+    ),
+    "rivals": Table("deep learners of others on the same logs", (*RIVALS, "uqf.fit"), (*GYMNASIUM, *POPGYM)),
+    "playing": Table(
+        "learning by playing", ("policy_iteration", "RecurrentPPO"), ("CartPole-positions", *GYMNASIUM)
+    ),
+}

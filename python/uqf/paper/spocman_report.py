@@ -1,0 +1,155 @@
+"""The S-PocMan part of the report: rows of the table beside the published figures, return against training time."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from uqf.page.figures import Axis, Panel, drawing, table
+from uqf.page.labels import LINE, Box, placed, spread
+from uqf.paper.cells import Result, Row
+from uqf.paper.spocman import LABELS
+from uqf.types import Record
+
+#: What the paper reports: (return, seconds).
+PAPER = {
+    "UQF": (-92.0, 2.0),
+    "CPSR + fitted-Q, 10 rounds": (-200.0, 15.0),
+    "CPSR + fitted-Q, 50 rounds": (-150.0, 60.0),
+    "CPSR + fitted-Q, 100 rounds": (-109.0, 116.0),
+    "CPSR + fitted-Q, 400 rounds": (-101.0, 489.0),
+}
+
+
+def summary(rows: list[Row]) -> list[Record]:
+    """One line per method, means over seeds: label, return, stderr, seconds, and the paper's figures."""
+    runs: dict[str, list[Result]] = {}
+    for row in rows:
+        label = LABELS[row.cell.method]
+        if "by_rounds" in row.result:
+            for part in row.result["by_rounds"]:
+                runs.setdefault(f"{label}, {part['rounds']} rounds", []).append(part)
+        elif "return" in row.result:
+            runs.setdefault(label, []).append(row.result)
+    lines = []
+    for label, results in runs.items():
+        returns = np.array([result["return"] for result in results])
+        seconds = [result["seconds"] for result in results]
+        spread = (
+            float(returns.std(ddof=1) / np.sqrt(len(returns))) if len(returns) > 1 else results[0]["stderr"]
+        )
+        published = PAPER.get(label)
+        lines.append(
+            {
+                "label": label,
+                "return": float(returns.mean()),
+                "stderr": spread,
+                "seconds": None if None in seconds else float(np.mean(seconds)),
+                "cpu_seconds": _mean([result.get("cpu_seconds") for result in results]),
+                "paper_return": published[0] if published else None,
+                "paper_seconds": published[1] if published else None,
+                "seeds": len(results),
+            }
+        )
+    return sorted(lines, key=lambda line: -line["return"])
+
+
+def _mean(values: list[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return float(np.mean(known)) if known else None
+
+
+def longest_fitted_q(lines: list[Record]) -> Record | None:
+    """The line of fitted-Q with most rounds."""
+    fitted = [line for line in lines if line["label"].startswith(LABELS["cpsr-fitted-q"])]
+    return max(fitted, key=lambda line: line["seconds"], default=None)
+
+
+def time_ratios(lines: list[Record], clock: str = "seconds") -> dict[str, float]:
+    """How many times longer the longest fitted-Q trained than each learner of ours.
+
+    `clock` is "seconds", on the wall with all cores for whoever uses them, or "cpu_seconds", summed over cores.
+    """
+    rival = longest_fitted_q(lines)
+    if rival is None or not rival[clock]:
+        return {}
+    return {
+        line["label"]: rival[clock] / line[clock] for line in lines if line["label"] in OURS and line[clock]
+    }
+
+
+#: Our learners, printed in bold.
+OURS = {
+    LABELS[method]
+    for method in ("context-q", "belief-q", "spectral-q", "uqf", "uqf-played", "uqf-returns", "uqf-start")
+}
+
+
+def sections(rows: list[Row]) -> list[str]:
+    """Markup of this part."""
+    lines = summary(rows)
+    ratios = time_ratios(lines)
+    cells = []
+    for line in lines:
+        paper = [
+            f"{line[key]:g}" if line[key] is not None else "—" for key in ("paper_return", "paper_seconds")
+        ]
+        seconds = "—" if line["seconds"] is None else f"{line['seconds']:,.3g}"
+        ratio = f"{ratios[line['label']]:,.0f}×" if line["label"] in ratios else ""
+        score = f"{line['return']:.1f} <small>± {line['stderr']:.1f}</small>"
+        cells.append((line["label"], [score, seconds, *paper, ratio], line["label"] in OURS))
+    heads = ["method", "return", "seconds", "paper: return", "paper: seconds", "fitted-Q takes"]
+    episodes = max(row.cell.setting.get("episodes", 0) for row in rows)
+    return [
+        "<h2>S-PocMan: return against training time</h2>"
+        f"<p>Everything is learned from {episodes:,} episodes of random play, but for policy iteration, "
+        "which plays for itself, and POMCP, which knows the simulator and searches at every step. The paper "
+        "states neither the cap on episodes nor the ghosts' rule, so its figures serve for the ordering "
+        "only; a random walker that avoids walls beats all of them.</p>"
+        f'<div class="card">{_time_figure(lines)}</div><div class="card">{table(heads, cells)}</div>'
+    ]
+
+
+def _time_figure(lines: list[Record]) -> str:
+    styles = {label: method for method, label in LABELS.items()}
+    # POMCP earns so much more that on one scale with it the others would lie on top of each other.
+    lines = [line for line in lines if styles.get(line["label"]) != "pomcp"]
+    timed = [line for line in lines if line["seconds"] is not None]
+    published = [(*PAPER[line["label"]], line["label"]) for line in timed if line["label"] in PAPER]
+    seconds = [line["seconds"] for line in timed] + [seconds for _, seconds, _ in published]
+    returns = [line["return"] for line in lines] + [value for value, _, _ in published]
+    margin = 0.08 * (max(returns) - min(returns))
+    x = Axis(min(seconds) / 2, max(seconds) * 2, 70, 820, logarithmic=True)
+    y = Axis(min(returns) - margin, max(returns) + margin, 350, 36)
+    panel = Panel(
+        "filled: measured here · hollow: as published · POMCP: see the table",
+        x,
+        y,
+        "training time, seconds",
+        "return",
+    )
+    levels = [line for line in lines if line["seconds"] is None]
+    for line in levels:
+        panel.level(line["return"], styles[line["label"]], line["label"])
+    heights = spread([y(line["return"]) for line in levels], LINE, y.end, y.start)
+    for line, py in zip(levels, heights, strict=True):
+        panel.text(x.end + 8, py + 4, line["label"], style="note")
+    for value, duration, label in published:
+        style = "hollow " + styles.get(label, "cpsr-fitted-q")
+        panel.mark(x(duration), y(value), style, f"{label}, as published: {value:g} in {duration:g} s", 5)
+    rival = longest_fitted_q(timed)
+    for line in timed:
+        style = styles.get(line["label"], "cpsr-fitted-q")
+        note = f"{line['label']}: {line['return']:.1f} in {line['seconds']:.3g} s"
+        panel.mark(x(line["seconds"]), y(line["return"]), style, note, 6)
+    marks = [(x(line["seconds"]), y(line["return"]), line) for line in timed]
+    named = [
+        (px, py, line["label"])
+        for px, py, line in marks
+        if not line["label"].endswith(" rounds") or line is rival
+    ]
+    taken = [Box.around(px, py, 7.0) for px, py, _ in marks]
+    taken += [Box.around(x(duration), y(value), 6.0) for value, duration, _ in published]
+    taken += [Box(x.start, y(line["return"]) - 1, x.end, y(line["return"]) + 1) for line in levels]
+    for label in placed(named, taken, Box(x.start + 4, y.end, x.end - 4, y.start - 4)):
+        panel.label(label)
+    return drawing([panel], 1040, 400, "spocman", "Return against training time on S-PocMan")

@@ -1,0 +1,256 @@
+//! Automata, and policies that act on their states or on other features of histories.
+
+use std::sync::Arc;
+
+use numpy::{IntoPyArray, PyReadonlyArray1, PyReadonlyArray2, PyReadonlyArray3, PyUntypedArrayMethods};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::bindings::convert::{
+    Arrays, Matrix, Vector, below, in_rows, same_alphabets, shaped, threads as thread_count,
+};
+use crate::bindings::job;
+use crate::bindings::parts::Part;
+use crate::bindings::policy::{CompiledPolicy, PolicyState};
+use crate::policies::any::own;
+use crate::policies::array::Array;
+use crate::policies::features::{self, Window};
+use crate::policies::places::UNSEEN;
+use crate::policies::{Parted, automaton, automaton_policy, forest};
+use crate::simulate::policy::{Described, Rule};
+use crate::{fields, parts, policy};
+
+/// Operators by symbol.
+#[pyclass(frozen, module = "uqf._core")]
+pub struct Automaton {
+    inner: automaton::Automaton,
+}
+
+#[pymethods]
+impl Automaton {
+    /// `operators` (seen, rank, rank) belong to `symbols` (seen,); the others are zero.
+    #[new]
+    fn new(
+        symbols: PyReadonlyArray1<'_, i64>,
+        operators: PyReadonlyArray3<'_, f64>,
+        n_symbols: usize,
+    ) -> PyResult<Self> {
+        let (rank, operators) = (operators.shape()[1], in_rows(&operators)?.into_owned());
+        Ok(Automaton { inner: automaton::Automaton::new(rank, n_symbols, symbols.as_slice()?, operators)? })
+    }
+
+    /// α A_word ω of every word; word i is `symbols[offsets[i]:offsets[i + 1]]`.
+    fn values<'py>(
+        &self,
+        py: Python<'py>,
+        alpha: PyReadonlyArray1<'py, f64>,
+        omega: PyReadonlyArray1<'py, f64>,
+        symbols: PyReadonlyArray1<'py, i64>,
+        offsets: PyReadonlyArray1<'py, i64>,
+    ) -> PyResult<Vector<'py>> {
+        let (alpha, omega) = (alpha.as_slice()?, omega.as_slice()?);
+        let (symbols, offsets) = (symbols.as_slice()?, offsets.as_slice()?);
+        let values = job::quick(py, || self.inner.values(alpha, omega, symbols, offsets))?;
+        Ok(values.into_pyarray(py))
+    }
+
+    /// The state (a row vector) after one more symbol; unscaled.
+    fn step<'py>(
+        &self,
+        py: Python<'py>,
+        state: PyReadonlyArray1<'py, f64>,
+        symbol: i64,
+    ) -> PyResult<Vector<'py>> {
+        let (state, rank) = (state.as_slice()?, self.inner.rank());
+        if state.len() != rank {
+            return Err(PyValueError::new_err(format!("state has {} entries, not {rank}", state.len())));
+        }
+        let mut next = vec![0.0; rank];
+        let place = self.inner.place(below("symbol", symbol, self.inner.n_symbols())?);
+        if place != UNSEEN {
+            self.inner.step(state, place, &mut next);
+        }
+        Ok(next.into_pyarray(py))
+    }
+}
+
+/// A policy among the parts of another.
+impl Part for Arc<automaton_policy::AutomatonPolicy> {
+    type Given<'py> = Bound<'py, AutomatonPolicy>;
+
+    fn take(given: Self::Given<'_>) -> PyResult<Self> {
+        Ok(given.get().inner.clone())
+    }
+
+    fn give(self, py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+        Ok(Bound::new(py, AutomatonPolicy::wrapped(self))?.into_any())
+    }
+}
+
+policy! {
+    /// Acts on the state αᵀA_h of an automaton, which is rescaled at every step by a positive number.
+    ///
+    /// The symbol n_actions · n_observations + o is that of o shown before the first action. A symbol without an operator
+    /// brings the state of an unknown history.
+    ///
+    /// Parameters
+    /// ----------
+    /// symbols, operators : (seen,), (seen, rank, rank)
+    ///     The symbols that have an operator, and these.
+    /// n_actions, n_observations : int
+    ///     Sizes of the alphabets.
+    /// start, anchor : (rank,)
+    ///     States of the empty history and of an unknown one, where windows begin.
+    /// weights : (n_actions, rank), or (plans, rank)
+    ///     What an action is worth; with plans, the best plan that begins with it, −inf if none does.
+    /// actions : (plans,), optional
+    ///     The first action of every plan.
+    /// propensities : (seen + 2, n_actions), optional
+    ///     Π(a | last symbol), then for an unseen symbol and for the start; values are divided by them.
+    /// normaliser : (rank,), optional
+    ///     The state is scaled to normaliser · state = 1; without, to largest entry 1.
+    /// window : int, optional
+    ///     Only the last so many symbols count.
+    /// temperature : float
+    ///     0 acts greedily; more draws actions from softmax(q_values / temperature).
+    /// supported : (n_actions,), optional
+    ///     Which actions the log says anything about; the others have probability 0 at any temperature. By default all.
+    /// behavior : (AutomatonPolicy, epsilon), optional
+    ///     By whose probabilities values are divided.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import uqf
+    /// >>> data = uqf.rollout(uqf.make("tiger"), episodes=200, seed=0)
+    /// >>> policy = uqf.UQF(rank=2, discount=0.95).fit(data).policy_
+    /// >>> type(policy).__name__, policy.rank
+    /// ('AutomatonPolicy', 2)
+    AutomatonPolicy in automaton_policy, temperature = 0.0,
+    (),
+    {
+        symbols: Vec<i64>, operators: Array<f64, 3>, n_actions: usize, n_observations: usize, start: Vec<f64>,
+        anchor: Vec<f64>, weights: Array<f64, 2>, actions: Option<Vec<i64>> = None,
+        propensities: Option<Array<f64, 2>> = None, normaliser: Option<Vec<f64>> = None,
+        window: Option<usize> = None, behavior: Option<automaton_policy::Behavior> = None,
+    },
+    get { weights },
+    {
+        #[getter]
+        fn rank(&self) -> usize {
+            self.inner.automaton.rank()
+        }
+
+        /// (seen symbols, rank, rank)
+        #[getter]
+        fn operators<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+            self.inner.operators().give(py)
+        }
+
+        /// The state vector of a memory, rescaled: (rank,).
+        fn vector<'py>(&self, py: Python<'py>, state: &PolicyState) -> PyResult<Vector<'py>> {
+            Ok(own(self.inner.as_ref(), &state.memory)?.state.clone().into_pyarray(py))
+        }
+
+        /// State vectors at every cut of a data set, also after the last step: (n_steps + n_episodes, rank).
+        #[pyo3(signature = (data, *, threads=None))]
+        fn states_along<'py>(
+            &self,
+            py: Python<'py>,
+            data: Arrays<'py>,
+            threads: Option<i64>,
+        ) -> PyResult<Matrix<'py>> {
+            let (view, threads, policy) = (data.view()?, thread_count(threads)?, self.inner.as_ref());
+            same_alphabets("policy", &view, policy.n_actions(), policy.n_observations())?;
+            let states = job::long(py, None, |ticker| policy.states_along(&view, threads, ticker))?;
+            shaped(py, states, [view.n_steps() + view.n_episodes(), self.rank()])
+        }
+    }
+}
+
+/// Feature vectors of histories: the state of an automaton policy, or the last `length` steps, the latest first.
+#[pyclass(frozen, module = "uqf._core")]
+pub struct Features {
+    inner: features::Features,
+}
+
+#[pymethods]
+impl Features {
+    #[new]
+    #[pyo3(signature = (*, automaton=None, length=0, one_hot=false, n_actions, n_observations))]
+    fn new(
+        automaton: Option<Bound<'_, AutomatonPolicy>>,
+        length: usize,
+        one_hot: bool,
+        n_actions: usize,
+        n_observations: usize,
+    ) -> PyResult<Self> {
+        let window = Window { length, one_hot, n_actions, n_observations };
+        Ok(Features { inner: features::Features::new(Part::take(automaton)?, window)? })
+    }
+
+    #[getter]
+    fn n_features(&self) -> usize {
+        self.inner.dim()
+    }
+
+    /// The arguments that make these features again.
+    fn parts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let (automaton, window) = self.inner.parts();
+        let given: PyResult<_> = fields!(py, window, length, one_hot, n_actions, n_observations);
+        parts!(given?, { "automaton": automaton.give(py)? })
+    }
+
+    /// Features at every cut of every episode: (n_steps + n_episodes, n_features).
+    #[pyo3(signature = (data, *, threads=None))]
+    fn along<'py>(
+        &self,
+        py: Python<'py>,
+        data: Arrays<'py>,
+        threads: Option<i64>,
+    ) -> PyResult<Matrix<'py, f32>> {
+        let (view, threads) = (data.view()?, thread_count(threads)?);
+        same_alphabets("features", &view, self.inner.n_actions(), self.inner.n_observations())?;
+        let rows = job::long(py, None, |ticker| self.inner.at_cuts(&view, threads, ticker))?;
+        shaped(py, rows, [view.n_steps() + view.n_episodes(), self.inner.dim()])
+    }
+}
+
+policy! {
+    /// Acts on one forest per action, over features of the history: base + weights · x + the leaves that x falls into.
+    ///
+    /// The first arguments are those of `Features`. base, weights : (n_actions,), (n_actions, n_features); trees, nodes :
+    /// (n_actions,), how many trees and nodes each forest has; roots, feature, threshold, left, right, value : those of all
+    /// forests, one after the other; roots and children count from the first node of their forest. A node goes left if
+    /// x[feature] ≤ threshold; a negative feature marks a leaf.
+    ForestPolicy in forest, temperature = 0.0,
+    (),
+    {
+        + window: Window { length: usize = 0, one_hot: bool = false, n_actions: usize, n_observations: usize },
+        + forests: Forests {
+            base: Vec<f64>, weights: Array<f64, 2>, trees: Vec<i64>, nodes: Vec<i64>, roots: Vec<i64>,
+            feature: Vec<i64>, threshold: Vec<f64>, left: Vec<i64>, right: Vec<i64>, value: Vec<f64>,
+        },
+        automaton: Option<Arc<automaton_policy::AutomatonPolicy>> = None,
+    },
+    get {},
+    {
+        /// Values (rows, n_actions) of feature vectors (rows, n_features).
+        #[pyo3(signature = (x, *, threads=None))]
+        fn values<'py>(
+            &self,
+            py: Python<'py>,
+            x: PyReadonlyArray2<'py, f32>,
+            threads: Option<i64>,
+        ) -> PyResult<Matrix<'py>> {
+            let (rows, n_features) = (x.shape()[0], x.shape()[1]);
+            if n_features != self.inner.features.dim() {
+                let wanted = self.inner.features.dim();
+                return Err(PyValueError::new_err(format!("x has {n_features} columns: expected {wanted}")));
+            }
+            let (x, threads) = (in_rows(&x)?, thread_count(threads)?);
+            let values = job::long(py, None, |ticker| self.inner.evaluate_all(&x, threads, ticker))?;
+            shaped(py, values, [rows, self.inner.features.n_actions()])
+        }
+    }
+}

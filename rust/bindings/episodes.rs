@@ -1,0 +1,258 @@
+//! Episodes: played, checked, selected, and sums within them.
+
+use std::sync::Arc;
+
+use numpy::{IntoPyArray, PyReadonlyArray1, PyReadonlyArray2, PyReadwriteArrayDyn, PyUntypedArrayMethods};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+
+use crate::bindings::convert::{
+    Arrays, Matrix, Vector, count, in_rows, shaped, threads as thread_count, trajectories_to_python,
+};
+use crate::bindings::job;
+use crate::bindings::policy::CompiledPolicy;
+use crate::bindings::worlds::World;
+use crate::error::Error;
+use crate::learn::values::Differences;
+use crate::policies::any::AnyPolicy;
+use crate::simulate::environment::Environment;
+use crate::simulate::policy::Uniform;
+use crate::simulate::rollout::Schedule;
+use crate::sums;
+use crate::trajectories::Trajectories;
+
+/// The policy, or the uniform one for None; one that could not act in this world is refused.
+fn policy_or_uniform(
+    policy: Option<Bound<'_, CompiledPolicy>>,
+    world: &World,
+) -> PyResult<Arc<dyn AnyPolicy>> {
+    let (n_actions, n_observations) = (world.inner.n_actions(), world.inner.n_observations());
+    let Some(policy) = policy else { return Ok(Arc::new(Uniform { n_actions, n_observations })) };
+    let policy = policy.get().inner.clone();
+    let (actions, observations) = (policy.n_actions(), policy.n_observations());
+    if actions != n_actions || observations < n_observations {
+        return Err(PyValueError::new_err(format!(
+            "policy has {actions} actions and {observations} observations, the world has {n_actions} and \
+             {n_observations}"
+        )));
+    }
+    Ok(policy)
+}
+
+/// Recorded episodes: (actions, observations, rewards, behavior_probs, offsets, terminated, first_observations).
+#[pyfunction]
+#[pyo3(signature = (world, policy, *, episodes, horizon, epsilon, seed, first=0, threads=None, progress=None))]
+pub fn rollout<'py>(
+    py: Python<'py>,
+    world: &World,
+    policy: Option<Bound<'py, CompiledPolicy>>,
+    episodes: i64,
+    horizon: i64,
+    epsilon: f64,
+    seed: u64,
+    first: i64,
+    threads: Option<i64>,
+    progress: Option<Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyTuple>> {
+    let schedule = Schedule {
+        episodes: count("episodes", episodes)?,
+        first: count("first", first)?,
+        horizon: count("horizon", horizon)?,
+        epsilon,
+        seed,
+        threads: thread_count(threads)?,
+    };
+    let (policy, world) = (policy_or_uniform(policy, world)?, world.inner.as_ref());
+    let data = job::long(py, progress.as_ref(), |ticker| policy.rollout(world, &schedule, ticker))?;
+    trajectories_to_python(py, data)
+}
+
+type Scores<'py> = (Vector<'py>, Vector<'py, i64>);
+
+/// (discounted returns, lengths), one entry per episode.
+#[pyfunction]
+#[pyo3(signature = (world, policy, *, episodes, horizon, discount, seed, threads=None, progress=None))]
+pub fn returns<'py>(
+    py: Python<'py>,
+    world: &World,
+    policy: Option<Bound<'py, CompiledPolicy>>,
+    episodes: i64,
+    horizon: i64,
+    discount: f64,
+    seed: u64,
+    threads: Option<i64>,
+    progress: Option<Bound<'py, PyAny>>,
+) -> PyResult<Scores<'py>> {
+    let schedule = Schedule {
+        episodes: count("episodes", episodes)?,
+        first: 0,
+        horizon: count("horizon", horizon)?,
+        epsilon: 0.0,
+        seed,
+        threads: thread_count(threads)?,
+    };
+    let (policy, world) = (policy_or_uniform(policy, world)?, world.inner.as_ref());
+    let scores =
+        job::long(py, progress.as_ref(), |ticker| policy.returns(world, &schedule, discount, ticker))?;
+    let (returns, lengths): (Vec<f64>, Vec<i64>) = scores.into_iter().unzip();
+    Ok((returns.into_pyarray(py), lengths.into_pyarray(py)))
+}
+
+/// Raises ValueError naming the first episode and step that cannot be.
+#[pyfunction]
+pub fn validate(py: Python<'_>, data: Arrays<'_>) -> PyResult<()> {
+    let view = data.view()?;
+    job::quick(py, || view.validate())
+}
+
+/// A random number of every episode, (n_episodes,), which depends on its content and on the seed, not on where it lies.
+/// Copies of an episode have different numbers.
+#[pyfunction]
+pub fn episode_priorities<'py>(py: Python<'py>, data: Arrays<'py>, seed: u64) -> PyResult<Vector<'py, u64>> {
+    let view = data.view()?;
+    let priorities = job::quick(py, || Ok(view.priorities(seed)))?;
+    Ok(priorities.into_pyarray(py))
+}
+
+/// The arrays of the chosen episodes, copied in the order given.
+#[pyfunction]
+pub fn take_episodes<'py>(
+    py: Python<'py>,
+    data: Arrays<'py>,
+    episodes: PyReadonlyArray1<'py, i64>,
+) -> PyResult<Bound<'py, PyTuple>> {
+    let (view, episodes) = (data.view()?, episodes.as_slice()?);
+    let taken = job::quick(py, || {
+        let mut taken = Trajectories::new(0, 0);
+        for &episode in episodes {
+            let index = usize::try_from(episode).ok().filter(|&index| index < view.n_episodes());
+            let index = index.ok_or_else(|| {
+                Error::argument("index", episode, format!("there are {} episodes", view.n_episodes()))
+            })?;
+            let range = view.episode(index);
+            taken.actions.extend_from_slice(&view.actions[range.clone()]);
+            taken.observations.extend_from_slice(&view.observations[range.clone()]);
+            taken.rewards.extend_from_slice(&view.rewards[range.clone()]);
+            if let Some(probs) = view.behavior_probs {
+                taken.behavior_probs.extend_from_slice(&probs[range]);
+            }
+            taken.end_episode(view.terminated[index], view.first(index));
+        }
+        Ok(taken)
+    })?;
+    trajectories_to_python(py, taken)
+}
+
+/// Rows of either precision.
+#[derive(FromPyObject)]
+pub enum Rows<'py> {
+    Double(PyReadwriteArrayDyn<'py, f64>),
+    Single(PyReadwriteArrayDyn<'py, f32>),
+}
+
+fn width_of(shape: &[usize], by_rows: bool, offsets: &[i64]) -> PyResult<usize> {
+    let (rows, width) = match *shape {
+        [rows] => (rows, 1),
+        [rows, width] if width > 0 && by_rows => (rows, width),
+        _ => {
+            let message =
+                format!("rows has shape {shape:?}: give (n_steps,), or (n_steps, width) row by row");
+            return Err(PyValueError::new_err(message));
+        }
+    };
+    if offsets.last().copied() != Some(rows as i64) || offsets[0] != 0 || !offsets.is_sorted() {
+        return Err(PyValueError::new_err(format!("offsets do not cut {rows} rows into episodes")));
+    }
+    Ok(width)
+}
+
+/// One factor for all steps, or one for each.
+#[derive(FromPyObject)]
+pub enum Factor<'py> {
+    Same(f64),
+    Each(PyReadonlyArray1<'py, f64>),
+}
+
+/// In place, within every episode: rows[t] += factor · rows[t + 1], from the last step to the first; with `forward`
+/// rows[t] += factor · rows[t − 1] from the first to the last. `rows` are (n_steps,) or (n_steps, width); `factor` is a
+/// number, or factor[t] of an array (n_steps,).
+#[pyfunction]
+#[pyo3(signature = (rows, offsets, factor, *, forward=false))]
+pub fn discounted_sums(
+    py: Python<'_>,
+    rows: Rows<'_>,
+    offsets: PyReadonlyArray1<'_, i64>,
+    factor: Factor<'_>,
+    forward: bool,
+) -> PyResult<()> {
+    let offsets = offsets.as_slice()?;
+    let (shape, by_rows) = match &rows {
+        Rows::Double(rows) => (rows.shape(), rows.is_c_contiguous()),
+        Rows::Single(rows) => (rows.shape(), rows.is_c_contiguous()),
+    };
+    let (width, steps) = (width_of(shape, by_rows, offsets)?, shape[0]);
+    let each = match &factor {
+        Factor::Same(factor) => &[*factor][..],
+        Factor::Each(factors) if factors.len() == steps => factors.as_slice()?,
+        Factor::Each(factors) => {
+            return Err(PyValueError::new_err(format!(
+                "factor has {} entries for {steps} steps",
+                factors.len()
+            )));
+        }
+    };
+    let varies = matches!(factor, Factor::Each(_));
+    let factor = |step: usize| each[if varies { step } else { 0 }];
+    match rows {
+        Rows::Double(mut rows) => {
+            let rows = rows.as_slice_mut()?;
+            py.detach(|| sums::discounted(rows, width, offsets, factor, forward));
+        }
+        Rows::Single(mut rows) => {
+            let rows = rows.as_slice_mut()?;
+            py.detach(|| sums::discounted(rows, width, offsets, |step| factor(step) as f32, forward));
+        }
+    }
+    Ok(())
+}
+
+type Singles<'py> = PyReadonlyArray1<'py, f32>;
+
+/// Σ x_t [z_t, R_t]ᵀ, (width, width + 1), of rows x (n_steps + n_episodes, width) at every cut. z and R are sums of
+/// ratio · (x_t − following · x_{t+1}) and of ratio · reward that go on by `factors` within an episode, all (n_steps,).
+#[pyfunction]
+pub fn temporal_differences<'py>(
+    py: Python<'py>,
+    rows: PyReadonlyArray2<'py, f32>,
+    offsets: PyReadonlyArray1<'py, i64>,
+    rewards: Singles<'py>,
+    following: Singles<'py>,
+    ratios: Singles<'py>,
+    factors: Singles<'py>,
+) -> PyResult<Matrix<'py>> {
+    let (offsets, shape) = (offsets.as_slice()?, rows.shape());
+    let (width, steps) = (shape[1], rewards.len());
+    let episodes = offsets.len().saturating_sub(1);
+    let lengths = [following.len(), ratios.len(), factors.len()];
+    let cut = offsets.first() == Some(&0) && offsets.last() == Some(&(steps as i64)) && offsets.is_sorted();
+    if !cut || width == 0 || shape[0] != steps + episodes || lengths.iter().any(|&length| length != steps) {
+        let message = format!(
+            "rows has shape {shape:?} and {steps} rewards, {lengths:?} other numbers: give (n_steps + n_episodes, width) \
+             rows and n_steps of each, cut by offsets"
+        );
+        return Err(PyValueError::new_err(message));
+    }
+    let rows = in_rows(&rows)?;
+    let differences = Differences {
+        rows: &rows,
+        width,
+        offsets,
+        rewards: rewards.as_slice()?,
+        following: following.as_slice()?,
+        ratios: ratios.as_slice()?,
+        factors: factors.as_slice()?,
+    };
+    let sums = py.detach(|| differences.sums());
+    shaped(py, sums, [width, width + 1])
+}

@@ -1,0 +1,142 @@
+//! Words, contexts, operators and filters.
+
+use numpy::{PyReadonlyArray1, PyReadonlyArray2, PyReadonlyArray3, PyUntypedArrayMethods};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+use crate::bindings::convert::{
+    Arrays, Cube, Matrix, Vector, count, in_rows, large, shaped, threads as thread_count,
+};
+use crate::bindings::hankel::HankelSettings;
+use crate::bindings::job;
+use crate::learn::contexts;
+use crate::learn::spectral::filter;
+use crate::learn::spectral::operators::{self, ReducedMaps};
+use crate::learn::spectral::projection::{Kind, Projection};
+use crate::learn::spectral::words::{self, Occurrences, Word};
+use crate::policies::context::MAX_DEPTH;
+
+/// The most frequent words with their counts, the empty word first.
+#[pyfunction]
+#[pyo3(signature = (data, *, occurrences, max_length, limit=None))]
+pub fn most_frequent(
+    py: Python<'_>,
+    data: Arrays<'_>,
+    occurrences: &str,
+    max_length: i64,
+    limit: Option<i64>,
+) -> PyResult<(Vec<Word>, Vec<u64>)> {
+    let view = data.view()?;
+    let max_length = count("max_length", max_length)?;
+    let limit = limit.map(|limit| count("limit", limit)).transpose()?;
+    let ranked = job::quick(py, || {
+        Ok(words::most_frequent(&view, Occurrences::named(occurrences)?, max_length, limit))
+    })?;
+    Ok(ranked.into_iter().unzip())
+}
+
+/// φ of every word: an array (words, dim).
+#[pyfunction]
+pub fn project_words<'py>(
+    py: Python<'py>,
+    words: Vec<Word>,
+    kind: &str,
+    dim: usize,
+    seed: u64,
+) -> PyResult<Matrix<'py>> {
+    let projection = Projection::new("dim", Kind::named(kind)?, dim, seed)?;
+    let mut rows = Vec::with_capacity(words.len() * dim);
+    for word in &words {
+        let bytes: Vec<u8> = word.iter().flat_map(|symbol| symbol.to_le_bytes()).collect();
+        rows.extend(projection.vector(projection.key(&bytes)));
+    }
+    shaped(py, rows, [words.len(), dim])
+}
+
+type Tree<'py> = (Vector<'py, i64>, Vector<'py, i64>, Vector<'py, i64>);
+
+/// The contexts of up to `depth` symbols that occur before the steps of a data set: (parents (nodes − 1,), symbols
+/// (nodes − 1,), and the node of the longest context at every cut (n_steps + n_episodes,)). Node 0 is the empty
+/// context. One of two or more symbols must have occurred `min_count` times. Of more than `max_nodes` the commonest are
+/// kept, short ones first.
+#[pyfunction]
+pub fn context_tree<'py>(
+    py: Python<'py>,
+    data: Arrays<'py>,
+    depth: usize,
+    min_count: u32,
+    max_nodes: usize,
+) -> PyResult<Tree<'py>> {
+    if depth > MAX_DEPTH {
+        return Err(PyValueError::new_err(format!("depth = {depth}: give 0 to {MAX_DEPTH} symbols")));
+    }
+    let view = data.view()?;
+    let tree = job::quick(py, || Ok(contexts::tree(&view, depth, min_count, max_nodes)))?;
+    let (parents, symbols): (Vec<u32>, Vec<u32>) = tree.edges.into_iter().unzip();
+    Ok((large(py, parents), large(py, symbols), large(py, tree.at_cuts)))
+}
+
+type SeenOperators<'py> = (Vector<'py, i64>, Cube<'py>);
+
+/// (seen symbols, operators summed over the episodes): Σ (left · left_map) ⊗ (right · right_map) by symbol.
+#[pyfunction]
+#[pyo3(signature = (data, settings, left_map, right_map, *, threads=None, progress=None))]
+pub fn sum_operators<'py>(
+    py: Python<'py>,
+    data: Arrays<'py>,
+    settings: &HankelSettings,
+    left_map: PyReadonlyArray2<'py, f64>,
+    right_map: PyReadonlyArray2<'py, f64>,
+    threads: Option<i64>,
+    progress: Option<Bound<'py, PyAny>>,
+) -> PyResult<SeenOperators<'py>> {
+    let rank = left_map.shape()[1];
+    let (left, right) = (in_rows(&left_map)?, in_rows(&right_map)?);
+    let maps = ReducedMaps { rank, left: &left, right: &right };
+    let (view, threads, settings) = (data.view()?, thread_count(threads)?, &settings.inner);
+    let run = |ticker: &_| operators::operators(&view, settings, &maps, threads, ticker);
+    let summed = job::long(py, progress.as_ref(), run)?;
+    let (symbols, shape) = (large(py, summed.keys().copied()), [summed.len(), rank, rank]);
+    Ok((symbols, shaped(py, summed.into_values().flatten(), shape)?))
+}
+
+/// x' = [1, x] · operators[symbol], shortened to a root mean square of `reach` where it is longer.
+///
+/// operators : (symbols, 1 + rank, rank)
+#[pyclass(frozen, module = "uqf._core")]
+pub struct Filter {
+    inner: filter::Filter,
+}
+
+#[pymethods]
+impl Filter {
+    #[new]
+    fn new(operators: PyReadonlyArray3<'_, f32>, reach: f32) -> PyResult<Self> {
+        Ok(Filter { inner: filter::Filter::new(operators.shape()[2], &in_rows(&operators)?, reach)? })
+    }
+
+    /// [1, state] at every cut of episodes, (n_steps + n_episodes, 1 + rank).
+    ///
+    /// places : (n_steps,), the symbol of every step, −1 for one that changes nothing; starts : (n_episodes, rank), the
+    /// states before the first steps; with `backward` those after the last steps, and states run from there back.
+    #[pyo3(signature = (places, offsets, starts, *, backward=false, threads=None))]
+    fn along<'py>(
+        &self,
+        py: Python<'py>,
+        places: PyReadonlyArray1<'py, i32>,
+        offsets: PyReadonlyArray1<'py, i64>,
+        starts: PyReadonlyArray2<'py, f32>,
+        backward: bool,
+        threads: Option<i64>,
+    ) -> PyResult<Matrix<'py, f32>> {
+        let starts = in_rows(&starts)?;
+        let (places, offsets) = (places.as_slice()?, offsets.as_slice()?);
+        let threads = thread_count(threads)?;
+        let width = 1 + self.inner.rank();
+        let rows = job::long(py, None, |ticker| {
+            self.inner.along(places, offsets, &starts, backward, threads, ticker)
+        })?;
+        let count = rows.len() / width;
+        shaped(py, rows, [count, width])
+    }
+}

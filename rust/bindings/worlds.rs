@@ -1,0 +1,216 @@
+//! Worlds, single running episodes, and `.pomdp` files.
+
+use std::sync::Arc;
+
+use numpy::{
+    IntoPyArray, PyReadonlyArray1, PyReadonlyArray2, PyReadonlyArray3, PyReadonlyArrayDyn,
+    PyUntypedArrayMethods,
+};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::bindings::convert::{below, count, owned, shaped};
+use crate::bindings::job;
+use crate::domains::tabular::{Model, Rewards, Tabular};
+use crate::domains::{self, WorldState, gridworld, pocman, spocman, tiger};
+use crate::error::Result;
+use crate::formats::{read, write};
+use crate::parts;
+use crate::rng::Rng;
+use crate::simulate::environment::Environment;
+use crate::simulate::rollout::episode_rngs;
+
+/// A simulated world; stateless, shared by any number of episodes and threads.
+#[pyclass(frozen, module = "uqf._core")]
+pub struct World {
+    pub inner: Arc<domains::World>,
+}
+
+fn wrap(world: Result<domains::World>) -> PyResult<World> {
+    Ok(World { inner: Arc::new(world?) })
+}
+
+/// The arrays of a model by name.
+fn arrays(py: Python<'_>, model: Model) -> PyResult<Bound<'_, PyDict>> {
+    let (actions, states, width) = (model.n_actions, model.n_states, model.n_observations);
+    let mut reward_shape = vec![actions, states];
+    reward_shape.extend(model.rewards.by_next_state.then_some(states));
+    reward_shape.extend(model.rewards.by_observation.then_some(width));
+    parts!(PyDict::new(py), {
+        "transitions": shaped(py, model.transitions, [actions, states, states])?,
+        "observations": shaped(py, model.observations, [actions, states, width])?,
+        "rewards": shaped(py, model.rewards.values, reward_shape)?,
+        "start": model.start.into_pyarray(py),
+    })
+}
+
+#[pymethods]
+impl World {
+    #[staticmethod]
+    fn tiger() -> PyResult<Self> {
+        wrap(Ok(domains::World::Tiger(tiger::Tiger)))
+    }
+
+    #[staticmethod]
+    fn gridworld(variant: &str) -> PyResult<Self> {
+        wrap(gridworld::Gridworld::named(variant).map(domains::World::Gridworld))
+    }
+
+    #[staticmethod]
+    fn pocman(maze: &str) -> PyResult<Self> {
+        wrap(pocman::Pocman::named(maze).map(domains::World::Pocman))
+    }
+
+    #[staticmethod]
+    fn spocman(ghosts: &str) -> PyResult<Self> {
+        wrap(spocman::Spocman::named(ghosts).map(domains::World::Spocman))
+    }
+
+    /// A finite POMDP: (A, S, S), (A, S, O), (A, S) or (A, S, S) or (A, S, S, O), (S,), (S,), (S, O) or None.
+    #[staticmethod]
+    fn tabular(
+        transitions: PyReadonlyArray3<'_, f64>,
+        observations: PyReadonlyArray3<'_, f64>,
+        rewards: PyReadonlyArrayDyn<'_, f64>,
+        start: PyReadonlyArray1<'_, f64>,
+        terminal: PyReadonlyArray1<'_, bool>,
+        first_observations: Option<PyReadonlyArray2<'_, f64>>,
+        action_names: Vec<String>,
+        observation_names: Vec<String>,
+        state_names: Vec<String>,
+    ) -> PyResult<Self> {
+        let model = Model {
+            n_actions: transitions.shape()[0],
+            n_states: transitions.shape()[1],
+            n_observations: observations.shape()[2],
+            transitions: owned(&transitions)?,
+            observations: owned(&observations)?,
+            rewards: Rewards {
+                values: owned(&rewards)?,
+                by_next_state: rewards.ndim() >= 3,
+                by_observation: rewards.ndim() >= 4,
+            },
+            start: start.as_slice()?.to_vec(),
+            terminal: terminal.as_slice()?.to_vec(),
+            first_observations: first_observations.as_ref().map(owned).transpose()?,
+        };
+        let world = Tabular::new(model)
+            .and_then(|tabular| tabular.named(action_names, observation_names, state_names))
+            .map(domains::World::Tabular);
+        wrap(world)
+    }
+
+    #[getter]
+    fn n_actions(&self) -> usize {
+        self.inner.n_actions()
+    }
+
+    #[getter]
+    fn n_observations(&self) -> usize {
+        self.inner.n_observations()
+    }
+
+    /// Whether episodes show an observation before their first action.
+    #[getter]
+    fn shows_first(&self) -> bool {
+        self.inner.shows_first()
+    }
+
+    #[getter]
+    fn action_names(&self) -> Vec<String> {
+        (0..self.inner.n_actions()).map(|action| self.inner.action_name(action)).collect()
+    }
+
+    #[getter]
+    fn observation_names(&self) -> Vec<String> {
+        (0..self.inner.n_observations()).map(|observation| self.inner.observation_name(observation)).collect()
+    }
+
+    /// The arrays of a small world by name, or None if it has too many states to write down.
+    fn model<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
+        let Some(tabular) = self.inner.tabular() else { return Ok(None) };
+        let model = tabular.model()?;
+        let terminal = model.terminal.clone().into_pyarray(py);
+        let shape = [model.n_states, model.n_observations];
+        let first = model.first_observations.clone().map(|rows| shaped(py, rows, shape)).transpose()?;
+        let arrays = arrays(py, model)?;
+        arrays.set_item("terminal", terminal)?;
+        arrays.set_item("first_observations", first)?;
+        arrays.set_item("state_names", &tabular.state_names)?;
+        Ok(Some(arrays))
+    }
+
+    /// Episode number `episode` of a rollout with this seed, to be stepped by hand.
+    #[pyo3(signature = (seed, episode=0))]
+    fn simulation(&self, seed: u64, episode: i64) -> PyResult<Simulation> {
+        let (mut world_rng, policy_rng) = episode_rngs(seed, count("episode", episode)?);
+        let state = self.inner.start(&mut world_rng);
+        let first = self.inner.first_observation(&state, &mut world_rng);
+        Ok(Simulation { world: self.inner.clone(), state, first, world_rng, policy_rng, terminated: false })
+    }
+}
+
+/// One running episode.
+#[pyclass(module = "uqf._core")]
+pub struct Simulation {
+    world: Arc<domains::World>,
+    state: WorldState,
+    /// What was shown before the first action, in worlds that show anything.
+    #[pyo3(get)]
+    first: Option<usize>,
+    world_rng: Rng,
+    policy_rng: Rng,
+    terminated: bool,
+}
+
+#[pymethods]
+impl Simulation {
+    /// (observation, reward, terminated)
+    fn step(&mut self, action: i64) -> PyResult<(usize, f64, bool)> {
+        if self.terminated {
+            return Err(PyValueError::new_err("the episode has ended; start another simulation"));
+        }
+        let action = below("action", action, self.world.n_actions())?;
+        let outcome = self.world.step(&mut self.state, action, &mut self.world_rng);
+        self.terminated = outcome.terminated;
+        Ok((outcome.observation, outcome.reward, outcome.terminated))
+    }
+
+    /// An action drawn from these probabilities with the episode's own random stream for policies, as `rollout` would.
+    fn choose(&mut self, probs: PyReadonlyArray1<'_, f64>) -> PyResult<usize> {
+        let probs = probs.as_slice()?;
+        if probs.len() != self.world.n_actions() {
+            let message =
+                format!("probs has {} entries; there are {} actions", probs.len(), self.world.n_actions());
+            return Err(PyValueError::new_err(message));
+        }
+        Ok(self.policy_rng.choose(probs, 1.0))
+    }
+
+    /// The state as text.
+    fn render(&self) -> String {
+        self.world.render(&self.state)
+    }
+}
+
+/// The arguments of a `TabularPOMDP`, from the bytes of a file.
+#[pyfunction]
+pub fn read_pomdp<'py>(py: Python<'py>, content: &[u8], max_entries: i64) -> PyResult<Bound<'py, PyDict>> {
+    let max_entries = count("max_entries", max_entries)?;
+    let file = job::long(py, None, |ticker| read::read(content, max_entries, ticker))?;
+    let arguments = arrays(py, file.model)?;
+    arguments.set_item("discount", file.discount)?;
+    arguments.set_item("action_names", file.action_names)?;
+    arguments.set_item("observation_names", file.observation_names)?;
+    arguments.set_item("state_names", file.state_names)?;
+    Ok(arguments)
+}
+
+/// The text of the file of a world that has arrays.
+#[pyfunction]
+pub fn write_pomdp(py: Python<'_>, world: &World, discount: f64) -> PyResult<String> {
+    let tabular =
+        world.inner.tabular().ok_or_else(|| PyValueError::new_err("this world has no arrays to write"))?;
+    job::quick(py, || write::write(&tabular, discount))
+}

@@ -1,0 +1,36 @@
+"""What the program loads before it does anything: people wait for it."""
+
+import subprocess
+import sys
+
+import pytest
+
+#: SciPy and scikit-learn take seconds to load, pyarrow and NumPy tenths of one.
+HEAVY = {"numpy", "scipy", "sklearn", "pyarrow", "gymnasium", "pandas", "torch", "uqf.learn", "uqf.reports"}
+
+CODE = """
+import sys
+from uqf.cli import entry
+sys.argv = ["uqf", *sys.argv[1:]]
+try:
+    entry.main()
+finally:
+    print(*sys.modules, file=sys.stderr)
+"""
+
+
+def loaded(*arguments):
+    run = subprocess.run([sys.executable, "-c", CODE, *arguments], capture_output=True, text=True)
+    assert run.stdout, run.stderr
+    return set(run.stderr.split())
+
+
+@pytest.mark.parametrize("command", ["demo", "reproduce", "compare", "fit", "evaluate", "inspect", "export"])
+def test_help_loads_nothing_heavy(command):
+    assert not loaded(command, "--help") & HEAVY
+
+
+def test_the_program_is_light():
+    assert not loaded("--help") & HEAVY
+    modules = loaded("--version")
+    assert not modules & HEAVY and not any(name.startswith("rich") for name in modules)
