@@ -25,6 +25,15 @@ impl Vectors {
         Vectors(self.0.select(Axis(1), places))
     }
 
+    /// Without those that are no action's best at any of these beliefs.
+    pub(super) fn best_at_any(&self, points: &Array2<f32>) -> Self {
+        let mut used = vec![false; self.0.dim().1];
+        for own in self.0.outer_iter() {
+            points.dot(&own.t()).rows().into_iter().for_each(|row| used[argmax(&row)] = true);
+        }
+        self.only(&(0..used.len()).filter(|&place| used[place]).collect::<Vec<_>>())
+    }
+
     pub(super) fn of(&self, action: usize, place: usize) -> ArrayView1<'_, f32> {
         self.0.index_axis(Axis(0), action).index_axis_move(Axis(0), place)
     }

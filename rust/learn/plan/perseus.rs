@@ -75,7 +75,7 @@ pub fn plan(model: &Model, settings: &Settings, seed: u64, ticker: &Ticker) -> R
         }
     }
     let last = stacked(model, &collect(model, Some(&by_action), LAST_POINTS, settings.horizon, &mut rng));
-    let vectors = by_action.and(&Later::new(model, &values).backup(&last));
+    let vectors = by_action.and(&Later::new(model, &values).backup(&last)).best_at_any(&last);
     let starts = model.starts.dot(&values.t());
     let weighed = starts.rows().into_iter().zip(&model.start_probs).map(|(row, p)| p * f64::from(max(&row)));
     Ok(Plan { vectors, value: weighed.sum::<f64>() / model.start_probs.iter().sum::<f64>() })
