@@ -93,7 +93,7 @@ def learner_cost(name: str, discount: float, steps: int, folder: Path, threads: 
 
 def clocked(curve: str, value: int, work: Callable[[], Learner]) -> Cost:
     """What a fit costs."""
-    import uqf.logs.parquet_shards  # noqa: F401  (loaded before the clock starts)
+    import uqf.reading.parquet_shards  # noqa: F401  (loaded before the clock starts)
 
     begin, worked = time.perf_counter(), time.process_time()
     found = work().diagnostics_

@@ -57,33 +57,6 @@ def cheese_maze():
     return uqf.TabularPOMDP(transitions, observations, rewards, elsewhere, 0.95, name="cheese maze")
 
 
-def cliff_columns(width=12, height=4):
-    """Along a cliff from the lower left to the lower right corner, seeing the column only.
-
-    Every step costs 1, a fall 100 and the way back to the start; the goal ends the episode.
-    """
-    cells, start, goal = width * height, width * (height - 1), width * height - 1
-    transitions, rewards = np.zeros((4, cells, cells)), np.full((4, cells, cells), -1.0)
-    for action, (down, right) in enumerate([(-1, 0), (0, 1), (1, 0), (0, -1)]):
-        for cell in range(cells):
-            row = min(max(cell // width + down, 0), height - 1)
-            column = min(max(cell % width + right, 0), width - 1)
-            falls = row == height - 1 and 0 < column < width - 1
-            arrived = start if falls else row * width + column
-            transitions[action, cell, arrived] = 1.0
-            rewards[action, cell, arrived] = -100.0 if falls else -1.0
-    looks = np.eye(width)[np.arange(cells) % width]
-    return uqf.TabularPOMDP(
-        transitions,
-        np.stack([looks] * 4),
-        rewards,
-        np.eye(cells)[start],
-        0.99,
-        terminal=np.arange(cells) == goal,
-        horizon=200,
-    )
-
-
 def corridor(wrong, states=5):
     """Left and right along a corridor with slips; the last room pays and ends. What is shown is wrong now and then."""
     transitions = np.zeros((2, states + 1, states + 1))
@@ -105,4 +78,36 @@ def corridor(wrong, states=5):
         0.9,
         terminal=np.arange(states + 1) == states,
         horizon=30,
+    )
+
+
+def t_maze(length=1):
+    """`reset` shows which way to turn at the end of a corridor of look-alike cells: forward, up, down.
+
+    Turning rightly pays 1, wrongly −0.5, and every other step −0.02. Observations: two cues, corridor, junction.
+    """
+    states = 2 * (length + 1) + 1
+    transitions, rewards = np.zeros((3, states, states)), np.full((3, states, states), -0.02)
+    looks, first = np.zeros((states, 4)), np.zeros((states, 4))
+    transitions[:, -1, -1] = looks[-1, 2] = first[-1, 2] = 1.0
+    for cue in range(2):
+        for place in range(length + 1):
+            state, junction = cue * (length + 1) + place, place == length
+            looks[state, 3 if junction else 2] = first[state, cue] = 1.0
+            transitions[0, state, state if junction else state + 1] = 1.0
+            for action in (1, 2):
+                transitions[action, state, -1 if junction else state] = 1.0
+                if junction:
+                    rewards[action, state, -1] = 1.0 if action - 1 == cue else -0.5
+    start = np.zeros(states)
+    start[[0, length + 1]] = 0.5
+    return uqf.TabularPOMDP(
+        transitions,
+        np.stack([looks] * 3),
+        rewards,
+        start,
+        0.97,
+        terminal=np.arange(states) == states - 1,
+        first_observations=first,
+        horizon=40,
     )

@@ -26,7 +26,10 @@ LAYERS = [
         "_reference_filters",
         "page",
     },
-    {"episodes", "coding", "logs", "reading"},
+    {"coding"},
+    {"episodes"},
+    {"logs"},
+    {"reading"},
     {"policies", "worlds"},
     {"worlds.gymnasium"},
     {"evaluate", "frames"},
@@ -45,14 +48,6 @@ LAYERS = [
     {"paper"},
     {"cli", "__main__"},
 ]
-
-#: Methods that call a room above their own when they are called: a learner's `report` and how a notebook shows it.
-SHORTCUTS = {
-    ("learn", "reports"),
-    ("episodes", "coding"),
-    ("episodes", "logs"),
-    ("reading", "logs"),
-}
 
 crate_modules = re.findall(r"^(?:pub )?mod (\w+);", (RUST / "lib.rs").read_text(), re.MULTILINE)
 
@@ -141,8 +136,6 @@ def own_name(path):
 def test_a_python_module_imports_only_from_its_own_layer_and_above(path):
     own = own_name(path)
     for name in imported_modules(path):
-        if (own, name) in SHORTCUTS:
-            continue
         known = any(name in names for names in LAYERS)
         if known:
             assert layer_of(name) <= layer_of(own), f"{own} imports {name}"
@@ -184,8 +177,7 @@ def without_cycle(graph):
 def test_python_modules_have_no_import_cycle():
     graph = {}
     for path in python_files():
-        above = {name for name in imported_modules(path) if (own_name(path), name) not in SHORTCUTS}
-        graph.setdefault(own_name(path), set()).update(above)
+        graph.setdefault(own_name(path), set()).update(imported_modules(path))
     assert not without_cycle(graph), f"these modules need each other: {sorted(without_cycle(graph))}"
 
 

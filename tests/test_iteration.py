@@ -62,12 +62,6 @@ def test_policies_do_not_grow_with_the_rounds():
     assert len(found.values) <= 1 + symbols + symbols * env.n_symbols
 
 
-def test_patience_stops_a_search_that_brings_nothing():
-    env = uqf.make("tiger", horizon=2)
-    found = uqf.policy_iteration(env, uqf.ContextQ(depth=2), iterations=50, episodes=20, patience=3, seed=0)
-    assert len(found.rounds) < 50
-
-
 def test_one_round_is_a_fit():
     env = uqf.make("spocman")
     found = uqf.policy_iteration(env, uqf.ContextQ(depth=2), iterations=1, episodes=100, seed=2)
@@ -92,12 +86,52 @@ def test_another_learner_may_make_the_last_fit():
     assert all(isinstance(policy, uqf.BeliefPolicy) for policy in fits)
 
 
-def test_every_finished_round_is_told():
-    told = []
+@pytest.mark.parametrize(("method", "iterations"), [("improved", 1), ("improved", 3), ("paper", 3)])
+def test_every_finished_round_is_reported(method, iterations):
+    learner, events = uqf.ContextQ(), []
     found = uqf.policy_iteration(
-        uqf.make("tiger"), uqf.ContextQ(), iterations=3, episodes=20, progress=told.append
+        uqf.make("tiger"),
+        learner,
+        iterations=iterations,
+        episodes=20,
+        method=method,
+        progress=lambda *event: events.append(event),
     )
-    assert told == found.rounds
+    total = len(found.rounds)
+    assert events == [("rounds", done, total) for done in range(total + 1)]
+
+
+def test_a_policy_to_start_with_is_played_first_and_improved():
+    env = uqf.make("tiger")
+    learner = uqf.ContextQ(0.95, depth=2, learning_discount=0.85)
+    start = learner.fit(uqf.rollout(env, episodes=300, seed=5)).policy_
+    settings = {"iterations": 2, "episodes": 100, "epsilon": 0.1, "seed": 3}
+    found = uqf.policy_iteration(env, learner, start=start, **settings)
+    assert [one.kind for one in found.rounds] == ["steps", "steps", "fit"]
+    assert found.rounds[0].mean > -100, "random play earns −340"
+    # The second policy has the values of the start, in units of its temperature, and the advantages of a step.
+    step = learner.improve(found.data[0], None, 0.3)
+    second = start.plus(step)
+    played = uqf.rollout(env, second, episodes=50, epsilon=0.1, seed=3 * 1_000_003 + 1)
+    np.testing.assert_array_equal(played.actions, found.data[1].actions)
+    again = uqf.policy_iteration(env, learner, start=start, **settings)
+    assert [one.mean for one in again.rounds] == [one.mean for one in found.rounds]
+    single = uqf.policy_iteration(env, learner, start=start, **settings | {"iterations": 1})
+    assert single.policy is start
+
+
+def test_policies_that_nothing_can_be_added_to_are_refused_as_a_start(result):
+    env, learner, found = result
+    settings = {"iterations": 2, "episodes": 5}
+    belief = uqf.BeliefQ(0.9, states=2, models=1).fit(found.data[0][:20]).policy_
+    with pytest.raises(TypeError, match=r"start is a BeliefPolicy: give a uqf\.ContextPolicy"):
+        uqf.policy_iteration(env, learner, start=belief, **settings)
+    with pytest.raises(ValueError, match=r"greedily: give start\.with_temperature"):
+        uqf.policy_iteration(env, learner, start=found.current.greedy(), **settings)
+    with pytest.raises(ValueError, match="start and resume"):
+        uqf.policy_iteration(env, learner, start=found.current, resume=found, **settings)
+    with pytest.raises(ValueError, match="n_actions"):
+        uqf.policy_iteration(uqf.make("tiger"), learner, start=found.current, **settings)
 
 
 @pytest.mark.parametrize(
@@ -117,8 +151,7 @@ def test_learners_that_cannot_improve_are_refused_by_name(learner):
         ({"episodes": 0}, "episodes = 0"),
         ({"epsilon": 2.0}, "epsilon = 2.0"),
         ({"method": "magic"}, "method = 'magic'"),
-        ({"method": "paper", "decay": 1.0}, "decay = 1.0"),
-        ({"method": "paper", "patience": 3}, "patience = 3"),
+        ({"method": "paper", "start": uqf.baselines.RandomPolicy(3, 2)}, "start = "),
         ({"method": "paper", "final": uqf.ContextQ()}, "final = "),
     ],
 )
@@ -135,11 +168,9 @@ def as_the_paper_has_it(learner=None, **options):
     return env, uqf.policy_iteration(env, learner or uqf.UQF(6, 0.95), **(settings | options))
 
 
-def test_epsilon_begins_at_one_and_is_divided_after_every_round():
-    told = []
-    _, found = as_the_paper_has_it(decay=4.0, progress=told.append)
-    np.testing.assert_allclose([r.epsilon for r in found.rounds], [1.0, 0.25, 0.0625])
-    assert told == found.rounds
+def test_epsilon_begins_at_one_and_is_halved_after_every_round():
+    _, found = as_the_paper_has_it()
+    np.testing.assert_allclose([r.epsilon for r in found.rounds], [1.0, 0.5, 0.25])
     _, other = as_the_paper_has_it(epsilon=0.3)
     np.testing.assert_allclose([r.epsilon for r in other.rounds], [0.3, 0.15, 0.075])
 
@@ -163,7 +194,7 @@ def test_the_literal_reading_of_the_paper_earns_more_from_round_to_round():
 
 
 def test_values_are_divided_by_the_probabilities_of_the_policy_that_played():
-    _, found = as_the_paper_has_it(iterations=3, decay=2.0)
+    _, found = as_the_paper_has_it(iterations=3)
     behavior, epsilon = found.policy.parts()["behavior"]
     assert epsilon == 0.25
     earlier, before = behavior.parts()["behavior"]

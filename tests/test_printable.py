@@ -1,11 +1,9 @@
-"""Names from files on terminals and pages."""
-
-from html.parser import HTMLParser
+"""Names from files on terminals; tests/page has those on pages."""
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from uqf.printable import escape, printable
+from uqf.printable import printable
 
 hostile = st.text(st.characters() | st.sampled_from("\x1b[]<>&'\"\u202e\u2066\x07\ud800"))
 
@@ -21,20 +19,3 @@ def test_nothing_is_left_that_a_terminal_obeys(text):
 @given(st.text(st.characters(categories=("L", "N", "P", "S"))))
 def test_what_can_be_seen_stays(text):
     assert printable(text) == text
-
-
-@given(hostile)
-def test_a_page_shows_the_same_and_gains_no_tags(text):
-    found = []
-
-    class Page(HTMLParser):
-        def handle_data(self, data):
-            found.append(data)
-
-        def handle_starttag(self, tag, attributes):
-            assert (tag, dict(attributes)) == ("b", {"title": printable(text)})
-
-    page = Page()
-    page.feed(f'<b title="{escape(text)}">{escape(text)}')
-    page.close()
-    assert "".join(found) == printable(text)

@@ -42,13 +42,14 @@ from uqf.learn.table_q import TableQ as TableQ
 from uqf.learn.uqf import UQF as UQF
 from uqf.logs.arrow import from_arrow as from_arrow
 from uqf.logs.columns import LogColumns as LogColumns
+from uqf.logs.convert import convert as convert
 from uqf.logs.log import iter_log as iter_log
 from uqf.logs.log import log_problems as log_problems
 from uqf.logs.log import read_log as read_log
 from uqf.logs.log import read_parquet as read_parquet
-from uqf.logs.parquet_shards import Shards as Shards
 from uqf.logs.problems import LogProblem as LogProblem
 from uqf.policies.batches import batch as batch
+from uqf.policies.persistent import Persistent as Persistent
 from uqf.policies.policy import AutomatonPolicy as AutomatonPolicy
 from uqf.policies.policy import BeliefPolicy as BeliefPolicy
 from uqf.policies.policy import ContextPolicy as ContextPolicy
@@ -57,6 +58,7 @@ from uqf.policies.policy import ObservationPolicy as ObservationPolicy
 from uqf.policies.policy import Policy as Policy
 from uqf.policies.policy import TablePolicy as TablePolicy
 from uqf.reading.cluster import dask_shards as dask_shards
+from uqf.reading.parquet_shards import Shards as Shards
 from uqf.reports.report import report as report
 from uqf.storage.onnx import export_onnx as export_onnx
 from uqf.storage.policies import inspect_policy as inspect_policy

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -15,22 +14,13 @@ from uqf.episodes.concatenate import concatenate
 from uqf.episodes.trajectories import Trajectories
 from uqf.evaluate import Score, WorldLike, as_world, rollout
 from uqf.learn.learner import Learner
-from uqf.policies.policy import Policy
+from uqf.learn.uqf import UQF
+from uqf.policies.policy import ContextPolicy, Policy
 from uqf.reading.map_reduce import Tick, map_reduce
+from uqf.reading.progress import Callback, Reporter
 from uqf.reading.shards import Workers
 from uqf.types import Record
 from uqf.worlds.world import World
-
-#: Temperature of the first and of the last step, in units of the spread of returns. A policy that commits
-#: itself early never finds out what it misses: starting from a sharp one costs half of the final return.
-FIRST_TEMPERATURE = 0.3
-LAST_TEMPERATURE = 0.1
-
-#: Streams of the rounds under one seed.
-ROUND_SEEDS = 1_000_003
-
-#: Episodes that a worker plays at a time. They are long enough to be worth the way, and do not change the result.
-BLOCK_EPISODES = 256
 
 
 @dataclass(frozen=True)
@@ -48,7 +38,7 @@ class Round:
 
 @dataclass(frozen=True)
 class PolicyIteration:
-    """The policy found, what every round scored, and all that is needed to go on.
+    """The policy, what every round scored, and all that is needed to go on.
 
     Attributes
     ----------
@@ -64,8 +54,8 @@ class PolicyIteration:
     Examples
     --------
     >>> import uqf
-    >>> found = uqf.policy_iteration(uqf.make("tiger"), uqf.ContextQ(0.95), iterations=3, episodes=100)
-    >>> found.rounds[0].kind
+    >>> result = uqf.policy_iteration(uqf.make("tiger"), uqf.ContextQ(0.95), iterations=3, episodes=100)
+    >>> result.rounds[0].kind
     'random'
     """
 
@@ -86,27 +76,27 @@ def policy_iteration(
     *,
     iterations: int,
     episodes: int,
+    start: ContextPolicy | None = None,
     epsilon: float | None = None,
-    decay: float = 2.0,
     final: Learner | None = None,
     horizon: int | None = None,
     seed: int = 0,
     method: str = "improved",
-    patience: int | None = None,
     resume: PolicyIteration | None = None,
     threads: int | None = None,
     executor: Workers = None,
-    progress: Callable[[Round], object] | None = None,
+    progress: Callback | None = None,
 ) -> PolicyIteration:
     """Alternates between playing and learning, `iterations` rounds of `episodes` episodes.
 
-    method="improved": the first round plays at random. After each round `learner.improve(data, policy, temperature)`
-    makes the policy played better by that round's own episodes: old rounds live on in its values, so what was learned
-    to be bad is not tried again. Half of the last round is played as the rounds before; `final` is then fitted to all
-    episodes so far and plays the other half. The policy whose own episodes scored best is returned.
+    method="improved": the first round plays `start`, or at random. After each round
+    `learner.improve(data, policy, temperature)` makes the policy played better by that round's own episodes: old rounds
+    live on in its values, so what was learned to be bad is not tried again. Half of the last round is played as the
+    rounds before; `final` is then fitted to all episodes so far and plays the other half. The policy whose own episodes
+    scored best is returned.
 
     method="paper": the paper's third algorithm. Every round plays ε-greedily and fits the learner anew to that round's
-    episodes alone; ε is divided by `decay` after every round; the last policy is returned, whatever it scored. There
+    episodes alone; ε is halved after every round; the last policy is returned, whatever it scored. There
     is no first policy here, so ε begins at 1, as its footnote has it. Not monotone.
 
     Parameters
@@ -117,16 +107,16 @@ def policy_iteration(
         For "improved" one with `improve`, such as `uqf.ContextQ`; for "paper" any, such as `uqf.UQF`.
     iterations, episodes : int
         Rounds, and episodes of a round.
-    epsilon, decay : float
-        Share of uniform actions while playing: 0.02 for "improved"; for "paper" 1 in the first round, then divided.
+    start : ContextPolicy, optional ("improved" only)
+        What the first round plays and is improved; its values, in units of its temperature, are those added to.
+    epsilon : float
+        Share of uniform actions while playing: 0.02 for "improved"; for "paper" 1 in the first round, then halved.
     final : a learner, optional ("improved" only)
         By default a clone of `learner`; ``uqf.BeliefQ(…)`` often makes more of the pooled episodes.
     horizon, seed : int
         Longest episode, the environment's own by default; the same seed gives the same bits.
     method : "improved" or "paper"
         See above.
-    patience : int, optional ("improved" only)
-        Stop when so many rounds in a row brought nothing better.
     resume : PolicyIteration, optional
         Go on from an earlier result of the same method with as many rounds again.
     threads : int, optional
@@ -134,7 +124,7 @@ def policy_iteration(
     executor : concurrent.futures.Executor or distributed.Client, optional
         Where episodes are played, in blocks; every episode has its own random numbers, so the bits are the same.
     progress : callable, optional
-        Called with every finished `Round`.
+        Called as ``progress("rounds", done, total)`` before the first round and after each.
 
     Returns
     -------
@@ -144,7 +134,7 @@ def policy_iteration(
     Raises
     ------
     TypeError
-        If "improved" gets a learner without `improve`.
+        If "improved" gets a learner without `improve`, or a policy to start with that nothing can be added to.
     ValueError
         If a number is out of range, or an argument belongs to the other method.
 
@@ -152,8 +142,8 @@ def policy_iteration(
     --------
     >>> import uqf
     >>> env = uqf.make("tiger")
-    >>> found = uqf.policy_iteration(env, uqf.ContextQ(0.95), iterations=4, episodes=200, seed=0)
-    >>> found.best > found.rounds[0].mean
+    >>> result = uqf.policy_iteration(env, uqf.ContextQ(0.95), iterations=4, episodes=200, seed=0)
+    >>> result.best > result.rounds[0].mean
     True
     """
     positive("iterations", iterations)
@@ -163,24 +153,42 @@ def policy_iteration(
     usual = 0.02 if method == "improved" else 1.0
     exploration = probability("epsilon", usual if epsilon is None else epsilon)
     world, rounds = as_world(env, horizon), list(resume.rounds) if resume else []
-    game = _Game(world, episodes, horizon, seed, threads, executor, progress, rounds)
+    game = _Game(world, episodes, horizon, seed, threads, executor, Reporter(progress), rounds)
     if method == "paper":
-        if not decay > 1.0:
-            raise ValueError(f"decay = {decay}: give a number above 1")
-        for name, given in (("patience", patience), ("final", final)):
+        for name, given in (("start", start), ("final", final)):
             if given is not None:
                 raise ValueError(
-                    f"{name} = {given!r}: method='paper' plays every round and returns the last policy"
+                    f"{name} = {given!r}: method='paper' begins at random and returns the last policy"
                 )
-        return _as_written(game, learner, iterations, exploration, decay, resume)
+        return _as_printed(game, learner, iterations, exploration, resume)
     if not callable(getattr(learner, "improve", None)):
         raise TypeError(
             f"learner is a {type(learner).__name__} without improve(): give uqf.ContextQ(…), perhaps with "
             f"final={type(learner).__name__}(…), or use method='paper'"
         )
-    return _improved(
-        game, learner, clone(learner) if final is None else final, iterations, exploration, patience, resume
-    )
+    if start is not None:
+        _check_start(start, resume)
+        resume = PolicyIteration(start, [], start)
+    return _improved(game, learner, final or learner, iterations, exploration, resume)
+
+
+def _check_start(start: ContextPolicy, resume: PolicyIteration | None) -> None:
+    if not isinstance(start, ContextPolicy):
+        raise TypeError(
+            f"start is a {type(start).__name__}: give a uqf.ContextPolicy, to whose values advantages can be added"
+        )
+    if start.temperature == 0.0:
+        raise ValueError("start acts greedily: give start.with_temperature(…), the unit of its values")
+    if resume is not None:
+        raise ValueError("start and resume are both given: what is resumed has a policy to go on with")
+
+
+def _temperature(turn: int, turns: int, first: float = 0.3, last: float = 0.1) -> float:
+    """Temperature of the step after round `turn`, falling from `first` to `last`, in units of the spread of returns.
+
+    A policy that commits itself early never finds out what it misses.
+    """
+    return float(first * (last / first) ** min(turn / max(1, turns - 2), 1.0))
 
 
 @dataclass
@@ -193,28 +201,29 @@ class _Game:
     seed: int
     threads: int | None
     executor: Workers
-    progress: Callable[[Round], object] | None
+    reporter: Reporter
     rounds: list[Round]
 
-    def play(self, policy: Policy | None, epsilon: float, episodes: int, kind: str) -> Trajectories:
-        """One round; None plays uniformly, whatever `epsilon` says."""
+    def play(
+        self, policy: Policy | None, epsilon: float, episodes: int, kind: str, block: int = 256
+    ) -> Trajectories:
+        """One round; None plays uniformly, whatever `epsilon` says. Workers play `block` episodes at a time."""
         start, number = time.perf_counter(), len(self.rounds)
         options: Record = {
             "horizon": self.horizon,
             "epsilon": 0.0 if policy is None else epsilon,
-            "seed": (self.seed * ROUND_SEEDS + number) % 2**64,
+            # Rounds under one seed have streams of their own.
+            "seed": (self.seed * 1_000_003 + number) % 2**64,
         }
         if self.executor is None:
             data = rollout(self.env, policy, episodes=episodes, threads=self.threads, **options)
         else:
-            firsts = range(0, episodes, BLOCK_EPISODES)
-            blocks = [(first, min(BLOCK_EPISODES, episodes - first)) for first in firsts]
+            blocks = [(first, min(block, episodes - first)) for first in range(0, episodes, block)]
             work = partial(_play_block, self.env, policy, self.threads or 1, options)
             data = map_reduce(work, blocks, _joined, executor=self.executor)
         score, seconds = Score(data.returns(self.env.discount), data.lengths), time.perf_counter() - start
         self.rounds.append(Round(number, kind, score.mean, score.stderr, epsilon, episodes, seconds))
-        if self.progress is not None:
-            self.progress(self.rounds[-1])
+        self.reporter.advance(1)
         return data
 
 
@@ -237,16 +246,18 @@ def _joined(one: Trajectories, other: Trajectories) -> Trajectories:
 def _improved(
     game: _Game,
     learner: Learner,
-    final: Learner | None,
+    final: Learner,
     iterations: int,
     epsilon: float,
-    patience: int | None,
     resume: PolicyIteration | None,
 ) -> PolicyIteration:
+    """Steps of improvement with a falling temperature, then a fit to all episodes; the best of them is returned."""
     current = None if resume is None else resume.current
     data = [] if resume is None else list(resume.data)
-    best = (-np.inf, None) if resume is None else (resume.best, resume.policy)
-    before = len(game.rounds)
+    best: tuple[float, Policy | None] = (-np.inf, None)
+    if resume is not None and resume.rounds:
+        best = resume.best, resume.policy
+    game.reporter.enter("rounds", iterations + (iterations > 1))
     for turn in range(iterations):
         judging = turn == iterations - 1 and turn > 0
         share = game.episodes - game.episodes // 2 if judging else game.episodes
@@ -259,32 +270,28 @@ def _improved(
             game.play(fitted, 0.0, max(1, game.episodes // 2), "fit")
             best = max(best, (game.rounds[-1].mean, fitted), key=lambda pair: pair[0])
         data.append(played)
-        means = [r.mean for r in game.rounds[before:]]
-        if patience is not None and len(means) - 1 - int(np.argmax(means)) >= patience:
-            break
-        cooling = turn / max(1, iterations - 2)
-        temperature = FIRST_TEMPERATURE * (LAST_TEMPERATURE / FIRST_TEMPERATURE) ** min(cooling, 1.0)
-        current = learner.improve(played, current, temperature)
-    # A single round has played nothing but chance: what it learned is all there is.
+        current = learner.improve(played, current, _temperature(turn, iterations))
+    # A single round at random has no policy of its own to return.
     policy = best[1] if best[1] is not None else clone(final).fit(data[-1]).policy_
     return PolicyIteration(policy, game.rounds, current, data)
 
 
-def _as_written(
-    game: _Game, learner: Learner, rounds: int, epsilon: float, decay: float, resume: PolicyIteration | None
+def _as_printed(
+    game: _Game, learner: Learner, iterations: int, epsilon: float, resume: PolicyIteration | None
 ) -> PolicyIteration:
     """The paper's third algorithm, line by line."""
     policy = None if resume is None else resume.current
     if resume is not None:
-        epsilon = resume.rounds[-1].epsilon / decay
-    for _ in range(rounds):
+        epsilon = resume.rounds[-1].epsilon / 2.0
+    game.reporter.enter("rounds", iterations)
+    for _ in range(iterations):
         # 1. and 2. The policy becomes ε-greedy and plays.
         played = game.play(policy, epsilon, game.episodes, "paper")
         # 3. A new policy is learned from these episodes, divided by the probabilities of the old one.
         fresh = clone(learner)
-        if policy is not None and "behavior" in fresh.get_params():
+        if policy is not None and isinstance(fresh, UQF):
             fresh.set_params(behavior=(policy, epsilon))
         # 4. It takes the place of the old one, with a smaller ε.
-        policy, epsilon = fresh.fit(played).policy_, epsilon / decay
+        policy, epsilon = fresh.fit(played).policy_, epsilon / 2.0
     assert policy is not None, "there is at least one iteration"
     return PolicyIteration(policy, game.rounds, policy)

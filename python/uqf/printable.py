@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import html
-
 #: Harmless, though `str.isprintable` says no: line ends, and the space that holds a number and its unit together.
 SHOWN = "\n\N{NO-BREAK SPACE}"
 
@@ -20,8 +18,3 @@ def printable(text: str) -> str:
         letter if letter.isprintable() or letter in SHOWN else letter.encode("unicode_escape").decode()
         for letter in text
     )
-
-
-def escape(text: str) -> str:
-    """The text for a page of HTML, attributes included."""
-    return html.escape(printable(text))

@@ -22,6 +22,9 @@ AnyArray = NDArray[Any]
 Integers = NDArray[np.integer[Any]]
 """Whole numbers of any width; NumPy's own annotations ask for `Any` here."""
 
+Floats = NDArray[np.float64]
+"""Numbers in double precision."""
+
 TableLike = Any
 """A user's table: columns by name, a data frame of pandas or polars, an Arrow table, records, an array."""
 

@@ -29,7 +29,6 @@ pub struct Automaton {
 
 #[pymethods]
 impl Automaton {
-    /// `operators` (seen, rank, rank) belong to `symbols` (seen,); the others are zero.
     #[new]
     fn new(
         symbols: PyReadonlyArray1<'_, i64>,
@@ -40,7 +39,6 @@ impl Automaton {
         Ok(Automaton { inner: automaton::Automaton::new(rank, n_symbols, symbols.as_slice()?, operators)? })
     }
 
-    /// α A_word ω of every word; word i is `symbols[offsets[i]:offsets[i + 1]]`.
     fn values<'py>(
         &self,
         py: Python<'py>,
@@ -55,7 +53,6 @@ impl Automaton {
         Ok(values.into_pyarray(py))
     }
 
-    /// The state (a row vector) after one more symbol; unscaled.
     fn step<'py>(
         &self,
         py: Python<'py>,
@@ -194,14 +191,12 @@ impl Features {
         self.inner.dim()
     }
 
-    /// The arguments that make these features again.
     fn parts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let (automaton, window) = self.inner.parts();
         let given: PyResult<_> = fields!(py, window, length, one_hot, n_actions, n_observations);
         parts!(given?, { "automaton": automaton.give(py)? })
     }
 
-    /// Features at every cut of every episode: (n_steps + n_episodes, n_features).
     #[pyo3(signature = (data, *, threads=None))]
     fn along<'py>(
         &self,

@@ -26,7 +26,6 @@ use crate::trajectories::View;
 
 type Counts<'py> = (f64, Vector<'py>, Cube<'py>, Cube<'py>, Cube<'py>);
 
-/// (log-likelihood, counts of starts (S,), of transitions (A, S, S), of observations (A, S, O), rewards (A, S, S)).
 #[pyfunction]
 #[pyo3(signature = (data, start, transitions, observations, *, threads=None))]
 pub fn expected_counts<'py>(
@@ -96,9 +95,6 @@ pub fn readable(
 
 #[pymethods]
 impl CloneLayout {
-    /// About `states` states, shared out among the observations by their frequency. `tasks` numbers the task of every
-    /// episode from 0: each has rewards and ends of its own.
-    /// In noisy models a state may show anything.
     #[new]
     #[pyo3(signature = (data, *, states, tasks=None, noisy=false))]
     fn new(
@@ -117,7 +113,6 @@ impl CloneLayout {
         })
     }
 
-    /// Whether a state may show anything.
     #[getter]
     fn noisy(&self) -> bool {
         self.layout.noisy()
@@ -128,27 +123,22 @@ impl CloneLayout {
         self.layout.n_states
     }
 
-    /// First and last + 1 of the clones of every observation: (n_observations, 2).
     #[getter]
     fn ranges<'py>(&self, py: Python<'py>) -> PyResult<Matrix<'py, i64>> {
         let ranges = &self.layout.ranges;
         large(py, ranges.iter().flat_map(|&(low, high)| [low, high])).reshape([ranges.len(), 2])
     }
 
-    /// Which transition matrix every action has, (n_actions,).
     #[getter]
     fn kinds<'py>(&self, py: Python<'py>) -> Vector<'py, i64> {
         large(py, self.layout.kinds.iter().copied())
     }
 
-    /// (observations, actions) that are too rare to be learned about alone and share clones or transitions.
     #[getter]
     fn shared(&self) -> (usize, usize) {
         self.layout.shared
     }
 
-    /// One model from every row of `labels` (models, n_steps), the clone guessed for every step of the data. Models are
-    /// numbered from `first` on.
     #[pyo3(signature = (data, labels, *, first, seed, tasks=None))]
     fn started(
         &self,
@@ -180,7 +170,6 @@ impl CloneLayout {
         Ok(CloneModels::in_task(Arc::new(models), self.tasks.clone(), 0))
     }
 
-    /// About how many steps `CloneModels.trained` reads for one model of so many states, of data with so many steps.
     #[staticmethod]
     fn work(states: usize, n_steps: usize, explore: usize, settle: usize) -> usize {
         training::work(states, n_steps, explore, settle)

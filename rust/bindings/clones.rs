@@ -63,8 +63,6 @@ impl CloneModels {
 
 #[pymethods]
 impl CloneModels {
-    /// The models after `explore` iterations on a minibatch each, `settle` iterations that average them, and a polish
-    /// of small models. `progress` is called with the steps read so far.
     #[pyo3(signature = (data, *, explore, settle, first, seed, tasks=None, threads=None, progress=None))]
     fn trained(
         &self,
@@ -93,7 +91,6 @@ impl CloneModels {
         Ok(self.with(models))
     }
 
-    /// The same models in another task.
     fn for_task(&self, task: usize) -> PyResult<Self> {
         if task >= self.tasks.count() {
             let count = self.tasks.count();
@@ -102,7 +99,6 @@ impl CloneModels {
         Ok(Self::in_task(self.models.clone(), self.tasks.clone(), task))
     }
 
-    /// The models from one number up to another.
     fn cut(&self, first: usize, last: usize) -> PyResult<Self> {
         let models = self.models.get(first..last.min(self.models.len())).unwrap_or_default().to_vec();
         if models.is_empty() {
@@ -111,7 +107,6 @@ impl CloneModels {
         Ok(self.with(models))
     }
 
-    /// These models and others of the same layout.
     fn plus(&self, other: &CloneModels) -> PyResult<Self> {
         if self.layout() != other.layout() {
             return Err(PyValueError::new_err("the models have different layouts"));
@@ -120,13 +115,11 @@ impl CloneModels {
         Ok(self.with(models))
     }
 
-    /// Entries of the feature vector: the states of all models.
     #[getter]
     fn n_features(&self) -> usize {
         self.beliefs.n_features
     }
 
-    /// Whether a state may show anything.
     #[getter]
     fn noisy(&self) -> bool {
         self.layout().noisy()
@@ -136,7 +129,6 @@ impl CloneModels {
         self.models.len()
     }
 
-    /// Mean log-likelihood of a step of these episodes, by model.
     #[pyo3(signature = (data, *, tasks=None))]
     fn score(
         &self,
@@ -155,7 +147,6 @@ impl CloneModels {
         })
     }
 
-    /// Models after one plain iteration of Baum and Welch on these episodes.
     fn iterated(&self, py: Python<'_>, data: Arrays<'_>) -> PyResult<Self> {
         let view = data.view()?;
         let tasks = self.as_task(&view)?;
@@ -166,7 +157,6 @@ impl CloneModels {
         Ok(self.with(models))
     }
 
-    /// What one model expects of these episodes: transitions (kinds, S, S), events (kinds, events, S), start (S,).
     fn expected_counts<'py>(
         &self,
         py: Python<'py>,
@@ -185,8 +175,6 @@ impl CloneModels {
         ))
     }
 
-    /// The arrays of one model: start, transitions, events, ends, rewards, and first and last state of every
-    /// observation. Event 2c + 1 is a reward up to `edges[c]` that ends the episode, 2c one that does not.
     fn model<'py>(&self, py: Python<'py>, index: usize) -> PyResult<Bound<'py, PyDict>> {
         let model = self.at(index)?;
         let Layout { n_kinds, n_states, .. } = *model.layout;
@@ -221,7 +209,6 @@ impl CloneModels {
         Ok((slf.get_type().getattr("from_state")?, (slf.get().__getstate__(slf.py())?,)))
     }
 
-    /// What a `BeliefPolicy` steps these models with: states, starts, transitions, ranges, kinds.
     fn filters<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         fields!(py, self.beliefs.joined(), states, starts, transitions, shown, ranges, opens, kinds)
     }

@@ -40,7 +40,18 @@ fn policy_or_uniform(
     Ok(policy)
 }
 
-/// Recorded episodes: (actions, observations, rewards, behavior_probs, offsets, terminated, first_observations).
+/// Which episodes are played: how many, the number of the first, and the steps of each at most.
+fn schedule(numbers: (i64, i64, i64), epsilon: f64, seed: u64, threads: Option<i64>) -> PyResult<Schedule> {
+    Ok(Schedule {
+        episodes: count("episodes", numbers.0)?,
+        first: count("first", numbers.1)?,
+        horizon: count("horizon", numbers.2)?,
+        epsilon,
+        seed,
+        threads: thread_count(threads)?,
+    })
+}
+
 #[pyfunction]
 #[pyo3(signature = (world, policy, *, episodes, horizon, epsilon, seed, first=0, threads=None, progress=None))]
 pub fn rollout<'py>(
@@ -55,14 +66,7 @@ pub fn rollout<'py>(
     threads: Option<i64>,
     progress: Option<Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyTuple>> {
-    let schedule = Schedule {
-        episodes: count("episodes", episodes)?,
-        first: count("first", first)?,
-        horizon: count("horizon", horizon)?,
-        epsilon,
-        seed,
-        threads: thread_count(threads)?,
-    };
+    let schedule = schedule((episodes, first, horizon), epsilon, seed, threads)?;
     let (policy, world) = (policy_or_uniform(policy, world)?, world.inner.as_ref());
     let data = job::long(py, progress.as_ref(), |ticker| policy.rollout(world, &schedule, ticker))?;
     trajectories_to_python(py, data)
@@ -70,7 +74,6 @@ pub fn rollout<'py>(
 
 type Scores<'py> = (Vector<'py>, Vector<'py, i64>);
 
-/// (discounted returns, lengths), one entry per episode.
 #[pyfunction]
 #[pyo3(signature = (world, policy, *, episodes, horizon, discount, seed, threads=None, progress=None))]
 pub fn returns<'py>(
@@ -84,14 +87,7 @@ pub fn returns<'py>(
     threads: Option<i64>,
     progress: Option<Bound<'py, PyAny>>,
 ) -> PyResult<Scores<'py>> {
-    let schedule = Schedule {
-        episodes: count("episodes", episodes)?,
-        first: 0,
-        horizon: count("horizon", horizon)?,
-        epsilon: 0.0,
-        seed,
-        threads: thread_count(threads)?,
-    };
+    let schedule = schedule((episodes, 0, horizon), 0.0, seed, threads)?;
     let (policy, world) = (policy_or_uniform(policy, world)?, world.inner.as_ref());
     let scores =
         job::long(py, progress.as_ref(), |ticker| policy.returns(world, &schedule, discount, ticker))?;
@@ -99,15 +95,12 @@ pub fn returns<'py>(
     Ok((returns.into_pyarray(py), lengths.into_pyarray(py)))
 }
 
-/// Raises ValueError naming the first episode and step that cannot be.
 #[pyfunction]
 pub fn validate(py: Python<'_>, data: Arrays<'_>) -> PyResult<()> {
     let view = data.view()?;
     job::quick(py, || view.validate())
 }
 
-/// A random number of every episode, (n_episodes,), which depends on its content and on the seed, not on where it lies.
-/// Copies of an episode have different numbers.
 #[pyfunction]
 pub fn episode_priorities<'py>(py: Python<'py>, data: Arrays<'py>, seed: u64) -> PyResult<Vector<'py, u64>> {
     let view = data.view()?;
@@ -115,7 +108,6 @@ pub fn episode_priorities<'py>(py: Python<'py>, data: Arrays<'py>, seed: u64) ->
     Ok(priorities.into_pyarray(py))
 }
 
-/// The arrays of the chosen episodes, copied in the order given.
 #[pyfunction]
 pub fn take_episodes<'py>(
     py: Python<'py>,
@@ -174,9 +166,6 @@ pub enum Factor<'py> {
     Each(PyReadonlyArray1<'py, f64>),
 }
 
-/// In place, within every episode: rows[t] += factor · rows[t + 1], from the last step to the first; with `forward`
-/// rows[t] += factor · rows[t − 1] from the first to the last. `rows` are (n_steps,) or (n_steps, width); `factor` is a
-/// number, or factor[t] of an array (n_steps,).
 #[pyfunction]
 #[pyo3(signature = (rows, offsets, factor, *, forward=false))]
 pub fn discounted_sums(
@@ -219,8 +208,6 @@ pub fn discounted_sums(
 
 type Singles<'py> = PyReadonlyArray1<'py, f32>;
 
-/// Σ x_t [z_t, R_t]ᵀ, (width, width + 1), of rows x (n_steps + n_episodes, width) at every cut. z and R are sums of
-/// ratio · (x_t − following · x_{t+1}) and of ratio · reward that go on by `factors` within an episode, all (n_steps,).
 #[pyfunction]
 pub fn temporal_differences<'py>(
     py: Python<'py>,

@@ -21,7 +21,6 @@ pub struct HankelSettings {
 
 #[pymethods]
 impl HankelSettings {
-    /// Lists of words make exact blocks; `projection` = (kind, prefix_dim, suffix_dim, seed) compressed ones.
     #[new]
     #[pyo3(signature = (*, occurrences, target, words=None, max_prefix=0, max_suffix=0, projection=None, reward_size=1.0))]
     fn new(
@@ -53,7 +52,6 @@ impl HankelSettings {
         Ok(HankelSettings { inner })
     }
 
-    /// (left_dim, right_dim)
     #[getter]
     fn shape(&self) -> (usize, usize) {
         self.inner.shape()
@@ -84,7 +82,6 @@ pub struct HankelStatistics {
 
 #[pymethods]
 impl HankelStatistics {
-    /// One pass over the data. `by_symbol` also keeps a block per symbol, so that no second pass is needed.
     #[staticmethod]
     #[pyo3(signature = (data, settings, *, by_symbol=false, threads=None, progress=None))]
     fn accumulate(
@@ -100,24 +97,20 @@ impl HankelStatistics {
         job::long(py, progress.as_ref(), run).map(|inner| HankelStatistics { inner })
     }
 
-    /// Sums over no episode at all, to merge into.
     #[staticmethod]
     #[pyo3(signature = (settings, *, by_symbol=false))]
     fn empty(settings: &HankelSettings, by_symbol: bool) -> Self {
         HankelStatistics { inner: Accumulator::new(&settings.inner, by_symbol) }
     }
 
-    /// Adds the sums of another shard, in place.
     fn merge(&mut self, other: &HankelStatistics) -> PyResult<()> {
         Ok(self.inner.merge(&other.inner, 1.0)?)
     }
 
-    /// Takes the sums of a shard out again, in place.
     fn subtract(&mut self, other: &HankelStatistics) -> PyResult<()> {
         Ok(self.inner.merge(&other.inner, -1.0)?)
     }
 
-    /// The sums of both shards; neither changes.
     fn plus(&self, other: &HankelStatistics) -> PyResult<Self> {
         let mut inner = self.inner.clone();
         inner.merge(&other.inner, 1.0)?;
@@ -134,47 +127,39 @@ impl HankelStatistics {
         self.inner.steps
     }
 
-    /// (left_dim, right_dim)
     #[getter]
     fn shape(&self) -> (usize, usize) {
         self.inner.shape()
     }
 
-    /// ((known, seen) prefix occurrences, (known, seen) suffix occurrences)
     #[getter]
     fn coverage(&self) -> ((u64, u64), (u64, u64)) {
         coverage(&self.inner)
     }
 
-    /// The Hankel block as (rows, columns, sums) of the cells that are not zero.
     fn block<'py>(&self, py: Python<'py>) -> Triplets<'py> {
         triplets(py, &self.inner.block, self.inner.shape().1 as u64)
     }
 
-    /// Symbols for which there is a block of their own.
     #[getter]
     fn symbols(&self) -> Vec<u32> {
         self.inner.symbol_blocks.keys().copied().collect()
     }
 
-    /// The block of one symbol, as `block`.
     fn symbol_block<'py>(&self, py: Python<'py>, symbol: u32) -> PyResult<Triplets<'py>> {
         let cells = self.inner.symbol_blocks.get(&symbol);
         let cells = cells.ok_or_else(|| PyKeyError::new_err(format!("symbol {symbol} was not seen")))?;
         Ok(triplets(py, cells, self.inner.shape().1 as u64))
     }
 
-    /// Column λ, (left_dim,).
     fn column<'py>(&self, py: Python<'py>) -> Vector<'py> {
         values(py, &self.inner.column)
     }
 
-    /// Row λ at the first step of the episodes, (right_dim,).
     fn start<'py>(&self, py: Python<'py>) -> Vector<'py> {
         values(py, &self.inner.start)
     }
 
-    /// Row λ summed over every place of the episodes, (right_dim,).
     fn average<'py>(&self, py: Python<'py>) -> Vector<'py> {
         values(py, &self.inner.average)
     }

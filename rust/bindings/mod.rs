@@ -1,4 +1,5 @@
-//! The whole boundary with Python: borrow, call, convert. No logic lives here.
+//! The whole boundary with Python: borrow, call, convert. No logic lives here. What the calls mean and which shapes they
+//! take is said once, in `_core.pyi`; what users meet as `uqf.…` has its docstring here.
 #![allow(clippy::too_many_arguments)]
 
 mod automata;

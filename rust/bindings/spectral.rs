@@ -16,7 +16,6 @@ use crate::learn::spectral::projection::{Kind, Projection};
 use crate::learn::spectral::words::{self, Occurrences, Word};
 use crate::policies::context::MAX_DEPTH;
 
-/// The most frequent words with their counts, the empty word first.
 #[pyfunction]
 #[pyo3(signature = (data, *, occurrences, max_length, limit=None))]
 pub fn most_frequent(
@@ -35,7 +34,6 @@ pub fn most_frequent(
     Ok(ranked.into_iter().unzip())
 }
 
-/// φ of every word: an array (words, dim).
 #[pyfunction]
 pub fn project_words<'py>(
     py: Python<'py>,
@@ -55,10 +53,6 @@ pub fn project_words<'py>(
 
 type Tree<'py> = (Vector<'py, i64>, Vector<'py, i64>, Vector<'py, i64>);
 
-/// The contexts of up to `depth` symbols that occur before the steps of a data set: (parents (nodes − 1,), symbols
-/// (nodes − 1,), and the node of the longest context at every cut (n_steps + n_episodes,)). Node 0 is the empty
-/// context. One of two or more symbols must have occurred `min_count` times. Of more than `max_nodes` the commonest are
-/// kept, short ones first.
 #[pyfunction]
 pub fn context_tree<'py>(
     py: Python<'py>,
@@ -78,7 +72,6 @@ pub fn context_tree<'py>(
 
 type SeenOperators<'py> = (Vector<'py, i64>, Cube<'py>);
 
-/// (seen symbols, operators summed over the episodes): Σ (left · left_map) ⊗ (right · right_map) by symbol.
 #[pyfunction]
 #[pyo3(signature = (data, settings, left_map, right_map, *, threads=None, progress=None))]
 pub fn sum_operators<'py>(
@@ -115,10 +108,6 @@ impl Filter {
         Ok(Filter { inner: filter::Filter::new(operators.shape()[2], &in_rows(&operators)?, reach)? })
     }
 
-    /// [1, state] at every cut of episodes, (n_steps + n_episodes, 1 + rank).
-    ///
-    /// places : (n_steps,), the symbol of every step, −1 for one that changes nothing; starts : (n_episodes, rank), the
-    /// states before the first steps; with `backward` those after the last steps, and states run from there back.
     #[pyo3(signature = (places, offsets, starts, *, backward=false, threads=None))]
     fn along<'py>(
         &self,

@@ -172,35 +172,3 @@ impl Policy for Uniform {
         (rng.below(probs.len()), 1.0 / probs.len() as f64)
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn ties_are_split_and_what_is_no_number_decides_nothing() {
-        let (nan, least) = (f64::NAN, f64::NEG_INFINITY);
-        for (values, temperature, expected) in [
-            ([1.0, 3.0, 3.0], 0.0, [0.0, 0.5, 0.5]),
-            ([1.0, nan, 0.0], 0.0, [0.5, 0.0, 0.5]),
-            ([1e300, -1e300, least], 1e-3, [1.0, 0.0, 0.0]),
-            ([0.0, 0.0, least], 0.0, [0.5, 0.5, 0.0]),
-            ([2.0, least, f64::INFINITY], 1.0, [1.0 / 3.0; 3]),
-            ([2.0, least, nan], 1.0, [1.0, 0.0, 0.0]),
-            ([nan, least, nan], 1.0, [1.0 / 3.0; 3]),
-        ] {
-            let mut probs = values;
-            Rule { temperature, supported: None }.softmax(&mut probs);
-            assert_eq!(probs, expected);
-        }
-        for (values, supported, expected) in [
-            ([9.0, 1.0, 1.0], [false, true, true], [0.0, 0.5, 0.5]),
-            ([9.0, nan, nan], [false, true, true], [0.0, 0.5, 0.5]),
-            ([9.0, 1.0, 1.0], [false; 3], [1.0 / 3.0; 3]),
-        ] {
-            let mut probs = values;
-            Rule { temperature: 0.0, supported: Some(supported.to_vec()) }.softmax(&mut probs);
-            assert_eq!(probs, expected);
-        }
-    }
-}

@@ -1,6 +1,8 @@
 import json
 import math
+import time
 from datetime import datetime
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
@@ -14,6 +16,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
 import uqf
+from uqf.coding.cell_growth import grown_tree, predictions_by_size
+from uqf.coding.cell_settings import SETTINGS
+from uqf.coding.cell_targets import returns_by_action, standardised
 
 values = st.one_of(
     st.none(),
@@ -148,6 +153,47 @@ def test_it_is_a_transformer_of_scikit_learn():
     assert line.fit_transform(seen).shape[0] == 500
     assert (book.transform(seen)[:, 0] == book.encode(seen)).all()
     assert uqf.Codebook(max_codes=7, seed=2).fit(seen) == book
+
+
+def test_a_second_fit_forgets_the_names_of_the_first():
+    book = uqf.Codebook().fit([1.5, 2.5], actions=["stay", "go"])
+    assert book.fit([1.5, 2.5], actions=[0, 1]).action_names is None
+    assert book == uqf.Codebook().fit([1.5, 2.5], actions=[0, 1])
+    assert book.fit([1.5, 2.5]).n_actions is None
+
+
+def test_returns_by_action_are_those_of_the_definition():
+    rng = np.random.default_rng(5)
+    offsets = np.array([0, 1, 4, 9])
+    rewards, actions = rng.normal(size=9), rng.integers(2, size=9)
+    returns = []
+    for first, last in pairwise(offsets):
+        for step in range(first, last - 1):
+            returns.append(
+                sum(SETTINGS.discount**k * reward for k, reward in enumerate(rewards[step + 1 : last]))
+            )
+    returns = np.array(returns) - np.mean(returns)
+    chosen = actions[[2, 3, 5, 6, 7, 8]][:, None] == np.argsort(-np.bincount(actions), kind="stable")
+    expected = standardised(returns[:, None] * chosen)
+    np.testing.assert_allclose(returns_by_action(rewards, offsets, actions), expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_smaller_trees_are_the_beginnings_of_larger_ones(seed):
+    rng = np.random.default_rng(seed)
+    seen = rng.integers(0, 9, size=(600, 4)).astype(np.float32)
+    targets = rng.normal(size=(600, 2)) + (seen[:, :2] > 4) * seen[:, 2:]
+    sizes = [2, 3, 4, 6, 8, 11, 16, 23, 64, 90]
+    predicted = predictions_by_size(grown_tree(seen, targets, sizes[-1], seed), seen, sizes)
+    for size, found in zip(sizes, predicted, strict=True):
+        np.testing.assert_array_equal(found, grown_tree(seen, targets, size, seed).predict(seen))
+
+
+def test_an_episode_of_a_million_steps_is_no_loop_in_python():
+    rewards = np.ones(1_000_000)
+    began = time.process_time()
+    returns_by_action(rewards, np.array([0, len(rewards)]), None)
+    assert time.process_time() - began < 1.0
 
 
 def test_names_of_actions_come_along():

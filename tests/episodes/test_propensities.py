@@ -31,7 +31,7 @@ def with_probs(data, probs):
 
 
 def estimated_propensities(data):
-    return ActionShares.of(data).along(data)
+    return ActionShares.of(data).probabilities(data)
 
 
 @given(trajectories())

@@ -21,6 +21,7 @@ COMMANDS = [
     ["watch", "--env", "0.pomdp"],
     ["fit", "tiger.parquet", "--out", "out", "--learner", "UQF", "--discount", "0.5"],
     ["compare", "tiger.safetensors", "table.safetensors", "--log", "codes.csv", "--report", "out"],
+    ["inspect", "steps.csv", "--clean", "--columns", "observation=observation"],
     ["environments", "--json"],
     ["reproduce", "gridworld", "--size", "smallest", "--help"],
     ["export", "tiger.safetensors", "--onnx", "out"],

@@ -7,6 +7,7 @@ raised, and whatever is let in but is not what it seems, is a finding.
 import contextlib
 import io
 import json
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -143,9 +144,13 @@ class Statistics(Forged):
 
 
 class Log:
-    """Reading of a log of any format."""
+    """Reading of a log of any format, as it is or cleaned."""
 
     def read(self) -> None:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)
+            with contextlib.suppress(uqf.FileFormatError):
+                _core.validate(uqf.read_log(self.path, clean=True))
         for batch in uqf.iter_log(self.path, 5):
             _core.validate(batch)
 
@@ -169,7 +174,7 @@ class Tables(Log, Files):
 
 
 class Parquet(Tables):
-    """Parquet logs, read in memory and as shards."""
+    """Parquet logs, read in memory and, those of our own, as shards."""
 
     load, store = staticmethod(pq.read_table), staticmethod(pq.write_table)
 
@@ -178,7 +183,11 @@ class Parquet(Tables):
 
     def read(self) -> None:
         super().read()
-        for shard in uqf.Shards(self.path):
+        try:
+            shards = uqf.Shards(self.path)
+        except uqf.FileFormatError:  # not a file of our own, or one with a damaged footer
+            return
+        for shard in shards:
             for batch in shard.batches():
                 _core.validate(batch)
 

@@ -1,10 +1,13 @@
 """BeliefQ: what is learned on the beliefs of cloned hidden Markov models."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 
 import uqf
-from uqf.learn.memory import features as memory
+from uqf.learn.improve import values
+from uqf.learn.memory.features import Parts
 
 SMALL = {"discount": 0.9, "states": 12, "models": 2, "learning_discount": 0.9}
 
@@ -114,6 +117,6 @@ def test_what_is_learned_does_not_depend_on_how_much_is_held_at_once(ring_data, 
         behavior_probs=ring_data.behavior_probs if known else None,
     )
     whole = uqf.BeliefQ(**SMALL | {"states": 3, "models": 1}).fit(data)
-    monkeypatch.setattr(memory, "PART_CELLS", 500)
+    monkeypatch.setattr(values, "Parts", partial(Parts, part_cells=500))
     parts = uqf.BeliefQ(**SMALL | {"states": 3, "models": 1}).fit(data)
     np.testing.assert_allclose(parts.policy_.weights, whole.policy_.weights, rtol=1e-4, atol=2e-5)

@@ -15,6 +15,7 @@ from uqf.baselines import FittedQ, MemorylessQ
 from uqf.episodes.fingerprint import fingerprint
 from uqf.learn import learner as base
 from uqf.learn.choose import fit as front_door
+from uqf.learn.choose.candidates import Settings
 
 distributed = pytest.importorskip("distributed")
 
@@ -180,7 +181,7 @@ def test_the_front_door_judges_on_episodes_of_the_shards(data, folder, alone):
 
 
 def test_the_front_door_judges_on_a_bounded_sample(data, folder, monkeypatch):
-    monkeypatch.setattr(front_door, "TRIAL_STEPS", 1200)
+    monkeypatch.setattr(front_door, "SETTINGS", Settings(sample_steps=1200))
     learner = uqf.fit(folder, discount=0.9)
     assert len(learner.trial_.taught) + len(learner.trial_.held_out) == 100
     assert learner.diagnostics_["episodes"] == 440

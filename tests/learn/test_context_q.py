@@ -1,13 +1,17 @@
 """ContextQ: what every action is worth after the last few symbols."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import assume, given
+from hypothesis import strategies as st
 
 import uqf
 from strategies import trajectories
+from uqf.episodes.propensities import propensities
 from uqf.episodes.sums import cut_before, returns_to_go
-from uqf.learn.context_q import advantages, fixed_log_policy
+from uqf.learn.context_q import advantages, fixed_log_policy, retrace
 from uqf.learn.memory.contexts import ContextTree
 
 
@@ -105,6 +109,45 @@ def test_improving_adds_advantages_to_the_policy_that_played(tiger):
     assert not hasattr(learner, "policy_"), "the learner itself is not changed"
     with pytest.raises(TypeError, match="data is a list"):
         learner.improve([], None, 0.3)
+
+
+def test_a_step_takes_the_learning_discount_that_is_given_or_chosen():
+    data = uqf.rollout(uqf.make("gridworld-far"), episodes=150, seed=1)
+    chosen = uqf.ContextQ(0.99).fit(data).diagnostics_["learning_discount"]
+    assert chosen > 0.85, "the shortest candidate is not the best here"
+    given = uqf.ContextQ(0.95, learning_discount=0.6)
+    for learner, discount in ((given, 0.6), (uqf.ContextQ(0.99), chosen)):
+        step = learner.improve(data, None, 0.3)
+        assert step.temperature == pytest.approx(0.3 * returns_to_go(data, discount).std())
+
+
+@pytest.mark.parametrize("reward", [0.0, 0.1, -1e9])
+def test_where_all_returns_are_equal_nothing_is_learned(tiger, reward):
+    """One step each, all paid alike: a step leaves the policy that played as it was."""
+    rng = np.random.default_rng(0)
+    actions, shown = rng.integers(0, 3, 200), rng.integers(0, 2, 200)
+    equal = uqf.Trajectories(
+        actions, shown, np.full(200, reward), np.arange(201), n_actions=3, n_observations=2
+    )
+    learner = uqf.ContextQ(0.95)
+    base = learner.improve(tiger, None, 0.3)
+    both = learner.improve(equal, base, 0.3)
+    np.testing.assert_allclose(both.probs_along(tiger), base.probs_along(tiger), atol=1e-6)
+    for policy in (learner.improve(equal, None, 0.3), learner.fit(equal).policy_):
+        np.testing.assert_allclose(policy.probs_along(tiger), 1 / 3, atol=1e-6)
+
+
+@given(trajectories(max_episodes=10), st.floats(0.0, 1.0), st.integers(0, 100))
+def test_retrace_is_its_recursion(data, discount, seed):
+    rng = np.random.default_rng(seed)
+    v, q, probs = rng.normal(size=(3, data.n_steps))
+    probs = np.abs(probs)
+    traces = np.minimum(1.0, probs / propensities(data))
+    expected = data.rewards.copy()
+    for first, last in pairwise(data.offsets):
+        for t in range(last - 2, first - 1, -1):
+            expected[t] += discount * (v[t + 1] + traces[t + 1] * (expected[t + 1] - q[t + 1]))
+    np.testing.assert_allclose(retrace(data, discount, v, q, probs), expected, rtol=1e-9, atol=1e-9)
 
 
 def test_the_temperature_of_a_step_is_in_units_of_the_spread_of_returns(tiger):

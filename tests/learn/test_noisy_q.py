@@ -1,4 +1,4 @@
-"""States seen through a sensor that is wrong now and then: their model, its plans, and when they are taken."""
+"""States seen through a sensor that is wrong now and then: their model, and its plans."""
 
 import numpy as np
 import pytest
@@ -8,10 +8,6 @@ from hypothesis import strategies as st
 import uqf
 from mazes import corridor
 from strategies import trajectories
-from uqf.learn.choose.mistakes import mistakes
-from uqf.learn.choose.plans import best_plan
-from uqf.learn.choose.rehearsal import Rehearsal
-from uqf.learn.memory.prediction import by_episode, few, predicted
 from uqf.learn.noisy_q import Model, Steps
 
 
@@ -29,14 +25,6 @@ def test_how_often_observations_are_wrong_is_found_out(logged):
         .fit(uqf.rollout(corridor(0.0), episodes=800, seed=0))
         .diagnostics_["observations_right"]
         > 0.97
-    )
-
-
-def test_the_model_is_a_world_that_plays_like_the_log(logged):
-    world = uqf.NoisyQ(0.9).fit(logged).as_world(2, 30)
-    played, returns = uqf.estimate_return(world, None, episodes=3000, seed=0), logged.returns(0.9)
-    assert abs(played.mean - returns.mean()) < 5 * np.hypot(
-        played.stderr, returns.std() / np.sqrt(len(returns))
     )
 
 
@@ -59,24 +47,6 @@ def test_beliefs_of_the_policy_are_those_of_bayes_rule(logged):
         np.testing.assert_allclose(rows[step], values @ belief, rtol=1e-4)
         belief = belief @ (model.transitions[action] * (1.0 - learner.ends_)) * shown[:, observation]
         belief /= belief.sum()
-
-
-def test_the_states_behind_are_nearer_to_the_truth_than_what_is_seen():
-    rng = np.random.default_rng(0)
-    state = np.repeat(rng.integers(3, size=300), 10)  # stays for an episode
-    shown = np.where(rng.random(3000) < 0.3, rng.integers(3, size=3000), state)
-    data = uqf.Trajectories(
-        np.zeros(3000, int), shown, np.zeros(3000), np.arange(301) * 10, n_actions=1, n_observations=3
-    )
-    behind = uqf.NoisyQ(0.9).fit(data).states_behind(data)
-    assert (behind.observations == state).mean() > 0.93 > (shown == state).mean()
-    np.testing.assert_array_equal(behind.offsets, data.offsets)
-
-
-@pytest.mark.parametrize("wrong", [0.0, 0.3])
-def test_mistakes_are_found_where_there_are_some(wrong):
-    found = mistakes(uqf.rollout(corridor(wrong), episodes=800, seed=1), seed=0)
-    assert found.matters is (wrong > 0.0), str(found)
 
 
 @settings(max_examples=15)
@@ -132,49 +102,6 @@ def test_a_first_action_that_is_always_the_same_is_no_reset():
         np.tile(np.bincount(first, minlength=3) / 200, (3, 1)),
         atol=0.01,
     )
-
-
-def test_predictions_are_those_of_the_filter(logged):
-    learner, few_episodes = uqf.NoisyQ(0.9).fit(logged), logged[:20]
-    model, shown = learner.model_, learner.shown_
-    wanted = []
-    for episode in few_episodes:
-        belief, total = learner.start_, 0.0
-        for step, (action, observation) in enumerate(zip(episode.actions, episode.observations, strict=True)):
-            ahead = belief @ (model.transitions[action] * (1.0 - learner.ends_))
-            if step + 1 < len(episode.actions) or not episode.terminated:
-                total += np.log(max(ahead @ shown[:, observation] / max(ahead.sum(), 1e-4), 1e-4))
-            belief = ahead * shown[:, observation] / (ahead @ shown[:, observation])
-        wanted.append(total)
-    found = by_episode(predicted(learner.policy_, few_episodes), few_episodes)
-    np.testing.assert_allclose(found, wanted, rtol=1e-3)
-    assert len(few(logged, 10**9)) == 1 and few(logged, 1) == logged
-
-
-def test_models_of_clones_predict_their_own_world_better():
-    """Rooms that look alike are no mistakes of the sensor."""
-    data = uqf.rollout(uqf.make("gridworld-near"), episodes=300, seed=0)
-    clones, noisy = uqf.BeliefQ(0.99, states=30, models=2).fit(data[:150]), uqf.NoisyQ(0.99).fit(data[:150])
-    test = data[150:]
-    more = by_episode(predicted(clones.policy_, test) - predicted(noisy.policy_, test), test)
-    assert more.mean() > 3 * more.std() / np.sqrt(len(more))
-
-
-def test_a_plan_behind_mistakes_need_not_win_everywhere():
-    wins, most = Rehearsal(np.array([1.0, 1.1, 0.9, 1.0])), Rehearsal(np.array([1.0, 1.1, -0.1, 1.0]))
-    assert best_plan({"ModelQ": wins, "NoisyQ": most}) == "NoisyQ"
-    assert best_plan({"ModelQ": most, "NoisyQ": Rehearsal(np.array([1.0, -1.0]))}) is None
-    assert best_plan({"ModelQ": wins, "MemorylessQ, one symbol": Rehearsal(2 * wins.differences)}) == (
-        "MemorylessQ, one symbol"
-    )
-    assert best_plan({}) is None
-
-
-def test_the_front_door_looks_at_it_where_observations_are_wrong():
-    learner = uqf.fit(uqf.rollout(corridor(0.1), episodes=800, seed=0), discount=0.9)
-    told = learner.diagnostics_
-    assert "observations that may be wrong" in told["markov_test"]["verdict"]
-    assert "NoisyQ" in told["chosen"]["candidates"]
 
 
 def test_too_many_observations_are_refused():

@@ -1,5 +1,6 @@
 """SpectralQ: its filters do what the plain NumPy of `_reference_filters` does, and what theory says."""
 
+import tracemalloc
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
@@ -14,24 +15,26 @@ from uqf import _reference_filters as reference
 from uqf.episodes.sums import returns_to_go
 from uqf.learn.improve.discounts import Halves
 from uqf.learn.improve.regression import Equations, Regression
-from uqf.learn.memory.filters import alternation, words
-from uqf.learn.memory.filters.alternation import learned_filter
+from uqf.learn.memory.filters import alternation
+from uqf.learn.memory.filters.alternation import Filters, learned_filter
 from uqf.learn.memory.filters.filter_memory import FilterMemory
 from uqf.learn.memory.filters.steps import Alphabet, Steps
+from uqf.learn.memory.filters.words import Words, first_states
 
+SETTINGS, WORDS = Filters(rank=3), Words()
 SIZES = reference.Sizes(
     rank=3,
-    ridge=alternation.RIDGE,
-    constant_ridge=alternation.CONSTANT_RIDGE,
-    canonical_ridge=alternation.CANONICAL_RIDGE,
-    reach=alternation.REACH,
+    ridge=SETTINGS.ridge,
+    constant_ridge=SETTINGS.constant_ridge,
+    canonical_ridge=SETTINGS.canonical_ridge,
+    reach=SETTINGS.reach,
 )
 
 
 def reference_episodes(steps):
     """The episodes as the reference wants them."""
     data = steps.data
-    returns = np.stack([returns_to_go(data, discount) for discount in words.DISCOUNTS], axis=1)
+    returns = np.stack([returns_to_go(data, discount) for discount in WORDS.discounts], axis=1)
     for first, last, ended in zip(data.offsets[:-1], data.offsets[1:], data.terminated, strict=True):
         here = slice(first, last)
         yield reference.Episode(
@@ -68,46 +71,66 @@ def test_a_filter_runs_as_the_reference_does(seed, rank, backward):
 
 def test_first_states_are_those_of_the_reference(ring_data):
     steps = Steps.of(ring_data[:40])
-    past, future = words.first_states(steps, 3)
+    past, future = first_states(steps, 3, WORDS)
     sides = reference.word_features(
         list(reference_episodes(steps)),
         len(steps.alphabet),
-        words.MAX_LENGTH,
-        words.MIN_COUNT,
-        words.TIME_SCALES,
+        WORDS.max_length,
+        WORDS.min_count,
+        WORDS.time_scales,
     )
-    x, z, _ = reference.canonical(*sides, 3, words.RIDGE)
+    x, z, _ = reference.canonical(*sides, 3, WORDS.ridge)
     assert alike(past[:, 1:], x) > 1 - 1e-6
     assert alike(future[:, 1:], z) > 1 - 1e-6
 
 
+def test_words_of_many_symbols_need_no_counter_for_every_pair():
+    """Two thousand frequent symbols and forty thousand that occur once: pairs are counted as they come."""
+    frequent, rare = np.repeat(np.arange(2_000), 20), np.arange(2_000, 42_000)
+    shown = np.random.default_rng(0).permutation(np.concatenate([frequent, rare]))
+    data = uqf.Trajectories(
+        np.zeros(len(shown), int),
+        shown,
+        shown % 3.0,
+        np.arange(0, 80_001, 100),
+        n_actions=1,
+        n_observations=42_000,
+    )
+    steps = Steps.of(data)
+    tracemalloc.start()
+    past, future = first_states(steps, 2, Words(max_words=20))
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert np.isfinite(past).all() and np.isfinite(future).all()
+    assert peak < 100e6, "a counter for every pair would take 670 MB, twice"
+
+
 def test_filters_are_those_of_the_reference(ring_data):
     steps = Steps.of(ring_data[:60])
-    x, z = words.first_states(steps, SIZES.rank)
+    x, z = first_states(steps, SIZES.rank, WORDS)
     for rounds in (1, 2):
         expected = reference.filtered(
             list(reference_episodes(steps)), x[:, 1:].astype(float), z[:, 1:].astype(float), rounds, SIZES
         )
-        found = learned_filter(steps, SIZES.rank, rounds, 1).along(steps.places, steps.data, 1)
+        found = learned_filter(steps, replace(SETTINGS, rounds=rounds), 1).run(steps.places, steps.data, 1)
         assert alike(found[:, 1:], expected) > 1 - 1e-5
 
 
-def test_rounds_may_begin_with_a_part_of_the_episodes(ring_data, monkeypatch):
+def test_rounds_may_begin_with_a_part_of_the_episodes(ring_data):
     data = ring_data[:60]
     early, rounds = data[:30].n_steps, 3
-    monkeypatch.setattr(alternation, "EARLY_STEPS", early)
-    monkeypatch.setattr(alternation, "LATE_ROUNDS", 2)
+    settings = replace(SETTINGS, rounds=rounds, early_steps=early, late_rounds=2)
     steps = Steps.of(data)
     few = steps.first(early)
     assert few.data.n_steps == early
     assert few.event_slices[-1].stop == early
-    x, z = words.first_states(few, SIZES.rank)
+    x, z = first_states(few, SIZES.rank, WORDS)
     expected = reference.filtered(
         list(reference_episodes(steps)), x[:, 1:].astype(float), z[:, 1:].astype(float), rounds, SIZES, 30, 2
     )
-    found = learned_filter(steps, SIZES.rank, rounds, 1).along(steps.places, data, 1)
+    found = learned_filter(steps, settings, 1).run(steps.places, data, 1)
     assert alike(found[:, 1:], expected) > 1 - 1e-5
-    everywhere = learned_filter(few, SIZES.rank, rounds, 1).along(steps.places, data, 1)
+    everywhere = learned_filter(few, settings, 1).run(steps.places, data, 1)
     assert alike(everywhere[:, 1:], expected) < 1 - 1e-4
 
 
@@ -167,8 +190,8 @@ def recovered(episodes, world_seed):
     world, moves, start = told_world(seed=world_seed)
     data = truncated_anywhere(uqf.rollout(world, episodes=episodes, seed=1))
     steps = Steps.of(data)
-    learned = learned_filter(steps, 12, 5, 1)
-    rows = learned.along(steps.places, data, 1).astype(float)
+    learned = learned_filter(steps, Filters(12, 5), 1)
+    rows = learned.run(steps.places, data, 1).astype(float)
     beliefs = exact_beliefs(data, moves, start)
     residual = beliefs - rows @ np.linalg.lstsq(rows, beliefs, rcond=None)[0]
     return 1.0 - (residual**2).sum() / ((beliefs - beliefs.mean(axis=0)) ** 2).sum(), learned.values
@@ -188,10 +211,9 @@ def test_beliefs_that_change_linearly_are_recovered_and_the_better_the_more_data
 def test_values_do_not_depend_on_the_coordinates_that_rounds_begin_with(ring_data, monkeypatch):
     # The belief over four rooms has three coordinates: more would be chance, whose directions are anybody's.
     turn = np.linalg.qr(np.random.default_rng(0).normal(size=(3, 3)))[0]
-    first = words.first_states
 
-    def turned(steps, rank):
-        past, future = first(steps, rank)
+    def turned(*arguments):
+        past, future = first_states(*arguments)
         past[:, 1:] = past[:, 1:] @ turn.astype(np.float32)
         return past, future
 
@@ -237,7 +259,7 @@ def test_a_policy_has_the_same_values_in_other_coordinates():
 
 def test_rows_are_the_states_that_the_policy_reaches(ring_data):
     steps = Steps.of(ring_data[:50])
-    memory = FilterMemory.of(learned_filter(steps, 7, 1, 1), steps, 1)
+    memory = FilterMemory.of(learned_filter(steps, Filters(7, 1), 1), steps, 1)
     weights = np.random.default_rng(0).normal(size=(memory.width, 2))
     rows, policy = memory.rows(ring_data, 1), memory.policy(weights, 0.0)
     before = np.delete(rows, Steps.of(ring_data).last_cuts, axis=0)
@@ -292,7 +314,7 @@ def test_however_the_data_are_cut_into_shards_the_filter_is_the_same(tmp_path):
 
 def test_policies_are_worth_on_other_episodes_what_they_earn(ring, ring_data):
     steps = Steps.of(ring_data)
-    memory = FilterMemory.of(learned_filter(steps, 3, 4, 1), steps, 1)
+    memory = FilterMemory.of(learned_filter(steps, Filters(3, 4), 1), steps, 1)
     settings = Regression()
     halves = Halves(memory, ring_data[:200], ring_data[200:], settings, 1)
     blind = uqf.estimate_return(ring, None, episodes=4000, seed=3).mean

@@ -1,6 +1,7 @@
 """Everything that can be wrong with a log is refused by name."""
 
 import contextlib
+import dataclasses
 import json
 
 import numpy as np
@@ -15,6 +16,7 @@ from hypothesis import strategies as st
 import uqf
 from log_tables import STEPS
 from uqf import _core
+from uqf.logs import text
 
 
 def damaged(column, values):
@@ -81,14 +83,48 @@ def test_bad_tables_are_refused_as_text_and_as_arrow_files(tmp_path, name):
             uqf.read_log(path)
 
 
-def test_rows_are_counted_from_the_beginning_of_the_log(tmp_path):
-    rows = 700
-    steps = {"episode": np.arange(rows) // 2, "action": [0] * rows, "observation": [0] * rows}
-    for role in ("action", "reward"):
-        values = {"reward": [0.0] * rows} | {role: [0] * 650 + [None] + [0] * 49}
-        pq.write_table(pa.table(steps | values), tmp_path / "log.parquet")
-        with pytest.raises(uqf.FileFormatError, match=f"'{role}', row 650: the value is missing"):
-            list(uqf.iter_log(tmp_path / "log.parquet", 1))
+@pytest.mark.parametrize("suffix", ["csv", "jsonl", "parquet", "arrow"])
+def test_rows_are_counted_from_the_beginning_of_the_log(tmp_path, suffix):
+    """Far beyond the first block that a reader of blocks would take."""
+    rows, path = 60_000, tmp_path / f"log.{suffix}"
+    steps = {
+        "episode": [row // 2 + 0.5 for row in range(rows)],
+        "action": [0] * rows,
+        "observation": [0] * rows,
+    }
+    for role in ("episode", "action", "reward"):
+        values = steps | {"reward": [0.0] * rows}
+        values[role] = [*values[role][:-50], None, *values[role][-49:]]
+        table = pa.table(values)
+        match suffix:
+            case "csv":
+                pa.csv.write_csv(table, path)
+            case "jsonl":
+                path.write_text("\n".join(map(json.dumps, table.to_pylist())))
+            case "parquet":
+                pq.write_table(table, path)
+            case "arrow":
+                pa.feather.write_feather(table, path)
+        with pytest.raises(uqf.FileFormatError, match=f"'{role}', row {rows - 50}: the value is missing"):
+            uqf.read_log(path)
+
+
+def test_rows_are_counted_from_the_beginning_in_every_batch(tmp_path):
+    lists = {"actions": [[0]] * 300, "observations": [[0]] * 300}
+    table = pa.table(lists | {"rewards": [[0.0]] * 250 + [[np.inf]] + [[0.0]] * 49})
+    pq.write_table(table, tmp_path / "log.parquet")
+    with pytest.raises(uqf.FileFormatError, match="row 250, entry 0: inf"):
+        list(uqf.iter_log(tmp_path / "log.parquet", 7, n_actions=1, n_observations=1))
+
+
+def test_rows_of_a_cleaned_and_sorted_log_are_those_of_the_file(tmp_path):
+    csv = tmp_path / "log.csv"
+    csv.write_text(
+        "episode,action,observation,reward,behavior_prob,t\n"
+        ",0,0,1,1,0\n1,0,0,1,1,2\n0,0,0,1,1,0\n1,0,0,1,7,1\n0,0,0,1,1,0\n"
+    )
+    with pytest.raises(uqf.FileFormatError, match=r"row 3: 7\.0 is no probability"):
+        uqf.read_log(csv, columns=uqf.LogColumns(time="t"), clean=True)
 
 
 def test_an_episode_that_comes_back_is_refused_across_batches_and_files(tmp_path):
@@ -110,44 +146,54 @@ def test_an_episode_that_comes_back_is_refused_across_batches_and_files(tmp_path
         list(uqf.iter_log(folder, 1))
 
 
-def test_text_keeps_its_types_over_blocks(tmp_path, monkeypatch):
-    monkeypatch.setattr("uqf.logs.lines.BLOCK", 64)
+def test_text_has_the_types_that_all_its_rows_need(tmp_path):
     head = "episode,action,observation,reward\n"
-    rows = [f"{row // 3},{row % 2},name{row % 3},{row % 2 and 0.5}" for row in range(60)]
+    rows = [f"{row // 3},{row % 2},name{row % 3},{0.5 if row == 59 else row % 2}" for row in range(60)]
     csv = tmp_path / "log.csv"
     csv.write_text(head + "\n".join(rows))
-    data = uqf.read_log(csv)
-    assert data.rewards.tolist() == [0.0, 0.5] * 30, "the first block has whole numbers only"
+    assert uqf.read_log(csv).rewards.tolist() == [0.0, 1.0] * 29 + [0.0, 0.5]
     csv.write_text(head + "\n".join(rows) + "\n20,up,name0,0")
     with pytest.raises(uqf.FileFormatError, match="row 60 has 'up'"):
         uqf.read_log(csv)
     lines = tmp_path / "log.jsonl"
     steps = [{"episode": row // 3, "action": row % 2, "observation": 0, "reward": row} for row in range(30)]
-    lines.write_text("\n".join(map(json.dumps, steps)))
-    assert uqf.read_log(lines).rewards.tolist() == list(range(30))
     steps[-1]["terminated"] = True
     lines.write_text("\n".join(map(json.dumps, steps)))
+    assert uqf.read_log(lines).rewards.tolist() == list(range(30))
     assert uqf.read_log(lines).terminated.tolist() == [False] * 9 + [True], "said only where it is true"
     steps[-4:] = [step | {"reward": "much"} for step in steps[-4:]]
     lines.write_text("\n".join(map(json.dumps, steps)))
-    with pytest.raises(uqf.FileFormatError, match=r"'reward' holds int64 in rows 0 to \d+; string in rows"):
+    with pytest.raises(uqf.FileFormatError, match=r"reward.* changed from number to string in row 26"):
         uqf.read_log(lines)
     lines.write_text(json.dumps(steps[0]) + " " * 10_000 + "\n\n" + json.dumps(steps[1]))
     assert len(uqf.read_log(lines)) == 1, "blank lines and spaces are no rows"
-    monkeypatch.setattr("uqf.logs.lines.LONGEST_LINE", 100)
-    with pytest.raises(uqf.FileFormatError, match="a line is longer"):
-        uqf.read_log(lines)
 
 
-@pytest.mark.parametrize("block", [1, 50, 300, 2**18])
-def test_quotations_may_go_on_over_lines_and_blocks(tmp_path, monkeypatch, block):
-    monkeypatch.setattr("uqf.logs.lines.BLOCK", block)
+def test_dates_and_hexadecimal_numbers_of_a_csv_file_are_names(tmp_path):
+    csv = tmp_path / "log.csv"
+    csv.write_text("episode,action,observation,reward\n0,0x1F,2024-05-17,1\n0,0x20,2024-05-18,2\n")
+    data = uqf.read_log(csv)
+    assert data.codebook.action_names == ("0x1F", "0x20")
+    assert data.codebook.observation_names == ("2024-05-17", "2024-05-18")
+    csv.write_text("episode,action,observation,reward\n0,3,0xy,1\n007,2,x0x,2\n7,1,0xy,2\n")
+    data = uqf.read_log(csv)
+    assert data.codebook.action_names is None and data.actions.tolist() == [3, 2, 1]
+    assert len(data) == 3, "ids are told apart as they stand"
+
+
+def test_quotations_may_go_on_over_lines(tmp_path):
     csv = tmp_path / "log.csv"
     rows = [f'{row // 3},{row % 2},"left\n""and"",\nright{row % 2}",{row}' for row in range(60)]
-    csv.write_text("episode,action,observation,reward\n" + "\n".join(rows) + "\n\n\n")
+    csv.write_text('episode,action,observation,reward,"a\nnote"\n' + ",\n".join(rows) + ",\n\n\n")
     data = uqf.read_log(csv)
     assert data.codebook.encode_one('left\n"and",\nright1') == data.observations[1] == 1
     assert data.rewards.tolist() == list(range(60)) and len(data) == 20
+
+
+def test_text_beyond_what_is_parsed_in_one_piece_is_parsed_in_several(tmp_path, monkeypatch):
+    monkeypatch.setattr("uqf.logs.text.LIMITS", dataclasses.replace(text.LIMITS, block=200))
+    test_quotations_may_go_on_over_lines(tmp_path)
+    test_a_quote_within_a_value_is_a_mark_like_others(tmp_path)
 
 
 def test_values_without_end_are_told_in_short(tmp_path):
@@ -161,9 +207,7 @@ def test_values_without_end_are_told_in_short(tmp_path):
     assert len(problem.example) == 60
 
 
-def test_a_quote_that_never_ends_is_a_mark_like_others(tmp_path, monkeypatch):
-    monkeypatch.setattr("uqf.logs.lines.BLOCK", 64)
-    monkeypatch.setattr("uqf.logs.lines.LONGEST_QUOTATION", 100)
+def test_a_quote_within_a_value_is_a_mark_like_others(tmp_path):
     csv = tmp_path / "log.csv"
     rows = [f'{row // 3},{row % 2},{5 + row % 2}" pipe,{row}' for row in range(61)]
     csv.write_text("episode,action,observation,reward\n" + "\n".join(rows))
@@ -251,6 +295,6 @@ def test_a_record_batch_that_claims_more_memory_than_there_is_is_refused_by_name
         def get_batch(self, index):
             raise MemoryError
 
-    monkeypatch.setattr("uqf.logs.arrow.pa.ipc.open_file", lambda file: Greedy())
+    monkeypatch.setattr("uqf.logs.tables.pa.ipc.open_file", lambda file: Greedy())
     with pytest.raises(uqf.FileFormatError, match="record batch 0 claims to need more memory"):
         uqf.read_log(path)

@@ -1,13 +1,19 @@
 """Messy logs: everything wrong is told at once, and what can be mended without guessing is."""
 
 import csv
+import json
 import math
+import warnings
 
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from typer.testing import CliRunner
 
 import uqf
+from uqf.cli.commands import app
+
+pytestmark = pytest.mark.filterwarnings("ignore:.*cleaned, with:UserWarning")
 
 COLUMNS = ["episode", "action", "temp", "reward", "terminated", "ts"]
 LOG = uqf.LogColumns(observation="temp", time="ts")
@@ -153,6 +159,114 @@ def test_what_a_comma_means_is_the_same_in_all_columns_of_a_log(tmp_path, levels
     assert problems["observation"] == ("decimal commas" if read[0] < 10 else "commas in thousands")
     data = uqf.read_log(tmp_path / "log.csv", clean=True)
     assert [data.codebook.encode_one(value) for value in read] == data.observations[:2].tolist() == [0, 1]
+
+
+def numbers_log(folder, cells, others=()):
+    """A log with these rewards, and a column of measurements beside them."""
+    lines = ["episode;action;observation;reward"]
+    lines += [f"0;go;{other};{cell}" for cell, other in zip(cells, others or ["a"] * len(cells), strict=True)]
+    (folder / "log.csv").write_text("\n".join(lines) + "\n")
+    return folder / "log.csv"
+
+
+WRITTEN = {
+    "minus sign": (["−10", "5", "−0.5"], [-10, 5, -0.5]),
+    "percent": (["50%", "0", "12.5 %"], [0.5, 0, 0.125]),
+    "points in thousands": (["2.345.678", "1.000", "3"], [2345678, 1000, 3]),
+    "plus": (["+1", "-1", "+0.5"], [1, -1, 0.5]),
+    "commas in thousands": (["1,234,567", "1,000", "3"], [1234567, 1000, 3]),
+    "decimal commas": (["12.345,5", "0,5", "1.000", "3"], [12345.5, 0.5, 1000, 3]),
+    "currency": (["€ 1.234,50", "(€2,00)", "−3 €"], [1234.5, -2, -3]),
+    "exponents": (["1e3", "−2.5E-1"], [1000, -0.25]),
+    "narrow spaces": (["2\u202f€", "3\u00a0€"], [2, 3]),
+}
+
+
+@pytest.mark.parametrize("style", WRITTEN)
+def test_what_is_a_number_in_plain_sight_is_read(tmp_path, style):
+    cells, numbers = WRITTEN[style]
+    assert uqf.read_log(numbers_log(tmp_path, cells), clean=True).rewards.tolist() == numbers
+
+
+REFUSED = {
+    "two notations": (
+        ["12.345", "0,5", "3", "1.5"],
+        "1 numbers in another notation than '1.5' .*row 1, such as '0,5'",
+    ),
+    "points and groups": (["2.345.678", "1.5"], "1 numbers in another notation than"),
+    "1 or 1000": (["1,234", "5"], "1 numbers that can be read in two ways .*'1,234'"),
+    "some percent": (["50%", "0.5"], "1 numbers with a percent sign among others"),
+    "currencies": (["$1", "2 €"], "2 numbers in \\$ and €"),
+    "words": (["1", "lots"], "1 values that are no numbers .*row 1, such as 'lots'"),
+    "no number": (["1", "1.2.3"], "1 values that are no numbers .*'1.2.3'"),
+    "two signs": (["1", "-$-2"], "1 values that are no numbers"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_cells_that_do_not_fit_are_named_and_refused(tmp_path, case):
+    cells, message = REFUSED[case]
+    with pytest.raises(uqf.FileFormatError, match=f"column 'reward': {message}"):
+        uqf.read_log(numbers_log(tmp_path, cells), clean=True)
+
+
+def test_what_a_column_leaves_open_the_others_decide(tmp_path):
+    path = numbers_log(tmp_path, ["1,234", "5"], ["0.5", "0.25"])
+    assert uqf.read_log(path, clean=True).rewards.tolist() == [1234, 5]
+    path = numbers_log(tmp_path, ["1,234", "5"], ["0,5", "0,25"])
+    assert uqf.read_log(path, clean=True).rewards.tolist() == [1.234, 5]
+
+
+def value(cell, mark):
+    """A number by its decimal mark, or None; the other mark parts thousands."""
+    group = "," if mark == "." else "."
+    whole, _, fraction = cell.lstrip("-").partition(mark)
+    groups = whole.split(group)
+    sound = len(groups) == 1 or (
+        1 <= len(groups[0]) <= 3 and groups[0][0] != "0" and {len(one) for one in groups[1:]} == {3}
+    )
+    if not sound or not "".join([*groups, fraction]).isdigit():
+        return None
+    return float(f"{'-' * cell.startswith('-')}{''.join(groups)}.{fraction}")
+
+
+cells = st.from_regex(r"-?([1-9][0-9]{0,2}|0)([.,][0-9]{3}){0,2}([.,][0-9]{1,4})?", fullmatch=True)
+
+
+@given(st.lists(cells, min_size=1, max_size=6))
+def test_a_column_is_read_in_one_notation_or_refused(tmp_path_factory, cells):
+    readings = {mark: [value(cell, mark) for cell in cells] for mark in ".,"}
+    sound = [reading for reading in readings.values() if None not in reading]
+    path = numbers_log(tmp_path_factory.mktemp("logs"), cells)
+    try:
+        assert uqf.read_log(path, clean=True).rewards.tolist() in sound
+    except uqf.FileFormatError:
+        assert len(sound) == 0 or (len(sound) == 2 and sound[0] != sound[1])
+
+
+def test_what_is_cut_left_out_or_merged_is_counted(tmp_path):
+    path = tmp_path / "log.csv"
+    path.write_text(
+        "episode,action,observation,reward,t\n"
+        "0,go,a,1,0\n0,go,b,NA,1\n0,go,a,1,2\n"
+        "1,go,3,1,0\n1,go,a,1,0\n1,go,a,1,1\n"
+        "2,go,a,,0\n2,go,a,1,1\n,go,a,1,0\n"
+    )
+    with pytest.warns(UserWarning, match="cleaned") as caught:
+        data = uqf.read_log(path, columns=uqf.LogColumns(time="t"), clean=True)
+    (warning,) = caught
+    assert str(warning.message) == (
+        f"{path}: cleaned, with 1 row without episode or time left out; 1 duplicate step left out; 2 episodes of 3 cut "
+        "before a step without action, reward or probability, 1 of them wholly: 4 steps lost; 1 number in column "
+        "'observation' taken for names"
+    )
+    assert data.lengths.tolist() == [1, 2] and warning.filename == __file__
+    shown = CliRunner().invoke(app, ["inspect", str(path), "--columns", "time=t", "--clean", "--json"])
+    assert "4 steps lost" in json.loads(shown.stdout)["cleaned"][2]
+    write(path, rows_of([[("go", 1, 2)] * 3] * 2), number=comma)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        uqf.read_log(path, columns=LOG, clean=True)
 
 
 def test_a_comma_after_a_zero_parts_no_thousands(tmp_path):

@@ -1,5 +1,7 @@
 """Logs whose actions are measurements: cut into cells on request, refused with the way out otherwise."""
 
+import dataclasses
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -54,18 +56,12 @@ def test_cells_are_learned_from_the_log_and_go_along_with_it(tmp_path, frame):
     assert uqf.from_arrow(lists, columns=uqf.LogColumns(action_bins=3)).actions.tolist() == [0, 2, 1]
 
 
-def test_shards_share_their_cells(tmp_path, frame):
-    for place in range(3):
-        pq.write_table(frame.slice(400 * place, 400), tmp_path / f"{place}.parquet")
-    shards = uqf.Shards(tmp_path, columns=BINNED)
-    assert shards.codebook == uqf.from_arrow(frame, columns=BINNED).codebook and shards.n_actions == 4
+def test_shards_of_a_converted_log_share_their_cells(tmp_path, frame):
     several = frame.append_column("noise", pa.array(np.random.default_rng(3).random(len(frame))))
-    for place in range(3):
-        pq.write_table(several.slice(400 * place, 400), tmp_path / f"{place}.parquet")
-    columns = uqf.LogColumns(
-        episode="run", action="valve", observation=["pressure", "noise"], reward="gain", action_bins=4
-    )
-    shards = uqf.Shards(tmp_path, columns=columns)
+    columns = dataclasses.replace(BINNED, observation=["pressure", "noise"])
+    uqf.convert(written(tmp_path, several), tmp_path / "shards", columns=columns, episodes_per_file=60)
+    shards = uqf.Shards(tmp_path / "shards")
+    assert len(shards) == 3 and shards.codebook == uqf.from_arrow(several, columns=columns).codebook
     assert shards.codebook.action_bins.n == 4 and shards.codebook.ignored_columns == ("noise",)
 
 
@@ -103,7 +99,7 @@ def test_without_a_request_measurements_are_refused_with_the_way_out(tmp_path, f
 @pytest.mark.parametrize(
     ("columns", "options", "told"),
     [
-        ({}, {"codebook": uqf.Codebook.named(["a", "b"])}, "the codebook tells what actions are"),
+        ({}, {"codebook": uqf.Codebook.named(["a", "b"])}, "the codebook says what actions are"),
         ({}, {"n_actions": 4}, "the actions are 4 codes already"),
         ({"behavior_prob": "p"}, {}, "leave out behavior_prob"),
         ({"action": "pressure"}, {}, "only numbers are cut into cells"),
@@ -118,9 +114,8 @@ def test_requests_that_contradict_each_other_are_refused(frame, columns, options
 
 def test_codes_are_not_cut_and_numbers_of_cells_are_checked(tmp_path, frame):
     uqf.from_arrow(frame, columns=BINNED).to_parquet(tmp_path / "coded.parquet")
-    for read in (uqf.read_log, uqf.Shards):
-        with pytest.raises(uqf.FileFormatError, match="the actions are 4 codes already"):
-            read(tmp_path / "coded.parquet", columns=uqf.LogColumns(action_bins=3))
+    with pytest.raises(uqf.FileFormatError, match="the actions are 4 codes already"):
+        uqf.read_log(tmp_path / "coded.parquet", columns=uqf.LogColumns(action_bins=3))
     other = uqf.from_arrow(table(seed=1), columns=BINNED).codebook
     with pytest.raises(uqf.FileFormatError, match="other cells of numbers"):
         uqf.read_log(tmp_path / "coded.parquet", codebook=other)
@@ -156,7 +151,8 @@ def test_messy_numbers_are_cleaned_before_they_are_cut(tmp_path, frame):
 def test_an_action_that_is_missing_cuts_the_episode_and_codes_stay_codes(tmp_path):
     text = "episode;action;observation;reward\n0;1;3;1\n0;NA;3;1\n0;0;3;1\n1;0;2;1\n"
     (tmp_path / "gaps.csv").write_text(text)
-    data = uqf.read_log(tmp_path / "gaps.csv", clean=True)
+    with pytest.warns(UserWarning, match="1 episode of 2 cut before a step without action.* 2 steps lost"):
+        data = uqf.read_log(tmp_path / "gaps.csv", clean=True)
     assert data.actions.tolist() == [1, 0] and data.lengths.tolist() == [1, 1] and data.codebook is None
 
 

@@ -2,7 +2,7 @@ import numpy as np
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from uqf.page.labels import LINE, Box, placed, shortened, spread, text_width
+from uqf.page.figures import spread
 
 places = st.lists(st.floats(-1000, 1000), max_size=12)
 
@@ -34,32 +34,3 @@ def test_no_other_places_are_nearer_to_those_wanted(wanted, distance, data):
 def test_what_has_room_stays_where_it_is(wanted):
     assume(all(abs(a - b) >= 20 for k, a in enumerate(wanted) for b in wanted[:k]))
     assert np.allclose(spread(wanted, 20.0, 0.0, 900.0), wanted)
-
-
-dots = st.lists(
-    st.tuples(st.floats(20, 780), st.floats(20, 380), st.text("abcmWi ,()", min_size=1, max_size=20)),
-    max_size=14,
-)
-
-
-@given(dots, st.lists(st.tuples(st.floats(0, 800), st.floats(0, 400)), max_size=5))
-def test_labels_lie_over_no_label_no_dot_and_nothing_taken(dots, others):
-    inside, taken = Box(0, 0, 800, 400), [Box.around(px, py, 15) for px, py in others]
-    found = placed(dots, taken, inside)
-    boxes = [label.box for label in found]
-    blocked = [*taken, *(Box.around(px, py, 6) for px, py, _ in dots)]
-    for number, box in enumerate(boxes):
-        assert inside.contains(box)
-        assert (
-            box.right - box.left >= text_width(found[number].words) - 1e-9
-            and abs(box.bottom - box.top - LINE) < 1e-6
-        )
-        assert not any(box.overlaps(other) for other in boxes[:number] + blocked)
-    assert len(found) == len(dots), "fourteen labels always find room in so large a figure"
-
-
-@given(st.text(max_size=60), st.floats(30, 300))
-def test_shortened_words_fit(words, width):
-    short = shortened(words, width)
-    assert text_width(short) <= width or short == "…"
-    assert short == words or short.endswith("…")

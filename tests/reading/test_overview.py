@@ -202,5 +202,5 @@ def test_shares_of_actions_add_up_exactly(data, cut):
     np.testing.assert_array_equal(sums.counts, whole.counts)
     assert whole.counts.sum() == data.n_steps
     for part in (*parts, concatenate(parts[::-1])):
-        np.testing.assert_array_equal(sums.along(part), whole.along(part))
-    np.testing.assert_array_equal(whole.along(data), propensities(bare(data)))
+        np.testing.assert_array_equal(sums.probabilities(part), whole.probabilities(part))
+    np.testing.assert_array_equal(whole.probabilities(data), propensities(bare(data)))

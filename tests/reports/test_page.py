@@ -1,7 +1,9 @@
 """The page in a real browser, and what it must never do."""
 
 import json
+import re
 import time
+from html.parser import HTMLParser
 
 import numpy as np
 import pytest
@@ -9,11 +11,12 @@ import pytest
 import uqf
 from browser import needs_chromium, outside, visit
 from reports_log import ACTIONS, OBSERVATIONS, machine
+from uqf.printable import printable
 from uqf.reports.comparison import ComparisonReport
 from uqf.reports.report import Report
 from uqf.reports.study import Study
 
-#: Looks at the figures, walks through an episode by keys and buttons, and chooses where an action leads.
+#: Looks at the figures, and walks through an episode by keys and buttons.
 VISIT = """
 const found = { overlaps: overlaps(), figures: {} };
 for (const svg of document.querySelectorAll("svg")) {
@@ -41,14 +44,8 @@ card.querySelector(".episode").value = "1";
 card.querySelector(".episode").dispatchEvent(new Event("change"));
 found.steps.push(step());
 found.focusable = card.tabIndex === 0;
-const shown = () => [...document.querySelectorAll(".layer")].map((layer) => layer.style.display !== "none");
-found.layers = [shown()];
-const buttons = [...document.querySelectorAll(".choice")];
-if (buttons.length) {
-  buttons[2].click();
-  found.layers.push(shown());
-  found.pressed = buttons.map((one) => one.getAttribute("aria-pressed"));
-}
+found.coloured = [...card.querySelectorAll(".bars .chosen")].map((name) => name.textContent);
+found.bold = [...card.querySelectorAll(".bars .done")].map((name) => name.textContent);
 found.scroll = document.documentElement.scrollWidth <= document.documentElement.clientWidth;
 found.words = document.querySelector("main").innerText;
 answer(found);
@@ -65,7 +62,7 @@ def test_the_page_asks_for_nothing_from_outside(page):
 
 
 def test_the_page_has_all_its_parts(page):
-    for figure in ("log-returns", "log-lengths", "hidden-states", "followed-return", "temperature-size"):
+    for figure in ("log-returns", "followed-return", "followed-size"):
         assert f'<svg id="{figure}"' in page
     titles = (
         "The log",
@@ -75,6 +72,10 @@ def test_the_page_has_all_its_parts(page):
         "What to expect",
     )
     assert all(f"<h2>{title}</h2>" in page for title in titles)
+    questions = ("Is it better than today?", "How sure is that?", "What do I do on Monday?")
+    assert all(f"<h3>{question}</h3>" in page for question in questions)
+    assert "temperature" not in page.split("<script>")[0].split("</style>")[1], "a sensor may be called so"
+    assert "± 0<" not in page and "± 0 " not in page
 
 
 def test_nothing_of_our_own_is_taken_for_a_command(page):
@@ -85,13 +86,48 @@ def test_names_are_text_and_never_markup(page):
     assert "<b>oil" not in page and "</script><i>" not in page and "<i>hot" not in page
 
 
+class Tags(HTMLParser):
+    """The tags of a page with the names of their attributes."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.tags = []
+        self.feed(page)
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.append((tag, [name for name, _ in attributes]))
+
+
+#: Ends a script, opens a tag, turns the direction of writing, commands a terminal, and means something to templates.
+HOSTILE = "</script><b onclick='x'>\"&amp;\u202e\u2066\x1b[2J{{ 7 * 7 }}{% raw %}"
+
+
+def test_hostile_names_give_the_same_tags_as_plain_ones(tmp_path):
+    log = machine(120, 0)
+    pages = []
+    for name in ("plain", HOSTILE):
+        names = uqf.Codebook.named([f"{name} {k}" for k in range(3)], [f"{name} {k}" for k in range(2)])
+        data = uqf.Trajectories(**log.__getstate__() | {"codebook": names})
+        policy = uqf.BeliefQ(0.9).fit(data).policy_
+        uqf.report(policy, data, tmp_path / "report.html", discount=0.9)
+        both = ComparisonReport(policy, uqf.ContextQ(0.9).fit(data).policy_, data, discount=0.9)
+        pages.append((tmp_path / "report.html").read_text() + both.page())
+    plain, hostile = pages
+    assert Tags(hostile).tags == Tags(plain).tags
+    assert all(letter.isprintable() or letter in "\n\xa0" for letter in hostile)
+    assert r"\u202e\u2066\x1b[2J{{ 7 * 7 }}{% raw %}" in hostile, "shown, not obeyed"
+    (content, _) = re.findall(r'<script type="application/json">(.*?)</script>', hostile)
+    words = json.loads(content)["words"]
+    assert printable(f"{HOSTILE} 0") in words and all(word.isprintable() for word in words)
+
+
 @needs_chromium
 @pytest.mark.parametrize("width", [1400, 500])
 def test_in_a_browser_figures_show_and_episodes_can_be_walked_through(page, report, width, tmp_path):
     found = visit(page, VISIT, tmp_path, width=width)
     assert found["errors"] == []
     assert found["overlaps"] == []
-    assert len(found["figures"]) == 7 and all(found["figures"].values()), found["figures"]
+    assert len(found["figures"]) == 3 and all(found["figures"].values()), found["figures"]
     best = report.episodes.episodes[0]
     differs = [step.wants != step.other for step in best.steps]
     assert found["marks"] == len(best.steps) and found["marked"] == differs
@@ -100,8 +136,8 @@ def test_in_a_browser_figures_show_and_episodes_can_be_walked_through(page, repo
     assert found["steps"][7:] == [1, 2, 1, next_one(1), 0]
     assert best.steps[next_one(1)].wants in found["status"]
     assert found["focusable"] and found["scroll"]
-    assert found["layers"][0] == [True] + [False] * 3 and found["layers"][1] == [False, False, True, False]
-    assert found["pressed"] == ["false", "false", "true", "false"]
+    worst = report.episodes.episodes[1].steps[0]
+    assert found["coloured"] == [worst.wants] and found["bold"] == [worst.action], "blue is the policy"
     assert ACTIONS[1] in found["words"] and OBSERVATIONS[1] in found["words"], "names are shown as they are"
 
 
@@ -138,6 +174,10 @@ def test_names_of_any_length_and_many_actions_stay_small(tmp_path):
     path = tmp_path / "report.html"
     uqf.report(uqf.ContextQ(0.9).fit(data), data, path)
     assert path.stat().st_size < 1_000_000
+    page = path.read_text()
+    cut = re.findall(r'<span title="([^"]*)">([^<]*)…</span>', page)
+    assert cut and all(len(whole) > 500 and whole.startswith(short) for whole, short in cut)
+    assert page.count("…</") == len(cut), "what is cut has the whole text at hand"
 
 
 @pytest.mark.slow
@@ -148,7 +188,7 @@ def test_a_million_steps_give_a_small_page_in_at_most_twice_the_time_of_the_fit(
     learner = uqf.fit(data)
     fitted = time.perf_counter()
     path = tmp_path / "report.html"
-    learner.report(data, path)
+    uqf.report(learner, data, path)
     assert time.perf_counter() - fitted <= 2 * (fitted - began)
     assert path.stat().st_size < 3_000_000
 
@@ -162,7 +202,7 @@ def test_progress_never_falls_and_ends(study):
 
 def test_a_page_without_a_folder_is_refused_before_any_work(learner, log, tmp_path):
     with pytest.raises(FileNotFoundError, match="there is no folder"):
-        learner.report(log, tmp_path / "missing" / "report.html")
+        uqf.report(learner, log, tmp_path / "missing" / "report.html")
 
 
 def test_a_page_of_shards_shows_a_sample(log, tmp_path):

@@ -1,17 +1,22 @@
 """Every part against what it should say where that is known."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import uqf
 import uqf.ope.weights
-from uqf.reports.frontier import Frontier
-from uqf.reports.hidden_states import POLICY, HiddenStates
+from reports_log import OBSERVATIONS, machine
+from uqf.ope.estimates import ANYTHING, Doubt
+from uqf.reports.answers import answers
+from uqf.reports.expectations import Expectations
+from uqf.reports.frontier import Frontier, Point
+from uqf.reports.hidden_states import HiddenStates
 from uqf.reports.log import Log
 from uqf.reports.memory import Memory
-from uqf.reports.notebook import fragment
+from uqf.reports.names import text
 from uqf.reports.report import Report
 from uqf.reports.rules import Rules
 from uqf.reports.situations import situations
@@ -21,10 +26,10 @@ from uqf.reports.study import Study
 def test_the_log_is_counted(log):
     found = Log.of(log, 0.9, [])
     assert (found.episodes, found.steps) == (len(log), log.n_steps)
-    assert sum(one.steps for one in found.actions) == log.n_steps
-    assert sum(one.steps for one in found.observations) == log.n_steps
-    assert sum(count for _, _, count in found.lengths) == len(log)
-    assert found.returns[-1].upto == len(log)
+    assert sum(steps for _, steps, _ in found.actions) == log.n_steps
+    assert sum(steps for _, steps, _ in found.observations) == log.n_steps
+    assert (found.shortest, found.longest) == (log.lengths.min(), log.lengths.max())
+    assert found.returns[-1][0] == len(log)
     assert found.mean_return == pytest.approx(log.returns(0.9).mean())
 
 
@@ -58,7 +63,7 @@ def test_rules_find_a_policy_that_is_a_rule(log):
 
     found = Rules.of(Study.of(Rule(), log[:300], discount=0.9, seed=0, progress=None))
     assert found.decisions == 1.0 and found.tree.leaves == 2
-    assert found.tree.question == 'the last observation is “vibration "high", </script><i>hot</i>”'
+    assert text(found.tree.question) == 'the last observation is “vibration "high", </script><i>hot</i>”'
     assert (found.tree.yes.action, found.tree.no.action) == ("replace", "run")
     assert found.tree.yes.alike == found.tree.no.alike == 1.0
     assert found.tree.yes.share + found.tree.no.share == pytest.approx(1.0)
@@ -70,11 +75,14 @@ def test_hidden_states_are_those_of_the_policy(study):
     assert (
         found.covered == pytest.approx(sum(one.share for one in found.states)) and found.covered <= 1 + 1e-6
     )
-    assert {one.looks for one in found.states} <= {study.names.observation(code) for code in range(2)}
-    assert set(found.transitions) == {POLICY, *(study.names.action(code) for code in range(3))}
-    for transitions in found.transitions.values():
-        for number in range(len(found.states)):
-            assert sum(one.share for one in transitions if one.start == number) <= 1 + 1e-6
+    assert {look for one in found.states for look in one.looks} <= set(OBSERVATIONS)
+    names = {one.name for one in found.states}
+    for one in found.states:
+        shares = [share for _, share in one.leads_to]
+        assert shares == sorted(shares, reverse=True) and sum(shares) <= 1 + 1e-6
+        assert {name for name, _ in one.leads_to} <= names
+    above = sum(one.share * one.to_come for one in found.states)
+    assert found.covered < 1 - 1e-6 or above == pytest.approx(0.0, abs=1e-6)
 
 
 def test_the_frontier_ends_at_the_log_and_at_the_policy(study, report):
@@ -89,18 +97,82 @@ def test_the_frontier_ends_at_the_log_and_at_the_policy(study, report):
     assert frontier.followed[-1].effective_episodes == pytest.approx(estimate.effective_sample_size)
     sizes = [point.effective_episodes for point in frontier.followed]
     assert sizes == sorted(sizes, reverse=True)
-    own = next(
-        point for point in frontier.temperatures if point.setting == pytest.approx(study.policy.temperature)
-    )
-    assert own.mean == pytest.approx(estimate.mean)
 
 
 def test_what_is_not_known_has_no_interval(report):
-    for one in report.expectations.estimates:
-        if one.method == "model":
-            assert one.interval is None and one.told.startswith("not known from this log")
+    best, model = report.expectations.plot.rows
+    assert "unknown" in model.style and model.words.startswith("not known from this log")
+    known = report.expectations.interval is not None
+    assert known != best.words.startswith("not known from this log") and known == (
+        "unknown" not in best.style
+    )
     advice = report.expectations.advice()
-    assert "enough to tell" in advice or "episodes of this policy" in advice
+    assert "which is enough" in advice or "episodes of this policy" in advice
+
+
+def test_the_value_under_the_model_is_the_mean_over_starts():
+    """One step, worth ten times what was seen first: the first episode alone would say 0."""
+    seen = np.arange(200) % 2
+    data = uqf.Trajectories(
+        np.arange(200) // 2 % 2, np.zeros(200, int), 10.0 * seen, np.arange(201),
+        n_actions=2, n_observations=2, first_observations=seen, behavior_probs=np.full(200, 0.5),
+    )  # fmt: skip
+    study = Study.of(uqf.TablePolicy(np.full((5, 2), 0.5), 2), data, discount=1.0, seed=0, progress=None)
+    found = Expectations.of(study, Frontier.of(study), 0)
+    assert found.modelled == pytest.approx(study.held_out.rewards.mean(), abs=0.05)
+
+
+def expectations(ends, bold_ends=None, logged=1.0, condition=""):
+    """As if the whole policy had this interval, and half of it that one."""
+    estimate = uqf.ope.evaluate(None, machine(4, 0), discount=0.9, replicates=100)
+    estimate = replace(
+        estimate,
+        method="doubly-robust",
+        interval=ends or ANYTHING,
+        doubts=(Doubt("a lack.", condition),) if condition or not ends else (),
+        effective_sample_size=120.0 if ends else 3.0,
+    )
+    point = Point(0.5, 2.0, bold_ends, 120.0)
+    return Expectations(estimate, 2.0, 25_000.0, Frontier([point], logged))
+
+
+@pytest.mark.parametrize(
+    ("given", "shorts"),
+    [
+        (((2.0, 3.0), (1.5, 2.0)), ["Yes", "95 %", "Use it"]),
+        (((0.5, 3.0), (0.9, 2.0)), ["Not clear", "95 %", "Try it in part"]),
+        (((0.2, 0.9), (0.3, 0.9)), ["No", "95 %", "Keep today's way"]),
+        ((None, (1.5, 2.0)), ["Yes, in part", "95 % for that part", "Try it: 50 %"]),
+        ((None, (0.8, 2.0)), ["Not clear", "95 % for that part", "Try it: 50 %"]),
+        ((None, (0.3, 0.8)), ["No, in part", "95 % for that part", "Keep today's way"]),
+        ((None, None), ["Not known", "Not sure at all", "Keep today's way"]),
+    ],
+)
+def test_the_head_answers_whether_how_sure_and_what_next(given, shorts):
+    found = answers(expectations(*given))
+    assert [one.short for one in found] == shorts
+    better, sure, _ = (one.words for one in found)
+    assert "as logged" in better or "not known" in better
+    if given[0] is None:
+        assert "not known from this log" in better and "25,000 episodes" in sure
+
+
+def test_a_condition_of_what_is_known_is_in_the_head():
+    _, sure, _ = answers(expectations((2.0, 3.0), condition="nothing was hidden"))
+    assert sure.short == "95 %, on a condition" and "Only if nothing was hidden." in sure.words
+
+
+def test_guesses_beyond_the_figure_are_not_drawn_at_its_edge():
+    points = [
+        Point(0.1, 1.0, (0.9, 1.1), 300.0),
+        Point(0.5, 1.15, None, 9.0),
+        Point(1.0, 50.0, None, 1.0),
+    ]
+    drawing, _ = Frontier(points, 1.0).figures
+    marks = [one for one in drawing.panels[0].shapes if one.tag == "circle"]
+    assert [("hollow" in one.attributes["class"]) for one in marks] == [False, True]
+    assert all("± 0" not in one.note for one in marks)
+    assert marks[0].note == "10 %: 1, from 0.9 to 1.1"
 
 
 @pytest.mark.parametrize(
@@ -117,7 +189,7 @@ def test_what_is_not_known_has_no_interval(report):
 def test_every_kind_of_learner_can_be_reported_on(learner, spectrum, log, tmp_path):
     data = log[:400]
     path = tmp_path / "report.html"
-    found = learner.fit(data).report(data, path)
+    found = uqf.report(learner.fit(data), data, path)
     assert found.memory.spectrum_is == spectrum and bool(found.memory.spectrum) == bool(spectrum)
     assert ('id="spectrum"' in path.read_text()) == bool(spectrum)
     json.dumps(found.as_dict(), allow_nan=False)
@@ -127,14 +199,16 @@ def test_the_same_log_gives_the_same_page(study, report):
     assert Report(study).page() == report.page()
 
 
-def test_a_notebook_shows_the_essentials_and_escapes_names(learner, report):
-    text = fragment(learner)
-    assert "does what the log did" in text and "</script>" not in text and "<b>oil" not in text
-    assert learner._repr_mimebundle_()["text/html"] == text
-    assert "not fitted" in uqf.ContextQ()._repr_html_().lower() or "ContextQ" in uqf.ContextQ()._repr_html_()
+def test_a_notebook_shows_the_essentials(learner):
+    shown = learner._repr_mimebundle_()["text/html"]
+    assert shown == learner._repr_html_()
+    assert "1,200 episodes" in shown and "randomness" in shown
+    assert str(learner.diagnostics_["chosen"]["why"][:20]) in shown
+    unfitted = uqf.ContextQ()._repr_html_()
+    assert "ContextQ" in unfitted and "learned from" not in unfitted
 
 
-def test_memory_of_a_frontier_without_temperature_is_left_out(log):
+def test_a_policy_without_values_or_states_can_be_studied():
     class Uniform:
         n_actions, n_observations, temperature = 3, 3, 0.0
 
@@ -147,6 +221,7 @@ def test_memory_of_a_frontier_without_temperature_is_left_out(log):
         def action_probs(self, state):
             return np.full(3, 1 / 3)
 
-    study = Study.of(Uniform(), log[:60], discount=0.9, seed=0, progress=None)
-    assert Frontier.of(study).temperatures == []
-    assert Memory.of(study).hidden_states is None
+    study = Study.of(Uniform(), machine(60, 0), discount=0.9, seed=0, progress=None)
+    memory = Memory.of(study)
+    assert memory.hidden_states is None and memory.kind == "Uniform"
+    assert Report(study).episodes.values_are == "probabilities"

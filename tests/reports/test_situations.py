@@ -1,14 +1,11 @@
-from unittest.mock import patch
-
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
 import uqf
 from strategies import trajectories
-from uqf.reports import situations as module
-from uqf.reports.names import Names
-from uqf.reports.situations import Condition, Situation, recent, situations
+from uqf.reports.names import Names, text
+from uqf.reports.situations import Condition, Fineness, Situation, recent, situations
 
 
 def code_before(data, step, condition):
@@ -23,14 +20,13 @@ def code_before(data, step, condition):
 
 
 @given(trajectories(), st.integers(0, 2**32 - 1))
-def test_conditions_hold_for_every_step_and_no_step_is_told_twice(data, seed):
+def test_conditions_hold_for_every_step_and_no_step_has_two_situations(data, seed):
     decisions = np.random.default_rng(seed).dirichlet(np.ones(data.n_actions), data.n_steps)
-    with patch.object(module, "MIN_STEPS", 2):
-        found = situations(data, decisions)
+    found = situations(data, decisions, Fineness(min_steps=2))
     steps = np.concatenate([one.steps for one in found]) if found else np.array([], int)
     assert len(np.unique(steps)) == len(steps)
     for one in found:
-        assert 1 <= len(one.conditions) <= module.MAX_CONDITIONS and len(one.steps) >= 2
+        assert 1 <= len(one.conditions) <= Fineness().max_conditions and len(one.steps) >= 2
         for condition in one.conditions:
             assert all(code_before(data, step, condition) == condition.code for step in one.steps)
 
@@ -45,23 +41,23 @@ def test_a_situation_is_divided_by_what_decisions_depend_on():
     before = recent(data)
     wants = ((before[1, "observation"] == 1) & (before[2, "observation"] == 1)).astype(float)
     found = situations(data, np.stack([1 - wants, wants], axis=1))
-    told = [set(one.conditions) for one in found]
-    assert {Condition(1, "observation", 1), Condition(2, "observation", 1)} in told
-    assert {Condition(1, "observation", 0)} in told, "nothing depends on more there"
+    conditions = [set(one.conditions) for one in found]
+    assert {Condition(1, "observation", 1), Condition(2, "observation", 1)} in conditions
+    assert {Condition(1, "observation", 0)} in conditions, "nothing depends on more there"
 
 
 def test_situations_in_words():
     names = Names(uqf.Codebook.named(("run", "oil"), ("low", "high")), 3)
 
-    def text(*conditions):
-        return Situation(conditions, np.array([0])).text(names)
+    def words(*conditions):
+        return text(Situation(conditions, np.array([0])).phrase(names))
 
     high, low = Condition(1, "observation", 1), Condition(2, "observation", 0)
-    assert text(high) == "after “high”"
-    assert text(high, Condition(2, "observation", 1)) == "after “high” twice"
-    assert text(high, low) == "after “low”, then “high”"
-    assert text(high, Condition(1, "action", 1), low) == "after “low”, then “oil” and “high”"
-    assert text(Condition(1, "observation", -1)) == "at the start"
-    assert text(high, Condition(2, "action", -1)) == "after the first step, then “high”"
+    assert words(high) == "after “high”"
+    assert words(high, Condition(2, "observation", 1)) == "after “high” twice"
+    assert words(high, low) == "after “low”, then “high”"
+    assert words(high, Condition(1, "action", 1), low) == "after “low”, then “oil” and “high”"
+    assert words(Condition(1, "observation", -1)) == "at the start"
+    assert words(high, Condition(2, "action", -1)) == "after the first step, then “high”"
     numbers = Names(uqf.Codebook.named(), 3)
-    assert Situation((high,), np.array([0])).text(numbers) == "after “observation 1”"
+    assert text(Situation((high,), np.array([0])).phrase(numbers)) == "after “observation 1”"

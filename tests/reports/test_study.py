@@ -20,15 +20,15 @@ def test_a_learner_of_fit_is_judged_as_it_was_there(study, learner, log):
     assert np.allclose(found.totals, expected.totals)
 
 
-def test_a_learner_that_this_log_taught_is_taught_again_by_half_of_it(log):
+def test_a_learner_of_this_log_learns_again_from_half_of_it(log):
     learner = uqf.ContextQ(0.9).fit(log)
     stages = []
     study = Study.of(learner, log, discount=None, seed=0, progress=lambda stage, *_: stages.append(stage))
     assert study.policy is not learner.policy_ and study.discount == 0.9
-    assert len(study.held_out) == len(study.taught) == len(log) // 2
-    same = uqf.ContextQ(0.9).fit(study.taught).policy_
+    assert len(study.held_out) == len(study.training) == len(log) // 2
+    same = uqf.ContextQ(0.9).fit(study.training).policy_
     assert np.array_equal(study.probs, same.probs_along(study.held_out))
-    together = sorted([*study.taught.returns(), *study.held_out.returns()])
+    together = sorted([*study.training.returns(), *study.held_out.returns()])
     assert np.allclose(together, sorted(log.returns())), "every episode is on one side"
 
 
@@ -37,11 +37,11 @@ def test_on_another_log_a_learner_and_a_policy_are_judged_as_they_are(log, learn
     for judged, discount in ((learner, None), (learner.policy_, 0.95)):
         study = study_of(judged, other, discount)
         assert study.policy is learner.policy_
-        assert len(study.held_out) + len(study.taught) == 200
+        assert len(study.held_out) + len(study.training) == 200
 
 
 def test_a_policy_gains_nothing_over_itself(study):
-    found = Differences.of_policies(study, study.probs)
+    found = Differences.of(study, study.probs)
     assert found.gain == 0.0 and found.stderr == 0.0 and found.situations == []
 
 

@@ -11,6 +11,7 @@ import typer
 import uqf
 from uqf.cli import paper
 from uqf.cli.compare import compare
+from uqf.cli.convert import convert
 from uqf.cli.options import (
     DISCOUNT,
     ActionBins,
@@ -56,6 +57,7 @@ app = typer.Typer(
 app.command()(paper.demo)
 app.command()(paper.reproduce)
 app.command()(compare)
+app.command()(convert)
 
 
 def _show_version(wanted: bool) -> None:
@@ -132,6 +134,7 @@ def fit(
     if learner is not None and learner not in LEARNERS:
         raise typer.BadParameter(f"{learner!r} is not one of {', '.join(LEARNERS)}", param_hint="--learner")
     paths = check_outputs(log, out=(out, ".safetensors"), report=(report, ".html"))
+    from uqf.cli.logs import read_data
     from uqf.cli.summary import fit_report, plain_values
     from uqf.cli.tables import show
     from uqf.reports.report import Report
@@ -143,13 +146,8 @@ def fit(
         progress_line() as progress,
     ):
         progress(f"reading {log}", 0, 0)
-        named = log_columns(columns, action_bins)
         streamed = log.is_dir() or (learner is not None and log.suffix == ".parquet")
-        data = (
-            uqf.Shards(log, columns=named)
-            if streamed and not clean
-            else uqf.read_log(log, columns=named, clean=clean)
-        )
+        data = read_data(log, log_columns(columns, action_bins), clean, streamed)
         if learner is None:
             fitted = uqf.fit(data, discount=discount, holdout=holdout, seed=seed, progress=progress)
             page = Report(Study.of(fitted, data, discount=discount, seed=seed, progress=None), seed)
@@ -163,7 +161,7 @@ def fit(
             fitted = _made(learner, discount, seed).fit(data, progress=progress)
             parts, whole = {"learned": plain_values(fitted.diagnostics_)}, {}
             if report is not None:
-                fitted.report(data, report, seed=seed, progress=progress)
+                uqf.report(fitted, data, report, seed=seed, progress=progress)
         fitted.save(out)
     whole["policy"] = str(out)
     show(parts | (whole if as_json else {"written": list(map(str, paths))}), as_json)

@@ -6,11 +6,15 @@ from dataclasses import asdict
 from pathlib import Path
 
 import typer
+from rich.console import Console
 
 import uqf
 from uqf.cli.options import log_columns
 from uqf.cli.summary import data_report
 from uqf.cli.tables import show
+from uqf.cli.terminal import tell
+from uqf.logs.source import Log
+from uqf.reading.shards import Data
 from uqf.storage.policy_header import PolicyHeader
 from uqf.types import Record
 
@@ -20,24 +24,32 @@ MAX_CODES_SHOWN = 30
 
 def read_for(header: PolicyHeader, path: Path, columns: str | None, clean: bool) -> uqf.Trajectories:
     """A log in the codes of a policy."""
-    return uqf.read_log(
-        path,
-        columns=log_columns(columns),
-        clean=clean,
-        codebook=header.codebook,
-        n_actions=header.n_actions,
-        n_observations=header.n_observations,
-    )
+    given = (header.n_actions, header.n_observations, header.codebook)
+    return _read(Log(path, log_columns(columns), given), clean)
+
+
+def read_data(path: Path, columns: uqf.LogColumns, clean: bool, streamed: bool) -> Data:
+    """A log to learn from: in memory, or, with `streamed` and where it is our own Parquet, a batch at a time."""
+    log = Log(path, columns)
+    return uqf.Shards(path) if streamed and log.written is not None else _read(log, clean)
+
+
+def _read(log: Log, clean: bool) -> uqf.Trajectories:
+    data = log.read(clean=clean)
+    if log.repairs:
+        tell(Console(stderr=True), f"{log.path}: cleaned, with {'; '.join(log.repairs)}")
+    return data
 
 
 def inspect_log(path: Path, columns: uqf.LogColumns, clean: bool, discount: float, as_json: bool) -> None:
     """Shows what a log holds and all that is wrong with it; ends with code 1 if that keeps it from being read."""
-    problems = uqf.log_problems(path, columns=columns)
+    log = Log(path, columns)
+    problems = log.problems
     severe, others = [one for one in problems if one.severe], [one for one in problems if not one.severe]
     stopped = bool(severe) and not clean
     report: Record = {}
     if not stopped:
-        data = uqf.read_log(path, columns=columns, clean=clean)
+        data = log.read(clean=clean)
         report["log"] = data_report(data, discount)
         book = data.codebook
         if book is not None and book.action_bins is not None:
@@ -45,6 +57,8 @@ def inspect_log(path: Path, columns: uqf.LogColumns, clean: bool, discount: floa
         if book is not None and book.columns_ and not book.observation_names:
             shown = range(min(data.n_observations, MAX_CODES_SHOWN))
             report["codes"] = {str(code): book.describe(code) for code in shown}
+    if log.repairs:
+        report["cleaned"] = log.repairs
     if as_json:
         report["problems"] = [asdict(one) for one in problems]
     else:

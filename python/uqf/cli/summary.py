@@ -140,15 +140,15 @@ def fit_report(learner: Learner, page: reports.Report) -> Report:
 
 def _judged(candidate: Record) -> str:
     """One of the candidates in a line."""
-    if candidate.get("problem"):
-        return f"refused: {candidate['problem']}"
-    if candidate.get("models"):
-        return (
-            f"its plans earn {candidate['difference']:.4g} more an episode in models of other episodes, and win in "
-            f"{candidate['won']} of {candidate['models']}"
-        )
+    if candidate["problem"] is not None:
+        return f"not considered: {candidate['problem']}"
     gain = f"{candidate['gain']:.4g} ± {candidate['stderr']:.2g}"
-    return f"{gain} better than the log, changing one step of an episode at a time"
+    line = f"{gain} better than the log, changing one step of an episode at a time"
+    if candidate["difference"] is not None:
+        line += (
+            f"; {candidate['difference']:+.4g} an episode beside the favourite in models of other episodes"
+        )
+    return line
 
 
 def plain_values(diagnostics: Record) -> Record:
@@ -177,7 +177,7 @@ def against(differences: Differences) -> list[str]:
         f"{one.action}: {percent(one.first)} instead of {percent(one.second)}"
         for one in differences.actions[:6]
     ]
-    return lines + [one.told for one in differences.situations[:MAX_SITUATIONS]]
+    return lines + [one.text for one in differences.situations[:MAX_SITUATIONS]]
 
 
 def expected(expectations: Expectations) -> Record:

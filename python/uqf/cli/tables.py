@@ -25,6 +25,7 @@ TITLES = {
     "codes": "What the codes of observations mean",
     "stops": "What stops reading (rows count from 0, without the header)",
     "mended": "What was mended",
+    "cleaned": "What was left out, cut or merged",
     "look": "What to look at",
     "written": "What was written",
 }

@@ -55,21 +55,21 @@ class Bins:
         A number that is frequent has a cell of its own, and the others share the rest: a valve that is mostly shut
         would leave a single cell otherwise.
         """
-        found, counts = np.unique(numbers, return_counts=True)
+        distinct, counts = np.unique(numbers, return_counts=True)
         begins, left, cells, filled = [0], int(counts.sum()), count, 0
         for place, times in enumerate(counts.tolist()):
             # A cell ends where it is nearest to its share, and early enough to leave a number for each of the others.
-            full = filled + times / 2 > left / cells or len(found) - place < cells
+            full = filled + times / 2 > left / cells or len(distinct) - place < cells
             if filled and cells > 1 and full:
                 begins.append(place)
                 left, cells, filled = left - filled, cells - 1, 0
             filled += times
-        ends = [*begins[1:], len(found)]
+        ends = [*begins[1:], len(distinct)]
         values = []
         for begin, end in zip(begins, ends, strict=True):
             below = np.cumsum(counts[begin:end])
-            values.append(found[begin + int(np.searchsorted(below, below[-1] / 2))].item())
-        cuts = [_between(float(found[at - 1]), float(found[at])) for at in begins[1:]]
+            values.append(distinct[begin + int(np.searchsorted(below, below[-1] / 2))].item())
+        cuts = [_between(float(distinct[at - 1]), float(distinct[at])) for at in begins[1:]]
         return cls(column, tuple(cuts), tuple(values))
 
     @classmethod

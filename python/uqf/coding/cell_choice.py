@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uqf.coding.cell_growth import MAX_CUTS, features_of, grown, grown_tree, separated
+from uqf.coding.cell_growth import features_of, grown, grown_tree, predictions_by_size, separated
+from uqf.coding.cell_settings import SETTINGS
 from uqf.coding.cell_targets import (
     appearance,
     later_rewards_by_action,
@@ -18,35 +19,7 @@ from uqf.coding.cell_targets import (
 )
 from uqf.coding.cells import Cells
 from uqf.coding.raw_columns import Column
-from uqf.episodes.checks import FloatArray, floats, integers
-from uqf.types import AnyArray, Record
-
-#: So many occurrences of every combination of names, on average, and each gets a cell of its own.
-ENOUGH_OCCURRENCES = 20
-
-#: So few combinations get a cell each, however short the log.
-FEW = 32
-
-#: A cell for every so many steps at most.
-STEPS_PER_CELL = 200
-
-#: What telling the next observation counts, where telling returns counts 1. Returns alone leave far away from rewards
-#: nothing but one large cell: in a room with a goal in its corner 0.63 to 0.86 of the goals were reached, now all.
-OBSERVATION_WEIGHT = 0.1
-
-#: Cells are many enough if they explain this share of what any number of them explains: more cells tell a little more
-#: of the next step, but leave every learner fewer steps for each.
-GOOD_ENOUGH = 0.9
-GOOD_ENOUGH_RETURNS = 0.95
-
-#: A smaller share of the variance is taken for noise.
-NOISE = 0.01
-
-#: Fewer episodes than this are cut into so many blocks for judging.
-BLOCKS = 20
-
-#: Rows that cells are learned from; of longer logs, episodes spread over the whole.
-MAX_ROWS = 100_000
+from uqf.types import AnyArray, Floats, Record
 
 
 def chosen_cells(
@@ -58,9 +31,14 @@ def chosen_cells(
     max_codes: int,
     seed: int,
 ) -> tuple[Cells, Record]:
-    """(cells, what was found); arguments as in `Codebook.fit`."""
+    """(cells, diagnostics); arguments as in `Codebook.fit`."""
     count = len(values[0])
-    ends = integers("offsets", [0, count] if offsets is None else offsets, np.int64)
+    ends = np.asarray([0, count] if offsets is None else offsets)
+    if ends.ndim != 1 or ends.dtype.kind not in "iu":
+        raise TypeError(
+            f"offsets has shape {ends.shape} and dtype {ends.dtype}: give whole numbers, one after the other"
+        )
+    ends = ends.astype(np.int64)
     if len(ends) < 2 or ends[0] != 0 or ends[-1] != count or (np.diff(ends) < 1).any():
         raise ValueError(
             f"offsets rise from 0 to the number of rows, {count}; given {ends[:5]} … {ends[-1:]}"
@@ -75,16 +53,20 @@ def chosen_cells(
     rows, ends = _spread(ends)
     values, paid, taken = (
         [one[rows] for one in values],
-        None if rewards is None else floats("rewards", rewards)[rows],
+        None if rewards is None else np.asarray(rewards, np.float64)[rows],
         None if actions is None else np.unique(actions, return_inverse=True)[1][rows],
     )
     seen = np.stack([feature.of(values) for feature in features], axis=1)
-    if all(map(_few_values, columns, values)):
+    if all(map(_countable, columns, values)):
         distinct = np.unique(np.nan_to_num(seen, nan=-1.0), axis=0, return_index=True)[1]
-        enough = ENOUGH_OCCURRENCES if all(one.kind == "category" for one in columns) else STEPS_PER_CELL
-        if len(distinct) <= min(max_codes, max(FEW, count // enough)):
+        enough = (
+            SETTINGS.occurrences_per_name
+            if all(one.kind == "category" for one in columns)
+            else SETTINGS.steps_per_cell
+        )
+        if len(distinct) <= min(max_codes, max(SETTINGS.combinations, count // enough)):
             return separated(columns, features, seen[np.sort(distinct)], seed), {"every combination": True}
-    most = int(min(max_codes, max(2, count // STEPS_PER_CELL)))
+    most = int(min(max_codes, max(2, count // SETTINGS.steps_per_cell)))
     shown = appearance(columns, values)
     steps = with_successor(ends)
     if paid is None or len(steps) == 0:
@@ -94,34 +76,36 @@ def chosen_cells(
     later = later_rewards_by_action(paid, ends, taken)
     if not (halves > 0).any() or not (halves < 0).any():
         return grown(columns, features, seen, returns, most, seed), {}
-    few = min(most, max(2, round(count ** (1 / 3))))
+    fewer = min(most, max(2, round(count ** (1 / 3))))
     judged = [
-        (returns, _losses(seen, returns, halves, most, seed, GOOD_ENOUGH_RETURNS), 1.0),
-        (later, _losses(seen, later, halves, few, seed), 1.0),
-        (following, _losses(seen, following, halves, few, seed), OBSERVATION_WEIGHT),
+        (returns, _losses(seen, returns, halves, most, seed, SETTINGS.explained_returns), 1.0),
+        (later, _losses(seen, later, halves, fewer, seed), 1.0),
+        (following, _losses(seen, following, halves, fewer, seed), SETTINGS.observation_weight),
     ]
     size = max(losses.smallest_good_enough() for _, losses, _ in judged)
     weighted = [
-        weight * targets * np.where(losses.share > NOISE, losses.share, 0.0) ** (targets is not returns)
+        weight
+        * targets
+        * np.where(losses.share > SETTINGS.noise, losses.share, 0.0) ** (targets is not returns)
         for targets, losses, weight in judged
     ]
-    told = {"explained share of returns": float(judged[0][1].share.max())}
-    return grown(columns, features, seen, np.concatenate(weighted, axis=1), size, seed), told
+    diagnostics = {"explained share of returns": float(judged[0][1].share.max())}
+    return grown(columns, features, seen, np.concatenate(weighted, axis=1), size, seed), diagnostics
 
 
-def _few_values(column: Column, values: AnyArray) -> bool:
-    """Whether values can be told apart one by one: names, or whole numbers between which there is no cut to choose."""
+def _countable(column: Column, values: AnyArray) -> bool:
+    """Whether values can be kept apart one by one: names, or whole numbers between which there is no cut to choose."""
     if column.kind == "category":
         return True
     present = values[np.isfinite(values)]
-    return bool((present == np.floor(present)).all()) and len(np.unique(present)) <= MAX_CUTS
+    return bool((present == np.floor(present)).all()) and len(np.unique(present)) <= SETTINGS.cuts
 
 
 def _spread(offsets: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """(rows, offsets) of every n-th episode, such that about `MAX_ROWS` rows are left."""
-    every = -(-int(offsets[-1]) // MAX_ROWS)
+    """(rows, offsets) of every n-th episode, such that about `SETTINGS.rows` rows are left."""
+    every = -(-int(offsets[-1]) // SETTINGS.rows)
     starts = offsets[:-1][::every]
-    lengths = np.minimum(np.diff(offsets)[::every], MAX_ROWS)
+    lengths = np.minimum(np.diff(offsets)[::every], SETTINGS.rows)
     ends = np.concatenate([[0], np.cumsum(lengths)])
     return np.arange(ends[-1]) + np.repeat(starts - ends[:-1], lengths), ends
 
@@ -131,8 +115,8 @@ def _halves(offsets: NDArray[np.int64], steps: NDArray[np.int64], seed: int) -> 
 
     Few episodes are cut into blocks that judge one another.
     """
-    if len(offsets) <= BLOCKS:
-        offsets = np.unique(np.linspace(0, offsets[-1], BLOCKS + 1).astype(np.int64))
+    if len(offsets) <= SETTINGS.blocks:
+        offsets = np.unique(np.linspace(0, offsets[-1], SETTINGS.blocks + 1).astype(np.int64))
     episodes = np.repeat(np.arange(1, len(offsets)), np.diff(offsets))[steps]
     sign = np.where(np.random.default_rng(seed).permutation(len(offsets)) % 2, 1, -1)
     halves: NDArray[np.int64] = episodes * sign[episodes]
@@ -143,11 +127,11 @@ def _halves(offsets: NDArray[np.int64], steps: NDArray[np.int64], seed: int) -> 
 class Losses:
     """How far predictions by cells are from the targets of held-out episodes, for numbers of cells."""
 
-    by_size: dict[int, FloatArray]
+    by_size: dict[int, Floats]
     """Squared errors, one sum for each held-out episode."""
     enough: float
     """A size is good enough that explains this share of what the best one explains."""
-    explained: dict[int, FloatArray]
+    explained: dict[int, Floats]
     """Share of the variance of each target that so many cells explain; negative if they only fit noise."""
 
     def smallest_near_best(self) -> int:
@@ -161,32 +145,34 @@ class Losses:
 
     def smallest_good_enough(self) -> int:
         """The smallest size that explains nearly what the best explains, or is not certainly worse than it."""
-        shares = {size: float(np.maximum(found, NOISE).sum()) for size, found in self.explained.items()}
+        shares = {
+            size: float(np.maximum(shares, SETTINGS.noise).sum()) for size, shares in self.explained.items()
+        }
         enough = next(size for size, share in shares.items() if share >= self.enough * max(shares.values()))
         return min(enough, self.smallest_near_best())
 
     @property
-    def share(self) -> FloatArray:
+    def share(self) -> Floats:
         """Share of the variance of each target that is explained."""
         return self.explained[self.smallest_good_enough()]
 
 
 def _losses(
     seen: AnyArray,
-    targets: FloatArray,
+    targets: Floats,
     halves: NDArray[np.int64],
     most: int,
     seed: int,
-    enough: float = GOOD_ENOUGH,
+    enough: float = SETTINGS.explained,
 ) -> Losses:
     """Of growing numbers of cells up to `most`."""
-    taught, judging = halves > 0, halves < 0
+    learning, judging = halves > 0, halves < 0
     sizes = [size for exponent in range(2, 34) if (size := round(2 ** (exponent / 2))) <= most] or [most]
     wanted, (_, places) = targets[judging], np.unique(halves[judging], return_inverse=True)
     variance = np.maximum(((wanted - wanted.mean(axis=0)) ** 2).sum(axis=0), 1e-300)
-    by_size, explained = dict[int, FloatArray](), dict[int, FloatArray]()
-    for size in sizes:
-        predicted = grown_tree(seen[taught], targets[taught], size, seed).predict(seen[judging])
+    by_size, explained = dict[int, Floats](), dict[int, Floats]()
+    tree = grown_tree(seen[learning], targets[learning], sizes[-1], seed)
+    for size, predicted in zip(sizes, predictions_by_size(tree, seen[judging], sizes), strict=True):
         errors = (wanted - predicted.reshape(wanted.shape)) ** 2
         by_size[size] = np.bincount(places, errors.sum(axis=1)).astype(np.float64)
         explained[size] = np.where(

@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.tree import DecisionTreeRegressor
 
+from uqf.coding.cell_settings import SETTINGS
 from uqf.coding.cells import Cells, Question
 from uqf.coding.raw_columns import OTHER, Column
-from uqf.episodes.checks import FloatArray
-from uqf.types import AnyArray, Tree
-
-#: Cuts of a number that the tree chooses from.
-MAX_CUTS = 254
-
-#: Steps in a cell, at least.
-MIN_STEPS = 5
+from uqf.types import AnyArray, Floats, Tree
 
 
 @dataclass(frozen=True)
@@ -53,23 +47,23 @@ class Feature:
 
 def features_of(columns: Sequence[Column], values: Sequence[AnyArray]) -> list[Feature]:
     """What the tree may ask about."""
-    found = []
+    features = []
     for index, (column, given) in enumerate(zip(columns, values, strict=True)):
         if column.kind != "category":
-            found.append(Feature(index, cuts_of(given)))
+            features.append(Feature(index, cuts_of(given)))
             continue
         names = [name for name in column.names if name != OTHER]
-        asked = [*names, None] if column.has_missing else names
-        found += [Feature(index, name=name, is_name=True) for name in asked]
-    return found
+        categories = [*names, None] if column.has_missing else names
+        features += [Feature(index, name=name, is_name=True) for name in categories]
+    return features
 
 
-def cuts_of(values: FloatArray) -> tuple[float, ...]:
-    """Cuts between neighbouring values, all of them or at quantiles; short decimals where there is room."""
+def cuts_of(values: Floats) -> tuple[float, ...]:
+    """Cuts between neighbouring values, all of them or at quantiles; short decimals where they fit."""
     present = np.sort(values[np.isfinite(values)])
     distinct = np.unique(present)
-    if len(distinct) > MAX_CUTS + 1:
-        places = np.linspace(0, len(present) - 1, MAX_CUTS + 2)[1:-1].astype(np.int64)
+    if len(distinct) > SETTINGS.cuts + 1:
+        places = np.linspace(0, len(present) - 1, SETTINGS.cuts + 2)[1:-1].astype(np.int64)
         upper = np.unique(np.searchsorted(distinct, present[places]))
         upper = upper[upper > 0]
     else:
@@ -91,7 +85,7 @@ def grown(
     columns: tuple[Column, ...],
     features: Sequence[Feature],
     seen: NDArray[np.float32],
-    targets: FloatArray,
+    targets: Floats,
     size: int,
     seed: int,
 ) -> Cells:
@@ -99,10 +93,29 @@ def grown(
     return _as_cells(columns, features, grown_tree(seen, targets, size, seed).tree_)
 
 
-def grown_tree(seen: NDArray[np.float32], targets: FloatArray, size: int, seed: int) -> Tree:
+def grown_tree(seen: NDArray[np.float32], targets: Floats, size: int, seed: int) -> Tree:
     """A fitted tree of at most `size` leaves."""
-    tree = DecisionTreeRegressor(max_leaf_nodes=max(size, 2), min_samples_leaf=MIN_STEPS, random_state=seed)
+    tree = DecisionTreeRegressor(
+        max_leaf_nodes=max(size, 2), min_samples_leaf=SETTINGS.steps_in_cell, random_state=seed
+    )
     return tree.fit(seen, targets)
+
+
+def predictions_by_size(tree: Tree, seen: NDArray[np.float32], sizes: Sequence[int]) -> Iterator[Floats]:
+    """What trees of at most so many leaves predict, (rows, targets) each, given the largest of them.
+
+    scikit-learn splits the node first whose split explains most, and numbers nodes as they are made: a tree of k
+    leaves is the first 2k - 1 nodes of every larger one.
+    """
+    grown, place = tree.tree_, tree.apply(seen)
+    parent = np.zeros(grown.node_count, np.int64)
+    for children in (grown.children_left, grown.children_right):
+        parent[children[children >= 0]] = np.flatnonzero(children >= 0)
+    for size in sizes:
+        at = np.arange(grown.node_count)
+        while (beyond := at >= 2 * max(size, 2) - 1).any():
+            at = np.where(beyond, parent[at], at)
+        yield grown.value[at[place], :, 0]
 
 
 def separated(

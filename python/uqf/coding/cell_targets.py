@@ -8,27 +8,19 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from uqf import _core
+from uqf.coding.cell_settings import SETTINGS
 from uqf.coding.raw_columns import Column
-from uqf.episodes.checks import FloatArray
-from uqf.types import AnyArray
-
-#: A reward one step later counts for so much less.
-DISCOUNT = 0.95
-
-#: More actions than this are looked at together.
-MAX_ACTIONS = 16
-
-#: Names of a category that are predicted one by one.
-MAX_NAMES = 16
+from uqf.types import AnyArray, Floats
 
 
-def appearance(columns: Sequence[Column], values: Sequence[AnyArray]) -> FloatArray:
+def appearance(columns: Sequence[Column], values: Sequence[AnyArray]) -> Floats:
     """The observations themselves as standardised numbers, each column with the same weight."""
     parts = []
     for column, given in zip(columns, values, strict=True):
         if column.kind == "category":
             counts = Counter(given.tolist())
-            common = sorted(counts, key=lambda name: (-counts[name], str(name)))[:MAX_NAMES]
+            common = sorted(counts, key=lambda name: (-counts[name], str(name)))[: SETTINGS.names]
             part = np.stack([given == name for name in common], axis=1).astype(np.float64)
         else:
             present = np.isfinite(given)
@@ -40,7 +32,7 @@ def appearance(columns: Sequence[Column], values: Sequence[AnyArray]) -> FloatAr
     return np.concatenate(parts, axis=1)
 
 
-def standardised(values: FloatArray) -> FloatArray:
+def standardised(values: Floats) -> Floats:
     """Columns of mean zero and of variances that sum to one; constant ones stay zero."""
     values = values / np.maximum(
         1.0, np.abs(values).max(axis=0, initial=0.0)
@@ -48,35 +40,32 @@ def standardised(values: FloatArray) -> FloatArray:
     centred = values - values.mean(axis=0)
     deviations = centred.std(axis=0)
     kept = deviations > 1e-12
-    scaled: FloatArray = np.where(kept, centred / np.where(kept, deviations, 1.0), 0.0)
+    scaled: Floats = np.where(kept, centred / np.where(kept, deviations, 1.0), 0.0)
     scaled /= np.sqrt(max(kept.sum(), 1))
     return scaled
 
 
 def returns_by_action(
-    rewards: FloatArray, offsets: NDArray[np.int64], actions: NDArray[np.int64] | None
-) -> FloatArray:
+    rewards: Floats, offsets: NDArray[np.int64], actions: NDArray[np.int64] | None
+) -> Floats:
     """For every step but the last of an episode: the discounted rewards after it, in the column of the next action.
 
     Rows stand for the steps ``t`` with a successor, in their order; the other columns of a row are zero.
     """
-    following = np.zeros(len(rewards))
-    lengths = np.diff(offsets)
-    for back in range(1, int(lengths.max())):
-        at = (offsets[1:] - 1 - back)[lengths > back]
-        following[at] = rewards[at + 1] + DISCOUNT * following[at + 1]
+    following = rewards.astype(np.float64)
+    _core.discounted_sums(following, offsets, SETTINGS.discount)
     steps = with_successor(offsets)
-    returns = following[steps] - following[steps].mean()
+    returns = following[steps + 1] - following[steps + 1].mean()
     return standardised(returns[:, None] * _chosen(actions, len(rewards))[steps + 1])
 
 
 def later_rewards_by_action(
-    rewards: FloatArray, offsets: NDArray[np.int64], actions: NDArray[np.int64] | None
-) -> FloatArray:
+    rewards: Floats, offsets: NDArray[np.int64], actions: NDArray[np.int64] | None
+) -> Floats:
     """For the same steps: the rewards a few steps later, together with the actions that they were paid for.
 
     What was seen may decide which action is good much later, as a card does that must be remembered; the
-    mean return tells nothing of it. Rewards and actions count by how far they are from their means.
+    mean return shows nothing of it. Rewards and actions count by how far they are from their means.
     """
     chosen = _chosen(actions, len(rewards))
     paid = (rewards - rewards.mean())[:, None] * (chosen - chosen.mean(axis=0))
@@ -90,13 +79,13 @@ def later_rewards_by_action(
     return standardised(np.concatenate(parts, axis=1))
 
 
-def _chosen(actions: NDArray[np.int64] | None, count: int) -> FloatArray:
+def _chosen(actions: NDArray[np.int64] | None, count: int) -> Floats:
     """1 in the column of the action of every step; rare actions share a column."""
     if actions is None:
         return np.ones((count, 1))
     order = np.argsort(-np.bincount(actions), kind="stable")
-    group = np.minimum(np.argsort(order, kind="stable"), MAX_ACTIONS - 1)[actions]
-    chosen: FloatArray = np.eye(int(group.max()) + 1)[group]
+    group = np.minimum(np.argsort(order, kind="stable"), SETTINGS.actions - 1)[actions]
+    chosen: Floats = np.eye(int(group.max()) + 1)[group]
     return chosen
 
 

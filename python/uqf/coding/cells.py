@@ -45,8 +45,8 @@ class Question:
         missing = values == None if values.dtype == object else np.isnan(values)  # noqa: E711
         if self.cut is None:
             return np.asarray(missing, np.bool_)
-        told = values == self.cut if isinstance(self.cut, str) else values < self.cut
-        return np.where(missing, self.missing_is_yes, told).astype(np.bool_)
+        below = values == self.cut if isinstance(self.cut, str) else values < self.cut
+        return np.where(missing, self.missing_is_yes, below).astype(np.bool_)
 
 
 @dataclass(frozen=True)
@@ -108,21 +108,21 @@ class Cells:
 
     def describe(self, code: int) -> str:
         """What lies in a cell, in words."""
-        asked = [_Asked(column) for column in self.columns]
+        answers = [_Answers(column) for column in self.columns]
         place = code + len(self.questions)
         while place:
             index, question = next(
                 (i, one) for i, one in enumerate(self.questions) if place in (one.yes, one.no)
             )
-            asked[question.column].take(question, place == question.yes)
+            answers[question.column].take(question, place == question.yes)
             place = index
-        return ", ".join(text for text in map(str, asked) if text) or "anything"
+        return ", ".join(text for text in map(str, answers) if text) or "anything"
 
     @property
     def used(self) -> tuple[str, ...]:
         """Columns that some question asks about."""
-        found = {question.column for question in self.questions}
-        return tuple(column.name for index, column in enumerate(self.columns) if index in found)
+        used = {question.column for question in self.questions}
+        return tuple(column.name for index, column in enumerate(self.columns) if index in used)
 
     def to_dict(self) -> Record:
         """As JSON knows it."""
@@ -159,7 +159,7 @@ class Cells:
 
 
 @dataclass
-class _Asked:
+class _Answers:
     """What the answers on the way to a leaf say about one column."""
 
     column: Column
@@ -193,8 +193,8 @@ class _Asked:
             return f"{name} = {self.name}"
         if self.others:
             left = [one for one in self.column.names if one not in self.others]
-            few = 1 <= len(left) <= len(self.others)
-            text = f"{name} = {' or '.join(left)}" if few else f"{name} ≠ {', '.join(sorted(self.others))}"
+            short = 1 <= len(left) <= len(self.others)
+            text = f"{name} = {' or '.join(left)}" if short else f"{name} ≠ {', '.join(sorted(self.others))}"
         elif self.low > -math.inf and self.high < math.inf:
             text = f"{low} ≤ {name} < {high}"
         elif self.low > -math.inf:

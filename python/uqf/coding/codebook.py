@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from reprlib import repr as shortened
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from uqf.coding.action_bins import ActionBins
 from uqf.coding.cells import Cells
-from uqf.coding.names import Names, checked_names
+from uqf.coding.names import Names, checked_names, whole_code
 from uqf.coding.raw_columns import columns_of, kind_of, values_of_one, with_first
-from uqf.coding.transformer import Transformer
 from uqf.types import Raw, Record, TableLike
+
+if TYPE_CHECKING:
+    import sklearn.utils
 
 #: Codes of a codebook, whoever asks for more.
 MAX_CODES = 100_000
 
 
-class Codebook(Transformer):
+class Codebook:
     """Observations of several columns, each a category, a number or missing, as codes 0, 1, 2, …
 
     One column of names keeps them all: code i is the i-th in alphabetical order, and one code more, the last, stands
@@ -28,7 +29,7 @@ class Codebook(Transformer):
     An unseen number lies in the nearest cell, an unseen name in the cell of what is none of the known ones, and a
     missing value is a value of its own. Nothing that is observed later is an error.
 
-    It is a scikit-learn transformer (`fit`, `transform`, `get_params`, `clone`).
+    It is a scikit-learn transformer (`fit`, `transform`, `clone`).
 
     Parameters
     ----------
@@ -48,8 +49,6 @@ class Codebook(Transformer):
     True
     """
 
-    _PARAMETERS = ("max_codes", "seed")
-
     def __init__(self, *, max_codes: int = 1024, seed: int = 0) -> None:
         self.max_codes = max_codes
         self.seed = seed
@@ -59,7 +58,7 @@ class Codebook(Transformer):
     actions_: tuple[str, ...] | ActionBins | None = None
     """Names of the actions in the order of their codes, or cells of numbers; None if they are codes already."""
     diagnostics_: Record
-    """What `fit` found: the number of cells, the columns that are asked about and those that do not matter."""
+    """Of `fit`: the number of cells, the columns that are asked about and those that do not matter."""
 
     def fit(
         self,
@@ -80,29 +79,27 @@ class Codebook(Transformer):
         offsets : integers, shape (n_episodes + 1,), optional
             Episode i is rows ``offsets[i]:offsets[i + 1]``; by default all rows are one episode.
         actions : codes or names, shape (n_steps,), optional
-            The action of each step. Give them: a column may tell which action is good and nothing else.
+            The action of each step. Give them: a column may show which action is good and nothing else.
         first : columns with a row per episode, optional
             What every episode showed before its first action.
 
         With rewards, cells are chosen by how well they predict the rewards and observations that follow, and their
-        number by episodes that were held out. Without, cells are chosen to tell the rows apart.
+        number by episodes that were held out. Without, cells are chosen to separate the rows.
         """
         if not 2 <= self.max_codes <= MAX_CODES:
             raise ValueError(f"max_codes = {self.max_codes}: give a number from 2 to {MAX_CODES}")
-        found = columns_of(columns)
+        named = columns_of(columns)
         if first is not None:
-            found, rewards, offsets, actions = with_first(found, columns_of(first), rewards, offsets, actions)
-        kinds = tuple(kind_of(name, values) for name, values in found.items())
-        if len(found[kinds[0].name]) == 0:
+            named, rewards, offsets, actions = with_first(named, columns_of(first), rewards, offsets, actions)
+        kinds = tuple(kind_of(name, values) for name, values in named.items())
+        if len(named[kinds[0].name]) == 0:
             raise ValueError("columns hold no row: give at least one")
-        taken = None if actions is None else np.asarray(actions)
+        taken, self.actions_ = None if actions is None else np.asarray(actions), None
+        if taken is not None and taken.dtype.kind == "f":
+            raise ValueError(f"actions hold {taken.dtype}: give codes or names, such as those of their cells")
         if taken is not None and taken.dtype.kind in "OUS":
             self.actions_ = tuple(sorted({str(one) for one in taken.tolist()}))
-        elif taken is not None and taken.dtype.kind == "f":
-            raise ValueError(
-                f"actions hold {taken.dtype}: give codes or names, such as those of the cells they lie in"
-            )
-        values = [column.values(found[column.name]) for column in kinds]
+        values = [column.values(named[column.name]) for column in kinds]
         if len(kinds) == 1 and kinds[0].kind == "category":
             self.coding_ = Names.of(kinds[0].name, values[0])
             self.diagnostics_ = {"codes": self.coding_.n_codes, "ignored columns": []}
@@ -111,9 +108,13 @@ class Codebook(Transformer):
         from uqf.coding.cell_choice import chosen_cells
 
         kinds = tuple(column.with_names(one) for column, one in zip(kinds, values, strict=True))
-        cells, told = chosen_cells(kinds, values, rewards, offsets, taken, self.max_codes, self.seed)
+        cells, explained = chosen_cells(kinds, values, rewards, offsets, taken, self.max_codes, self.seed)
         self.coding_ = cells
-        self.diagnostics_ = {"codes": cells.n_codes, "ignored columns": list(self.ignored_columns), **told}
+        self.diagnostics_ = {
+            "codes": cells.n_codes,
+            "ignored columns": list(self.ignored_columns),
+            **explained,
+        }
         return self
 
     @classmethod
@@ -143,9 +144,8 @@ class Codebook(Transformer):
     @property
     def n_actions(self) -> int | None:
         """Number of actions, if they have names or are cells of numbers."""
-        if isinstance(self.actions_, ActionBins):
-            return self.actions_.n
-        return None if self.actions_ is None else len(self.actions_)
+        known = self.actions_
+        return None if known is None else known.n if isinstance(known, ActionBins) else len(known)
 
     @property
     def action_names(self) -> tuple[str, ...] | None:
@@ -178,7 +178,7 @@ class Codebook(Transformer):
 
     @property
     def ignored_columns(self) -> tuple[str, ...]:
-        """Columns that no code depends on, since they did not help to tell what follows."""
+        """Columns that no code depends on, since they did not help to predict what follows."""
         used = self.coding_.used if isinstance(self.coding_, Cells) else self.columns_
         return tuple(name for name in self.columns_ if name not in used)
 
@@ -186,21 +186,21 @@ class Codebook(Transformer):
         """Codes of many observations, shape (n,); columns as in `fit`, in any order if they have names."""
         if self.coding_ is None:
             return np.asarray(columns, np.int64)
-        found = columns_of(columns)
+        named = columns_of(columns)
         names = self.columns_
-        if len(found) == len(names) and not set(names) <= found.keys():
-            found = dict(zip(names, found.values(), strict=True))  # an array, whose columns have no names
-        absent = [name for name in names if name not in found]
-        if absent:
-            raise ValueError(
-                f"no column {absent[0]!r} among {list(found)[:20]}; the codebook has {names[:20]}"
-            )
-        return self.coding_.encode([found[name] for name in names])
+        if len(named) == len(names) and not set(names) <= named.keys():
+            named = dict(zip(names, named.values(), strict=True))  # an array, whose columns have no names
+        for name in names:
+            if name not in named:
+                raise ValueError(
+                    f"no column {name!r} among {list(named)[:20]}; the codebook has {names[:20]}"
+                )
+        return self.coding_.encode([named[name] for name in names])
 
     def encode_one(self, raw: Raw) -> int:
         """Code of one observation: a scalar, a name, a mapping, a tuple or an array."""
         if self.coding_ is None:
-            return _whole(raw, "observation")
+            return whole_code(raw, "observation")
         return self.coding_.encode_one(values_of_one(raw, self.columns_))
 
     def describe(self, code: int) -> str:
@@ -216,7 +216,7 @@ class Codebook(Transformer):
         if isinstance(self.actions_, ActionBins):
             return int(self.actions_.encode([action])[0])
         if not isinstance(action, str):
-            return _whole(action, "action")
+            return whole_code(action, "action")
         if self.actions_ is None or action not in self.actions_:
             known = "only numbers" if self.actions_ is None else ", ".join(self.actions_[:20])
             raise ValueError(f"action {action!r} does not occur in the logs, which know {known}")
@@ -240,10 +240,8 @@ class Codebook(Transformer):
         """Whether both give the same codes; how they were learned does not matter."""
         if not isinstance(other, Codebook):
             return NotImplemented
-        return (getattr(self, "coding_", None), self.actions_) == (
-            getattr(other, "coding_", None),
-            other.actions_,
-        )
+        one, two = (getattr(book, "coding_", None) for book in (self, other))
+        return one == two and self.actions_ == other.actions_
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -251,8 +249,6 @@ class Codebook(Transformer):
         if not hasattr(self, "coding_"):
             return f"Codebook(max_codes={self.max_codes}, seed={self.seed})"
         return f"<Codebook of {', '.join(self.columns_[:5]) or 'codes'}: {self.n_codes} codes>"
-
-    # --- what files hold ---
 
     def to_dict(self) -> Record:
         """As JSON knows it."""
@@ -276,24 +272,28 @@ class Codebook(Transformer):
             raise ValueError(f"no codebook: {type(error).__name__}: {error}") from None
         return made
 
+    # --- what scikit-learn asks of a transformer; its base classes take seconds to load ---
+
+    def get_params(self, deep: bool = True) -> Record:
+        """Parameters of `__init__`."""
+        return {"max_codes": self.max_codes, "seed": self.seed}
+
+    def set_params(self, **given: int) -> Self:
+        """Sets parameters of `__init__`."""
+        if unknown := given.keys() - self.get_params().keys():
+            raise ValueError(f"{sorted(unknown)}: the parameters are {', '.join(self.get_params())}")
+        self.__dict__.update(given)
+        return self
+
+    def __sklearn_tags__(self) -> sklearn.utils.Tags:
+        from sklearn.base import BaseEstimator
+
+        return BaseEstimator.__sklearn_tags__(self)
+
     def transform(self, columns: TableLike) -> NDArray[np.int64]:
         """Codes of many observations, shape (n, 1)."""
         return self.encode(columns)[:, None]
 
-    def fit_transform(
-        self, columns: TableLike, rewards: ArrayLike | None = None, **given: ArrayLike | None
-    ) -> NDArray[np.int64]:
+    def fit_transform(self, columns: TableLike, *given: Raw, **named: Raw) -> NDArray[np.int64]:
         """`fit` and `transform` in one."""
-        return self.fit(columns, rewards, **given).transform(columns)
-
-
-def _whole(raw: Raw, what: str) -> int:
-    """A code as it is; 1.5 is none."""
-    try:
-        code = int(raw)
-        whole = isinstance(raw, str) or code == raw
-    except (TypeError, ValueError, OverflowError):
-        whole = False
-    if not whole:
-        raise ValueError(f"{what} {shortened(raw)}: without a codebook codes are whole numbers")
-    return code
+        return self.fit(columns, *given, **named).transform(columns)

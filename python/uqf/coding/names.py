@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from reprlib import repr as shortened
 
 import numpy as np
 from numpy.typing import NDArray
@@ -93,7 +94,7 @@ def _name(value: str | None) -> str:
 
 
 def checked_names(role: str, names: Sequence[str]) -> tuple[str, ...]:
-    """The names, if they can be told apart and are no more and no longer than sensible."""
+    """The names, if all differ and they are no more and no longer than sensible."""
     if isinstance(names, str) or len(names) == 0 or not all(isinstance(name, str) for name in names):
         raise ValueError(f"{role}: give at least one name, all of them strings")
     if len(names) > MAX_NAMES:
@@ -104,3 +105,15 @@ def checked_names(role: str, names: Sequence[str]) -> tuple[str, ...]:
         twice = Counter(names).most_common(1)[0][0]
         raise ValueError(f"{role}: {twice!r} is listed twice")
     return tuple(names)
+
+
+def whole_code(raw: Raw, what: str) -> int:
+    """A code as it is; 1.5 is none."""
+    try:
+        code = int(raw)
+        whole = isinstance(raw, str) or code == raw
+    except (TypeError, ValueError, OverflowError):
+        whole = False
+    if not whole:
+        raise ValueError(f"{what} {shortened(raw)}: without a codebook codes are whole numbers")
+    return code

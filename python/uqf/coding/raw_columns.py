@@ -18,7 +18,7 @@ Kind = Literal["number", "category", "date"]
 #: What rare names of a category are called together.
 OTHER = "(other)"
 
-#: Names of a category that are told apart, if they occur often enough.
+#: Names of a category that are kept apart, if they occur often enough.
 MAX_NAMES = 64
 MIN_OCCURRENCES = 5
 
@@ -58,6 +58,8 @@ class Column:
             return raw.astype(np.float64)
         if self.kind == "date" and raw.dtype.kind == "M":
             return _seconds_of(raw)
+        if self.kind == "category" and only_names(raw):
+            return raw
         listed = [self.value(one) for one in raw.tolist()]
         if self.kind == "category":
             names = np.empty(len(listed), object)
@@ -73,6 +75,11 @@ class Column:
         order = sorted(counts, key=lambda name: (-counts[name], name))[:MAX_NAMES]
         common = sorted(name for name in order if counts[name] >= MIN_OCCURRENCES)
         return replace(self, names=(*common, OTHER) if len(common) < len(counts) else tuple(common))
+
+
+def only_names(raw: AnyArray) -> bool:
+    """Whether an array holds names and missing ones (None) only, as columns of a log do; they are left as they are."""
+    return raw.dtype.kind == "O" and set(map(type, raw.tolist())) <= {str, type(None)}
 
 
 def name_of(raw: Raw) -> str:
@@ -104,6 +111,8 @@ def kind_of(name: str, raw: AnyArray) -> Column:
         return Column(name, "category")
     if raw.dtype.kind != "O":
         raise TypeError(f"column {name!r} has dtype {raw.dtype}: give numbers, names or dates")
+    if only_names(raw):
+        return Column(name, "category", None in raw.tolist())
     missing = [is_missing(one) for one in raw]
     present = [one for one, gone in zip(raw, missing, strict=True) if not gone]
     for one in present:
@@ -121,13 +130,13 @@ def kind_of(name: str, raw: AnyArray) -> Column:
 
 def columns_of(table: TableLike) -> dict[str, AnyArray]:
     """The columns of a mapping, a pandas, polars or Arrow table, a 2-D array, or a 1-D array (one column)."""
-    found = dict(_named(table))
-    if not found:
+    named = dict(_named(table))
+    if not named:
         raise ValueError("columns is empty: give at least one column")
-    lengths = {name: len(values) for name, values in found.items()}
+    lengths = {name: len(values) for name, values in named.items()}
     if len(set(lengths.values())) != 1:
         raise ValueError(f"columns of different lengths: {lengths}")
-    return found
+    return named
 
 
 def _named(table: TableLike) -> Iterator[tuple[str, AnyArray]]:
@@ -188,7 +197,7 @@ def _array(name: str, values: TableLike) -> AnyArray:
 
 
 def with_first(
-    found: Mapping[str, AnyArray],
+    named: Mapping[str, AnyArray],
     first: Mapping[str, AnyArray],
     rewards: ArrayLike | None,
     offsets: ArrayLike | None,
@@ -198,14 +207,14 @@ def with_first(
 
     It has no reward, and its action is that of the next step, which nobody looks at.
     """
-    count = len(next(iter(found.values())))
+    count = len(next(iter(named.values())))
     ends = np.asarray([0, count] if offsets is None else offsets)
-    shown = dict(zip(found, first.values(), strict=True)) if found.keys() != first.keys() else first
+    shown = dict(zip(named, first.values(), strict=True)) if named.keys() != first.keys() else first
     if any(len(one) != len(ends) - 1 for one in shown.values()):
         raise ValueError(f"first holds other than one row for each of {len(ends) - 1} episodes")
     rows = {
         name: np.insert(_widened(column, shown[name]), ends[:-1], shown[name])
-        for name, column in found.items()
+        for name, column in named.items()
     }
     paid = None if rewards is None else np.insert(np.asarray(rewards, np.float64), ends[:-1], 0.0)
     taken = (
@@ -222,8 +231,8 @@ def _widened(column: AnyArray, other: AnyArray) -> AnyArray:
 def values_of_one(raw: Raw, names: Sequence[str]) -> list[Raw]:
     """The values of one observation in the order of its columns; what a mapping lacks is missing."""
     if isinstance(raw, Mapping):
-        found: Mapping[str, Raw] = raw if all(name in raw for name in names) else dict(_items(raw, ""))
-        return [found.get(name) for name in names]
+        named: Mapping[str, Raw] = raw if all(name in raw for name in names) else dict(_items(raw, ""))
+        return [named.get(name) for name in names]
     flat = isinstance(raw, np.ndarray)
     values = raw.ravel().tolist() if flat else [value for _, value in _items(raw, "")]
     if len(values) != len(names):

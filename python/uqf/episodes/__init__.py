@@ -1,1 +1,1 @@
-"""Episodes as flat arrays, and what is computed along them."""
+"""Episodes as flat arrays, and what is computed of their steps."""

@@ -22,7 +22,7 @@ def concatenate(parts: Sequence[Trajectories]) -> Trajectories:
     Returns
     -------
     Trajectories
-        A copy of all episodes.
+        A copy of all episodes, or the only part.
 
     Raises
     ------
@@ -48,6 +48,8 @@ def concatenate(parts: Sequence[Trajectories]) -> Trajectories:
             )
         if part.codebook != parts[0].codebook:
             raise ValueError(f"parts[{index}] has other names than parts[0]: give `codebook` when reading")
+    if len(parts) == 1:
+        return parts[0]
     bases = np.cumsum([0] + [part.n_steps for part in parts])
     offsets = [np.zeros(1, np.int64)] + [
         part.offsets[1:] + base for part, base in zip(parts, bases, strict=False)

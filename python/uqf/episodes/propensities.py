@@ -54,7 +54,7 @@ def shrunk_frequencies(counts: FloatArray, overall: FloatArray) -> FloatArray:
 
 def propensities(data: Trajectories) -> FloatArray:
     """Probability of every logged action, (n_steps,): as logged, or else estimated from the last symbol."""
-    return ActionShares.of(data).along(data) if data.behavior_probs is None else data.behavior_probs
+    return ActionShares.of(data).probabilities(data) if data.behavior_probs is None else data.behavior_probs
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ class ActionShares:
         np.add.at(counts, place, np.concatenate([self.counts, other.counts]))
         return ActionShares(self.n_actions, choices, counts)
 
-    def along(self, data: Trajectories) -> FloatArray:
+    def probabilities(self, data: Trajectories) -> FloatArray:
         """Probability of every logged action, (n_steps,), as if the behaviour had looked at the last symbol only.
 
         The episodes must be among those that were counted.

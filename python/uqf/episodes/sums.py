@@ -1,4 +1,4 @@
-"""Sums along episodes: returns, residuals and their generalisations, for all episodes at once."""
+"""Sums over the steps of episodes: returns, residuals and their generalisations, for all episodes at once."""
 
 from __future__ import annotations
 
@@ -11,9 +11,6 @@ from numpy.typing import NDArray
 from uqf import _core
 from uqf.episodes.checks import FloatArray
 from uqf.episodes.trajectories import Trajectories
-
-#: Classes that rewards are put into.
-MAX_CLASSES = 16
 
 
 def discounted_backward(
@@ -76,12 +73,17 @@ def goes_on(data: Trajectories, *, truncated: bool = True) -> NDArray[np.bool_]:
     return on
 
 
-def reward_classes(data: Trajectories) -> NDArray[np.int64]:
-    """Every reward as one of `MAX_CLASSES`, (n_steps,): its value if there are no more, else its quantile."""
-    values, classes = np.unique(data.rewards, return_inverse=True)
-    if len(values) > MAX_CLASSES:
-        borders = np.quantile(data.rewards, np.linspace(0.0, 1.0, MAX_CLASSES + 1)[1:-1])
-        classes = np.searchsorted(np.unique(borders), data.rewards, side="right")
+def reward_classes(data: Trajectories, values: int = 16, quantiles: int = 16) -> NDArray[np.int64]:
+    """The class of every reward, (n_steps,): its value if there are up to `values` of them, else its quantile.
+
+    Rewards that differ by less than 1e-9 of the largest are the same value. Classes ascend with the rewards.
+    """
+    scale = float(np.abs(data.rewards).max()) or 1.0
+    rewards = np.round(data.rewards / scale, 9)
+    distinct, classes = np.unique(rewards, return_inverse=True)
+    if len(distinct) > values:
+        borders = np.quantile(rewards, np.linspace(0.0, 1.0, quantiles + 1)[1:-1])
+        classes = np.searchsorted(np.unique(borders), rewards, side="right")
     return classes.astype(np.int64)
 
 

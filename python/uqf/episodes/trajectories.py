@@ -286,7 +286,7 @@ class Trajectories:
 
     def to_parquet(self, path: str | os.PathLike[str]) -> None:
         """Writes a Parquet file, one row per episode, that `uqf.read_parquet` reads back bit for bit."""
-        from uqf.logs.parquet import write_parquet  # pyarrow takes long to load
+        from uqf.episodes.parquet_file import write_parquet  # pyarrow takes long to load
 
         write_parquet(self, path)
 

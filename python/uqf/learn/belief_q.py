@@ -41,6 +41,8 @@ class Begun:
 
     models: Models
     discount: LearningDiscount
+    finished: bool = False
+    """Whether the models are taken as they are, and only the policy is learned from the episodes."""
 
 
 @dataclass(eq=False, repr=False)
@@ -155,12 +157,13 @@ class BeliefQ(Learner):
             train, test = (half.first(training.compared_steps) for half in sample.halves)
             models = trainer.compared(train, test)
             discounts = chosen_discounts(models, train, test, self._discounts(), settings, self.threads)
-        models = trainer.finished(models)
+        if kept is None or not kept.finished:
+            models = trainer.finished(models)
         observations, actions = trainer.layouts[-1].shared
         for task, (learner, reader, overview) in enumerate(zip(learners, readers, overviews, strict=True)):
             memory = models.memory(reader.source.n_actions, task)
-            few = sample.first(settings.value_steps).of_task(task)
-            learner.policy_ = learner._policy(memory, few, overview, reader, discounts[task].value)
+            first = sample.first(settings.value_steps).of_task(task)
+            learner.policy_ = learner._policy(memory, first, overview, reader, discounts[task].value)
             learner._kept = Begun(models, discounts[task])
             learner.diagnostics_ = learner._diagnostics(overview) | {
                 "steps_for_models": sample.data.n_steps,
@@ -246,8 +249,8 @@ def chosen_discounts(
     halves = [half.first(cells // max(width, n_actions)) for half in (train, test)]
     chosen = []
     for task in tasks:
-        episodes = (half.of_task(task) for half in halves)
-        gains = Halves(models.memory(n_actions, task), *episodes, settings, threads).gains(discounts)
+        one, other = (half.of_task(task) for half in halves)
+        gains = Halves(models.memory(n_actions, task), one, other, settings, threads).gains(discounts)
         best = longest_as_good(gains) if models.noisy else max(gains, key=gains.__getitem__)
         chosen.append(LearningDiscount(best, gains))
     return chosen

@@ -8,7 +8,7 @@ import numpy as np
 
 from uqf.episodes.checks import FloatArray, positive
 from uqf.episodes.propensities import propensities
-from uqf.episodes.sums import cut_before, returns_to_go
+from uqf.episodes.sums import cut_before, discounted_backward, returns_to_go
 from uqf.episodes.trajectories import Trajectories
 from uqf.learn.improve.discounts import MIN_EPISODES, learning_discounts
 from uqf.learn.improve.gain import Baseline, policy_gain
@@ -17,16 +17,19 @@ from uqf.learn.memory.contexts import ContextTree
 from uqf.policies.policy import ContextPolicy, softmax
 from uqf.reading.progress import Callback
 
-#: A context of two symbols and more is kept when it was seen this often.
-MIN_COUNT = 2
 
-#: Pseudo-counts of the empty context for the last symbol, and of each shorter context for a longer one: learning from
-#: one fixed log, and as one step of policy iteration from the policy's own episodes.
-SHRINKAGE = (5.0, 300.0)
-STEP_SHRINKAGE = (5.0, 5.0)
+@dataclass(frozen=True)
+class Tables:
+    """Settings of the tables.
 
-#: Temperature in units of the spread of returns.
-TEMPERATURE = 0.06
+    min_count : a context of two symbols and more is kept if it occurred so often
+    shrinkage : pseudo-counts of the empty context for the last symbol, and of each shorter context for a longer one
+    temperature : in units of the spread of the returns
+    """
+
+    min_count: int = 2
+    shrinkage: tuple[float, float] = (5.0, 300.0)
+    temperature: float = 0.06
 
 
 @dataclass(eq=False, repr=False)
@@ -44,7 +47,7 @@ class ContextQ(Learner):
         Longest context, in symbols.
     learning_discount : float, optional
         Discount of the returns that are averaged, at most `discount`. By default the one whose policy gains most on
-        held-out episodes: short horizons have less noise, long ones less bias.
+        held-out episodes, in `improve` too: short horizons have less noise, long ones less bias.
     temperature : float, optional
         0 acts greedily, more draws actions from softmax(q_values / temperature). By default in proportion to the
         spread of the returns.
@@ -67,9 +70,7 @@ class ContextQ(Learner):
     def _learn(self, data: Trajectories, progress: Callback | None) -> None:
         positive("depth", self.depth)
         checked_temperature(self.temperature)
-        discounts = learning_discounts(self.discount, self.learning_discount)
-        gains = self._gains(data, discounts)
-        chosen = max(gains, key=gains.__getitem__) if gains else discounts[-1]
+        chosen, gains = self._chosen_discount(data)
         policy = fixed_log_policy(data, self.depth, chosen)
         self.policy_ = policy if self.temperature is None else policy.with_temperature(self.temperature)
         self.diagnostics_ = {
@@ -84,17 +85,18 @@ class ContextQ(Learner):
             "notes": [],
         }
 
-    def _gains(self, data: Trajectories, discounts: list[float]) -> dict[float, float]:
-        """By learning discount: what is gained on the second half of the episodes, a standard error taken off."""
+    def _chosen_discount(self, data: Trajectories) -> tuple[float, dict[float, float]]:
+        """(learning discount, by candidate: the gain on the second half of the episodes minus its standard error)."""
+        discounts = learning_discounts(self.discount, self.learning_discount)
         half = len(data) // 2
         if len(discounts) == 1 or half < MIN_EPISODES:
-            return {}
+            return discounts[-1], {}
         train, test = data[:half], data[half:]
         baseline, gains = Baseline.of(train, self.discount), {}
         for discount in discounts:
-            found = policy_gain(fixed_log_policy(train, self.depth, discount), baseline, test)
-            gains[discount] = found.mean - found.stderr
-        return gains
+            gain = policy_gain(fixed_log_policy(train, self.depth, discount), baseline, test)
+            gains[discount] = gain.mean - gain.stderr
+        return max(gains, key=gains.__getitem__), gains
 
     def improve(self, data: Trajectories, base: ContextPolicy | None, temperature: float) -> ContextPolicy:
         """One step of policy iteration: the policy `base` (None: uniform) that collected `data`, improved.
@@ -103,30 +105,36 @@ class ContextQ(Learner):
         `temperature` times the spread of the returns. The learner itself is not changed.
         """
         checked_data(data)
-        discount = learning_discounts(self.discount, self.learning_discount)[0]
-        tree = ContextTree.of(data, positive("depth", self.depth), min_count=MIN_COUNT)
-        targets = returns_to_go(data, discount)
-        advantage, _ = advantages(tree, data, targets, STEP_SHRINKAGE)
+        # The policy's own episodes need less shrinkage than a fixed log.
+        settings = Tables(shrinkage=(5.0, 5.0))
+        tree = ContextTree.of(data, positive("depth", self.depth), min_count=settings.min_count)
+        targets = returns_to_go(data, self._chosen_discount(data)[0])
+        advantage, _ = advantages(tree, data, targets, settings.shrinkage)
         step = tree.policy(advantage, data, temperature * spread(targets))
         return step if base is None else base.plus(step)
 
 
 def spread(targets: FloatArray) -> float:
-    """Standard deviation, never zero."""
-    return max(float(targets.std()), np.finfo(float).tiny)
+    """Standard deviation of the targets; where all are equal up to rounding, their size (1 if they are 0).
+
+    Advantages are then rounding as well, and nothing in units of their size.
+    """
+    size, deviation = float(np.abs(targets).max()), float(targets.std())
+    return deviation if deviation > 1e-12 * size else size or 1.0
 
 
 def fixed_log_policy(data: Trajectories, depth: int, discount: float) -> ContextPolicy:
     """The softmax policy of Monte-Carlo advantages, after one Retrace sweep towards itself."""
-    tree = ContextTree.of(data, depth, min_count=MIN_COUNT)
+    settings = Tables()
+    tree = ContextTree.of(data, depth, min_count=settings.min_count)
     targets = returns_to_go(data, discount)
-    temperature = TEMPERATURE * spread(targets)
-    advantage, value = advantages(tree, data, targets, SHRINKAGE)
+    temperature = settings.temperature * spread(targets)
+    advantage, value = advantages(tree, data, targets, settings.shrinkage)
     probs, q = softmax(advantage, temperature), value[:, np.newaxis] + advantage
     here = tree.at_cuts[cut_before(data)]
     logged = (here, data.actions)
     targets = retrace(data, discount, (probs * q).sum(axis=1)[here], q[logged], probs[logged])
-    advantage, _ = advantages(tree, data, targets, SHRINKAGE)
+    advantage, _ = advantages(tree, data, targets, settings.shrinkage)
     return tree.policy(advantage, data, temperature)
 
 
@@ -163,11 +171,10 @@ def retrace(
     v, q, probs : value of the state, of the logged action, and the new policy's probability of it, at every step
     """
     traces = np.minimum(1.0, probs / propensities(data))
-    targets = data.rewards.copy()
-    first, last = data.offsets[:-1], data.offsets[1:]
-    for back in range(2, int((last - first).max()) + 1):
-        step = last - back
-        step = step[step >= first]
-        after = step + 1
-        targets[step] += discount * (v[after] + traces[after] * (targets[after] - q[after]))
+    # y_t = r_t + γ (v_{t+1} − c_{t+1} q_{t+1}) + γ c_{t+1} y_{t+1}, and r_t at the last step.
+    last = data.offsets[1:] - 1
+    ahead, factors = (np.append(array[1:], 0.0) for array in (v - traces * q, traces))
+    ahead[last] = 0.0
+    targets = data.rewards + discount * ahead
+    discounted_backward(targets, data.offsets, discount * factors)
     return targets

@@ -17,11 +17,11 @@ MAX_RANK = 64
 
 
 class LagQ(SpectralQ):
-    """Values actions by a sum over the last observations, each by itself: what people do who stack frames.
+    """Values actions by a sum over the last observations, each by itself: a linear model on stacked frames.
 
     For tasks that ask for what was seen some steps ago, such as the card before the last three. The number of things to
     learn grows with the number of steps that are remembered, not with its power as in `ContextQ`; what only a
-    combination of observations tells is not seen. The memory is a shift register, which is a filter, so that everything
+    combination of observations shows is missed. The memory is a shift register, which is a filter, so that everything
     else is that of `SpectralQ`.
 
     Parameters

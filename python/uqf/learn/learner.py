@@ -1,10 +1,10 @@
-"""What all learners share: `fit`, and what can be asked of a fitted one."""
+"""What all learners share: `fit`, `refit`, and the methods of a fitted one."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Self
+from collections.abc import Sequence
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,16 +24,10 @@ from uqf.storage.policies import save
 from uqf.storage.policy_header import Origin
 from uqf.types import Record
 
-if TYPE_CHECKING:
-    from uqf.reports.report import Report
-
 #: Of shards so many steps are learned from, by learners that need all their data at once.
 MAX_STEPS = 2_000_000
 
 History = Sequence[tuple[int, int]]
-
-#: The learner of either half of some episodes, 0 or 1, taught when it is first asked for.
-Taught = Callable[[int], "Learner"]
 
 
 class Learner(BaseEstimator):  # type: ignore[misc]
@@ -69,7 +63,7 @@ class Learner(BaseEstimator):  # type: ignore[misc]
         return self._fit(data, None, executor, progress)
 
     def refit(self, data: Data, *, executor: Workers = None, progress: Callback | None = None) -> Self:
-        """A new learner like this one, taught by other episodes; what this one chose, if anything, is not chosen anew.
+        """A new learner like this one, fitted to other episodes; what this one chose, if anything, is not chosen anew.
 
         The models of `BeliefQ` go on with their training.
         """
@@ -108,11 +102,11 @@ class Learner(BaseEstimator):  # type: ignore[misc]
         """Sets `policy_` and `diagnostics_`."""
         raise TypeError(f"{type(self).__name__} does not learn: use one of the learners of uqf")
 
-    def _keep_origin(self, found: str, sample: Trajectories) -> Self:
-        """What scoring and saving need to know of the data: their fingerprint, and a sample that is in memory."""
+    def _keep_origin(self, digest: str, sample: Trajectories) -> Self:
+        """Keeps for scoring and saving the fingerprint of the data and a baseline of a sample that is in memory."""
         self.baseline_ = Baseline.of(sample, self.discount)
         self.n_features_in_ = sample.n_symbols
-        self.origin_ = Origin(found, sample.codebook)
+        self.origin_ = Origin(digest, sample.codebook)
         return self
 
     def decision_function(self, histories: Trajectories | Sequence[History]) -> FloatArray:
@@ -149,25 +143,18 @@ class Learner(BaseEstimator):  # type: ignore[misc]
         }
         save(policy, path, settings=plain, data=self.origin_)
 
-    def report(
-        self,
-        data: Data,
-        path: str | os.PathLike[str],
-        *,
-        seed: int = 0,
-        progress: Callback | None = None,
-    ) -> Report:
-        """Writes a page about this log and the policy, and returns what it shows; see `uqf.report`."""
-        from uqf.reports.report import report
-
-        return report(self, data, path, seed=seed, progress=progress)
-
     def _repr_html_(self) -> str:
         """A fitted learner in a notebook: the essentials; before, as scikit-learn shows it."""
-        from uqf.reports.notebook import fragment
+        if not hasattr(self, "policy_"):
+            return str(super()._repr_html_())
+        from uqf.page.render import render
 
-        shown: str = fragment(self) if hasattr(self, "policy_") else super()._repr_html_()
-        return shown
+        episodes = self.diagnostics_.get("episodes")
+        rows = [("learned from", f"{episodes:,} episodes")] if episodes else []
+        rows += [("discount", f"{self.discount:g}")]
+        rows += [("randomness", f"{getattr(self.policy_, 'temperature', 0.0):.3g}")]
+        why = self.diagnostics_.get("chosen", {}).get("why")
+        return render("notebook.html", name=type(self).__name__, why=why, rows=rows)
 
     def _repr_mimebundle_(self, **_: object) -> dict[str, str]:
         """What notebooks ask first."""

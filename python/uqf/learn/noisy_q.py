@@ -9,14 +9,13 @@ from numpy.typing import NDArray
 
 from uqf import _core
 from uqf.episodes.checks import FloatArray, probability
-from uqf.episodes.sums import cut_before, goes_on, reward_classes
+from uqf.episodes.sums import goes_on, reward_classes
 from uqf.episodes.trajectories import Trajectories
 from uqf.errors import UQFError
 from uqf.learn.learner import Learner, checked_temperature
 from uqf.learn.plan.values import MAX_DISCOUNT, optimal_values
 from uqf.policies.policy import BeliefPolicy
 from uqf.reading.progress import Callback
-from uqf.worlds.environments import TabularPOMDP
 
 #: States that a model has at most: an iteration takes the square of them for every step.
 MAX_STATES = 32
@@ -220,38 +219,4 @@ class NoisyQ(Learner):
             weights=np.ascontiguousarray(values.T[:, np.newaxis]),
             bias=np.zeros(n_actions),
             temperature=self.temperature,
-        )
-
-    def states_behind(self, data: Trajectories) -> Trajectories:
-        """The same episodes with the likeliest state behind every observation in its place."""
-        likeliest, before = self.policy_.beliefs_along(data)[:, 1:].argmax(axis=1), cut_before(data)
-        opens = data.first_observations is not None
-        return Trajectories(
-            data.actions,
-            likeliest[before + 1],
-            data.rewards,
-            data.offsets,
-            n_actions=data.n_actions,
-            n_observations=len(self.start_),
-            terminated=data.terminated,
-            first_observations=likeliest[before[data.offsets[:-1]]] if opens else None,
-        )
-
-    def as_world(self, n_actions: int, horizon: int) -> TabularPOMDP:
-        """The model as a world to play in; one more state is the end."""
-        states = len(self.start_)
-        transitions = np.zeros((n_actions, states + 1, states + 1))
-        going = self.model_.transitions[:n_actions]
-        transitions[:, :states, :states] = going * (1.0 - self.ends_)
-        transitions[:, :states, states] = going @ self.ends_
-        transitions[:, states, states] = 1.0
-        shown = np.concatenate([self.shown_, np.full((1, states), 1.0 / states)])
-        return TabularPOMDP(
-            normalised(transitions),
-            normalised(np.broadcast_to(shown, (n_actions, *shown.shape))),
-            np.concatenate([self.model_.rewards[:n_actions], np.zeros((n_actions, 1))], axis=1),
-            normalised(np.append(self.start_, 0.0)),
-            self.discount,
-            terminal=np.arange(states + 1) == states,
-            horizon=horizon,
         )

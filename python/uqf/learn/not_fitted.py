@@ -1,4 +1,4 @@
-"""The error of a learner that is asked too early."""
+"""The error of a learner that is used before `fit`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from uqf.errors import UQFError
 
 
 class NotFittedError(UQFError, sklearn.exceptions.NotFittedError):  # type: ignore[misc]
-    """A learner was asked for results before `fit`; also scikit-learn's own error, for those who catch that.
+    """A learner was used before `fit`; also scikit-learn's own error, for those who catch that.
 
     Examples
     --------
@@ -22,5 +22,5 @@ class NotFittedError(UQFError, sklearn.exceptions.NotFittedError):  # type: igno
 
     @classmethod
     def of(cls, learner: object) -> NotFittedError:
-        """For this learner."""
+        """The error of this learner, with the way out."""
         return cls(f"this {type(learner).__name__} is not fitted yet: call fit(data) first")

@@ -12,7 +12,7 @@ from uqf.learn.improve.discounts import MIN_EPISODES, Halves, learning_discounts
 from uqf.learn.improve.regression import Regression
 from uqf.learn.improve.values import improved
 from uqf.learn.learner import Learner, checked_temperature
-from uqf.learn.memory.filters.alternation import learned_filter
+from uqf.learn.memory.filters.alternation import Filters, learned_filter
 from uqf.learn.memory.filters.filter_memory import FilterMemory
 from uqf.learn.memory.filters.steps import Steps
 from uqf.reading.overview import Overview
@@ -45,7 +45,7 @@ class Choosing:
 
 @dataclass(frozen=True)
 class Choice:
-    """What was chosen on held-out episodes, and the evidence: {} where nothing was to choose or too few episodes.
+    """What was chosen on held-out episodes, and the evidence: {} where nothing was compared.
 
     gains : significance of the improvement by learning discount; worths : value of the policy by penalty
     """
@@ -104,9 +104,8 @@ class SpectralQ(Learner):
         positive("rounds", self.rounds)
 
     def _memory(self, steps: Steps) -> FilterMemory:
-        return FilterMemory.of(
-            learned_filter(steps, self.rank, self.rounds, self.threads), steps, self.threads
-        )
+        learned = learned_filter(steps, Filters(self.rank, self.rounds), self.threads)
+        return FilterMemory.of(learned, steps, self.threads)
 
     def _fit(self, data: Data, kept: Choice | None, executor: Workers, progress: Callback | None) -> Self:
         checked_temperature(self.temperature)
@@ -120,10 +119,10 @@ class SpectralQ(Learner):
             reader.reporter.enter("filters", sample.n_steps)
             steps = Steps.of(sample)
             memory = self._memory(steps)
-            few = sample[: episodes_within(sample, choosing.regression.value_steps)]
-            choice = kept or _chosen(memory, few, discounts, choosing, self.threads)
+            first = sample[: episodes_within(sample, choosing.regression.value_steps)]
+            choice = kept or _chosen(memory, first, discounts, choosing, self.threads)
             settings = replace(choosing.regression, ridge=choice.ridge)
-            softmax = improved(memory, few, overview, reader, choice.learning_discount, settings)
+            softmax = improved(memory, first, overview, reader, choice.learning_discount, settings)
         temperature = softmax.temperature if self.temperature is None else self.temperature
         self.policy_ = memory.policy(softmax.weights, temperature)
         self._kept = choice

@@ -1,113 +1,100 @@
-"""A log with what can be repaired without guessing repaired."""
+"""Repairs of a log that need no guessing, and what they cost."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from uqf.errors import FileFormatError
-from uqf.logs.columns import Layout, Source
-from uqf.logs.grouping import in_order
-from uqf.logs.problems import Diagnosis
-from uqf.logs.text_values import MESSY, NUMBERS, numbers_from_text, truth_from_text
-from uqf.logs.values import is_text
+from uqf.logs.diagnosis import Diagnosis, times_as_numbers
+from uqf.logs.rows import Rows, array, first_of_each
 
 
-class CleanSource:
-    """What another source gives, repaired; one row per step.
+def cleaned(diagnosis: Diagnosis) -> tuple[Rows, list[str]]:
+    """(the rows of a log as they should have been written, what was left out, cut or merged, in words).
 
-    Numbers and truth are read however they were written. Rows without an episode or a time are left out, and so is
-    every further row of the same episode and time. An episode ends before its first step without action or reward.
+    Numbers and truth are read however they were written, each column in one notation. Rows without an episode or a
+    time are left out, and so is every further row of the same episode and time. An episode ends before its first step
+    without action, reward or probability.
     """
+    if diagnosis.unreadable:
+        raise FileFormatError(str(diagnosis.unreadable[0]))
+    rows, names, repairs = _readable(diagnosis), diagnosis.layout.names, list[str]()
+    missing = np.zeros(len(rows), np.bool_)
+    for role in ("episode", "time"):
+        if role in names:
+            missing |= _is_missing(rows, role)
+    if missing.any():
+        repairs.append(f"{_count(missing.sum(), 'row')} without episode or time left out")
+        rows = rows.take(np.flatnonzero(~missing))
+    if "time" in names and len(rows):
+        steps = array(rows.ids().dictionary_encode().indices) * np.int64(len(rows))
+        first = first_of_each(steps + times_as_numbers(rows.table.column(names["time"]).combine_chunks()))
+        if not first.all():
+            repairs.append(f"{_count((~first).sum(), 'duplicate step')} left out")
+            rows = rows.take(np.flatnonzero(first))
+        rows = rows.grouped()
+    kept, cut = _before_gaps(rows)
+    repairs += cut
+    for name in (names["action"], *diagnosis.layout.observed):
+        text = diagnosis.text.get(name)
+        if text is not None and text.has_names and text.numbers.any():
+            count = int(text.counts[text.numbers].sum())
+            repairs.append(f"{_count(count, 'number')} in column {name!r} taken for names")
+    return kept, repairs
 
-    def __init__(self, source: Source, layout: Layout) -> None:
-        if not layout.per_step:
-            raise FileFormatError("clean: only logs with one row per step can be cleaned")
-        self.source, self.layout = source, layout
-        self.text = Diagnosis.of(source, layout).text
 
-    @property
-    def schema(self) -> pa.Schema:
-        """Columns and types after the repair."""
-        kinds = [(name, pa.array([], self.source.schema.field(name).type)) for name in self.layout.columns]
-        return pa.schema([(name, self._repaired(values, name).type) for name, values in kinds])
-
-    def tables(self, rows: int, names: list[str]) -> Iterator[pa.Table]:
-        """The named columns, at most `rows` rows at a time."""
-        tables: Iterator[pa.Table] = (
-            self._readable(table) for table in self.source.tables(rows, self.layout.columns)
-        )
-        if "time" in self.layout.names:
-            tables = iter([in_order(self._without_duplicates(pa.concat_tables(tables)), self.layout)])
-        last, cut = None, False
-        for table in tables:
-            if table.num_rows == 0:
-                continue
-            keep, last, cut = self._before_gaps(table, last, cut)
-            kept = table.filter(pa.array(keep)).select(names)
-            for first in range(0, kept.num_rows, rows):
-                yield kept.slice(first, rows)
-
-    def _repaired(self, values: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
-        """One column as it should have been written."""
-        names, text = self.layout.names, self.text.get(name)
-        if not is_text(values.type) or text is None:
-            return values
-        if name in (names["reward"], names.get("behavior_prob")):
-            return numbers_from_text(values, text.comma_is_decimal)
+def _readable(diagnosis: Diagnosis) -> Rows:
+    """The rows with numbers and truth as such."""
+    table, names = diagnosis.rows.table, diagnosis.layout.names
+    for name, text in diagnosis.text.items():
         if name == names.get("terminated"):
-            return truth_from_text(values)
-        action = name == names["action"]
-        messy = any(text.counts[kind] for kind in (*MESSY, "nothing"))
-        if (
-            (action or name in self.layout.observed)
-            and messy
-            and text.among(*NUMBERS, "nothing")
-            and not text.among("nothing")
+            values = text.as_truth()
+        elif name in (names["reward"], names.get("behavior_prob")) or (
+            not text.has_names
+            and text.numbers.any()
+            and ((text.numbers & ~text.plain) | text.words["nothing"]).any()
         ):
-            numbers = numbers_from_text(values, text.comma_is_decimal)
+            numbers = text.as_numbers(diagnosis.marks[name] or ".")
+            gone = np.isnan(numbers) & ~text.rows(text.numbers)
             # Codes of actions stay codes.
-            return numbers.cast(pa.int64()) if action and text.among("whole", "nothing") else numbers
-        return values
+            whole = name == names["action"] and text.whole()
+            values = pa.array(np.where(gone, 0, numbers).astype(np.int64) if whole else numbers, mask=gone)
+        else:
+            continue
+        table = table.set_column(table.column_names.index(name), name, values)
+    return Rows(table, diagnosis.layout, diagnosis.rows.first, diagnosis.rows.places)
 
-    def _readable(self, table: pa.Table) -> pa.Table:
-        columns = [self._repaired(table.column(name).combine_chunks(), name) for name in table.column_names]
-        table = pa.table(columns, names=table.column_names)
-        for role in ("episode", "time"):
-            if role in self.layout.names:
-                gone = table.column(self.layout.names[role]).combine_chunks().is_null(nan_is_null=True)
-                table = table.filter(pc.invert(gone))
-        return table
 
-    def _without_duplicates(self, table: pa.Table) -> pa.Table:
-        names = self.layout.names
-        steps = zip(*(table.column(names[role]).to_pylist() for role in ("episode", "time")), strict=True)
-        first: dict[object, int] = {}
-        for place, step in enumerate(steps):
-            first.setdefault(step, place)
-        return table.take(pa.array(list(first.values()), pa.int64()))
+def _is_missing(rows: Rows, role: str) -> NDArray[np.bool_]:
+    column = rows.table.column(rows.layout.names[role]).combine_chunks()
+    return array(column.is_null(nan_is_null=True)).astype(np.bool_)
 
-    def _before_gaps(
-        self, table: pa.Table, last: object, cut: bool
-    ) -> tuple[NDArray[np.bool_], object, bool]:
-        """(rows to keep, the last episode, whether it was cut); given the last episode of the table before."""
-        names = self.layout.names
-        gap = np.zeros(table.num_rows, np.bool_)
-        for role in ("action", "reward", "behavior_prob"):
-            if role in names:
-                values = table.column(names[role]).combine_chunks()
-                gap |= values.is_null(nan_is_null=True).to_numpy(zero_copy_only=False)
-                if pa.types.is_floating(values.type):
-                    gap |= np.isinf(values.to_numpy(zero_copy_only=False))
-        ids = table.column(names["episode"]).combine_chunks()
-        if cut and ids[0].as_py() == last:
-            gap[0] = True
-        begins = np.concatenate([[True], pc.not_equal(ids[1:], ids[:-1]).to_numpy(zero_copy_only=False)])
-        gaps = np.cumsum(gap)
-        before = gaps - gap
-        since = gaps - before[np.maximum.accumulate(np.where(begins, np.arange(len(gap)), 0))]
-        return since == 0, ids[-1].as_py(), bool(since[-1] > 0)
+
+def _before_gaps(rows: Rows) -> tuple[Rows, list[str]]:
+    """The steps before the first gap of their episode."""
+    names, gap = rows.layout.names, np.zeros(len(rows), np.bool_)
+    for role in ("action", "reward", "behavior_prob"):
+        if role in names:
+            gap |= _is_missing(rows, role)
+            values = rows.table.column(names[role]).combine_chunks()
+            if pa.types.is_floating(values.type):
+                gap |= np.isinf(array(values))
+    if not gap.any():
+        return rows, []
+    starts = rows.starts
+    gaps = np.cumsum(gap)
+    lengths = np.diff(np.append(starts, len(rows)))
+    keep: NDArray[np.bool_] = gaps - np.repeat(gaps[starts] - gap[starts], lengths) == 0
+    left = np.add.reduceat(keep.astype(np.int64), starts)
+    cut, gone = (left < lengths).sum(), (left == 0).sum()
+    wholly = f", {gone} of them wholly" if gone else ""
+    return rows.take(np.flatnonzero(keep)), [
+        f"{_count(cut, 'episode')} of {len(starts)} cut before a step without action, reward or probability"
+        f"{wholly}: {_count((~keep).sum(), 'step')} lost"
+    ]
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}" + ("" if number == 1 else "s")

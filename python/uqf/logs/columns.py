@@ -6,7 +6,6 @@ import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
-from typing import Protocol
 
 import pyarrow as pa
 
@@ -78,7 +77,7 @@ class LogColumns:
         """The same, with the columns of a codebook where nothing was said about the observation."""
         if codebook is not None and self.action_bins is not None:
             raise ValueError(
-                f"action_bins = {self.action_bins}, but the codebook tells what actions are: leave out one of both"
+                f"action_bins = {self.action_bins}, but the codebook says what actions are: leave out one of both"
             )
         cells = codebook is not None and codebook.observation_names is None and codebook.columns_
         return replace(self, observation=cells) if cells and self.observation is None else self
@@ -129,17 +128,6 @@ USUAL = {
 }
 
 
-class Source(Protocol):
-    """A log that can be read from its beginning any number of times, a table at a time."""
-
-    @property
-    def schema(self) -> pa.Schema:
-        """Columns and types."""
-
-    def tables(self, rows: int, names: list[str]) -> Iterator[pa.Table]:
-        """The named columns, at most `rows` rows at a time."""
-
-
 def is_list(kind: pa.DataType) -> bool:
     """Whether a column holds a list in every row."""
     types = pa.types
@@ -148,16 +136,16 @@ def is_list(kind: pa.DataType) -> bool:
 
 def layout_of(schema: pa.Schema, wanted: LogColumns) -> Layout:
     """Finds the columns of a log by their names."""
-    found: dict[str, tuple[str, ...]] = {}
+    by_role: dict[str, tuple[str, ...]] = {}
     for role in ROLES:
-        asked = getattr(wanted, role)
-        listed = (asked,) if isinstance(asked, str) else asked or ()
+        named = getattr(wanted, role)
+        listed = (named,) if isinstance(named, str) else named or ()
         usual = [name for name in USUAL.get(role, ()) if name in schema.names]
         absent = [name for name in listed if name not in schema.names]
         if listed and not absent:
-            found[role] = tuple(listed)
+            by_role[role] = tuple(listed)
         elif not listed and usual:
-            found[role] = (usual[0],)
+            by_role[role] = (usual[0],)
         elif listed or role in ("action", "observation", "reward"):
             candidates = absent[:1] or USUAL[role]
             raise FileFormatError(
@@ -165,17 +153,19 @@ def layout_of(schema: pa.Schema, wanted: LogColumns) -> Layout:
                 f"give its name, as in LogColumns({role}=…) or --columns {role}=…"
             )
     twice = [
-        name for name in {name for names in found.values() for name in names} if schema.names.count(name) > 1
+        name
+        for name in {name for names in by_role.values() for name in names}
+        if schema.names.count(name) > 1
     ]
     if twice:
         raise FileFormatError(f"several columns are called {sorted(twice)[0]!r}; rename all but one")
-    observation, first = found.pop("observation"), found.pop("first_observation", ())
+    observation, first = by_role.pop("observation"), by_role.pop("first_observation", ())
     if first and len(first) != len(observation):
         raise FileFormatError(
             f"first_observation has the columns {list(first)}, observation {list(observation)}: give one for each"
         )
-    dropped = _without_propensities(wanted, found) if wanted.action_bins is not None else ()
-    names = {role: name for role, (name,) in found.items()}
+    dropped = _without_propensities(wanted, by_role) if wanted.action_bins is not None else ()
+    names = {role: name for role, (name,) in by_role.items()}
     per_step = not is_list(schema.field(names["action"]).type)
     _refuse_ids(schema, names, per_step)
     for name in [*(names[role] for role in ("reward", "behavior_prob") if role in names), *observation]:
@@ -189,14 +179,14 @@ def layout_of(schema: pa.Schema, wanted: LogColumns) -> Layout:
     return Layout(per_step, names, observation, first, wanted.action_bins, dropped)
 
 
-def _without_propensities(wanted: LogColumns, found: dict[str, tuple[str, ...]]) -> tuple[str, ...]:
-    """Takes the propensities out of what was found: they are those of numbers, not of the cells these lie in."""
+def _without_propensities(wanted: LogColumns, by_role: dict[str, tuple[str, ...]]) -> tuple[str, ...]:
+    """Takes the propensities out of the roles: they are those of numbers, not of the cells these lie in."""
     if wanted.behavior_prob is not None:
         raise FileFormatError(
-            f"column {wanted.behavior_prob!r} tells how probable a logged number was, which says nothing about its "
+            f"column {wanted.behavior_prob!r} says how probable a logged number was, which says nothing about its "
             "cell: leave out behavior_prob, and the behaviour is estimated; or leave out action_bins"
         )
-    return found.pop("behavior_prob", ())
+    return by_role.pop("behavior_prob", ())
 
 
 def _refuse_ids(schema: pa.Schema, names: dict[str, str], per_step: bool) -> None:

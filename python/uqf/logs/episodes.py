@@ -1,8 +1,8 @@
-"""Arrow tables as episodes: types, codes, cuts, and everything that can be wrong with them."""
+"""Rows of a log as episodes: types, codes, cuts, and everything that can be wrong with them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 import numpy as np
@@ -12,82 +12,90 @@ from numpy.typing import NDArray
 
 from uqf.coding.cells import Cells
 from uqf.coding.codebook import Codebook
+from uqf.coding.names import MISSING
 from uqf.episodes.trajectories import Trajectories
 from uqf.errors import FileFormatError
-from uqf.logs.alphabet import Alphabet, Asked, first_columns
-from uqf.logs.columns import BY_BINS, Layout
-from uqf.logs.grouping import lengths_of, whole_episodes
-from uqf.logs.values import action_values, codes_of, numbers_of, raw_values, values_of
-from uqf.types import AnyArray
+from uqf.logs.alphabet import Alphabet, Given, first_columns
+from uqf.logs.columns import BY_BINS, is_list
+from uqf.logs.rows import Rows, array, is_text
+
+#: Symbols that the metadata of any file may promise, and those for every step of a longer one.
+MODEST_SYMBOLS = 2**20
+SYMBOLS_PER_STEP = 2**10
 
 
-def episodes_of(tables: Iterable[pa.Table], layout: Layout, alphabet: Alphabet) -> Iterator[Trajectories]:
-    """Whole episodes as they come."""
-    for row, table in whole_episodes(tables, layout):
-        if table.num_rows:
-            yield trajectories_of(table, layout, alphabet, row)
+def refuse_empty_promise(
+    written: tuple[int, int, Codebook | None], actions: Callable[[], Iterable[pa.Table]]
+) -> None:
+    """Refuses metadata with far more symbols than there are steps: memory would be taken for all of them."""
+    n_actions, n_observations, _ = written
+    if n_actions * n_observations <= MODEST_SYMBOLS:
+        return
+    columns = (table.column(0).combine_chunks() for table in actions())
+    steps = sum(len(one.flatten()) if is_list(one.type) else len(one) for one in columns)
+    if n_actions * n_observations > SYMBOLS_PER_STEP * steps:
+        raise FileFormatError(
+            f"the metadata claim {n_actions} actions and {n_observations} observations for {steps} steps; say "
+            "n_actions and n_observations if you mean it"
+        )
 
 
-def trajectories_of(table: pa.Table, layout: Layout, alphabet: Alphabet, first_row: int = 0) -> Trajectories:
-    """The episodes of a table that holds whole ones only; row numbers in errors count from `first_row`."""
-    if table.num_rows == 0:
-        raise FileFormatError("the log holds no episode")
-    lengths = lengths_of(table, layout, first_row)
-    offsets = np.concatenate([[0], np.cumsum(lengths)])
-    codebook, names = alphabet.codebook or Codebook.named(), layout.names
-    probs = numbers_of(table, names["behavior_prob"], first_row) if "behavior_prob" in names else None
-    rewards = numbers_of(table, names["reward"], first_row)
-    actions = _actions(table, layout, codebook, first_row)
-    seen, first = _observed(table, layout, codebook, lengths, first_row)
-
-    def refuse(role: str, values: AnyArray, good: NDArray[np.bool_], wish: str) -> None:
-        if not good.all():
-            step = int(np.argmin(good))
-            episode = int(np.searchsorted(offsets, step, side="right")) - 1
-            row = first_row + (step if layout.per_step else episode)
-            place = "" if layout.per_step else f", entry {step - offsets[episode]}"
-            name = names.get(role, layout.observation[0])
-            raise FileFormatError(f"column {name!r}, row {row}{place}: {values[step]} is no {wish}")
-
-    refuse("reward", rewards, np.isfinite(rewards), "finite number")
+def trajectories_of(rows: Rows, alphabet: Alphabet) -> Trajectories:
+    """The episodes of rows that are whole episodes, one after the other."""
+    codebook, names = alphabet.codebook or Codebook.named(), rows.layout.names
+    probs = rows.numbers(names["behavior_prob"]) if "behavior_prob" in names else None
+    rewards = rows.numbers(names["reward"])
+    actions = _actions(rows, codebook)
+    seen, first = _observed(rows, codebook)
+    if not np.isfinite(rewards).all():
+        _refuse(rows, names["reward"], rewards, np.isfinite(rewards), "finite number")
     if probs is not None:
-        refuse("behavior_prob", probs, (probs > 0.0) & (probs <= 1.0), "probability above 0 and up to 1")
-    known = f"code below {alphabet.n_actions}"
-    if actions.min() < 0:
-        known += f": number the actions 0, 1, 2, …, name them, or cut them into cells with {BY_BINS}"
-    refuse("action", actions, (actions >= 0) & (actions < alphabet.n_actions), known)
-    limit = alphabet.n_observations
-    refuse("observation", seen, (seen >= 0) & (seen < limit), f"code below {limit}")
+        good = (probs > 0.0) & (probs <= 1.0)
+        _refuse(rows, names["behavior_prob"], probs, good, "probability above 0 and up to 1")
+    for name, codes, limit in (
+        (names["action"], actions, alphabet.n_actions),
+        (rows.layout.observation[0], seen, alphabet.n_observations),
+    ):
+        if codes.min() < 0 or codes.max() >= limit:
+            wish = f"code below {limit}"
+            if codes is actions and codes.min() < 0:
+                wish += f": number the actions 0, 1, 2, …, name them, or cut them into cells with {BY_BINS}"
+            _refuse(rows, name, codes, (codes >= 0) & (codes < limit), wish)
     return Trajectories(
         actions,
         seen,
         rewards,
-        offsets,
+        rows.offsets,
         n_actions=alphabet.n_actions,
         n_observations=alphabet.n_observations,
         behavior_probs=probs,
-        terminated=_terminated(table, layout, offsets, first_row),
+        terminated=_terminated(rows),
         codebook=alphabet.codebook,
         first_observations=first,
     )
 
 
-def _actions(table: pa.Table, layout: Layout, codebook: Codebook, first_row: int) -> NDArray[np.int64]:
+def _refuse(rows: Rows, name: str, values: NDArray[np.generic], good: NDArray[np.bool_], wish: str) -> None:
+    """Raises FileFormatError for the first step whose value is not good, if there is one."""
+    if not good.all():
+        step = int(np.argmin(good))
+        raise FileFormatError(f"column {name!r}, {rows.where(step)}: {values[step]} is no {wish}")
+
+
+def _actions(rows: Rows, codebook: Codebook) -> NDArray[np.int64]:
     """Codes of the actions."""
     if codebook.action_bins is not None:
-        taken = action_values(table, replace(layout, action_bins=codebook.action_bins.n), first_row)
-        return codebook.action_bins.encode(taken.to_numpy(zero_copy_only=False))
-    taken = action_values(table, layout, first_row)
-    return codes_of(taken, codebook.action_names, layout.names["action"], None)
+        rows = replace(rows, layout=replace(rows.layout, action_bins=codebook.action_bins.n))
+        return codebook.action_bins.encode(array(rows.actions()))
+    return _codes(rows.actions(), codebook.action_names, rows.layout.names["action"], None)
 
 
-def _observed(
-    table: pa.Table, layout: Layout, codebook: Codebook, lengths: NDArray[np.int64], first_row: int
-) -> tuple[NDArray[np.int64], NDArray[np.int64] | None]:
+def _observed(rows: Rows, codebook: Codebook) -> tuple[NDArray[np.int64], NDArray[np.int64] | None]:
     """Codes of the observations, and of what every episode showed first."""
+    layout = rows.layout
     if isinstance(codebook.coding_, Cells):
-        shown = first_columns(table, layout, lengths)
-        seen = codebook.encode({name: raw_values(table, name) for name in layout.observation})
+        shown = first_columns(rows)
+        seen = codebook.encode({name: rows.raw(name) for name in layout.observation})
         return seen, None if shown is None else codebook.encode(shown)
     if len(layout.observation) > 1:
         raise FileFormatError(
@@ -95,57 +103,67 @@ def _observed(
         )
     names, (column,) = codebook.observation_names, layout.observation
     unknown = None if names is None else len(names)
-    listed = values_of(table, column, first_row, may_miss=names is not None)
-    seen = codes_of(listed, names, column, unknown)
+    seen = _codes(rows.values(column, may_miss=names is not None), names, column, unknown)
     if not layout.first_observation:
         return seen, None
     (opening,) = layout.first_observation
-    begun = values_of(table, opening, first_row, may_miss=names is not None)
-    begun = begun.take(pa.array(np.cumsum(lengths) - lengths)) if layout.per_step else begun
-    return seen, codes_of(begun, names, opening, unknown)
+    begun = rows.values(opening, may_miss=names is not None)
+    begun = begun.take(pa.array(rows.starts)) if layout.per_step else begun
+    return seen, _codes(begun, names, opening, unknown)
 
 
-def _terminated(
-    table: pa.Table, layout: Layout, offsets: NDArray[np.int64], first_row: int
-) -> NDArray[np.bool_] | None:
-    if "terminated" not in layout.names:
+def _codes(
+    values: pa.Array, names: tuple[str, ...] | None, column: str, unknown: int | None
+) -> NDArray[np.int64]:
+    """Codes of names or numbers; `unknown` is the code of a name that is not listed, None refuses it."""
+    if is_text(values.type) != (names is not None):
+        kinds = "names" if names is not None else "numbers"
+        raise FileFormatError(f"column {column!r} holds {values.type}, but the codebook has {kinds}")
+    if names is None:
+        return array(values.cast(pa.int64()))
+    values = pc.fill_null(values, MISSING)
+    places = pc.index_in(values, value_set=pa.array(names, pa.string()))
+    if places.null_count and unknown is None:
+        row = int(np.argmax(array(places.is_null())))
+        raise FileFormatError(f"column {column!r}: {values[row].as_py()!r} is not in the codebook")
+    return array(pc.fill_null(places.cast(pa.int64()), unknown))
+
+
+def _terminated(rows: Rows) -> NDArray[np.bool_] | None:
+    if "terminated" not in rows.layout.names:
         return None
-    name = layout.names["terminated"]
-    values = values_of(table, name, first_row, may_miss=True)
+    name = rows.layout.names["terminated"]
+    values = rows.values(name, may_miss=True)
     if pa.types.is_null(values.type):
         values = values.cast(pa.bool_())
-    if (
-        not (pa.types.is_boolean(values.type) or pa.types.is_integer(values.type))
-        or len(values) != table.num_rows
-    ):
+    if not (pa.types.is_boolean(values.type) or pa.types.is_integer(values.type)) or len(values) != len(rows):
         raise FileFormatError(
-            f"column {name!r} holds {table.column(name).type}: give true or false in every row"
+            f"column {name!r} holds {rows.table.column(name).type}: give true or false in every row"
         )
     # Whoever does not say that an episode ended does not say that it did.
-    flags = np.asarray(pc.fill_null(values.cast(pa.int64()), 0).to_numpy(zero_copy_only=False))
-    if not np.isin(flags, (0, 1)).all():
-        raise FileFormatError(f"column {name!r} holds {flags.max()}: give true or false (1 or 0)")
-    flags = flags.astype(np.bool_)
-    if not layout.per_step:
+    numbers = array(pc.fill_null(values.cast(pa.int64()), 0))
+    if ((numbers != 0) & (numbers != 1)).any():
+        raise FileFormatError(f"column {name!r} holds {numbers.max()}: give true or false (1 or 0)")
+    flags = numbers.astype(np.bool_)
+    if not rows.layout.per_step:
         return flags
-    last = offsets[1:] - 1
+    last = rows.offsets[1:] - 1
     early = flags.copy()
     early[last] = False
     if early.any():
-        row = first_row + int(np.argmax(early))
         raise FileFormatError(
-            f"column {name!r}, row {row}: true before the last step of its episode; give the steps that follow another "
-            "episode, or leave out terminated"
+            f"column {name!r}, {rows.where(int(np.argmax(early)))}: true before the last step of its episode; give the "
+            "steps that follow another episode, or leave out terminated"
         )
     return flags[last]
 
 
-def recoded(data: Trajectories, written: Codebook | None, asked: Asked) -> Trajectories:
-    """Episodes whose codes mean the names of `written`, in the codes of `codebook` and with the sizes asked for.
+def recoded(data: Trajectories, written: Codebook | None, given: Given) -> Trajectories:
+    """Episodes whose codes mean the names of `written`, in the codes of `codebook` and with the sizes that were given.
 
     An observation that `codebook` does not know becomes its last code; such an action is refused.
     """
-    n_actions, n_observations, codebook = asked
+    n_actions, n_observations, codebook = given
     old, new = written or Codebook.named(), codebook or written or Codebook.named()
     actions, observations, first = data.actions, data.observations, data.first_observations
     if isinstance(new.coding_, Cells) != isinstance(old.coding_, Cells) or (

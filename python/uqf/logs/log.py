@@ -4,56 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 
 from uqf.coding.codebook import Codebook
 from uqf.episodes.concatenate import concatenate
 from uqf.episodes.trajectories import Trajectories
-from uqf.errors import FileFormatError
-from uqf.logs.alphabet import Asked, alphabet_of
-from uqf.logs.arrow import ArrowSource
-from uqf.logs.cleaning import CleanSource
-from uqf.logs.columns import LogColumns, Source, layout_of, naming
-from uqf.logs.compression import plain_suffix
-from uqf.logs.csv_file import CsvSource
-from uqf.logs.episodes import episodes_of, recoded
-from uqf.logs.json_lines import JsonLinesSource
-from uqf.logs.parquet import ParquetSource, metadata_of, refuse_empty_promise
-from uqf.logs.problems import CLEANED, Diagnosis, LogProblem
-
-#: Format by suffix.
-SUFFIXES = {
-    ".parquet": "parquet",
-    ".pq": "parquet",
-    ".arrow": "arrow",
-    ".feather": "arrow",
-    ".csv": "csv",
-    ".jsonl": "jsonl",
-    ".ndjson": "jsonl",
-}
-
-#: Rows read at a time for every episode of a batch, where a row is one step.
-STEPS_PER_EPISODE = 100
-
-
-def source_of(path: Path, format: str | None, columns: LogColumns, clean: bool = False) -> Source:
-    """The log at a path; `clean` lets text pass that only looks like numbers, for `CleanSource`."""
-    kind = format or ("parquet" if path.is_dir() else SUFFIXES.get(plain_suffix(path)))
-    match kind:
-        case "parquet":
-            return ParquetSource(path, columns)
-        case "arrow":
-            return ArrowSource(path)
-        case "csv":
-            return CsvSource(path, columns, clean)
-        case "jsonl":
-            return JsonLinesSource(path, columns)
-        case None:
-            raise FileFormatError(
-                f"suffix {path.suffix!r} is not one of {', '.join(SUFFIXES)}; say what it is, as in format='csv'"
-            )
-        case _:
-            raise ValueError(f"format = {format!r}: choose {', '.join(sorted(set(SUFFIXES.values())))}")
+from uqf.logs.columns import LogColumns
+from uqf.logs.problems import LogProblem
+from uqf.logs.source import Log
 
 
 def iter_log(
@@ -69,10 +26,9 @@ def iter_log(
 ) -> Iterator[Trajectories]:
     """Episodes of a log, `batch_episodes` at a time (the last batch may have fewer).
 
-    Memory holds a batch and what is read ahead, never the whole. All batches share sizes and names: unless
-    they are given (or stand in the metadata), a first pass reads the columns of actions and observations to find
-    them. With one row per step an episode whose id comes back later is refused, in whatever batch; for that,
-    ids that do not count 0, 1, 2, … are remembered, which is all that grows with the log.
+    Parquet and Arrow files with one row per episode are read a batch at a time if their sizes are known: given, or in
+    the metadata, as in every file of `Trajectories.to_parquet` and `uqf.convert`. Any other log is read whole, as
+    `uqf.read_log` does, and then cut.
 
     Parameters
     ----------
@@ -81,11 +37,12 @@ def iter_log(
     batch_episodes : int
         Episodes of a batch.
     format : "parquet", "arrow", "csv" or "jsonl", optional
-        By default the suffix tells.
+        By default the suffix says which.
     columns, n_actions, n_observations, codebook
         As in `uqf.from_arrow`.
     clean : bool
-        Repairs what `uqf.log_problems` finds, as far as that is possible without guessing.
+        Repairs what `uqf.log_problems` finds, as far as that is possible without guessing, and warns with the counts of
+        what was left out, cut or merged.
 
     Returns
     -------
@@ -106,93 +63,9 @@ def iter_log(
     """
     if batch_episodes < 1:
         raise ValueError(f"batch_episodes = {batch_episodes}: give at least 1")
-    path, columns = Path(path), (columns or LogColumns()).of(codebook)
-    asked = (n_actions, n_observations, codebook)
-    try:
-        with naming(path):
-            yield from _regrouped(_read(path, format, columns, clean, asked, batch_episodes), batch_episodes)
-    except FileFormatError as error:
-        raise FileFormatError(f"{error}{_all_problems(path, format, columns, clean)}") from error
-
-
-def _read(
-    path: Path,
-    format: str | None,
-    columns: LogColumns,
-    clean: bool,
-    asked: Asked,
-    batch_episodes: int,
-) -> Iterator[Trajectories]:
-    """The episodes in parts of any size."""
-    source = source_of(path, format, columns, clean)
-    layout = layout_of(source.schema, columns)
-    written_actions, written_observations, written_names = metadata_of(source.schema)
-    if clean and not written_actions:
-        source = CleanSource(source, layout)
-    rows = batch_episodes * STEPS_PER_EPISODE if layout.per_step else batch_episodes
-    if None in asked[:2]:
-        tables = source.tables(rows, [layout.names["action"]])
-        refuse_empty_promise(written_actions, written_observations, tables, layout)
-    known = (written_actions, written_observations, None) if written_actions else asked
-    alphabet, _ = alphabet_of(lambda names: source.tables(rows, names), layout, known)
-    part = None
-    for part in episodes_of(source.tables(rows, layout.columns), layout, alphabet):
-        # Our own files hold codes even where there are names.
-        yield recoded(part, written_names, asked) if written_actions else part
-    if part is None:
-        raise FileFormatError("the log holds no episode")
-
-
-def log_problems(
-    path: str | os.PathLike[str], *, format: str | None = None, columns: LogColumns | None = None
-) -> list[LogProblem]:
-    r"""Everything that hinders reading a log, or that a careful reader would ask about.
-
-    Parameters
-    ----------
-    path, format, columns
-        As in `uqf.iter_log`.
-
-    Returns
-    -------
-    list of LogProblem
-        Severe ones first: with these the log is read only if it is cleaned or mended. Empty for a log with one row
-        per episode, whose problems are told one by one.
-
-    Raises
-    ------
-    FileFormatError
-        If the file is no log at all: damaged, or without the columns that every log has.
-
-    Examples
-    --------
-    >>> import uqf
-    >>> with open("messy.csv", "w") as file:
-    ...     _ = file.write("episode,action,observation,reward,done\n0,go,3,,no\n0,go,4,$2,yes\n")
-    >>> for problem in uqf.log_problems("messy.csv"):
-    ...     print(problem.column, problem.what, problem.rows)
-    reward missing values (0,)
-    reward currency signs (1,)
-    done looks like `terminated`, but is not used ()
-    """
-    path, columns = Path(path), columns or LogColumns()
-    with naming(path):
-        source = source_of(path, format, columns, clean=True)
-        layout = layout_of(source.schema, columns)
-        return Diagnosis.of(source, layout).problems if layout.per_step else []
-
-
-def _all_problems(path: Path, format: str | None, columns: LogColumns, clean: bool) -> str:
-    """The severe problems of a log that could not be read, for its message; without those that are cleaned."""
-    try:
-        found = [
-            problem
-            for problem in log_problems(path, format=format, columns=columns)
-            if problem.severe and not (clean and problem.remedy.startswith(CLEANED))
-        ]
-    except (FileFormatError, OSError):
-        return ""
-    return "".join(["\nAll problems of the log:", *(f"\n  {problem}" for problem in found)]) if found else ""
+    log = Log(path, columns, (n_actions, n_observations, codebook), format)
+    yield from _regrouped(log.episodes(clean=clean, batch=batch_episodes), batch_episodes)
+    log.warn()
 
 
 def _regrouped(parts: Iterable[Trajectories], size: int) -> Iterator[Trajectories]:
@@ -201,17 +74,13 @@ def _regrouped(parts: Iterable[Trajectories], size: int) -> Iterator[Trajectorie
     for part in parts:
         waiting.append(part)
         if sum(map(len, waiting)) >= size:
-            ready = _joined(waiting)
+            ready = concatenate(waiting)
             whole = len(ready) - len(ready) % size
             for first in range(0, whole, size):
                 yield ready[first : first + size]
             waiting = [ready[whole:]] if whole < len(ready) else []
     if waiting:
-        yield _joined(waiting)
-
-
-def _joined(parts: list[Trajectories]) -> Trajectories:
-    return concatenate(parts) if len(parts) > 1 else parts[0]
+        yield concatenate(waiting)
 
 
 def read_log(
@@ -252,16 +121,45 @@ def read_log(
     >>> data.codebook.observation_names
     ('loud', 'quiet')
     """
-    batches = iter_log(
-        path,
-        format=format,
-        columns=columns,
-        n_actions=n_actions,
-        n_observations=n_observations,
-        codebook=codebook,
-        clean=clean,
-    )
-    return concatenate(list(batches))
+    log = Log(path, columns, (n_actions, n_observations, codebook), format)
+    data = log.read(clean=clean)
+    log.warn()
+    return data
+
+
+def log_problems(
+    path: str | os.PathLike[str], *, format: str | None = None, columns: LogColumns | None = None
+) -> list[LogProblem]:
+    r"""Everything that hinders reading a log, or that a careful reader would ask about.
+
+    Parameters
+    ----------
+    path, format, columns
+        As in `uqf.iter_log`.
+
+    Returns
+    -------
+    list of LogProblem
+        Severe ones first: with these the log is read only if it is cleaned or mended. Empty for a log with one row
+        per episode, whose problems are errors of reading.
+
+    Raises
+    ------
+    FileFormatError
+        If the file is no log at all: damaged, or without the columns that every log has.
+
+    Examples
+    --------
+    >>> import uqf
+    >>> with open("messy.csv", "w") as file:
+    ...     _ = file.write("episode,action,observation,reward,done\n0,go,3,,no\n0,go,4,$2,yes\n")
+    >>> for problem in uqf.log_problems("messy.csv"):
+    ...     print(problem.column, problem.what, problem.rows)
+    reward missing values (0,)
+    reward currency signs (1,)
+    done looks like `terminated`, but is not used ()
+    """
+    return Log(path, columns, format=format).problems
 
 
 def read_parquet(path: str | os.PathLike[str]) -> Trajectories:

@@ -75,7 +75,7 @@ def behavior_of(data: Trajectories, seed: int = 0) -> Behavior:
     """As logged, or else as the likeliest of several estimates has it."""
     if data.behavior_probs is not None:
         return Behavior(LOGGED, data.behavior_probs)
-    plain = ActionShares.of(data).along(data)
+    plain = ActionShares.of(data).probabilities(data)
     if len(data) < MIN_EPISODES or data.n_actions == 1:
         return Behavior(PLAIN, plain)
     order = np.random.default_rng([seed, 5]).permutation(len(data))

@@ -1,4 +1,4 @@
-"""Figures as SVG text (panels, axes, lines with bands, points, level lines) and tables as HTML."""
+"""Figures as shapes that a template writes as SVG: panels, axes, lines with bands, points, level lines."""
 
 from __future__ import annotations
 
@@ -6,11 +6,15 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from uqf.page.labels import Placed
-from uqf.printable import escape
+from uqf.page.parts import plus_minus
 
 #: Size of a small figure, which is readable on a phone.
 WIDTH, HEIGHT, LEFT, RIGHT = 400, 220, 50, 376
+
+#: Height of a line of a label, in pixels.
+LINE = 15.0
+
+Point = tuple[float, float]
 
 
 @dataclass(frozen=True)
@@ -47,13 +51,44 @@ class Axis:
 def number(value: float) -> str:
     """A short decimal: 0.001, 25, 1,000."""
     if value == 0 or 0.001 <= abs(value) < 1e6:
-        return f"{value:,.3f}".rstrip("0").rstrip(".")
+        return f"{value:,.3f}".rstrip("0").rstrip(".").replace("-", "−")
     return f"1e{round(math.log10(value))}" if value > 0 else f"{value:.0e}"
+
+
+def spread(wanted: Sequence[float], distance: float, low: float, high: float) -> list[float]:
+    """Places `distance` apart within [low, high], in the order of `wanted` and as near to it as possible.
+
+    Least squares: pools of neighbours that are too near are centred on their mean. Where `high` is too near to hold all
+    of them they go on beyond it: apart they are in any case.
+    """
+    order = sorted(range(len(wanted)), key=lambda index: wanted[index])
+    pools: list[list[float]] = []  # [sum, count] of wanted places, each less what lies below it
+    for rank, index in enumerate(order):
+        pools.append([wanted[index] - rank * distance, 1])
+        while len(pools) > 1 and pools[-2][0] / pools[-2][1] >= pools[-1][0] / pools[-1][1]:
+            total, count = pools.pop()
+            pools[-1] = [pools[-1][0] + total, pools[-1][1] + count]
+    bases = [total / count for total, count in pools for _ in range(round(count))]
+    ceiling = max(low, high - (len(wanted) - 1) * distance)
+    places = [0.0] * len(wanted)
+    for rank, (index, base) in enumerate(zip(order, bases, strict=True)):
+        places[index] = min(max(base, low), ceiling) + rank * distance
+    return places
+
+
+@dataclass(frozen=True)
+class Shape:
+    """An SVG element: its attributes, the words in it, and a note for the pointer."""
+
+    tag: str
+    attributes: dict[str, str | float]
+    words: str = ""
+    note: str = ""
 
 
 @dataclass
 class Panel:
-    """A frame with axes to draw in; `svg` gives its markup. Colours are CSS classes of the page."""
+    """A frame with axes to draw in; `shapes` holds what was drawn. Colours are CSS classes of the page."""
 
     title: str
     x: Axis
@@ -61,152 +96,88 @@ class Panel:
     x_label: str
     y_label: str
     x_ticks: Sequence[float] | None = None
-    parts: list[str] = field(default_factory=list)
+    shapes: list[Shape] = field(default_factory=list)
 
-    def line(
-        self, points: Sequence[tuple[float, float, float]], style: str, label: str, marks: bool = True
-    ) -> None:
-        """A curve through (x, y, half-width of its band), with a mark at every point that tells it."""
-        pixels = [(self.x(x), self.y(y)) for x, y, _ in points]
+    def line(self, points: Sequence[tuple[float, float, float]], style: str, label: str) -> None:
+        """A curve through (x, y, half-width of its band), with a mark at every point; its note has the figures."""
         if any(half > 0 for _, _, half in points):
             self.band([(x, y - half, y + half) for x, y, half in points], style)
-        path = " ".join(f"{px:.1f},{py:.1f}" for px, py in pixels)
-        self.parts.append(f'<polyline class="curve {style}" points="{path}"/>')
-        for (px, py), (x, y, half) in zip(pixels, points if marks else [], strict=marks):
-            note = f"{label}: {y:.4g} ± {half:.2g} at {number(x)}"
-            self.mark(px, py, style, note)
+        self.curve([(x, y) for x, y, _ in points], style)
+        for x, y, half in points:
+            self.mark(self.x(x), self.y(y), style, f"{label}: {y:.4g}{plus_minus(half)} at {number(x)}")
+
+    def curve(self, points: Sequence[Point], style: str) -> None:
+        """Through (x, y), without marks."""
+        self._add("polyline", f"curve {style}", points=self._path(points))
 
     def band(self, points: Sequence[tuple[float, float, float]], style: str) -> None:
         """What lies between a lower and an upper curve: (x, low, high)."""
-        upper = [f"{self.x(x):.1f},{self.y(high):.1f}" for x, _, high in points]
-        lower = [f"{self.x(x):.1f},{self.y(low):.1f}" for x, low, _ in reversed(points)]
-        self.parts.append(f'<polygon class="band {style}" points="{" ".join(upper + lower)}"/>')
+        around = [(x, high) for x, _, high in points] + [(x, low) for x, low, _ in reversed(points)]
+        self._add("polygon", f"band {style}", points=self._path(around))
 
     def mark(self, px: float, py: float, style: str, note: str, radius: float = 3.5) -> None:
-        """A dot at a pixel that tells `note` to the pointer."""
-        self.parts.append(
-            f'<circle class="dot {style}" cx="{px:.1f}" cy="{py:.1f}" r="{radius}">'
-            f"<title>{escape(note)}</title></circle>"
-        )
-
-    def column(self, low: float, high: float, height: float, style: str, note: str) -> None:
-        """A bar of a histogram from zero up."""
-        left, right, top = self.x(low), self.x(high), self.y(height)
-        self.parts.append(
-            f'<rect class="column {style}" x="{left + 0.5:.1f}" y="{top:.1f}" width="{max(right - left - 1, 0.5):.1f}" '
-            f'height="{self.y.start - top:.1f}"><title>{escape(note)}</title></rect>'
-        )
+        """A dot at a pixel, with a note for the pointer."""
+        self._add("circle", f"dot {style}", note=note, cx=px, cy=py, r=radius)
 
     def level(self, value: float, style: str, label: str) -> None:
         """A dashed line across the panel."""
         py = self.y(value)
-        self.parts.append(
-            f'<line class="level {style}" x1="{self.x.start}" x2="{self.x.end}" y1="{py:.1f}" y2="{py:.1f}">'
-            f"<title>{escape(label)}: {value:.4g}</title></line>"
-        )
+        note = f"{label}: {value:.4g}"
+        self._add("line", f"level {style}", note=note, x1=self.x.start, x2=self.x.end, y1=py, y2=py)
 
     def text(self, px: float, py: float, words: str, anchor: str = "start", style: str = "") -> None:
         """Words at a pixel."""
-        self.parts.append(
-            f'<text class="{style}" x="{px:.1f}" y="{py:.1f}" text-anchor="{anchor}">{escape(words)}</text>'
-        )
+        self._add("text", style, words, x=px, y=py, **{"text-anchor": anchor})
 
-    def label(self, label: Placed) -> None:
-        """The name of a dot where there is room, with a line to it if that is not beside it."""
-        px, py = label.dot
-        box = label.box
-        if label.distant:
-            end = min(max(px, box.left), box.right), min(max(py, box.top + 2), box.bottom)
-            self.parts.append(
-                f'<line class="leader" x1="{px:.1f}" y1="{py:.1f}" x2="{end[0]:.1f}" y2="{end[1]:.1f}"/>'
-            )
-        # Anchored where the dot is: words are never wider than their box, but may be narrower.
-        share = (px - box.left) / (box.right - box.left)
-        place, anchor = (box.left, "start") if share < 1 / 3 else (box.right, "end")
-        if 1 / 3 <= share <= 2 / 3:
-            place, anchor = (box.left + box.right) / 2, "middle"
-        self.text(place, box.bottom - 3.5, label.words, anchor, "label")
+    def labels(self, named: Sequence[tuple[float, str, float | None, str]]) -> None:
+        """Names at the right border, each at the height of what it names: (y, name, x of its dot or None, style).
 
-    def svg(self) -> str:
-        """The group of elements of this panel."""
+        None lies over another; a thin line leads to the dot.
+        """
+        places = spread([self.y(y) for y, *_ in named], LINE, self.y.end, self.y.start)
+        for (y, words, x, style), py in zip(named, places, strict=True):
+            if x is not None:
+                bend = max(self.x(x), self.x.end - 60)
+                path = f"{self.x(x):.1f},{self.y(y):.1f} {bend:.1f},{self.y(y):.1f} {self.x.end + 6},{py:.1f}"
+                self._add("polyline", f"leader {style}", points=path)
+            self.text(self.x.end + 9, py + 4, words, style="label")
+
+    @property
+    def frame(self) -> list[Shape]:
+        """Title, axes, ticks and grid."""
         left, right, bottom, top = self.x.start, self.x.end, self.y.start, self.y.end
-        frame = [f'<text class="title" x="{left}" y="{top - 12}">{escape(self.title)}</text>']
+        frame = Panel(self.title, self.x, self.y, "", "")
+        frame.text(left, top - 12, self.title, style="title")
         for value in self.y.ticks():
             py = self.y(value)
-            frame.append(f'<line class="grid" x1="{left}" x2="{right}" y1="{py:.1f}" y2="{py:.1f}"/>')
-            frame.append(
-                f'<text class="tick" x="{left - 8}" y="{py + 4:.1f}" text-anchor="end">{number(value)}</text>'
-            )
+            frame._add("line", "grid", x1=left, x2=right, y1=py, y2=py)
+            frame.text(left - 8, py + 4, number(value), "end", "tick")
         for value in self.x_ticks or self.x.ticks():
             px = self.x(value)
-            frame.append(f'<line class="stub" x1="{px:.1f}" x2="{px:.1f}" y1="{bottom}" y2="{bottom + 4}"/>')
-            frame.append(
-                f'<text class="tick" x="{px:.1f}" y="{bottom + 18}" text-anchor="middle">'
-                f"{number(value)}</text>"
-            )
-        frame.append(f'<line class="stub" x1="{left}" x2="{right}" y1="{bottom}" y2="{bottom}"/>')
-        middle = (left + right) / 2
-        frame.append(
-            f'<text class="axis" x="{middle}" y="{bottom + 38}" text-anchor="middle">'
-            f"{escape(self.x_label)}</text>"
-        )
-        if self.y_label:
-            place = f"translate({left - 44},{(top + bottom) / 2}) rotate(-90)"
-            frame.append(
-                f'<text class="axis" transform="{place}" text-anchor="middle">{escape(self.y_label)}</text>'
-            )
-        return "<g>" + "".join(frame + self.parts) + "</g>"
+            frame._add("line", "stub", x1=px, x2=px, y1=bottom, y2=bottom + 4)
+            frame.text(px, bottom + 18, number(value), "middle", "tick")
+        frame._add("line", "stub", x1=left, x2=right, y1=bottom, y2=bottom)
+        frame.text((left + right) / 2, bottom + 38, self.x_label, "middle", "axis")
+        turn = f"translate({left - 44},{(top + bottom) / 2}) rotate(-90)"
+        frame._add("text", "axis", self.y_label, **{"transform": turn, "text-anchor": "middle"})
+        return frame.shapes
+
+    def _path(self, points: Sequence[Point]) -> str:
+        return " ".join(f"{self.x(x):.1f},{self.y(y):.1f}" for x, y in points)
+
+    def _add(self, tag: str, style: str, words: str = "", note: str = "", **places: float | str) -> None:
+        rounded = {
+            name: round(value, 1) if isinstance(value, float) else value for name, value in places.items()
+        }
+        self.shapes.append(Shape(tag, {"class": style, **rounded}, words, note))
 
 
-def drawing(panels: Sequence[Panel], width: float, height: float, name: str, words: str) -> str:
-    """An SVG element of these panels; `words` describe it to those who cannot see it."""
-    return (
-        f'<svg id="{name}" viewBox="0 0 {width:g} {height:g}" role="img" aria-label="{escape(words)}">'
-        + "".join(panel.svg() for panel in panels)
-        + "</svg>"
-    )
+@dataclass(frozen=True)
+class Drawing:
+    """Panels beside each other; `words` describe them to those who cannot see them."""
 
-
-def standalone(
-    svg: str,
-    style: str,
-    keys: Sequence[tuple[str, str]],
-    dashed: Sequence[tuple[str, str]],
-    width: float,
-    height: float,
-) -> str:
-    """The same drawing as a file of its own, its keys (style, label) below it in rows of four.
-
-    Keys of curves come first, then those of level lines (`dashed`).
-    """
-    names = []
-    entries = [("curve", *key) for key in keys] + [("level", *key) for key in dashed]
-    for index, (kind, key, label) in enumerate(entries):
-        left, top = 60 + (index % 4) * 245, height + 14 + 22 * (index // 4)
-        names.append(f'<line class="{kind} {key}" x1="{left}" x2="{left + 22}" y1="{top}" y2="{top}"/>')
-        names.append(f'<text x="{left + 30}" y="{top + 4}">{escape(label)}</text>')
-    tall = height + 34 + 22 * ((len(entries) - 1) // 4)
-    body = svg[svg.index(">") + 1 :].removesuffix("</svg>")
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {tall:g}" width="{width:g}">'
-        f'<style>{style}</style><rect width="100%" height="100%" fill="var(--paper)"/>'
-        f"{body}{''.join(names)}</svg>\n"
-    )
-
-
-def legend(entries: Sequence[tuple[str, str]], dashed: Sequence[tuple[str, str]] = ()) -> str:
-    """HTML names of styles: (style, label) of curves, then of level lines."""
-    swatches = [f'<span class="key {style}">{escape(label)}</span>' for style, label in entries]
-    swatches += [f'<span class="key dashed {style}">{escape(label)}</span>' for style, label in dashed]
-    return f'<p class="legend">{"".join(swatches)}</p>'
-
-
-def table(heads: Sequence[str], lines: Sequence[tuple[str, Sequence[str], bool]]) -> str:
-    """An HTML table of (label, markup of the other cells, whether the line is ours)."""
-    top = "".join(f"<th>{escape(head)}</th>" for head in heads)
-    body = "".join(
-        f"<tr{' class=ours' if ours else ''}><td>{escape(label)}</td>"
-        f"{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>"
-        for label, cells, ours in lines
-    )
-    return f"<table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>"
+    panels: Sequence[Panel]
+    width: float
+    height: float
+    name: str
+    words: str

@@ -7,13 +7,16 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from uqf.page.figures import Axis, Panel, drawing, legend, table
-from uqf.page.labels import spread
+from uqf.page.figures import Axis, Drawing, Panel
+from uqf.page.parts import plus_minus
 from uqf.paper import gridworld
 from uqf.paper.cells import Row
 from uqf.paper.contest import mean_and_error
+from uqf.types import Record
 
 Curve = list[tuple[float, float, float]]
+#: (label, (words, small words) of every cell, whether it is ours)
+TableLine = tuple[str, list[tuple[str, str]], bool]
 #: Width and height of the figure of returns.
 SIZE = (1040.0, 340.0)
 
@@ -46,7 +49,7 @@ def sizes_of(rows: Sequence[Row]) -> list[int]:
     return sorted({row.cell.setting["episodes"] for row in rows if "episodes" in row.cell.setting})
 
 
-def returns_figure(rows: list[Row]) -> str:
+def returns_figure(rows: list[Row]) -> Drawing:
     """The paper's figure: one panel per start."""
     sizes = sizes_of(rows)
     panels = []
@@ -64,7 +67,7 @@ def returns_figure(rows: list[Row]) -> str:
             if method in methods:
                 panel.line(methods[method], method, gridworld.LABELS[method])
         panels.append(panel)
-    return drawing(panels, *SIZE, "returns", "Return against training episodes from three starts")
+    return Drawing(panels, *SIZE, "returns", "Return against training episodes from three starts")
 
 
 def keys(rows: Sequence[Row]) -> list[tuple[str, str]]:
@@ -103,62 +106,49 @@ def table_lines(rows: Sequence[Row], episodes: int) -> dict[str, dict[str, tuple
     return lines
 
 
-def sections(rows: list[Row]) -> list[str]:
-    """Markup of this part; nothing if no learner has been run."""
+def part(rows: list[Row]) -> Record | None:
+    """What the page shows of this experiment; None if no learner has been run."""
     sizes = sizes_of(rows)
     if not sizes:
-        return []
-    names = legend(keys(rows), list(gridworld.REFERENCES.items()))
+        return None
     ran = {(row.cell.method, row.cell.seed) for row in rows if row.cell.method in LEARNERS}
     counts = sorted(Counter(method for method, _ in ran).values())
-    few, many = counts[0], counts[-1]
-    seeds = f"{few} to {many} seeds" if few < many else f"{many} seed{'s' * (many > 1)}"
-    return [
-        "<h2>Grid world: return against data</h2>"
-        "<p>The agent sees only how many of the four cells around it are walls. It learns from episodes of "
-        "uniformly random play and is then scored on fresh ones. "
-        f"Means over {seeds}; bands are ± 1 standard error over seeds. "
-        "Point at a mark to read it.</p>"
-        f'<div class="card">{returns_figure(rows)}{names}</div>',
-        _training_time(rows, sizes, _ticks(sizes)),
-        _table(rows),
-    ]
+    fewest, most = counts[0], counts[-1]
+    return {
+        "returns": returns_figure(rows),
+        "keys": keys(rows),
+        "levels": list(gridworld.REFERENCES.items()),
+        "seeds": f"{fewest} to {most} seeds" if fewest < most else f"{most} seed{'s' * (most > 1)}",
+        "time": _training_time(rows, sizes),
+        "sizes": table_sizes(rows),
+        "heads": ["method", *(f"{s}, {n:,}" for n in table_sizes(rows) for s in gridworld.STARTS)],
+        "lines": _lines(rows),
+        "refused": sum(bool(row.result.get("refused")) for row in rows),
+    }
 
 
-def _training_time(rows: list[Row], sizes: list[int], ticks: Sequence[float]) -> str:
-    found = curves(rows, "", "seconds")
-    seconds = [value for points in found.values() for _, value, _ in points]
+def _training_time(rows: list[Row], sizes: list[int]) -> Drawing:
+    by_method = curves(rows, "", "seconds")
+    seconds = [value for points in by_method.values() for _, value, _ in points]
     y = Axis(max(min(seconds) / 1.5, 1e-6), max(seconds) * 1.5, 240, 36, logarithmic=True)
     x = Axis(sizes[0] / 1.15, sizes[-1] * 1.15, 70, 760, logarithmic=True)
-    panel = Panel("training time, mean of the three starts", x, y, "training episodes", "seconds", ticks)
-    for method, points in found.items():
+    title = "training time, mean of the three starts"
+    panel = Panel(title, x, y, "training episodes", "seconds", _ticks(sizes))
+    for method, points in by_method.items():
         panel.line([(n, value, 0.0) for n, value, _ in points], method, gridworld.LABELS[method])
-    ends = spread([y(points[-1][1]) for points in found.values()], 16.0, y.end, y.start)
-    for method, py in zip(found, ends, strict=True):
-        panel.text(x.end + 10, py + 4, gridworld.LABELS[method])
-    figure = drawing([panel], 1040, 290, "training-time", "Training seconds against training episodes")
-    return f'<div class="card">{figure}</div>'
+    panel.labels(
+        [(points[-1][1], gridworld.LABELS[method], None, method) for method, points in by_method.items()]
+    )
+    return Drawing([panel], 1040, 290, "training-time", "Training seconds against training episodes")
 
 
-def _table(rows: list[Row]) -> str:
-    sizes = table_sizes(rows)
-    if not sizes:
-        return ""
-    by_size = [table_lines(rows, episodes) for episodes in sizes]
+def _lines(rows: list[Row]) -> list[TableLine]:
+    by_size = [table_lines(rows, episodes) for episodes in table_sizes(rows)]
     lines = []
     for method, label in gridworld.LABELS.items():
         places = [found[method].get(start) for found in by_size for start in gridworld.STARTS]
         cells = [
-            f"{place[0]:.3f} <small>± {place[1]:.3f}</small>" if place is not None else "—"
-            for place in places
+            ("—", "") if place is None else (f"{place[0]:.3f}", plus_minus(place[1])) for place in places
         ]
         lines.append((label, cells, method in OURS))
-    refused = sum(bool(row.result.get("refused")) for row in rows)
-    note = (
-        f"<p>Fits refused for lack of rewarded words, and scored as random play: {refused}.</p>"
-        if refused
-        else ""
-    )
-    heads = ["method", *(f"{start}, {episodes:,}" for episodes in sizes for start in gridworld.STARTS)]
-    title = " and after ".join(f"{episodes:,}" for episodes in sizes)
-    return f'<div class="card"><h3>Return after {title} episodes</h3>{table(heads, lines)}{note}</div>'
+    return lines

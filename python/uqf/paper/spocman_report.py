@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from uqf.page.figures import Axis, Panel, drawing, table
-from uqf.page.labels import LINE, Box, placed, spread
+from uqf.page.figures import Axis, Drawing, Panel
+from uqf.page.parts import plus_minus
 from uqf.paper.cells import Result, Row
 from uqf.paper.spocman import LABELS
 from uqf.types import Record
@@ -84,32 +84,32 @@ OURS = {
 }
 
 
-def sections(rows: list[Row]) -> list[str]:
-    """Markup of this part."""
+def part(rows: list[Row]) -> Record | None:
+    """What the page shows of this experiment; None if nothing has been run."""
+    if not rows:
+        return None
     lines = summary(rows)
     ratios = time_ratios(lines)
-    cells = []
+    shown = []
     for line in lines:
+        label = line["label"]
         paper = [
-            f"{line[key]:g}" if line[key] is not None else "—" for key in ("paper_return", "paper_seconds")
+            ("—" if line[key] is None else f"{line[key]:g}", "") for key in ("paper_return", "paper_seconds")
         ]
         seconds = "—" if line["seconds"] is None else f"{line['seconds']:,.3g}"
-        ratio = f"{ratios[line['label']]:,.0f}×" if line["label"] in ratios else ""
-        score = f"{line['return']:.1f} <small>± {line['stderr']:.1f}</small>"
-        cells.append((line["label"], [score, seconds, *paper, ratio], line["label"] in OURS))
-    heads = ["method", "return", "seconds", "paper: return", "paper: seconds", "fitted-Q takes"]
-    episodes = max(row.cell.setting.get("episodes", 0) for row in rows)
-    return [
-        "<h2>S-PocMan: return against training time</h2>"
-        f"<p>Everything is learned from {episodes:,} episodes of random play, but for policy iteration, "
-        "which plays for itself, and POMCP, which knows the simulator and searches at every step. The paper "
-        "states neither the cap on episodes nor the ghosts' rule, so its figures serve for the ordering "
-        "only; a random walker that avoids walls beats all of them.</p>"
-        f'<div class="card">{_time_figure(lines)}</div><div class="card">{table(heads, cells)}</div>'
-    ]
+        ratio = f"{ratios[label]:,.0f}×" if label in ratios else ""
+        score = (f"{line['return']:.1f}", plus_minus(line["stderr"]))
+        shown.append((label, [score, (seconds, ""), *paper, (ratio, "")], label in OURS))
+    return {
+        "episodes": max(row.cell.setting.get("episodes", 0) for row in rows),
+        "figure": time_figure(lines),
+        "heads": ["method", "return", "seconds", "paper: return", "paper: seconds", "fitted-Q takes"],
+        "lines": shown,
+    }
 
 
-def _time_figure(lines: list[Record]) -> str:
+def time_figure(lines: list[Record]) -> Drawing:
+    """Return against training time, measured and published."""
     styles = {label: method for method, label in LABELS.items()}
     # POMCP earns so much more that on one scale with it the others would lie on top of each other.
     lines = [line for line in lines if styles.get(line["label"]) != "pomcp"]
@@ -130,9 +130,6 @@ def _time_figure(lines: list[Record]) -> str:
     levels = [line for line in lines if line["seconds"] is None]
     for line in levels:
         panel.level(line["return"], styles[line["label"]], line["label"])
-    heights = spread([y(line["return"]) for line in levels], LINE, y.end, y.start)
-    for line, py in zip(levels, heights, strict=True):
-        panel.text(x.end + 8, py + 4, line["label"], style="note")
     for value, duration, label in published:
         style = "hollow " + styles.get(label, "cpsr-fitted-q")
         panel.mark(x(duration), y(value), style, f"{label}, as published: {value:g} in {duration:g} s", 5)
@@ -141,15 +138,11 @@ def _time_figure(lines: list[Record]) -> str:
         style = styles.get(line["label"], "cpsr-fitted-q")
         note = f"{line['label']}: {line['return']:.1f} in {line['seconds']:.3g} s"
         panel.mark(x(line["seconds"]), y(line["return"]), style, note, 6)
-    marks = [(x(line["seconds"]), y(line["return"]), line) for line in timed]
-    named = [
-        (px, py, line["label"])
-        for px, py, line in marks
-        if not line["label"].endswith(" rounds") or line is rival
-    ]
-    taken = [Box.around(px, py, 7.0) for px, py, _ in marks]
-    taken += [Box.around(x(duration), y(value), 6.0) for value, duration, _ in published]
-    taken += [Box(x.start, y(line["return"]) - 1, x.end, y(line["return"]) + 1) for line in levels]
-    for label in placed(named, taken, Box(x.start + 4, y.end, x.end - 4, y.start - 4)):
-        panel.label(label)
-    return drawing([panel], 1040, 400, "spocman", "Return against training time on S-PocMan")
+    named = [line for line in timed if not line["label"].endswith(" rounds") or line is rival]
+    panel.labels(
+        [
+            (line["return"], line["label"], line["seconds"], styles.get(line["label"], "cpsr-fitted-q"))
+            for line in levels + named
+        ]
+    )
+    return Drawing([panel], 1040, 400, "spocman", "Return against training time on S-PocMan")

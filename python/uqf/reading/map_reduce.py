@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import sys
 from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import BrokenExecutor, Executor, Future
-from typing import Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from uqf.errors import WorkerError
 from uqf.reading.progress import LOG
 from uqf.reading.shards import Source, Workers
+
+if TYPE_CHECKING:
+    import distributed
 
 Sum = TypeVar("Sum")
 
@@ -60,42 +64,25 @@ def map_reduce(
     Parameters
     ----------
     work, merge : functions that can be pickled; neither may change its arguments
-        Without an executor, work is called as ``work(shard, tick)`` and tells its own steps.
+        Without an executor, work is called as ``work(shard, tick)`` and ticks itself.
     executor : `concurrent.futures.Executor` or `distributed.Client`, optional
     tick : called with the number of steps that were finished
 
     Whatever goes wrong, Ctrl-C too, cancels the work that has not begun.
     """
+    tree = TreeSum(merge)
     if executor is None:
-        tree = TreeSum(merge)
         for index in range(len(shards)):
             tree.push(work(shards[index], tick))
         return tree.total()
-    if not isinstance(executor, Executor):
-        if type(executor).__module__.partition(".")[0] != "distributed":
-            raise TypeError(
-                f"executor is a {type(executor).__name__}: give a concurrent.futures.Executor or a "
-                "distributed.Client"
-            )
-        # Imported here: a cluster is seldom there, and its library takes a second to load.
-        from uqf.reading.cluster import map_reduce_on_cluster
-
-        return map_reduce_on_cluster(work, shards, merge, executor, tick)
-    return _on_executor(work, shards, merge, executor, tick)
-
-
-def _on_executor(
-    work: Callable[..., Sum],
-    shards: Source | Sequence[object],
-    merge: Callable[[Sum, Sum], Sum],
-    executor: Executor,
-    tick: Tick,
-) -> Sum:
-    tree, waiting = TreeSum(merge), deque[tuple[object, Future[Sum]]]()
-    most = 2 * getattr(executor, "_max_workers", IN_FLIGHT // 2)
+    if not isinstance(executor, Executor) and type(executor).__module__.partition(".")[0] != "distributed":
+        raise TypeError(
+            f"executor is a {type(executor).__name__}: give a concurrent.futures.Executor or a distributed.Client"
+        )
+    waiting, most = deque[tuple[object, Future[Sum]]](), 2 * _workers(executor)
     try:
         for index in range(len(shards)):
-            waiting.append((shards[index], executor.submit(work, shards[index])))
+            waiting.append((shards[index], _submit(executor, work, shards[index])))
             if len(waiting) >= most:
                 _take(tree, waiting, tick)
         while waiting:
@@ -106,10 +93,37 @@ def _on_executor(
             "killed, or short of memory? Use fewer workers, or executor=distributed.Client(…), which replaces "
             "dead workers"
         ) from problem
+    except _killed() as problem:
+        raise WorkerError(
+            f"the same shard was on several workers when they died: {problem}. Are they short of memory? Use fewer "
+            "threads per worker, smaller batch_steps, or look at the workers' logs"
+        ) from problem
     finally:
         for _, future in waiting:
             future.cancel()
     return tree.total()
+
+
+def _workers(executor: Executor | distributed.Client) -> int:
+    """How many pieces of work an executor does at once; a guess where it does not say."""
+    if hasattr(executor, "nthreads"):
+        return sum(executor.nthreads().values())
+    return int(getattr(executor, "_max_workers", IN_FLIGHT // 2))
+
+
+def _submit(executor: Executor | distributed.Client, work: Callable[..., Sum], shard: object) -> Future[Sum]:
+    """A shard goes to a machine of the cluster that has it. Work whose worker dies is done again by another."""
+    if hasattr(executor, "get_executor"):
+        hosts = list(getattr(shard, "hosts", ())) or None
+        executor = executor.get_executor(pure=False, workers=hosts)
+    return executor.submit(work, shard)
+
+
+def _killed() -> type[Exception] | tuple[()]:
+    """What dask raises for work whose workers died again and again."""
+    # Not imported for it: a cluster is seldom there, and its library takes a second to load.
+    loaded = sys.modules.get("distributed")
+    return () if loaded is None else loaded.KilledWorker
 
 
 def _take(tree: TreeSum[Sum], waiting: deque[tuple[object, Future[Sum]]], tick: Tick) -> None:

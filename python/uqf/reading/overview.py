@@ -1,4 +1,4 @@
-"""What one reading tells of a data set of any size: how much there is, and episodes that stand for all."""
+"""What one reading says of a data set of any size: how much there is, and episodes that stand for all."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ class Overview:
         """The episodes with a probability for every logged action, estimated from all data where none was logged."""
         if self.shares is None or data.behavior_probs is not None:
             return data
-        return Trajectories(**data.__getstate__() | {"behavior_probs": self.shares.along(data)})
+        return Trajectories(**data.__getstate__() | {"behavior_probs": self.shares.probabilities(data)})
 
 
 def check_rewards(data: Trajectories) -> None:

@@ -32,7 +32,7 @@ class Reader:
     """Sums over all episodes of a data set: `Trajectories`, `uqf.Shards`, a folder of Parquet files.
 
     Shards are read a batch at a time, and nothing but the sums outlives a batch. Every pass must find the same
-    episodes: a file that changes in between is found out by its checksum. The bits of a sum depend on the shards,
+    episodes: a file that changes in between is detected by its checksum. The bits of a sum depend on the shards,
     not on `executor` nor on `threads`.
     """
 
@@ -57,23 +57,23 @@ class Reader:
         LOG.info("%s: %d shards, %s steps", stage, len(self.source), f"{self.n_steps:,}")
         self.reporter.enter(stage, self.n_steps)
         reads = partial(_read, work, self._fingerprint is None)
-        found: Pass = map_reduce(
+        result: Pass = map_reduce(
             reads, self.source, _plus, executor=self.executor, tick=self.reporter.advance
         )
-        for index, (before, now) in enumerate(zip(self._checksums, found.checksums, strict=False)):
+        for index, (before, now) in enumerate(zip(self._checksums, result.checksums, strict=False)):
             if before != now:
                 raise FileFormatError(
                     f"{self.source[index].name}: the file changed while it was being read; fit again when it is "
                     "at rest"
                 )
-        self._checksums = found.checksums
-        self._fingerprint = self._fingerprint or found.fingerprint
-        total: Sum = found.total
+        self._checksums = result.checksums
+        self._fingerprint = self._fingerprint or result.fingerprint
+        total: Sum = result.total
         return total
 
     @property
     def fingerprint(self) -> str:
-        """Of all episodes, once they have been read."""
+        """SHA-256 of the content of all episodes, once they have been read."""
         if self._fingerprint is None:
             raise RuntimeError("nothing was read yet: call sum first")
         return self._fingerprint.digest
@@ -81,7 +81,7 @@ class Reader:
 
 @dataclass(frozen=True)
 class Pass:
-    """What one reading of some shards came to, and a checksum of every shard in their order."""
+    """The sum over some shards, and a checksum of every shard in their order."""
 
     # Any: kinds of sums follow one another through one reader; `sum` gives each its type back.
     total: Any
@@ -93,23 +93,23 @@ class Pass:
 def _read(
     work: Callable[[Trajectories], Additive], identifies: bool, shard: Shard, tick: Tick | None = None
 ) -> Pass:
-    total, checksum, found = None, 0, None
+    total, checksum, fingerprint = None, 0, None
     for batch in shard.batches():
         if shard.changeable:
             for array in (batch.offsets, batch.actions, batch.observations, batch.rewards):
                 checksum = zlib.crc32(np.ascontiguousarray(array).data, checksum)
         if identifies:
             here = Fingerprint.of(batch)
-            found = here if found is None else found.plus(here)
+            fingerprint = here if fingerprint is None else fingerprint.plus(here)
         part = work(batch)
         total = part if total is None else total.plus(part)
         if tick is not None:
             tick(batch.n_steps)
     if total is None:
         raise FileFormatError(f"{shard.name}: the shard holds no episode")
-    return Pass(total, (checksum,), found)
+    return Pass(total, (checksum,), fingerprint)
 
 
 def _plus(one: Pass, other: Pass) -> Pass:
-    found = one.fingerprint and other.fingerprint and one.fingerprint.plus(other.fingerprint)
-    return Pass(one.total.plus(other.total), one.checksums + other.checksums, found)
+    fingerprint = one.fingerprint and other.fingerprint and one.fingerprint.plus(other.fingerprint)
+    return Pass(one.total.plus(other.total), one.checksums + other.checksums, fingerprint)

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from functools import cache
 
 
-def give_back() -> None:
+def release_memory() -> None:
     """Takes milliseconds: call it after a file, not after a batch."""
     if "pyarrow" in sys.modules:
         sys.modules["pyarrow"].default_memory_pool().release_unused()
@@ -24,5 +24,5 @@ def _trim() -> Callable[[int], object]:
     """`malloc_trim` of glibc; elsewhere there is none, and nothing is done."""
     if sys.platform != "linux":
         return lambda kept: None
-    found: Callable[[int], object] | None = getattr(ctypes.CDLL(None), "malloc_trim", None)
-    return found or (lambda kept: None)
+    trim: Callable[[int], object] | None = getattr(ctypes.CDLL(None), "malloc_trim", None)
+    return trim or (lambda kept: None)

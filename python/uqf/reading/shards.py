@@ -121,7 +121,7 @@ def source_of(data: Data) -> Source:
     if isinstance(data, Trajectories):
         return Blocks(data)
     if isinstance(data, (str, os.PathLike)):
-        from uqf.logs.parquet_shards import Shards  # pyarrow takes long to load
+        from uqf.reading.parquet_shards import Shards  # pyarrow takes long to load
 
         return Shards(data)
     if hasattr(data, "reward_size") and hasattr(data, "in_memory"):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import ClassVar
 
@@ -11,15 +11,14 @@ from uqf.episodes.checks import FloatArray
 from uqf.episodes.trajectories import Trajectories
 from uqf.learn.learner import Learner
 from uqf.ope.estimates import ANYTHING
-from uqf.page.parts import card, document, figure, intervals, percent, signed, tiles
+from uqf.page.parts import Intervals, figure, signed
+from uqf.page.render import render
 from uqf.policies.policy import Policy, probs_along
-from uqf.printable import escape
 from uqf.reports.differences import Differences
 from uqf.reports.episodes import Episodes
-from uqf.reports.expectations import HOLLOW, Expected
-from uqf.reports.log import Log, problems
+from uqf.reports.expectations import interval_of, row
 from uqf.reports.study import Study
-from uqf.reports.writing import PartedReport, numbered, plain
+from uqf.reports.writing import PartedReport
 from uqf.types import Record
 
 
@@ -50,26 +49,21 @@ class ComparisonReport(PartedReport):
         return probs_along(self.second, self.study.held_out)
 
     @cached_property
-    def log(self) -> Log:
-        """What is in the log."""
-        return Log.of(self.study.log, self.study.discount, problems(self.study.log, {}))
-
-    @cached_property
     def estimate(self) -> ope.Comparison:
-        """Which earns more, if all episodes can tell; a log that taught one of them cannot."""
+        """Which earns more, if the log can say; a log that one of them learned from cannot."""
         study = self.study
-        found = ope.compare(study.policy, self.second, study.log, discount=study.discount, seed=self.seed)
+        both = ope.compare(study.policy, self.second, study.log, discount=study.discount, seed=self.seed)
         first, second = (
             one.of_taught() if taught else one
-            for one, taught in zip((found.first, found.second), self.taught, strict=True)
+            for one, taught in zip((both.first, both.second), self.taught, strict=True)
         )
-        told = not any(self.taught)
-        return replace(found, first=first, second=second, interval=found.interval if told else ANYTHING)
+        interval = ANYTHING if any(self.taught) else both.interval
+        return replace(both, first=first, second=second, interval=interval)
 
     @cached_property
     def differences(self) -> Differences:
         """Where they act differently, and what is at stake there."""
-        return Differences.of_policies(self.study, self.probs)
+        return Differences.of(self.study, self.probs)
 
     @cached_property
     def episodes(self) -> Episodes:
@@ -78,41 +72,21 @@ class ComparisonReport(PartedReport):
 
     def as_dict(self) -> Record:
         """All parts as plain values, as JSON knows them."""
-        parts = {part: asdict(getattr(self, part)) for part in self.PARTS}
-        found: Record = plain({"verdict": self.estimate.verdict, **parts})
-        return found
+        return self.plain(self.PARTS, verdict=self.estimate.verdict)
 
     def page(self) -> str:
         """One file, without any request to the outside."""
-        differences, found = self.differences, self.estimate
-        known = abs(found.interval[0]) < float("inf")
-        shown = [
-            (percent(differences.agreement), "of the steps: both policies take the same action"),
-            (
-                signed(differences.gain),
-                f"± {differences.stderr:.2g} gain of A over B per episode, changing one step at a time",
+        estimate, first, second = self.estimate, self.estimate.first, self.estimate.second
+        known = interval_of(estimate)
+        return render(
+            "comparison.html",
+            report=self,
+            difference=signed(estimate.difference) if known else "not known",
+            interval=f", {figure(known[0])} to {figure(known[1])}" if known else "",
+            expected=Intervals(
+                [
+                    row("A", first.mean, interval_of(first)),
+                    row("B", second.mean, interval_of(second), "second"),
+                ]
             ),
-            (
-                signed(found.difference) if known else "not known",
-                "difference of the expected returns, A − B"
-                + (f", {figure(found.interval[0])} to {figure(found.interval[1])}" if known else ""),
-            ),
-        ]
-        head = (
-            "<h1>Two policies on one log</h1>"
-            f'<p class="lead">A and B, judged on the same {differences.episodes:,} episodes'
-            f"{'' if any(self.taught) else ', which are taken to be new to both'}.</p>"
-            f"{tiles(shown)}<p>{escape(found.verdict)}</p>"
         )
-        parts = [
-            ("A against B", differences.section()),
-            ("What to expect", self._expected()),
-            ("Episodes to step through", self.episodes.section()),
-            ("The log", self.log.section()),
-        ]
-        return document("uqf: two policies on one log", [head, *numbered(parts)])
-
-    def _expected(self) -> str:
-        first, second = map(Expected.of, (self.estimate.first, self.estimate.second))
-        rows = [first.row(f"A: {first.words}"), second.row(f"B: {second.words}")]
-        return card("<h3>Expected return</h3>", intervals(rows), HOLLOW)

@@ -1,20 +1,19 @@
-"""Part 6 of the report: held-out episodes to step through, with what the policy thinks at every step."""
+"""Held-out episodes to step through, with what the policy thinks at every step."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from uqf.episodes.checks import FloatArray
-from uqf.page.parts import embedded, figure
-from uqf.printable import escape
+from uqf.reports.differences import SIDES
 from uqf.reports.study import Study
+from uqf.types import Raw, Record
 
 #: Steps of an episode that are shown, and actions beside each other.
-MAX_STEPS = 300
-MAX_ACTIONS = 8
+MAX_STEPS, MAX_ACTIONS = 300, 8
 
 
 @dataclass(frozen=True)
@@ -38,11 +37,8 @@ class ShownEpisode:
     """A held-out episode."""
 
     title: str
-    number: int
-    """Among the held-out episodes."""
     discounted_return: float
     length: int
-    disagreements: int
     last: str
     """What the last step showed."""
     steps: list[Step]
@@ -64,70 +60,40 @@ class Episodes:
         data = study.held_out
         other = data.actions if second is None else second.argmax(axis=1)
         differs = (study.probs.argmax(axis=1) != other).astype(np.float64)
-        chosen = _chosen(
-            data.returns(study.discount), np.add.reduceat(differs, data.offsets[:-1]) / data.lengths
-        )
-        has_values = hasattr(study.policy, "q_values_along")
+        rate = np.add.reduceat(differs, data.offsets[:-1]) / data.lengths
+        chosen = _chosen(data.returns(study.discount), rate)
         shown = [_shown(study, title, number, other) for title, number in chosen.items()]
-        names = ("the policy", "the log") if second is None else ("A", "B")
-        return cls(shown, "values" if has_values else "probabilities", names)
+        kind = "values" if hasattr(study.policy, "q_values_along") else "probabilities"
+        return cls(shown, kind, SIDES[second is not None])
 
-    def section(self) -> str:
-        """Markup of this part."""
-        first, second = self.sides
-        content = [
-            {
-                "sides": self.sides,
-                "title": one.title,
-                "last": one.last,
-                "steps": [[s.before, s.action, s.reward, s.values, s.wants, s.other] for s in one.steps],
-            }
-            for one in self.episodes
-        ]
-        options = "".join(
-            f'<option value="{number}">{escape(one.title)}: return {figure(one.discounted_return)}, '
-            f"{one.length:,} steps</option>"
-            for number, one in enumerate(self.episodes)
-        )
-        shown = (
-            f"what {first} thinks its best actions are worth"
-            if self.values_are == "values"
-            else f"how probably {first} takes each action"
-        )
-        return (
-            "<p>Held-out episodes as they were logged. Bars are "
-            f"{shown} before the step; the logged action is in bold. In the strip, every mark is a step, and coloured "
-            f"ones are those where {first} would not do what {second} does. Keys: ← and → step, Home and End "
-            "jump, N goes to the next disagreement.</p>"
-            '<div class="card walk" tabindex="0" role="group" aria-label="an episode, step by step">'
-            f"{embedded(content)}"
-            f'<div class="controls"><label>Episode <select class="episode">{options}</select></label></div>'
-            '<div class="strip" aria-hidden="true"></div>'
-            '<div class="controls"><button class="back">‹ Step</button><button class="forward">Step ›</button>'
-            '<button class="next">Next disagreement</button>'
-            '<input type="range" min="0" value="0" aria-label="step"></div>'
-            '<p class="status" aria-live="polite"></p><div class="walked"><ol class="history"></ol>'
-            '<div class="bars"></div></div></div>'
-        )
+    @property
+    def content(self) -> Record:
+        """For the script of the page: every name once, and its number wherever it occurs; −1 where there is none."""
+        words: dict[str | None, int] = {None: -1}
+
+        def coded(value: Raw) -> Raw:
+            if isinstance(value, (list, tuple)):
+                return [coded(one) for one in value]
+            return value if isinstance(value, float) else words.setdefault(value, len(words) - 1)
+
+        shown = [coded([one.last, *map(astuple, one.steps)]) for one in self.episodes]
+        return {"sides": self.sides, "words": list(words)[1:], "episodes": shown}
 
 
-def _chosen(returns: NDArray[np.float64], other: NDArray[np.float64]) -> dict[str, int]:
+def _chosen(returns: FloatArray, other: FloatArray) -> dict[str, int]:
     """Episodes by what they are shown for; none twice."""
-    order = np.argsort(returns, kind="stable")
+    order, disagreement = np.argsort(returns, kind="stable"), np.argsort(-other, kind="stable")
     wanted = {
         "the best": order[::-1],
         "the worst": order,
         "a usual one": order[np.argsort(np.abs(np.arange(len(order)) - len(order) // 2), kind="stable")],
-        "most disagreement": np.argsort(-other, kind="stable"),
-        "least disagreement": np.argsort(other, kind="stable"),
-        "the second best": order[::-1],
-        "the second worst": order,
+        "most disagreement": disagreement,
+        "least disagreement": disagreement[::-1],
     }
     chosen: dict[str, int] = {}
     for title, numbers in wanted.items():
-        number = next((int(one) for one in numbers if int(one) not in chosen.values()), None)
-        if number is not None:
-            chosen[title] = number
+        left = [int(one) for one in numbers if int(one) not in chosen.values()]
+        chosen |= {title: left[0]} if left else {}
     return chosen
 
 
@@ -135,39 +101,35 @@ def _shown(study: Study, title: str, number: int, other: NDArray[np.integer]) ->
     data, names = study.held_out, study.names
     first, last = int(data.offsets[number]), int(data.offsets[number + 1])
     count = min(last - first, MAX_STEPS)
-    steps = slice(first, first + count)
-    probs = study.probs[steps]
+    probs = study.probs[first : first + count]
     one = data[np.array([number])]
     values_along = getattr(study.policy, "q_values_along", None)
     values: FloatArray = probs if values_along is None else values_along(one)[:count]
-    before = [None if one.first_observations is None else int(one.first_observations[0])]
-    before += one.observations[: count - 1].tolist()
-    found = []
+    start = one.first_observations
+    before = [None if start is None else names.observation(int(start[0]))]
+    before += [names.observation(code) for code in one.observations[: count - 1].tolist()]
+    steps = []
     for step in range(count):
         action = int(one.actions[step])
         # The policy's favourites, and the logged action in any case.
         most = np.argsort(-probs[step], kind="stable")[:MAX_ACTIONS].tolist()
-        if action not in most:
-            most[-1] = action
-        found.append(
+        most = sorted(most if action in most else [*most[:-1], action])
+        steps.append(
             Step(
-                None if before[step] is None else names.observation(int(before[step] or 0)),
+                before[step],
                 names.action(action),
-                _rounded(float(one.rewards[step])),
-                [(names.action(code), _rounded(float(values[step, code]))) for code in sorted(most)],
+                _rounded(one.rewards[step]),
+                [(names.action(code), _rounded(values[step, code])) for code in most],
                 names.action(int(probs[step].argmax())),
                 names.action(int(other[first + step])),
             )
         )
-    differs = study.probs[first:last].argmax(axis=1) != other[first:last]
     return ShownEpisode(
         title,
-        number,
         float(one.returns(study.discount)[0]),
         last - first,
-        int(differs.sum()),
         names.observation(int(one.observations[count - 1])),
-        found,
+        steps,
     )
 
 

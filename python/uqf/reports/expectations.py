@@ -1,124 +1,61 @@
-"""Part 5 of the report: what to expect of the policy, as far as the log can tell."""
+"""What to expect of the policy, as far as the log can say."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from uqf import ope
 from uqf.ope.doubts import BOUNDS
-from uqf.page.parts import Interval, card, figure, intervals, percent
-from uqf.printable import escape
+from uqf.ope.estimates import ANYTHING
+from uqf.page.parts import Interval, Intervals, figure, percent
 from uqf.reports.frontier import Frontier
 from uqf.reports.study import Study
-
-#: What the methods of `uqf.ope` are called.
-METHODS = {
-    "doubly-robust": "weighted episodes and a model",
-    "importance": "weighted episodes",
-    "model": "a model of the last symbol",
-}
-
-#: What hollow marks mean.
-HOLLOW = (
-    "<p><small>Intervals have 95 % confidence. Hollow marks are guesses: no interval would mean what it says."
-    "</small></p>"
-)
 
 #: Nobody logs more episodes than this.
 ENDLESS = 1e9
 
+Ends = tuple[float, float]
 
-@dataclass(frozen=True)
-class Expected:
-    """The estimate of one method."""
 
-    method: str
-    words: str
-    mean: float
-    low: float | None
-    """None if the log cannot tell."""
-    high: float | None
-    condition: str
-    """What must be believed for the interval to hold; empty if there is nothing."""
-    effective_episodes: float
-    episodes: int
-    lack: str
-    """What the log lacks, and the remedy; empty if it lacks nothing."""
+def interval_of(estimate: ope.Estimate | ope.Comparison) -> Ends | None:
+    """With 95 % confidence; None if the log cannot say."""
+    return None if estimate.interval == ANYTHING else estimate.interval
 
-    @classmethod
-    def of(cls, estimate: ope.Estimate) -> Expected:
-        """In figures that a page and a program can show."""
-        told = estimate.answer is not ope.Answer.UNKNOWN
-        low, high = estimate.interval
-        return cls(
-            method=estimate.method,
-            words=METHODS[estimate.method],
-            mean=estimate.mean,
-            low=low if told else None,
-            high=high if told else None,
-            condition=estimate.condition,
-            effective_episodes=estimate.effective_sample_size,
-            episodes=estimate.episodes,
-            lack=estimate.lack,
-        )
 
-    def guess(self, method: str, mean: float) -> Expected:
-        """What a model expects: its error is not known, so there is no interval and nothing to resample for one."""
-        lack = "it rests on a model, whose error no log shows."
-        return replace(self, method=method, words=METHODS[method], mean=mean, low=None, high=None, lack=lack)
-
-    @property
-    def interval(self) -> tuple[float, float] | None:
-        """With 95 % confidence; None if the log cannot tell."""
-        return None if self.low is None or self.high is None else (self.low, self.high)
-
-    def row(self, label: str) -> Interval:
-        """A line of a plot of intervals; hollow where nothing is known."""
-        ends = self.interval or (self.mean, self.mean)
-        return Interval(label, self.mean, *ends, self.told, "unknown" if self.interval is None else "first")
-
-    @property
-    def told(self) -> str:
-        """The figure with its interval, or that it is not known."""
-        if self.interval is not None:
-            low, high = self.interval
-            return f"{figure(self.mean)}, from {figure(low)} to {figure(high)}"
-        if self.method != "model" and self.effective_episodes < 1.0:
-            return "not known from this log"
-        return f"not known from this log (a guess: {figure(self.mean)})"
+def row(label: str, mean: float, ends: Ends | None, style: str = "first") -> Interval:
+    """A line of a plot of intervals; hollow where nothing is known."""
+    if ends is None:
+        words = f"not known from this log (a guess: {figure(mean)})"
+        return Interval(label, mean, mean, mean, words, f"unknown {style}")
+    words = f"{figure(mean)}, from {figure(ends[0])} to {figure(ends[1])}"
+    return Interval(label, mean, *ends, words, style)
 
 
 @dataclass(frozen=True)
 class Expectations:
-    """What all methods say, and what it would take to know more."""
+    """What weighted episodes and a model say, and what it would take to know more."""
 
-    estimates: list[Expected]
-    """The one to quote first."""
+    estimate: ope.Estimate
+    """The one to quote."""
+    modelled: float
+    """In a model whose state is the last action and observation: a guess, whose error no log shows."""
     episodes_needed: float | None
-    """Episodes like these, in all, after which the log would tell; None if no number of them would do."""
+    """Episodes like these, in all, that would be enough; None if no number of them would do."""
     frontier: Frontier
 
     @classmethod
     def of(cls, study: Study, frontier: Frontier, seed: int) -> Expectations:
         """From the held-out episodes."""
-        first, second = (
-            Expected.of(
-                ope.evaluate(study.policy, study.held_out, discount=study.discount, method=method, seed=seed)
-            )
-            for method in ("doubly-robust", "importance")
-        )
-        estimates = [first, second]
-        modelled = ope.model_value(
-            ope.LastSymbolModel(), study.held_out, study.probs, discount=study.discount
-        )
-        estimates.append(first.guess("model", modelled))
-        needed = first.episodes * max(1.0, BOUNDS.effective_episodes / max(first.effective_episodes, 1e-12))
-        return cls(estimates, needed if needed < ENDLESS else None, frontier)
+        data, discount = study.held_out, study.discount
+        best = ope.evaluate(study.policy, data, discount=discount, method="doubly-robust", seed=seed)
+        needed = best.episodes * max(1.0, BOUNDS.effective_episodes / max(best.effective_sample_size, 1e-12))
+        modelled = ope.model_value(ope.LastSymbolModel(), data, study.probs, discount=discount)
+        return cls(best, modelled, needed if needed < ENDLESS else None, frontier)
 
     @property
-    def best(self) -> Expected:
-        """The estimate to quote."""
-        return self.estimates[0]
+    def interval(self) -> Ends | None:
+        """Of the return of the whole policy, with 95 % confidence; None if the log cannot say."""
+        return interval_of(self.estimate)
 
     @property
     def logged(self) -> float:
@@ -127,7 +64,7 @@ class Expectations:
 
     @property
     def cautious(self) -> str:
-        """The boldest way to begin of which the log tells what comes of it; empty if there is none."""
+        """The boldest way to begin whose return is known; empty if there is none."""
         bold = self.frontier.boldest_known
         if bold is None or bold.interval is None:
             return ""
@@ -140,7 +77,7 @@ class Expectations:
     @property
     def settled_by(self) -> str:
         """How many episodes would settle it; empty if there are enough."""
-        if self.best.effective_episodes >= BOUNDS.effective_episodes:
+        if self.estimate.effective_sample_size >= BOUNDS.effective_episodes:
             return ""
         if self.episodes_needed is None:
             return "No realistic number of episodes like these would settle it."
@@ -149,35 +86,21 @@ class Expectations:
 
     def advice(self) -> str:
         """What is known and what would settle the rest, in plain words."""
-        best = self.best
-        if best.interval is not None:
-            return (
-                f"The log is worth {figure(best.effective_episodes)} episodes of this policy: enough to tell."
-            )
-        lack = best.lack[:1].upper() + best.lack[1:]
-        start = f"A cautious start is known: {self.cautious}" if self.cautious else ""
-        return " ".join(part for part in (lack, self.settled_by, start) if part)
+        if self.interval is not None:
+            return f"The log is worth {self.estimate.worth} episodes of this policy, which is enough."
+        lack = self.estimate.lack[:1].upper() + self.estimate.lack[1:]
+        return " ".join(part for part in (lack, self.settled_by, self.cautious) if part)
 
-    def section(self) -> str:
-        """Markup of this part."""
-        rows = [one.row(one.words) for one in self.estimates]
-        condition = (
-            f"<p>Whatever is known here is known only if {escape(self.best.condition)}.</p>"
-            if self.best.condition
-            else ""
-        )
-        pictures = "".join(card(picture) for picture in self.frontier.figures())
-        return (
-            "<p>Returns are those of episodes that go on as long as the longest one, unless the world ends them: "
-            f"{figure(self.logged)} as logged. {escape(self.advice())}</p>{condition}"
-            + card(
-                "<h3>Expected return, by every method</h3>",
-                intervals(rows, (self.logged, "as logged")),
-                HOLLOW,
-            )
-            + "<h3>From cautious to bold</h3><p>The closer a policy stays to the logged behaviour, the more this log "
-            "can tell about it. Filled marks are known, with their interval; hollow ones are not. The dashed line is "
-            "the logged return, or the number of episodes that is enough. A higher temperature draws actions more "
-            "evenly, which is closer to the log only if the log did so too.</p>"
-            f'<div class="columns">{pictures}</div>'
-        )
+    @property
+    def guesses_less(self) -> bool:
+        """Whether what is guessed lies below what was logged."""
+        return self.interval is None and min(self.estimate.mean, self.modelled) < self.logged
+
+    @property
+    def plot(self) -> Intervals:
+        """The estimates beside the logged return."""
+        rows = [
+            row("weighted episodes and a model", self.estimate.mean, self.interval),
+            row("a model of the last action and observation", self.modelled, None),
+        ]
+        return Intervals(rows, (self.logged, "as logged"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -12,39 +12,29 @@ from uqf.ope.doubts import BOUNDS
 from uqf.ope.rare_events import informative_share
 from uqf.ope.ratios import Ratios, bootstrap
 from uqf.ope.weights import importance_weights, overlap
-from uqf.page.figures import HEIGHT, LEFT, RIGHT, WIDTH, Axis, Panel, drawing
-from uqf.policies.policy import logged_probs
+from uqf.page.figures import HEIGHT, LEFT, RIGHT, WIDTH, Axis, Drawing, Panel
+from uqf.page.parts import figure, percent
 from uqf.reports.study import Study
 
 #: Shares of the decisions that are left to the policy, the others being made as before.
 SHARES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.75, 1.0)
 
-#: Temperatures in parts of that of the policy.
-FACTORS = (0.25, 1.0, 4.0, 16.0, 64.0, 256.0)
-
-#: Resamples of the bootstrap: enough for a figure.
-REPLICATES = 300
-LEVEL = 0.95
-
-#: Smaller sizes are drawn at the border.
+#: Smaller numbers of effective episodes are drawn at the border.
 MIN_SIZE = 0.1
+
+LABEL = "per cent of the decisions left to the policy"
 
 
 @dataclass(frozen=True)
 class Point:
-    """A version of the policy, and what the log tells of it by weighted episodes."""
+    """A version of the policy, and what weighted episodes say of it."""
 
     setting: float
+    """Share of the decisions that are left to the policy."""
     mean: float
-    low: float | None
-    """None if the log cannot tell."""
-    high: float | None
+    interval: tuple[float, float] | None
+    """With 95 % confidence; None if the log cannot say."""
     effective_episodes: float
-
-    @property
-    def interval(self) -> tuple[float, float] | None:
-        """With 95 % confidence; None if the log cannot tell."""
-        return None if self.low is None or self.high is None else (self.low, self.high)
 
 
 @dataclass(frozen=True)
@@ -53,10 +43,6 @@ class Frontier:
 
     followed: list[Point]
     """By the share of the decisions that are left to the policy."""
-    temperatures: list[Point]
-    """By temperature; empty if the policy has none."""
-    temperature: float | None
-    """That of the policy."""
     logged: float
     """What the logged behaviour earns by the same rule: up to the length of the longest episode."""
 
@@ -66,32 +52,54 @@ class Frontier:
         data, ratio = study.held_out, study.taken(study.probs) / study.propensities
         logged = _point(0.0, np.ones(data.n_steps), data, study.discount)
         followed = [_point(share, 1.0 - share + share * ratio, data, study.discount) for share in SHARES]
-        temperatures, usual = [], getattr(study.policy, "temperature", None)
-        if usual is not None and hasattr(study.policy, "with_temperature"):
-            scale = usual if usual > 0.0 else _spread_of_values(study)
-            for factor in FACTORS if scale > 0.0 else ():
-                warmer = study.policy.with_temperature(scale * factor)
-                ratios = logged_probs(warmer, data) / study.propensities
-                temperatures.append(_point(scale * factor, ratios, data, study.discount))
-        return cls(followed, temperatures, usual, logged.mean)
+        return cls(followed, logged.mean)
 
     @property
     def boldest_known(self) -> Point | None:
-        """The largest share of the decisions of which the log can tell what comes of it."""
+        """The largest share of the decisions whose return the log can estimate."""
         known = [point for point in self.followed if point.interval is not None]
         return max(known, key=lambda point: point.setting, default=None)
 
-    def figures(self) -> list[str]:
-        """Two pictures for each way of being cautious: what to expect, and how many episodes that rests on."""
-        found = _figures(
-            [replace(point, setting=100.0 * point.setting) for point in self.followed],
-            "per cent of the decisions left to the policy",
-            "followed",
-            self.logged,
-        )
-        if self.temperatures:
-            found += _figures(self.temperatures, "temperature", "temperature", self.logged)
-        return found
+    @property
+    def figures(self) -> list[Drawing]:
+        """What to expect, and how many episodes that rests on."""
+        x = Axis(100 * SHARES[0], 100 * SHARES[-1], LEFT, RIGHT, logarithmic=True)
+        expected = Panel("What to expect", x, self._returns_axis(), LABEL, "", [1.0, 10.0, 100.0])
+        expected.level(self.logged, "second", "as logged")
+        known = [(100 * one.setting, one, one.interval) for one in self.followed if one.interval is not None]
+        expected.band([(share, *ends) for share, _, ends in known], "first")
+        expected.curve([(share, point.mean) for share, point, _ in known], "first")
+        for share, point, (low, high) in known:
+            note = f"{percent(point.setting)}: {figure(point.mean)}, from {figure(low)} to {figure(high)}"
+            expected.mark(x(share), expected.y(point.mean), "first", note)
+        for point in self.followed:
+            # A guess beyond the axis has no place on it.
+            if point.interval is None and expected.y.low <= point.mean <= expected.y.high:
+                note = f"{percent(point.setting)}: not known from this log"
+                expected.mark(x(100 * point.setting), expected.y(point.mean), "hollow first", note, 4)
+        sizes = [max(point.effective_episodes, MIN_SIZE) for point in self.followed]
+        most = max([2 * BOUNDS.effective_episodes, *sizes])
+        y = Axis(min([MIN_SIZE * 10, *sizes]), most, HEIGHT - 50, 34, logarithmic=True)
+        worth = Panel("Effective episodes", x, y, LABEL, "", [1.0, 10.0, 100.0])
+        worth.level(BOUNDS.effective_episodes, "second", "enough")
+        pairs = zip(self.followed, sizes, strict=True)
+        worth.line([(100 * one.setting, size, 0.0) for one, size in pairs], "first", "effective episodes")
+        return [
+            Drawing([expected], WIDTH, HEIGHT, "followed-return", f"Expected return by {LABEL}"),
+            Drawing([worth], WIDTH, HEIGHT, "followed-size", f"Effective episodes by {LABEL}"),
+        ]
+
+    def _returns_axis(self) -> Axis:
+        """Holds what is known, and those guesses that do not squeeze it to less than half of the axis."""
+        guesses = [one.mean for one in self.followed if one.interval is None]
+        reach = [self.logged, *(end for one in self.followed for end in one.interval or ())]
+        if len(reach) == 1:
+            reach += guesses
+        low, high = min(reach), max(reach)
+        half = (high - low) / 2
+        reach += [guess for guess in guesses if low - half <= guess <= high + half]
+        margin = 0.12 * (max(reach) - min(reach)) or max(1.0, 0.1 * abs(high))
+        return Axis(min(reach) - margin, max(reach) + margin, HEIGHT - 50, 34)
 
 
 def _point(setting: float, ratios: FloatArray, data: Trajectories, discount: float) -> Point:
@@ -104,56 +112,9 @@ def _point(setting: float, ratios: FloatArray, data: Trajectories, discount: flo
     known = bool(found.size >= BOUNDS.effective_episodes and telling >= BOUNDS.informative_episodes and fair)
     value = sums.value()
     if not known:
-        return Point(setting, value, None, None, found.size)
-    _, (low, high) = bootstrap(sums, level=LEVEL, replicates=REPLICATES, seed=0)
+        return Point(setting, value, None, found.size)
+    # So many resamples are enough for a figure.
+    _, (low, high) = bootstrap(sums, level=0.95, replicates=300, seed=0)
     stretch = found.stretch
-    return Point(
-        setting, value, value - stretch * (value - low), value + stretch * (high - value), found.size
-    )
-
-
-def _spread_of_values(study: Study) -> float:
-    """How far apart the values of actions are on average, where a greedy policy has no temperature."""
-    if not hasattr(study.policy, "q_values_along"):
-        return 0.0
-    values = np.asarray(study.policy.q_values_along(study.held_out[: min(50, len(study.held_out))]))
-    return float(values[np.isfinite(values).all(axis=1)].std(axis=1).mean()) * 0.25
-
-
-def _figures(points: list[Point], label: str, name: str, logged: float) -> list[str]:
-    known = [(point, point.interval) for point in points if point.interval is not None]
-    reach = [logged, *(end for _, ends in known for end in ends)]
-    reach += [] if known else [point.mean for point in points]
-    low, high = min(reach), max(reach)
-    margin = 0.15 * (high - low) or max(1.0, 0.1 * abs(high))
-    x = Axis(points[0].setting, points[-1].setting, LEFT, RIGHT, logarithmic=True)
-    ticks = [1.0, 10.0, 100.0] if name == "followed" else None
-    expected = Panel(
-        "What to expect", x, Axis(low - margin, high + margin, HEIGHT - 50, 34), label, "", ticks
-    )
-    expected.level(logged, "second", "as logged")
-    if known:
-        line = [(point.setting, point.mean, 0.0) for point, _ in known]
-        expected.band([(point.setting, *ends) for point, ends in known], "first")
-        expected.line(line, "first", "expected return")
-    for point in points:
-        if point.interval is None:
-            note = f"not known from this log at {point.setting:.3g}"
-            expected.mark(x(point.setting), expected.y(point.mean), "hollow first", note, 4)
-    sizes = [max(point.effective_episodes, MIN_SIZE) for point in points]
-    y = Axis(
-        min([MIN_SIZE * 10, *sizes]),
-        max([2 * BOUNDS.effective_episodes, *sizes]),
-        HEIGHT - 50,
-        34,
-        logarithmic=True,
-    )
-    worth = Panel("Episodes that this rests on", x, y, label, "", ticks)
-    worth.level(BOUNDS.effective_episodes, "second", "enough")
-    worth.line(
-        [(point.setting, size, 0.0) for point, size in zip(points, sizes, strict=True)], "first", "episodes"
-    )
-    return [
-        drawing([expected], WIDTH, HEIGHT, f"{name}-return", f"Expected return by {label}"),
-        drawing([worth], WIDTH, HEIGHT, f"{name}-size", f"Effective episodes by {label}"),
-    ]
+    ends = value - stretch * (value - low), value + stretch * (high - value)
+    return Point(setting, value, ends, found.size)

@@ -1,18 +1,18 @@
-"""Part 1 of the report: what is in the log, and what a careful reader would ask about it."""
+"""What is in the log, and what a careful reader would ask about it."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from uqf.episodes.checks import FloatArray
 from uqf.episodes.propensities import propensities
 from uqf.episodes.trajectories import Trajectories
 from uqf.learn.improve.gain import Gain
-from uqf.page.figures import HEIGHT, LEFT, RIGHT, WIDTH, Axis, Panel, drawing
-from uqf.page.parts import bars, card, figure, percent
-from uqf.printable import escape
+from uqf.page.figures import HEIGHT, LEFT, RIGHT, WIDTH, Axis, Drawing, Panel
 from uqf.reports.names import Names
 from uqf.types import Record
 
@@ -22,56 +22,38 @@ FEW_OCCURRENCES = 10
 
 def problems(data: Trajectories, diagnostics: Record) -> list[str]:
     """Most serious first; `diagnostics` are those of the learner."""
-    found = []
+    listed = []
     if data.rewards.min() == data.rewards.max():
-        found.append("Every reward is the same: there is nothing to learn from.")
+        listed.append("Every reward is the same: there is nothing to learn from.")
     unused = data.n_actions - len(np.unique(data.actions))
     if unused:
-        found.append(f"{unused} of {data.n_actions} actions never occur: nothing is known about them.")
+        listed.append(f"{unused} of {data.n_actions} actions never occur: nothing is known about them.")
     if data.behavior_probs is None:
         probs = propensities(data)
-        found.append(
-            "The log has no propensities (column behavior_prob). They were estimated from the last symbol: "
-            f"{probs.min():.2g} at least, {probs.mean():.2g} on average. If the behaviour looked further back, the "
-            "estimate and all that rests on it are wrong."
+        listed.append(
+            "The log has no propensities, the probabilities of the logged actions (column behavior_prob). They were "
+            f"estimated from the last action and observation: {probs.min():.2g} at least, {probs.mean():.2g} on "
+            "average. If the behaviour looked further back, the estimate and all that rests on it are wrong."
         )
     counts = np.bincount(data.symbols, minlength=data.n_symbols)
     seen, rare = int((counts > 0).sum()), int(((counts > 0) & (counts < FEW_OCCURRENCES)).sum())
     if rare > 0.5 * seen:
-        found.append(
-            f"{rare} of {seen} symbols occur fewer than {FEW_OCCURRENCES} times: group rare observations."
+        listed.append(
+            f"{rare} of {seen} symbols (an action and the observation after it) occur fewer than {FEW_OCCURRENCES} "
+            "times: group rare observations."
         )
     if not data.terminated.any() and data.lengths.min() < data.lengths.max():
-        found.append(
+        listed.append(
             "No episode is marked as ended by the world, though lengths differ: is `terminated` missing?"
         )
-    return found + [str(note) for note in diagnostics.get("notes", [])]
+    return listed + [str(note) for note in diagnostics.get("notes", [])]
 
 
-#: Names that are listed; the others are counted together.
-MAX_LISTED = 12
+#: Names that are listed, the others being counted together, and groups of successive episodes.
+MAX_LISTED, MAX_GROUPS = 12, 40
 
-#: Groups of successive episodes whose mean return is drawn, and bars of the histogram.
-MAX_GROUPS = 40
-MAX_BINS = 24
-
-
-@dataclass(frozen=True)
-class Count:
-    """How often something occurs."""
-
-    name: str
-    steps: int
-    share: float
-
-
-@dataclass(frozen=True)
-class Group:
-    """Successive episodes: the number of the last one, and their mean return with its standard error."""
-
-    upto: int
-    mean: float
-    stderr: float
+#: (name, number of steps, share of the steps)
+Count = tuple[str, int, float]
 
 
 @dataclass(frozen=True)
@@ -93,9 +75,8 @@ class Log:
     discount: float
     mean_return: float
     stderr: float
-    returns: list[Group]
-    lengths: list[tuple[float, float, int]]
-    """(from, below, episodes)"""
+    returns: list[tuple[int, float, float]]
+    """Of successive groups: the number of the last episode, the mean return, and its standard error."""
     actions: list[Count]
     observations: list[Count]
     problems: list[str]
@@ -119,99 +100,53 @@ class Log:
             without_reward=float((data.rewards == 0).mean()),
             discount=discount,
             mean_return=float(returns.mean()),
-            stderr=Gain(returns).stderr,
+            stderr=_error(returns),
             returns=[
-                Group(int(part[-1]) + 1, float(returns[part].mean()), Gain(returns[part]).stderr)
+                (int(part[-1]) + 1, float(returns[part].mean()), _error(returns[part]))
                 for part in np.array_split(np.arange(len(data)), min(MAX_GROUPS, len(data)))
             ],
-            lengths=_histogram(data.lengths),
-            actions=[
-                Count(names.action(code), count, count / data.n_steps)
-                for code, count in _counts(data.actions)
-            ],
-            observations=[
-                Count(names.observation(code), count, count / data.n_steps)
-                for code, count in _counts(data.observations)
-            ],
+            actions=_counts(data.actions, names.action),
+            observations=_counts(data.observations, names.observation),
             problems=problems,
         )
 
-    def section(self) -> str:
-        """Markup of this part."""
-        sampled = f", a sample of {self.sampled_from:,}" if self.sampled_from else ""
-        none = percent(self.without_reward)
-        unrewarded = f"{none} of the steps have none" if self.without_reward > 0 else "every step has one"
-        ended = {0.0: "none of them", 1.0: "all of them"}.get(
-            self.terminated, f"{percent(self.terminated)} of them, the others were cut off"
-        )
-        words = (
-            f"<p>{self.episodes:,} episodes{sampled} with {self.steps:,} steps. An episode takes "
-            f"{figure(self.mean_length)} steps on average, {self.shortest:,} to {self.longest:,}; the world ended "
-            f"{ended}. Rewards lie between "
-            f"{figure(self.smallest_reward)} and {figure(self.largest_reward)}; {unrewarded}. "
-            f"The mean return is <b>{figure(self.mean_return)} ± {self.stderr:.2g}</b> "
-            f"(discount {self.discount:g}).</p>"
-        )
-        listed = "".join(f"<li>{escape(problem)}</li>" for problem in self.problems)
-        notes = f'<ul class="problems">{listed}</ul>' if listed else "<p>Nothing in particular.</p>"
-        return (
-            words
-            + '<div class="columns">'
-            + card(self._returns_figure())
-            + (card(self._lengths_figure()) if self.shortest < self.longest else "")
-            + card("<h3>Actions</h3>", _listed(self.actions))
-            + card("<h3>Observations</h3>", _listed(self.observations))
-            + "</div>"
-            + card(f"<h3>Problems found</h3>{notes}")
-        )
+    @property
+    def bars(self) -> dict[str, list[tuple[str, list[float]]]]:
+        """Shares of actions and observations."""
+        return {"Actions": _bars(self.actions), "Observations": _bars(self.observations)}
 
-    def _returns_figure(self) -> str:
-        points = [(float(one.upto), one.mean, one.stderr) for one in self.returns]
-        low = min(mean - error for _, mean, error in points)
-        high = max(mean + error for _, mean, error in points)
+    @property
+    def returns_figure(self) -> Drawing:
+        """Mean return of successive episodes, with a band of one standard error."""
+        bands = [(float(upto), mean - error, mean + error) for upto, mean, error in self.returns]
+        low, high = min(low for _, low, _ in bands), max(high for _, _, high in bands)
         margin = 0.1 * (high - low) or max(1.0, abs(high))
         panel = Panel(
             "Return over time",
-            Axis(points[0][0], max(points[-1][0], points[0][0] + 1), LEFT, RIGHT),
+            Axis(bands[0][0], max(bands[-1][0], bands[0][0] + 1), LEFT, RIGHT),
             Axis(low - margin, high + margin, HEIGHT - 50, 34),
             "episode",
             "",
         )
-        panel.line(points, "first", "mean return", marks=False)
-        return drawing([panel], WIDTH, HEIGHT, "log-returns", "Mean return of successive episodes")
-
-    def _lengths_figure(self) -> str:
-        most = max(count for _, _, count in self.lengths)
-        panel = Panel(
-            "Lengths of episodes",
-            Axis(self.lengths[0][0], self.lengths[-1][1], LEFT, RIGHT),
-            Axis(0, most * 1.05, HEIGHT - 50, 34),
-            "steps",
-            "",
-        )
-        for low, high, count in self.lengths:
-            panel.column(low, high, count, "second", f"{count:,} episodes of {low:g} to {high:g} steps")
-        return drawing([panel], WIDTH, HEIGHT, "log-lengths", "How many episodes are how long")
+        panel.band(bands, "second")
+        panel.curve([(upto, mean) for upto, mean, _ in self.returns], "second")
+        return Drawing([panel], WIDTH, HEIGHT, "log-returns", "Mean return of successive episodes")
 
 
-def _counts(codes: NDArray[np.int32]) -> list[tuple[int, int]]:
-    """(code, how often), the most frequent first."""
+def _error(returns: FloatArray) -> float:
+    """0 where a single episode shows none."""
+    return Gain(returns).stderr if len(returns) > 1 else 0.0
+
+
+def _bars(counts: list[Count]) -> list[tuple[str, list[float]]]:
+    """(name, its share), the rest counted together."""
+    rows = [(name, [share]) for name, _, share in counts[:MAX_LISTED]]
+    rest = [share for _, _, share in counts[MAX_LISTED:]]
+    return rows + ([(f"{len(rest):,} others", [sum(rest)])] if rest else [])
+
+
+def _counts(codes: NDArray[np.int32], name: Callable[[int], str]) -> list[Count]:
+    """The most frequent first."""
     counts = np.bincount(codes)
-    return [(int(code), int(counts[code])) for code in np.argsort(-counts, kind="stable") if counts[code]]
-
-
-def _listed(counts: list[Count]) -> str:
-    rows = [(one.name, one.share, f"{percent(one.share)}") for one in counts[:MAX_LISTED]]
-    rest = counts[MAX_LISTED:]
-    if rest:
-        share = sum(one.share for one in rest)
-        rows.append((f"{len(rest):,} others", share, percent(share)))
-    return bars(rows)
-
-
-def _histogram(lengths: NDArray[np.int64]) -> list[tuple[float, float, int]]:
-    low, high = int(lengths.min()), int(lengths.max()) + 1
-    width = max(1, -(-(high - low) // MAX_BINS))
-    edges = np.arange(low, high + width, width)
-    counts, _ = np.histogram(lengths, edges)
-    return [(float(edges[k]), float(edges[k + 1]), int(count)) for k, count in enumerate(counts)]
+    order = [int(code) for code in np.argsort(-counts, kind="stable") if counts[code]]
+    return [(name(code), int(counts[code]), float(counts[code] / len(codes))) for code in order]

@@ -7,8 +7,21 @@ from dataclasses import dataclass
 from uqf.coding.codebook import Codebook
 from uqf.episodes.trajectories import Trajectories
 
-#: Longer names are cut: they come from logs, and a page has only so much room.
+#: Longer names are cut where there is no page that could show the whole one beside.
 MAX_LETTERS = 60
+
+#: Words, and whether they are a name.
+Phrase = list[tuple[str, bool]]
+
+
+def cut(name: str, most: int = MAX_LETTERS) -> str:
+    """At most so many letters of a name."""
+    return name if len(name) <= most else name[: most - 1] + "…"
+
+
+def text(phrase: Phrase) -> str:
+    """In plain words, names in quotes and cut."""
+    return "".join(f"“{cut(words)}”" if named else words for words, named in phrase)
 
 
 @dataclass(frozen=True)
@@ -26,15 +39,11 @@ class Names:
     def action(self, code: int) -> str:
         """Such as "lubricate", or "action 3"."""
         name = self.codebook.action_name(code)
-        return f"action {name}" if self.codebook.n_actions is None else _short(name)
+        return f"action {name}" if self.codebook.n_actions is None else name
 
     def observation(self, code: int) -> str:
         """Such as "vibration high", or "observation 3"; a code beyond all stands for nothing seen yet."""
         if not 0 <= code < self.n_observations:
             return "the start"
         named = self.codebook.n_codes is not None
-        return _short(self.codebook.describe(code)) if named else f"observation {code}"
-
-
-def _short(name: str) -> str:
-    return name if len(name) <= MAX_LETTERS else name[: MAX_LETTERS - 1] + "…"
+        return self.codebook.describe(code) if named else f"observation {code}"

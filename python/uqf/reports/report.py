@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 import os
-from dataclasses import asdict
 from functools import cached_property
 from typing import ClassVar
 
 from uqf import ope
 from uqf.learn.learner import Learner
-from uqf.page.parts import document, figure, percent, signed, tiles
+from uqf.page.render import render
 from uqf.policies.policy import Policy
-from uqf.printable import escape
 from uqf.reading.progress import Callback
 from uqf.reading.shards import Data
+from uqf.reports.answers import answers
 from uqf.reports.differences import Differences
 from uqf.reports.episodes import Episodes
 from uqf.reports.expectations import Expectations
 from uqf.reports.frontier import Frontier
-from uqf.reports.log import Log, problems
 from uqf.reports.memory import Memory
 from uqf.reports.rules import Rules
 from uqf.reports.study import Study
-from uqf.reports.writing import PartedReport, check_folder, numbered, plain
+from uqf.reports.writing import PartedReport, check_folder
 from uqf.types import Record
 
 
@@ -41,19 +39,11 @@ class Report(PartedReport):
 
     def __init__(self, study: Study, seed: int = 0) -> None:
         self.study, self.seed = study, seed
-        self.diagnostics: Record = getattr(study.learner, "diagnostics_", {})
-
-    @cached_property
-    def log(self) -> Log:
-        """What is in the log."""
-        log, whole = self.study.log, self.diagnostics.get("episodes", 0)
-        sampled_from = whole if whole > len(log) else None
-        return Log.of(log, self.study.discount, problems(log, self.diagnostics), sampled_from)
 
     @cached_property
     def differences(self) -> Differences:
         """The policy against the log."""
-        return Differences.from_log(self.study)
+        return Differences.of(self.study)
 
     @cached_property
     def rules(self) -> Rules:
@@ -88,54 +78,19 @@ class Report(PartedReport):
 
     def as_dict(self) -> Record:
         """All parts as plain values, as JSON knows them."""
-        told = {"judged as": self.study.judged_as, "discount": self.study.discount}
+        study = {"judged as": self.study.judged_as, "discount": self.study.discount}
         # The frontier is within what to expect.
-        parts = {part: asdict(getattr(self, part)) for part in self.PARTS if part != "frontier"}
-        values: Record = plain(told | parts)
-        return values
+        return self.plain((part for part in self.PARTS if part != "frontier"), **study)
 
     def page(self) -> str:
         """One file, without any request to the outside."""
-        parts = [
-            ("The log", self.log.section()),
-            ("The policy against the log", self.differences.section()),
-            ("How it decides", self.rules.section()),
-            ("What it remembers", self.memory.section()),
-            ("What to expect", self.expectations.section()),
-            ("Episodes to step through", self.episodes.section()),
-        ]
-        return document("uqf: what was learned from the log", [self._head(), *numbered(parts)])
-
-    def _head(self) -> str:
-        differences, expected, learner = self.differences, self.expectations, self.study.learner
-        best = expected.best
-        logged = figure(expected.logged)
-        known, note = (
-            "not known",
-            f"expected return: this log cannot tell; the logged behaviour earns {logged}",
-        )
-        if best.interval is not None:
-            low, high = best.interval
-            known, note = (
-                figure(best.mean),
-                f"expected return, {figure(low)} to {figure(high)}; as logged {logged}",
-            )
-        who = f"{type(learner).__name__} learned a policy" if learner is not None else "A policy"
-        chosen = self.diagnostics.get("chosen", {}).get("why")
-        shown = [
-            (f"{self.log.episodes:,}", f"episodes with {self.log.steps:,} steps"),
-            (percent(differences.agreement), "of the steps: the policy does what the log did"),
-            (
-                signed(differences.gain),
-                f"± {differences.stderr:.2g} gain per episode, changing one step at a time",
-            ),
-            (known, note),
-        ]
-        why = f"<p>{escape(chosen)}</p>" if chosen else ""
-        return (
-            "<h1>What was learned from the log</h1>"
-            f'<p class="lead">{escape(who)}. Everything below is judged on '
-            f"{differences.episodes:,} held-out episodes: {escape(self.study.judged_as)}.</p>{tiles(shown)}{why}"
+        learner = self.study.learner
+        return render(
+            "report.html",
+            report=self,
+            learner=None if learner is None else type(learner).__name__,
+            why=self.study.diagnostics.get("chosen", {}).get("why"),
+            answers=answers(self.expectations),
         )
 
 

@@ -1,4 +1,4 @@
-"""What a report rests on: a policy, episodes that judge it, and episodes that taught it."""
+"""What a report rests on: a policy, episodes that judge it, and episodes that it was learned from."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import clone
 
 from uqf.episodes.checks import FloatArray, probability
@@ -22,22 +21,20 @@ from uqf.reading.progress import Callback, within
 from uqf.reading.shards import Data
 from uqf.reports.names import Names
 from uqf.storage.policy_header import Origin
+from uqf.types import Record
 
-#: Steps that judge, and those that teach what the policy is compared with, at most.
-JUDGING_STEPS = 200_000
-
-#: Numbers that are held at once: with many actions fewer steps judge.
-MAX_CELLS = 20_000_000
+#: Steps that judge at most, and numbers that are held at once: with many actions fewer steps judge.
+JUDGING_STEPS, MAX_CELLS = 200_000, 20_000_000
 
 
 @dataclass(frozen=True)
 class Study:
-    """A policy on episodes that did not teach it."""
+    """A policy on episodes that it was not learned from."""
 
     policy: Policy
     log: Trajectories
     """The episodes that the report is about; of shards, a sample of them."""
-    taught: Trajectories
+    training: Trajectories
     """Episodes that do not judge: baselines, summaries and rivals are learned from them."""
     held_out: Trajectories
     """Episodes that judge, in an order that is as good as random."""
@@ -46,6 +43,11 @@ class Study:
     """None if nothing but the policy is known."""
     judged_as: str
     """Which policy is judged by which episodes, in plain words."""
+
+    @property
+    def diagnostics(self) -> Record:
+        """Those of the learner, if there is one."""
+        return dict(getattr(self.learner, "diagnostics_", {}))
 
     @cached_property
     def names(self) -> Names:
@@ -65,7 +67,7 @@ class Study:
     @cached_property
     def baseline(self) -> Baseline:
         """What the advantages of held-out steps are measured against."""
-        return Baseline.of(self.taught, self.discount)
+        return Baseline.of(self.training, self.discount)
 
     @cached_property
     def advantages(self) -> FloatArray:
@@ -88,11 +90,6 @@ class Study:
         """Gains of single steps, added up by episode."""
         return Gain(np.add.reduceat(gains, self.held_out.offsets[:-1]))
 
-    @cached_property
-    def episode_of_step(self) -> NDArray[np.int64]:
-        """The episode that a held-out step belongs to."""
-        return np.repeat(np.arange(len(self.held_out)), self.held_out.lengths)
-
     @classmethod
     def of(
         cls,
@@ -105,9 +102,8 @@ class Study:
     ) -> Study:
         """Of a fitted learner or a policy, on a log.
 
-        A learner that came from `uqf.fit` is judged as it was there. Another one that was taught by this log is taught
-        anew by half of it, and judged by the other half. A policy, or a learner that was taught by something else, is
-        judged as it is.
+        A learner that came from `uqf.fit` is judged as it was there. Another one that learned from this log learns anew
+        from half of it, and is judged by the other half. A policy, or a learner of something else, is judged as it is.
         """
         learner = judged if isinstance(judged, Learner) else None
         policy = judged if learner is None else learner._fitted()
@@ -117,20 +113,18 @@ class Study:
         probability("discount", weight)
         log = _in_memory(data, seed)
         _check_alphabets(policy, log)
-        taught_by_it = learner is not None and _taught_by(learner, data)
+        learned_from_it = learner is not None and _learned_from(learner, data)
         trial = getattr(learner, "trial_", None)
-        if trial is not None and taught_by_it:
+        if trial is not None and learned_from_it:
             if not isinstance(data, Trajectories):
                 log = concatenate([trial.taught, trial.held_out])
-            words = "the policy as it was before the held-out episodes taught it too"
+            words = "the policy as it was before it learned from the held-out episodes too"
             held_out = trial.held_out[: _judging(trial.held_out)]
             return cls(trial.policy, log, trial.taught, held_out, weight, learner, words)
         held_out, taught = _halves(log, seed)
         words = "the policy as it is, on episodes that are taken to be new to it"
-        if learner is not None and taught_by_it:
-            words = (
-                "the policy of the same learner, taught by one half of the episodes and judged by the other"
-            )
+        if learner is not None and learned_from_it:
+            words = "the policy of the same learner, learned from one half of the episodes and judged by the other"
             policy = clone(learner).fit(taught, progress=within(progress, "learning again")).policy_
         return cls(policy, log, taught, held_out, weight, learner, words)
 
@@ -146,7 +140,7 @@ def _in_memory(data: Data, seed: int) -> Trajectories:
 
 
 def _halves(log: Trajectories, seed: int) -> tuple[Trajectories, Trajectories]:
-    """(episodes that judge, episodes that teach) of a sample, in an order that is as good as random."""
+    """(episodes that judge, episodes to learn from) of a sample, in an order that is as good as random."""
     if len(log) < 2:
         raise ValueError("data has one episode: a report needs at least two, one of them to judge")
     sample = overview(2 * JUDGING_STEPS, seed, log).sample
@@ -161,8 +155,8 @@ def _judging(data: Trajectories) -> int:
     return episodes_within(data, min(JUDGING_STEPS, MAX_CELLS // data.n_actions))
 
 
-def _taught_by(learner: Learner, data: Data) -> bool:
-    """Whether this log taught the learner; of shards it is taken to be so."""
+def _learned_from(learner: Learner, data: Data) -> bool:
+    """Whether the learner learned from this log; of shards it is taken to be so."""
     known = learner.origin_.fingerprint
     return not isinstance(data, Trajectories) or known is None or known == Origin.of(data).fingerprint
 

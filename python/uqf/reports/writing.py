@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-import math
+import json
 import os
 from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from dataclasses import asdict
+from functools import cached_property
 from pathlib import Path
 from typing import ClassVar, Self
 
 from uqf.files import whole_file
-from uqf.printable import escape
 from uqf.reading.progress import Callback, Reporter
+from uqf.reports.log import Log, problems
 from uqf.reports.study import Study
-from uqf.types import Raw
+from uqf.types import Record
 
 
 class PartedReport(ABC):
@@ -21,6 +24,19 @@ class PartedReport(ABC):
     PARTS: ClassVar[tuple[str, ...]]
 
     study: Study
+
+    @cached_property
+    def log(self) -> Log:
+        """What is in the log."""
+        log, diagnostics = self.study.log, self.study.diagnostics
+        whole = diagnostics.get("episodes", 0)
+        sampled_from = whole if whole > len(log) else None
+        return Log.of(log, self.study.discount, problems(log, diagnostics), sampled_from)
+
+    def plain(self, parts: Iterable[str], **others: object) -> Record:
+        """Parts and other values as JSON knows them: lists for tuples, and None for what is not finite."""
+        values = {**others, **{part: asdict(getattr(self, part)) for part in parts}}
+        return dict(json.loads(json.dumps(values), parse_constant=lambda _: None))
 
     def complete(self, progress: Callback | None = None) -> Self:
         """Computes all parts now and reports how many are done."""
@@ -39,31 +55,6 @@ class PartedReport(ABC):
         """The page, whole or not at all."""
         with whole_file(check_folder(path)) as file:
             file.write(self.page().encode())
-
-
-def plain(value: Raw) -> Raw:
-    """The same with lists for tuples and None for what is not finite, as JSON knows it."""
-    match value:
-        case dict():
-            return {str(key): plain(one) for key, one in value.items()}
-        case list() | tuple():
-            return [plain(one) for one in value]
-        case float() if not math.isfinite(value):
-            return None
-        case _:
-            return value
-
-
-def numbered(parts: list[tuple[str, str]]) -> list[str]:
-    """Links to the parts (title, markup), then the parts as sections."""
-    links = "".join(
-        f'<a href="#part-{number}">{escape(title)}</a>' for number, (title, _) in enumerate(parts, 1)
-    )
-    sections = [
-        f'<section id="part-{number}"><h2>{escape(title)}</h2>{markup}</section>'
-        for number, (title, markup) in enumerate(parts, 1)
-    ]
-    return [f"<nav>{links}</nav>", *sections]
 
 
 def check_folder(path: str | os.PathLike[str]) -> Path:

@@ -48,6 +48,7 @@ class Environment(World):
             n_observations=world.n_observations,
         )
         self.world = world
+        self.shows_first = world.shows_first
 
     @property
     def action_names(self) -> list[str]:
@@ -58,11 +59,6 @@ class Environment(World):
     def observation_names(self) -> list[str]:
         """What each observation means."""
         return self.world.observation_names
-
-    @property
-    def shows_first(self) -> bool:
-        """Whether an episode shows an observation before its first action."""
-        return self.world.shows_first
 
     def simulation(self, seed: int = 0, episode: int = 0) -> _core.Simulation:
         """One running episode: `first`, ``step(action) -> (observation, reward, terminated)`` and ``render()``.

@@ -133,7 +133,18 @@ def test_what_certainly_matters_a_little_leaves_doubts():
     assert len(chosen.diagnostics_["chosen"]["candidates"]) >= 2
 
 
-def steps_of(actions, observations, rewards):
+def test_what_reset_showed_long_ago_is_found():
+    """A cue is shown by `reset`, noise follows, and the last reward depends on the cue alone."""
+    rng = np.random.default_rng(0)
+    cue, actions = rng.integers(2, size=400), rng.integers(2, size=(400, 8))
+    rewards = np.zeros((400, 8))
+    rewards[:, -1] = actions[:, -1] == cue
+    test = uqf.markov_test(steps_of(actions, rng.integers(2, size=(400, 8)), rewards, first_observations=cue))
+    assert not test.markov
+    assert (test.findings[0].summary, test.findings[0].event) == ("the first observation", "rewards and ends")
+
+
+def steps_of(actions, observations, rewards, **more):
     """Episodes as matrices, (episodes, steps)."""
     episodes, steps = actions.shape
     return uqf.Trajectories(
@@ -143,4 +154,5 @@ def steps_of(actions, observations, rewards):
         np.arange(episodes + 1) * steps,
         n_actions=int(actions.max()) + 1,
         n_observations=2,
+        **more,
     )

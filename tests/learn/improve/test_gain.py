@@ -10,7 +10,7 @@ from random_policies import random_table
 from strategies import trajectories
 from uqf.episodes.propensities import propensities
 from uqf.episodes.sums import returns_to_go
-from uqf.learn.improve.gain import Baseline, gain, policy_gain
+from uqf.learn.improve.gain import Baseline, Gain, gain, policy_gain
 from uqf.policies.policy import probs_along
 
 
@@ -23,6 +23,21 @@ def test_the_gain_of_the_behaviour_itself_is_zero(data):
     own = gain(propensities(data), np.ones(data.n_steps), data)
     assert (own.mean, own.stderr, own.evidence) == (0.0, 0.0, 0.0)
     assert policy_gain(None, Baseline.of(data, 0.99), data).mean == pytest.approx(0.0, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("totals", "stderr", "evidence"),
+    [
+        ([1.0, 1.0, 1.0], 0.0, np.inf),
+        ([-2.0, -2.0], 0.0, -np.inf),
+        ([0.0, 0.0], 0.0, 0.0),
+        ([5.0], np.inf, 0.0),
+        ([1.0, 3.0], 1.0, 2.0),
+    ],
+)
+def test_the_evidence_of_equal_gains_is_infinite_and_that_of_one_episode_nothing(totals, stderr, evidence):
+    gain = Gain(np.array(totals))
+    assert (gain.stderr, gain.evidence) == (stderr, evidence)
 
 
 @given(trajectories(), trajectories(), st.floats(0, 1))

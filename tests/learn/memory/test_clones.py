@@ -10,7 +10,7 @@ import uqf
 from clone_models import started
 from uqf import _core
 from uqf.learn.memory.beliefs import BeliefMemory
-from uqf.learn.memory.prediction import with_all_episodes
+from uqf.learn.memory.models import with_all_episodes
 
 SCHEDULE = {"explore": 10, "settle": 10, "first": 0, "seed": 0}
 

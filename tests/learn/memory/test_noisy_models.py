@@ -8,8 +8,8 @@ import pytest
 import uqf
 from clone_models import started
 from uqf import _core
-from uqf.learn.choose.rehearsal import worlds_of
 from uqf.learn.memory.beliefs import BeliefMemory
+from uqf.learn.plan.model_world import worlds_of
 from uqf.policies.policy import shown_by_states
 
 PLACES, LOOKS = 10, 5
@@ -140,7 +140,7 @@ def test_more_episodes_are_learned_by_the_same_kind_of_models(fitted):
 
 
 def test_models_are_worlds_to_play_in(fitted):
-    for world in worlds_of(fitted.families_, LOOKS, 0.9, 40):
+    for world in worlds_of(fitted.families_, discount=0.9, horizon=40):
         np.testing.assert_allclose(np.asarray(world.observations).sum(axis=2), 1.0, atol=1e-6)
         played, seen = (data.observations for data in (uqf.rollout(world, episodes=300, seed=0), log(0.3)))
         shares = [np.bincount(part, minlength=LOOKS) / len(part) for part in (played, seen)]

@@ -2,73 +2,34 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from sklearn.base import clone
+from dataclasses import dataclass, replace
 
 from uqf.episodes.checks import probability
-from uqf.episodes.sums import cut_before
 from uqf.episodes.trajectories import Trajectories
-from uqf.learn.belief_q import BeliefQ
-from uqf.learn.choose.choice import Candidate, best, told
-from uqf.learn.choose.judge import Judge
-from uqf.learn.choose.markov_test import MIN_EPISODES, MarkovTest, looked_at, markov_test
-from uqf.learn.choose.mistakes import mistakes
-from uqf.learn.choose.plans import best_plan, rehearse
-from uqf.learn.choose.rehearsal import Rehearsal
-from uqf.learn.context_q import ContextQ
-from uqf.learn.lag_q import LagQ
+from uqf.errors import UQFError
+from uqf.learn.choose.candidates import FAVOURITE, RIVALS, Candidate, Settings
+from uqf.learn.choose.comparison import Comparison, Result
+from uqf.learn.choose.markov_test import MarkovTest, markov_test
 from uqf.learn.learner import Learner
-from uqf.learn.noisy_q import MAX_STATES
-from uqf.learn.spectral_q import SpectralQ
-from uqf.learn.table_q import TableQ
 from uqf.policies.policy import Policy
 from uqf.reading.overview import Overview
-from uqf.reading.progress import Callback, within
+from uqf.reading.progress import Callback
 from uqf.reading.reader import Reader
-from uqf.reading.release import give_back
+from uqf.reading.release import release_memory
 from uqf.reading.shards import Data, Workers
 
-#: The learners that are tried, the favourite last. A learner that registers here takes part in every fit.
-CANDIDATES = [
-    Candidate(lambda discount, seed: TableQ(discount), plans_on_observations=True),
-    Candidate(lambda discount, seed: ContextQ(discount)),
-    Candidate(lambda discount, seed: ContextQ(discount, learning_discount=0.0), note="the next reward only"),
-    Candidate(lambda discount, seed: LagQ(discount)),
-    Candidate(lambda discount, seed: SpectralQ(discount)),
-    Candidate(lambda discount, seed: BeliefQ(discount, seed=seed)),
-]
-
-#: Learners are compared on about so many steps at most, drawn from all.
-TRIAL_STEPS = 300_000
-
-#: Where observations are states so many learners are tried: the one that plans on them, and the quickest beside it.
-PLANNED = 2
-
-#: Either half teaches and judges the other if both have so many episodes.
-MIN_CROSSED = 20
-
-#: Plans are rehearsed if both halves have so many. Models of fewer are wrong in the same way now and then: on three of
-#: 60 logs of the far grid world, 50 episodes a half, a plan that won in all of them was useless.
-MIN_REHEARSED = 100
-
-#: What a learner chose from fewer steps than this is chosen anew from all.
-MIN_KEPT = 20_000
-
-#: Hidden states of the model that looks for memory which nothing else shows.
-HIDDEN_STATES = 15
+SETTINGS = Settings()
 
 
 @dataclass(frozen=True)
 class Trial:
-    """What the choice rests on: the policy of the chosen learner, taught without the held-out episodes."""
+    """What the choice rests on: the policy of the chosen learner, fitted without the held-out episodes."""
 
     policy: Policy | None
     taught: Trajectories
-    """The episodes that taught it."""
+    """The episodes that it learned from."""
     held_out: Trajectories
-    """The episodes that it was judged on. They taught it nothing; they helped to choose what `BeliefQ` would choose on
-    episodes that it holds out: the sizes of its models, by their likelihood, and the learning discount."""
+    """The episodes that it was judged on."""
 
 
 def fit(
@@ -81,12 +42,14 @@ def fit(
     executor: Workers = None,
     progress: Callback | None = None,
 ) -> Learner:
-    """Tries the learners, keeps the one that suits the data, and refits it to all of them.
+    """Tries the learners, keeps the one that suits the data, and fits it to all of them.
 
-    Where the last observation is a state (`uqf.markov_test`) this is `TableQ`, which plans as far ahead as the discount
-    reaches. Elsewhere it is `BeliefQ`, unless another gains clearly more on held-out episodes; or a plan (`ModelQ`,
-    `NoisyQ`, a table of the last symbols), if it is better in the models of other episodes (see
-    `uqf.learn.choose.rehearsal`).
+    `BeliefQ` is the favourite and holds the place. One after another, the other learners take the place if they are
+    better by two standard errors: a learner that improves on the log if its policy gains more on held-out episodes; a
+    plan (`ModelQ`) if it earns more in the models that `BeliefQ` learned from the held-out episodes. Where the last
+    observation is a state (`uqf.markov_test`), `TableQ` takes the place unless it earns less there by two standard
+    errors. Elsewhere plans are considered with at least 200 episodes and models of at least two states for an
+    observation.
 
     Parameters
     ----------
@@ -96,16 +59,16 @@ def fit(
     discount : float in [0, 1]
         Of the returns that the policy shall maximise.
     holdout : float in (0, 1)
-        Share of the episodes that judge and do not teach while learners are compared; plans are rehearsed in models of
-        them.
+        Share of the episodes that judge while learners are compared. With one half, each half judges the learners of
+        the other.
     seconds : float, optional
-        No further learner is begun after so long; the first is always tried.
+        No further learner is begun after so long; the favourite is always tried.
     seed : int
         The same seed gives the same bits.
     executor : concurrent.futures.Executor or distributed.Client, optional
         Where shards are read and models are trained. The result has the same bits with any executor or none.
     progress : callable, optional
-        Called as ``progress(stage, done, total)`` when a stage begins, now and then, and when it ends.
+        Called now and then as ``progress(stage, done, total)``.
 
     Returns
     -------
@@ -124,79 +87,119 @@ def fit(
     --------
     >>> import uqf
     >>> data = uqf.rollout(uqf.make("tiger"), episodes=200, seed=0)
-    >>> learner = uqf.fit(data, discount=0.95, seconds=0)  # the first learner only
+    >>> learner = uqf.fit(data, discount=0.95, seconds=0)  # the favourite only
     >>> learner.diagnostics_["chosen"]["learner"]
-    'ContextQ'
+    'BeliefQ'
     """
     probability("discount", discount)
     if not 0.0 < holdout < 1.0:
         raise ValueError(f"holdout = {holdout}: give a share above 0 and below 1")
-    learners = [candidate.make(discount, seed) for candidate in CANDIDATES]
-
     reader = Reader(data, executor=executor, progress=progress)
-    reporter, sample = reader.reporter, Overview.read(reader, TRIAL_STEPS, seed).sample
-    halves = _split(sample, holdout)
-    test = tested(halves[0], seed)
-    states = test.markov and not test.doubted
-    suited = [
-        (candidate.name(learner), learner)
-        for learner, candidate in zip(learners, CANDIDATES, strict=True)
-        if candidate.plans_on_observations <= test.markov
-    ]
-    crossed = not states and min(map(len, halves)) >= MIN_CROSSED
-    judge = Judge(halves, discount, crossed, reader.n_steps, executor, reporter)
-    tried = judge.all(suited[:PLANNED] if states else suited, seconds)
-    planned = states and bool(tried[0].gains)
-    taken, horizon = best(tried[:1] if planned else tried)
-    name, learner, beliefs = taken.name, taken.taught(0), judge.beliefs
-    rehearsals: dict[str, Rehearsal] = {}
-    enough = min(map(len, halves)) >= MIN_REHEARSED and (seconds is None or reporter.seconds <= seconds)
-    if beliefs is not None and enough:
-        plans, rehearsals = rehearse(beliefs, taken, halves, test, seed)
-        believed = best_plan(rehearsals)
-        if believed is not None:
-            name, learner = believed, plans[believed](0)
-    keeps = halves[0].n_steps >= MIN_KEPT
-    if beliefs is not None and isinstance(learner, BeliefQ):
-        keeps, learner = True, beliefs.joined(learner)
+    parts = _split(Overview.read(reader, SETTINGS.sample_steps, seed).sample, holdout)
+    test = markov_test(parts[0], seed=seed)
+    comparison = Comparison(parts, discount, seed, SETTINGS, executor, reader.reporter)
+    results: dict[str, Result] = {}
+    holder: Result | None = None
+    for candidate in (FAVOURITE, *RIVALS):
+        if holder is not None and seconds is not None and reader.reporter.seconds > seconds:
+            break
+        problem = _unsuitable(candidate, holder, test, comparison)
+        result = Result(candidate, problem=problem) if problem else comparison.result(candidate)
+        if holder is not None and candidate.plans and result.gains:
+            holder = replace(holder, earned=comparison.earned(holder.candidate))
+            results[holder.candidate.name] = holder
+        holder, result = challenged(holder, result, SETTINGS.evidence)
+        results[candidate.name] = result
+    if holder is None:
+        first = next(iter(results.values()))
+        raise UQFError(f"every learner was refused; the first said: {first.problem}")
+    trial = Trial(comparison.learner(holder.candidate, 0).policy_, *parts)
     if not reader.in_memory:
-        give_back()
-    again = learner.refit if keeps else clone(learner).fit
-    chosen = again(data, executor=executor, progress=within(progress, name))
-    chosen.trial_ = Trial(learner.policy_, *halves)
-    chosen.diagnostics_["chosen"] = {"learner": type(chosen).__name__} | told(
-        name, horizon, tried, test, rehearsals, planned
-    )
+        release_memory()
+    chosen = comparison.final(holder.candidate, data)
+    chosen.trial_ = trial
+    chosen.diagnostics_["chosen"] = {
+        "learner": type(chosen).__name__,
+        "why": f"{why(holder)} {test.verdict}",
+        "candidates": {name: one.as_dict(results[FAVOURITE.name]) for name, one in results.items()},
+    }
     chosen.diagnostics_["markov_test"] = test.as_dict()
     return chosen
 
 
+def challenged(holder: Result | None, result: Result, evidence: float) -> tuple[Result | None, Result]:
+    """(who holds the place now, the result with its lead over who held it before).
+
+    The place goes to whoever gains or earns more by so many standard errors; to a plan on observations, which is
+    considered only where these are states, unless it earns less by as many. Whoever was refused does not challenge.
+    """
+    if not result.gains:
+        return holder, result
+    if holder is None:
+        return result, result
+    result = replace(result, lead=result.more_than(holder, evidence), over=holder.candidate.name)
+    needed = -evidence if result.candidate.on_observations else evidence
+    return (result if result.lead.evidence > needed else holder), result
+
+
+def _unsuitable(
+    candidate: Candidate, holder: Result | None, test: MarkovTest, comparison: Comparison
+) -> str | None:
+    """Why the candidate is not considered, or None."""
+    if holder is None:
+        return None
+    if not candidate.plans:
+        seen = test.markov and not test.doubted
+        return "the last observation is a state: nothing else need be remembered" if seen else None
+    if holder.candidate.on_observations:
+        return (
+            f"{holder.candidate.name} plans on observations, and they are states: no model need remember more"
+        )
+    if not (holder.candidate is FAVOURITE or holder.candidate.plans):
+        return f"{holder.candidate.name} is better than {FAVOURITE.name}, whose models must miss something"
+    if candidate.on_observations and not test.markov:
+        return "the last observation is not known to be a state"
+    if candidate.on_observations and comparison.noisy:
+        return "models in which observations may be wrong predict held-out episodes better"
+    if test.markov:
+        return None
+    settings, episodes = comparison.settings, sum(map(len, comparison.parts))
+    if episodes < settings.planning_episodes:
+        return f"{episodes} episodes: models of fewer than {settings.planning_episodes} are wrong in the same way"
+    states = comparison.states_per_observation()
+    if states < settings.states_per_observation:
+        return (
+            f"models with {states:.2g} states for an observation: fewer than {settings.states_per_observation:g} "
+            "remember hardly more than the last observation, which is not a state"
+        )
+    return None
+
+
+def why(holder: Result) -> str:
+    """The choice in a sentence."""
+    name, lead, gain = holder.candidate.name, holder.lead, holder.gains[0]
+    if lead is not None and holder.earned is not None:
+        return (
+            f"{name} plans ahead: in {len(lead.totals)} models that were learned from other episodes it earned "
+            f"{lead.mean:.4g} an episode more than {holder.over}, {lead.evidence:.1f} times the standard error."
+        )
+    if lead is not None:
+        return (
+            f"{name} would have earned {lead.mean:.4g} more than {holder.over} in each of {len(lead.totals):,} "
+            f"held-out episodes, changing one logged action at a time: {lead.evidence:.1f} times the standard error."
+        )
+    return (
+        f"{name} would have earned {gain.mean:.4g} ± {gain.stderr:.2g} more than the log in each of "
+        f"{len(gain.totals):,} held-out episodes, changing one logged action at a time, and no other learner is "
+        "clearly better."
+    )
+
+
 def _split(sample: Trajectories, holdout: float) -> tuple[Trajectories, Trajectories]:
-    """(episodes that teach, episodes that judge); the sample has them in an order that is as good as random."""
+    """(episodes to learn from, episodes that judge); the sample has them in an order that is as good as random."""
     held = max(1, round(holdout * len(sample)))
     if held >= len(sample):
         raise ValueError(
             f"{len(sample)} episodes are too few: {held} would be held out to judge, and none left to learn from"
         )
     return sample[held:], sample[:held]
-
-
-def tested(data: Trajectories, seed: int) -> MarkovTest:
-    """Whether the last observation is a state.
-
-    Memory that reaches far back shows only to a model: if nothing else speaks against it, a small one is trained on the
-    half of the episodes that counts, and its likeliest state is one more summary of the past. A model with a state
-    behind every observation tells whether observations are often wrong.
-    """
-    test = markov_test(data, seed=seed)
-    data = looked_at(data)
-    if test.markov:
-        model = BeliefQ(states=HIDDEN_STATES, models=1, seed=seed).fit(data[: len(data) // 2])
-        beliefs = model.policy_.beliefs_along(data)[cut_before(data), 1:].argmax(axis=1)
-        test = markov_test(data, summaries={"the hidden state of a model": beliefs}, seed=seed)
-    if data.n_observations > MAX_STATES or len(data) < MIN_EPISODES:
-        return test
-    found = mistakes(data, seed)
-    if not found.matters:
-        return test
-    return MarkovTest(False, test.coverage, (found, *test.findings))

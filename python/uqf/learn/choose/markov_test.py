@@ -206,7 +206,8 @@ def _summaries(data: Trajectories, cells: IntArray) -> dict[str, IntArray]:
     """What is remembered of the past before every step."""
     time, size = time_within(data), int(cells.max()) + 2
     one, two = (np.where(time >= back, np.roll(cells, back) + 1, 0) for back in (1, 2))
-    first = np.repeat(data.observations[data.offsets[:-1]], data.lengths) + 1
+    opens = data.first_observations
+    first = np.repeat(data.observations[data.offsets[:-1]] if opens is None else opens, data.lengths) + 1
     episode = np.repeat(np.arange(len(data)), data.lengths)
     alike = np.lexsort((time, data.actions, episode))
     again = np.diff(episode[alike] * data.n_actions + data.actions[alike], prepend=-1) == 0
@@ -216,7 +217,7 @@ def _summaries(data: Trajectories, cells: IntArray) -> dict[str, IntArray]:
         "the last symbol": one,
         "the last two symbols": one * size + two,
         "the time": np.floor(np.log2(time + 1)).astype(np.int64),
-        "the first observation": np.where(time > 0, first, 0).astype(np.int64),
+        "the first observation": np.where((time > 0) | (opens is not None), first, 0).astype(np.int64),
         "what followed the action last time": followed,
     }
 

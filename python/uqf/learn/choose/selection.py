@@ -5,23 +5,21 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
-from functools import lru_cache
+from dataclasses import dataclass
 
 import numpy as np
 from sklearn.base import clone
 from threadpoolctl import threadpool_limits
 
-from uqf.episodes.fingerprint import fingerprint
 from uqf.episodes.trajectories import Trajectories
 from uqf.errors import UQFError
 from uqf.learn.belief_q import BeliefQ
-from uqf.learn.choose.rehearsal import played_in, worlds_of
+from uqf.learn.choose.candidates import Settings
+from uqf.learn.choose.play import earned_in, models_to_play_in
 from uqf.learn.improve.gain import Baseline, Gain, policy_gain
 from uqf.learn.learner import Learner
 from uqf.policies.policy import Policy
 from uqf.types import Raw, Record
-from uqf.worlds.environments import TabularPOMDP
 
 
 @dataclass(frozen=True)
@@ -132,24 +130,6 @@ def _combinations(grid: Mapping[str, Sequence[Raw]]) -> list[Record]:
 Judge = Callable[[Policy], Gain]
 
 
-@dataclass(frozen=True)
-class Judging:
-    """Held-out episodes whose models judge; equal if they would judge alike."""
-
-    fingerprint: str
-    discount: float
-    seed: int
-    episodes: Trajectories = field(compare=False)
-
-
-@lru_cache(maxsize=4)
-def _worlds(judging: Judging) -> list[TabularPOMDP]:
-    """Models to play in. They are kept for a while: several learners are often compared on the same episodes."""
-    data = judging.episodes
-    models = BeliefQ(judging.discount, seed=judging.seed).fit(data).families_
-    return worlds_of(models, data.n_observations, judging.discount, int(data.lengths.max()))
-
-
 def by_single_steps(train: Trajectories, test: Trajectories, discount: float, seed: int) -> Judge:
     """Measures what a policy gains on the test episodes, one step at a time."""
     baseline = Baseline.of(train, discount)
@@ -158,11 +138,12 @@ def by_single_steps(train: Trajectories, test: Trajectories, discount: float, se
 
 def by_playing(train: Trajectories, test: Trajectories, discount: float, seed: int) -> Judge:
     """Plays a policy in models of the test episodes; by single steps where these are too large to play in."""
-    worlds = _worlds(Judging(fingerprint(test), discount, seed, test))
+    settings = Settings()
+    worlds = models_to_play_in(BeliefQ(discount, seed=seed).fit(test), test, settings)
     if not worlds:
         return by_single_steps(train, test, discount, seed)
     earned = float(test.returns(discount).mean())
-    return lambda policy: Gain(played_in(worlds, policy, seed) - earned)
+    return lambda policy: Gain(np.array(list(earned_in(worlds, policy, seed, settings))) - earned)
 
 
 JUDGES = {"models": by_playing, "gain": by_single_steps}

@@ -50,7 +50,7 @@ def longest_as_good(gains: dict[float, float], margin: float = 0.75) -> float:
 
     Among equals bias decides: gains of single steps say nothing of what follows them.
     """
-    return max(discount for discount, gain in gains.items() if gain > max(gains.values()) - margin)
+    return max(discount for discount, gain in gains.items() if gain >= max(gains.values()) - margin)
 
 
 @dataclass(frozen=True)

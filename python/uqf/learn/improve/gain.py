@@ -1,4 +1,4 @@
-"""What a policy would gain, judged on logged episodes by single steps."""
+"""What a policy would gain on logged episodes, by single steps."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from uqf.episodes.sums import returns_to_go
 from uqf.episodes.trajectories import Trajectories
 from uqf.policies.policy import Policy, logged_probs
 
-#: Longer horizons than this drown the gain of one step in the noise of the steps after it.
+#: Discounts above this make the gain of one step too noisy.
 MAX_DISCOUNT = 0.95
 
 
@@ -30,14 +30,16 @@ class Gain:
 
     @property
     def stderr(self) -> float:
-        """Standard error of the mean; 0 for a single episode."""
+        """Standard error of the mean; infinite for a single episode, which says nothing of its own error."""
         count = len(self.totals)
-        return float(self.totals.std(ddof=1) / np.sqrt(count)) if count > 1 else 0.0
+        return float(self.totals.std(ddof=1) / np.sqrt(count)) if count > 1 else np.inf
 
     @property
     def evidence(self) -> float:
-        """Mean in standard errors."""
-        return self.mean / self.stderr if self.stderr > 0 else 0.0
+        """Mean in standard errors: ±inf if every episode gains the same, 0 if the mean is 0."""
+        if self.mean == 0.0:
+            return 0.0
+        return self.mean / self.stderr if self.stderr > 0.0 else float(np.copysign(np.inf, self.mean))
 
 
 @dataclass(frozen=True)
@@ -51,7 +53,7 @@ class Baseline:
 
     @classmethod
     def of(cls, data: Trajectories, discount: float) -> Baseline:
-        """Learned from the episodes that the policies are learned from, not from those they are judged on."""
+        """Learned from the episodes that the policies are learned from, not from those they are evaluated on."""
         horizon = min(discount, MAX_DISCOUNT)
         returns = returns_to_go(data, horizon)
         symbols, place = np.unique(last_symbols(data), return_inverse=True)

@@ -14,9 +14,6 @@ from uqf.episodes.sums import cut_before
 from uqf.episodes.trajectories import Trajectories
 from uqf.learn.memory.features import Memory, Rows
 
-#: Groups of up to so many columns are multiplied together.
-SMALL = 6
-
 
 @dataclass(frozen=True)
 class Grams:
@@ -99,9 +96,13 @@ def _products(
     counts: NDArray[np.int64],
     cells: NDArray[np.int64],
     width: int,
+    small: int = 6,
 ) -> Iterator[FloatArray]:
-    """xᵀx of every cell, a run of rows with the same action and group, over its `width` columns."""
-    if width > SMALL:
+    """xᵀx of every cell, a run of rows with the same action and group, over its `width` columns.
+
+    Cells of up to `small` columns are multiplied together.
+    """
+    if width > small:
         for begin, count in zip(begins[cells], counts[cells], strict=True):
             part = np.take(rows[begin : begin + count], memory.groups[groups[begin]], axis=1)
             yield (part.T @ part).astype(np.float64)

@@ -14,9 +14,6 @@ from uqf.episodes.sums import cut_before
 from uqf.episodes.trajectories import Trajectories
 from uqf.policies.policy import ContextPolicy
 
-#: Numbers that a table over contexts and actions has at most.
-MAX_CELLS = 2_000_000
-
 IntArray = NDArray[np.int64]
 
 
@@ -36,14 +33,16 @@ class ContextTree:
     at_cuts: IntArray
 
     @classmethod
-    def of(cls, data: Trajectories, depth: int, *, min_count: int = 1) -> ContextTree:
+    def of(
+        cls, data: Trajectories, depth: int, *, min_count: int = 1, max_cells: int = 2_000_000
+    ) -> ContextTree:
         """The tree of a data set; contexts of two symbols and more must have occurred `min_count` times.
 
-        Where tables over all of them would be too large, the commonest are kept, short ones first.
+        Where a table over contexts and actions would have more than `max_cells` numbers, the commonest contexts are
+        kept, short ones first.
         """
-        parents, symbols, at_cuts = _core.context_tree(
-            data, depth, min_count, max(1, MAX_CELLS // data.n_actions)
-        )
+        limit = max(1, max_cells // data.n_actions)
+        parents, symbols, at_cuts = _core.context_tree(data, depth, min_count, limit)
         lengths = np.zeros(len(parents) + 1, np.int64)
         for level in range(1, depth + 1):
             # So far lengths count up to level − 1: a parent that has reached it has children that go farther.

@@ -15,10 +15,6 @@ from uqf.episodes.trajectories import Trajectories
 from uqf.reading.parallel import in_order
 from uqf.reading.reader import Sum
 
-#: Numbers of a feature matrix that are held at once, and up to which all are kept for the next time.
-PART_CELLS = 1_500_000
-MAX_KEPT = 25_000_000
-
 Rows = NDArray[np.float32]
 
 
@@ -45,21 +41,29 @@ class Memory(Protocol):
 
 
 class Parts:
-    """Episodes with what a memory keeps of them, a part at a time.
+    """Episodes with the rows that a memory has of them, a part at a time.
 
-    Few rows are kept for the next time, many are made again: the room is bounded whatever the data.
+    A part has about `part_cells` numbers. Rows are kept for the next time if there are `max_kept` numbers at most, and
+    computed again otherwise: memory is bounded whatever the data.
     """
 
-    def __init__(self, memory: Memory, data: Trajectories, threads: int | None) -> None:
-        self.memory, self.data, self.threads = memory, data, threads
-        self._keeps = (data.n_steps + len(data)) * memory.width <= MAX_KEPT
+    def __init__(
+        self,
+        memory: Memory,
+        data: Trajectories,
+        threads: int | None,
+        part_cells: int = 1_500_000,
+        max_kept: int = 25_000_000,
+    ) -> None:
+        self.memory, self.data, self.threads, self.part_cells = memory, data, threads, part_cells
+        self._keeps = (data.n_steps + len(data)) * memory.width <= max_kept
         self._kept: dict[int, Rows] = {}
 
     def sum(self, work: Callable[[Rows, Trajectories], Sum]) -> Sum:
-        """The sum of `work` over all parts, added in their order whoever computed them."""
+        """The sum of `work` over all parts, added in their order on any number of threads."""
         total: Sum | None = None
-        for found in in_order(partial(self._done, work), self._cut(), self.threads):
-            total = found if total is None else total.plus(found)
+        for term in in_order(partial(self._done, work), self._cut(), self.threads):
+            total = term if total is None else total.plus(term)
         assert total is not None, "a data set has at least one episode"
         return total
 
@@ -74,6 +78,6 @@ class Parts:
 
     def _cut(self) -> Iterator[tuple[int, int]]:
         """(first episode, last + 1) of every part."""
-        steps, data = max(1, PART_CELLS // self.memory.width), self.data
+        steps, data = max(1, self.part_cells // self.memory.width), self.data
         cuts = np.unique(np.searchsorted(data.offsets[:-1], np.arange(0, data.n_steps, steps)))
         return pairwise([*cuts[cuts < len(data)].tolist(), len(data)])

@@ -10,11 +10,11 @@ from copy import copy
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from uqf import _core
 from uqf.learn.memory.beliefs import BeliefMemory
-from uqf.learn.memory.moments import MIN_GUESS, Start
-from uqf.learn.memory.prediction import with_all_episodes
+from uqf.learn.memory.moments import Start
 from uqf.learn.memory.sample import Sample
 from uqf.learn.memory.training import Schedule, Training
 from uqf.reading.map_reduce import map_reduce
@@ -139,7 +139,7 @@ class Trainer:
         groups = [part for part in np.array_split(np.arange(len(test.data)), training.groups) if len(part)]
         weights = np.array([test.data[part].n_steps for part in groups])
         start = Start.of(train, self.layouts[-1])
-        if start.guess.data.n_steps >= MIN_GUESS:
+        if start.reusable:
             self._start = replace(start, sample=self.sample)
         settle = training.settle if several else training.single_settle
         begun, likelihoods = [], []
@@ -150,9 +150,9 @@ class Trainer:
             models = self._fresh(start, layout, numbers, settle, "choosing")
             begun.append(models)
             if several:
-                judged = [np.mean(models.score(test.data[part], tasks=test.tasks[part])) for part in groups]
+                scores = [np.mean(models.score(test.data[part], tasks=test.tasks[part])) for part in groups]
                 own = float(np.mean(models.score(train.data, tasks=train.tasks)))
-                likelihoods.append(with_all_episodes(own, np.array(judged) * weights, weights))
+                likelihoods.append(with_all_episodes(own, np.array(scores) * weights, weights))
         adequate = 0
         for number in range(1, len(self.layouts)):
             more = likelihoods[number] - likelihoods[adequate]
@@ -193,19 +193,19 @@ class Trainer:
         known = self.codes <= models.codes
         for family in models.families:
             layout = self._layout(family)
-            found = None
+            trained = None
             if family.models is not None and known and family.noisy == layout.noisy:
                 schedule = Schedule(self.sample, self.training.go_on, settle, self.seed)
-                found = self._trained(family.models.cut(0, family.wanted), schedule, 0, "training")
-            have = len(found or ())
+                trained = self._trained(family.models.cut(0, family.wanted), schedule, 0, "training")
+            have = len(trained or ())
             if have < family.wanted:
                 self._start = self._start or Start.of(self.sample, self.layouts[-1])
                 new = self._start.models(layout, range(have, family.wanted), self.seed)
-                if found is None or _same_layout(found, new):
+                if trained is None or _same_layout(trained, new):
                     schedule = Schedule(self._start.sample, self.training.explore, settle, self.seed)
                     new = self._trained(new, schedule, have, "training new models")
-                    found = new if found is None else found.plus(new)
-            families.append(replace(family, models=found))
+                    trained = new if trained is None else trained.plus(new)
+            families.append(replace(family, models=trained))
         return replace(models, families=families, codes=models.codes if known else self.codes)
 
     def _layout(self, family: Family) -> _core.CloneLayout:
@@ -247,3 +247,15 @@ def _same_layout(one: _core.CloneModels, other: _core.CloneModels) -> bool:
     except ValueError:
         return False
     return True
+
+
+def with_all_episodes(
+    own: float, held_out: NDArray[np.float64], steps: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """Held-out log-likelihood by group to be expected after training on all episodes, from training on half.
+
+    What a model gains on its own episodes it loses about as much on others, and both halve when the episodes
+    double: without this, large models would be compared as if half the data were all.
+    """
+    mean = held_out.sum() / steps.sum()
+    return np.asarray(held_out + steps * (own - mean) / 4.0)

@@ -36,7 +36,7 @@ def model_world(
     n_observations = shown.shape[1]
     totals = transitions.sum(axis=2, keepdims=True)
     going = np.divide(transitions, totals, out=np.zeros_like(transitions), where=totals > 0.0)
-    going *= (1.0 - ends)[:, :, np.newaxis]
+    going *= np.clip(1.0 - ends, 0.0, 1.0)[:, :, np.newaxis]
     moves = np.zeros((n_actions, states + 1, states + 1))
     moves[:, :states, :states] = going
     moves[:, :states, states] = np.maximum(1.0 - going.sum(axis=2), 0.0)

@@ -113,8 +113,8 @@ def hankel(
     >>> import uqf
     >>> data = uqf.rollout(uqf.make("tiger"), episodes=1000, seed=0)
     >>> words = [(), *((symbol,) for symbol in range(data.n_symbols))]
-    >>> found = uqf.hankel(data, prefixes=words, suffixes=words, target="probability")
-    >>> found.block.shape
+    >>> blocks = uqf.hankel(data, prefixes=words, suffixes=words, target="probability")
+    >>> blocks.block.shape
     (7, 7)
     """
     if target == "return" and discount is None:
@@ -211,8 +211,8 @@ def spectral_wfa(hankel: Hankel, rank: int | None = None) -> WFA:
     >>> import uqf
     >>> counting = uqf.WFA([1.0, 0.0], [[[1.0, 1.0], [0.0, 1.0]]], [0.0, 1.0])  # f(word) = its length
     >>> words = [(), (0,), (0, 0)]
-    >>> found = uqf.spectral_wfa(uqf.exact_hankel(counting, prefixes=words, suffixes=words), 2)
-    >>> round(found([0] * 7), 6)
+    >>> wfa = uqf.spectral_wfa(uqf.exact_hankel(counting, prefixes=words, suffixes=words), 2)
+    >>> round(wfa([0] * 7), 6)
     7.0
     """
     check_ends(hankel)

@@ -65,7 +65,7 @@ class SpectralState:
 def checked_start(state: SpectralState, occurrences: str) -> tuple[FloatArray, list[str]]:
     """(state to begin an episode with, notes). It is zero if no reward comes within a suffix of the first step.
 
-    Words that are counted anywhere tell as much from the average place. Words counted from the first step tell
+    Words that are counted anywhere say as much from the average place. Words counted from the first step say
     nothing at all: every value would be zero, and every action as good as any other.
     """
     if state.alpha.any():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import asdict
 from itertools import pairwise
 
@@ -30,7 +31,7 @@ MAX_SYMBOLS = 2**31 - 1
 #: Names and types of the tensors; those of words are there only when words are listed.
 COUNTS = ("symbol", "choice", "length")
 LINES = ("column", "start", "average")
-TENSORS = (
+TENSORS: Mapping[str, type[np.generic]] = (
     {f"{name}s": np.int64 for name in (*COUNTS, "owner")}
     | {f"{name}_counts": np.float64 for name in COUNTS}
     | {f"{name}_keys": np.uint64 for name in ("block", "owner")}
@@ -38,7 +39,7 @@ TENSORS = (
     | {"owner_offsets": np.int64}
     | dict.fromkeys(LINES, np.float64)
 )
-WORDS = {"symbols": np.int64, "offsets": np.int64, "counts": np.float64}
+WORDS: Mapping[str, type[np.generic]] = {"symbols": np.int64, "offsets": np.int64, "counts": np.float64}
 
 
 def save_statistics(statistics: Statistics, path: str | os.PathLike[str]) -> None:
@@ -127,7 +128,7 @@ def _put_together(header: Header, tensors: Arrays) -> Statistics:
     if n_symbols > MAX_SYMBOLS:
         raise ValueError(f"{n_symbols} symbols, at most {MAX_SYMBOLS} are possible")
     left, right = header["shape"]
-    # The core makes room for the whole shape, so the file must prove it first.
+    # The core takes memory for the whole shape, so the file must prove it first.
     if (len(tensors["column"]), len(tensors["start"])) != (2 * left, 2 * right):
         raise ValueError(f"shape {header['shape']} for {len(tensors['column'])} sums")
     words = _words(tensors, n_symbols) if basis.projection is None else None
@@ -164,7 +165,7 @@ def _put_together(header: Header, tensors: Arrays) -> Statistics:
 
 
 def _check_tensors(tensors: Arrays, listed: bool) -> None:
-    expected = dict(TENSORS)
+    expected = {**TENSORS}
     if listed:
         expected |= {f"{side}_{name}": kind for side in ("prefix", "suffix") for name, kind in WORDS.items()}
     if tensors.keys() != expected.keys():

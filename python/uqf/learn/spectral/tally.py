@@ -126,11 +126,11 @@ def counted(values: Integers, size: int) -> Counts:
     """How often every number below `size` occurs; those that do not are left out."""
     if size <= MAX_COUNTERS:
         counts = np.bincount(values)
-        found = np.flatnonzero(counts)
-        counts = counts[found]
+        seen = np.flatnonzero(counts)
+        counts = counts[seen]
     else:
-        found, counts = np.unique(values, return_counts=True)
-    return dict(zip(found.tolist(), counts.astype(np.float64).tolist(), strict=True))
+        seen, counts = np.unique(values, return_counts=True)
+    return dict(zip(seen.tolist(), counts.astype(np.float64).tolist(), strict=True))
 
 
 def added(mine: dict[Key, float], theirs: dict[Key, float], sign: float = 1.0) -> dict[Key, float]:

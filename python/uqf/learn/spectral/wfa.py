@@ -157,7 +157,7 @@ class WFA:
         """The smallest automaton of the same function; its rank is the rank of the function's Hankel matrix.
 
         States never reached, and differences that no word reveals, are projected out. `tolerance` is relative
-        to the largest direction found.
+        to the largest direction.
         """
         if not 0.0 < tolerance < 1.0:
             raise ValueError(

@@ -53,8 +53,9 @@ def inner_world(env: Env) -> Environment | None:
 def shows_first(env: Env) -> bool:
     """Whether `reset` shows something: that of `uqf.gymnasium_env` may show the code for "nothing seen yet"."""
     world = inner_world(env)
-    blind = world is not None and not world.shows_first
-    return not (blind and env.observation_space == Discrete(world.n_observations + 1))
+    if world is None or world.shows_first:
+        return True
+    return env.observation_space != Discrete(world.n_observations + 1)
 
 
 def usual_horizon(env: Env) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -13,23 +13,31 @@ from uqf.episodes.checks import FloatArray
 from uqf.episodes.trajectories import Trajectories
 from uqf.learn.memory.filters.canonical import Canonical, standard
 from uqf.learn.memory.filters.steps import IntArray, Rows, Steps, sum_of_products, sums_of_products
-from uqf.learn.memory.filters.words import first_states
+from uqf.learn.memory.filters.words import Words, first_states
 
-#: Strengths of penalties: of the constant and of the slopes in the matrix of a symbol, in steps; of canonical
-#: coordinates, in cuts.
-CONSTANT_RIDGE = 1e-3
-RIDGE = 100.0
-CANONICAL_RIDGE = 30.0
 
-#: Episodes that the start of all counts for, where the start after an observation is learned.
-OPENING_EPISODES = 10.0
+@dataclass(frozen=True)
+class Filters:
+    """Settings of the alternation.
 
-#: States are shortened to so many times their usual root mean square.
-REACH = 1.5
+    rank : numbers of a state at most; rounds : how often the past is regressed on the future and the future on the past
+    ridge, constant_ridge : penalties of the slopes and of the constant in the matrix of a symbol, in steps
+    canonical_ridge : penalty of canonical coordinates, in cuts
+    opening_episodes : pseudo-count of the mean start of all episodes, for the start after an observation
+    reach : states are shortened to so many times their usual root mean square
+    early_steps, late_rounds : steps that the first rounds are learned from, and rounds at the end that see all
+    """
 
-#: Steps that teach at first, and rounds at the end that are taught by all.
-EARLY_STEPS = 40_000
-LATE_ROUNDS = 3
+    rank: int = 31
+    rounds: int = 4
+    ridge: float = 100.0
+    constant_ridge: float = 1e-3
+    canonical_ridge: float = 30.0
+    opening_episodes: float = 10.0
+    reach: float = 1.5
+    early_steps: int = 40_000
+    late_rounds: int = 3
+    words: Words = field(default_factory=Words)
 
 
 @dataclass(frozen=True)
@@ -47,7 +55,7 @@ class Filter:
     values: FloatArray
     openings: Rows | None = None
 
-    def along(self, places: NDArray[np.int32], data: Trajectories, threads: int | None) -> Rows:
+    def run(self, places: NDArray[np.int32], data: Trajectories, threads: int | None) -> Rows:
         """[1, state] at every cut; `places` are the symbols of the steps."""
         if self.openings is None or data.first_observations is None:
             starts = np.tile(self.start, (len(data), 1))
@@ -56,43 +64,47 @@ class Filter:
         return _core.Filter(self.operators, self.reach).along(places, data.offsets, starts, threads=threads)
 
 
-def learned_filter(steps: Steps, rank: int, rounds: int, threads: int | None) -> Filter:
-    """The filter of the past after so many rounds.
+def learned_filter(steps: Steps, settings: Filters, threads: int | None) -> Filter:
+    """The filter of the past after all rounds.
 
     Every function of the future, averaged over what may follow a history, is linear in the belief after it. So is the
     state of the future z, which may itself be a long filter that runs backward. A round makes x the regression of z on
     the past, and z the regression of x on the future: both then see farther than before.
     """
-    used = steps.first(EARLY_STEPS)
-    x, z = first_states(used, rank)
+    rounds, used = settings.rounds, steps.first(settings.early_steps)
+    x, z = first_states(used, settings.rank, settings.words)
     past, future = States(x, used.before), States(z, used.before + 1)
     for number in range(rounds + 1):
-        found = Canonical.of(past.gram, past.products(future), future.gram, rank, CANONICAL_RIDGE)
-        sums = Sums.by(used.symbol_slices, past, future).mapped(
-            expected(found.past, found.correlations), found.future
+        both = Canonical.of(
+            past.gram, past.products(future), future.gram, settings.rank, settings.canonical_ridge
         )
-        starts, reach = future.cuts[used.first_cuts] @ found.future, _reach(found.correlations)
+        sums = Sums.by(used.symbol_slices, past, future).mapped(
+            expected(both.past, both.correlations), both.future
+        )
+        starts, reach = future.cuts[used.first_cuts] @ both.future, _reach(both.correlations, settings)
         start = starts.mean(axis=0)
-        openings = _openings(starts, start, used.data, reach)
-        forward = Filter(sums.operators(), start.astype(np.float32), reach, found.values, openings)
+        openings = _openings(starts, start, used.data, reach, settings)
+        forward = Filter(sums.operators(settings), start.astype(np.float32), reach, both.values, openings)
         if number < rounds:
-            past = States(forward.along(used.places, used.data, threads), used.before)
-            backward = _backward(used, past, future, found.future)
-            if number >= rounds - LATE_ROUNDS and used is not steps:
+            past = States(forward.run(used.places, used.data, threads), used.before)
+            backward = _backward(used, past, future, both.future, settings)
+            if number >= rounds - settings.late_rounds and used is not steps:
                 used = steps
-                past = States(forward.along(used.places, used.data, threads), used.before)
-            future = States(backward.along(used, threads), used.before + 1)
+                past = States(forward.run(used.places, used.data, threads), used.before)
+            future = States(backward.run(used, threads), used.before + 1)
     return forward
 
 
-def _openings(starts: FloatArray, start: FloatArray, data: Trajectories, reach: float) -> Rows | None:
+def _openings(
+    starts: FloatArray, start: FloatArray, data: Trajectories, reach: float, settings: Filters
+) -> Rows | None:
     """The mean start of the episodes that show an observation before the first action, drawn towards that of all."""
     if data.first_observations is None:
         return None
-    sums = np.tile(OPENING_EPISODES * start, (data.n_observations, 1))
+    sums = np.tile(settings.opening_episodes * start, (data.n_observations, 1))
     np.add.at(sums, data.first_observations, starts)
-    counts = np.bincount(data.first_observations, minlength=data.n_observations) + OPENING_EPISODES
-    means = sums / counts[:, np.newaxis]
+    counts = np.bincount(data.first_observations, minlength=data.n_observations)
+    means = sums / (counts + settings.opening_episodes)[:, np.newaxis]
     lengths = np.sqrt((means**2).mean(axis=1, keepdims=True))
     return np.asarray(means * np.minimum(1.0, reach / np.maximum(lengths, 1e-30)), np.float32)
 
@@ -105,14 +117,16 @@ class Backward:
     ends: dict[bool, Rows]
     reach: float
 
-    def along(self, steps: Steps, threads: int | None) -> Rows:
+    def run(self, steps: Steps, threads: int | None) -> Rows:
         """[1, state] at every cut."""
         starts = np.stack([self.ends[bool(ended)] for ended in steps.data.terminated])
-        run = _core.Filter(self.operators, self.reach)
-        return run.along(steps.events, steps.data.offsets, starts, backward=True, threads=threads)
+        core = _core.Filter(self.operators, self.reach)
+        return core.along(steps.events, steps.data.offsets, starts, backward=True, threads=threads)
 
 
-def _backward(steps: Steps, past: States, future: States, coordinates: FloatArray) -> Backward:
+def _backward(
+    steps: Steps, past: States, future: States, coordinates: FloatArray, settings: Filters
+) -> Backward:
     """The state of the past, regressed on what follows."""
     target = standard(past.gram)
     both = past.products(future)
@@ -123,7 +137,7 @@ def _backward(steps: Steps, past: States, future: States, coordinates: FloatArra
         last = past.cuts[steps.last_cuts[steps.data.terminated == ended]]
         mean = last.mean(axis=0) @ target if len(last) else np.zeros(target.shape[1])
         ends[ended] = mean.astype(np.float32)
-    return Backward(sums.operators(), ends, _reach(correlations))
+    return Backward(sums.operators(settings), ends, _reach(correlations, settings))
 
 
 def expected(coordinates: FloatArray, correlations: FloatArray) -> FloatArray:
@@ -134,9 +148,9 @@ def expected(coordinates: FloatArray, correlations: FloatArray) -> FloatArray:
     return table
 
 
-def _reach(correlations: FloatArray) -> float:
+def _reach(correlations: FloatArray, settings: Filters) -> float:
     """What one side expects of the other has the correlations for standard deviations."""
-    return REACH * float(np.sqrt(np.mean(correlations**2)))
+    return settings.reach * float(np.sqrt(np.mean(correlations**2)))
 
 
 class States:
@@ -182,9 +196,7 @@ class Sums:
         """The sums in other coordinates of states and of targets."""
         return Sums(states.T @ self.grams @ states, states.T @ self.products @ targets)
 
-    def operators(self) -> Rows:
-        """(groups, 1 + rank, rank): ridge regressions of targets on states."""
-        # Slopes are drawn towards 0. Drawing the matrices of an action towards each other was worse: −36 instead of
-        # −11 on S-PocMan, 0.59 instead of 0.64 in the far grid world after 100 episodes (six seeds).
-        penalty = np.diag([CONSTANT_RIDGE, *[RIDGE] * (self.grams.shape[1] - 1)])
+    def operators(self, settings: Filters) -> Rows:
+        """(groups, 1 + rank, rank): ridge regressions of targets on states; slopes are shrunk towards 0."""
+        penalty = np.diag([settings.constant_ridge, *[settings.ridge] * (self.grams.shape[1] - 1)])
         return np.linalg.solve(self.grams + penalty, self.products).astype(np.float32)

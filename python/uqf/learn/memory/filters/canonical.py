@@ -1,4 +1,4 @@
-"""Canonical coordinates of two sides: what each tells of the other, the best told first."""
+"""Canonical coordinates of two sides, the largest correlation first."""
 
 from __future__ import annotations
 
@@ -12,10 +12,6 @@ from uqf.episodes.checks import FloatArray
 #: A variance below this is none; and sums of single precision have so many digits.
 TINY = 1e-12
 PRECISION = 1e-5
-
-#: Rounds of subspace iteration, and columns beyond those that are wanted.
-POWERS = 6
-EXTRA = 10
 
 
 @dataclass(frozen=True)
@@ -72,16 +68,19 @@ def standard(sums: FloatArray) -> FloatArray:
     return np.vstack([-mean[1:] * scales, np.diag(scales)])
 
 
-def leading(matrix: FloatArray, rank: int) -> tuple[FloatArray, FloatArray, FloatArray]:
+def leading(
+    matrix: FloatArray, rank: int, powers: int = 6, extra: int = 10
+) -> tuple[FloatArray, FloatArray, FloatArray]:
     """(left, values, right) of the largest singular values: (rows, rank), (rank,), (columns, rank).
 
-    Of large matrices by subspace iteration from a fixed start, which takes a tenth of the time.
+    Of large matrices by `powers` rounds of subspace iteration from a fixed start with `extra` more columns, which takes
+    a tenth of the time.
     """
     rank = min(rank, *matrix.shape)
-    if min(matrix.shape) > 3 * (rank + EXTRA):
-        start = np.random.default_rng(0).normal(size=(matrix.shape[1], rank + EXTRA))
+    if min(matrix.shape) > 3 * (rank + extra):
+        start = np.random.default_rng(0).normal(size=(matrix.shape[1], rank + extra))
         basis = np.linalg.qr(matrix @ start)[0]
-        for _ in range(POWERS):
+        for _ in range(powers):
             basis = np.linalg.qr(matrix @ np.linalg.qr(matrix.T @ basis)[0])[0]
         inner, values, right = np.linalg.svd(basis.T @ matrix, full_matrices=False)
         left = basis @ inner
@@ -91,7 +90,7 @@ def leading(matrix: FloatArray, rank: int) -> tuple[FloatArray, FloatArray, Floa
 
 
 def _scales(variances: FloatArray, means: FloatArray) -> FloatArray:
-    """One over the standard deviations; 0 where there is no variance but by rounding: such a column tells nothing."""
+    """One over the standard deviations; 0 where there is no variance but by rounding: such a column says nothing."""
     real = variances > TINY + PRECISION * means**2
     return np.where(real, 1.0 / np.sqrt(np.where(real, variances, 1.0)), 0.0)
 

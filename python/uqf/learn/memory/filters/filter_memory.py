@@ -12,12 +12,9 @@ from uqf.learn.memory.filters.alternation import Filter
 from uqf.learn.memory.filters.steps import Alphabet, Rows, Steps
 from uqf.policies.policy import FilterPolicy
 
-#: Coordinates are measured on so many steps at most.
-SCALE_STEPS = 20_000
-
 
 class FilterMemory:
-    """[1, state of the past] at every cut, coordinates scaled by how much of the future they tell."""
+    """[1, state of the past] at every cut, coordinates scaled by how much of the future they predict."""
 
     def __init__(self, learned: Filter, alphabet: Alphabet, scales: Rows) -> None:
         self.filter = learned
@@ -25,10 +22,13 @@ class FilterMemory:
         self.scales = scales
 
     @classmethod
-    def of(cls, learned: Filter, steps: Steps, threads: int | None) -> FilterMemory:
-        """Coordinates whose squares sum to about 1, as those of a belief do: penalties mean the same to both."""
-        some = steps.data[: episodes_within(steps.data, SCALE_STEPS)]
-        states = learned.along(steps.places[: some.n_steps], some, threads)[:, 1:]
+    def of(cls, learned: Filter, steps: Steps, threads: int | None, max_steps: int = 20_000) -> FilterMemory:
+        """Coordinates whose squares sum to about 1, as those of a belief do: penalties mean the same to both.
+
+        They are measured on `max_steps` steps.
+        """
+        some = steps.data[: episodes_within(steps.data, max_steps)]
+        states = learned.run(steps.places[: some.n_steps], some, threads)[:, 1:]
         deviations = np.maximum(states.std(axis=0), 1e-6)
         shares = np.sqrt(learned.values / learned.values[0] / len(deviations))
         return cls(learned, steps.alphabet, (shares / deviations).astype(np.float32))
@@ -50,7 +50,7 @@ class FilterMemory:
 
     def rows(self, data: Trajectories, threads: int | None) -> Rows:
         """(n_steps + n_episodes, width)."""
-        rows = self.filter.along(self.alphabet.places(data), data, threads)
+        rows = self.filter.run(self.alphabet.places(data), data, threads)
         rows[:, 1:] *= self.scales
         return rows
 

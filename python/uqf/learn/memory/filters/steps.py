@@ -9,15 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uqf.episodes.checks import FloatArray
-from uqf.episodes.sums import cut_before, episodes_within
+from uqf.episodes.sums import cut_before, episodes_within, reward_classes
 from uqf.episodes.trajectories import Trajectories
-
-#: Rewards of more different values than this are put into classes of equal size.
-MAX_REWARDS = 12
-REWARD_CLASSES = 5
-
-#: Products of so many rows are summed in single precision.
-BLOCK = 8192
 
 IntArray = NDArray[np.int64]
 Rows = NDArray[np.float32]
@@ -32,7 +25,7 @@ class Alphabet:
 
     @classmethod
     def of(cls, data: Trajectories) -> Alphabet:
-        """Of some episodes."""
+        """Those of a data set."""
         return cls(np.unique(data.symbols).astype(np.int64), data.n_observations)
 
     def __len__(self) -> int:
@@ -45,8 +38,8 @@ class Alphabet:
 
     def places(self, data: Trajectories) -> NDArray[np.int32]:
         """The place of the symbol of every step in `symbols`, (n_steps,); −1 if it is not among them."""
-        found = np.minimum(np.searchsorted(self.symbols, data.symbols), len(self) - 1)
-        return np.where(self.symbols[found] == data.symbols, found, -1).astype(np.int32)
+        place = np.minimum(np.searchsorted(self.symbols, data.symbols), len(self) - 1)
+        return np.where(self.symbols[place] == data.symbols, place, -1).astype(np.int32)
 
 
 @dataclass(frozen=True)
@@ -54,7 +47,7 @@ class Steps:
     """What happened in every step: its symbol, and its *event*, the symbol with the reward's class and the world's end.
 
     When acting, symbols are known and rewards are not: the state of the past is driven by symbols. The state of the
-    future is only needed for learning, and is driven by events, which tell more.
+    future is only needed for learning, and is driven by events, which say more.
     """
 
     data: Trajectories
@@ -66,11 +59,12 @@ class Steps:
 
     @classmethod
     def of(cls, data: Trajectories) -> Steps:
-        """Of a data set."""
+        """Those of a data set, in its order."""
         alphabet = Alphabet.of(data)
         places, ended = alphabet.places(data), np.zeros(data.n_steps, np.int64)
         ended[data.offsets[1:] - 1] = data.terminated
-        classes = _reward_classes(data.rewards)
+        # Fewer classes than elsewhere: every event has a matrix to learn.
+        classes = reward_classes(data, values=12, quantiles=5)
         # Events of a symbol that go on stand side by side: sums over a symbol are sums over a slice.
         size = int(classes.max()) + 1
         kinds, events = np.unique((places * np.int64(2) + ended) * size + classes, return_inverse=True)
@@ -114,20 +108,12 @@ class Steps:
     @cached_property
     def symbol_slices(self) -> list[slice]:
         """Where the steps of every symbol that do not end the world stand in `order`; may be empty."""
-        found = [slice(0, 0)] * len(self.alphabet)
+        slices = [slice(0, 0)] * len(self.alphabet)
         for symbol, ends, part in zip(self.event_symbols, self.event_ends, self.event_slices, strict=True):
             if not ends:
-                known = found[symbol]
-                found[symbol] = part if known.stop == known.start else slice(known.start, part.stop)
-        return found
-
-
-def _reward_classes(rewards: FloatArray) -> IntArray:
-    values = np.unique(np.round(rewards, 6))
-    if len(values) <= MAX_REWARDS:
-        return np.searchsorted(values, np.round(rewards, 6))
-    cuts = np.quantile(rewards, np.linspace(0.0, 1.0, REWARD_CLASSES + 1)[1:-1])
-    return np.searchsorted(np.unique(cuts), rewards)
+                known = slices[symbol]
+                slices[symbol] = part if known.stop == known.start else slice(known.start, part.stop)
+        return slices
 
 
 def sums_of_products(rows: Rows, others: Rows, slices: list[slice]) -> FloatArray:
@@ -138,9 +124,9 @@ def sums_of_products(rows: Rows, others: Rows, slices: list[slice]) -> FloatArra
     return sums
 
 
-def sum_of_products(rows: Rows, others: Rows) -> FloatArray:
-    """Σ x yᵀ over all rows, (width, other width); single precision within blocks only."""
+def sum_of_products(rows: Rows, others: Rows, block: int = 8192) -> FloatArray:
+    """Σ x yᵀ over all rows, (width, other width); single precision within blocks of rows only."""
     total = np.zeros((rows.shape[1], others.shape[1]))
-    for first in range(0, len(rows), BLOCK):
-        total += rows[first : first + BLOCK].T @ others[first : first + BLOCK]
+    for first in range(0, len(rows), block):
+        total += rows[first : first + block].T @ others[first : first + block]
     return total

@@ -1,4 +1,4 @@
-"""Where alternation begins: what the last words tell of the next words, times and returns."""
+"""Where alternation begins: the last words, and the next words, times and returns that they predict."""
 
 from __future__ import annotations
 
@@ -14,23 +14,30 @@ from uqf.episodes.trajectories import Trajectories
 from uqf.learn.memory.filters.canonical import Canonical
 from uqf.learn.memory.filters.steps import IntArray, Rows, Steps
 
-#: Words are so long at most, must have occurred so often, and are so many at most, the commonest, on either side.
-MAX_LENGTH = 2
-MIN_COUNT = 10
-MAX_WORDS = 600
 
-#: The past knows the time as exp(−t / scale); the future has returns at these discounts.
-TIME_SCALES = (2.0, 5.0, 10.0, 20.0, 40.0)
-MAX_TIME = 60
-DISCOUNTS = (0.8, 0.95)
+@dataclass(frozen=True)
+class Words:
+    """Settings of the first states.
 
-#: Strength of the penalty, in cuts.
-RIDGE = 300.0
+    max_length, min_count, max_words : words are so long at most, must have occurred so often, and are so many at most,
+        the commonest, on either side
+    time_scales, max_time : the past knows the time t, `max_time` at most, as exp(−t / scale)
+    discounts : the future has returns at these
+    ridge : penalty of the canonical coordinates, in cuts
+    """
+
+    max_length: int = 2
+    min_count: int = 10
+    max_words: int = 600
+    time_scales: tuple[float, ...] = (2.0, 5.0, 10.0, 20.0, 40.0)
+    max_time: int = 60
+    discounts: tuple[float, ...] = (0.8, 0.95)
+    ridge: float = 300.0
 
 
 @dataclass(frozen=True)
 class Features:
-    """[1, a few numbers, which words there are] at every cut."""
+    """[1, times or returns, which words there are] at every cut."""
 
     numbers: Rows
     words: scipy.sparse.csr_array
@@ -46,15 +53,16 @@ class Features:
     def mapped(self, table: FloatArray) -> Rows:
         """[1, x · table] at every cut."""
         single = table.astype(np.float32)
-        few = self.numbers.shape[1]
-        return with_constant(self.numbers @ single[:few] + self.words @ single[few:])
+        count = self.numbers.shape[1]
+        return with_constant(self.numbers @ single[:count] + self.words @ single[count:])
 
 
-def first_states(steps: Steps, rank: int) -> tuple[Rows, Rows]:
+def first_states(steps: Steps, rank: int, settings: Words) -> tuple[Rows, Rows]:
     """(past, future) at every cut, (n_cuts, 1 + rank): the canonical coordinates of words on either side."""
-    past, future = _past(steps), _future(steps)
-    found = Canonical.of(past.products(past), past.products(future), future.products(future), rank, RIDGE)
-    return past.mapped(found.past), future.mapped(found.future)
+    past, future = _past(steps, settings), _future(steps, settings)
+    products = (past.products(past), past.products(future), future.products(future))
+    canonical = Canonical.of(*products, rank, settings.ridge)
+    return past.mapped(canonical.past), future.mapped(canonical.future)
 
 
 def with_constant(rows: NDArray[np.floating]) -> Rows:
@@ -64,30 +72,31 @@ def with_constant(rows: NDArray[np.floating]) -> Rows:
     return wider
 
 
-def _past(steps: Steps) -> Features:
+def _past(steps: Steps, settings: Words) -> Features:
     data = steps.data
     n_cuts = data.n_steps + len(data)
     times = np.zeros(n_cuts)
-    times[cut_before(data) + 1] = np.minimum(time_within(data) + 1, MAX_TIME)
-    numbers = np.exp(-times[:, np.newaxis] / np.array(TIME_SCALES))
+    times[cut_before(data) + 1] = np.minimum(time_within(data) + 1, settings.max_time)
+    numbers = np.exp(-times[:, np.newaxis] / np.array(settings.time_scales))
     # The symbol before every cut; there is none before the first.
     symbols = np.full(n_cuts, -1, np.int64)
     symbols[cut_before(data) + 1] = steps.places
-    found = _words(symbols, _episodes(data), len(steps.alphabet), backward=True)
-    return Features(with_constant(numbers), found)
+    words = _words(symbols, _episodes(data), len(steps.alphabet), settings, backward=True)
+    return Features(with_constant(numbers), words)
 
 
-def _future(steps: Steps) -> Features:
+def _future(steps: Steps, settings: Words) -> Features:
     data = steps.data
     n_cuts, end = data.n_steps + len(data), len(steps.alphabet)
-    numbers = np.zeros((n_cuts, len(DISCOUNTS)))
-    for column, discount in enumerate(DISCOUNTS):
+    numbers = np.zeros((n_cuts, len(settings.discounts)))
+    for column, discount in enumerate(settings.discounts):
         numbers[cut_before(data), column] = returns_to_go(data, discount)
     # The symbol after every cut; the end of the world is one, the end of the recording is not.
     symbols = np.full(n_cuts, -1, np.int64)
     symbols[cut_before(data)] = steps.places
     symbols[steps.last_cuts[data.terminated]] = end
-    return Features(with_constant(numbers), _words(symbols, _episodes(data), end + 1, backward=False))
+    words = _words(symbols, _episodes(data), end + 1, settings, backward=False)
+    return Features(with_constant(numbers), words)
 
 
 def _episodes(data: Trajectories) -> IntArray:
@@ -96,7 +105,7 @@ def _episodes(data: Trajectories) -> IntArray:
 
 
 def _words(
-    symbols: IntArray, episodes: IntArray, n_symbols: int, *, backward: bool
+    symbols: IntArray, episodes: IntArray, n_symbols: int, settings: Words, *, backward: bool
 ) -> scipy.sparse.csr_array:
     """Which words go from every cut, 1 where there is one: (n_cuts, n_words).
 
@@ -105,24 +114,23 @@ def _words(
     """
     n_cuts = len(symbols)
     cuts, words = np.arange(n_cuts), np.zeros(n_cuts, np.int64)
-    found: list[tuple[IntArray, IntArray]] = []
+    places: list[tuple[IntArray, IntArray]] = []
     counts: list[IntArray] = []
-    for length in range(MAX_LENGTH):
+    for length in range(settings.max_length):
         # A word of one more symbol is the word before it and the symbol beyond its end.
         beyond = np.clip(cuts - length if backward else cuts + length, 0, n_cuts - 1)
         longer = (episodes[beyond] == episodes[cuts]) & (symbols[beyond] >= 0)
         cuts, codes = cuts[longer], words[longer] * n_symbols + symbols[beyond[longer]]
-        count = np.bincount(codes, minlength=1)
-        frequent = np.flatnonzero(count >= MIN_COUNT)
-        numbers = np.full(len(count), -1)
-        numbers[frequent] = np.arange(len(frequent))
-        kept = numbers[codes] >= 0
-        cuts, words = cuts[kept], numbers[codes[kept]]
-        found.append((cuts, words + sum(map(len, counts))))
+        # By sorting: a counter for every pair of a frequent and a seen symbol may not fit into memory.
+        _, codes, count = np.unique(codes, return_inverse=True, return_counts=True)
+        frequent = count >= settings.min_count
+        kept = frequent[codes]
+        cuts, words = cuts[kept], (np.cumsum(frequent) - 1)[codes[kept]]
+        places.append((cuts, words + sum(map(len, counts))))
         counts.append(count[frequent])
-    rows, columns = (np.concatenate(parts) for parts in zip(*found, strict=True))
+    rows, columns = (np.concatenate(parts) for parts in zip(*places, strict=True))
     total = np.concatenate(counts)
-    commonest = np.sort(np.argsort(-total, kind="stable")[:MAX_WORDS])
+    commonest = np.sort(np.argsort(-total, kind="stable")[: settings.max_words])
     place = np.full(len(total), -1)
     place[commonest] = np.arange(len(commonest))
     chosen = place[columns] >= 0

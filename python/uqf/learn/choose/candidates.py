@@ -1,0 +1,66 @@
+"""The learners among which `uqf.fit` chooses, and the numbers of its rule."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from uqf.learn.belief_q import BeliefQ
+from uqf.learn.context_q import ContextQ
+from uqf.learn.lag_q import LagQ
+from uqf.learn.learner import Learner
+from uqf.learn.model_q import ModelQ
+from uqf.learn.spectral_q import SpectralQ
+from uqf.learn.table_q import TableQ
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The numbers of the choice; docs/notebook.md has their evidence."""
+
+    sample_steps: int = 300_000
+    """Learners are compared on about so many steps at most, drawn from all."""
+    evidence: float = 2.0
+    """Standard errors by which a learner must be ahead to take the place of another."""
+    short_discount: float = 0.5
+    """Discount of the gains that are compared where none is seen at the discount of the task."""
+    planning_episodes: int = 200
+    """Below so many episodes, models that need memory are not planned in: they are wrong in the same way."""
+    states_per_observation: float = 2.0
+    """Models with fewer states than this for an observation remember hardly more than the last one."""
+    played_episodes: tuple[int, int] = (200, 1_000)
+    """Episodes that a policy plays in a model, at least and at most."""
+    played_steps: int = 100_000
+    """Steps that it plays there, about, if the number of episodes allows."""
+    world_cells: int = 5_000_000
+    """Numbers of the largest model that is played in."""
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A learner that takes part in the choice. All that are a `BeliefQ` share the favourite's models."""
+
+    name: str
+    """In `diagnostics_`."""
+    make: Callable[[float, int], Learner]
+    """Unfitted, from the discount and the seed."""
+    plans: bool = False
+    """Compared by what it earns in models of held-out episodes, not by what it gains on these episodes."""
+    on_observations: bool = False
+    """Right where the last observation is a state, and considered only there."""
+
+
+#: It holds the place until another is clearly better; plans are played in its models.
+FAVOURITE = Candidate("BeliefQ", lambda discount, seed: BeliefQ(discount, seed=seed))
+
+#: In the order in which they challenge whoever holds the place; where time is short the last ones are left out.
+RIVALS: tuple[Candidate, ...] = (
+    Candidate(
+        "ContextQ, the next reward only", lambda discount, seed: ContextQ(discount, learning_discount=0.0)
+    ),
+    Candidate("ContextQ", lambda discount, seed: ContextQ(discount)),
+    Candidate("LagQ", lambda discount, seed: LagQ(discount)),
+    Candidate("SpectralQ", lambda discount, seed: SpectralQ(discount)),
+    Candidate("TableQ", lambda discount, seed: TableQ(discount), plans=True, on_observations=True),
+    Candidate("ModelQ", lambda discount, seed: ModelQ(discount, seed=seed), plans=True),
+)

@@ -1,0 +1,172 @@
+"""Learners of one part of the episodes, compared by the other part: held-out gains, and play in its models."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache, cached_property
+
+import numpy as np
+
+from uqf.episodes.checks import FloatArray
+from uqf.episodes.trajectories import Trajectories
+from uqf.errors import UQFError
+from uqf.learn.belief_q import BeliefQ
+from uqf.learn.choose.candidates import FAVOURITE, Candidate, Settings
+from uqf.learn.choose.play import earned_in, models_to_play_in
+from uqf.learn.choose.shared_models import SharedModels
+from uqf.learn.improve.discounts import MIN_EPISODES
+from uqf.learn.improve.gain import MAX_DISCOUNT, Baseline, Gain, gain
+from uqf.learn.learner import Learner
+from uqf.policies.policy import logged_probs
+from uqf.reading.progress import Reporter, within
+from uqf.reading.release import release_memory
+from uqf.reading.shards import Data, Workers
+from uqf.types import Record
+from uqf.worlds.environments import TabularPOMDP
+
+
+@dataclass(frozen=True)
+class Result:
+    """How a candidate did on the episodes that it did not learn from."""
+
+    candidate: Candidate
+    gains: tuple[Gain, ...] = ()
+    """Of an episode, at the discount of the task and at the short one; none if it was refused or not considered."""
+    earned: FloatArray | None = None
+    """Mean return in every model of other episodes, (models,); None if it did not play."""
+    lead: Gain | None = None
+    """What it gained or earned more than whoever held the place before, whose name is `over`."""
+    over: str = ""
+    problem: str | None = None
+    """Why it was refused, or not considered."""
+
+    def more_than(self, holder: Result, evidence: float) -> Gain:
+        """In models if both played; else as gains, short ones where neither is seen to gain anything."""
+        if self.earned is not None and holder.earned is not None:
+            return Gain(self.earned - holder.earned)
+        seen = max(self.gains[0].evidence, holder.gains[0].evidence) > evidence
+        place = 0 if seen else 1
+        return Gain(self.gains[place].totals - holder.gains[place].totals)
+
+    def as_dict(self, favourite: Result) -> Record:
+        """Plain numbers, for `diagnostics_`; None where there is none."""
+        found: Record = dict.fromkeys(("gain", "stderr", "difference", "evidence"))
+        if self.gains:
+            found |= {"gain": self.gains[0].mean, "stderr": self.gains[0].stderr}
+        if self.earned is not None and favourite.earned is not None:
+            found["difference"] = float((self.earned - favourite.earned).mean())
+        if self.lead is not None:
+            found["evidence"] = self.lead.evidence
+        return found | {"problem": self.problem}
+
+
+class Comparison:
+    """Fits candidates to the first part of the episodes and judges them by the second; equal parts also change roles.
+
+    Parts that differ in size do not: learners of a tenth of the episodes say little about learners of nine tenths.
+    """
+
+    def __init__(
+        self,
+        parts: tuple[Trajectories, Trajectories],
+        discount: float,
+        seed: int,
+        settings: Settings,
+        executor: Workers,
+        reporter: Reporter,
+    ) -> None:
+        self.parts, self.discount, self.seed, self.settings = parts, discount, seed, settings
+        self.executor, self.reporter = executor, reporter
+        self.directions = (0, 1) if abs(len(parts[0]) - len(parts[1])) <= 1 else (0,)
+        #: By candidate and part, fitted when it is first needed.
+        self.learner = cache(self._fitted)
+        self._advantages = cache(self._measured)
+        self._worlds = cache(self._models)
+        self.earned = cache(self._played)
+
+    def result(self, candidate: Candidate) -> Result:
+        """What the candidate gains and, if it plans, what it earns in models; or why it was refused."""
+        try:
+            gains = self._gains(candidate)
+            return Result(candidate, gains, self.earned(candidate) if candidate.plans else None)
+        except UQFError as problem:
+            return Result(candidate, problem=str(problem))
+
+    def final(self, candidate: Candidate, data: Data) -> Learner:
+        """The candidate, fitted to all episodes."""
+        told = within(self.reporter.callback, candidate.name)
+        learner = candidate.make(self.discount, self.seed)
+        if self._shared is not None and isinstance(learner, BeliefQ):
+            return learner.go_on(self._shared.of_all, data, executor=self.executor, progress=told)
+        return learner.fit(data, executor=self.executor, progress=told)
+
+    @property
+    def noisy(self) -> bool:
+        """Whether held-out episodes chose models for the favourite in which a state may show anything."""
+        return self._favourite(0).noisy_
+
+    def states_per_observation(self) -> float:
+        """States of the largest of the favourite's models, for every observation that occurs."""
+        states = max(family.n_features // len(family) for family in self._favourite(0).families_)
+        return states / len(np.unique(self.parts[0].observations))
+
+    @cached_property
+    def _shared(self) -> SharedModels | None:
+        """The models of all candidates that act on beliefs; None if there are too few episodes to choose sizes by."""
+        if min(map(len, self.parts)) < MIN_EPISODES:
+            return None
+        told = within(self.reporter.callback, FAVOURITE.name)
+        return SharedModels(FAVOURITE.make(self.discount, self.seed), self.parts, self.executor, told)
+
+    def _fitted(self, candidate: Candidate, part: int) -> Learner:
+        learner, data = candidate.make(self.discount, self.seed), self.parts[part]
+        told = within(self.reporter.callback, f"{candidate.name}, {('trial', 'second trial')[part]}")
+        if self._shared is not None and isinstance(learner, BeliefQ):
+            return learner.go_on(self._shared.of(part), data, executor=self.executor, progress=told)
+        learner.fit(data, executor=self.executor, progress=told)
+        release_memory()
+        return learner
+
+    def _favourite(self, part: int) -> BeliefQ:
+        learner = self.learner(FAVOURITE, part)
+        assert isinstance(learner, BeliefQ)
+        return learner
+
+    def _gains(self, candidate: Candidate) -> tuple[Gain, ...]:
+        """By discount, per held-out episode of all directions."""
+        probs = [
+            logged_probs(self.learner(candidate, part).policy_, self.parts[1 - part])
+            for part in self.directions
+        ]
+        return tuple(
+            Gain(
+                np.concatenate(
+                    [
+                        gain(probs[part], self._advantages(part, place), self.parts[1 - part]).totals
+                        for part in self.directions
+                    ]
+                )
+            )
+            for place in range(2)
+        )
+
+    def _measured(self, part: int, place: int) -> FloatArray:
+        """Advantages of the steps that judge the learners of a part, at one of the discounts."""
+        discount = min(self.discount, (MAX_DISCOUNT, self.settings.short_discount)[place])
+        return Baseline.of(self.parts[part], discount).advantages(self.parts[1 - part])
+
+    def _models(self, part: int) -> list[TabularPOMDP]:
+        return models_to_play_in(self._favourite(part), self.parts[part], self.settings)
+
+    def _played(self, candidate: Candidate) -> FloatArray | None:
+        """Mean return in the models of the other part, of all directions; None where they are too large to play in."""
+        if not all(self._worlds(1 - part) for part in self.directions):
+            return None
+        earned = []
+        for part in self.directions:
+            worlds, policy = self._worlds(1 - part), self.learner(candidate, part).policy_
+            self.reporter.enter(f"{candidate.name}, {('play', 'second play')[part]}", len(worlds))
+            for mean in earned_in(worlds, policy, self.seed, self.settings):
+                earned.append(mean)
+                self.reporter.advance(1)
+        return np.array(earned)

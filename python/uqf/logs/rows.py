@@ -1,0 +1,229 @@
+"""Rows of a log: values of its columns, one per step, and the episodes that they make."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from uqf.errors import FileFormatError
+from uqf.logs.columns import Layout, is_list
+from uqf.types import AnyArray, Integers, Raw
+
+
+def is_text(kind: pa.DataType) -> bool:
+    """Whether a type of Arrow holds names."""
+    types = pa.types
+    return bool(types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind))
+
+
+def is_number(kind: pa.DataType) -> bool:
+    """Whether a type of Arrow holds numbers."""
+    types = pa.types
+    return bool(types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind))
+
+
+def array(values: pa.Array) -> AnyArray:
+    """As NumPy has it: None, NaN or NaT where a value is missing."""
+    return np.asarray(values.to_numpy(zero_copy_only=False))
+
+
+@dataclass(frozen=True)
+class Rows:
+    """An Arrow table, which of its columns hold what, and where its rows stand in the log."""
+
+    table: pa.Table
+    layout: Layout
+    first: int = 0
+    """The place of the first row in the log."""
+    places: NDArray[np.int64] | None = None
+    """The place of every row, where rows were left out or sorted."""
+
+    def __len__(self) -> int:
+        return int(self.table.num_rows)
+
+    def place(self, row: Integers | int) -> int:
+        """Where a row stands in the log, counted from 0."""
+        return self.first + int(row if self.places is None else self.places[row])
+
+    def take(self, rows: Integers) -> Rows:
+        """Some of the rows, in this order."""
+        places = np.asarray(rows, np.int64) if self.places is None else self.places[rows]
+        return replace(self, table=self.table.take(pa.array(rows)), places=places)
+
+    def values(self, name: str, *, may_miss: bool = False) -> pa.Array:
+        """One value per step; without `may_miss` a missing one is refused."""
+        column = self.table.column(name).combine_chunks()
+        if column.null_count and (not may_miss or is_list(column.type)):
+            row = self.place(int(np.argmax(array(column.is_null()))))
+            raise FileFormatError(f"column {name!r}, row {row}: the value is missing")
+        values = column.flatten() if is_list(column.type) else column
+        if pa.types.is_dictionary(values.type):
+            values = values.dictionary_decode()
+        if values.null_count and not may_miss:
+            raise FileFormatError(f"column {name!r}: a value is missing inside a list")
+        return values.cast(pa.string()) if is_text(values.type) else values
+
+    def raw(self, name: str, steps: Integers | None = None) -> AnyArray:
+        """The values of all steps, or of some, as NumPy has them."""
+        values = self.values(name, may_miss=True)
+        values = values if steps is None else values.take(pa.array(steps))
+        if not is_text(values.type):
+            return array(values)
+        # An object for every name rather than for every row.
+        coded = values.dictionary_encode()
+        names = np.array([*coded.dictionary.to_pylist(), None], object)
+        return names[array(pc.fill_null(coded.indices, len(names) - 1))]
+
+    def numbers(self, name: str) -> NDArray[np.float64]:
+        """One number per step."""
+        values = self.values(name)
+        if not is_number(values.type):
+            raise FileFormatError(f"column {name!r} holds {_shown(values)}: give numbers")
+        return np.ascontiguousarray(array(values.cast(pa.float64())), np.float64)
+
+    def ids(self) -> pa.Array:
+        """One id of an episode per row; ids that may be the same by rounding are refused."""
+        name = self.layout.names["episode"]
+        values = self.values(name)
+        if pa.types.is_floating(values.type):
+            numbers = array(values)
+            if np.isnan(numbers).any():
+                row = self.place(int(np.argmax(np.isnan(numbers))))
+                raise FileFormatError(f"column {name!r}, row {row}: the value is missing")
+            if (np.abs(numbers) >= 2.0**53).any():
+                raise FileFormatError(
+                    f"column {name!r} holds {values.type} ids as large as {np.abs(numbers).max():.0f}, which cannot be "
+                    "told apart: write them as whole numbers or as text"
+                )
+        return values
+
+    def actions(self) -> pa.Array:
+        """The actions, one per step: names, codes, or finite numbers if these are cut into cells."""
+        name = self.layout.names["action"]
+        values = self.values(name)
+        if self.layout.action_bins is None:
+            return values
+        if not is_number(values.type):
+            raise FileFormatError(
+                f"column {name!r} holds {_shown(values)}: only numbers are cut into cells; leave out action_bins, or "
+                "give clean=True (--clean) if they are numbers written otherwise"
+            )
+        values = values.cast(pa.float64()) if pa.types.is_decimal(values.type) else values
+        finite = np.isfinite(array(values).astype(np.float64))
+        if not finite.all():
+            step = int(np.argmin(finite))
+            raise FileFormatError(
+                f"column {name!r}, {self.where(step)}: {values[step].as_py()} is no finite number"
+            )
+        return values
+
+    @cached_property
+    def starts(self) -> NDArray[np.int64]:
+        """The rows at which another episode begins; one row per step."""
+        ids = self.ids()
+        changes = array(pc.not_equal(ids[1:], ids[:-1]))
+        return np.concatenate([[0], np.flatnonzero(changes) + 1])[: len(self)]
+
+    @cached_property
+    def offsets(self) -> NDArray[np.int64]:
+        """Episode i is steps ``offsets[i]:offsets[i + 1]``, in rows that hold whole episodes."""
+        if self.layout.per_step:
+            return np.append(self.starts, len(self))
+        return np.concatenate([[0], np.cumsum(self._list_lengths())])
+
+    def _list_lengths(self) -> NDArray[np.int64]:
+        names, lengths = self.layout.names, {}
+        single = [names[role] for role in ("action", "reward", "behavior_prob") if role in names]
+        for name in [*single, *self.layout.observation]:
+            column = self.table.column(name).combine_chunks()
+            lengths[name] = array(pc.fill_null(pc.list_value_length(column), 0))
+        wanted: NDArray[np.int64] = lengths[names["action"]].astype(np.int64)
+        for name, given in lengths.items():
+            wrong = (given != wanted) | (given == 0)
+            if wrong.any():
+                row = int(np.argmax(wrong))
+                raise FileFormatError(
+                    f"column {name!r}, row {self.place(row)}: {given[row]} entries, where column {names['action']!r} "
+                    f"has {wanted[row]}; all must be equal and positive"
+                )
+        return wanted
+
+    def where(self, step: int) -> str:
+        """The place of a step in the log, in words."""
+        if self.layout.per_step:
+            return f"row {self.place(step)}"
+        episode = int(np.searchsorted(self.offsets, step, side="right")) - 1
+        return f"row {self.place(episode)}, entry {step - self.offsets[episode]}"
+
+    def grouped(self) -> Rows:
+        """The same rows with those of an episode together, sorted by time where a column has it.
+
+        Without such a column an episode that comes back after another one is refused.
+        """
+        names = self.layout.names
+        if len(self) == 0:
+            raise FileFormatError("the log holds no episode")
+        if not self.layout.per_step:
+            return self
+        if "time" in names:
+            return self._by_time()
+        ids = self.ids().take(pa.array(self.starts))
+        back = ~first_of_each(array(ids.dictionary_encode().indices))
+        if back.any():
+            start = int(np.argmax(back))
+            raise FileFormatError(
+                f"column {names['episode']!r}, row {self.place(self.starts[start])}: episode {ids[start].as_py()!r} "
+                "comes back after another one; sort the log by episode, or give every episode an id of its own"
+            )
+        return self
+
+    def _by_time(self) -> Rows:
+        episodes, times = array(self.ids().dictionary_encode().indices), self._times()
+        order = array(pc.sort_indices(pa.table({"episode": episodes, "time": times}), _IN_ORDER))
+        ranks = array(times.dictionary_encode().indices)
+        same = np.diff(episodes[order]) == 0
+        same &= np.diff(ranks[order]) == 0
+        if same.any():
+            pair = [self.place(row) for row in order[np.argmax(same) :][:2]]
+            raise FileFormatError(
+                f"column {self.layout.names['time']!r}: rows {pair[0]} and {pair[1]} are of the same episode and time, "
+                f"and {int(same.sum())} rows in all repeat a step; remove them, or read with clean=True (--clean), "
+                "which keeps the first of each"
+            )
+        return self.take(order)
+
+    def _times(self) -> pa.Array:
+        """Times that can be sorted."""
+        name = self.layout.names["time"]
+        values = self.values(name)
+        if is_text(values.type):
+            try:
+                return values.cast(pa.timestamp("us"))
+            except pa.ArrowInvalid as problem:
+                raise FileFormatError(
+                    f"column {name!r} holds text that is no time ({problem}): give numbers or dates such as "
+                    "2024-05-17 12:30:00"
+                ) from None
+        if pa.types.is_floating(values.type) and pc.any(pc.is_nan(values)).as_py():
+            raise FileFormatError(f"column {name!r}: a time is missing")
+        return values
+
+
+_IN_ORDER = [("episode", "ascending"), ("time", "ascending")]
+
+
+def first_of_each(numbers: AnyArray) -> NDArray[np.bool_]:
+    """Whether an entry is the first of its value."""
+    first = np.zeros(len(numbers), np.bool_)
+    first[np.unique(numbers, return_index=True)[1]] = True
+    return first
+
+
+def _shown(values: pa.Array) -> str:
+    example: Raw = values[0].as_py() if len(values) else None
+    return f"{values.type}, such as {example!r}"

@@ -1,0 +1,220 @@
+"""A folder of the package's own Parquet files as shards, read a batch at a time."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from uqf.coding.codebook import Codebook
+from uqf.episodes.parquet_file import metadata_of
+from uqf.episodes.trajectories import Trajectories
+from uqf.errors import FileFormatError
+from uqf.files import open_ordinary
+from uqf.logs.alphabet import Alphabet, Given
+from uqf.logs.columns import Layout, LogColumns, layout_of, naming
+from uqf.logs.episodes import recoded, refuse_empty_promise, trajectories_of
+from uqf.logs.rows import Rows
+from uqf.logs.tables import TableFiles, files_of
+from uqf.reading.release import release_memory
+
+#: Steps in a batch: some tens of megabytes while it is read.
+BATCH_STEPS = 1 << 19
+
+#: Rows that are looked at together where the footer does not help.
+ROWS = 10_000
+
+
+@dataclass(frozen=True)
+class FileSurvey:
+    """What must be known of a file before it is read."""
+
+    path: str
+    layout: Layout
+    rows: int
+    steps: int
+    reward_size: float
+    written: tuple[int, int, Codebook | None]
+    """Sizes and names in the metadata."""
+
+
+def survey(path: Path, given: Given) -> FileSurvey:
+    """A first look at one file: what its footer says, and only what that leaves open is read."""
+    with naming(path), open_ordinary(path) as file:
+        footer = pq.ParquetFile(file)
+        layout, written = layout_of(footer.schema_arrow, LogColumns()), metadata_of(footer.schema_arrow)
+        if written is None or layout.per_step:
+            raise FileFormatError(
+                "no file of uqf with one row per episode: make such files of any log with uqf.convert (uqf convert LOG "
+                "FOLDER), or read it whole with uqf.read_log"
+            )
+        if footer.metadata.num_rows == 0:
+            raise FileFormatError("the log holds no episode")
+        if None in given[:2]:
+            actions = [layout.names["action"]]
+            refuse_empty_promise(written, lambda: TableFiles([path]).tables(ROWS, actions))
+        steps = sum(chunk.num_values for chunk in _chunks(footer, layout.names["action"]))
+        size = _reward_size(path, footer, layout.names["reward"])
+        return FileSurvey(str(path), layout, footer.metadata.num_rows, steps, size, written)
+
+
+def _chunks(footer: pq.ParquetFile, column: str) -> list[pq.ColumnChunkMetaData]:
+    """Metadata of one column in every group of rows; a list is stored under the name of its column."""
+    groups = [footer.metadata.row_group(index) for index in range(footer.metadata.num_row_groups)]
+    chunks = [group.column(place) for group in groups for place in range(group.num_columns)]
+    return [chunk for chunk in chunks if chunk.path_in_schema.split(".")[0] == column]
+
+
+def _reward_size(path: Path, footer: pq.ParquetFile, column: str) -> float:
+    """The largest absolute reward."""
+    known = [chunk.statistics for chunk in _chunks(footer, column)]
+    if known and all(one is not None and one.has_min_max and not one.null_count for one in known):
+        limits = [limit for one in known for limit in (one.min, one.max)]
+        if all(isinstance(limit, (int, float)) for limit in limits):
+            return float(max(map(abs, limits)))
+    sizes = [0.0]
+    for table in TableFiles([path]).tables(ROWS, [column]):
+        rewards = table.column(0).combine_chunks().flatten().cast(pa.float64())
+        sizes.append(pc.max(pc.abs(rewards)).as_py() or 0.0)
+    return max(sizes)
+
+
+@dataclass(frozen=True)
+class ParquetShard:
+    """One file."""
+
+    survey: FileSurvey
+    given: Given
+    batch_rows: int
+    hosts: tuple[str, ...]
+    changeable: bool = True
+
+    @property
+    def name(self) -> str:
+        """The path."""
+        return self.survey.path
+
+    @property
+    def n_steps(self) -> int:
+        """Number of steps, by the footer."""
+        return self.survey.steps
+
+    def batches(self) -> Iterator[Trajectories]:
+        """Whole episodes, about a batch of rows at a time."""
+        one, row = self.survey, 0
+        n_actions, n_observations, names = one.written
+        with naming(one.path):
+            for table in TableFiles([Path(one.path)]).tables(self.batch_rows, one.layout.columns):
+                data = trajectories_of(
+                    Rows(table, one.layout, row), Alphabet(n_actions, n_observations, None)
+                )
+                row += table.num_rows
+                yield recoded(data, names, self.given)
+                del data
+        release_memory()
+
+
+class Shards:
+    """Episodes in a folder of Parquet files, or in one file: one shard per file, in the order of their names.
+
+    The files are those of `Trajectories.to_parquet` or `uqf.convert`. Making it reads their footers. Results depend,
+    in their last digits, on how episodes are spread over files and on `batch_steps`, but not on who reads them.
+
+    Parameters
+    ----------
+    folder : path
+        Of the folder or the file.
+    n_actions, n_observations, codebook
+        As in `uqf.from_arrow`; by default those of the files.
+    batch_steps : int
+        About so many steps are in memory at a time.
+
+    Raises
+    ------
+    FileFormatError
+        If there is no file, or one is damaged, or was not written by this package.
+
+    Examples
+    --------
+    >>> import os, uqf
+    >>> os.mkdir("log")
+    >>> for day in range(2):
+    ...     uqf.rollout(uqf.make("tiger"), episodes=50, seed=day).to_parquet(f"log/{day}.parquet")
+    >>> learner = uqf.UQF(2, 0.95).fit(uqf.Shards("log"))
+    >>> learner.policy_.n_actions
+    3
+    """
+
+    in_memory = False
+
+    def __init__(
+        self,
+        folder: str | os.PathLike[str],
+        *,
+        n_actions: int | None = None,
+        n_observations: int | None = None,
+        codebook: Codebook | None = None,
+        batch_steps: int = BATCH_STEPS,
+    ) -> None:
+        given = (n_actions, n_observations, codebook)
+        self._keep(
+            [survey(path, given) for path in files_of(Path(folder).absolute())], {}, given, batch_steps
+        )
+
+    @classmethod
+    def of_surveys(
+        cls,
+        surveys: Sequence[FileSurvey],
+        hosts: Mapping[str, tuple[str, ...]],
+        given: Given = (None, None, None),
+        batch_steps: int = BATCH_STEPS,
+    ) -> Shards:
+        """Files that others have looked at, and the machines on which each of them lies."""
+        made = cls.__new__(cls)
+        made._keep(surveys, hosts, given, batch_steps)
+        return made
+
+    def _keep(
+        self,
+        surveys: Sequence[FileSurvey],
+        hosts: Mapping[str, tuple[str, ...]],
+        given: Given,
+        batch_steps: int,
+    ) -> None:
+        if batch_steps < 1:
+            raise ValueError(f"batch_steps = {batch_steps}: give at least 1")
+        first = surveys[0]
+        for one in surveys:
+            if one.layout != first.layout:
+                raise FileFormatError(f"{one.path}: other columns than in {first.path}")
+            if one.written != first.written:
+                raise FileFormatError(
+                    f"{one.path}: other actions, observations or names than in {first.path}"
+                )
+        n_actions, n_observations, codebook = given
+        names = codebook or first.written[2] or Codebook.named()
+        self.codebook = None if names == Codebook.named() else names
+        self.n_actions = names.n_actions or n_actions or first.written[0]
+        self.n_observations = names.n_codes or n_observations or first.written[1]
+        self.reward_size = max(one.reward_size for one in surveys)
+        self.shards = [
+            ParquetShard(
+                one, given, max(1, batch_steps * one.rows // max(one.steps, 1)), hosts.get(one.path, ())
+            )
+            for one in surveys
+        ]
+
+    def __len__(self) -> int:
+        return len(self.shards)
+
+    def __getitem__(self, index: int) -> ParquetShard:
+        return self.shards[index]
+
+    def __repr__(self) -> str:
+        steps = sum(shard.n_steps for shard in self.shards)
+        return f"Shards({len(self)} files, {steps} steps, {self.n_actions} actions, {self.n_observations} observations)"

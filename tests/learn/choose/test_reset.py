@@ -1,0 +1,63 @@
+"""Every learner where `reset` shows what matters, and where it shows nothing."""
+
+import numpy as np
+import pytest
+
+import uqf
+from mazes import t_maze
+from uqf.baselines import MemorylessQ
+
+#: What a learner earns at least in a T-maze whose best is 0.98: with a memory of the cue, or without.
+REMEMBER, FORGET = 0.9, 0.15
+
+LEARNERS = {
+    "BeliefQ": (uqf.BeliefQ(0.97, states=15, models=2), REMEMBER),
+    "ContextQ": (uqf.ContextQ(0.97), REMEMBER),
+    "LagQ": (uqf.LagQ(0.97), REMEMBER),
+    "SpectralQ": (uqf.SpectralQ(0.97), REMEMBER),
+    "ModelQ": (uqf.ModelQ(0.97, states=15, models=2), REMEMBER),
+    "MemorylessQ": (MemorylessQ(2, "q-learning", discount=0.97), REMEMBER),
+    "TableQ": (uqf.TableQ(0.97), FORGET),
+    "NoisyQ": (uqf.NoisyQ(0.97), FORGET),
+    "UQF": (uqf.UQF(6, 0.97, target="return"), -1.0),
+}
+
+
+@pytest.fixture(scope="module")
+def maze():
+    return t_maze()
+
+
+@pytest.fixture(scope="module")
+def cued(maze):
+    return uqf.rollout(maze, episodes=1000, seed=0)
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_a_learner_with_memory_follows_a_cue_of_reset(name, maze, cued):
+    learner, least = LEARNERS[name]
+    policy = learner.fit(cued).policy_
+    assert uqf.estimate_return(maze, policy, episodes=500, seed=1, discount=1.0).mean > least
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_a_learner_needs_no_first_observation(name, ring, ring_data):
+    assert ring_data.first_observations is None
+    learner = LEARNERS[name][0]
+    earned = uqf.estimate_return(ring, learner.fit(ring_data).policy_, episodes=200, seed=1).mean
+    assert np.isfinite(earned) and earned >= 0.0
+    assert learner.policy_.q_values(learner.policy_.initial_state()).shape == (2,)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_front_door_follows_a_cue_of_reset(seed, maze):
+    """Judges that hide the cue prefer a table that does not need it: 0.25 of 0.98."""
+    learner = uqf.fit(uqf.rollout(maze, episodes=1000, seed=seed), discount=0.97, seed=seed)
+    earned = uqf.estimate_return(maze, learner.policy_, episodes=500, seed=1, discount=1.0).mean
+    assert earned > 0.97, learner.diagnostics_["chosen"]["why"]
+    assert "given the first observation" in learner.diagnostics_["markov_test"]["verdict"]
+
+
+def test_the_front_door_needs_no_first_observation(ring, ring_data):
+    learner = uqf.fit(ring_data, discount=0.9)
+    assert uqf.estimate_return(ring, learner.policy_, episodes=200, seed=1).mean > 0.65, "0.9³ at best"
