@@ -40,10 +40,10 @@ class ModelSettings:
 class ModelQ(Learner):
     """Learns hidden Markov models of the log, plans in each, and takes the plan that earns most in the others.
 
-    A plan looks as far ahead as the discount reaches, and takes actions whose only use is to find out where it is. Where
-    the models are right this is much better than improving the logging policy. Where they are not it can be worse than
-    chance, and nothing in the values shows it: `uqf.fit` takes it only if it earns clearly more than the favourite in
-    the models that did not make the plan.
+    A plan looks as far ahead as the discount reaches, and takes actions whose only use is to find out where it is.
+    Where the models are right this is much better than improving the logging policy. Where they are not it can be worse
+    than chance, and nothing in the values shows it: `uqf.fit` takes it only if it earns clearly more than the favourite
+    in the models that did not make the plan.
 
     Parameters
     ----------
