@@ -9,8 +9,10 @@ mod clones;
 mod convert;
 mod episodes;
 mod hankel;
+mod hidden;
 mod job;
 mod parts;
+mod plan;
 mod policies;
 mod policy;
 mod spectral;
@@ -31,6 +33,8 @@ mod _core {
             validate,
         },
         hankel::{HankelSettings, HankelStatistics},
+        hidden::hidden_models,
+        plan::point_plan,
         policies::{BeliefPolicy, ContextPolicy, FilterPolicy, ObservationPolicy, Pomcp, TablePolicy},
         policy::{CompiledPolicy, PolicyState, softmax},
         spectral::{Filter, context_tree, most_frequent, project_words, sum_operators},

@@ -163,7 +163,7 @@ policy! {
 }
 
 policy! {
-    /// Acts on bias + weights · beliefs of several cloned hidden Markov models.
+    /// Acts on bias + the largest of some weights · beliefs of several hidden Markov models.
     ///
     /// Parameters
     /// ----------
@@ -177,8 +177,8 @@ policy! {
     ///     First and last + 1 of the states that show an observation.
     /// kinds : (n_actions,)
     ///     Which transition matrix an action has.
-    /// weights, bias : (features, n_actions), (n_actions,)
-    ///     What an action is worth, linear in the beliefs.
+    /// weights, bias : (features, vectors, n_actions), (n_actions,)
+    ///     What an action is worth: the largest product over vectors, and the bias. One vector where values are linear.
     /// shown : float32, optional
     ///     The (n_observations, states) of every model, flat: probability that a state shows an observation. By default a
     ///     state shows those in whose range it lies.
@@ -203,7 +203,7 @@ policy! {
             states: Vec<i64>, starts: Vec<f32>, transitions: Vec<f32>, ranges: Array<i64, 3>, kinds: Vec<i64>,
             shown: Option<Vec<f32>> = None, opens: bool = false,
         },
-        weights: Array<f64, 2>, bias: Vec<f64>,
+        weights: Array<f64, 3>, bias: Vec<f64>,
     },
     get { weights },
     {

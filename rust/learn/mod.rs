@@ -4,3 +4,5 @@ pub mod spectral;
 pub mod beliefs;
 pub mod contexts;
 pub mod values;
+pub mod hidden;
+pub mod plan;

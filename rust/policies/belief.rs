@@ -202,7 +202,8 @@ impl Beliefs {
     }
 }
 
-/// q(h, a) = bias[a] + Σ_s weights[s, a] · belief(h)[s].
+/// q(h, a) = bias[a] + max_v Σ_s weights[s, v, a] · belief(h)[s]: one vector for values that are linear in beliefs,
+/// several for plans.
 #[derive(Clone, Debug)]
 pub struct BeliefPolicy {
     pub(crate) beliefs: Beliefs,
@@ -210,11 +211,11 @@ pub struct BeliefPolicy {
     pub(crate) parts: Parts,
 }
 
-/// What it is made of; weights are (features, actions).
+/// What it is made of; weights are (features, vectors, actions).
 #[derive(Clone, Debug)]
 pub struct Parts {
     pub(crate) joined: Joined,
-    pub(crate) weights: Array<f64, 2>,
+    pub(crate) weights: Array<f64, 3>,
     pub(crate) bias: Vec<f64>,
     pub(crate) rule: Rule,
 }
@@ -228,7 +229,9 @@ impl Parted for BeliefPolicy {
         check_sizes([
             ("kinds", beliefs.kinds.len(), n_actions),
             ("states", n_features, n_features.max(1)),
-            ("weights", parts.weights.len(), n_features.saturating_mul(n_actions)),
+            ("weights", parts.weights.shape[0], n_features),
+            ("weights", parts.weights.shape[2], n_actions),
+            ("weights", parts.weights.len(), parts.weights.len().max(1)),
             ("bias", n_actions, n_actions.max(1)),
         ])?;
         check_finite("weights", &parts.weights)?;
@@ -272,15 +275,20 @@ impl Policy for BeliefPolicy {
     }
 
     fn q_values(&self, memory: &Memory, values: &mut [f64]) {
-        values.copy_from_slice(&self.parts.bias);
+        let width = self.parts.weights.shape[1] * values.len();
+        let mut products = vec![0.0; width];
         for &(low, high) in &memory.supports {
             for feature in low as usize..high as usize {
                 let weight = f64::from(memory.values[feature]);
-                values
-                    .iter_mut()
-                    .zip(self.parts.weights.row(feature))
-                    .for_each(|(sum, w)| *sum += weight * w);
+                if weight > 0.0 {
+                    let row = &self.parts.weights[feature * width..][..width];
+                    products.iter_mut().zip(row).for_each(|(sum, w)| *sum += weight * w);
+                }
             }
+        }
+        for (action, value) in values.iter_mut().enumerate() {
+            let own = products.iter().skip(action).step_by(self.parts.bias.len());
+            *value = self.parts.bias[action] + own.copied().fold(f64::NEG_INFINITY, f64::max);
         }
     }
 

@@ -1,97 +1,187 @@
-"""ModelQ: beliefs of cloned hidden Markov models, and values by planning in these models."""
+"""ModelQ: beliefs of hidden Markov models, and a plan in the one whose plan earns most in the others."""
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Literal
+
 import numpy as np
 
-from uqf import _core
 from uqf.episodes.checks import FloatArray, probability
 from uqf.episodes.trajectories import Trajectories
-from uqf.learn.belief_q import BeliefQ
-from uqf.learn.memory.beliefs import BeliefMemory
-from uqf.learn.plan.values import MAX_DISCOUNT as MAX_DISCOUNT
-from uqf.learn.plan.values import optimal_values
+from uqf.evaluate import estimate_return
+from uqf.learn.learner import Learner, checked_temperature
+from uqf.learn.memory.hidden import Growth, HiddenModel, hidden_models
+from uqf.learn.plan.model_world import model_world
+from uqf.learn.plan.points import PointSettings, point_plan
+from uqf.learn.plan.values import MAX_DISCOUNT, optimal_values
 from uqf.policies.policy import BeliefPolicy
-from uqf.reading.overview import Overview
-from uqf.reading.reader import Reader
-from uqf.types import Record
+from uqf.reading.progress import Callback, Reporter
+from uqf.worlds.environments import TabularPOMDP
 
 
-class ModelQ(BeliefQ):
-    """Learns the models of `BeliefQ` and plans in them as far ahead as the discount reaches.
+@dataclass(frozen=True)
+class ModelSettings:
+    """The numbers of the learner; docs/notebook.md has their evidence."""
 
-    An action is worth what it would be worth if the state were known from the next step on (QMDP), on average over the
-    belief and over all models. Where the models are right this is much better than improving the logging policy; where
-    they are not it can be worse than chance, and nothing in the values shows it. `uqf.fit` takes it only if it
-    earns more in models of other episodes.
+    models: int = 4
+    """Models from different starts, which judge each other's plans."""
+    steps: int = 200_000
+    """Models are trained on the first episodes that have so many steps."""
+    played: int = 200
+    """Episodes that a plan plays in another model."""
+    trust: float = 0.85
+    """With ``model="noisy"``: an observation is what it seems with this probability before anything is learned."""
+    growth: Growth = field(default_factory=Growth)
+    plan: PointSettings = field(default_factory=PointSettings)
+
+
+class ModelQ(Learner):
+    """Learns hidden Markov models of the log, plans in each, and takes the plan that earns most in the others.
+
+    A plan looks as far ahead as the discount reaches, and takes actions whose only use is to find out where it is.
+    Where the models are right this is much better than improving the logging policy. Where they are not it can be worse
+    than chance, and nothing in the values shows it: `uqf.fit` takes it only if it earns clearly more than the favourite
+    in the models that did not make the plan.
 
     Parameters
     ----------
     discount : float in [0, 1]
         Of the returns that the policy shall maximise; plans use 0.99 at most.
-    states, models, seed, threads
-        As in `BeliefQ`.
+    model : None or "noisy"
+        None: a state may show any observation, and there are as many states as held-out episodes ask for. "noisy": one
+        state for every observation, which the sensor may take for another.
+    planner : None or "qmdp"
+        None: a point-based plan. "qmdp": values as if the state were known from the next step on; quicker, and blind to
+        actions that only find something out.
     temperature : float
         0 acts greedily; more draws actions from softmax(q_values / temperature).
+    seed : int
+        Of random starts and play in models; the same seed gives the same bits.
+    threads : int, optional
+        All cores by default; the result does not depend on it.
+
+    Attributes
+    ----------
+    models_ : list of HiddenModel
+    cross_play_ : (models, models), what the plan of one earns in another; NaN in its own
 
     Examples
     --------
     >>> import uqf
     >>> env = uqf.make("tiger")
-    >>> learner = uqf.ModelQ(0.95, states=4, models=2).fit(uqf.rollout(env, episodes=1000, seed=0))
+    >>> learner = uqf.ModelQ(0.95).fit(uqf.rollout(env, episodes=300, seed=0))
     >>> int(learner.decision_function([[]])[0].argmax())  # listen first
     0
     """
 
-    temperature: float
+    policy_: BeliefPolicy
 
     def __init__(
         self,
         discount: float = 0.99,
         *,
-        states: int = 60,
-        models: int = 4,
+        model: Literal["noisy"] | None = None,
+        planner: Literal["qmdp"] | None = None,
         temperature: float = 0.0,
         seed: int = 0,
         threads: int | None = None,
+        settings: ModelSettings | None = None,
     ) -> None:
         self.discount = discount
-        self.states = states
-        self.models = models
+        self.model = model
+        self.planner = planner
         self.temperature = temperature
         self.seed = seed
         self.threads = threads
+        self.settings = settings
 
-    def _discounts(self) -> list[float]:
-        return [min(probability("discount", self.discount), MAX_DISCOUNT)]
+    def _learn(self, data: Trajectories, progress: Callback | None) -> None:
+        probability("discount", self.discount)
+        checked_temperature(self.temperature)
+        for name, known in (("model", "noisy"), ("planner", "qmdp")):
+            if getattr(self, name) not in (None, known):
+                raise ValueError(f'{name} = {getattr(self, name)!r}: give None or "{known}"')
+        how, reporter = self.settings or ModelSettings(), Reporter(progress)
+        sample: Trajectories = data[: max(1, int(np.searchsorted(data.offsets[1:], how.steps, side="right")))]
+        opens = data.first_observations is not None
+        reporter.enter("training", how.models)
+        self.models_ = hidden_models(
+            sample,
+            range(how.models),
+            growth=how.growth,
+            trust=how.trust if self.model == "noisy" else None,
+            seed=self.seed,
+            threads=self.threads,
+        )
+        reporter.enter("planning", how.models)
+        with ThreadPoolExecutor(self.threads) as pool:
+            plans = list(pool.map(lambda number: self._plan(number, opens, how), range(how.models)))
+        policies = [self._acting(model, plan, opens) for model, plan in zip(self.models_, plans, strict=True)]
+        reporter.enter("play in models", how.models**2)
+        self.cross_play_ = self._cross_play(policies, self.worlds(data), how.played, reporter)
+        earned = np.nanmean(self.cross_play_, axis=1) if how.models > 1 else np.zeros(1)
+        best = int(earned.argmax())
+        self.policy_ = policies[best]
+        self.diagnostics_ = {
+            "learner": "ModelQ",
+            "episodes": len(data),
+            "steps": data.n_steps,
+            "steps_for_models": sample.n_steps,
+            "states": [model.n_states for model in self.models_],
+            "log_likelihood": [float(model.likelihoods.sum() / sample.n_steps) for model in self.models_],
+            "earned_in_other_models": earned.tolist(),
+            "model": best,
+            "notes": [],
+        }
 
-    def _policy(
-        self,
-        memory: BeliefMemory,
-        sample: Trajectories,
-        overview: Overview,
-        reader: Reader,
-        learning_discount: float,
-    ) -> BeliefPolicy:
-        return self._plan(memory)
+    def worlds(self, data: Trajectories) -> list[TabularPOMDP]:
+        """The models as worlds to play in, with episodes as long as those of `data`."""
+        opens, horizon = data.first_observations is not None, int(data.lengths.max())
+        return [world_of(model, self.discount, horizon, opens) for model in self.models_]
 
-    def _plan(self, memory: BeliefMemory) -> BeliefPolicy:
-        """Acts on the values that states have in the models."""
-        (discount,) = self._discounts()
-        return memory.policy(planned_values(memory.families, discount), self.temperature)
+    def _plan(self, number: int, opens: bool, how: ModelSettings) -> FloatArray:
+        """What actions are worth, (S, V, A)."""
+        model, discount = self.models_[number], min(self.discount, MAX_DISCOUNT)
+        if self.planner == "qmdp":
+            values = optimal_values(model.rewards, model.transitions, discount)
+            return np.ascontiguousarray(values.T[:, np.newaxis], np.float64)
+        known = model.emissions.copy()
+        known[(known == 1.0).all(axis=1)] = 0.0  # what never occurred is not planned for
+        arrays = (model.transitions, known[np.newaxis], model.rewards, model.openings(opens))
+        return point_plan(*arrays, discount, settings=how.plan, seed=self.seed + number)[0]
+
+    def _acting(self, model: HiddenModel, plan: FloatArray, opens: bool) -> BeliefPolicy:
+        bias = np.zeros(len(model.transitions))
+        return BeliefPolicy(**model.filters(opens), weights=plan, bias=bias, temperature=self.temperature)
+
+    def _cross_play(
+        self, policies: list[BeliefPolicy], worlds: list[TabularPOMDP], episodes: int, reporter: Reporter
+    ) -> FloatArray:
+        earned = np.full((len(policies), len(worlds)), np.nan)
+        for own, policy in enumerate(policies):
+            for other, world in enumerate(worlds):
+                if own != other:
+                    score = estimate_return(
+                        world, policy, episodes=episodes, seed=self.seed, threads=self.threads
+                    )
+                    earned[own, other] = score.mean
+                reporter.reach(own * len(worlds) + other + 1)
+        return earned
 
 
-def planned_values(families: list[_core.CloneModels], discount: float) -> FloatArray:
-    """Weights (1 + features, actions): optimal values of the states of every model, averaged over models."""
-    values = []
-    for family in families:
-        kinds = family.filters()["kinds"]
-        values += [known_state_values(family.model(index), discount)[kinds].T for index in range(len(family))]
-    together = np.concatenate(values) / len(values)
-    return np.concatenate([np.zeros((1, together.shape[1])), together])
-
-
-def known_state_values(model: Record, discount: float) -> FloatArray:
-    """Q (kinds of actions, states) of one model whose state is known."""
-    goes_on = 1.0 - model["ends"].astype(np.float64)
-    return optimal_values(model["rewards"], goes_on[..., np.newaxis] * model["transitions"], discount)
+def world_of(model: HiddenModel, discount: float, horizon: int, opens: bool) -> TabularPOMDP:
+    """A model as a world to play in."""
+    going = model.transitions.sum(axis=2).astype(np.float64)
+    known = ~(model.emissions == 1.0).all(axis=1)
+    return model_world(
+        model.start.astype(np.float64),
+        model.transitions.astype(np.float64),
+        np.clip(1.0 - going, 0.0, 1.0),
+        model.rewards.astype(np.float64),
+        np.where(known[:, np.newaxis], model.emissions, 0.0).T.astype(np.float64),
+        discount=discount,
+        horizon=horizon,
+        opens=opens,
+    )

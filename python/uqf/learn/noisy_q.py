@@ -216,7 +216,7 @@ class NoisyQ(Learner):
             ranges=np.tile([0, states], (1, states, 1)),
             kinds=np.arange(n_actions),
             opens=data.first_observations is not None,
-            weights=np.ascontiguousarray(values.T),
+            weights=np.ascontiguousarray(values.T[:, np.newaxis]),
             bias=np.zeros(n_actions),
             temperature=self.temperature,
         )

@@ -24,6 +24,8 @@ class Settings:
     """Standard errors by which a learner must be ahead to take the place of another."""
     short_discount: float = 0.5
     """Discount of the gains that are compared where none is seen at the discount of the task."""
+    planning_evidence: float = 3.0
+    """Standard errors by which a plan must earn more in the models that did not make it."""
     planning_episodes: int = 200
     """Below so many episodes, models that need memory are not planned in: they are wrong in the same way."""
     states_per_observation: float = 2.0
@@ -38,7 +40,7 @@ class Settings:
 
 @dataclass(frozen=True)
 class Candidate:
-    """A learner that takes part in the choice. All that are a `BeliefQ` share the favourite's models."""
+    """A learner that takes part in the choice."""
 
     name: str
     """In `diagnostics_`."""
@@ -62,5 +64,7 @@ RIVALS: tuple[Candidate, ...] = (
     Candidate("LagQ", lambda discount, seed: LagQ(discount)),
     Candidate("SpectralQ", lambda discount, seed: SpectralQ(discount)),
     Candidate("TableQ", lambda discount, seed: TableQ(discount), plans=True, on_observations=True),
-    Candidate("ModelQ", lambda discount, seed: ModelQ(discount, seed=seed), plans=True),
 )
+
+#: Challenges whoever holds the place after all others, in models of all episodes.
+PLANNER = Candidate("ModelQ", lambda discount, seed: ModelQ(discount, seed=seed), plans=True)

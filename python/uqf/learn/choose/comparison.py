@@ -48,15 +48,15 @@ class Result:
         place = 0 if seen else 1
         return Gain(self.gains[place].totals - holder.gains[place].totals)
 
-    def as_dict(self, favourite: Result) -> Record:
+    def as_dict(self) -> Record:
         """Plain numbers, for `diagnostics_`; None where there is none."""
         found: Record = dict.fromkeys(("gain", "stderr", "difference", "evidence"))
         if self.gains:
             found |= {"gain": self.gains[0].mean, "stderr": self.gains[0].stderr}
-        if self.earned is not None and favourite.earned is not None:
-            found["difference"] = float((self.earned - favourite.earned).mean())
         if self.lead is not None:
             found["evidence"] = self.lead.evidence
+            if self.earned is not None:
+                found["difference"] = self.lead.mean
         return found | {"problem": self.problem}
 
 
@@ -104,11 +104,6 @@ class Comparison:
     def noisy(self) -> bool:
         """Whether held-out episodes chose models for the favourite in which a state may show anything."""
         return self._favourite(0).noisy_
-
-    def states_per_observation(self) -> float:
-        """States of the largest of the favourite's models, for every observation that occurs."""
-        states = max(family.n_features // len(family) for family in self._favourite(0).families_)
-        return states / len(np.unique(self.parts[0].observations))
 
     @cached_property
     def _shared(self) -> SharedModels | None:

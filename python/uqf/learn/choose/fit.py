@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from uqf.episodes.checks import probability
 from uqf.episodes.trajectories import Trajectories
 from uqf.errors import UQFError
-from uqf.learn.choose.candidates import FAVOURITE, RIVALS, Candidate, Settings
+from uqf.learn.choose.candidates import FAVOURITE, PLANNER, RIVALS, Candidate, Settings
 from uqf.learn.choose.comparison import Comparison, Result
+from uqf.learn.choose.duel import duel
 from uqf.learn.choose.markov_test import MarkovTest, markov_test
 from uqf.learn.learner import Learner
+from uqf.learn.memory.hidden import Growth
 from uqf.policies.policy import Policy
 from uqf.reading.overview import Overview
 from uqf.reading.progress import Callback
@@ -45,11 +49,11 @@ def fit(
     """Tries the learners, keeps the one that suits the data, and fits it to all of them.
 
     `BeliefQ` is the favourite and holds the place. One after another, the other learners take the place if they are
-    better by two standard errors: a learner that improves on the log if its policy gains more on held-out episodes; a
-    plan (`ModelQ`) if it earns more in the models that `BeliefQ` learned from the held-out episodes. Where the last
-    observation is a state (`uqf.markov_test`), `TableQ` takes the place unless it earns less there by two standard
-    errors. Elsewhere plans are considered with at least 200 episodes and models of at least two states for an
-    observation.
+    better by two standard errors: a learner that improves on the log if its policy gains more on held-out episodes.
+    Where the last observation is a state (`uqf.markov_test`), `TableQ` takes the place unless it earns less, by two
+    standard errors, in the models that `BeliefQ` learned from the held-out episodes. Elsewhere, and with at least 200
+    episodes, `ModelQ` challenges at last: it takes the place if its plan earns more, by three standard errors, in
+    models from other starts than the one that made the plan.
 
     Parameters
     ----------
@@ -113,15 +117,25 @@ def fit(
     if holder is None:
         first = next(iter(results.values()))
         raise UQFError(f"every learner was refused; the first said: {first.problem}")
-    trial = Trial(comparison.learner(holder.candidate, 0).policy_, *parts)
     if not reader.in_memory:
         release_memory()
     chosen = comparison.final(holder.candidate, data)
-    chosen.trial_ = trial
+    problem = _unplannable(holder, test, parts)
+    if problem is None and seconds is not None and reader.reporter.seconds > seconds:
+        problem = f"no time is left of {seconds:g} seconds"
+    if problem is None:
+        planner = comparison.final(PLANNER, data)
+        plan = duel(planner, chosen, holder, parts, seed)
+        if plan.lead is not None and plan.lead.evidence > SETTINGS.planning_evidence:
+            holder, chosen = plan, planner
+        results[PLANNER.name] = plan
+    else:
+        results[PLANNER.name] = Result(PLANNER, problem=problem)
+    chosen.trial_ = Trial(comparison.learner(holder.candidate, 0).policy_, *parts)
     chosen.diagnostics_["chosen"] = {
         "learner": type(chosen).__name__,
         "why": f"{why(holder)} {test.verdict}",
-        "candidates": {name: one.as_dict(results[FAVOURITE.name]) for name, one in results.items()},
+        "candidates": {name: one.as_dict() for name, one in results.items()},
     }
     chosen.diagnostics_["markov_test"] = test.as_dict()
     return chosen
@@ -151,36 +165,40 @@ def _unsuitable(
     if not candidate.plans:
         seen = test.markov and not test.doubted
         return "the last observation is a state: nothing else need be remembered" if seen else None
-    if holder.candidate.on_observations:
+    if holder.candidate is not FAVOURITE:
+        return f"{holder.candidate.name} is better than {FAVOURITE.name}, whose models must miss something"
+    if not test.markov:
+        return "the last observation is not known to be a state"
+    if comparison.noisy:
+        return "models in which observations may be wrong predict held-out episodes better"
+    return None
+
+
+def _unplannable(holder: Result, test: MarkovTest, parts: tuple[Trajectories, Trajectories]) -> str | None:
+    """Why no plan in hidden models is considered, or None."""
+    if holder.candidate.on_observations and not test.doubted:
         return (
             f"{holder.candidate.name} plans on observations, and they are states: no model need remember more"
         )
-    if not (holder.candidate is FAVOURITE or holder.candidate.plans):
-        return f"{holder.candidate.name} is better than {FAVOURITE.name}, whose models must miss something"
-    if candidate.on_observations and not test.markov:
-        return "the last observation is not known to be a state"
-    if candidate.on_observations and comparison.noisy:
-        return "models in which observations may be wrong predict held-out episodes better"
-    if test.markov:
-        return None
-    settings, episodes = comparison.settings, sum(map(len, comparison.parts))
-    if episodes < settings.planning_episodes:
-        return f"{episodes} episodes: models of fewer than {settings.planning_episodes} are wrong in the same way"
-    states = comparison.states_per_observation()
-    if states < settings.states_per_observation:
+    episodes = sum(map(len, parts))
+    if episodes < SETTINGS.planning_episodes:
+        return f"{episodes} episodes: models of fewer than {SETTINGS.planning_episodes} are wrong in the same way"
+    seen = len(np.unique(np.concatenate([part.observations for part in parts])))
+    states = Growth().states
+    if states < SETTINGS.states_per_observation * seen:
         return (
-            f"models with {states:.2g} states for an observation: fewer than {settings.states_per_observation:g} "
-            "remember hardly more than the last observation, which is not a state"
+            f"{seen} observations: models of {states} states, fewer than {SETTINGS.states_per_observation:g} for each, "
+            "remember hardly more than the last one"
         )
     return None
 
 
 def why(holder: Result) -> str:
     """The choice in a sentence."""
-    name, lead, gain = holder.candidate.name, holder.lead, holder.gains[0]
+    name, lead = holder.candidate.name, holder.lead
     if lead is not None and holder.earned is not None:
         return (
-            f"{name} plans ahead: in {len(lead.totals)} models that were learned from other episodes it earned "
+            f"{name} plans ahead: in {len(lead.totals)} learned models that did not make the plan it earned "
             f"{lead.mean:.4g} an episode more than {holder.over}, {lead.evidence:.1f} times the standard error."
         )
     if lead is not None:
@@ -188,6 +206,7 @@ def why(holder: Result) -> str:
             f"{name} would have earned {lead.mean:.4g} more than {holder.over} in each of {len(lead.totals):,} "
             f"held-out episodes, changing one logged action at a time: {lead.evidence:.1f} times the standard error."
         )
+    gain = holder.gains[0]
     return (
         f"{name} would have earned {gain.mean:.4g} ± {gain.stderr:.2g} more than the log in each of "
         f"{len(gain.totals):,} held-out episodes, changing one logged action at a time, and no other learner is "

@@ -33,7 +33,7 @@ class BeliefMemory:
 
     def policy(self, weights: NDArray[np.float64], temperature: float) -> BeliefPolicy:
         """Acts on values with these weights (width, n_actions)."""
-        bias, slopes = np.ascontiguousarray(weights[0]), np.ascontiguousarray(weights[1:])
+        bias, slopes = np.ascontiguousarray(weights[0]), np.ascontiguousarray(weights[1:, np.newaxis])
         return BeliefPolicy(**self.parts, weights=slopes, bias=bias, temperature=temperature)
 
     @property

@@ -1,0 +1,123 @@
+"""Hidden Markov models in which a state may show any observation, grown from few states."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uqf import _core
+from uqf.episodes.checks import FloatArray
+from uqf.episodes.trajectories import Trajectories
+from uqf.types import Record
+
+Single = NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class Growth:
+    """How models are trained; docs/notebook.md has the evidence for the numbers."""
+
+    states: int = 96
+    """States that a model has at most."""
+    first: int = 8
+    """States that it begins with; those that are visited most are split, until no size brings anything."""
+    explore: int = 60
+    """Iterations at every size, each on a minibatch of its own; twice as many at the first."""
+    settle: int = 40
+    """Iterations at the end, on averages of minibatches."""
+    batch: int = 20_000
+    """Steps of a minibatch."""
+    overshoot: float = 0.9
+    """How far an iteration goes beyond the plain update while it explores."""
+    held_out: float = 0.05
+    """Share of the episodes that judge the sizes; the last iterations see them as well."""
+    patience: int = 2
+    """Growth ends when so many sizes in a row made held-out episodes no likelier."""
+    transitions: float = 0.5
+    """Pseudo-counts of a row of transitions, spread evenly."""
+    pooled: float = 10.0
+    """Pseudo-counts of a row of transitions, spread as in all actions together: where one leads, others may too."""
+    emissions: float = 0.5
+    """Pseudo-counts of what a state shows, spread evenly."""
+    rewards: float = 2.0
+    """Pseudo-counts of the rewards of an action and observation, spread as in all states together."""
+    start: float = 0.02
+    """Pseudo-counts of every start state."""
+
+
+@dataclass(frozen=True)
+class HiddenModel:
+    """A trained model.
+
+    start : (S,); transitions : (A, S, S), the probability of the next state and of going on
+    emissions : (O, S), what a state shows; ones for observations that never occurred
+    rewards : (A, S), the mean reward of an action in a state
+    likelihoods : (n_episodes,), logarithms, of the episodes that it was trained on
+    """
+
+    start: Single
+    transitions: Single
+    emissions: Single
+    rewards: Single
+    likelihoods: FloatArray
+
+    @property
+    def n_states(self) -> int:
+        return len(self.start)
+
+    def filters(self, opens: bool) -> Record:
+        """The parts of a `BeliefPolicy` that keeps the belief of this model."""
+        n_observations, states = self.emissions.shape
+        return {
+            "states": np.array([states]),
+            "starts": self.start,
+            "transitions": self.transitions.ravel(),
+            "shown": self.emissions.ravel(),
+            "ranges": np.tile([0, states], (1, n_observations, 1)),
+            "kinds": np.arange(len(self.transitions)),
+            "opens": opens,
+        }
+
+    def openings(self, opens: bool) -> Single:
+        """Beliefs before the first action, each times its probability: (what may be shown first, S)."""
+        if not opens:
+            return self.start[np.newaxis]
+        known = ~(self.emissions == 1.0).all(axis=1)
+        shown = self.start * self.emissions[known]
+        return np.ascontiguousarray(shown[shown.sum(axis=1) > 1e-9])
+
+
+def hidden_models(
+    data: Trajectories,
+    numbers: range,
+    *,
+    growth: Growth,
+    trust: float | None = None,
+    seed: int = 0,
+    threads: int | None = None,
+) -> list[HiddenModel]:
+    """Models of some episodes, numbered for their random streams.
+
+    With `trust` a model begins at one state for every observation, which is what it seems with this probability, and
+    does not grow.
+    """
+    trained = _core.hidden_models(
+        data,
+        numbers=(numbers.start, numbers.stop),
+        states=growth.states,
+        first=growth.first,
+        trust=trust,
+        explore=growth.explore,
+        settle=growth.settle,
+        batch=growth.batch,
+        overshoot=growth.overshoot,
+        priors=(growth.transitions, growth.pooled, growth.emissions, growth.rewards, growth.start),
+        held_out=growth.held_out,
+        patience=growth.patience,
+        seed=seed,
+        threads=threads,
+    )
+    names = ("start", "transitions", "emissions", "rewards", "likelihoods")
+    return [HiddenModel(**{name: model[name] for name in names}) for model in trained]

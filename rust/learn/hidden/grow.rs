@@ -1,0 +1,312 @@
+//! Models grown from few states: trained, split, and trained again, until they have as many states as wanted.
+//!
+//! Few states find the coarse shape of a world from almost any start; every split refines it. Training explores first:
+//! every iteration sees a minibatch of its own and goes beyond the plain update. Then it settles: statistics of
+//! minibatches are averaged with a share of the new that shrinks.
+
+use std::ops::Range;
+
+use crate::error::Result;
+use crate::learn::hidden::maximise::maximised;
+use crate::learn::hidden::pass::{Batch, Counts, Workspace, expected, likelihoods};
+use crate::learn::hidden::{Coded, Model, normalise, normalise_columns};
+use crate::parallel::{Ticker, map_blocks};
+use crate::rng::Rng;
+
+pub use crate::learn::hidden::maximise::Priors;
+
+/// Where training begins.
+#[derive(Clone, Copy, Debug)]
+pub enum Start {
+    /// At so many states with random parameters; they are split until there are enough.
+    Random(usize),
+    /// At one state for every observation, which is what it seems with this probability.
+    Seen(f32),
+}
+
+/// How models are trained.
+#[derive(Clone, Copy, Debug)]
+pub struct Growth {
+    /// Where training begins.
+    pub start: Start,
+    /// States at the end, at most: growth ends where episodes that are held out become no likelier.
+    pub states: usize,
+    /// Share of the episodes that judge the sizes; at the end they are trained on as well.
+    pub held_out: f64,
+    /// Sizes in a row that may bring nothing.
+    pub patience: usize,
+    /// Iterations at every size; twice as many at the first.
+    pub explore: usize,
+    /// Iterations at the end.
+    pub settle: usize,
+    /// Steps of a minibatch.
+    pub batch: usize,
+    /// How far an iteration goes beyond the plain update while it explores.
+    pub overshoot: f32,
+    /// What is assumed.
+    pub priors: Priors,
+    /// Of the random streams.
+    pub seed: u64,
+}
+
+/// Share of a new minibatch in the averages while settling, at first and at last.
+const SHARES: (f32, f32) = (0.9, 0.15);
+
+/// The smallest number that a random share may have, and the largest.
+const SPREAD: (f32, f32) = (1e-6, 50.0);
+
+/// So many models, numbered from `first` on for their random streams.
+pub fn grown(
+    coded: &Coded,
+    growth: &Growth,
+    numbers: Range<usize>,
+    threads: usize,
+    ticker: &Ticker,
+) -> Result<Vec<Model>> {
+    let mut order: Vec<usize> = (0..coded.n_episodes()).collect();
+    let mut rng = Rng::stream(growth.seed, u64::MAX);
+    for last in (1..order.len()).rev() {
+        order.swap(last, rng.below(last + 1));
+    }
+    let judges = (growth.held_out * order.len() as f64).ceil() as usize;
+    let (held_out, trained) = order.split_at(judges.min(order.len() - 1));
+    let explored = minibatches(coded, trained, growth.batch);
+    let all = minibatches(coded, &order, growth.batch);
+    map_blocks(threads, numbers.len(), 1, &Ticker::default(), |which| {
+        let number = numbers.start + which.start;
+        let mut trainer = Trainer {
+            coded,
+            growth,
+            explored: &explored,
+            all: &all,
+            held_out,
+            next: 31 * number,
+            rng: Rng::stream(growth.seed, number as u64),
+            space: Workspace::default(),
+            ticker,
+        };
+        trainer.train()
+    })
+}
+
+/// Episodes in this order, cut into parts of about so many steps.
+fn minibatches(coded: &Coded, order: &[usize], steps: usize) -> Vec<Vec<Batch>> {
+    let parts = (coded.n_steps() as f64 / steps as f64).round().max(1.0);
+    let size = coded.n_steps() as f64 / parts;
+    let (mut batches, mut part, mut seen) = (Vec::new(), Vec::new(), 0);
+    for &episode in order {
+        part.push(episode);
+        seen += coded.steps(episode).len();
+        if seen as f64 >= size * (batches.len() + 1) as f64 - 0.5 {
+            batches.push(Batch::all(coded, &std::mem::take(&mut part)));
+        }
+    }
+    if !part.is_empty() {
+        batches.push(Batch::all(coded, &part));
+    }
+    batches.retain(|batch| !batch.is_empty());
+    batches
+}
+
+struct Trainer<'a> {
+    coded: &'a Coded,
+    growth: &'a Growth,
+    explored: &'a [Vec<Batch>],
+    all: &'a [Vec<Batch>],
+    held_out: &'a [usize],
+    next: usize,
+    rng: Rng,
+    space: Workspace,
+    ticker: &'a Ticker,
+}
+
+impl Trainer<'_> {
+    fn train(&mut self) -> Result<Model> {
+        let explore = self.growth.explore;
+        let model = match self.growth.start {
+            Start::Random(first) => {
+                let begun = self.random(first.min(self.growth.states));
+                let begun = self.explore(begun, 2 * explore)?;
+                self.grow(begun)?
+            }
+            Start::Seen(trust) => self.explore(self.seen(trust), explore)?,
+        };
+        self.settle(model)
+    }
+
+    /// Splits states again and again, and keeps the size at which episodes that are held out are likeliest. Growth ends
+    /// when so many sizes in a row brought nothing.
+    fn grow(&mut self, mut model: Model) -> Result<Model> {
+        let (mut best, mut known, mut failures) = (model.clone(), self.judged(&model)?, 0);
+        while model.states < self.growth.states && failures < self.growth.patience {
+            let larger = self.split(&model)?;
+            model = self.explore(larger, self.growth.explore)?;
+            let new = self.judged(&model)?;
+            if new > known {
+                (best, known, failures) = (model.clone(), new, 0);
+            } else {
+                failures += 1;
+            }
+        }
+        Ok(best)
+    }
+
+    /// The log-likelihood of the episodes that are held out.
+    fn judged(&self, model: &Model) -> Result<f64> {
+        Ok(likelihoods(model, self.coded, self.held_out, self.ticker)?.iter().sum())
+    }
+
+    /// Counts of the next of some minibatches, as if of the whole data.
+    fn counts(&mut self, model: &Model, batches: &[Vec<Batch>]) -> Result<Counts> {
+        let batch = &batches[self.next % batches.len()];
+        self.next += 1;
+        let counts = expected(model, self.coded, batch, &mut self.space, self.ticker)?;
+        let scale = self.coded.n_steps() as f32 / counts.steps as f32;
+        Ok(counts.scaled(scale))
+    }
+
+    fn explore(&mut self, mut model: Model, iterations: usize) -> Result<Model> {
+        for _ in 0..iterations {
+            let counts = self.counts(&model, self.explored)?;
+            model = maximised(&model, &counts, self.coded, &self.growth.priors, self.growth.overshoot);
+        }
+        Ok(model)
+    }
+
+    fn settle(&mut self, mut model: Model) -> Result<Model> {
+        let mut average: Option<Counts> = None;
+        let last = (self.growth.settle.max(2) - 1) as f32;
+        for iteration in 0..self.growth.settle {
+            let counts = self.counts(&model, self.all)?;
+            let share = SHARES.0 + (SHARES.1 - SHARES.0) * iteration as f32 / last;
+            match &mut average {
+                None => average = Some(counts),
+                Some(average) => average.blend(counts, share),
+            }
+            let counts = average.as_ref().expect("just set");
+            model = maximised(&model, counts, self.coded, &self.growth.priors, 0.0);
+        }
+        Ok(model)
+    }
+
+    fn exponential(&mut self) -> f32 {
+        // In single precision a uniform number may be 1, and its logarithm infinite.
+        (-libm::logf(1.0 - self.rng.uniform() as f32)).clamp(SPREAD.0, SPREAD.1)
+    }
+
+    fn between(&mut self, low: f32, high: f32) -> f32 {
+        low + (high - low) * self.rng.uniform() as f32
+    }
+
+    fn random(&mut self, states: usize) -> Model {
+        let coded = self.coded;
+        let mut transitions: Vec<f32> =
+            (0..coded.n_actions * states * states).map(|_| self.exponential() + 0.05).collect();
+        transitions.chunks_exact_mut(states).for_each(normalise);
+        let mut emissions = Vec::with_capacity(coded.n_codes * states);
+        for &frequency in &coded.frequency {
+            emissions.extend((0..states).map(|_| self.exponential() * frequency + 1e-4));
+        }
+        normalise_columns(&mut emissions, states);
+        Model { states, start: even(states), transitions, emissions, rewards: self.alike(states) }
+    }
+
+    /// One state for every observation, with the transitions between observations that were seen.
+    fn seen(&self, trust: f32) -> Model {
+        let (coded, priors) = (self.coded, &self.growth.priors);
+        let states = coded.n_codes - 1;
+        let mut transitions = vec![priors.transitions / states as f32; coded.n_actions * states * states];
+        let mut start = vec![priors.start; states];
+        for episode in 0..coded.n_episodes() {
+            let mut before = coded.first.as_ref().map(|first| first[episode] as usize);
+            if let Some(first) = before {
+                start[first] += 1.0;
+            }
+            for step in coded.steps(episode) {
+                let (action, code) = (coded.actions[step] as usize, coded.shown[step] as usize);
+                if let Some(before) = before
+                    && code < states
+                {
+                    transitions[(action * states + before) * states + code] += 1.0;
+                }
+                before = (code < states).then_some(code);
+            }
+        }
+        transitions.chunks_exact_mut(states).for_each(normalise);
+        normalise(&mut start);
+        let mut emissions = Vec::with_capacity(coded.n_codes * states);
+        for (code, &frequency) in coded.frequency.iter().enumerate() {
+            emissions.extend(
+                (0..states).map(|state| (1.0 - trust) * frequency + if state == code { trust } else { 0.0 }),
+            );
+        }
+        normalise_columns(&mut emissions, states);
+        Model { states, start, transitions, emissions, rewards: self.alike(states) }
+    }
+
+    /// Rewards that do not depend on the state.
+    fn alike(&self, states: usize) -> Vec<f32> {
+        self.coded.prior.iter().flat_map(|&p| std::iter::repeat_n(p, states)).collect()
+    }
+
+    /// The states that are visited most become two: what leads to one is shared out at random, all else is copied and
+    /// shaken.
+    fn split(&mut self, model: &Model) -> Result<Model> {
+        let old = model.states;
+        let visits = visits(&self.counts(model, self.explored)?.transitions, old);
+        let mut order: Vec<usize> = (0..old).collect();
+        order.sort_by(|&one, &other| visits[other].total_cmp(&visits[one]).then(one.cmp(&other)));
+        order.truncate(self.growth.states - old);
+        let new = old + order.len();
+        let source: Vec<usize> = (0..old).chain(order.iter().copied()).collect();
+        let mut transitions = vec![0.0f32; self.coded.n_actions * new * new];
+        for (block, from) in
+            transitions.chunks_exact_mut(new * new).zip(model.transitions.chunks_exact(old * old))
+        {
+            let mut shares = vec![1.0f32; old * new];
+            for row in shares.chunks_exact_mut(new) {
+                for (twin, &state) in order.iter().enumerate() {
+                    row[state] = self.between(0.25, 0.75);
+                    row[old + twin] = 1.0 - row[state];
+                }
+            }
+            for (row, &left) in block.chunks_exact_mut(new).zip(&source) {
+                for (column, (entry, &reached)) in row.iter_mut().zip(&source).enumerate() {
+                    let shared = from[left * old + reached] * shares[left * new + column];
+                    *entry = shared * self.between(0.8, 1.2) + 1e-6;
+                }
+                normalise(row);
+            }
+        }
+        let mut emissions = copied(&model.emissions, &source, old);
+        emissions.iter_mut().for_each(|p| *p *= self.between(0.9, 1.1));
+        normalise_columns(&mut emissions, new);
+        let mut start = copied(&model.start, &source, old);
+        for (twin, &state) in order.iter().enumerate() {
+            let share = self.between(0.3, 0.7);
+            start[state] *= share;
+            start[old + twin] *= 1.0 - share;
+        }
+        normalise(&mut start);
+        let rewards = copied(&model.rewards, &source, old);
+        Ok(Model { states: new, start, transitions, emissions, rewards })
+    }
+}
+
+fn even(states: usize) -> Vec<f32> {
+    vec![1.0 / states as f32; states]
+}
+
+/// How often every state is reached.
+fn visits(transitions: &[f32], states: usize) -> Vec<f32> {
+    let mut sums = vec![0.0; states];
+    for row in transitions.chunks_exact(states) {
+        sums.iter_mut().zip(row).for_each(|(sum, count)| *sum += count);
+    }
+    sums
+}
+
+/// A (rows, states) table with these columns.
+fn copied(table: &[f32], source: &[usize], states: usize) -> Vec<f32> {
+    table.chunks_exact(states).flat_map(|row| source.iter().map(|&state| row[state])).collect()
+}
