@@ -341,6 +341,45 @@ def sum_operators(
     The maps have shapes (left_dim, rank) and (right_dim, rank); the operators (seen, rank, rank).
     """
 
+def hidden_models(
+    data: _Data,
+    *,
+    numbers: tuple[int, int],
+    states: int,
+    first: int,
+    trust: float | None,
+    explore: int,
+    settle: int,
+    batch: int,
+    overshoot: float,
+    priors: tuple[float, float, float, float, float],
+    held_out: float,
+    patience: int,
+    seed: int,
+    threads: int | None = None,
+    progress: Callable[[int], object] | None = None,
+) -> list[Record]:
+    """Hidden Markov models in which a state may show any observation, grown or begun at one state an observation.
+
+    Each has start (S,), transitions (A, S, S), the probability of the next state and of going on; ends (S,), emissions
+    (O, S), ones for what never occurred; rewards (A, S) and likelihoods (n_episodes,).
+    """
+
+def point_plan(
+    transitions: NDArray[np.float32],
+    emissions: NDArray[np.float32],
+    rewards: NDArray[np.float32],
+    starts: NDArray[np.float32],
+    discount: float,
+    *,
+    points: int,
+    rounds: int,
+    sweeps: int,
+    horizon: int,
+    seed: int,
+) -> tuple[NDArray[np.float32], float]:
+    """(vectors (A, V, S), value of the start): an action is worth its largest product with the belief."""
+
 def expected_counts(
     data: _Data,
     start: _Floats,
@@ -679,7 +718,7 @@ class BeliefPolicy(CompiledPolicy):
     ) -> BeliefPolicy: ...
     @property
     def weights(self) -> _Floats:
-        """(features, n_actions)"""
+        """(features, vectors, n_actions)"""
 
     def beliefs_along(self, data: _Data, *, threads: int | None = None) -> NDArray[np.float32]:
         """[1, beliefs] at every cut of the data, also after the last step: (n_steps + n_episodes, 1 + features)."""

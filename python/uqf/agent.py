@@ -94,9 +94,11 @@ class Agent:
         self.policy = policy
         self.codebook = Codebook.named() if codebook is None else codebook
         self._single = n is None
-        sizes = [getattr(policy, name, None) for name in ("n_actions", "n_observations")]
-        if all(isinstance(size, int) for size in sizes):
-            self.codebook.refuse_other_sizes(*sizes)
+        actions_known, observations_known = (
+            getattr(policy, name, None) for name in ("n_actions", "n_observations")
+        )
+        if isinstance(actions_known, int) and isinstance(observations_known, int):
+            self.codebook.refuse_other_sizes(actions_known, observations_known)
         known = self.codebook.n_actions or getattr(policy, "n_actions", None)
         if known is None:
             raise TypeError(f"policy is a {type(policy).__name__} without n_actions: give a codebook")

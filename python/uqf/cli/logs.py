@@ -12,7 +12,7 @@ import uqf
 from uqf.cli.options import log_columns
 from uqf.cli.summary import data_report
 from uqf.cli.tables import show
-from uqf.cli.terminal import tell
+from uqf.cli.terminal import say
 from uqf.logs.source import Log
 from uqf.reading.shards import Data
 from uqf.storage.policy_header import PolicyHeader
@@ -37,7 +37,7 @@ def read_data(path: Path, columns: uqf.LogColumns, clean: bool, streamed: bool) 
 def _read(log: Log, clean: bool) -> uqf.Trajectories:
     data = log.read(clean=clean)
     if log.repairs:
-        tell(Console(stderr=True), f"{log.path}: cleaned, with {'; '.join(log.repairs)}")
+        say(Console(stderr=True), f"{log.path}: cleaned, with {'; '.join(log.repairs)}")
     return data
 
 

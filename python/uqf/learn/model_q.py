@@ -145,11 +145,12 @@ class ModelQ(Learner):
         """What actions are worth, (S, V, A)."""
         model, discount = self.models_[number], min(self.discount, MAX_DISCOUNT)
         if self.planner == "qmdp":
-            values = optimal_values(model.rewards, model.transitions, discount)
+            known = (model.rewards.astype(np.float64), model.transitions.astype(np.float64))
+            values = optimal_values(*known, discount)
             return np.ascontiguousarray(values.T[:, np.newaxis], np.float64)
-        known = model.emissions.copy()
-        known[(known == 1.0).all(axis=1)] = 0.0  # what never occurred is not planned for
-        arrays = (model.transitions, known[np.newaxis], model.rewards, model.openings(opens))
+        shown = model.emissions.copy()
+        shown[(shown == 1.0).all(axis=1)] = 0.0  # what never occurred is not planned for
+        arrays = (model.transitions, shown[np.newaxis], model.rewards, model.openings(opens))
         return point_plan(*arrays, discount, settings=how.plan, seed=self.seed + number)[0]
 
     def _acting(self, model: HiddenModel, plan: FloatArray, opens: bool) -> BeliefPolicy:

@@ -136,9 +136,12 @@ def belief_step(policy: BeliefPolicy, parts: Record) -> Step:
         return joined if parts["opens"] else graph("Where", begins, state, joined)
 
     def values(graph: Graph, state: str) -> str:
-        slopes = graph.constant(parts["weights"], np.float64)
+        features, vectors, actions = parts["weights"].shape
+        slopes = graph.constant(parts["weights"].reshape(features, -1), np.float64)
         worth = graph("MatMul", graph.cast(state, np.float64), slopes)
-        return graph("Add", worth, graph.constant(parts["bias"], np.float64))
+        each = graph("Reshape", worth, graph.constant([vectors, actions]))
+        best = graph("ReduceMax", each, graph.constant([0]), keepdims=0)
+        return graph("Add", best, graph.constant(parts["bias"], np.float64))
 
     return Step(np.asarray(parts["starts"], np.float32), update, values)
 

@@ -151,9 +151,10 @@ def challenged(holder: Result | None, result: Result, evidence: float) -> tuple[
         return holder, result
     if holder is None:
         return result, result
-    result = replace(result, lead=result.more_than(holder, evidence), over=holder.candidate.name)
+    lead = result.more_than(holder, evidence)
+    result = replace(result, lead=lead, over=holder.candidate.name)
     needed = -evidence if result.candidate.on_observations else evidence
-    return (result if result.lead.evidence > needed else holder), result
+    return (result if lead.evidence > needed else holder), result
 
 
 def _unsuitable(
