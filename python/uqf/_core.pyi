@@ -343,6 +343,7 @@ def sum_operators(
 
 def hidden_models(
     data: _Data,
+    judges: _Data,
     *,
     numbers: tuple[int, int],
     states: int,
@@ -362,7 +363,7 @@ def hidden_models(
     """Hidden Markov models in which a state may show any observation, grown or begun at one state an observation.
 
     Each has start (S,), transitions (A, S, S), the probability of the next state and of going on; ends (S,), emissions
-    (O, S), ones for what never occurred; rewards (A, S) and likelihoods (n_episodes,).
+    (O, S), ones for what never occurred; rewards (A, S) and likelihoods (n_episodes,), of the episodes of `judges`.
     """
 
 def point_plan(

@@ -11,18 +11,20 @@ use crate::learn::hidden::{Coded, Growth, Model, Start, grown};
 
 /// Models of some episodes, each a dict of start (S,), transitions (A, S, S), the probability of the next state and of
 /// going on; ends (S,), the probability that reaching a state is the end; emissions (O, S), what a state shows if it is
-/// not, ones for what was never seen; rewards (A, S), means; likelihoods (episodes,), logarithms.
+/// not, ones for what was never seen; rewards (A, S), means; likelihoods (episodes,), logarithms, of the episodes of
+/// `judges`.
 ///
 /// trust : float, optional
 ///     Begins at one state for every observation, which is what it seems with this probability; otherwise at `first`
 ///     states, which are split.
 /// priors : of a row of transitions, of the same as all actions have it, of emissions, of rewards, of a start state
 #[pyfunction]
-#[pyo3(signature = (data, *, numbers, states, first, trust, explore, settle, batch, overshoot, priors, held_out,
+#[pyo3(signature = (data, judges, *, numbers, states, first, trust, explore, settle, batch, overshoot, priors, held_out,
     patience, seed, threads=None, progress=None))]
 pub fn hidden_models<'py>(
     py: Python<'py>,
     data: Arrays<'py>,
+    judges: Arrays<'py>,
     numbers: (usize, usize),
     states: usize,
     first: usize,
@@ -38,7 +40,7 @@ pub fn hidden_models<'py>(
     threads: Option<i64>,
     progress: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Vec<Bound<'py, PyDict>>> {
-    let (view, threads) = (data.view()?, thread_count(threads)?);
+    let (view, judging, threads) = (data.view()?, judges.view()?, thread_count(threads)?);
     let (transitions, pooled, emissions, rewards, start) = priors;
     let growth = Growth {
         start: trust.map_or(Start::Random(first.max(1)), Start::Seen),
@@ -55,8 +57,9 @@ pub fn hidden_models<'py>(
     let (coded, models, likelihoods) = job::long(py, progress, |ticker| {
         let coded = Coded::of(&view)?;
         let models = grown(&coded, &growth, numbers.0..numbers.1, threads, ticker)?;
+        let other = coded.like(&judging);
         let judged: crate::error::Result<Vec<_>> =
-            models.iter().map(|model| model.likelihoods(&coded, ticker)).collect();
+            models.iter().map(|model| model.likelihoods(&other, ticker)).collect();
         Ok((coded, models, judged?))
     })?;
     let each = models.iter().zip(likelihoods);

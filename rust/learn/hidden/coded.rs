@@ -29,7 +29,14 @@ pub struct Coded {
     pub(super) events: Vec<u32>,
     pub(super) first: Option<Vec<u32>>,
     offsets: Vec<usize>,
+    /// Class c holds the rewards above `edges[c - 1]` and up to `edges[c]`.
+    edges: Vec<f64>,
+    /// The event of a code and a class.
+    numbers: BTreeMap<usize, u32>,
 }
+
+/// The code of an observation, or the event of a step, that was never seen in training.
+pub(super) const UNKNOWN: u32 = u32::MAX;
 
 impl Coded {
     /// Refuses data without a step.
@@ -56,8 +63,9 @@ impl Coded {
                 shown[view.episode(episode).end - 1] = end;
             }
         }
-        let (classes, n_classes) = classes(view.rewards);
-        let key = |step: usize| shown[step] as usize * n_classes + classes[step] as usize;
+        let edges = edges(view.rewards);
+        let n_classes = edges.len();
+        let key = |step: usize| shown[step] as usize * n_classes + class(&edges, view.rewards[step]);
         let mut numbers: BTreeMap<usize, u32> = (0..view.n_steps()).map(|step| (key(step), 0)).collect();
         numbers.values_mut().enumerate().for_each(|(number, entry)| *entry = number as u32);
         let events: Vec<u32> = (0..view.n_steps()).map(|step| numbers[&key(step)]).collect();
@@ -86,9 +94,42 @@ impl Coded {
                 .first_observations
                 .map(|first| first.iter().map(|&o| coded_first(&seen, o)).collect()),
             offsets: view.offsets.iter().map(|&offset| offset as usize).collect(),
+            edges,
+            numbers,
         };
         coded.prior = coded.events_by_action(&counts);
         Ok(coded)
+    }
+
+    /// Other episodes in the codes of these, to be judged by models of these.
+    pub fn like(&self, view: &View) -> Self {
+        let code =
+            |observation: i32| self.codes.get(observation as usize).copied().flatten().unwrap_or(UNKNOWN);
+        let mut shown: Vec<u32> = view.observations.iter().map(|&o| code(o)).collect();
+        for episode in 0..view.n_episodes() {
+            if view.terminated[episode] && !view.episode(episode).is_empty() {
+                shown[view.episode(episode).end - 1] = self.n_codes as u32 - 1;
+            }
+        }
+        let event = |(&code, &reward): (&u32, &f64)| {
+            let key = code as usize * self.edges.len() + class(&self.edges, reward);
+            self.numbers.get(&key).copied().unwrap_or(UNKNOWN)
+        };
+        Coded {
+            events: shown.iter().zip(view.rewards).map(event).collect(),
+            shown,
+            actions: view.actions.iter().map(|&action| action as u32).collect(),
+            first: view.first_observations.map(|first| first.iter().map(|&o| code(o)).collect()),
+            offsets: view.offsets.iter().map(|&offset| offset as usize).collect(),
+            codes: self.codes.clone(),
+            event_codes: self.event_codes.clone(),
+            event_rewards: self.event_rewards.clone(),
+            prior: Vec::new(),
+            frequency: Vec::new(),
+            edges: self.edges.clone(),
+            numbers: self.numbers.clone(),
+            ..*self
+        }
     }
 
     /// Pairs of a code and a class of rewards.
@@ -141,8 +182,8 @@ fn coded_first(seen: &[bool], observation: i32) -> u32 {
     seen[..observation as usize].iter().filter(|&&seen| seen).count() as u32
 }
 
-/// (the class of every reward, how many there are): distinct values, or quantiles if these are many.
-fn classes(rewards: &[f64]) -> (Vec<u32>, usize) {
+/// The upper ends of classes of rewards: distinct values, or quantiles if these are many.
+fn edges(rewards: &[f64]) -> Vec<f64> {
     let mut sorted = rewards.to_vec();
     sorted.sort_unstable_by(f64::total_cmp);
     let mut edges = sorted.clone();
@@ -151,6 +192,9 @@ fn classes(rewards: &[f64]) -> (Vec<u32>, usize) {
         edges = (1..=MAX_CLASSES).map(|c| sorted[c * sorted.len() / MAX_CLASSES - 1]).collect();
         edges.dedup();
     }
-    let class = |&reward: &f64| edges.partition_point(|&edge| edge < reward).min(edges.len() - 1) as u32;
-    (rewards.iter().map(class).collect(), edges.len())
+    edges
+}
+
+fn class(edges: &[f64], reward: f64) -> usize {
+    edges.partition_point(|&edge| edge < reward).min(edges.len() - 1)
 }

@@ -4,6 +4,7 @@ use ndarray::linalg::general_mat_mul;
 use ndarray::{ArrayView2, ArrayViewMut2};
 
 use crate::error::Result;
+use crate::learn::hidden::coded::UNKNOWN;
 use crate::learn::hidden::{Coded, Model};
 use crate::parallel::Ticker;
 
@@ -12,6 +13,9 @@ const ABREAST: usize = 256;
 
 /// The smallest probability of a step.
 const TINY: f32 = 1e-30;
+
+/// The probability of what was never seen in training.
+const UNSEEN: f32 = 1e-4;
 
 /// How often everything is expected to have occurred, given all that was seen.
 #[derive(Clone, Debug)]
@@ -168,9 +172,14 @@ pub(super) fn likelihoods(
 
 /// How likely what `reset` shows is.
 fn first_scale(model: &Model, coded: &Coded, episode: usize) -> f32 {
-    let Some(first) = &coded.first else { return 1.0 };
-    let shown = &model.emissions[first[episode] as usize * model.states..][..model.states];
-    model.start.iter().zip(shown).map(|(p, q)| p * q).sum::<f32>() + TINY
+    match &coded.first {
+        None => 1.0,
+        Some(first) if first[episode] == UNKNOWN => UNSEEN,
+        Some(first) => {
+            let shown = emission_row(model, first[episode]);
+            model.start.iter().zip(shown).map(|(p, q)| p * q).sum::<f32>() + TINY
+        }
+    }
 }
 
 impl Workspace {
@@ -188,13 +197,14 @@ impl Workspace {
 
 fn forward(model: &Model, coded: &Coded, batch: &Batch, space: &mut Workspace) {
     let states = model.states;
-    let row = |code: u32| &model.emissions[code as usize * states..][..states];
     for (place, &episode) in batch.episodes.iter().enumerate() {
         let begin = &mut space.begin[place * states..][..states];
         begin.copy_from_slice(&model.start);
-        if let Some(first) = &coded.first {
+        if let Some(first) = &coded.first
+            && first[episode] != UNKNOWN
+        {
             let scale = first_scale(model, coded, episode);
-            begin.iter_mut().zip(row(first[episode])).for_each(|(p, q)| *p *= q / scale);
+            begin.iter_mut().zip(emission_row(model, first[episode])).for_each(|(p, q)| *p *= q / scale);
         }
     }
     for (time, moment) in batch.moments.iter().enumerate() {
@@ -206,10 +216,14 @@ fn forward(model: &Model, coded: &Coded, batch: &Batch, space: &mut Workspace) {
         };
         let weighted = &mut space.weighted[moment.base * states..][..count * states];
         for (place, &step) in moment.steps.iter().enumerate() {
-            let law = reward_row(model, coded, step);
             let from = &before[moment.before[place] * states..][..states];
             let own = &mut weighted[place * states..][..states];
-            own.iter_mut().zip(from).zip(law).for_each(|((w, b), p)| *w = b * p);
+            if coded.events[step] == UNKNOWN {
+                own.iter_mut().zip(from).for_each(|(w, b)| *w = b * UNSEEN);
+            } else {
+                let law = reward_row(model, coded, step);
+                own.iter_mut().zip(from).zip(law).for_each(|((w, b), p)| *w = b * p);
+            }
         }
         let next = &mut now[..count * states];
         for (action, &(low, high)) in moment.groups.iter().enumerate().filter(|(_, group)| group.0 < group.1)
@@ -223,7 +237,9 @@ fn forward(model: &Model, coded: &Coded, batch: &Batch, space: &mut Workspace) {
         }
         for (place, &step) in moment.steps.iter().enumerate() {
             let belief = &mut next[place * states..][..states];
-            belief.iter_mut().zip(row(coded.shown[step])).for_each(|(b, p)| *b *= p);
+            if coded.shown[step] != UNKNOWN {
+                belief.iter_mut().zip(emission_row(model, coded.shown[step])).for_each(|(b, p)| *b *= p);
+            }
             let scale = belief.iter().sum::<f32>() + TINY;
             belief.iter_mut().for_each(|b| *b /= scale);
             space.scales[moment.base + place] = scale;
@@ -304,6 +320,10 @@ fn reward_place(coded: &Coded, step: usize) -> usize {
 
 fn reward_row<'a>(model: &'a Model, coded: &Coded, step: usize) -> &'a [f32] {
     &model.rewards[reward_place(coded, step) * model.states..][..model.states]
+}
+
+fn emission_row(model: &Model, code: u32) -> &[f32] {
+    &model.emissions[code as usize * model.states..][..model.states]
 }
 
 fn matrix(rows: &[f32], shape: (usize, usize)) -> ArrayView2<'_, f32> {

@@ -26,6 +26,8 @@ class Settings:
     """Discount of the gains that are compared where none is seen at the discount of the task."""
     planning_evidence: float = 3.0
     """Standard errors by which a plan must earn more in the models that did not make it."""
+    groups: int = 20
+    """Groups of held-out episodes by which the likelihoods of models are compared."""
     planning_episodes: int = 200
     """Below so many episodes, models that need memory are not planned in: they are wrong in the same way."""
     states_per_observation: float = 2.0

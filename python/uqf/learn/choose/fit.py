@@ -52,8 +52,9 @@ def fit(
     better by two standard errors: a learner that improves on the log if its policy gains more on held-out episodes.
     Where the last observation is a state (`uqf.markov_test`), `TableQ` takes the place unless it earns less, by two
     standard errors, in the models that `BeliefQ` learned from the held-out episodes. Elsewhere, and with at least 200
-    episodes, `ModelQ` challenges at last: it takes the place if its plan earns more, by three standard errors, in
-    models from other starts than the one that made the plan.
+    episodes, `ModelQ` challenges at last: it takes the place if its models predict held-out episodes no worse than
+    those of `BeliefQ`, and its plan earns more, by three standard errors, in models from other starts than the one that
+    made the plan.
 
     Parameters
     ----------
@@ -123,6 +124,8 @@ def fit(
     problem = _unplannable(holder, test, parts)
     if problem is None and seconds is not None and reader.reporter.seconds > seconds:
         problem = f"no time is left of {seconds:g} seconds"
+    if problem is None and comparison.likelier(PLANNER).evidence < -SETTINGS.evidence:
+        problem = f"the models of {FAVOURITE.name} predict held-out episodes better"
     if problem is None:
         planner = comparison.final(PLANNER, data)
         plan = duel(planner, chosen, holder, parts, seed)

@@ -54,7 +54,7 @@ class HiddenModel:
     start : (S,); transitions : (A, S, S), the probability of the next state and of going on
     emissions : (O, S), what a state shows; ones for observations that never occurred
     rewards : (A, S), the mean reward of an action in a state
-    likelihoods : (n_episodes,), logarithms, of the episodes that it was trained on
+    likelihoods : (n_episodes,), logarithms, of the episodes that judge it
     """
 
     start: Single
@@ -65,6 +65,7 @@ class HiddenModel:
 
     @property
     def n_states(self) -> int:
+        """How many of them growth ended with."""
         return len(self.start)
 
     def filters(self, opens: bool) -> Record:
@@ -91,6 +92,7 @@ class HiddenModel:
 
 def hidden_models(
     data: Trajectories,
+    judges: Trajectories,
     numbers: range,
     *,
     growth: Growth,
@@ -98,13 +100,14 @@ def hidden_models(
     seed: int = 0,
     threads: int | None = None,
 ) -> list[HiddenModel]:
-    """Models of some episodes, numbered for their random streams.
+    """Models of some episodes, numbered for their random streams, and how likely each makes those that judge.
 
     With `trust` a model begins at one state for every observation, which is what it seems with this probability, and
     does not grow.
     """
     trained = _core.hidden_models(
         data,
+        judges,
         numbers=(numbers.start, numbers.stop),
         states=growth.states,
         first=growth.first,

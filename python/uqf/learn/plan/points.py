@@ -46,7 +46,10 @@ def point_plan(
     """
     how = settings or PointSettings()
     vectors, value = _core.point_plan(
-        *(np.ascontiguousarray(array, np.float32) for array in (transitions, emissions, rewards, starts)),
+        np.ascontiguousarray(transitions, np.float32),
+        np.ascontiguousarray(emissions, np.float32),
+        np.ascontiguousarray(rewards, np.float32),
+        np.ascontiguousarray(starts, np.float32),
         discount,
         points=how.points,
         rounds=how.rounds,
