@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import uqf
-import uqf.ope.weights
 from uqf.reports.frontier import Frontier
 from uqf.reports.hidden_states import POLICY, HiddenStates
 from uqf.reports.log import Log
@@ -80,9 +79,8 @@ def test_hidden_states_are_those_of_the_policy(study):
 def test_the_frontier_ends_at_the_log_and_at_the_policy(study, report):
     frontier = report.frontier
     data = study.held_out
-    as_logged = uqf.ope.weights.importance_weights(data, study.propensities, study.propensities)
-    size = uqf.ope.weights.overlap(as_logged, data.rewards, study.discount).size
-    assert frontier.followed[0].effective_episodes == pytest.approx(size, rel=0.01)
+    (first,) = uqf.ope.versions([(study.policy, 0.01)], data, discount=study.discount)
+    assert frontier.followed[0].effective_episodes == pytest.approx(first.effective_sample_size)
     assert frontier.followed[0].mean == pytest.approx(frontier.logged, abs=0.2)
     estimate = uqf.ope.evaluate(study.policy, data, discount=study.discount, method="importance")
     assert frontier.followed[-1].mean == pytest.approx(estimate.mean)

@@ -8,4 +8,5 @@ from uqf.ope.estimators import METHODS as METHODS
 from uqf.ope.estimators import model_value as model_value
 from uqf.ope.evaluate import compare as compare
 from uqf.ope.evaluate import evaluate as evaluate
+from uqf.ope.evaluate import versions as versions
 from uqf.ope.last_symbol import LastSymbolModel as LastSymbolModel

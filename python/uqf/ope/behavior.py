@@ -8,7 +8,7 @@ finds under any of them. No estimate can tell of reasons that the log does not s
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
@@ -23,6 +23,7 @@ from uqf.learn.memory.beliefs import BeliefMemory
 from uqf.learn.memory.clones import EXPLORE, SETTLE, Training
 from uqf.learn.memory.moments import Start
 from uqf.learn.memory.sample import Sample
+from uqf.ope.calibration import PARTS, refutation
 
 IntArray = NDArray[np.int64]
 
@@ -59,11 +60,13 @@ class Behavior:
     """How probable the logged actions were.
 
     source : `LOGGED`, or what the estimate looks at; probs : (n_steps,); others : estimates that are about as likely
+    refuted : where logged propensities disagree with the actions, in words; they are not used then
     """
 
     source: str
     probs: FloatArray
     others: tuple[FloatArray, ...] = ()
+    refuted: str = ""
 
     @property
     def logged(self) -> bool:
@@ -72,9 +75,31 @@ class Behavior:
 
 
 def behavior_of(data: Trajectories, seed: int = 0) -> Behavior:
-    """As logged, or else as the likeliest of several estimates has it."""
-    if data.behavior_probs is not None:
-        return Behavior(LOGGED, data.behavior_probs)
+    """As logged where the actions agree with it, or else as the likeliest of several estimates has it."""
+    if data.behavior_probs is None:
+        return _estimated(data, seed)
+    wrong = refutation(data)
+    return replace(_estimated(data, seed), refuted=wrong) if wrong else Behavior(LOGGED, data.behavior_probs)
+
+
+def joined(behaviors: list[Behavior]) -> Behavior:
+    """The behaviours of several logs, one after the other."""
+    if len(behaviors) == 1:
+        return behaviors[0]
+    others = max(len(one.others) for one in behaviors)
+    return Behavior(
+        " or ".join(dict.fromkeys(one.source for one in behaviors)),
+        np.concatenate([one.probs for one in behaviors]),
+        tuple(
+            np.concatenate([([*one.others, one.probs] + [one.probs] * others)[number] for one in behaviors])
+            for number in range(others)
+        ),
+        "; ".join(one.refuted for one in behaviors if one.refuted),
+    )
+
+
+def _estimated(data: Trajectories, seed: int) -> Behavior:
+    """The likeliest of several estimates, from the actions alone."""
     plain = ActionShares.of(data).along(data)
     if len(data) < MIN_EPISODES or data.n_actions == 1:
         return Behavior(PLAIN, plain)
@@ -164,6 +189,7 @@ def _summaries(data: Trajectories) -> dict[str, IntArray]:
         "the symbol before": np.where(time > 0, np.roll(symbols, 1) + 1, 0),
         "the last reward": np.where(time > 0, np.roll(paid, 1) + 1, 0),
         "the time": np.floor(np.log2(time + 1)).astype(np.int64),
+        "the part of the log": np.repeat(np.arange(len(data)) * PARTS // len(data), data.lengths),
     }
 
 

@@ -33,6 +33,26 @@ class Doubt:
     condition: str = ""
 
 
+def answer_of(doubts: tuple[Doubt, ...]) -> Answer:
+    """Unknown if any doubt has no condition, conditional if there are other doubts, else known."""
+    if not all(doubt.condition for doubt in doubts):
+        return Answer.UNKNOWN
+    return Answer.CONDITIONAL if doubts else Answer.KNOWN
+
+
+def condition_of(doubts: tuple[Doubt, ...]) -> str:
+    """What must be believed for an interval to hold, because no log can show it; empty if there is nothing."""
+    return " and ".join(doubt.condition for doubt in doubts if doubt.condition)
+
+
+def lack_of(doubts: tuple[Doubt, ...]) -> str:
+    """What a log lacks and the remedy: the most serious, or all that an interval hangs on; empty if nothing."""
+    if answer_of(doubts) is Answer.UNKNOWN:
+        return next(doubt.reason for doubt in doubts if not doubt.condition)
+    first, *others = [doubt.reason for doubt in doubts] or [""]
+    return " ".join([first, *map(_sentence, others)])
+
+
 #: The policy and the log are not independent.
 TAUGHT = Doubt(
     "the policy learned from this very log, where it looks better than it is. Evaluate it on episodes that it had no "
@@ -68,10 +88,8 @@ class Estimate:
 
     @property
     def answer(self) -> Answer:
-        """Unknown if any doubt has no condition, conditional if there are other doubts, else known."""
-        if not all(doubt.condition for doubt in self.doubts):
-            return Answer.UNKNOWN
-        return Answer.CONDITIONAL if self.doubts else Answer.KNOWN
+        """How far the log tells the return."""
+        return answer_of(self.doubts)
 
     @property
     def known(self) -> bool:
@@ -90,15 +108,12 @@ class Estimate:
     @property
     def condition(self) -> str:
         """What must be believed for the interval to hold, because no log can show it; empty if there is nothing."""
-        return " and ".join(doubt.condition for doubt in self.doubts if doubt.condition)
+        return condition_of(self.doubts)
 
     @property
     def lack(self) -> str:
         """What the log lacks and the remedy; empty if it lacks nothing."""
-        if self.answer is Answer.UNKNOWN:
-            return next(doubt.reason for doubt in self.doubts if not doubt.condition)
-        first, *others = [doubt.reason for doubt in self.doubts] or [""]
-        return " ".join([first, *map(_sentence, others)])
+        return lack_of(self.doubts)
 
     def text(self) -> str:
         """The answer in one line, for tables and pages."""
@@ -147,23 +162,36 @@ class Comparison:
     stderr: float
     interval: tuple[float, float]
     """Where the difference lies if `condition` holds; unbounded if the log cannot tell."""
+    doubts: tuple[Doubt, ...]
+    """Why the interval may not mean what it says, the most serious first; empty if there is no reason."""
     first: Estimate
     second: Estimate
 
     @property
     def answer(self) -> Answer:
-        """That of the policy of which less is known."""
-        answers = {self.first.answer, self.second.answer}
-        return next(one for one in reversed(Answer) if one in answers)
+        """How far the log tells the difference."""
+        return answer_of(self.doubts)
 
     @property
     def condition(self) -> str:
         """What must be believed for the interval to hold; empty if there is nothing."""
-        return (self.first if self.first.doubts else self.second).condition
+        return condition_of(self.doubts)
+
+    def of_taught(self, first: bool, second: bool) -> Comparison:
+        """The same where one of the policies learned from this very log, or both."""
+        if not first and not second:
+            return self
+        return replace(
+            self,
+            interval=ANYTHING,
+            doubts=(TAUGHT, *self.doubts),
+            first=self.first.of_taught() if first else self.first,
+            second=self.second.of_taught() if second else self.second,
+        )
 
     @property
     def distinguishable(self) -> bool:
-        """Whether both returns are known and the interval leaves out zero."""
+        """Whether the difference is known and the interval leaves out zero."""
         return self.answer is Answer.KNOWN and self._apart
 
     @property
@@ -175,12 +203,14 @@ class Comparison:
     def verdict(self) -> str:
         """Which policy is better, if these logs can tell."""
         low, high = self.interval
-        if self.interval == ANYTHING:
-            which = "first" if self.first.answer is Answer.UNKNOWN else "second"
-            lack = self.first.lack if which == "first" else self.second.lack
-            return (
-                f"This log cannot tell the two policies apart, for want of knowledge of the {which}: {lack}"
-            )
+        if self.answer is Answer.UNKNOWN:
+            unknown = [
+                f", for want of knowledge of the {which}"
+                for which, one in (("first", self.first), ("second", self.second))
+                if one.answer is Answer.UNKNOWN
+            ]
+            why = (unknown or [""])[0]
+            return f"This log cannot tell the two policies apart{why}: {lack_of(self.doubts)}"
         if low == high:
             return "This log cannot tell the two policies apart: they do the same in all that it shows."
         if not self._apart:
@@ -196,7 +226,7 @@ class Comparison:
         )
         if self.answer is Answer.KNOWN:
             return shown
-        return f"If {self.condition}: {shown} {_sentence(self.first.lack)}"
+        return f"If {self.condition}: {shown} {_sentence(lack_of(self.doubts))}"
 
     def __repr__(self) -> str:
         low, high = self.interval

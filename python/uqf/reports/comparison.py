@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from functools import cached_property
 from typing import ClassVar
 
@@ -10,7 +10,6 @@ from uqf import ope
 from uqf.episodes.checks import FloatArray
 from uqf.episodes.trajectories import Trajectories
 from uqf.learn.learner import Learner
-from uqf.ope.estimates import ANYTHING
 from uqf.page.parts import card, document, figure, intervals, percent, signed, tiles
 from uqf.policies.policy import Policy, probs_along
 from uqf.printable import escape
@@ -64,12 +63,7 @@ class ComparisonReport(PartedReport):
         """Which earns more, if all episodes can tell; a log that taught one of them cannot."""
         study = self.study
         found = ope.compare(study.policy, self.second, study.log, discount=study.discount, seed=self.seed)
-        first, second = (
-            one.of_taught() if taught else one
-            for one, taught in zip((found.first, found.second), self.taught, strict=True)
-        )
-        told = not any(self.taught)
-        return replace(found, first=first, second=second, interval=found.interval if told else ANYTHING)
+        return found.of_taught(*self.taught)
 
     @cached_property
     def differences(self) -> Differences:

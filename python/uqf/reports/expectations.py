@@ -132,9 +132,10 @@ class Expectations:
         if bold is None or bold.interval is None:
             return ""
         low, high = bold.interval
+        condition = f" That holds if {bold.condition}." if bold.condition else ""
         return (
             f"Let the policy decide in {percent(bold.setting)} of the steps, drawn by chance, and act as before "
-            f"otherwise: {figure(low)} to {figure(high)}, against {figure(self.logged)} as logged."
+            f"otherwise: {figure(low)} to {figure(high)}, against {figure(self.logged)} as logged.{condition}"
         )
 
     @property
@@ -155,7 +156,7 @@ class Expectations:
                 f"The log is worth {figure(best.effective_episodes)} episodes of this policy: enough to tell."
             )
         lack = best.lack[:1].upper() + best.lack[1:]
-        start = f"A cautious start is known: {self.cautious}" if self.cautious else ""
+        start = f"The log tells of a cautious start: {self.cautious}" if self.cautious else ""
         return " ".join(part for part in (lack, self.settled_by, start) if part)
 
     def section(self) -> str:

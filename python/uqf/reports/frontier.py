@@ -6,14 +6,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from uqf.episodes.checks import FloatArray
-from uqf.episodes.trajectories import Trajectories
+from uqf import ope
 from uqf.ope.doubts import BOUNDS
-from uqf.ope.rare_events import informative_share
-from uqf.ope.ratios import Ratios, bootstrap
-from uqf.ope.weights import importance_weights, overlap
 from uqf.page.figures import HEIGHT, LEFT, RIGHT, WIDTH, Axis, Panel, drawing
-from uqf.policies.policy import logged_probs
 from uqf.reports.study import Study
 
 #: Shares of the decisions that are left to the policy, the others being made as before.
@@ -24,7 +19,6 @@ FACTORS = (0.25, 1.0, 4.0, 16.0, 64.0, 256.0)
 
 #: Resamples of the bootstrap: enough for a figure.
 REPLICATES = 300
-LEVEL = 0.95
 
 #: Smaller sizes are drawn at the border.
 MIN_SIZE = 0.1
@@ -39,7 +33,15 @@ class Point:
     low: float | None
     """None if the log cannot tell."""
     high: float | None
+    condition: str
+    """What must be believed for the interval to hold; empty if there is nothing."""
     effective_episodes: float
+
+    @classmethod
+    def of(cls, setting: float, estimate: ope.Estimate) -> Point:
+        """An estimate in figures."""
+        low, high = (None, None) if estimate.answer is ope.Answer.UNKNOWN else estimate.interval
+        return cls(setting, estimate.mean, low, high, estimate.condition, estimate.effective_sample_size)
 
     @property
     def interval(self) -> tuple[float, float] | None:
@@ -62,18 +64,20 @@ class Frontier:
 
     @classmethod
     def of(cls, study: Study) -> Frontier:
-        """By weighted held-out episodes alone, without any model."""
-        data, ratio = study.held_out, study.taken(study.probs) / study.propensities
-        logged = _point(0.0, np.ones(data.n_steps), data, study.discount)
-        followed = [_point(share, 1.0 - share + share * ratio, data, study.discount) for share in SHARES]
-        temperatures, usual = [], getattr(study.policy, "temperature", None)
+        """By weighted held-out episodes alone, without any model, under the rules of `uqf.ope.evaluate`."""
+        usual, scale = getattr(study.policy, "temperature", None), 0.0
         if usual is not None and hasattr(study.policy, "with_temperature"):
             scale = usual if usual > 0.0 else _spread_of_values(study)
-            for factor in FACTORS if scale > 0.0 else ():
-                warmer = study.policy.with_temperature(scale * factor)
-                ratios = logged_probs(warmer, data) / study.propensities
-                temperatures.append(_point(scale * factor, ratios, data, study.discount))
-        return cls(followed, temperatures, usual, logged.mean)
+        warmer = [scale * factor for factor in FACTORS if scale > 0.0]
+        estimates = ope.versions(
+            [(study.policy, share) for share in (0.0, *SHARES)]
+            + [(study.policy.with_temperature(one), 1.0) for one in warmer],
+            study.held_out,
+            discount=study.discount,
+            replicates=REPLICATES,
+        )
+        logged, *points = map(Point.of, (0.0, *SHARES, *warmer), estimates)
+        return cls(points[: len(SHARES)], points[len(SHARES) :], usual, logged.mean)
 
     @property
     def boldest_known(self) -> Point | None:
@@ -92,24 +96,6 @@ class Frontier:
         if self.temperatures:
             found += _figures(self.temperatures, "temperature", "temperature", self.logged)
         return found
-
-
-def _point(setting: float, ratios: FloatArray, data: Trajectories, discount: float) -> Point:
-    """`ratios` (n_steps,) are probabilities of logged actions over those under the behaviour."""
-    weights = importance_weights(data, ratios, np.ones(data.n_steps))
-    found = overlap(weights, data.rewards, discount)
-    sums = Ratios((weights.term(weights.upto * data.rewards, weights.upto, discount),))
-    fair = BOUNDS.mean_weight[0] <= found.mean_weight <= BOUNDS.mean_weight[1]
-    telling = found.size * informative_share(data.returns(discount))
-    known = bool(found.size >= BOUNDS.effective_episodes and telling >= BOUNDS.informative_episodes and fair)
-    value = sums.value()
-    if not known:
-        return Point(setting, value, None, None, found.size)
-    _, (low, high) = bootstrap(sums, level=LEVEL, replicates=REPLICATES, seed=0)
-    stretch = found.stretch
-    return Point(
-        setting, value, value - stretch * (value - low), value + stretch * (high - value), found.size
-    )
 
 
 def _spread_of_values(study: Study) -> float:
