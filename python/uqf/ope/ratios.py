@@ -109,9 +109,12 @@ class Ratios:
         """
         values, errors = [], []
         for block in self._blocks(counts):
-            found = [term.linearised(block) for term in self.terms]
-            influence = np.sum([one for _, one in found], axis=0)
-            values.append(np.sum([value for value, _ in found], axis=0))
+            with np.errstate(over="ignore", invalid="ignore"):
+                parts = [term.linearised(block) for term in self.terms]
+                influence = np.sum([one for _, one in parts], axis=0)
+            # A group that is not taken may have all the weight of a step; one that is has its share at most.
+            influence = np.where(block > 0.0, influence, 0.0)
+            values.append(np.sum([value for value, _ in parts], axis=0))
             errors.append(np.sqrt((block * influence**2).sum(1)))
         return np.concatenate(values), np.concatenate(errors)
 

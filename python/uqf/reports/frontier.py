@@ -9,6 +9,7 @@ import numpy as np
 from uqf import ope
 from uqf.ope.doubts import BOUNDS
 from uqf.page.figures import HEIGHT, LEFT, RIGHT, WIDTH, Axis, Panel, drawing
+from uqf.policies.policy import Policy
 from uqf.reports.study import Study
 
 #: Shares of the decisions that are left to the policy, the others being made as before.
@@ -65,13 +66,13 @@ class Frontier:
     @classmethod
     def of(cls, study: Study) -> Frontier:
         """By weighted held-out episodes alone, without any model, under the rules of `uqf.ope.evaluate`."""
-        usual, scale = getattr(study.policy, "temperature", None), 0.0
-        if usual is not None and hasattr(study.policy, "with_temperature"):
+        policy, warmer = study.policy, dict[float, Policy]()
+        usual = getattr(policy, "temperature", None)
+        if usual is not None and hasattr(policy, "with_temperature"):
             scale = usual if usual > 0.0 else _spread_of_values(study)
-        warmer = [scale * factor for factor in FACTORS if scale > 0.0]
+            warmer = {scale * one: policy.with_temperature(scale * one) for one in FACTORS if scale > 0.0}
         estimates = ope.versions(
-            [(study.policy, share) for share in (0.0, *SHARES)]
-            + [(study.policy.with_temperature(one), 1.0) for one in warmer],
+            [(policy, share) for share in (0.0, *SHARES)] + [(one, 1.0) for one in warmer.values()],
             study.held_out,
             discount=study.discount,
             replicates=REPLICATES,
