@@ -102,17 +102,14 @@ def test_intervals_cover_quick(method):
 @pytest.mark.parametrize(
     ("name", "share", "horizon", "episodes"),
     [
-        ("gridworld-near", 0.1, 25, 1000),
         ("gridworld-near", 0.2, 25, 1500),
         ("gridworld-near", 0.25, 25, 3000),
-        ("gridworld-mid", 0.1, 25, 1500),
         ("gridworld-far", 0.05, 60, 1500),
-        ("gridworld-hamilton", 0.1, 25, 1000),
         ("gridworld-hamilton", 0.2, 25, 1500),
     ],
 )
 def test_intervals_cover_the_truth_in_nine_of_ten_repetitions(name, share, horizon, episodes, method):
-    sufficient, covered = coverage(name, share, method, 200, horizon, episodes)
+    sufficient, covered = coverage(name, share, method, 60, horizon, episodes)
     assert sufficient > 0.5, "the check must not be empty"
     assert covered >= 0.9
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from uqf.episodes.checks import FloatArray, probability
 from uqf.ope import doubts
-from uqf.ope.estimates import Answer, Doubt, answer_of, condition_of, lack_of
+from uqf.ope.estimates import Answer, Doubt, Doubted, answer_of
 from uqf.ope.evaluator import Evaluator, Logs, ReturnRange
 from uqf.ope.ratios import resamples
 from uqf.ope.weights import overlap
@@ -30,7 +30,7 @@ class Banded(NamedTuple):
 
 
 @dataclass(frozen=True)
-class ReturnDistribution:
+class ReturnDistribution(Doubted):
     """The returns of a policy: logged returns, each with a share of the probability.
 
     The band holds the whole distribution function at once: all quantiles, means of the worst and probabilities that are
@@ -50,21 +50,6 @@ class ReturnDistribution:
     """What an episode can earn; unbounded if nobody says so."""
     effective_sample_size: float
     doubts: tuple[Doubt, ...]
-
-    @property
-    def answer(self) -> Answer:
-        """How far the log tells the distribution."""
-        return answer_of(self.doubts)
-
-    @property
-    def condition(self) -> str:
-        """What must be believed for the band to hold; empty if there is nothing."""
-        return condition_of(self.doubts)
-
-    @property
-    def lack(self) -> str:
-        """What the log lacks and the remedy; empty if it lacks nothing."""
-        return lack_of(self.doubts)
 
     def at_least(self, value: float) -> Banded:
         """Probability of a return of at least this much."""

@@ -33,24 +33,35 @@ class Doubt:
     condition: str = ""
 
 
+class Doubted:
+    """What a log tells, as far as its doubts allow; the most serious doubt comes first."""
+
+    doubts: tuple[Doubt, ...]
+
+    @property
+    def answer(self) -> Answer:
+        """Unknown if any doubt has no condition, conditional if there are other doubts, else known."""
+        return answer_of(self.doubts)
+
+    @property
+    def condition(self) -> str:
+        """What must be believed for the interval to hold, because no log can show it; empty if there is nothing."""
+        return " and ".join(doubt.condition for doubt in self.doubts if doubt.condition)
+
+    @property
+    def lack(self) -> str:
+        """What the log lacks and the remedy; empty if it lacks nothing."""
+        if self.answer is Answer.UNKNOWN:
+            return next(doubt.reason for doubt in self.doubts if not doubt.condition)
+        first, *others = [doubt.reason for doubt in self.doubts] or [""]
+        return " ".join([first, *map(_sentence, others)])
+
+
 def answer_of(doubts: tuple[Doubt, ...]) -> Answer:
-    """Unknown if any doubt has no condition, conditional if there are other doubts, else known."""
+    """How far doubts let a log answer."""
     if not all(doubt.condition for doubt in doubts):
         return Answer.UNKNOWN
     return Answer.CONDITIONAL if doubts else Answer.KNOWN
-
-
-def condition_of(doubts: tuple[Doubt, ...]) -> str:
-    """What must be believed for an interval to hold, because no log can show it; empty if there is nothing."""
-    return " and ".join(doubt.condition for doubt in doubts if doubt.condition)
-
-
-def lack_of(doubts: tuple[Doubt, ...]) -> str:
-    """What a log lacks and the remedy: the most serious, or all that an interval hangs on; empty if nothing."""
-    if answer_of(doubts) is Answer.UNKNOWN:
-        return next(doubt.reason for doubt in doubts if not doubt.condition)
-    first, *others = [doubt.reason for doubt in doubts] or [""]
-    return " ".join([first, *map(_sentence, others)])
 
 
 #: The policy and the log are not independent.
@@ -61,7 +72,7 @@ TAUGHT = Doubt(
 
 
 @dataclass(frozen=True)
-class Estimate:
+class Estimate(Doubted):
     """Expected discounted return of a policy, from logs of another one.
 
     `answer` says how far the log tells it, `text()` gives it in one line, `lack` says what is missing, and `verdict`
@@ -87,11 +98,6 @@ class Estimate:
     episodes: int
 
     @property
-    def answer(self) -> Answer:
-        """How far the log tells the return."""
-        return answer_of(self.doubts)
-
-    @property
     def known(self) -> bool:
         """Whether the interval holds without any condition."""
         return self.answer is Answer.KNOWN
@@ -104,16 +110,6 @@ class Estimate:
     def of_taught(self) -> Estimate:
         """The same where the policy learned from this very log: no more than a guess, and rather too high."""
         return replace(self, doubts=(TAUGHT, *self.doubts), interval=ANYTHING)
-
-    @property
-    def condition(self) -> str:
-        """What must be believed for the interval to hold, because no log can show it; empty if there is nothing."""
-        return condition_of(self.doubts)
-
-    @property
-    def lack(self) -> str:
-        """What the log lacks and the remedy; empty if it lacks nothing."""
-        return lack_of(self.doubts)
 
     def text(self) -> str:
         """The answer in one line, for tables and pages."""
@@ -155,7 +151,7 @@ class Estimate:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class Comparison(Doubted):
     """Two policies on the same logs: the difference `first - second`, paired over episodes."""
 
     difference: float
@@ -166,16 +162,6 @@ class Comparison:
     """Why the interval may not mean what it says, the most serious first; empty if there is no reason."""
     first: Estimate
     second: Estimate
-
-    @property
-    def answer(self) -> Answer:
-        """How far the log tells the difference."""
-        return answer_of(self.doubts)
-
-    @property
-    def condition(self) -> str:
-        """What must be believed for the interval to hold; empty if there is nothing."""
-        return condition_of(self.doubts)
 
     def of_taught(self, first: bool, second: bool) -> Comparison:
         """The same where one of the policies learned from this very log, or both."""
@@ -210,7 +196,7 @@ class Comparison:
                 if one.answer is Answer.UNKNOWN
             ]
             why = (unknown or [""])[0]
-            return f"This log cannot tell the two policies apart{why}: {lack_of(self.doubts)}"
+            return f"This log cannot tell the two policies apart{why}: {self.lack}"
         if low == high:
             return "This log cannot tell the two policies apart: they do the same in all that it shows."
         if not self._apart:
@@ -226,7 +212,7 @@ class Comparison:
         )
         if self.answer is Answer.KNOWN:
             return shown
-        return f"If {self.condition}: {shown} {_sentence(lack_of(self.doubts))}"
+        return f"If {self.condition}: {shown} {_sentence(self.lack)}"
 
     def __repr__(self) -> str:
         low, high = self.interval

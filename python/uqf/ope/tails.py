@@ -1,7 +1,6 @@
 """Events that logs hold too few of, or none: how far they may move a mean.
 
-The shape of a tail is read between ranks, from the tenth largest deviation to that of a tenth of the episodes, and
-carried on beyond. What lies beyond the tenth decides nothing: a rule that looked at the largest deviations would refuse
+The shape of a tail is read between the tenth and the thirtieth largest deviation and carried on beyond. What lies beyond the tenth decides nothing: a rule that looked at the largest deviations would refuse
 the logs that hold them and pass those that lack them, whose means are the most wrong.
 """
 
@@ -21,8 +20,8 @@ class TailSettings:
 
     rank: int = 10
     """The largest deviation that shapes a tail is of this rank: the usual ten of the rarer outcome."""
-    share: float = 0.1
-    """The smallest one is that of this share of the episodes."""
+    last: int = 30
+    """The smallest one is of this rank: farther down, rewards that most episodes lack would look like a heavy tail."""
     gap: float = 0.5
     """A tail ends where one step between ranks makes up this part of its fall: what lies below is another outcome."""
     heaviest: float = 0.9
@@ -50,8 +49,7 @@ class Tail:
     @classmethod
     def of(cls, deviations: FloatArray, settings: TailSettings = SETTINGS) -> Tail:
         """Of deviations (n,) from the median; those to the other side are negative."""
-        n, rank = len(deviations), settings.rank
-        last = max(int(settings.share * n), 2 * rank)
+        n, rank, last = len(deviations), settings.rank, settings.last
         if n < last:
             return cls(math.inf, math.inf, 0)
         largest = -np.partition(-deviations, last - 1)[:last]
