@@ -67,7 +67,7 @@ def test_one_episode_gives_no_interval_rather_than_a_narrow_one():
 
 
 def coverage(name, share, method, repetitions, horizon=25, episodes=1000):
-    """(share of sufficient repetitions, how many of those cover the truth)
+    """(share of repetitions that are known, how many of those cover the truth)
 
     The seeds had no part in choosing the bounds of sufficiency or the form of the interval.
     """
@@ -92,8 +92,8 @@ def coverage(name, share, method, repetitions, horizon=25, episodes=1000):
 
 @pytest.mark.parametrize("method", ["importance", "doubly-robust"])
 def test_intervals_cover_quick(method):
-    sufficient, covered = coverage("gridworld-near", 0.1, method, repetitions=20)
-    assert sufficient > 0.9
+    known, covered = coverage("gridworld-near", 0.1, method, repetitions=20)
+    assert known > 0.9
     assert covered >= 0.8
 
 
@@ -109,8 +109,8 @@ def test_intervals_cover_quick(method):
     ],
 )
 def test_intervals_cover_the_truth_in_nine_of_ten_repetitions(name, share, horizon, episodes, method):
-    sufficient, covered = coverage(name, share, method, 60, horizon, episodes)
-    assert sufficient > 0.5, "the check must not be empty"
+    known, covered = coverage(name, share, method, 60, horizon, episodes)
+    assert known > 0.5, "the check must not be empty"
     assert covered >= 0.9
 
 

@@ -27,7 +27,7 @@ from uqf.ope.calibration import PARTS, refutation
 
 IntArray = NDArray[np.int64]
 
-#: What is told of propensities that the log holds.
+#: The source of propensities that the log holds.
 LOGGED = "logged"
 
 #: The estimate that stands if nothing is clearly likelier.
@@ -141,13 +141,13 @@ def _estimates(data: Trajectories, halves: NDArray[np.bool_], seed: int) -> Iter
         yield f"{PLAIN} and {name}", _shares(joint, data, halved, plain)
     seen = _acted_on(data)
     for states in dict.fromkeys(min(clones * data.n_actions, MAX_STATES) for clones in CLONES):
-        found = np.empty(data.n_steps)
+        foreseen = np.empty(data.n_steps)
         for half in (halves, ~halves):
             models = _trained(seen[half], states, seed)
-            found[~np.repeat(half, data.lengths)] = _foreseen(models, seen[~half])
+            foreseen[~np.repeat(half, data.lengths)] = _foreseen(models, seen[~half])
         yield (
             f"a memory of {states} states",
-            (1.0 - SHARE_OF_PLAIN) * found + SHARE_OF_PLAIN * plain,
+            (1.0 - SHARE_OF_PLAIN) * foreseen + SHARE_OF_PLAIN * plain,
         )
 
 
@@ -229,15 +229,15 @@ def _foreseen(models: _core.CloneModels, seen: Trajectories) -> FloatArray:
     probs = np.empty(seen.n_steps)
     for part, steps in _blocks(seen):
         beliefs = memory.rows(part, None)[cut_before(part), 1:]
-        found = np.empty(part.n_steps)
+        foreseen = np.empty(part.n_steps)
         kind = kinds[part.actions]
         order = np.argsort(kind, kind="stable")
         for now in np.split(order, np.flatnonzero(np.diff(kind[order])) + 1):
             upto = np.cumsum(beliefs[now] @ transitions[kind[now[0]]], axis=1)
             upto = np.concatenate([np.zeros((len(now), 1)), upto], axis=1) / np.maximum(upto[:, -1:], 1e-30)
             low, high = ranges[part.observations[now]].T
-            found[now] = upto[np.arange(len(now)), high] - upto[np.arange(len(now)), low]
-        probs[steps] = np.where(known, 1.0 / sharing, 0.0)[part.observations] * found
+            foreseen[now] = upto[np.arange(len(now)), high] - upto[np.arange(len(now)), low]
+        probs[steps] = np.where(known, 1.0 / sharing, 0.0)[part.observations] * foreseen
     return np.clip(probs, 0.0, 1.0)
 
 

@@ -142,11 +142,11 @@ def distribution(
     logs, episodes = log.replay(policy), len(log.data)
     whole = np.zeros(logs.weights.horizon)
     whole[-1] = 1.0
-    found = overlap(logs.weights, whole, log.discount)
+    common = overlap(logs.weights, whole, log.discount)
     returns, weights = log.unit * log.data.returns(log.discount), logs.weights.upto[log.data.offsets[1:] - 1]
     order = np.argsort(returns, kind="stable")
     shares = weights / max(float(weights.sum()), 1e-300)
-    every = [*doubts.of_overlap(found, episodes), *doubts.of_behavior(log.behavior)]
+    every = [*doubts.of_overlap(common, episodes), *doubts.of_behavior(log.behavior)]
     if log.truncation.early:
         stopped = next(iter(log.truncation.doubts(log.unit)))
         every.append(Doubt(stopped.reason))
@@ -155,11 +155,11 @@ def distribution(
     return ReturnDistribution(
         returns[order],
         shares[order],
-        math.inf if unknown else _margin(order, weights, log) * found.stretch,
+        math.inf if unknown else _margin(order, weights, log) * common.stretch,
         level,
         float(returns.mean()),
         (-math.inf, math.inf) if return_range is None else return_range,
-        found.size,
+        common.size,
         tuple(every),
     )
 

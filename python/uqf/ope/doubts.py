@@ -42,7 +42,7 @@ def of_overlap(overlap: Overlap, episodes: int) -> Iterator[Doubt]:
 
 
 def of_tails(tails: Tails) -> Iterator[Doubt]:
-    """Whether returns are of a kind that so many episodes can average; not asked if it is known what they can be."""
+    """Whether returns are of a kind that so many episodes can average; of no concern if their range is known."""
     remedy = "Collect more logs, or give return_range, what an episode can earn."
     if tails.aliens:
         yield Doubt(

@@ -96,20 +96,22 @@ class Evaluator:
 
     def estimate(self, logs: Replayed, method: str) -> Estimate:
         """What the policy earns."""
-        return self.told(logs, method, measured([logs], method, self.level, self.replicates))
+        return self.estimate_of(logs, method, measured([logs], method, self.level, self.replicates))
 
-    def told(self, logs: Replayed, method: str, found: Measured) -> Estimate:
+    def estimate_of(self, logs: Replayed, method: str, result: Measured) -> Estimate:
         """The estimate, with its doubts and with what is too rare to be in the log."""
         share = unseen_share(self.level, logs.overlap.size)
-        low, high = self._with_rare_events(found, share)
+        low, high = self._with_rare_events(result, share)
         estimate = Estimate(
-            mean=self.unit * found.value,
-            stderr=self.unit * found.stderr,
+            mean=self.unit * result.value,
+            stderr=self.unit * result.stderr,
             interval=(self.unit * low, self.unit * high),
             level=self.level,
             effective_sample_size=logs.overlap.size,
             mean_weight=logs.overlap.mean_weight,
-            doubts=self.doubts([logs], method, found, self.unit * max(high - found.value, found.value - low)),
+            doubts=self.doubts(
+                [logs], method, result, self.unit * max(high - result.value, result.value - low)
+            ),
             method=method,
             propensities=self.behavior.source,
             episodes=len(self.data),
@@ -123,37 +125,37 @@ class Evaluator:
         level allows, and plain intervals leave nothing to spare (14 of 287 comparisons in 12 drawn worlds, 4.9 %).
         """
         method = estimates[0].method
-        found = measured(logs, method, (1.0 + self.level) / 2.0, self.replicates)
-        return self.told_difference(logs, estimates, found)
+        result = measured(logs, method, (1.0 + self.level) / 2.0, self.replicates)
+        return self.comparison_of(logs, estimates, result)
 
-    def told_difference(self, logs: list[Replayed], estimates: list[Estimate], found: Measured) -> Comparison:
+    def comparison_of(self, logs: list[Replayed], estimates: list[Estimate], result: Measured) -> Comparison:
         """The difference, with its doubts and with what is too rare to be in the log."""
-        low, high = found.interval
+        low, high = result.interval
         if self.return_range is not None and low < high:
             size = min(one.overlap.size for one in logs)
             reach = unseen_share(self.level, size) * (self.return_range[1] - self.return_range[0])
             low, high = low - reach, high + reach
-        half = self.unit * max(high - found.value, found.value - low)
-        own = self.doubts(logs, estimates[0].method, found, half)
+        half = self.unit * max(high - result.value, result.value - low)
+        own = self.doubts(logs, estimates[0].method, result, half)
         known = answer_of(own) is not Answer.UNKNOWN
         return Comparison(
-            self.unit * found.value,
-            self.unit * found.stderr,
+            self.unit * result.value,
+            self.unit * result.stderr,
             (self.unit * low, self.unit * high) if known else ANYTHING,
             own,
             *estimates,
         )
 
-    def doubts(self, logs: list[Replayed], method: str, found: Measured, half: float) -> tuple[Doubt, ...]:
+    def doubts(self, logs: list[Replayed], method: str, result: Measured, half: float) -> tuple[Doubt, ...]:
         """About an estimate, or a difference, whose interval reaches `half` to a side; the most serious first."""
-        every = list(dict.fromkeys(self._doubts(logs, method, found, half)))
+        every = list(dict.fromkeys(self._doubts(logs, method, result, half)))
         return tuple(sorted(every, key=lambda doubt: bool(doubt.condition)))
 
-    def _doubts(self, logs: list[Replayed], method: str, found: Measured, half: float) -> Iterator[Doubt]:
+    def _doubts(self, logs: list[Replayed], method: str, result: Measured, half: float) -> Iterator[Doubt]:
         for one in logs:
             yield from doubts.of_overlap(one.overlap, len(self.data))
         if self.return_range is None and method != "model":
-            yield from doubts.of_tails(found.tails)
+            yield from doubts.of_tails(result.tails)
         if method == "model":
             yield doubts.MODELLED
         yield from doubts.of_behavior(self.behavior)
@@ -162,13 +164,13 @@ class Evaluator:
             share = unseen_share(self.level, min(one.overlap.size for one in logs))
             yield doubts.of_rare_events(share, half / share)
 
-    def _with_rare_events(self, found: Measured, share: float) -> tuple[float, float]:
+    def _with_rare_events(self, result: Measured, share: float) -> tuple[float, float]:
         """The interval with what occurs in a smaller share of the episodes.
 
         Within `return_range` it may be anything. Without one, the interval is never narrower than if it were worth as
         much as the best and the worst logged episode are apart.
         """
-        (low, high), value = found.interval, found.value
+        (low, high), value = result.interval, result.value
         if self.return_range is not None:
             worst, best = self.return_range
             return low - share * max(value - worst, 0.0), high + share * max(best - value, 0.0)

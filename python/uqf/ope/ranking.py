@@ -105,17 +105,17 @@ def rank(
     logs = {name: log.replay(policy) for name, policy in named.items()}
     estimates = {name: log.estimate(one, "model") for name, one in logs.items() if log.method(one) == "model"}
     weighted = [name for name in logs if name not in estimates]
-    for name, found in zip(weighted, _at_once([[logs[name]] for name in weighted], log), strict=True):
-        estimates[name] = log.told(logs[name], "doubly-robust", found)
+    for name, result in zip(weighted, _at_once([[logs[name]] for name in weighted], log), strict=True):
+        estimates[name] = log.estimate_of(logs[name], "doubly-robust", result)
     order = sorted(
         estimates, key=lambda name: (estimates[name].answer is Answer.UNKNOWN, -estimates[name].mean)
     )
     estimates = {name: estimates[name] for name in order}
-    told = [name for name in order if estimates[name].answer is not Answer.UNKNOWN]
-    pairs = list(combinations(told, 2))
+    answered = [name for name in order if estimates[name].answer is not Answer.UNKNOWN]
+    pairs = list(combinations(answered, 2))
     differences = {
-        pair: log.told_difference([logs[name] for name in pair], [estimates[name] for name in pair], found)
-        for pair, found in zip(pairs, _at_once([[logs[a], logs[b]] for a, b in pairs], log), strict=True)
+        pair: log.comparison_of([logs[name] for name in pair], [estimates[name] for name in pair], result)
+        for pair, result in zip(pairs, _at_once([[logs[a], logs[b]] for a, b in pairs], log), strict=True)
     }
     return Ranking(estimates, differences)
 

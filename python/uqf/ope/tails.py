@@ -1,7 +1,8 @@
 """Events that logs hold too few of, or none: how far they may move a mean.
 
-The shape of a tail is read between the tenth and the thirtieth largest deviation and carried on beyond. What lies beyond the tenth decides nothing: a rule that looked at the largest deviations would refuse
-the logs that hold them and pass those that lack them, whose means are the most wrong.
+The shape of a tail is read between the tenth and the thirtieth largest deviation and carried on beyond. What lies
+beyond the tenth does not change it: a rule that looked at the largest deviations would refuse the logs that hold them
+and pass those that lack them, whose means are the most wrong.
 """
 
 from __future__ import annotations

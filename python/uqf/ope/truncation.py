@@ -98,13 +98,13 @@ def _reason(data: Trajectories, stops: NDArray[np.bool_]) -> str:
     stopped[data.offsets[1:][stops] - 1] = 1.0
     hazard = (np.bincount(time[risk], stopped[risk]) / np.maximum(np.bincount(time[risk]), 1))[time[risk]]
     surprise = stopped[risk] - hazard
-    found = {
+    scores = {
         name: _score(surprise, hazard, feature[risk], time[risk]) for name, feature in _features(data).items()
     }
-    worst = max(found, key=lambda name: abs(found[name]))
-    if abs(found[worst]) <= float(ndtri(1.0 - LEVEL / (2 * len(found)))):
+    worst = max(scores, key=lambda name: abs(scores[name]))
+    if abs(scores[worst]) <= float(ndtri(1.0 - LEVEL / (2 * len(scores)))):
         return ""
-    return f"it stops more often after {worst[0] if found[worst] > 0 else worst[1]}"
+    return f"it stops more often after {worst[0] if scores[worst] > 0 else worst[1]}"
 
 
 def _score(surprise: FloatArray, hazard: FloatArray, feature: FloatArray, time: NDArray[np.int64]) -> float:
