@@ -284,7 +284,7 @@ ATTACKS = {
         "actions drift in episodes", lambda _, time, __: 0.25 + 0.5 * time
     ),
     "actions repeat, and that is logged": lambda: misreported(
-        "actions repeat, and that is logged", lambda last, *_: 0.3 + 0.4 * last, honest=True
+        "actions repeat, and that is logged", lambda last, *_: 0.4 + 0.2 * last, honest=True
     ),
 }
 WORLDS = ORDINARY | ATTACKS

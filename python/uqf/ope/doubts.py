@@ -43,14 +43,17 @@ def of_overlap(overlap: Overlap, episodes: int) -> Iterator[Doubt]:
 
 def of_tails(tails: Tails) -> Iterator[Doubt]:
     """Whether returns are of a kind that so many episodes can average; of no concern if their range is known."""
-    remedy = "Collect more logs, or give return_range, what an episode can earn."
+    remedy = "Collect more logs or logs closer to the policy, or give return_range, what an episode can earn."
     if tails.aliens:
         yield Doubt(
             f"what it earns hangs on {tails.aliens} of the episodes, far beyond what the others lead to expect (at "
             f"least 10 of their kind are needed). {remedy}"
         )
     elif not tails.has_mean:
-        yield Doubt(f"returns have tails so heavy that no number of episodes gives their mean. {remedy}")
+        yield Doubt(
+            "what episodes contribute, returns times weights, has a tail so heavy that so few of them do not give its "
+            f"mean. {remedy}"
+        )
 
 
 def of_behavior(behavior: Behavior) -> Iterator[Doubt]:
