@@ -46,6 +46,15 @@ def test_heavy_tails_have_no_mean_and_short_ones_no_allowance():
     assert Tails.of(np.ones(200)).above.allowance == 0.0
 
 
+@given(st.integers(0, 10**6), st.integers(1, 29), st.floats(1e-300, 1e-13))
+def test_rounding_beside_the_largest_has_no_tail(seed, count, dust):
+    values = dust * np.random.default_rng(seed).exponential(size=100)
+    values[:count] = 1.0
+    tails = Tails.of(values)
+    assert tails.aliens == (count if count < 10 else 0) and tails.above.allowance == 0.0
+    assert tails.below.allowance == 0.0 and tails.has_mean
+
+
 def test_the_rule_of_three():
     # An event this rare is missing from so many episodes in 5 % of the logs.
     for episodes in (50, 400, 3000):

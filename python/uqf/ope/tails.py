@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from uqf.episodes.checks import FloatArray
+from uqf.ope.ratios import ROUNDING
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,7 @@ class Tail:
         begins = float(largest[rank - 1])
         if begins <= 0.0:
             return cls(0.0, 0.0, int(np.count_nonzero(largest[:rank] > 0.0)))
-        falls = np.log(np.maximum(largest[rank - 1 :], 1e-300 * begins) / begins)
+        falls = np.log(np.maximum(largest[rank - 1 :] / begins, 1e-300))
         steps = -np.diff(falls)
         if steps.max() > -settings.gap * falls[-1]:
             last = rank + int(steps.argmax())
@@ -83,6 +84,8 @@ class Tails:
     def of(cls, contributions: FloatArray) -> Tails:
         """Of contributions to a mean, (n,)."""
         deviations = contributions - np.median(contributions)
+        # What is as small as rounding beside the largest is nothing: it has no tail of its own.
+        deviations[np.abs(deviations) <= ROUNDING * np.abs(deviations).max()] = 0.0
         return cls(Tail.of(-deviations), Tail.of(deviations))
 
     @property
