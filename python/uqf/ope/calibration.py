@@ -31,34 +31,43 @@ def refutation(data: Trajectories) -> str:
     probs = data.behavior_probs
     if probs is None or data.n_actions == 1:
         return ""
-    cells = [
-        (name, value, np.flatnonzero(where == value), action)
-        for name, where in _situations(data).items()
-        for value in np.flatnonzero(np.bincount(where[where >= 0]) >= MIN_STEPS)
-        for action in range(data.n_actions)
-    ]
-    if not cells:
+    situations = _situations(data)
+    tested = [_excesses(data, probs, where) for where in situations.values()]
+    if sum(len(excess) for *_, excess in tested) == 0:
         return ""
-    scores = np.array([_excess(data.actions[steps] == action, probs[steps]) for _, _, steps, action in cells])
-    worst = int(scores.argmax())
-    if scores[worst] <= float(ndtri(1.0 - LEVEL / len(cells))):
+    worst = max(range(len(tested)), key=lambda number: tested[number][2].max(initial=-np.inf))
+    values, actions, excess = tested[worst]
+    if excess.max() <= float(ndtri(1.0 - LEVEL / sum(len(one) for *_, one in tested))):
         return ""
-    name, value, steps, action = cells[worst]
-    taken = data.actions[steps] == action
+    name, where = list(situations.items())[worst]
+    value, action = values[excess.argmax()], actions[excess.argmax()]
+    there = where == value
+    taken = there & (data.actions == action)
     return (
-        f"{name.format(value)} action {action} was taken in {taken.mean():.0%} of {len(steps)} steps, and logged with "
-        f"probability {1.0 / (1.0 / probs[steps][taken]).mean():.0%} where it was"
+        f"{name.format(value)} action {action} was taken in {taken.sum() / there.sum():.0%} of {there.sum()} steps, "
+        f"and logged with probability {1.0 / (1.0 / probs[taken]).mean():.0%} where it was"
     )
 
 
-def _excess(taken: NDArray[np.bool_], probs: FloatArray) -> float:
-    """By how many standard errors an action is taken more often than its propensities say.
+def _excesses(
+    data: Trajectories, probs: FloatArray, where: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64], FloatArray]:
+    """By how many standard errors actions are taken more often in a situation than their propensities say.
 
-    Only the steps that took it show its probability b; over them, Σ (1 − b) / b² estimates the variance.
+    Of all pairs of a situation with enough steps and an action that was taken there: (situations, actions, excesses).
+    Only the steps that took an action show its probability b; over them, Σ (1 − b) / b² estimates the variance.
     """
-    chosen = probs[taken]
-    variance = float(((1.0 - chosen) / chosen**2).sum())
-    return float((1.0 / chosen).sum() - len(taken)) / np.sqrt(variance) if variance > 0.0 else 0.0
+    steps = np.bincount(where[where >= 0])
+    counted = np.flatnonzero(where >= 0)
+    counted = counted[steps[where[counted]] >= MIN_STEPS]
+    pairs, place = np.unique(where[counted] * data.n_actions + data.actions[counted], return_inverse=True)
+    values, actions = np.divmod(pairs, data.n_actions)
+    chosen = probs[counted]
+    surplus = np.bincount(place, 1.0 / chosen, minlength=len(pairs)) - steps[values]
+    variance = np.bincount(place, (1.0 - chosen) / chosen**2, minlength=len(pairs))
+    # An action that was certain every time it was taken leaves nothing to chance, and no surplus either.
+    scores = np.divide(surplus, np.sqrt(variance), out=np.zeros(len(pairs)), where=variance > 0.0)
+    return values, actions, scores
 
 
 def _situations(data: Trajectories) -> dict[str, NDArray[np.int64]]:

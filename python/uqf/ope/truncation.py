@@ -20,7 +20,7 @@ LEVEL = 0.01
 #: Actions and observations that occur less often are not looked at.
 MIN_STEPS = 30
 
-#: No more actions and observations than this are looked at.
+#: Of actions and of observations so many are looked at, the most frequent ones.
 MAX_CODES = 50
 
 #: What no log can show of episodes whose recording stopped.
@@ -99,9 +99,9 @@ def _reason(data: Trajectories, stops: NDArray[np.bool_]) -> str:
     hazard = (np.bincount(time[risk], stopped[risk]) / np.maximum(np.bincount(time[risk]), 1))[time[risk]]
     surprise = stopped[risk] - hazard
     scores = {
-        name: _score(surprise, hazard, feature[risk], time[risk]) for name, feature in _features(data).items()
+        words: _score(surprise, hazard, feature[risk], time[risk]) for words, feature in _features(data)
     }
-    worst = max(scores, key=lambda name: abs(scores[name]))
+    worst = max(scores, key=lambda words: abs(scores[words]))
     if abs(scores[worst]) <= float(ndtri(1.0 - LEVEL / (2 * len(scores)))):
         return ""
     return f"it stops more often after {worst[0] if scores[worst] > 0 else worst[1]}"
@@ -115,18 +115,17 @@ def _score(surprise: FloatArray, hazard: FloatArray, feature: FloatArray, time: 
     return float(surprise @ centred) / np.sqrt(variance) if variance > 0.0 else 0.0
 
 
-def _features(data: Trajectories) -> dict[tuple[str, str], FloatArray]:
-    """What is known by the end of every step, (n_steps,) each, by words for much of it and for little."""
+def _features(data: Trajectories) -> Iterator[tuple[tuple[str, str], FloatArray]]:
+    """What is known by the end of every step, (n_steps,) each, with words for much of it and for little."""
     earned = data.rewards.copy()
     discounted_forward(earned, data.offsets, 1.0)
-    features = {
-        ("high rewards", "low rewards"): _ranks(data.rewards),
-        ("episodes that went well", "episodes that went badly"): _ranks(earned),
-    }
+    yield ("high rewards", "low rewards"), _ranks(data.rewards)
+    yield ("episodes that went well", "episodes that went badly"), _ranks(earned)
     for name, codes in (("action", data.actions), ("observation", data.observations)):
-        for code in np.flatnonzero(np.bincount(codes) >= MIN_STEPS)[:MAX_CODES]:
-            features[f"{name} {code}", f"{name}s other than {code}"] = 1.0 * (codes == code)
-    return features
+        counts = np.bincount(codes)
+        for code in np.argsort(-counts, kind="stable")[:MAX_CODES]:
+            if counts[code] >= MIN_STEPS:
+                yield (f"{name} {code}", f"{name}s other than {code}"), 1.0 * (codes == code)
 
 
 def _ranks(values: FloatArray) -> FloatArray:
