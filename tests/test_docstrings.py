@@ -91,6 +91,8 @@ WITHOUT_EXAMPLES = {
         "ope.Comparison",
         "ope.Doubt",
         "ope.Estimate",
+        "ope.Ranking",
+        "ope.ReturnDistribution",
         "baselines.BeliefModel",
         "baselines.PlanPolicy",
     ),

@@ -10,9 +10,7 @@ from strategies import trajectories
 from uqf import ope
 from uqf.episodes.propensities import PRIOR_STEPS, ActionShares, propensities
 from uqf.learn.improve.gain import gain
-from uqf.ope.behavior import behavior_of
-from uqf.ope.estimators import replayed
-from uqf.ope.last_symbol import LastSymbolModel
+from uqf.ope.evaluator import Evaluator
 from uqf.policies.policy import probs_along
 
 
@@ -69,7 +67,7 @@ def test_frequencies_after_the_last_symbol_approach_a_behaviour_that_looks_no_fu
 @given(trajectories())
 def test_evaluation_and_learning_weigh_the_same_log_alike(data):
     policy = random_table(data.n_actions, data.n_observations)
-    factors = replayed(policy, data, 0.9, behavior_of(data), LastSymbolModel(), 0).weights.factors
+    factors = Evaluator.of(data, discount=0.9).replay(policy).weights.factors
     probs = probs_along(policy, data)[np.arange(data.n_steps), data.actions]
     gains = gain(probs, np.ones(data.n_steps), data).totals
     np.testing.assert_allclose(gains, np.add.reduceat(factors - 1.0, data.offsets[:-1]), atol=1e-9)

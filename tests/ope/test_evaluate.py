@@ -187,7 +187,8 @@ def test_a_clear_difference_is_found():
     data = uqf.rollout(tiger, episodes=3000, horizon=3, seed=0)
     probs = np.full((tiger.n_symbols + 1, 3), [0.4, 0.3, 0.3])
     listening = uqf.TablePolicy(np.full_like(probs, [0.8, 0.1, 0.1]), tiger.n_observations)
-    result = ope.compare(listening, uqf.TablePolicy(probs, tiger.n_observations), data, discount=0.95)
+    other = uqf.TablePolicy(probs, tiger.n_observations)
+    result = ope.compare(listening, other, data, discount=0.95, return_range=(-300.0, 30.0))
     assert result.distinguishable
     assert result.verdict.startswith("The first policy earns more, by ")
 

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 import uqf
-import uqf.ope.weights
 from reports_log import OBSERVATIONS, machine
 from uqf.ope.estimates import ANYTHING, Doubt
 from uqf.reports.answers import answers
@@ -88,9 +87,8 @@ def test_hidden_states_are_those_of_the_policy(study):
 def test_the_frontier_ends_at_the_log_and_at_the_policy(study, report):
     frontier = report.frontier
     data = study.held_out
-    as_logged = uqf.ope.weights.importance_weights(data, study.propensities, study.propensities)
-    size = uqf.ope.weights.overlap(as_logged, data.rewards, study.discount).size
-    assert frontier.followed[0].effective_episodes == pytest.approx(size, rel=0.01)
+    (first,) = uqf.ope.versions([(study.policy, 0.01)], data, discount=study.discount)
+    assert frontier.followed[0].effective_episodes == pytest.approx(first.effective_sample_size)
     assert frontier.followed[0].mean == pytest.approx(frontier.logged, abs=0.2)
     estimate = uqf.ope.evaluate(study.policy, data, discount=study.discount, method="importance")
     assert frontier.followed[-1].mean == pytest.approx(estimate.mean)
@@ -132,7 +130,7 @@ def expectations(ends, bold_ends=None, logged=1.0, condition=""):
         doubts=(Doubt("a lack.", condition),) if condition or not ends else (),
         effective_sample_size=120.0 if ends else 3.0,
     )
-    point = Point(0.5, 2.0, bold_ends, 120.0)
+    point = Point(0.5, 2.0, bold_ends, "", 120.0)
     return Expectations(estimate, 2.0, 25_000.0, Frontier([point], logged))
 
 
@@ -164,9 +162,9 @@ def test_a_condition_of_what_is_known_is_in_the_head():
 
 def test_guesses_beyond_the_figure_are_not_drawn_at_its_edge():
     points = [
-        Point(0.1, 1.0, (0.9, 1.1), 300.0),
-        Point(0.5, 1.15, None, 9.0),
-        Point(1.0, 50.0, None, 1.0),
+        Point(0.1, 1.0, (0.9, 1.1), "", 300.0),
+        Point(0.5, 1.15, None, "", 9.0),
+        Point(1.0, 50.0, None, "", 1.0),
     ]
     drawing, _ = Frontier(points, 1.0).figures
     marks = [one for one in drawing.panels[0].shapes if one.tag == "circle"]

@@ -185,5 +185,5 @@ def expected(expectations: Expectations) -> Record:
     return {
         "as logged, up to the longest episode": expectations.logged,
         "episodes like these that would do": expectations.settled_by or "these are enough",
-        "a cautious start that is known": expectations.cautious or None,
+        "a cautious start": expectations.cautious or None,
     }

@@ -8,7 +8,7 @@ finds under any of them. No estimate can tell of reasons that the log does not s
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
@@ -23,10 +23,11 @@ from uqf.learn.memory.beliefs import BeliefMemory
 from uqf.learn.memory.moments import Start
 from uqf.learn.memory.sample import Sample
 from uqf.learn.memory.training import Schedule, Training
+from uqf.ope.calibration import PARTS, refutation
 
 IntArray = NDArray[np.int64]
 
-#: What is told of propensities that the log holds.
+#: The source of propensities that the log holds.
 LOGGED = "logged"
 
 #: The estimate that stands if nothing is clearly likelier.
@@ -59,11 +60,13 @@ class Behavior:
     """How probable the logged actions were.
 
     source : `LOGGED`, or what the estimate looks at; probs : (n_steps,); others : estimates that are about as likely
+    refuted : where logged propensities disagree with the actions, in words; they are not used then
     """
 
     source: str
     probs: FloatArray
     others: tuple[FloatArray, ...] = ()
+    refuted: str = ""
 
     @property
     def logged(self) -> bool:
@@ -72,9 +75,31 @@ class Behavior:
 
 
 def behavior_of(data: Trajectories, seed: int = 0) -> Behavior:
-    """As logged, or else as the likeliest of several estimates has it."""
-    if data.behavior_probs is not None:
-        return Behavior(LOGGED, data.behavior_probs)
+    """As logged where the actions agree with it, or else as the likeliest of several estimates has it."""
+    if data.behavior_probs is None:
+        return _estimated(data, seed)
+    wrong = refutation(data)
+    return replace(_estimated(data, seed), refuted=wrong) if wrong else Behavior(LOGGED, data.behavior_probs)
+
+
+def joined(behaviors: list[Behavior]) -> Behavior:
+    """The behaviours of several logs, one after the other."""
+    if len(behaviors) == 1:
+        return behaviors[0]
+    others = max(len(one.others) for one in behaviors)
+    return Behavior(
+        " or ".join(dict.fromkeys(one.source for one in behaviors)),
+        np.concatenate([one.probs for one in behaviors]),
+        tuple(
+            np.concatenate([([*one.others, one.probs] + [one.probs] * others)[number] for one in behaviors])
+            for number in range(others)
+        ),
+        "; ".join(one.refuted for one in behaviors if one.refuted),
+    )
+
+
+def _estimated(data: Trajectories, seed: int) -> Behavior:
+    """The likeliest of several estimates, from the actions alone."""
     plain = ActionShares.of(data).probabilities(data)
     if len(data) < MIN_EPISODES or data.n_actions == 1:
         return Behavior(PLAIN, plain)
@@ -116,13 +141,13 @@ def _estimates(data: Trajectories, halves: NDArray[np.bool_], seed: int) -> Iter
         yield f"{PLAIN} and {name}", _shares(joint, data, halved, plain)
     seen = _acted_on(data)
     for states in dict.fromkeys(min(clones * data.n_actions, MAX_STATES) for clones in CLONES):
-        found = np.empty(data.n_steps)
+        foreseen = np.empty(data.n_steps)
         for half in (halves, ~halves):
             models = _trained(seen[half], states, seed)
-            found[~np.repeat(half, data.lengths)] = _foreseen(models, seen[~half])
+            foreseen[~np.repeat(half, data.lengths)] = _foreseen(models, seen[~half])
         yield (
             f"a memory of {states} states",
-            (1.0 - SHARE_OF_PLAIN) * found + SHARE_OF_PLAIN * plain,
+            (1.0 - SHARE_OF_PLAIN) * foreseen + SHARE_OF_PLAIN * plain,
         )
 
 
@@ -164,6 +189,7 @@ def _summaries(data: Trajectories) -> dict[str, IntArray]:
         "the symbol before": np.where(time > 0, np.roll(symbols, 1) + 1, 0),
         "the last reward": np.where(time > 0, np.roll(paid, 1) + 1, 0),
         "the time": np.floor(np.log2(time + 1)).astype(np.int64),
+        "the part of the log": np.repeat(np.arange(len(data)) * PARTS // len(data), data.lengths),
     }
 
 
@@ -203,15 +229,15 @@ def _foreseen(models: _core.CloneModels, seen: Trajectories) -> FloatArray:
     probs = np.empty(seen.n_steps)
     for part, steps in _blocks(seen):
         beliefs = memory.rows(part, None)[cut_before(part), 1:]
-        found = np.empty(part.n_steps)
+        foreseen = np.empty(part.n_steps)
         kind = kinds[part.actions]
         order = np.argsort(kind, kind="stable")
         for now in np.split(order, np.flatnonzero(np.diff(kind[order])) + 1):
             upto = np.cumsum(beliefs[now] @ transitions[kind[now[0]]], axis=1)
             upto = np.concatenate([np.zeros((len(now), 1)), upto], axis=1) / np.maximum(upto[:, -1:], 1e-30)
             low, high = ranges[part.observations[now]].T
-            found[now] = upto[np.arange(len(now)), high] - upto[np.arange(len(now)), low]
-        probs[steps] = np.where(known, 1.0 / sharing, 0.0)[part.observations] * found
+            foreseen[now] = upto[np.arange(len(now)), high] - upto[np.arange(len(now)), low]
+        probs[steps] = np.where(known, 1.0 / sharing, 0.0)[part.observations] * foreseen
     return np.clip(probs, 0.0, 1.0)
 
 

@@ -1,13 +1,14 @@
-"""Reasons why the interval of an estimate may not mean what it says."""
+"""Reasons why the interval of an estimate may not mean what it says: the tests that come before it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from uqf.ope.behavior import Behavior
 from uqf.ope.estimates import Doubt, worth
-from uqf.ope.estimators import Replayed
-from uqf.ope.rare_events import Unseen
+from uqf.ope.tails import Tails
+from uqf.ope.weights import Overlap
 
 
 @dataclass(frozen=True)
@@ -18,8 +19,6 @@ class Bounds:
     """Below, neither the estimate nor its interval can be trusted."""
     mean_weight: tuple[float, float] = (0.7, 1.4)
     """The mean importance weight is one in expectation; this far off, the logs lack what the policy does."""
-    informative_episodes: float = 10.0
-    """The usual rule for trusting a proportion: ten of the rarer outcome."""
 
 
 BOUNDS = Bounds()
@@ -27,42 +26,57 @@ BOUNDS = Bounds()
 #: What no log without propensities can show of itself.
 HIDDEN_REASONS = "the logged actions depended on nothing that the log does not show"
 
-
-def overlaps(logs: Replayed) -> bool:
-    """Whether the log is worth enough episodes of the policy for its weighted episodes to be used at all."""
-    return not list(_of_overlap(logs))
+#: The error of a model is in no interval.
+MODELLED = Doubt("'model' rests on a model, whose error no log shows. Ask for 'doubly-robust'.")
 
 
-def doubts_about(logs: Replayed, method: str, unseen: Unseen) -> Iterator[Doubt]:
-    """All doubts about an estimate by this method, the most serious first; `unseen` is in units of reward."""
-    yield from _of_overlap(logs)
-    if unseen.decides:
-        yield Doubt(
-            f"hardly anything in it is left to chance (noise {unseen.noise:.2g}), and events too rare to be in it may "
-            f"add or take {unseen.above:.2g}, even if none exceeds the range of logged returns. Collect more logs, or "
-            "give return_range, what an episode can earn."
-        )
-    if method == "model":
-        yield Doubt("'model' rests on a model, whose error no log shows. Ask for 'doubly-robust'.")
-    if not logs.behavior.logged:
-        yield Doubt(
-            "the probabilities of the logged actions (column behavior_prob) are missing. They were estimated from "
-            f"{logs.behavior.source}, and nobody can tell whether the actions depended on more. Log them.",
-            HIDDEN_REASONS,
-        )
-
-
-def _of_overlap(logs: Replayed) -> Iterator[Doubt]:
+def of_overlap(overlap: Overlap, episodes: int) -> Iterator[Doubt]:
+    """Whether the log is worth enough episodes of the policy."""
     low, high = BOUNDS.mean_weight
-    size, mean_weight, episodes = logs.overlap.size, logs.overlap.mean_weight, len(logs.data)
-    if size < BOUNDS.effective_episodes or not low <= mean_weight <= high:
+    if overlap.size < BOUNDS.effective_episodes or not low <= overlap.mean_weight <= high:
         yield Doubt(
-            f"the log is worth {worth(size, episodes)} episodes of this policy (at least "
-            f"{BOUNDS.effective_episodes:.0f} are needed; the mean weight is {mean_weight:.2f}, near 1 is needed). "
-            "Collect logs closer to the policy, or try a policy closer to the logs."
+            f"the log is worth {worth(overlap.size, episodes)} episodes of this policy (at least "
+            f"{BOUNDS.effective_episodes:.0f} are needed; the mean weight is {overlap.mean_weight:.2f}, near 1 is "
+            "needed). Collect logs closer to the policy, or try a policy closer to the logs."
         )
-    elif logs.informative < BOUNDS.informative_episodes:
+
+
+def of_tails(tails: Tails) -> Iterator[Doubt]:
+    """Whether returns are of a kind that so many episodes can average; of no concern if their range is known."""
+    remedy = "Collect more logs or logs closer to the policy, or give return_range, what an episode can earn."
+    if tails.aliens:
         yield Doubt(
-            f"what it earns hangs on about {logs.informative:.0f} of the {episodes} episodes (at least "
-            f"{BOUNDS.informative_episodes:.0f} are needed). Collect more logs."
+            f"what it earns hangs on {tails.aliens} of the episodes, far beyond what the others lead to expect (at "
+            f"least 10 of their kind are needed). {remedy}"
         )
+    elif not tails.has_mean:
+        yield Doubt(
+            "what episodes contribute, returns times weights, has a tail so heavy that so few of them do not give its "
+            f"mean. {remedy}"
+        )
+
+
+def of_behavior(behavior: Behavior) -> Iterator[Doubt]:
+    """Whether it is known how probable the logged actions were."""
+    if behavior.logged:
+        return
+    why = "the probabilities of the logged actions (column behavior_prob) are missing."
+    if behavior.refuted:
+        why = (
+            "the logged probabilities of actions (column behavior_prob) disagree with the actions: "
+            f"{behavior.refuted}."
+        )
+    yield Doubt(
+        f"{why} They were estimated from {behavior.source}, and nobody can tell whether the actions depended on more. "
+        "Log them as they are.",
+        HIDDEN_REASONS,
+    )
+
+
+def of_rare_events(share: float, size: float) -> Doubt:
+    """What no log shows if nobody says what an episode can earn: `size` is that of a rare event that would matter."""
+    return Doubt(
+        f"what occurs in fewer than {share:.2g} of the episodes may be missing from it. Give return_range, the least "
+        "and the most that an episode can earn.",
+        f"nothing that happens in fewer than {share:.2g} of the episodes is worth more than {size:.3g}",
+    )

@@ -33,6 +33,37 @@ class Doubt:
     condition: str = ""
 
 
+class Doubted:
+    """What a log tells, as far as its doubts allow; the most serious doubt comes first."""
+
+    doubts: tuple[Doubt, ...]
+
+    @property
+    def answer(self) -> Answer:
+        """Unknown if any doubt has no condition, conditional if there are other doubts, else known."""
+        return answer_of(self.doubts)
+
+    @property
+    def condition(self) -> str:
+        """What must be believed for the interval to hold, because no log can show it; empty if there is nothing."""
+        return " and ".join(doubt.condition for doubt in self.doubts if doubt.condition)
+
+    @property
+    def lack(self) -> str:
+        """What the log lacks and the remedy; empty if it lacks nothing."""
+        if self.answer is Answer.UNKNOWN:
+            return next(doubt.reason for doubt in self.doubts if not doubt.condition)
+        first, *others = [doubt.reason for doubt in self.doubts] or [""]
+        return " ".join([first, *map(_sentence, others)])
+
+
+def answer_of(doubts: tuple[Doubt, ...]) -> Answer:
+    """How far doubts let a log answer."""
+    if not all(doubt.condition for doubt in doubts):
+        return Answer.UNKNOWN
+    return Answer.CONDITIONAL if doubts else Answer.KNOWN
+
+
 #: The policy and the log are not independent.
 TAUGHT = Doubt(
     "the policy learned from this very log, where it looks better than it is. Evaluate it on episodes that it had no "
@@ -41,7 +72,7 @@ TAUGHT = Doubt(
 
 
 @dataclass(frozen=True)
-class Estimate:
+class Estimate(Doubted):
     """Expected discounted return of a policy, from logs of another one.
 
     `answer` says how far the log tells it, `text()` gives it in one line, `lack` says what is missing, and `verdict`
@@ -67,13 +98,6 @@ class Estimate:
     episodes: int
 
     @property
-    def answer(self) -> Answer:
-        """Unknown if any doubt has no condition, conditional if there are other doubts, else known."""
-        if not all(doubt.condition for doubt in self.doubts):
-            return Answer.UNKNOWN
-        return Answer.CONDITIONAL if self.doubts else Answer.KNOWN
-
-    @property
     def known(self) -> bool:
         """Whether the interval holds without any condition."""
         return self.answer is Answer.KNOWN
@@ -86,19 +110,6 @@ class Estimate:
     def of_taught(self) -> Estimate:
         """The same where the policy learned from this very log: no more than a guess, and rather too high."""
         return replace(self, doubts=(TAUGHT, *self.doubts), interval=ANYTHING)
-
-    @property
-    def condition(self) -> str:
-        """What must be believed for the interval to hold, because no log can show it; empty if there is nothing."""
-        return " and ".join(doubt.condition for doubt in self.doubts if doubt.condition)
-
-    @property
-    def lack(self) -> str:
-        """What the log lacks and the remedy; empty if it lacks nothing."""
-        if self.answer is Answer.UNKNOWN:
-            return next(doubt.reason for doubt in self.doubts if not doubt.condition)
-        first, *others = [doubt.reason for doubt in self.doubts] or [""]
-        return " ".join([first, *map(_sentence, others)])
 
     def text(self) -> str:
         """The answer in one line, for tables and pages."""
@@ -140,30 +151,33 @@ class Estimate:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class Comparison(Doubted):
     """Two policies on the same logs: the difference `first - second`, paired over episodes."""
 
     difference: float
     stderr: float
     interval: tuple[float, float]
     """Where the difference lies if `condition` holds; unbounded if the log cannot tell."""
+    doubts: tuple[Doubt, ...]
+    """Why the interval may not mean what it says, the most serious first; empty if there is no reason."""
     first: Estimate
     second: Estimate
 
-    @property
-    def answer(self) -> Answer:
-        """That of the policy of which less is known."""
-        answers = {self.first.answer, self.second.answer}
-        return next(one for one in reversed(Answer) if one in answers)
-
-    @property
-    def condition(self) -> str:
-        """What must be believed for the interval to hold; empty if there is nothing."""
-        return (self.first if self.first.doubts else self.second).condition
+    def of_taught(self, first: bool, second: bool) -> Comparison:
+        """The same where one of the policies learned from this very log, or both."""
+        if not first and not second:
+            return self
+        return replace(
+            self,
+            interval=ANYTHING,
+            doubts=(TAUGHT, *self.doubts),
+            first=self.first.of_taught() if first else self.first,
+            second=self.second.of_taught() if second else self.second,
+        )
 
     @property
     def distinguishable(self) -> bool:
-        """Whether both returns are known and the interval leaves out zero."""
+        """Whether the difference is known and the interval leaves out zero."""
         return self.answer is Answer.KNOWN and self._apart
 
     @property
@@ -175,12 +189,14 @@ class Comparison:
     def verdict(self) -> str:
         """Which policy is better, if these logs can tell."""
         low, high = self.interval
-        if self.interval == ANYTHING:
-            which = "first" if self.first.answer is Answer.UNKNOWN else "second"
-            lack = self.first.lack if which == "first" else self.second.lack
-            return (
-                f"This log cannot tell the two policies apart, for want of knowledge of the {which}: {lack}"
-            )
+        if self.answer is Answer.UNKNOWN:
+            unknown = [
+                f", for want of knowledge of the {which}"
+                for which, one in (("first", self.first), ("second", self.second))
+                if one.answer is Answer.UNKNOWN
+            ]
+            why = (unknown or [""])[0]
+            return f"This log cannot tell the two policies apart{why}: {self.lack}"
         if low == high:
             return "This log cannot tell the two policies apart: they do the same in all that it shows."
         if not self._apart:
@@ -196,7 +212,7 @@ class Comparison:
         )
         if self.answer is Answer.KNOWN:
             return shown
-        return f"If {self.condition}: {shown} {_sentence(self.first.lack)}"
+        return f"If {self.condition}: {shown} {_sentence(self.lack)}"
 
     def __repr__(self) -> str:
         low, high = self.interval

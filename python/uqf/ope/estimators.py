@@ -10,13 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
-from uqf.episodes.sums import time_within
 from uqf.episodes.trajectories import Trajectories
 from uqf.ope.behavior import Behavior
-from uqf.ope.rare_events import Unseen, informative_share, unseen
-from uqf.ope.ratios import Ratios, bootstrap
+from uqf.ope.ratios import ROUNDING, Ratios, bootstrap
+from uqf.ope.tails import NO_TAILS, Tails
 from uqf.ope.weights import Overlap, Weights, importance_weights, overlap
-from uqf.policies.policy import Policy, probs_along
 
 FloatArray = NDArray[np.float64]
 
@@ -36,42 +34,35 @@ class ValueModel(Protocol):
 
 @dataclass(frozen=True)
 class Replayed:
-    """Logs seen with the eyes of one policy."""
+    """Logs seen with the eyes of one policy, which decides in a share of the steps; the others are as logged.
+
+    probs : π(a | h) before every step, (n_steps, n_actions)
+    """
 
     data: Trajectories
     discount: float
     probs: FloatArray
     behavior: Behavior
-    weights: Weights
     model: ValueModel
     seed: int
+    share: float = 1.0
+
+    @cached_property
+    def weights(self) -> Weights:
+        """Under the behaviour that is taken for true."""
+        return self.weights_under(self.behavior.probs)
+
+    def weights_under(self, behavior: FloatArray) -> Weights:
+        """If the logged actions had these probabilities, (n_steps,)."""
+        chosen = self.probs[np.arange(self.data.n_steps), self.data.actions]
+        return importance_weights(self.data, 1.0 - self.share + self.share * chosen / behavior)
 
     @cached_property
     def overlap(self) -> Overlap:
         """How much the logs say about the policy."""
-        return overlap(self.weights, self.data.rewards, self.discount)
-
-    @cached_property
-    def returns(self) -> FloatArray:
-        """Discounted return of every logged episode."""
-        return self.data.returns(self.discount)
-
-    @cached_property
-    def informative(self) -> float:
-        """About how many episodes tell good returns from bad ones: a reward that came three times gives three.
-
-        The logged returns tell it, not the weighted ones. Those were tried: they refused the very logs that hold a
-        large weight, and those left covered the truth in 88 % (gridworld-near, 200 repetitions) where all of them did
-        in 91 %.
-        """
-        return self.overlap.size * informative_share(self.returns)
-
-    def unseen(self, mean: float, level: float, return_range: tuple[float, float] | None) -> Unseen:
-        """How far events that are too rare to be in the log may move the mean."""
-        data = self.data
-        left = data.rewards - self.taken + self.expected
-        residuals = np.add.reduceat(left * self.discount ** time_within(data), data.offsets[:-1])
-        return unseen(self.returns, residuals, mean, level, self.overlap.size, return_range)
+        return overlap(
+            self.weights, self.weights.reward_shares(self.data.rewards, self.discount), self.discount
+        )
 
     @cached_property
     def values(self) -> FloatArray:
@@ -100,26 +91,14 @@ class Replayed:
         return np.asarray((self.probs * self.values).sum(axis=1))
 
 
-def replayed(
-    policy: Policy | None,
-    data: Trajectories,
-    discount: float,
-    behavior: Behavior,
-    model: ValueModel,
-    seed: int,
-) -> Replayed:
-    """Logs with the probabilities and weights of a policy along them."""
-    probs = probs_along(policy, data)
-    weights = importance_weights(data, probs[np.arange(data.n_steps), data.actions], behavior.probs)
-    return Replayed(data, discount, probs, behavior, weights, model, seed)
-
-
 class Measured(NamedTuple):
     """Value of one policy, or the difference of two."""
 
     value: float
     stderr: float
     interval: tuple[float, float]
+    tails: Tails
+    """Of what episodes contribute."""
 
 
 def measured(logs: list[Replayed], method: str, level: float, replicates: int) -> Measured:
@@ -130,16 +109,45 @@ def measured(logs: list[Replayed], method: str, level: float, replicates: int) -
             value, refits = value - other, refits - other_refits
         error = float(refits.std(ddof=1)) if len(logs[0].data) > 1 else float("inf")
         reach = float(stdtrit(len(refits) - 1, (1.0 + level) / 2.0)) * error
-        return Measured(value, error, (value - reach, value + reach))
-    ratios = _difference([_RATIOS[method](one, one.weights) for one in logs])
+        return Measured(value, error, (value - reach, value + reach), NO_TAILS)
+    ratios = ratios_of(logs, method)
     error, (low, high) = bootstrap(ratios, level=level, replicates=replicates, seed=logs[0].seed)
-    value, stretch = ratios.value(), max(one.overlap.stretch for one in logs)
+    return widened(logs, method, ratios, error, (low, high))
+
+
+def widened(
+    logs: list[Replayed], method: str, ratios: Ratios, error: float, interval: tuple[float, float]
+) -> Measured:
+    """An interval of weighted episodes, with all that resamples of them do not show.
+
+    Weights that the log happens to lack stretch it, the tails of what episodes contribute are carried on beyond the
+    largest, and other behaviours that the log does not speak against shift its ends.
+    """
+    value, (low, high) = ratios.value(), interval
+    stretch, tails = max(one.overlap.stretch for one in logs), tails_of(ratios)
     lowest, highest = _shifts(logs, method, value)
     return Measured(
         value,
         stretch * error,
-        (value - stretch * (value - low) + lowest, value + stretch * (high - value) + highest),
+        (
+            value - stretch * (value - low + tails.below.allowance) + lowest,
+            value + stretch * (high - value + tails.above.allowance) + highest,
+        ),
+        tails,
     )
+
+
+def tails_of(ratios: Ratios) -> Tails:
+    """Of what groups of episodes contribute; rounding has none."""
+    contributions = ratios.contributions()
+    if np.abs(contributions).max() <= ROUNDING * ratios.n_groups * ratios.scale():
+        return NO_TAILS
+    return Tails.of(contributions)
+
+
+def ratios_of(logs: list[Replayed], method: str) -> Ratios:
+    """The weighted episodes of one policy, or the difference of two."""
+    return _difference([_RATIOS[method](one, one.weights) for one in logs])
 
 
 def _difference(ratios: list[Ratios]) -> Ratios:
@@ -151,15 +159,11 @@ def _difference(ratios: list[Ratios]) -> Ratios:
 
 def _shifts(logs: list[Replayed], method: str, value: float) -> tuple[float, float]:
     """How much less and how much more the value is under other behaviours that the log does not speak against."""
-    found = [0.0]
+    shifts = [0.0]
     for probs in logs[0].behavior.others:
-        taken = [one.probs[np.arange(one.data.n_steps), one.data.actions] for one in logs]
-        weights = [
-            importance_weights(one.data, chosen, probs) for one, chosen in zip(logs, taken, strict=True)
-        ]
-        ratios = [_RATIOS[method](one, other) for one, other in zip(logs, weights, strict=True)]
-        found.append(_difference(ratios).value() - value)
-    return min(found), max(found)
+        ratios = [_RATIOS[method](one, one.weights_under(probs)) for one in logs]
+        shifts.append(_difference(ratios).value() - value)
+    return min(shifts), max(shifts)
 
 
 def _importance(logs: Replayed, weights: Weights) -> Ratios:

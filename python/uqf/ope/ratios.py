@@ -97,6 +97,11 @@ class Ratios:
         """Size of the terms that are added up."""
         return sum(term.scale() for term in self.terms)
 
+    def contributions(self) -> FloatArray:
+        """What every group moves the estimate by, times their number, (n_groups,): its mean is zero."""
+        ones = np.ones((1, self.n_groups))
+        return np.asarray(self.n_groups * sum(term.linearised(ones)[1][0] for term in self.terms))
+
     def resampled(self, counts: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Value and standard error when group g is taken counts[b, g] times: two arrays of shape (b,).
 
@@ -104,15 +109,44 @@ class Ratios:
         """
         values, errors = [], []
         for block in self._blocks(counts):
-            found = [term.linearised(block) for term in self.terms]
-            influence = np.sum([one for _, one in found], axis=0)
-            values.append(np.sum([value for value, _ in found], axis=0))
+            with np.errstate(over="ignore", invalid="ignore"):
+                parts = [term.linearised(block) for term in self.terms]
+                influence = np.sum([one for _, one in parts], axis=0)
+            # A group that is not taken may have all the weight of a step; one that is has its share at most.
+            influence = np.where(block > 0.0, influence, 0.0)
+            values.append(np.sum([value for value, _ in parts], axis=0))
             errors.append(np.sqrt((block * influence**2).sum(1)))
         return np.concatenate(values), np.concatenate(errors)
 
     def _blocks(self, counts: FloatArray) -> Iterator[FloatArray]:
         rows = max(1, BLOCK_CELLS // max(len(term.coefficients) for term in self.terms))
         return (counts[first : first + rows] for first in range(0, len(counts), rows))
+
+
+def resamples(n_groups: int, replicates: int, seed: int) -> FloatArray:
+    """How often every group is taken in every resample: (replicates, n_groups)."""
+    shares = np.full(n_groups, 1.0 / n_groups)
+    return np.random.default_rng(seed).multinomial(n_groups, shares, replicates).astype(np.float64)
+
+
+@dataclass(frozen=True)
+class Studentised:
+    """An estimate, its standard error, and the errors of resamples in their own standard errors, (replicates,)."""
+
+    value: float
+    error: float
+    scores: FloatArray
+
+    @classmethod
+    def of(cls, ratios: Ratios, counts: FloatArray) -> Studentised:
+        """Of an estimate from at least two groups; no error and no scores if all noise is that of rounding."""
+        value, error = ratios.value(), float(ratios.resampled(np.ones((1, ratios.n_groups)))[1][0])
+        if error <= ROUNDING * ratios.scale():
+            return cls(value, 0.0, np.zeros(len(counts)))
+        values, errors = ratios.resampled(counts)
+        return cls(
+            value, error, np.divide(values - value, errors, out=np.zeros_like(values), where=errors > 0)
+        )
 
 
 def bootstrap(
@@ -125,16 +159,12 @@ def bootstrap(
     distribution: logs that happen to lack large weights have resamples that lack them as well (drawn worlds, 407 logs:
     95.6 % of the intervals hold the truth, and 94.6 % without this).
     """
-    groups = ratios.n_groups
-    if groups < 2:
+    if ratios.n_groups < 2:
         return float("inf"), (-float("inf"), float("inf"))
-    value, error = ratios.value(), float(ratios.resampled(np.ones((1, groups)))[1][0])
-    if error <= ROUNDING * ratios.scale():
-        # No noise but that of rounding, as between a policy and itself.
-        return 0.0, (value, value)
-    counts = np.random.default_rng(seed).multinomial(groups, np.full(groups, 1.0 / groups), replicates)
-    values, errors = ratios.resampled(counts.astype(np.float64))
-    scores = np.divide(values - value, errors, out=np.zeros_like(values), where=errors > 0)
-    low, high = np.quantile(scores, [(1.0 - level) / 2.0, (1.0 + level) / 2.0])
+    drawn = Studentised.of(ratios, resamples(ratios.n_groups, replicates, seed))
+    low, high = np.quantile(drawn.scores, [(1.0 - level) / 2.0, (1.0 + level) / 2.0])
     usual = float(ndtri((1.0 + level) / 2.0))
-    return error, (value - max(float(high), usual) * error, value - min(float(low), -usual) * error)
+    return drawn.error, (
+        drawn.value - max(float(high), usual) * drawn.error,
+        drawn.value - min(float(low), -usual) * drawn.error,
+    )

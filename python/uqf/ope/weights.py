@@ -76,6 +76,15 @@ class Weights:
         sums: FloatArray = np.bincount(self.steps, values, minlength=self.horizon).astype(np.float64)
         return sums
 
+    def reward_shares(self, rewards: FloatArray, discount: float) -> FloatArray:
+        """The discounted size of the rewards that the policy meets at every step, (horizon,).
+
+        If there are none at all, every step counts with its discount.
+        """
+        sums, totals = self.by_step(self.upto * np.abs(rewards)), self.powers(1)
+        shares = self.discounts(discount) * np.divide(sums, totals, out=np.zeros_like(sums), where=totals > 0)
+        return shares if shares.any() else self.discounts(discount)
+
     def powers(self, exponent: int) -> FloatArray:
         """Σ ρ_t^exponent over all episodes by step, ended ones with their last weight: shape (horizon,)."""
         _, lengths, last = self.ends
@@ -83,9 +92,8 @@ class Weights:
         return np.asarray(self.by_step(self.upto**exponent) + after)
 
 
-def importance_weights(data: Trajectories, target: FloatArray, behavior: FloatArray) -> Weights:
-    """The weights of logged actions with probabilities `target` and `behavior`, both (n_steps,)."""
-    factors = target / behavior
+def importance_weights(data: Trajectories, factors: FloatArray) -> Weights:
+    """From the probability of every logged action under the policy over that under the behaviour, (n_steps,)."""
     episodes = np.repeat(np.arange(len(data)), data.lengths)
     upto = factors.copy()
     for now in list(by_time(data))[1:]:
@@ -127,21 +135,15 @@ class Overlap:
         return float(np.sqrt(self.shown / max(self.size, 1.0))) if self.shown > 0.0 else 1.0
 
 
-def overlap(weights: Weights, rewards: FloatArray, discount: float) -> Overlap:
-    """Sample sizes are harmonic means over steps, each counting with the discounted reward that arrives there:
-    a late step without reward does no harm.
+def overlap(weights: Weights, shares: FloatArray, discount: float) -> Overlap:
+    """Sample sizes are harmonic means over steps, each counting with its share, (horizon,): with the shares of
+    `reward_shares` a late step without reward does no harm.
     """
     totals, squares, counts = (weights.powers(exponent) for exponent in (1, 2, 0))
     shown = np.divide(totals**2, squares, out=np.zeros_like(totals), where=squares > 0)
     with np.errstate(divide="ignore", over="ignore", under="ignore"):
         foreseen = counts * np.exp(-np.cumsum(np.log(_mean_square_factors(weights, counts))))
-    sums = weights.by_step(weights.upto * np.abs(rewards))
-    means = np.divide(sums, totals, out=np.zeros_like(sums), where=totals > 0)
     discounts = weights.discounts(discount)
-    shares = discounts * means
-    if shares.sum() == 0.0:
-        # No reward came to the policy at all: every step counts with its discount.
-        shares = discounts
     # Weighing the steps by their reward would hide paths that the logs lack; only the discount counts.
     mean_weight = float(discounts @ totals / (discounts @ counts))
     return Overlap(_harmonic_mean(shown, shares), _harmonic_mean(foreseen, shares), mean_weight)

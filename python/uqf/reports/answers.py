@@ -42,16 +42,18 @@ def _better(expected: Expectations) -> tuple[str, str]:
 
 
 def _sure(expected: Expectations) -> tuple[str, str]:
-    best, known = expected.estimate, expected.frontier.boldest_known is not None
+    best = expected.estimate
     worth = f"The log is worth {_worth(best.effective_sample_size)} of the whole policy"
-    condition = f" Only if {best.condition}." if best.condition else ""
+    bold = expected.frontier.boldest_known
+    condition = best.condition if expected.interval is not None or bold is None else bold.condition
+    condition = f" Only if {condition}." if condition else ""
     if expected.interval is not None:
         short = "95 %, on a condition" if best.condition else "95 %"
         return short, f"{worth}, out of {best.episodes:,} held out.{condition}"
     if best.effective_sample_size < BOUNDS.effective_episodes:
         worth += f"; {BOUNDS.effective_episodes:.0f} are needed"
-    short = "95 % for that part" if known else "Not sure at all"
-    return short, f"{worth}. {expected.settled_by}{condition if known else ''}".strip()
+    short = "95 % for that part" if bold else "Not sure at all"
+    return short, f"{worth}. {expected.settled_by}{condition if bold else ''}".strip()
 
 
 def _monday(expected: Expectations) -> tuple[str, str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import cached_property
 from typing import ClassVar
 
@@ -10,7 +9,6 @@ from uqf import ope
 from uqf.episodes.checks import FloatArray
 from uqf.episodes.trajectories import Trajectories
 from uqf.learn.learner import Learner
-from uqf.ope.estimates import ANYTHING
 from uqf.page.parts import Intervals, figure, signed
 from uqf.page.render import render
 from uqf.policies.policy import Policy, probs_along
@@ -53,12 +51,7 @@ class ComparisonReport(PartedReport):
         """Which earns more, if the log can say; a log that one of them learned from cannot."""
         study = self.study
         both = ope.compare(study.policy, self.second, study.log, discount=study.discount, seed=self.seed)
-        first, second = (
-            one.of_taught() if taught else one
-            for one, taught in zip((both.first, both.second), self.taught, strict=True)
-        )
-        interval = ANYTHING if any(self.taught) else both.interval
-        return replace(both, first=first, second=second, interval=interval)
+        return both.of_taught(*self.taught)
 
     @cached_property
     def differences(self) -> Differences:

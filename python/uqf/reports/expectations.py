@@ -69,9 +69,10 @@ class Expectations:
         if bold is None or bold.interval is None:
             return ""
         low, high = bold.interval
+        condition = f" That holds if {bold.condition}." if bold.condition else ""
         return (
             f"Let the policy decide in {percent(bold.setting)} of the steps, drawn by chance, and act as before "
-            f"otherwise: {figure(low)} to {figure(high)}, against {figure(self.logged)} as logged."
+            f"otherwise: {figure(low)} to {figure(high)}, against {figure(self.logged)} as logged.{condition}"
         )
 
     @property

@@ -4,14 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
-from uqf.episodes.checks import FloatArray
-from uqf.episodes.trajectories import Trajectories
+from uqf import ope
 from uqf.ope.doubts import BOUNDS
-from uqf.ope.rare_events import informative_share
-from uqf.ope.ratios import Ratios, bootstrap
-from uqf.ope.weights import importance_weights, overlap
+from uqf.ope.estimates import ANYTHING
 from uqf.page.figures import HEIGHT, LEFT, RIGHT, WIDTH, Axis, Drawing, Panel
 from uqf.page.parts import figure, percent
 from uqf.reports.study import Study
@@ -34,7 +29,15 @@ class Point:
     mean: float
     interval: tuple[float, float] | None
     """With 95 % confidence; None if the log cannot say."""
+    condition: str
+    """What must be believed for the interval to hold; empty if there is nothing."""
     effective_episodes: float
+
+    @classmethod
+    def of(cls, setting: float, estimate: ope.Estimate) -> Point:
+        """An estimate in figures."""
+        ends = None if estimate.interval == ANYTHING else estimate.interval
+        return cls(setting, estimate.mean, ends, estimate.condition, estimate.effective_sample_size)
 
 
 @dataclass(frozen=True)
@@ -48,10 +51,12 @@ class Frontier:
 
     @classmethod
     def of(cls, study: Study) -> Frontier:
-        """By weighted held-out episodes alone, without any model."""
-        data, ratio = study.held_out, study.taken(study.probs) / study.propensities
-        logged = _point(0.0, np.ones(data.n_steps), data, study.discount)
-        followed = [_point(share, 1.0 - share + share * ratio, data, study.discount) for share in SHARES]
+        """By weighted held-out episodes alone, without any model, under the rules of `uqf.ope.evaluate`."""
+        shares, data = (0.0, *SHARES), study.held_out
+        versions = [(study.policy, share) for share in shares]
+        # So many resamples are enough for a figure.
+        estimates = ope.versions(versions, data, discount=study.discount, replicates=300)
+        logged, *followed = map(Point.of, shares, estimates)
         return cls(followed, logged.mean)
 
     @property
@@ -100,21 +105,3 @@ class Frontier:
         reach += [guess for guess in guesses if low - half <= guess <= high + half]
         margin = 0.12 * (max(reach) - min(reach)) or max(1.0, 0.1 * abs(high))
         return Axis(min(reach) - margin, max(reach) + margin, HEIGHT - 50, 34)
-
-
-def _point(setting: float, ratios: FloatArray, data: Trajectories, discount: float) -> Point:
-    """`ratios` (n_steps,) are probabilities of logged actions over those under the behaviour."""
-    weights = importance_weights(data, ratios, np.ones(data.n_steps))
-    found = overlap(weights, data.rewards, discount)
-    sums = Ratios((weights.term(weights.upto * data.rewards, weights.upto, discount),))
-    fair = BOUNDS.mean_weight[0] <= found.mean_weight <= BOUNDS.mean_weight[1]
-    telling = found.size * informative_share(data.returns(discount))
-    known = bool(found.size >= BOUNDS.effective_episodes and telling >= BOUNDS.informative_episodes and fair)
-    value = sums.value()
-    if not known:
-        return Point(setting, value, None, found.size)
-    # So many resamples are enough for a figure.
-    _, (low, high) = bootstrap(sums, level=0.95, replicates=300, seed=0)
-    stretch = found.stretch
-    ends = value - stretch * (value - low), value + stretch * (high - value)
-    return Point(setting, value, ends, found.size)
