@@ -145,7 +145,9 @@ def _judged(candidate: Record) -> str:
     gain = f"{candidate['gain']:.4g} ± {candidate['stderr']:.2g}"
     line = f"{gain} better than the log, changing one step of an episode at a time"
     if candidate["difference"] is not None:
-        line += f"; {candidate['difference']:+.4g} an episode beside the favourite in models of other episodes"
+        line += (
+            f"; {candidate['difference']:+.4g} an episode beside the favourite in models of other episodes"
+        )
     return line
 
 

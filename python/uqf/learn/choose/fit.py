@@ -137,9 +137,10 @@ def challenged(holder: Result | None, result: Result, evidence: float) -> tuple[
         return holder, result
     if holder is None:
         return result, result
-    result = replace(result, lead=result.more_than(holder, evidence), over=holder.candidate.name)
+    lead = result.more_than(holder, evidence)
+    result = replace(result, lead=lead, over=holder.candidate.name)
     needed = -evidence if result.candidate.on_observations else evidence
-    return (result if result.lead.evidence > needed else holder), result
+    return (result if lead.evidence > needed else holder), result
 
 
 def _unsuitable(
@@ -178,6 +179,12 @@ def _unsuitable(
 def why(holder: Result) -> str:
     """The choice in a sentence."""
     name, lead, gain = holder.candidate.name, holder.lead, holder.gains[0]
+    if lead is not None and holder.candidate.on_observations:
+        judges = "held-out episodes" if holder.earned is None else "models of other episodes"
+        return (
+            f"{name} plans on the last observation, which is a state: beside {holder.over} it earned {lead.mean:+.4g} "
+            f"an episode in {len(lead.totals):,} {judges}, {lead.evidence:+.1f} times the standard error."
+        )
     if lead is not None and holder.earned is not None:
         return (
             f"{name} plans ahead: in {len(lead.totals)} models that were learned from other episodes it earned "
