@@ -9,6 +9,7 @@ from uqf.learn.belief_q import BeliefQ
 from uqf.learn.context_q import ContextQ
 from uqf.learn.lag_q import LagQ
 from uqf.learn.learner import Learner
+from uqf.learn.memoryless import MemorylessQ
 from uqf.learn.model_q import ModelQ
 from uqf.learn.spectral_q import SpectralQ
 from uqf.learn.table_q import TableQ
@@ -63,4 +64,9 @@ RIVALS: tuple[Candidate, ...] = (
     Candidate("SpectralQ", lambda discount, seed: SpectralQ(discount)),
     Candidate("TableQ", lambda discount, seed: TableQ(discount), plans=True, on_observations=True),
     Candidate("ModelQ", lambda discount, seed: ModelQ(discount, seed=seed), plans=True),
+    Candidate(
+        "MemorylessQ, two symbols",
+        lambda discount, seed: MemorylessQ(2, "q-learning", discount=discount, shrinkage=5.0),
+        plans=True,
+    ),
 )
