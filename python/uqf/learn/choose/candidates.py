@@ -11,6 +11,7 @@ from uqf.learn.lag_q import LagQ
 from uqf.learn.learner import Learner
 from uqf.learn.memoryless import MemorylessQ
 from uqf.learn.model_q import ModelQ
+from uqf.learn.plan.values import MAX_DISCOUNT
 from uqf.learn.spectral_q import SpectralQ
 from uqf.learn.table_q import TableQ
 
@@ -66,7 +67,9 @@ RIVALS: tuple[Candidate, ...] = (
     Candidate("ModelQ", lambda discount, seed: ModelQ(discount, seed=seed), plans=True),
     Candidate(
         "MemorylessQ, two symbols",
-        lambda discount, seed: MemorylessQ(2, "q-learning", discount=discount, shrinkage=5.0),
+        lambda discount, seed: MemorylessQ(
+            2, "q-learning", discount=discount, learning_discount=min(discount, MAX_DISCOUNT), shrinkage=5.0
+        ),
         plans=True,
     ),
 )
