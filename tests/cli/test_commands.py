@@ -65,13 +65,13 @@ def test_from_a_log_to_a_policy_and_what_it_earns(tmp_path, log):
     assert report["candidates"]["why"].startswith(report["chosen"]["learner"])
     assert list(report["candidates"]) == [
         "why",
-        "ContextQ",
+        "BeliefQ",
         "ContextQ, the next reward only",
+        "ContextQ",
         "LagQ",
         "SpectralQ",
-        "BeliefQ",
+        "TableQ",
         "ModelQ",
-        "MemorylessQ, one symbol",
         "MemorylessQ, two symbols",
     ]
     assert report["expect"]["verdict"]

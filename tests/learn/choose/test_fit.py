@@ -247,7 +247,7 @@ def test_the_data_may_refuse_the_favourite_and_everybody(data, monkeypatch):
     monkeypatch.setattr(front_door, "FAVOURITE", favourite)
     learner = uqf.fit(data, discount=0.9, seconds=0.0)
     told = learner.diagnostics_["chosen"]["candidates"]
-    assert type(learner) is uqf.ContextQ and list(told) == ["BeliefQ", "ContextQ"]
+    assert type(learner) is uqf.ContextQ and list(told) == NAMES[:2]
     assert "rank 10000 exceeds" in told["BeliefQ"]["problem"] and set(told["BeliefQ"]) == KEYS
     monkeypatch.setattr(front_door, "RIVALS", ())
     with pytest.raises(uqf.UQFError, match="every learner was refused; the first said: rank 10000 exceeds"):

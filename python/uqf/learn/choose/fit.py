@@ -200,6 +200,12 @@ def _unplannable(holder: Result, test: MarkovTest, parts: tuple[Trajectories, Tr
 def why(holder: Result) -> str:
     """The choice in a sentence."""
     name, lead = holder.candidate.name, holder.lead
+    if lead is not None and holder.candidate.on_observations:
+        judges = "held-out episodes" if holder.earned is None else "models of other episodes"
+        return (
+            f"{name} plans on the last observation, which is a state: beside {holder.over} it earned {lead.mean:+.4g} "
+            f"an episode in {len(lead.totals):,} {judges}, {lead.evidence:+.1f} times the standard error."
+        )
     if lead is not None and holder.earned is not None:
         return (
             f"{name} plans ahead: in {len(lead.totals)} learned models that did not make the plan it earned "

@@ -176,7 +176,7 @@ def markov_test(
             raise ValueError(
                 f"summaries[{name!r}] has {len(values)} entries: give one for each of {data.n_steps} steps"
             )
-    data = looked_at(data)
+    data = data[: max(MIN_EPISODES, int(np.searchsorted(data.offsets, MAX_STEPS)))]
     given = {name: values[: data.n_steps] for name, values in given.items()}
     if len(data) < MIN_EPISODES:
         return MarkovTest(False, 0.0, ())
@@ -194,12 +194,6 @@ def markov_test(
     clear = bool(findings) and coverage >= MIN_COVERAGE and all(one.clear for one in findings)
     markov = clear and not any(one.matters for one in findings)
     return MarkovTest(markov, coverage, tuple(findings))
-
-
-def looked_at(data: Trajectories) -> Trajectories:
-    """The episodes that the test looks at; their first half counts, their second half is predicted."""
-    few: Trajectories = data[: max(MIN_EPISODES, int(np.searchsorted(data.offsets, MAX_STEPS)))]
-    return few
 
 
 def _summaries(data: Trajectories, cells: IntArray) -> dict[str, IntArray]:
