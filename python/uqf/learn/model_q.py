@@ -65,7 +65,6 @@ class ModelQ(Learner):
     Attributes
     ----------
     models_ : list of HiddenModel
-    likelihoods_ : (models, n_episodes), logarithms: of the episodes that it learned from, or of those that judged
     cross_play_ : (models, models), what the plan of one earns in another; NaN in its own
 
     Examples
@@ -98,17 +97,6 @@ class ModelQ(Learner):
         self.threads = threads
         self.settings = settings
 
-    def fit_judged(
-        self, data: Trajectories, judges: Trajectories, *, progress: Callback | None = None
-    ) -> ModelQ:
-        """Learns from some episodes and keeps in `likelihoods_` how likely its models make others."""
-        self._judges: Trajectories | None = judges
-        try:
-            fitted: ModelQ = self.fit(data, progress=progress)
-            return fitted
-        finally:
-            self._judges = None
-
     def _learn(self, data: Trajectories, progress: Callback | None) -> None:
         probability("discount", self.discount)
         checked_temperature(self.temperature)
@@ -121,14 +109,13 @@ class ModelQ(Learner):
         reporter.enter("training", how.models)
         self.models_ = hidden_models(
             sample,
-            getattr(self, "_judges", None) or sample,
+            sample,
             range(how.models),
             growth=how.growth,
             trust=how.trust if self.model == "noisy" else None,
             seed=self.seed,
             threads=self.threads,
         )
-        self.likelihoods_ = np.stack([model.likelihoods for model in self.models_])
         reporter.enter("planning", how.models)
         with ThreadPoolExecutor(self.threads) as pool:
             plans = list(pool.map(lambda number: self._plan(number, opens, how), range(how.models)))
@@ -144,6 +131,7 @@ class ModelQ(Learner):
             "steps": data.n_steps,
             "steps_for_models": sample.n_steps,
             "states": [model.n_states for model in self.models_],
+            "log_likelihood": [float(model.likelihoods.sum() / sample.n_steps) for model in self.models_],
             "earned_in_other_models": earned.tolist(),
             "model": best,
             "notes": [],

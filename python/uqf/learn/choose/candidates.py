@@ -9,7 +9,8 @@ from uqf.learn.belief_q import BeliefQ
 from uqf.learn.context_q import ContextQ
 from uqf.learn.lag_q import LagQ
 from uqf.learn.learner import Learner
-from uqf.learn.model_q import ModelQ
+from uqf.learn.memory.hidden import Growth
+from uqf.learn.model_q import ModelQ, ModelSettings
 from uqf.learn.spectral_q import SpectralQ
 from uqf.learn.table_q import TableQ
 
@@ -24,10 +25,6 @@ class Settings:
     """Standard errors by which a learner must be ahead to take the place of another."""
     short_discount: float = 0.5
     """Discount of the gains that are compared where none is seen at the discount of the task."""
-    planning_evidence: float = 3.0
-    """Standard errors by which a plan must earn more in the models that did not make it."""
-    groups: int = 20
-    """Groups of held-out episodes by which the likelihoods of models are compared."""
     planning_episodes: int = 200
     """Below so many episodes, models that need memory are not planned in: they are wrong in the same way."""
     states_per_observation: float = 2.0
@@ -70,3 +67,12 @@ RIVALS: tuple[Candidate, ...] = (
 
 #: Challenges whoever holds the place after all others, in models of all episodes.
 PLANNER = Candidate("ModelQ", lambda discount, seed: ModelQ(discount, seed=seed), plans=True)
+
+#: The same in less time, of one part of the episodes: what is not worth more in other models is not worth more time.
+TRIAL_PLANNER = Candidate(
+    "ModelQ, trial",
+    lambda discount, seed: ModelQ(
+        discount, seed=seed, settings=ModelSettings(models=2, growth=Growth(explore=30))
+    ),
+    plans=True,
+)

@@ -17,7 +17,6 @@ from uqf.learn.choose.shared_models import SharedModels
 from uqf.learn.improve.discounts import MIN_EPISODES
 from uqf.learn.improve.gain import MAX_DISCOUNT, Baseline, Gain, gain
 from uqf.learn.learner import Learner
-from uqf.learn.model_q import ModelQ
 from uqf.policies.policy import logged_probs
 from uqf.reading.progress import Reporter, within
 from uqf.reading.release import release_memory
@@ -119,8 +118,6 @@ class Comparison:
         told = within(self.reporter.callback, f"{candidate.name}, {('trial', 'second trial')[part]}")
         if self._shared is not None and isinstance(learner, BeliefQ):
             return learner.go_on(self._shared.of(part), data, executor=self.executor, progress=told)
-        if isinstance(learner, ModelQ):
-            return learner.fit_judged(data, self.parts[1 - part], progress=told)
         learner.fit(data, executor=self.executor, progress=told)
         release_memory()
         return learner
@@ -130,24 +127,17 @@ class Comparison:
         assert isinstance(learner, BeliefQ)
         return learner
 
-    def likelier(self, candidate: Candidate) -> Gain:
-        """By how much held-out episodes are likelier in the hidden models of a plan than in those of the favourite.
+    def lead_in_models(self, candidate: Candidate, holder: Candidate) -> float:
+        """What a candidate of the first part earns more than the holder in the favourite's models of the second.
 
-        Logarithms, by group of held-out episodes; the mean over models of each.
+        Not a number where the models are too large to play in.
         """
-        planner, judges = self.learner(candidate, 0), self.parts[1]
-        assert isinstance(planner, ModelQ)
-        hidden = planner.likelihoods_.mean(axis=0)
-        family = self._favourite(0).families_[-1]
-        groups = np.array_split(np.arange(len(judges)), min(self.settings.groups, len(judges)))
-        return Gain(
-            np.array(
-                [
-                    hidden[group].sum() - float(np.mean(family.score(judges[group]))) * judges[group].n_steps
-                    for group in groups
-                ]
-            )
+        worlds = self._worlds(1)
+        mine, others = (
+            list(earned_in(worlds, self.learner(one, 0).policy_, self.seed, self.settings))
+            for one in (candidate, holder)
         )
+        return float(np.mean(np.subtract(mine, others))) if worlds else np.nan
 
     def _gains(self, candidate: Candidate) -> tuple[Gain, ...]:
         """By discount, per held-out episode of all directions."""

@@ -9,7 +9,7 @@ import numpy as np
 from uqf.episodes.checks import probability
 from uqf.episodes.trajectories import Trajectories
 from uqf.errors import UQFError
-from uqf.learn.choose.candidates import FAVOURITE, PLANNER, RIVALS, Candidate, Settings
+from uqf.learn.choose.candidates import FAVOURITE, PLANNER, RIVALS, TRIAL_PLANNER, Candidate, Settings
 from uqf.learn.choose.comparison import Comparison, Result
 from uqf.learn.choose.duel import duel
 from uqf.learn.choose.markov_test import MarkovTest, markov_test
@@ -52,9 +52,9 @@ def fit(
     better by two standard errors: a learner that improves on the log if its policy gains more on held-out episodes.
     Where the last observation is a state (`uqf.markov_test`), `TableQ` takes the place unless it earns less, by two
     standard errors, in the models that `BeliefQ` learned from the held-out episodes. Elsewhere, and with at least 200
-    episodes, `ModelQ` challenges at last: it takes the place if its models predict held-out episodes no worse than
-    those of `BeliefQ`, and its plan earns more, by three standard errors, in models from other starts than the one that
-    made the plan.
+    episodes, `ModelQ` challenges at last: it takes the place if its plan of one half earns more in the models that
+    `BeliefQ` learned from the other, and its plan of all episodes earns more, by two standard errors, in models from
+    other starts than the one that made the plan.
 
     Parameters
     ----------
@@ -124,17 +124,20 @@ def fit(
     problem = _unplannable(holder, test, parts)
     if problem is None and seconds is not None and reader.reporter.seconds > seconds:
         problem = f"no time is left of {seconds:g} seconds"
-    if problem is None and comparison.likelier(PLANNER).evidence < -SETTINGS.evidence:
-        problem = f"the models of {FAVOURITE.name} predict held-out episodes better"
+    if problem is None and comparison.lead_in_models(TRIAL_PLANNER, holder.candidate) <= 0.0:
+        problem = (
+            f"a plan of one half of the episodes earns no more in {FAVOURITE.name}'s models of the other"
+        )
     if problem is None:
         planner = comparison.final(PLANNER, data)
         plan = duel(planner, chosen, holder, parts, seed)
-        if plan.lead is not None and plan.lead.evidence > SETTINGS.planning_evidence:
+        if plan.lead is not None and plan.lead.evidence > SETTINGS.evidence:
             holder, chosen = plan, planner
         results[PLANNER.name] = plan
     else:
         results[PLANNER.name] = Result(PLANNER, problem=problem)
-    chosen.trial_ = Trial(comparison.learner(holder.candidate, 0).policy_, *parts)
+    judged = TRIAL_PLANNER if holder.candidate is PLANNER else holder.candidate
+    chosen.trial_ = Trial(comparison.learner(judged, 0).policy_, *parts)
     chosen.diagnostics_["chosen"] = {
         "learner": type(chosen).__name__,
         "why": f"{why(holder)} {test.verdict}",
