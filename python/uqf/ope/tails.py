@@ -44,7 +44,7 @@ class Tail:
     index: float
     """ξ: deviations beyond fall off like a power −1/ξ of their size; 0 if they do not reach beyond."""
     allowance: float
-    """What values beyond the largest expected one add to the mean."""
+    """What values beyond the largest expected one add to the mean, if ξ is one standard error larger."""
     aliens: int
     """How many of the largest deviations are no part of this tail."""
 
@@ -64,8 +64,11 @@ class Tail:
         if steps.max() > -settings.gap * falls[-1]:
             last = rank + int(steps.argmax())
         index = float(-falls[last - rank]) / math.log(last / rank) if last > rank else 0.0
-        expected = begins * (rank / np.arange(1, rank + 1)) ** index
-        bounded = min(index, settings.heaviest)
+        # One standard error more: a tail that seems lighter than it is must not be what lets a log pass.
+        error = math.sqrt(1.0 / rank - 1.0 / last) / math.log(last / rank) if last > rank else 0.0
+        cautious = index * (1.0 + error)
+        expected = begins * (rank / np.arange(1, rank + 1)) ** cautious
+        bounded = min(cautious, settings.heaviest)
         return cls(
             index,
             begins * rank**bounded * bounded / (1.0 - bounded) / n,
