@@ -20,7 +20,6 @@ _MODULES = {
     "learn.context_q": "ContextQ",
     "learn.lag_q": "LagQ",
     "learn.model_q": "ModelQ",
-    "learn.noisy_q": "NoisyQ",
     "learn.not_fitted": "NotFittedError",
     "learn.spectral.hankel": "exact_hankel Hankel hankel spectral_wfa",
     "learn.spectral.statistics": "Statistics",
