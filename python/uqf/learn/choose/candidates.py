@@ -24,7 +24,7 @@ class Settings:
     evidence: float = 2.0
     """Standard errors by which a learner must be ahead to take the place of another."""
     planning_evidence: float = 3.0
-    """Standard errors by which a plan must earn more than the holder in the models that did not make it: these are few."""
+    """Standard errors by which a plan must earn more in models that did not make it; these are few."""
     short_discount: float = 0.5
     """Discount of the gains that are compared where none is seen at the discount of the task."""
     planning_episodes: int = 200
