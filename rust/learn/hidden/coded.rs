@@ -79,7 +79,7 @@ impl Coded {
         let mut frequency = vec![0.0f32; n_codes];
         shown.iter().for_each(|&code| frequency[code as usize] += 1.0 / view.n_steps() as f32);
         let actions: Vec<u32> = view.actions.iter().map(|&action| action as u32).collect();
-        let mut coded = Coded {
+        let mut result = Coded {
             n_actions: view.n_actions,
             codes,
             n_codes,
@@ -97,8 +97,8 @@ impl Coded {
             edges,
             numbers,
         };
-        coded.prior = coded.events_by_action(&counts);
-        Ok(coded)
+        result.prior = result.events_by_action(&counts);
+        Ok(result)
     }
 
     /// Other episodes in the codes of these, to be judged by models of these.

@@ -70,12 +70,12 @@ pub fn grown(
         order.swap(last, rng.below(last + 1));
     }
     let judges = (growth.held_out * order.len() as f64).ceil() as usize;
-    let (held_out, trained) = order.split_at(judges.min(order.len() - 1));
-    let explored = minibatches(coded, trained, growth.batch);
+    let (held_out, others) = order.split_at(judges.min(order.len() - 1));
+    let explored = minibatches(coded, others, growth.batch);
     let all = minibatches(coded, &order, growth.batch);
     map_blocks(threads, numbers.len(), 1, &Ticker::default(), |which| {
         let number = numbers.start + which.start;
-        let mut trainer = Trainer {
+        let mut training = Trainer {
             coded,
             growth,
             explored: &explored,
@@ -86,7 +86,7 @@ pub fn grown(
             space: Workspace::default(),
             ticker,
         };
-        trainer.train()
+        training.train()
     })
 }
 

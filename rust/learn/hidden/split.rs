@@ -28,8 +28,8 @@ impl Trainer<'_> {
             }
             for (row, &left) in block.chunks_exact_mut(new).zip(&source) {
                 for (column, (entry, &reached)) in row.iter_mut().zip(&source).enumerate() {
-                    let shared = from[left * old + reached] * shares[left * new + column];
-                    *entry = shared * self.between(0.8, 1.2) + 1e-6;
+                    let moved = from[left * old + reached] * shares[left * new + column];
+                    *entry = moved * self.between(0.8, 1.2) + 1e-6;
                 }
                 normalise(row);
             }
