@@ -1,4 +1,4 @@
-"""The pages keep their promises: every Python block runs, commands exist, links lead somewhere."""
+"""The pages are true: every Python block runs, commands exist, links lead somewhere."""
 
 import re
 import shlex
@@ -23,7 +23,7 @@ every_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 
 
 def blocks(page, language):
-    return [code for found, code in BLOCK.findall(page.read_text()) if found == language]
+    return [code for name, code in BLOCK.findall(page.read_text()) if name == language]
 
 
 def prose(page):
@@ -101,21 +101,10 @@ def test_every_page_can_be_reached_from_the_index():
 
 def test_the_readme_names_what_ci_runs():
     readme = (ROOT / "README.md").read_text()
-    asked = re.findall(r"^(?!set|cd|#)(\S.*)$", (ROOT / ".ci" / "run").read_text(), re.MULTILINE)
-    assert asked
-    assert all(command in readme for command in asked)
+    commands_of_ci = re.findall(r"^(?!set|cd|#)(\S.*)$", (ROOT / ".ci" / "run").read_text(), re.MULTILINE)
+    assert commands_of_ci
+    assert all(command in readme for command in commands_of_ci)
     assert {"demo", "test"} <= set(re.findall(r"\bmake ([a-z-]+)", readme))
-
-
-def test_the_readme_has_short_paragraphs():
-    for paragraph in prose(ROOT / "README.md").split("\n\n"):
-        lines = paragraph.strip().splitlines()
-        assert len(lines) <= 5 or all(line.startswith(("|", "- ", "  ")) for line in lines), paragraph
-
-
-@every_page
-def test_no_page_is_longer_than_300_lines(page):
-    assert len(page.read_text().splitlines()) <= 300
 
 
 def test_the_map_of_the_code_is_true():
@@ -130,8 +119,10 @@ def test_no_page_speaks_of_what_is_not_in_the_repository():
     listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True)
     if listed.returncode:
         pytest.skip("not a checkout")
-    for page in PAGES:
-        for path in re.findall(r"`((?:rust|python|tests|benches)/[\w./-]+)`", prose(page)):
+    for page in [*PAGES, ROOT / "CONTRIBUTING.md"]:
+        for path in re.findall(
+            r"`((?:rust|python|tests|benches|experiments|examples)/[\w./-]+)`", prose(page)
+        ):
             assert (ROOT / path).exists() or "NAME" in path, f"{page.name} speaks of {path}"
 
 

@@ -111,7 +111,7 @@ fn a_plain_iteration_never_lowers_the_likelihood() {
             .unwrap()
             .remove(0);
         let all: Vec<usize> = (0..coded.n_episodes()).collect();
-        let batches = pass::Batch::all(&coded, &all);
+        let batches = batch::Batch::all(&coded, &all);
         let total = |model: &Model| model.likelihoods(&coded, &ticker).unwrap().iter().sum::<f64>();
         let mut last = total(&model);
         for _ in 0..20 {
