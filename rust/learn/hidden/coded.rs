@@ -77,7 +77,9 @@ impl Coded {
         }
         let event_rewards = sums.iter().zip(&counts).map(|(sum, count)| sum / count).collect();
         let mut frequency = vec![0.0f32; n_codes];
-        shown.iter().for_each(|&code| frequency[code as usize] += 1.0 / view.n_steps() as f32);
+        let openings = firsts.iter().filter_map(|&o| codes[o as usize]);
+        let share = 1.0 / (view.n_steps() + firsts.len()) as f32;
+        shown.iter().copied().chain(openings).for_each(|code| frequency[code as usize] += share);
         let actions: Vec<u32> = view.actions.iter().map(|&action| action as u32).collect();
         let mut result = Coded {
             n_actions: view.n_actions,

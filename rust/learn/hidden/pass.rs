@@ -248,8 +248,13 @@ fn backward(model: &Model, coded: &Coded, batch: &Batch, space: &mut Workspace, 
             let target = &mut earlier[from..from + states];
             target.iter_mut().zip(back).zip(law).for_each(|((a, b), p)| *a = b * p);
             if time == 0 {
-                let start = counts.start.iter_mut().zip(&before[from..from + states]).zip(&*target);
-                start.for_each(|((sum, b), a)| *sum += b * a);
+                let begun = before[from..from + states].iter().zip(&*target).map(|(b, a)| b * a);
+                counts.start.iter_mut().zip(begun.clone()).for_each(|(sum, p)| *sum += p);
+                if let Some(first) = &coded.first {
+                    let code = first[batch.episodes[moment.before[place]]] as usize;
+                    let seen = &mut counts.emissions[code * states..][..states];
+                    seen.iter_mut().zip(begun).for_each(|(sum, p)| *sum += p);
+                }
             }
         }
         std::mem::swap(ahead, earlier);
