@@ -21,10 +21,12 @@ INDEX = ROOT / "docs" / "README.md"
 #: Titles of the folders and files that public names come from, in the order of the reference.
 ROOMS = {
     "learn": "Learners",
-    "data": "Data",
+    "episodes": "Episodes",
+    "logs": "Logs",
+    "coding": "Codebooks",
+    "reading": "More data than memory",
     "worlds": "Worlds",
     "policies": "Policies",
-    "batches": "Many episodes at once",
     "agent": "Agents",
     "storage": "Files of policies",
     "evaluate": "Rollouts and returns",
@@ -33,7 +35,6 @@ ROOMS = {
     "reports": "Reports",
     "strings": "Strings",
     "baselines": "Baselines",
-    "adapters": "Other libraries",
     "errors": "Errors",
     "types": "Types",
 }
