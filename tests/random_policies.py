@@ -64,7 +64,7 @@ def random_automaton(n_actions, n_observations, seed=0, rank=3, seen=None, **opt
 def random_beliefs(n_actions, n_observations, seed=0, models=2, temperature=0.5):
     """Values on the beliefs of models to which some observations tell nothing and some actions are alike.
 
-    Those of odd seeds are noisy: a state may show anything.
+    Those of odd seeds are noisy: a state may show anything. An action has one to three vectors, by the seed.
     """
     rng = np.random.default_rng(seed)
     kinds = np.unique(
@@ -95,7 +95,7 @@ def random_beliefs(n_actions, n_observations, seed=0, models=2, temperature=0.5)
         transitions=np.concatenate(parts["transitions"]).astype(np.float32),
         kinds=kinds,
         ranges=np.stack(parts["ranges"]),
-        weights=rng.normal(size=(features, n_actions)),
+        weights=rng.normal(size=(features, 1 + seed % 3, n_actions)),
         bias=rng.normal(size=n_actions),
         temperature=temperature,
     )
@@ -190,6 +190,7 @@ KINDS = {
     "observation": lambda: random_observations(3, 2),
     "context": lambda: random_contexts(3, 2),
     "belief": lambda: random_beliefs(3, 2),
+    "belief of some vectors": lambda: random_beliefs(3, 2, seed=2, models=1),
     "filter": lambda: random_filter(3, 2, seen=4),
     "automaton": lambda: random_automaton(3, 2, seen=4, propensities=True, window=3),
     "automaton of plans": lambda: random_automaton(3, 2, plans=5, normaliser=True),

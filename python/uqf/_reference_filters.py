@@ -65,7 +65,7 @@ def word_features(
 def canonical(
     past: FloatArray, future: FloatArray, rank: int, ridge: float
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """(x, z, correlations): coordinates of both sides with mean 0 and variance 1, best told by the other side first.
+    """(x, z, correlations): coordinates of both sides, mean 0 and variance 1, largest correlation first.
 
     With covariances S_x, S_z and C of columns of variance 1, (S_x + r)^−½ C (S_z + r)^−½ = U s Vᵀ; the coordinates are
     the past times (S_x + r)^−½ U, and the future times (S_z + r)^−½ V. r is `ridge` over the number of cuts.
@@ -169,10 +169,10 @@ def filtered(
         past = forward(used, shares * x, z, reach, sizes, used)
         if number < rounds:
             target = standardised(past)
-            told = (target * z).mean(axis=0)
-            told_reach = sizes.reach * float(np.sqrt((told**2).mean()))
+            shared = (target * z).mean(axis=0)
+            shared_reach = sizes.reach * float(np.sqrt((shared**2).mean()))
             ahead = episodes if number >= rounds - late else used
-            future = backward(used, told * z, target, told_reach, sizes, ahead)
+            future = backward(used, shared * z, target, shared_reach, sizes, ahead)
             past = forward(used, shares * x, z, reach, sizes, ahead)
             used = ahead
     return past

@@ -58,9 +58,9 @@ pub fn hidden_models<'py>(
         let coded = Coded::of(&view)?;
         let models = grown(&coded, &growth, numbers.0..numbers.1, threads, ticker)?;
         let other = coded.like(&judging);
-        let judged: crate::error::Result<Vec<_>> =
+        let likely: crate::error::Result<Vec<_>> =
             models.iter().map(|model| model.likelihoods(&other, ticker)).collect();
-        Ok((coded, models, judged?))
+        Ok((coded, models, likely?))
     })?;
     let each = models.iter().zip(likelihoods);
     each.map(|(model, likelihoods)| {

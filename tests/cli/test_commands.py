@@ -72,7 +72,6 @@ def test_from_a_log_to_a_policy_and_what_it_earns(tmp_path, log):
         "SpectralQ",
         "TableQ",
         "ModelQ",
-        "MemorylessQ, two symbols",
     ]
     assert report["expect"]["verdict"]
     header = as_json("inspect", out)["policy"]

@@ -43,7 +43,7 @@ def log(tmp_path_factory):
     "moment",
     [
         pytest.param("builtins.__import__", id="while loading"),
-        pytest.param("uqf.logs.log.read_log", id="reading"),
+        pytest.param("uqf.logs.source.Log.read", id="reading"),
         pytest.param("uqf.learn.learner.Learner._keep_origin", id="learning"),
         pytest.param("os.fsync", id="writing"),
     ],

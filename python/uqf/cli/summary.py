@@ -142,13 +142,15 @@ def _judged(candidate: Record) -> str:
     """One of the candidates in a line."""
     if candidate["problem"] is not None:
         return f"not considered: {candidate['problem']}"
-    gain = f"{candidate['gain']:.4g} ± {candidate['stderr']:.2g}"
-    line = f"{gain} better than the log, changing one step of an episode at a time"
+    parts = []
+    if candidate["gain"] is not None:
+        gain = f"{candidate['gain']:.4g} ± {candidate['stderr']:.2g}"
+        parts.append(f"{gain} better than the log, changing one step of an episode at a time")
     if candidate["difference"] is not None:
-        line += (
-            f"; {candidate['difference']:+.4g} an episode beside the favourite in models of other episodes"
+        parts.append(
+            f"{candidate['difference']:+.4g} an episode in learned models, beside who held the place"
         )
-    return line
+    return "; ".join(parts)
 
 
 def plain_values(diagnostics: Record) -> Record:

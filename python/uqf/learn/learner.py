@@ -107,7 +107,21 @@ class Learner(BaseEstimator):  # type: ignore[misc]
         self.baseline_ = Baseline.of(sample, self.discount)
         self.n_features_in_ = sample.n_symbols
         self.origin_ = Origin(digest, sample.codebook)
+        self._support(np.bincount(sample.actions, minlength=sample.n_actions) > 0)
         return self
+
+    def _support(self, taken: NDArray[np.bool_]) -> None:
+        """The rule for all learners: an action that the log never took is never chosen, at any temperature.
+
+        Nothing is known of what it earns, and what a model or a table assumes of it is no evidence.
+        """
+        if not taken.all():
+            self.policy_ = self.policy_.with_support(taken)
+            untried = np.flatnonzero(~taken)
+            named = ", ".join(map(str, untried[:5])) + (", …" if len(untried) > 5 else "")
+            self.diagnostics_["notes"].append(
+                f"{len(untried)} of {len(taken)} actions were never taken in the log and are never chosen: {named}"
+            )
 
     def decision_function(self, histories: Trajectories | Sequence[History]) -> FloatArray:
         """Q values after each history, a list of (action, observation): (len(histories), n_actions).

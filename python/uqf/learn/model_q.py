@@ -143,16 +143,23 @@ class ModelQ(Learner):
         return [world_of(model, self.discount, horizon, opens) for model in self.models_]
 
     def _plan(self, number: int, opens: bool, how: ModelSettings) -> FloatArray:
-        """What actions are worth, (S, V, A)."""
+        """What actions are worth, (S, V, A).
+
+        Only actions that were tried are planned with. Any other is worse than the worst of them, by as much as any two
+        values differ.
+        """
         model, discount = self.models_[number], min(self.discount, MAX_DISCOUNT)
+        rewards, transitions = model.rewards[model.tried], model.transitions[model.tried]
         if self.planner == "qmdp":
-            known = (model.rewards.astype(np.float64), model.transitions.astype(np.float64))
-            values = optimal_values(*known, discount)
-            return np.ascontiguousarray(values.T[:, np.newaxis], np.float64)
-        shown = model.emissions.copy()
-        shown[(shown == 1.0).all(axis=1)] = 0.0  # what never occurred is not planned for
-        arrays = (model.transitions, shown[np.newaxis], model.rewards, model.openings(opens))
-        return point_plan(*arrays, discount, settings=how.plan, seed=self.seed + number)[0]
+            known = optimal_values(rewards.astype(np.float64), transitions.astype(np.float64), discount)
+            values = known.T[:, np.newaxis]
+        else:
+            arrays = (transitions, model.shown[np.newaxis], rewards, model.openings(opens))
+            values, _ = point_plan(*arrays, discount, settings=how.plan, seed=self.seed + number)
+        worst = values.min(axis=(1, 2)) - (np.ptp(values) or 1.0)
+        plan = np.broadcast_to(worst[:, np.newaxis, np.newaxis], (*values.shape[:2], len(model.tried))).copy()
+        plan[:, :, model.tried] = values
+        return plan
 
     def _acting(self, model: HiddenModel, plan: FloatArray, opens: bool) -> BeliefPolicy:
         bias = np.zeros(len(model.transitions))
@@ -176,13 +183,12 @@ class ModelQ(Learner):
 def world_of(model: HiddenModel, discount: float, horizon: int, opens: bool) -> TabularPOMDP:
     """A model as a world to play in."""
     going = model.transitions.sum(axis=2).astype(np.float64)
-    known = ~(model.emissions == 1.0).all(axis=1)
     return model_world(
         model.start.astype(np.float64),
         model.transitions.astype(np.float64),
         np.clip(1.0 - going, 0.0, 1.0),
         model.rewards.astype(np.float64),
-        np.where(known[:, np.newaxis], model.emissions, 0.0).T.astype(np.float64),
+        model.shown.T.astype(np.float64),
         discount=discount,
         horizon=horizon,
         opens=opens,

@@ -34,7 +34,7 @@ class Limits:
     """A compressed file may expand to so many times its size, …"""
     modest: int = 2**26
     """… or to so many bytes, whichever is more."""
-    memory: int = 10
+    memory: int = 12
     """Reading takes up to so many times the bytes of the text; a log that needs more memory than the machine has is
     refused."""
     header: int = 2**20

@@ -34,7 +34,7 @@ class Doubt:
 
 
 class Doubted:
-    """What a log tells, as far as its doubts allow; the most serious doubt comes first."""
+    """What a log answers, as far as its doubts allow; the most serious doubt comes first."""
 
     doubts: tuple[Doubt, ...]
 
@@ -75,7 +75,7 @@ TAUGHT = Doubt(
 class Estimate(Doubted):
     """Expected discounted return of a policy, from logs of another one.
 
-    `answer` says how far the log tells it, `text()` gives it in one line, `lack` says what is missing, and `verdict`
+    `answer` says how far the log answers, `text()` gives it in one line, `lack` says what is missing, and `verdict`
     is all of it in plain words. `mean` is a mere guess if the answer is `Answer.UNKNOWN`.
     """
 

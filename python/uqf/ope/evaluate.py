@@ -61,8 +61,8 @@ def evaluate(
 
     Notes
     -----
-    There is an interval only where the log tells the return: "model" has none, since the error of a model may be many
-    times the noise of the data. Whatever no log can show is a condition of the interval (`Estimate.condition`).
+    There is an interval only where the log answers for the return: "model" has none, since the error of a model may be
+    many times the noise of the data. Whatever no log can show is a condition of the interval (`Estimate.condition`).
 
     Examples
     --------

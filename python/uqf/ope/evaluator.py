@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -19,6 +18,7 @@ from uqf.ope.last_symbol import LastSymbolModel
 from uqf.ope.tails import unseen_share
 from uqf.ope.truncation import Truncation
 from uqf.policies.policy import Policy, probs_along
+from uqf.types import Record
 
 ReturnRange = tuple[float, float] | None
 Logs = Trajectories | Sequence[Trajectories]
@@ -195,7 +195,7 @@ def _in_units(data: Trajectories) -> tuple[Trajectories, float]:
         raise ValueError(
             f"rewards: returns of rewards such as {largest:.3g} are beyond floating point; divide them"
         )
-    state: dict[str, Any] = data.__getstate__() | {"rewards": data.rewards / unit}
+    state: Record = data.__getstate__() | {"rewards": data.rewards / unit}
     return Trajectories(**state), unit
 
 

@@ -140,7 +140,7 @@ def belief_step(policy: BeliefPolicy, parts: Record) -> Step:
         slopes = graph.constant(parts["weights"].reshape(features, -1), np.float64)
         worth = graph("MatMul", graph.cast(state, np.float64), slopes)
         each = graph("Reshape", worth, graph.constant([vectors, actions]))
-        best = graph("ReduceMax", each, graph.constant([0]), keepdims=0)
+        best = graph("ReduceMax", each, axes=[0], keepdims=0)
         return graph("Add", best, graph.constant(parts["bias"], np.float64))
 
     return Step(np.asarray(parts["starts"], np.float32), update, values)

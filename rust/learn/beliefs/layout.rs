@@ -36,7 +36,7 @@ pub struct Layout {
 }
 
 /// Numbers those that were seen often 0, 1, 2, … and all that were seen seldom with one more; None for what was never
-/// seen. Tells how many there are and how many share the last one.
+/// seen. Also says how many there are and how many share the last one.
 fn grouped(counts: &[usize], max_own: usize) -> (Vec<Option<u32>>, usize, usize) {
     let mut order: Vec<usize> = (0..counts.len()).filter(|&i| counts[i] > 0).collect();
     order.sort_by_key(|&i| Reverse(counts[i]));

@@ -95,7 +95,7 @@ impl Tables {
         Tables { from: with_room(&model.transitions), into, laws: with_room(&model.events), shown }
     }
 
-    /// Multiplies a belief of a noisy model by what a code tells, which a number of events ends with.
+    /// Multiplies a belief of a noisy model by what a code says, which a number of events ends with.
     pub fn show(&self, row: &mut [f32], number: u32, states: usize) {
         let codes = self.shown.len() / states;
         if codes > 0 {

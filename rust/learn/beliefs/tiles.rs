@@ -158,7 +158,7 @@ fn combine_tile<S: Simd, const H: usize, const V: usize>(
 }
 
 /// block[s, j] += Σ_e weights[e, s] · values[e, j] for e < `depth`, s < `rows`, j < `width`; values are zero behind.
-/// `places` tells which row of the weights and which of the values is number e.
+/// `places` says which row of the weights and which of the values is number e.
 #[inline(always)]
 pub fn add_product<S: Simd>(
     simd: S,

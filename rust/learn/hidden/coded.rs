@@ -77,9 +77,11 @@ impl Coded {
         }
         let event_rewards = sums.iter().zip(&counts).map(|(sum, count)| sum / count).collect();
         let mut frequency = vec![0.0f32; n_codes];
-        shown.iter().for_each(|&code| frequency[code as usize] += 1.0 / view.n_steps() as f32);
+        let openings = firsts.iter().filter_map(|&o| codes[o as usize]);
+        let share = 1.0 / (view.n_steps() + firsts.len()) as f32;
+        shown.iter().copied().chain(openings).for_each(|code| frequency[code as usize] += share);
         let actions: Vec<u32> = view.actions.iter().map(|&action| action as u32).collect();
-        let mut coded = Coded {
+        let mut result = Coded {
             n_actions: view.n_actions,
             codes,
             n_codes,
@@ -97,8 +99,8 @@ impl Coded {
             edges,
             numbers,
         };
-        coded.prior = coded.events_by_action(&counts);
-        Ok(coded)
+        result.prior = result.events_by_action(&counts);
+        Ok(result)
     }
 
     /// Other episodes in the codes of these, to be judged by models of these.

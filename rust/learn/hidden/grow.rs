@@ -1,14 +1,15 @@
 //! Models grown from few states: trained, split, and trained again, until they have as many states as wanted.
 //!
 //! Few states find the coarse shape of a world from almost any start; every split refines it. Training explores first:
-//! every iteration sees a minibatch of its own and goes beyond the plain update. Then it settles: statistics of
+//! every iteration sees a minibatch of its own and goes beyond the plain update. Then it averages: statistics of
 //! minibatches are averaged with a share of the new that shrinks.
 
 use std::ops::Range;
 
 use crate::error::Result;
+use crate::learn::hidden::batch::Batch;
 use crate::learn::hidden::maximise::maximised;
-use crate::learn::hidden::pass::{Batch, Counts, Workspace, expected, likelihoods};
+use crate::learn::hidden::pass::{Counts, Workspace, expected, likelihoods};
 use crate::learn::hidden::{Coded, Model, normalise, normalise_columns};
 use crate::parallel::{Ticker, map_blocks};
 use crate::rng::Rng;
@@ -69,12 +70,12 @@ pub fn grown(
         order.swap(last, rng.below(last + 1));
     }
     let judges = (growth.held_out * order.len() as f64).ceil() as usize;
-    let (held_out, trained) = order.split_at(judges.min(order.len() - 1));
-    let explored = minibatches(coded, trained, growth.batch);
+    let (held_out, others) = order.split_at(judges.min(order.len() - 1));
+    let explored = minibatches(coded, others, growth.batch);
     let all = minibatches(coded, &order, growth.batch);
     map_blocks(threads, numbers.len(), 1, &Ticker::default(), |which| {
         let number = numbers.start + which.start;
-        let mut trainer = Trainer {
+        let mut training = Trainer {
             coded,
             growth,
             explored: &explored,
@@ -85,7 +86,7 @@ pub fn grown(
             space: Workspace::default(),
             ticker,
         };
-        trainer.train()
+        training.train()
     })
 }
 
@@ -108,10 +109,10 @@ fn minibatches(coded: &Coded, order: &[usize], steps: usize) -> Vec<Vec<Batch>> 
     batches
 }
 
-struct Trainer<'a> {
-    coded: &'a Coded,
-    growth: &'a Growth,
-    explored: &'a [Vec<Batch>],
+pub(super) struct Trainer<'a> {
+    pub(super) coded: &'a Coded,
+    pub(super) growth: &'a Growth,
+    pub(super) explored: &'a [Vec<Batch>],
     all: &'a [Vec<Batch>],
     held_out: &'a [usize],
     next: usize,
@@ -157,7 +158,7 @@ impl Trainer<'_> {
     }
 
     /// Counts of the next of some minibatches, as if of the whole data.
-    fn counts(&mut self, model: &Model, batches: &[Vec<Batch>]) -> Result<Counts> {
+    pub(super) fn counts(&mut self, model: &Model, batches: &[Vec<Batch>]) -> Result<Counts> {
         let batch = &batches[self.next % batches.len()];
         self.next += 1;
         let counts = expected(model, self.coded, batch, &mut self.space, self.ticker)?;
@@ -194,7 +195,7 @@ impl Trainer<'_> {
         (-libm::logf(1.0 - self.rng.uniform() as f32)).clamp(SPREAD.0, SPREAD.1)
     }
 
-    fn between(&mut self, low: f32, high: f32) -> f32 {
+    pub(super) fn between(&mut self, low: f32, high: f32) -> f32 {
         low + (high - low) * self.rng.uniform() as f32
     }
 
@@ -248,65 +249,8 @@ impl Trainer<'_> {
     fn alike(&self, states: usize) -> Vec<f32> {
         self.coded.prior.iter().flat_map(|&p| std::iter::repeat_n(p, states)).collect()
     }
-
-    /// The states that are visited most become two: what leads to one is shared out at random, all else is copied and
-    /// shaken.
-    fn split(&mut self, model: &Model) -> Result<Model> {
-        let old = model.states;
-        let visits = visits(&self.counts(model, self.explored)?.transitions, old);
-        let mut order: Vec<usize> = (0..old).collect();
-        order.sort_by(|&one, &other| visits[other].total_cmp(&visits[one]).then(one.cmp(&other)));
-        order.truncate(self.growth.states - old);
-        let new = old + order.len();
-        let source: Vec<usize> = (0..old).chain(order.iter().copied()).collect();
-        let mut transitions = vec![0.0f32; self.coded.n_actions * new * new];
-        for (block, from) in
-            transitions.chunks_exact_mut(new * new).zip(model.transitions.chunks_exact(old * old))
-        {
-            let mut shares = vec![1.0f32; old * new];
-            for row in shares.chunks_exact_mut(new) {
-                for (twin, &state) in order.iter().enumerate() {
-                    row[state] = self.between(0.25, 0.75);
-                    row[old + twin] = 1.0 - row[state];
-                }
-            }
-            for (row, &left) in block.chunks_exact_mut(new).zip(&source) {
-                for (column, (entry, &reached)) in row.iter_mut().zip(&source).enumerate() {
-                    let shared = from[left * old + reached] * shares[left * new + column];
-                    *entry = shared * self.between(0.8, 1.2) + 1e-6;
-                }
-                normalise(row);
-            }
-        }
-        let mut emissions = copied(&model.emissions, &source, old);
-        emissions.iter_mut().for_each(|p| *p *= self.between(0.9, 1.1));
-        normalise_columns(&mut emissions, new);
-        let mut start = copied(&model.start, &source, old);
-        for (twin, &state) in order.iter().enumerate() {
-            let share = self.between(0.3, 0.7);
-            start[state] *= share;
-            start[old + twin] *= 1.0 - share;
-        }
-        normalise(&mut start);
-        let rewards = copied(&model.rewards, &source, old);
-        Ok(Model { states: new, start, transitions, emissions, rewards })
-    }
 }
 
 fn even(states: usize) -> Vec<f32> {
     vec![1.0 / states as f32; states]
-}
-
-/// How often every state is reached.
-fn visits(transitions: &[f32], states: usize) -> Vec<f32> {
-    let mut sums = vec![0.0; states];
-    for row in transitions.chunks_exact(states) {
-        sums.iter_mut().zip(row).for_each(|(sum, count)| *sum += count);
-    }
-    sums
-}
-
-/// A (rows, states) table with these columns.
-fn copied(table: &[f32], source: &[usize], states: usize) -> Vec<f32> {
-    table.chunks_exact(states).flat_map(|row| source.iter().map(|&state| row[state])).collect()
 }

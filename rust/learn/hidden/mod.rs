@@ -8,10 +8,12 @@
 //! Rewards are drawn given what is seen, so that a reward which the observation explains says nothing about the state.
 //! Models with few observations are learned well by these; clones (`beliefs`) suit many observations that do not err.
 
+mod batch;
 pub mod coded;
 pub mod grow;
 mod maximise;
 mod pass;
+mod split;
 
 pub use coded::Coded;
 pub use grow::{Growth, Start, grown};

@@ -4,12 +4,10 @@ use ndarray::linalg::general_mat_mul;
 use ndarray::{ArrayView2, ArrayViewMut2};
 
 use crate::error::Result;
+use crate::learn::hidden::batch::Batch;
 use crate::learn::hidden::coded::UNKNOWN;
 use crate::learn::hidden::{Coded, Model};
 use crate::parallel::Ticker;
-
-/// Episodes that are passed over together: enough for a matrix product, few enough for the cache.
-const ABREAST: usize = 256;
 
 /// The smallest probability of a step.
 const TINY: f32 = 1e-30;
@@ -54,58 +52,6 @@ impl Counts {
     pub(super) fn scaled(mut self, factor: f32) -> Self {
         self.tables().into_iter().flatten().for_each(|count| *count *= factor);
         self
-    }
-}
-
-/// All steps of some episodes at one time, those of an action together.
-struct Moment {
-    /// Steps, by position; and the position one step earlier.
-    steps: Vec<usize>,
-    before: Vec<usize>,
-    /// By action: first position and last + 1.
-    groups: Vec<(usize, usize)>,
-    /// Where the rows of this moment begin.
-    base: usize,
-}
-
-/// Episodes that are sorted for the passes: the longest first.
-pub(super) struct Batch {
-    /// By position at the first moment: the episode.
-    episodes: Vec<usize>,
-    moments: Vec<Moment>,
-    rows: usize,
-}
-
-impl Batch {
-    /// These episodes, in batches that are passed over together.
-    pub(super) fn all(coded: &Coded, episodes: &[usize]) -> Vec<Batch> {
-        let mut sorted: Vec<usize> =
-            episodes.iter().copied().filter(|&episode| !coded.steps(episode).is_empty()).collect();
-        sorted.sort_by_key(|&episode| std::cmp::Reverse(coded.steps(episode).len()));
-        sorted.chunks(ABREAST).map(|part| Self::new(coded, part)).collect()
-    }
-
-    fn new(coded: &Coded, episodes: &[usize]) -> Batch {
-        let (mut moments, mut rows) = (Vec::new(), 0);
-        let mut position: Vec<usize> = (0..episodes.len()).collect();
-        for time in 0..coded.steps(episodes[0]).len() {
-            let alive = episodes.partition_point(|&episode| coded.steps(episode).len() > time);
-            let step = |member: usize| coded.steps(episodes[member]).start + time;
-            let mut order: Vec<usize> = (0..alive).collect();
-            order.sort_by_key(|&member| (coded.actions[step(member)], member));
-            let groups = (0..coded.n_actions as u32)
-                .map(|action| {
-                    let below = |limit: u32| order.partition_point(|&m| coded.actions[step(m)] < limit);
-                    (below(action), below(action + 1))
-                })
-                .collect();
-            let before = order.iter().map(|&member| position[member]).collect();
-            order.iter().enumerate().for_each(|(place, &member)| position[member] = place);
-            let steps = order.iter().map(|&member| step(member)).collect();
-            moments.push(Moment { steps, before, groups, base: rows });
-            rows += alive;
-        }
-        Batch { episodes: episodes.to_vec(), moments, rows }
     }
 }
 
@@ -302,8 +248,13 @@ fn backward(model: &Model, coded: &Coded, batch: &Batch, space: &mut Workspace, 
             let target = &mut earlier[from..from + states];
             target.iter_mut().zip(back).zip(law).for_each(|((a, b), p)| *a = b * p);
             if time == 0 {
-                let start = counts.start.iter_mut().zip(&before[from..from + states]).zip(&*target);
-                start.for_each(|((sum, b), a)| *sum += b * a);
+                let begun = before[from..from + states].iter().zip(&*target).map(|(b, a)| b * a);
+                counts.start.iter_mut().zip(begun.clone()).for_each(|(sum, p)| *sum += p);
+                if let Some(first) = &coded.first {
+                    let code = first[batch.episodes[moment.before[place]]] as usize;
+                    let seen = &mut counts.emissions[code * states..][..states];
+                    seen.iter_mut().zip(begun).for_each(|(sum, p)| *sum += p);
+                }
             }
         }
         std::mem::swap(ahead, earlier);

@@ -111,7 +111,7 @@ fn a_plain_iteration_never_lowers_the_likelihood() {
             .unwrap()
             .remove(0);
         let all: Vec<usize> = (0..coded.n_episodes()).collect();
-        let batches = pass::Batch::all(&coded, &all);
+        let batches = batch::Batch::all(&coded, &all);
         let total = |model: &Model| model.likelihoods(&coded, &ticker).unwrap().iter().sum::<f64>();
         let mut last = total(&model);
         for _ in 0..20 {
@@ -167,4 +167,27 @@ fn what_was_never_seen_says_nothing() {
         })
         .is_err()
     );
+}
+
+#[test]
+fn what_reset_shows_is_learned() {
+    let mut rng = Rng::stream(6, 0);
+    let mut log = log(400, &mut rng);
+    // What is shown first is shown again at every step.
+    for episode in 0..400 {
+        let steps = log.offsets[episode] as usize..log.offsets[episode + 1] as usize;
+        log.observations[steps].fill(log.first[episode]);
+    }
+    let coded = Coded::of(&log.view(true)).unwrap();
+    let growth = Growth { start: Start::Random(4), explore: 20, settle: 10, ..growth(8) };
+    let model = grown(&coded, &growth, 0..1, 1, &Ticker::default()).unwrap().remove(0);
+    let ends = log.terminated.iter().filter(|&&ends| ends).count() as f64;
+    let likelihood: f64 = model.likelihoods(&coded, &Ticker::default()).unwrap().iter().sum();
+    // Three first observations, two rewards, and an end or none: no more than these is left to chance.
+    let chance = 400.0 * 3.0f64.ln() + coded.n_steps() as f64 * 2.0f64.ln();
+    assert!(likelihood > -1.1 * (chance + 2.0 * ends), "{likelihood} {chance} {ends}");
+    for code in 0..3 {
+        let shown = &model.emissions[code * model.states..][..model.states];
+        assert!(shown.iter().any(|&p| p > 0.7), "{shown:?}");
+    }
 }

@@ -100,7 +100,7 @@ impl<'a> Later<'a> {
                     match &emission.states {
                         None => sum += &best,
                         Some(states) => {
-                            states.iter().zip(best).for_each(|(&state, value)| sum[state] += value)
+                            states.iter().zip(best).for_each(|(&state, value)| sum[state] += value);
                         }
                     }
                 }

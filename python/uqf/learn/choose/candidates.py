@@ -23,6 +23,8 @@ class Settings:
     """Learners are compared on about so many steps at most, drawn from all."""
     evidence: float = 2.0
     """Standard errors by which a learner must be ahead to take the place of another."""
+    planning_evidence: float = 3.0
+    """Standard errors by which a plan must earn more in models that did not make it; these are few."""
     short_discount: float = 0.5
     """Discount of the gains that are compared where none is seen at the discount of the task."""
     planning_episodes: int = 200

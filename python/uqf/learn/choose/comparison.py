@@ -94,11 +94,11 @@ class Comparison:
 
     def final(self, candidate: Candidate, data: Data) -> Learner:
         """The candidate, fitted to all episodes."""
-        told = within(self.reporter.callback, candidate.name)
+        nested = within(self.reporter.callback, candidate.name)
         learner = candidate.make(self.discount, self.seed)
         if self._shared is not None and isinstance(learner, BeliefQ):
-            return learner.go_on(self._shared.of_all, data, executor=self.executor, progress=told)
-        return learner.fit(data, executor=self.executor, progress=told)
+            return learner.go_on(self._shared.of_all, data, executor=self.executor, progress=nested)
+        return learner.fit(data, executor=self.executor, progress=nested)
 
     @property
     def noisy(self) -> bool:
@@ -110,15 +110,15 @@ class Comparison:
         """The models of all candidates that act on beliefs; None if there are too few episodes to choose sizes by."""
         if min(map(len, self.parts)) < MIN_EPISODES:
             return None
-        told = within(self.reporter.callback, FAVOURITE.name)
-        return SharedModels(FAVOURITE.make(self.discount, self.seed), self.parts, self.executor, told)
+        nested = within(self.reporter.callback, FAVOURITE.name)
+        return SharedModels(FAVOURITE.make(self.discount, self.seed), self.parts, self.executor, nested)
 
     def _fitted(self, candidate: Candidate, part: int) -> Learner:
         learner, data = candidate.make(self.discount, self.seed), self.parts[part]
-        told = within(self.reporter.callback, f"{candidate.name}, {('trial', 'second trial')[part]}")
+        nested = within(self.reporter.callback, f"{candidate.name}, {('trial', 'second trial')[part]}")
         if self._shared is not None and isinstance(learner, BeliefQ):
-            return learner.go_on(self._shared.of(part), data, executor=self.executor, progress=told)
-        learner.fit(data, executor=self.executor, progress=told)
+            return learner.go_on(self._shared.of(part), data, executor=self.executor, progress=nested)
+        learner.fit(data, executor=self.executor, progress=nested)
         release_memory()
         return learner
 

@@ -53,7 +53,7 @@ def fit(
     Where the last observation is a state (`uqf.markov_test`), `TableQ` takes the place unless it earns less, by two
     standard errors, in the models that `BeliefQ` learned from the held-out episodes. Elsewhere, and with at least 200
     episodes, `ModelQ` challenges at last: it takes the place if its plan of one half earns more in the models that
-    `BeliefQ` learned from the other, and its plan of all episodes earns more, by two standard errors, in models from
+    `BeliefQ` learned from the other, and its plan of all episodes earns more, by three standard errors, in models from
     other starts than the one that made the plan.
 
     Parameters
@@ -100,7 +100,8 @@ def fit(
     if not 0.0 < holdout < 1.0:
         raise ValueError(f"holdout = {holdout}: give a share above 0 and below 1")
     reader = Reader(data, executor=executor, progress=progress)
-    parts = _split(Overview.read(reader, SETTINGS.sample_steps, seed).sample, holdout)
+    sample = Overview.read(reader, SETTINGS.sample_steps, seed).sample
+    parts = _split(sample, holdout)
     test = markov_test(parts[0], seed=seed)
     comparison = Comparison(parts, discount, seed, SETTINGS, executor, reader.reporter)
     results: dict[str, Result] = {}
@@ -129,9 +130,10 @@ def fit(
             f"a plan of one half of the episodes earns no more in {FAVOURITE.name}'s models of the other"
         )
     if problem is None:
-        planner = comparison.final(PLANNER, data)
+        planner = comparison.final(PLANNER, sample)
+        planner.origin_ = chosen.origin_
         plan = duel(planner, chosen, holder, parts, seed)
-        if plan.lead is not None and plan.lead.evidence > SETTINGS.evidence:
+        if plan.lead is not None and plan.lead.evidence > SETTINGS.planning_evidence:
             holder, chosen = plan, planner
         results[PLANNER.name] = plan
     else:

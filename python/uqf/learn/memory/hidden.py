@@ -55,6 +55,7 @@ class HiddenModel:
     emissions : (O, S), what a state shows; ones for observations that never occurred
     rewards : (A, S), the mean reward of an action in a state
     likelihoods : (n_episodes,), logarithms, of the episodes that judge it
+    seen, tried : (O,) and (A,), whether an observation or an action occurred; of others nothing was learned
     """
 
     start: Single
@@ -62,11 +63,18 @@ class HiddenModel:
     emissions: Single
     rewards: Single
     likelihoods: FloatArray
+    seen: NDArray[np.bool_]
+    tried: NDArray[np.bool_]
 
     @property
     def n_states(self) -> int:
         """How many of them growth ended with."""
         return len(self.start)
+
+    @property
+    def shown(self) -> Single:
+        """What a state shows, (O, S), and zeros for observations that never occurred."""
+        return np.where(self.seen[:, np.newaxis], self.emissions, np.float32(0.0))
 
     def filters(self, opens: bool) -> Record:
         """The parts of a `BeliefPolicy` that keeps the belief of this model."""
@@ -85,8 +93,7 @@ class HiddenModel:
         """Beliefs before the first action, each times its probability: (what may be shown first, S)."""
         if not opens:
             return self.start[np.newaxis]
-        known = ~(self.emissions == 1.0).all(axis=1)
-        shown = self.start * self.emissions[known]
+        shown = self.start * self.shown
         return np.ascontiguousarray(shown[shown.sum(axis=1) > 1e-9])
 
 
@@ -122,5 +129,8 @@ def hidden_models(
         seed=seed,
         threads=threads,
     )
+    firsts = [] if data.first_observations is None else data.first_observations
+    seen = np.isin(np.arange(data.n_observations), np.append(data.observations, firsts))
+    tried = np.isin(np.arange(data.n_actions), data.actions)
     names = ("start", "transitions", "emissions", "rewards", "likelihoods")
-    return [HiddenModel(**{name: model[name] for name in names}) for model in trained]
+    return [HiddenModel(**{name: model[name] for name in names}, seen=seen, tried=tried) for model in trained]

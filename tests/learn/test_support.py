@@ -1,0 +1,68 @@
+"""What nobody tried is never preferred, whatever rewards are like."""
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+
+import uqf
+from uqf.learn.memory.hidden import Growth
+from uqf.learn.model_q import ModelSettings
+
+SMALL = ModelSettings(models=2, growth=Growth(states=6, first=3, explore=3, settle=3))
+
+LEARNERS = {
+    "UQF": lambda: uqf.UQF(3, 0.9, on_divergence="horizon"),
+    "UQF, returns": lambda: uqf.UQF(3, 0.9, target="return"),
+    "SpectralQ": lambda: uqf.SpectralQ(0.9),
+    "LagQ": lambda: uqf.LagQ(0.9),
+    "BeliefQ": lambda: uqf.BeliefQ(0.9, states=6, models=1),
+    "ContextQ": lambda: uqf.ContextQ(0.9),
+    "TableQ": lambda: uqf.TableQ(0.9),
+    "ModelQ": lambda: uqf.ModelQ(0.9, settings=SMALL),
+    "ModelQ, noisy": lambda: uqf.ModelQ(0.9, model="noisy", settings=SMALL),
+}
+
+
+def log(seed, shift, untaken):
+    """Random episodes in which some of five actions were never taken; rewards are around `shift`."""
+    rng = np.random.default_rng(seed)
+    taken = np.setdiff1d(np.arange(5), untaken)
+    episodes, length = 60, 6
+    steps = episodes * length
+    return uqf.Trajectories(
+        rng.choice(taken, size=steps),
+        rng.integers(3, size=steps),
+        shift + rng.normal(size=steps),
+        np.arange(0, steps + 1, length),
+        n_actions=5,
+        n_observations=3,
+        behavior_probs=np.full(steps, 1.0 / len(taken)),
+    )
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+@settings(max_examples=4, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    seed=st.integers(0, 1000),
+    shift=st.sampled_from([-100.0, -1.0, 0.0, 50.0]),
+    untaken=st.sets(st.integers(0, 4), min_size=1, max_size=4),
+    temperature=st.sampled_from([0.0, 0.5, 1e6]),
+)
+def test_an_action_that_was_never_taken_has_no_probability(name, seed, shift, untaken, temperature):
+    data = log(seed, shift, sorted(untaken))
+    try:
+        learner = LEARNERS[name]().fit(data)
+    except uqf.UQFError:
+        assume(False)  # the data refuse this learner
+    policy = learner.policy_.with_temperature(temperature)
+    probs = uqf.policies.policy.probs_along(policy, data)
+    assert (probs[:, sorted(untaken)] == 0.0).all()
+    assert np.allclose(probs.sum(axis=1), 1.0)
+    assert any("never taken" in note for note in learner.diagnostics_["notes"])
+
+
+def test_the_front_door_says_so():
+    learner = uqf.fit(log(0, -10.0, [1, 3]), discount=0.9)
+    assert any("2 of 5 actions were never taken" in note for note in learner.diagnostics_["notes"])
+    assert (uqf.policies.policy.probs_along(learner.policy_, log(1, 0.0, []))[:, [1, 3]] == 0.0).all()
