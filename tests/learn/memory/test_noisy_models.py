@@ -100,9 +100,7 @@ def test_acting_step_by_step_is_bayes_rule(fitted):
     for episode in data:
         state = policy.initial_state()
         for action, observation in episode.history:
-            np.testing.assert_allclose(
-                policy.q_values(state), bias + rows[cut, 1:] @ slopes, atol=1e-4
-            )
+            np.testing.assert_allclose(policy.q_values(state), bias + rows[cut, 1:] @ slopes, atol=1e-4)
             state, cut = policy.update(state, action, observation), cut + 1
         np.testing.assert_allclose(policy.q_values(state), bias + rows[cut, 1:] @ slopes, atol=1e-4)
         cut += 1
