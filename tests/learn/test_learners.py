@@ -2,6 +2,7 @@
 
 import inspect
 import pickle
+from dataclasses import replace
 
 import joblib
 import numpy as np
@@ -16,6 +17,10 @@ import uqf
 from random_policies import random_automaton
 from uqf.baselines import CPSR, EM, PSRPBVI, TPSR, FittedQ, MemorylessQ
 from uqf.learn.learner import Learner
+from uqf.learn.memory.hidden import Growth
+from uqf.learn.model_q import ModelSettings
+
+QUICK = ModelSettings(models=2, played=50, growth=Growth(states=8, first=4, explore=5, settle=5))
 
 OURS = {
     "UQF": lambda: uqf.UQF(3, 0.9, max_prefix=2, max_suffix=2),
@@ -24,8 +29,7 @@ OURS = {
     "SpectralQ": lambda: uqf.SpectralQ(0.9, rank=7, rounds=1),
     "LagQ": lambda: uqf.LagQ(0.9, lags=2),
     "TableQ": lambda: uqf.TableQ(0.9),
-    "ModelQ": lambda: uqf.ModelQ(0.9, states=4, models=1),
-    "NoisyQ": lambda: uqf.NoisyQ(0.9),
+    "ModelQ": lambda: uqf.ModelQ(0.9, settings=QUICK),
 }
 ALL = OURS | {
     "MemorylessQ": MemorylessQ,
@@ -245,12 +249,12 @@ CHANGES = {
     uqf.TableQ: {"discount": ({}, 0.9, 0.3), "temperature": ({}, 0.0, 0.5)},
     uqf.ModelQ: {
         "discount": ({}, 0.9, 0.3),
-        "states": ({}, 2, 3),
-        "models": ({}, 1, 2),
+        "model": ({}, None, "noisy"),
+        "planner": ({}, None, "qmdp"),
         "temperature": ({}, 0.0, 0.5),
         "seed": ({}, 0, 1),
+        "settings": ({}, QUICK, replace(QUICK, steps=300)),
     },
-    uqf.NoisyQ: {"discount": ({}, 0.9, 0.3), "temperature": ({}, 0.0, 0.5), "seed": ({}, 0, 1)},
 }
 USUAL = {
     uqf.UQF: {"rank": 3, "max_prefix": 2, "max_suffix": 2},
@@ -259,15 +263,12 @@ USUAL = {
     uqf.SpectralQ: {"rank": 7, "rounds": 1},
     uqf.LagQ: {"lags": 2},
     uqf.TableQ: {},
-    uqf.ModelQ: {"states": 4, "models": 1},
-    uqf.NoisyQ: {},
+    uqf.ModelQ: {"settings": QUICK},
 }
 
 
 @pytest.mark.parametrize(("kind", "name"), [(kind, name) for kind in CHANGES for name in CHANGES[kind]])
-def test_every_parameter_makes_a_difference(kind, name, data, monkeypatch):
-    # The seed of NoisyQ draws episodes where there are more than a batch of them.
-    monkeypatch.setattr("uqf.learn.noisy_q.BATCH_STEPS", 300)
+def test_every_parameter_makes_a_difference(kind, name, data):
     others, first, second = CHANGES[kind][name]
     one, two = (kind(**(USUAL[kind] | others | {name: value})).fit(data).policy_ for value in (first, second))
     assert not same_policy(one, two)

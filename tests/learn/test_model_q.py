@@ -113,7 +113,8 @@ def test_what_reset_shows_is_known_to_the_plan(planner):
 
 def test_a_cue_of_reset_is_remembered():
     world = t_maze()
-    learner = uqf.ModelQ(0.97, settings=SMALL).fit(uqf.rollout(world, episodes=1000, seed=0))
+    settings = ModelSettings(growth=Growth(states=16, first=16))
+    learner = uqf.ModelQ(0.97, settings=settings).fit(uqf.rollout(world, episodes=1000, seed=0))
     assert uqf.estimate_return(world, learner.policy_, episodes=500, seed=1, discount=1.0).mean > 0.9
 
 
@@ -204,4 +205,5 @@ def test_what_was_learned_is_pickled_and_saved(fitted, tmp_path):
     np.testing.assert_array_equal(copy.cross_play_, fitted.cross_play_)
     fitted.save(tmp_path / "policy")
     np.testing.assert_array_equal(behaviour(uqf.load(tmp_path / "policy")), behaviour(fitted.policy_))
-    assert uqf.inspect_policy(tmp_path / "policy").settings["learner"] == "ModelQ"
+    told = uqf.inspect_policy(tmp_path / "policy").settings
+    assert told["learner"] == "ModelQ" and told["settings"]["growth"]["states"] == 16

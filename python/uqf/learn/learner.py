@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import asdict, is_dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -153,7 +154,9 @@ class Learner(BaseEstimator):  # type: ignore[misc]
         policy = self._fitted()
         settings = {"learner": type(self).__name__} | self.get_params()
         plain = {
-            name: value for name, value in settings.items() if not isinstance(value, (tuple, BaseEstimator))
+            name: asdict(value) if is_dataclass(value) else value
+            for name, value in settings.items()
+            if not isinstance(value, (tuple, BaseEstimator))
         }
         save(policy, path, settings=plain, data=self.origin_)
 

@@ -6,19 +6,23 @@ import pytest
 import uqf
 from mazes import t_maze
 from uqf.baselines import MemorylessQ
+from uqf.learn.memory.hidden import Growth
+from uqf.learn.model_q import ModelSettings
 
 #: What a learner earns at least in a T-maze whose best is 0.98: with a memory of the cue, or without.
 REMEMBER, FORGET = 0.9, 0.15
+
+PLANS = ModelSettings(growth=Growth(states=16, first=16))
 
 LEARNERS = {
     "BeliefQ": (uqf.BeliefQ(0.97, states=15, models=2), REMEMBER),
     "ContextQ": (uqf.ContextQ(0.97), REMEMBER),
     "LagQ": (uqf.LagQ(0.97), REMEMBER),
     "SpectralQ": (uqf.SpectralQ(0.97), REMEMBER),
-    "ModelQ": (uqf.ModelQ(0.97, states=15, models=2), REMEMBER),
+    "ModelQ": (uqf.ModelQ(0.97, settings=PLANS), REMEMBER),
     "MemorylessQ": (MemorylessQ(2, "q-learning", discount=0.97), REMEMBER),
     "TableQ": (uqf.TableQ(0.97), FORGET),
-    "NoisyQ": (uqf.NoisyQ(0.97), FORGET),
+    "ModelQ, noisy": (uqf.ModelQ(0.97, model="noisy"), FORGET),
     "UQF": (uqf.UQF(6, 0.97, target="return"), -1.0),
 }
 

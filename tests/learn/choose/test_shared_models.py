@@ -24,7 +24,8 @@ def sizes(begun):
 def test_learners_on_the_same_models_are_fitted_without_training(data):
     models = shared(data[:120], data[120:])
     one, other = (
-        kind(0.9, states=8, models=2).go_on(models.of(0), data[:120]) for kind in (uqf.BeliefQ, uqf.ModelQ)
+        uqf.BeliefQ(0.9, states=8, models=2, temperature=temperature).go_on(models.of(0), data[:120])
+        for temperature in (None, 9.0)
     )
     assert one.families_ == other.families_ == models.of(0).models.trained
     assert models.of(0) is models.of(0)

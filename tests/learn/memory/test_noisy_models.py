@@ -96,15 +96,13 @@ def true_likelihood(world, data):
 def test_acting_step_by_step_is_bayes_rule(fitted):
     policy, data = fitted.policy_, log(0.3, 5, episodes=20)
     rows, cut = policy.beliefs_along(data), 0
-    bias = policy.parts()["bias"]
+    bias, (slopes,) = policy.parts()["bias"], policy.weights.transpose(1, 0, 2)
     for episode in data:
         state = policy.initial_state()
         for action, observation in episode.history:
-            np.testing.assert_allclose(
-                policy.q_values(state), bias + rows[cut, 1:] @ policy.weights, atol=1e-4
-            )
+            np.testing.assert_allclose(policy.q_values(state), bias + rows[cut, 1:] @ slopes, atol=1e-4)
             state, cut = policy.update(state, action, observation), cut + 1
-        np.testing.assert_allclose(policy.q_values(state), bias + rows[cut, 1:] @ policy.weights, atol=1e-4)
+        np.testing.assert_allclose(policy.q_values(state), bias + rows[cut, 1:] @ slopes, atol=1e-4)
         cut += 1
 
 

@@ -25,13 +25,13 @@ def tiger():
 
 def test_the_plan_of_the_tiger_is_worth_what_was_published(tiger):
     """19.37 at a discount of 0.95 (Cassandra's solver); a plan is a lower bound."""
-    vectors, value = point_plan(*tiger, 0.95)
-    assert 19.2 <= value <= 19.4
+    vectors, value = point_plan(*tiger, 0.95, settings=PointSettings(sweeps=50))
+    assert 19.2 <= value <= 19.4 and value > point_plan(*tiger, 0.95, settings=PointSettings(sweeps=5))[1]
     states, some, actions = vectors.shape
     assert (states, actions) == (2, 3) and some >= 1 and vectors.dtype == np.float64
     worth = (np.array([0.5, 0.5]) @ vectors.reshape(2, -1)).reshape(some, actions).max(axis=0)
     assert worth.argmax() == 0, "listen first"
-    assert worth.max() == pytest.approx(value, abs=1e-3)
+    assert value - 1e-3 <= worth.max() <= 19.4, "the last backup may add something"
 
 
 def test_no_action_is_worth_more_than_if_the_state_were_known(tiger):
