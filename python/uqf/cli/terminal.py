@@ -42,7 +42,10 @@ def progress_line(console: Console | None = None) -> Iterator[Callable[[str, int
             share = f"{done / total:.0%}" if total >= COUNTED else f"{done}/{total}" if total else ""
             # Stages may hold names from files, which must not command the terminal.
             words = printable(stage)
+            begins = words != bar.tasks[task].description
             bar.update(task, description=words, completed=done, total=total or None, share=share)
+            if begins:
+                bar.refresh()  # a stage that is over before the next frame is shown all the same
 
         yield show
 

@@ -61,6 +61,8 @@ class ModelQ(Learner):
         Of random starts and play in models; the same seed gives the same bits.
     threads : int, optional
         All cores by default; the result does not depend on it.
+    settings : ModelSettings, optional
+        The numbers of the algorithm: models, how they grow, how long is planned.
 
     Attributes
     ----------
