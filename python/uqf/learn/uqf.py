@@ -7,6 +7,9 @@ from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from typing import Self
 
+import numpy as np
+from numpy.typing import NDArray
+
 from uqf.episodes.checks import FloatArray, probability
 from uqf.episodes.fingerprint import fingerprint
 from uqf.episodes.trajectories import Trajectories
@@ -230,6 +233,11 @@ class UQF(Learner):
             LOG.info("%s", self.refusal_)
             self.__dict__.pop("policy_", None)
         return self
+
+    def _support(self, taken: NDArray[np.bool_]) -> None:
+        # What one day never took another may have taken, and there may be no policy yet.
+        if not hasattr(self, "statistics_"):
+            super()._support(taken)
 
     def _fitted(self) -> CompiledPolicy:
         if getattr(self, "refusal_", None) and not hasattr(self, "policy_"):
