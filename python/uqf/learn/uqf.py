@@ -7,9 +7,6 @@ from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from typing import Self
 
-import numpy as np
-from numpy.typing import NDArray
-
 from uqf.episodes.checks import FloatArray, probability
 from uqf.episodes.fingerprint import fingerprint
 from uqf.episodes.trajectories import Trajectories
@@ -29,7 +26,7 @@ from uqf.reading.progress import LOG, Callback
 from uqf.reading.reader import Reader
 from uqf.reading.shards import Data, Workers
 from uqf.storage.policy_header import Origin
-from uqf.types import Record
+from uqf.types import AnyArray, Record
 
 
 def learn_state(
@@ -234,7 +231,7 @@ class UQF(Learner):
             self.__dict__.pop("policy_", None)
         return self
 
-    def _support(self, taken: NDArray[np.bool_]) -> None:
+    def _support(self, taken: AnyArray) -> None:
         # What one day never took another may have taken, and there may be no policy yet.
         if not hasattr(self, "statistics_"):
             super()._support(taken)
