@@ -26,7 +26,7 @@ from uqf.reading.progress import LOG, Callback
 from uqf.reading.reader import Reader
 from uqf.reading.shards import Data, Workers
 from uqf.storage.policy_header import Origin
-from uqf.types import Record
+from uqf.types import AnyArray, Record
 
 
 def learn_state(
@@ -230,6 +230,11 @@ class UQF(Learner):
             LOG.info("%s", self.refusal_)
             self.__dict__.pop("policy_", None)
         return self
+
+    def _support(self, taken: AnyArray) -> None:
+        # What one day never took another may have taken, and there may be no policy yet.
+        if not hasattr(self, "statistics_"):
+            super()._support(taken)
 
     def _fitted(self) -> CompiledPolicy:
         if getattr(self, "refusal_", None) and not hasattr(self, "policy_"):
