@@ -1,4 +1,4 @@
-"""Two thousand damaged inputs through every door, with a new seed each time; `make fuzz` tries more."""
+"""Two thousand damaged inputs through every door, the same ones every time; `make fuzz` tries others, and more."""
 
 import os
 import re
@@ -28,8 +28,8 @@ NAMES += ["arguments"]
 
 @pytest.fixture(scope="module")
 def said():
-    seed = os.environ.get("UQF_FUZZ_SEED")
-    command = [sys.executable, RUN, "--count", "2000", *(["--seed", seed] if seed else [])]
+    seed = os.environ.get("UQF_FUZZ_SEED", "20261118")
+    command = [sys.executable, RUN, "--count", "2000", "--seed", seed]
     run = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     return run.stdout
 

@@ -154,7 +154,7 @@ class Learner(BaseEstimator):  # type: ignore[misc]
         policy = self._fitted()
         settings = {"learner": type(self).__name__} | self.get_params()
         plain = {
-            name: asdict(value) if is_dataclass(value) else value
+            name: asdict(value) if is_dataclass(value) and not isinstance(value, type) else value
             for name, value in settings.items()
             if not isinstance(value, (tuple, BaseEstimator))
         }

@@ -125,19 +125,15 @@ def fit(
     problem = _unplannable(holder, test, parts)
     if problem is None and seconds is not None and reader.reporter.seconds > seconds:
         problem = f"no time is left of {seconds:g} seconds"
-    if problem is None and comparison.lead_in_models(TRIAL_PLANNER, holder.candidate) <= 0.0:
-        problem = (
-            f"a plan of one half of the episodes earns no more in {FAVOURITE.name}'s models of the other"
-        )
+    plan = Result(PLANNER, problem=problem)
     if problem is None:
-        planner = comparison.final(PLANNER, sample)
-        planner.origin_ = chosen.origin_
-        plan = duel(planner, chosen, holder, parts, seed)
+        try:
+            plan, planner = _challenge(comparison, chosen, holder, sample, seed)
+        except UQFError as refusal:
+            plan = Result(PLANNER, problem=str(refusal))
         if plan.lead is not None and plan.lead.evidence > SETTINGS.planning_evidence:
             holder, chosen = plan, planner
-        results[PLANNER.name] = plan
-    else:
-        results[PLANNER.name] = Result(PLANNER, problem=problem)
+    results[PLANNER.name] = plan
     judged = TRIAL_PLANNER if holder.candidate is PLANNER else holder.candidate
     chosen.trial_ = Trial(comparison.learner(judged, 0).policy_, *parts)
     chosen.diagnostics_["chosen"] = {
@@ -147,6 +143,20 @@ def fit(
     }
     chosen.diagnostics_["markov_test"] = test.as_dict()
     return chosen
+
+
+def _challenge(
+    comparison: Comparison, learner: Learner, holder: Result, sample: Trajectories, seed: int
+) -> tuple[Result, Learner]:
+    """(how a plan in hidden models did beside the holder, its learner): tried first on one half of the episodes."""
+    if comparison.lead_in_models(TRIAL_PLANNER, holder.candidate) <= 0.0:
+        problem = (
+            f"a plan of one half of the episodes earns no more in {FAVOURITE.name}'s models of the other"
+        )
+        return Result(PLANNER, problem=problem), learner
+    planner = comparison.final(PLANNER, sample)
+    planner.origin_ = learner.origin_
+    return duel(planner, learner, holder, comparison.parts, seed), planner
 
 
 def challenged(holder: Result | None, result: Result, evidence: float) -> tuple[Result | None, Result]:

@@ -129,8 +129,10 @@ def hidden_models(
         seed=seed,
         threads=threads,
     )
-    firsts = [] if data.first_observations is None else data.first_observations
-    seen = np.isin(np.arange(data.n_observations), np.append(data.observations, firsts))
+    shown = [data.observations]
+    if data.first_observations is not None:
+        shown.append(data.first_observations)
+    seen = np.isin(np.arange(data.n_observations), np.concatenate(shown))
     tried = np.isin(np.arange(data.n_actions), data.actions)
     names = ("start", "transitions", "emissions", "rewards", "likelihoods")
     return [HiddenModel(**{name: model[name] for name in names}, seen=seen, tried=tried) for model in trained]
