@@ -28,6 +28,8 @@ from uqf.baselines.em import EM as EM
 from uqf.baselines.exact import ExactValueIteration as ExactValueIteration
 from uqf.baselines.fitted_q import FittedQ as FittedQ
 from uqf.baselines.fitted_q import Window as Window
+from uqf.baselines.memoryless import MemorylessQ as MemorylessQ
+from uqf.baselines.memoryless import RandomPolicy as RandomPolicy
 from uqf.baselines.pbvi import PBVI as PBVI
 from uqf.baselines.pomcp import POMCP as POMCP
 from uqf.baselines.psr import PSR as PSR
@@ -38,7 +40,5 @@ from uqf.baselines.value_iteration import FIB as FIB
 from uqf.baselines.value_iteration import QMDP as QMDP
 from uqf.baselines.value_iteration import OneStepBelief as OneStepBelief
 from uqf.baselines.value_iteration import ValueIteration as ValueIteration
-from uqf.learn.memoryless import MemorylessQ as MemorylessQ
-from uqf.learn.memoryless import RandomPolicy as RandomPolicy
 from uqf.learn.plan.belief_model import BeliefModel as BeliefModel
 from uqf.learn.plan.plan_policy import PlanPolicy as PlanPolicy
