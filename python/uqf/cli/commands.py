@@ -25,13 +25,13 @@ from uqf.cli.options import (
     discount_of,
     fitting,
     log_columns,
+    made_learner,
     named_world,
     world_names,
 )
 from uqf.cli.terminal import REFUSALS, about, explain, plain_table, progress_line, stoppable
 
 if TYPE_CHECKING:
-    from uqf.learn.learner import Learner
     from uqf.policies.policy import CompiledPolicy
     from uqf.types import Record
 
@@ -158,18 +158,12 @@ def fit(
                 page.write(report)
             whole |= {"report": page.as_dict(), "page": report and str(report)} if as_json else {}
         else:
-            fitted = _made(learner, discount, seed).fit(data, progress=progress)
+            fitted = made_learner(learner, discount, seed).fit(data, progress=progress)
             parts = {"learned": plain_values(fitted.diagnostics_)}
             if report is not None:
                 uqf.report(fitted, data, report, seed=seed, progress=progress)
         fitted.save(out)
     show(parts | (whole if as_json else {"written": list(map(str, paths))}), as_json)
-
-
-def _made(name: str, discount: float, seed: int) -> Learner:
-    """A learner of the package with its own defaults."""
-    fresh: Learner = getattr(uqf, name)(discount=discount)
-    return fresh.set_params(seed=seed) if "seed" in fresh.get_params() else fresh
 
 
 @app.command()

@@ -11,6 +11,7 @@ import typer
 from uqf.files import check_folder, refuse_other_kind
 
 if TYPE_CHECKING:
+    from uqf.learn.learner import Learner
     from uqf.logs.columns import LogColumns
     from uqf.policies.policy import Policy
     from uqf.storage.policy_header import PolicyHeader
@@ -123,3 +124,11 @@ def discount_of(header: PolicyHeader, given: float | None) -> float:
     if given is not None:
         return given
     return header.discount if "discount" in header.settings else DISCOUNT
+
+
+def made_learner(name: str, discount: float, seed: int) -> Learner:
+    """A learner of the package with its own defaults."""
+    import uqf
+
+    fresh: Learner = getattr(uqf, name)(discount=discount)
+    return fresh.set_params(seed=seed) if "seed" in fresh.get_params() else fresh
