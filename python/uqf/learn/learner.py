@@ -116,7 +116,7 @@ class Learner(BaseEstimator):  # type: ignore[misc]
 
         Nothing is known of what it earns, and what a model or a table assumes of it is no evidence.
         """
-        if not taken.all() and hasattr(self, "policy_"):
+        if not taken.all():
             self.policy_ = self.policy_.with_support(taken)
             untried = np.flatnonzero(~taken)
             named = ", ".join(map(str, untried[:5])) + (", …" if len(untried) > 5 else "")

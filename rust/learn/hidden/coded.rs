@@ -56,13 +56,7 @@ impl Coded {
             })
             .collect();
         let (end, n_codes) = (next, next as usize + 1);
-        let mut shown: Vec<u32> =
-            view.observations.iter().map(|&o| codes[o as usize].unwrap_or(end)).collect();
-        for episode in 0..view.n_episodes() {
-            if view.terminated[episode] && !view.episode(episode).is_empty() {
-                shown[view.episode(episode).end - 1] = end;
-            }
-        }
+        let (shown, first) = (shown(view, &codes, end), first_codes(view, &codes));
         let edges = edges(view.rewards);
         let n_classes = edges.len();
         let key = |step: usize| shown[step] as usize * n_classes + class(&edges, view.rewards[step]);
@@ -77,9 +71,8 @@ impl Coded {
         }
         let event_rewards = sums.iter().zip(&counts).map(|(sum, count)| sum / count).collect();
         let mut frequency = vec![0.0f32; n_codes];
-        let openings = firsts.iter().filter_map(|&o| codes[o as usize]);
         let share = 1.0 / (view.n_steps() + firsts.len()) as f32;
-        shown.iter().copied().chain(openings).for_each(|code| frequency[code as usize] += share);
+        shown.iter().chain(first.iter().flatten()).for_each(|&code| frequency[code as usize] += share);
         let actions: Vec<u32> = view.actions.iter().map(|&action| action as u32).collect();
         let mut result = Coded {
             n_actions: view.n_actions,
@@ -92,9 +85,7 @@ impl Coded {
             actions,
             shown,
             events,
-            first: view
-                .first_observations
-                .map(|first| first.iter().map(|&o| coded_first(&seen, o)).collect()),
+            first,
             offsets: view.offsets.iter().map(|&offset| offset as usize).collect(),
             edges,
             numbers,
@@ -105,14 +96,7 @@ impl Coded {
 
     /// Other episodes in the codes of these, to be judged by models of these.
     pub fn like(&self, view: &View) -> Self {
-        let code =
-            |observation: i32| self.codes.get(observation as usize).copied().flatten().unwrap_or(UNKNOWN);
-        let mut shown: Vec<u32> = view.observations.iter().map(|&o| code(o)).collect();
-        for episode in 0..view.n_episodes() {
-            if view.terminated[episode] && !view.episode(episode).is_empty() {
-                shown[view.episode(episode).end - 1] = self.n_codes as u32 - 1;
-            }
-        }
+        let shown = shown(view, &self.codes, self.n_codes as u32 - 1);
         let event = |(&code, &reward): (&u32, &f64)| {
             let key = code as usize * self.edges.len() + class(&self.edges, reward);
             self.numbers.get(&key).copied().unwrap_or(UNKNOWN)
@@ -121,7 +105,7 @@ impl Coded {
             events: shown.iter().zip(view.rewards).map(event).collect(),
             shown,
             actions: view.actions.iter().map(|&action| action as u32).collect(),
-            first: view.first_observations.map(|first| first.iter().map(|&o| code(o)).collect()),
+            first: first_codes(view, &self.codes),
             offsets: view.offsets.iter().map(|&offset| offset as usize).collect(),
             codes: self.codes.clone(),
             event_codes: self.event_codes.clone(),
@@ -179,9 +163,25 @@ impl Coded {
     }
 }
 
-/// The code of an observation that was seen.
-fn coded_first(seen: &[bool], observation: i32) -> u32 {
-    seen[..observation as usize].iter().filter(|&&seen| seen).count() as u32
+/// The code of an observation; `UNKNOWN` if it has none.
+fn code(codes: &[Option<u32>], observation: i32) -> u32 {
+    codes.get(observation as usize).copied().flatten().unwrap_or(UNKNOWN)
+}
+
+/// The code of what every step shows: that of the end where it ends the episode.
+fn shown(view: &View, codes: &[Option<u32>], end: u32) -> Vec<u32> {
+    let mut shown: Vec<u32> = view.observations.iter().map(|&o| code(codes, o)).collect();
+    for episode in 0..view.n_episodes() {
+        if view.terminated[episode] && !view.episode(episode).is_empty() {
+            shown[view.episode(episode).end - 1] = end;
+        }
+    }
+    shown
+}
+
+/// The code of what `reset` shows in every episode.
+fn first_codes(view: &View, codes: &[Option<u32>]) -> Option<Vec<u32>> {
+    view.first_observations.map(|first| first.iter().map(|&o| code(codes, o)).collect())
 }
 
 /// The upper ends of classes of rewards: distinct values, or quantiles if these are many.
