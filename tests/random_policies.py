@@ -47,8 +47,6 @@ def random_automaton(n_actions, n_observations, seed=0, rank=3, seen=None, **opt
         options["propensities"] = rng.dirichlet(np.ones(n_actions), len(symbols) + 2)
     if options.pop("normaliser", False):
         options["normaliser"] = rng.normal(size=rank)
-    if plans := options.pop("plans", 0):
-        options["actions"] = rng.integers(n_actions, size=plans)
     return uqf.AutomatonPolicy(
         symbols=symbols,
         operators=rng.normal(size=(len(symbols), rank, rank)),
@@ -56,7 +54,7 @@ def random_automaton(n_actions, n_observations, seed=0, rank=3, seen=None, **opt
         n_observations=n_observations,
         start=rng.normal(size=rank),
         anchor=rng.normal(size=rank),
-        weights=rng.normal(size=(plans or n_actions, rank)),
+        weights=rng.normal(size=(n_actions, rank)),
         **({"temperature": 0.7} | options),
     )
 
@@ -193,7 +191,7 @@ KINDS = {
     "belief of some vectors": lambda: random_beliefs(3, 2, seed=2, models=1),
     "filter": lambda: random_filter(3, 2, seen=4),
     "automaton": lambda: random_automaton(3, 2, seen=4, propensities=True, window=3),
-    "automaton of plans": lambda: random_automaton(3, 2, plans=5, normaliser=True),
+    "automaton with a normaliser": lambda: random_automaton(3, 2, normaliser=True),
     "automaton with behaviour": lambda: random_automaton(
         3, 2, behavior=(random_automaton(3, 2, seed=1, behavior=(random_automaton(3, 2, seed=2), 0.5)), 0.25)
     ),
@@ -240,7 +238,6 @@ def _policies(draw):
         seen=draw(st.integers(1, n_actions * n_observations)),
         propensities=draw(st.booleans()),
         normaliser=draw(st.booleans()),
-        plans=draw(st.sampled_from([0, 0, 4])),
         window=draw(st.none() | st.integers(1, 3)),
         temperature=temperature,
     )

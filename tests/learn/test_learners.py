@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 import uqf
 from random_policies import random_automaton
-from uqf.baselines import CPSR, EM, PSRPBVI, TPSR, FittedQ, MemorylessQ
+from uqf.baselines import CPSR, EM, TPSR, FittedQ, MemorylessQ
 from uqf.learn.learner import Learner
 from uqf.learn.memory.hidden import Growth
 from uqf.learn.model_q import ModelSettings
@@ -35,7 +35,6 @@ ALL = OURS | {
     "MemorylessQ": MemorylessQ,
     "FittedQ": lambda: FittedQ(iterations=2, trees=2),
     "TPSR": lambda: TPSR(2),
-    "PSRPBVI": lambda: PSRPBVI(TPSR(2), points=20, iterations=5),
 }
 WITH_VALUES = [name for name in ALL if name != "TPSR"]
 

@@ -58,14 +58,8 @@ class PSR:
         """Number of entries of the state."""
         return self.wfa.rank
 
-    def policy(
-        self, weights: Floats, *, actions: NDArray[np.int64] | None = None, temperature: float = 0.0
-    ) -> AutomatonPolicy:
-        """A compiled policy with values weights (A, k) · state, in units of whatever the weights predict.
-
-        With `actions` (plans,) the weights are those of plans, and an action is worth the best plan that begins with
-        it.
-        """
+    def policy(self, weights: Floats, *, temperature: float = 0.0) -> AutomatonPolicy:
+        """A compiled policy with values weights (A, k) · state, in units of whatever the weights predict."""
         return AutomatonPolicy(
             symbols=self.wfa.symbols,
             operators=self.wfa.seen_operators,
@@ -74,7 +68,6 @@ class PSR:
             start=self.wfa.alpha,
             anchor=self.anchor,
             weights=np.ascontiguousarray(weights),
-            actions=actions,
             normaliser=self.wfa.omega,
             temperature=temperature,
         )
