@@ -4,6 +4,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 import uqf
+from mazes import random_world
 from uqf.learn.plan.plan_policy import PlanPolicy
 from uqf.policies.policy import ForestPolicy
 
@@ -162,19 +163,10 @@ def random_forest(n_actions, n_observations, seed=0, length=2, one_hot=True, aut
 
 def random_plan(n_actions, n_observations, seed=0, stages=None, lookahead=False, temperature=0.5):
     """Plans in a world where everything is possible; with `stages` some for every number of steps left."""
-    rng = np.random.default_rng(seed)
-    states = 3
-    pomdp = uqf.TabularPOMDP(
-        rng.dirichlet(np.ones(states), (n_actions, states)),
-        rng.dirichlet(np.ones(n_observations), (n_actions, states)),
-        rng.normal(size=(n_actions, states)),
-        rng.dirichlet(np.ones(states)),
-        0.9,
-    )
     plans = n_actions * (stages or 1)
     return PlanPolicy(
-        pomdp,
-        rng.normal(size=(plans, states)),
+        random_world(seed, 3, n_actions, n_observations),
+        np.random.default_rng(seed).normal(size=(plans, 3)),
         np.arange(plans) % n_actions,
         stages=None if stages is None else 1 + np.arange(plans) // n_actions,
         lookahead=lookahead,

@@ -90,6 +90,13 @@ def test_other_data_than_episodes_are_refused(name):
 
 
 @pytest.mark.parametrize("name", WITH_VALUES)
+@pytest.mark.parametrize("discount", [-0.1, 1.5, float("nan")])
+def test_a_discount_outside_the_unit_interval_is_refused_by_name(name, discount, data):
+    with pytest.raises(ValueError, match=f"discount = {discount}"):
+        ALL[name]().set_params(discount=discount).fit(data)
+
+
+@pytest.mark.parametrize("name", WITH_VALUES)
 def test_predictions_before_every_step_are_those_after_every_history(name, data):
     learner = ALL[name]().fit(data)
     few = data[:10]

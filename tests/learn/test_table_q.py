@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.base import clone
 
 import uqf
 from logged import changed
@@ -160,11 +159,3 @@ def test_standard_errors_cover_the_truth():
     assert np.mean(np.array(off) < 2.0) > 0.9
     assert np.mean(off) > 0.4
     assert (np.array(bounds) >= 0.999).all(), "what is meant for many observations is never less"
-
-
-def test_it_is_a_learner_like_all():
-    data = uqf.rollout(chain(), episodes=20, seed=0)
-    learner = clone(uqf.TableQ(0.9, temperature=0.5)).fit(data)
-    assert learner.policy_.temperature == 0.5 and learner.n_features_in_ == 12
-    with pytest.raises(ValueError, match="discount"):
-        uqf.TableQ(1.5).fit(data)

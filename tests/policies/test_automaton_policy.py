@@ -127,18 +127,8 @@ def learned():
 
 
 def windowed(state, window, temperature=0.0):
-    wfa = state.wfa()
-    return uqf.AutomatonPolicy(
-        symbols=wfa.symbols,
-        operators=wfa.seen_operators,
-        n_actions=3,
-        n_observations=2,
-        start=state.alpha,
-        anchor=state.anchor,
-        weights=wfa.action_weights(3, 2),
-        window=window,
-        temperature=temperature,
-    )
+    policy = state.wfa().policy(3, 2, window=window, temperature=temperature)
+    return uqf.AutomatonPolicy(**policy.parts() | {"anchor": state.anchor})
 
 
 @pytest.mark.parametrize("window", [1, 3])
@@ -164,16 +154,7 @@ def test_behavior_is_divided_out_as_the_paper_does_through_two_rounds():
     ]
 
     def policy_on(wfa, behavior):
-        return uqf.AutomatonPolicy(
-            symbols=wfa.symbols,
-            operators=wfa.seen_operators,
-            n_actions=3,
-            n_observations=2,
-            start=wfa.alpha,
-            anchor=wfa.alpha,
-            weights=wfa.action_weights(3, 2),
-            behavior=behavior,
-        )
+        return uqf.AutomatonPolicy(**wfa.policy(3, 2).parts() | {"behavior": behavior})
 
     first = policy_on(automata[0], None)
     second = policy_on(automata[1], (first, 0.5))
