@@ -127,8 +127,7 @@ def learned():
 
 
 def windowed(state, window, temperature=0.0):
-    policy = state.wfa().policy(3, 2, window=window, temperature=temperature)
-    return uqf.AutomatonPolicy(**policy.parts() | {"anchor": state.anchor})
+    return state.wfa().policy(3, 2, anchor=state.anchor, window=window, temperature=temperature)
 
 
 @pytest.mark.parametrize("window", [1, 3])
@@ -154,7 +153,7 @@ def test_behavior_is_divided_out_as_the_paper_does_through_two_rounds():
     ]
 
     def policy_on(wfa, behavior):
-        return uqf.AutomatonPolicy(**wfa.policy(3, 2).parts() | {"behavior": behavior})
+        return wfa.policy(3, 2, behavior=behavior)
 
     first = policy_on(automata[0], None)
     second = policy_on(automata[1], (first, 0.5))

@@ -39,11 +39,6 @@ class PSR:
     def __init__(
         self, wfa: WFA, n_actions: int, n_observations: int, *, anchor: ArrayLike | None = None
     ) -> None:
-        if n_actions * n_observations != wfa.n_symbols:
-            raise ValueError(
-                f"n_actions * n_observations = {n_actions * n_observations}: the automaton has "
-                f"{wfa.n_symbols} symbols"
-            )
         self.wfa = wfa
         self.n_actions = n_actions
         self.n_observations = n_observations
@@ -60,17 +55,12 @@ class PSR:
 
     def policy(self, weights: Floats, *, temperature: float = 0.0) -> AutomatonPolicy:
         """A compiled policy with values weights (A, k) · state, in units of whatever the weights predict."""
-        return AutomatonPolicy(
-            symbols=self.wfa.symbols,
-            operators=self.wfa.seen_operators,
-            n_actions=self.n_actions,
-            n_observations=self.n_observations,
-            start=self.wfa.alpha,
-            anchor=self.anchor,
-            weights=np.ascontiguousarray(weights),
-            normaliser=self.wfa.omega,
-            temperature=temperature,
-        )
+        parts = {
+            "anchor": self.anchor,
+            "weights": np.ascontiguousarray(weights),
+            "normaliser": self.wfa.omega,
+        }
+        return self.wfa.policy(self.n_actions, self.n_observations, temperature=temperature, **parts)
 
     @property
     def features(self) -> _core.Features:
