@@ -78,12 +78,16 @@ class LogColumns:
         if self.observed not in (None, "after", "before"):
             raise ValueError(f"observed = {self.observed!r}: give 'after' or 'before'")
         if self.observed == "before" and self.first_observation is not None:
-            raise ValueError("observed = 'before': the first row shows what was seen first; leave out first_observation")
+            raise ValueError(
+                "observed = 'before': the first row shows what was seen first; leave out first_observation"
+            )
         for role in SEVERAL:
             given = getattr(self, role)
             if given is not None and not isinstance(given, str):
                 if not given or len(set(given)) != len(given):
-                    raise ValueError(f"{role} = {given!r}: give the names of one or several different columns")
+                    raise ValueError(
+                        f"{role} = {given!r}: give the names of one or several different columns"
+                    )
                 object.__setattr__(self, role, tuple(given))
 
     @classmethod
@@ -92,10 +96,14 @@ class LogColumns:
         known = [field.name for field in fields(cls)]
         for role, name in content.items():
             if role not in known:
-                near = difflib.get_close_matches(role, known, n=1)
-                raise ValueError(f"{role!r} is no role of a column; {_hint(near)}the roles are {', '.join(known)}")
+                near = [f"did you mean {one!r}? " for one in difflib.get_close_matches(role, known, n=1)]
+                raise ValueError(
+                    f"{role!r} is no role of a column; {''.join(near)}the roles are {', '.join(known)}"
+                )
             listed = isinstance(name, (list, tuple)) and role in SEVERAL
-            if not all(isinstance(one, int if role == "action_bins" else str) for one in (name if listed else [name])):
+            if not all(
+                isinstance(one, int if role == "action_bins" else str) for one in (name if listed else [name])
+            ):
                 raise ValueError(f"{role} = {name!r}: give the name of a column")
         return cls(**content)
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
-from numpy.typing import NDArray
 
 from uqf.errors import FileFormatError, shortened
 from uqf.logs.layout import BY_BINS, LOOKS_LIKE, OPTIONAL, USUAL

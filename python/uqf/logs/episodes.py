@@ -27,7 +27,10 @@ SYMBOLS_PER_STEP = 2**10
 def refuse_empty_promise(written: tuple[int, int, Codebook | None], count: Callable[[], int]) -> None:
     """Refuses metadata with far more symbols than there are steps: memory would be taken for all of them."""
     n_actions, n_observations, _ = written
-    if n_actions * n_observations > MODEST_SYMBOLS and n_actions * n_observations > SYMBOLS_PER_STEP * count():
+    if (
+        n_actions * n_observations > MODEST_SYMBOLS
+        and n_actions * n_observations > SYMBOLS_PER_STEP * count()
+    ):
         raise FileFormatError(
             f"the metadata claim {n_actions} actions and {n_observations} observations for {count()} steps; say "
             "n_actions and n_observations if you mean it"

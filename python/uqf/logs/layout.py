@@ -152,10 +152,6 @@ def _alike(wanted: list[str], names: list[str]) -> list[str]:
     return []
 
 
-def _hint(near: list[str]) -> str:
-    return f"did you mean {near[0]!r}? " if near else ""
-
-
 def _drop_propensities(wanted: LogColumns, by_role: dict[str, tuple[str, ...]]) -> None:
     """Takes the propensities out of the roles: they are those of numbers, not of the cells these lie in."""
     if wanted.behavior_prob is not None:

@@ -85,12 +85,17 @@ class Log:
                         f"{part.name}: other actions, observations or names than in {parts[0].name}"
                     )
             schema = parts[0].table.schema
-            self.written = metadata_of(schema.with_metadata({KEY: parts[0].metadata})) if parts[0].metadata else None
+            self.written = (
+                metadata_of(schema.with_metadata({KEY: parts[0].metadata})) if parts[0].metadata else None
+            )
             wanted = _own(self.columns) if self.written else self.columns
             texts = [name for part in parts if part.format == "csv" for name in part.table.column_names]
             ids = layout_of(schema, wanted).names.get("episode")
             table = joined([(part.name, part.table) for part in parts], [*texts, ids])
-            self.is_text, self.names = bool(texts), list(dict.fromkeys(name for one in parts for name in one.columns))
+            self.is_text, self.names = (
+                bool(texts),
+                list(dict.fromkeys(name for one in parts for name in one.columns)),
+            )
             self.layout = layout_of(table.schema, wanted)
             self.rows = Rows(table, self.layout)
             refuse_bins_of_codes(self.layout, self.written and self.written[0])
@@ -145,10 +150,11 @@ class Log:
         try:
             with naming(self.name):
                 rows = self._prepared(clean).grouped()
+                self.doubts = [] if self.written else suspicions(rows)
                 data = self._coded(rows)
-                if self.written is None:
-                    self.evidence = observed_before(rows) if self.columns.observed is None else None
-                    self.doubts = order_problem(rows, self.evidence) + suspicions(rows)
+                if self.written is None and self.columns.observed is None:
+                    self.evidence = observed_before(rows)
+                    self.doubts += order_problem(rows, self.evidence)
                 return data
         except FileFormatError as error:
             raise FileFormatError(f"{error}{self._listed_problems(clean)}") from error

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from uqf.logs.problems import CLEANED, LogProblem
@@ -67,7 +68,7 @@ def _alike(rows: Rows, name: str, values: pa.Array) -> list[LogProblem]:
     others = spellings(values)
     if not others:
         return []
-    wrong = array(values.is_in(pa.array(list(others), pa.string())))
+    wrong = array(pc.is_in(values, value_set=pa.array(list(others), pa.string())))
     shown = ", ".join(f"{one!r} is {common!r}" for one, common in sorted(others.items())[:4])
     remedy = CLEANED + "each is the commonest of its spellings; as it is every spelling is a name of its own"
     return [_problem(rows, name, "names in other spellings", wrong, shown, remedy)]
@@ -89,7 +90,9 @@ def _outlying(rows: Rows, name: str, values: pa.Array) -> list[LogProblem]:
     wrong = np.abs(numbers - middle) >= largest[places[0] + 1]
     example = f"{numbers[int(np.argmax(wrong))]:.4g} where the middle is {middle:.4g}"
     remedy = "if they are errors, leave out these rows or leave their values empty"
-    return [_problem(rows, name, "numbers far from all others", wrong & np.isfinite(numbers), example, remedy)]
+    return [
+        _problem(rows, name, "numbers far from all others", wrong & np.isfinite(numbers), example, remedy)
+    ]
 
 
 def _problem(rows: Rows, name: str, what: str, wrong: AnyArray, example: str, remedy: str) -> LogProblem:

@@ -50,12 +50,16 @@ def joined(parts: Sequence[tuple[object, pa.Table]], identifying: Sequence[str])
     for name in dict.fromkeys(name for table in tables for name in table.column_names):
         kinds = {table.schema.field(name).type for table in tables if name in table.column_names}
         if len(kinds) > 1 and name in identifying:
-            tables = [cast(table, name, pa.string()) if name in table.column_names else table for table in tables]
+            tables = [
+                cast(table, name, pa.string()) if name in table.column_names else table for table in tables
+            ]
     try:
         return pa.concat_tables(tables, promote_options="permissive") if len(tables) > 1 else tables[0]
     except (pa.ArrowTypeError, pa.ArrowInvalid) as error:
         for name in tables[0].column_names:
-            kinds = {table.schema.field(name).type: part for part, table in parts if name in table.column_names}
+            kinds = {
+                table.schema.field(name).type: part for part, table in parts if name in table.column_names
+            }
             if f"Field {name} " in str(error):
                 listed = "; ".join(f"{kind} in {part}" for kind, part in kinds.items())
                 raise FileFormatError(f"column {name!r} holds {listed}: give one kind of values") from None

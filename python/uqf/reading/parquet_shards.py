@@ -21,7 +21,7 @@ from uqf.logs.columns import LogColumns
 from uqf.logs.episodes import recoded, refuse_empty_promise, trajectories_of
 from uqf.logs.layout import Layout, layout_of, naming
 from uqf.logs.rows import Rows
-from uqf.logs.tables import files_of, tables_of
+from uqf.logs.tables import files_of, schema_of, tables_of
 from uqf.reading.release import release_memory
 
 #: Steps in a batch: some tens of megabytes while it is read.
@@ -62,6 +62,12 @@ def survey(path: Path, given: Given) -> FileSurvey:
         steps = sum(chunk.num_values for chunk in _chunks(footer, layout.names["action"]))
         size = _reward_size(path, footer, layout.names["reward"])
         return FileSurvey(str(path), layout, footer.metadata.num_rows, steps, size, written)
+
+
+def are_shards(path: Path) -> bool:
+    """Whether a folder or a file is one that this package wrote."""
+    files = [path] if path.suffix == ".parquet" and path.is_file() else sorted(path.glob("*.parquet"))[:1]
+    return any(metadata_of(schema_of(file)) is not None for file in files)
 
 
 def _steps(path: Path, names: list[str]) -> int:
