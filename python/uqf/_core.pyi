@@ -77,12 +77,6 @@ def temporal_differences(
     episode, all (n_steps,).
     """
 
-def take_episodes(data: _Data, episodes: _Offsets) -> _Recorded:
-    """The arrays of the chosen episodes, copied in the order given.
-
-    `behavior_probs` comes back empty if the data have none.
-    """
-
 # --- worlds ----------------------------------------------------------------------------------------------
 
 @final
@@ -644,6 +638,7 @@ class Pomcp(CompiledPolicy):
 class PolicyBatch:
     def __len__(self) -> int: ...
     def action_probs(self, *, threads: int | None = None) -> _Floats: ...
+    def q_values(self, *, threads: int | None = None) -> _Floats: ...
     def act(self, *, threads: int | None = None) -> _Offsets: ...
     def update(self, actions: _Offsets, observations: _Offsets, *, threads: int | None = None) -> None: ...
     def reset(self, starts: _Booleans, first: _Offsets | None = None) -> None: ...

@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import asdict, is_dataclass
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 
+from uqf.curves import frame_of, plotted
 from uqf.episodes.checks import FloatArray
 from uqf.episodes.fingerprint import fingerprint
 from uqf.episodes.trajectories import Trajectories
@@ -20,10 +21,14 @@ from uqf.policies.policy import CompiledPolicy, remembered
 from uqf.reading.overview import Overview, check_rewards
 from uqf.reading.progress import Callback, Reporter, within
 from uqf.reading.reader import Reader
-from uqf.reading.shards import Data, Workers
+from uqf.reading.shards import Data, Workers, opened
 from uqf.storage.policies import save
 from uqf.storage.policy_header import Origin
 from uqf.types import Record
+
+if TYPE_CHECKING:
+    import pandas
+    from matplotlib.axes import Axes
 
 #: Of shards so many steps are learned from, by learners that need all their data at once.
 MAX_STEPS = 2_000_000
@@ -52,8 +57,8 @@ class Learner(BaseEstimator):  # type: ignore[misc]
 
         Parameters
         ----------
-        data : Trajectories, `uqf.Shards` or the path of a folder of Parquet files
-            Shards are read a batch at a time. `UQF` reads them twice (three times if words are listed) and learns from
+        data : Trajectories, `uqf.Shards`, or a log as `uqf.read_log` takes it
+            Shards, and files that `uqf.convert` wrote, are read a batch at a time. `UQF` reads them twice (three times if words are listed) and learns from
             all episodes. So do `BeliefQ` and `SpectralQ`, but for their models and filters; these, and all of the other
             learners, are learned from a bounded sample of the episodes, drawn by a hash of their content.
         executor : concurrent.futures.Executor or distributed.Client, optional
@@ -61,7 +66,7 @@ class Learner(BaseEstimator):  # type: ignore[misc]
         progress : callable, optional
             Called as ``progress(stage, done, total)`` when a stage begins, now and then, and when it ends.
         """
-        return self._fit(data, None, executor, progress)
+        return self._fit(opened(data), None, executor, progress)
 
     def refit(self, data: Data, *, executor: Workers = None, progress: Callback | None = None) -> Self:
         """A new learner like this one, fitted to other episodes; what this one chose, if anything, is not chosen anew.
@@ -70,7 +75,7 @@ class Learner(BaseEstimator):  # type: ignore[misc]
         """
         self._fitted()
         learner: Self = clone(self)
-        return learner._fit(data, getattr(self, "_kept", None), executor, progress)
+        return learner._fit(opened(data), getattr(self, "_kept", None), executor, progress)
 
     def _fit(
         self,
@@ -159,6 +164,25 @@ class Learner(BaseEstimator):  # type: ignore[misc]
             if not isinstance(value, (tuple, BaseEstimator))
         }
         save(policy, path, settings=plain, data=self.origin_)
+
+    def to_frame(self) -> pandas.DataFrame:
+        """The learners that `uqf.fit` compared, a row for each: gain, stderr, …, and the problem of who was refused.
+
+        Needs pandas: ``pip install 'uqf[plot]'``.
+        """
+        return frame_of([{"learner": name} | one for name, one in self._candidates().items()])
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """What each of them gains on held-out episodes, with two standard errors. Needs matplotlib, as `to_frame`."""
+        judged = {name: one for name, one in self._candidates().items() if one["gain"] is not None}
+        rows = [(name, one["gain"], one["stderr"]) for name, one in judged.items()]
+        return plotted(rows, ax, xlabel="learner", ylabel="gain over the log")
+
+    def _candidates(self) -> Record:
+        self._fitted()
+        if "chosen" not in self.diagnostics_:
+            raise ValueError(f"{type(self).__name__} was fitted alone: uqf.fit compares learners")
+        return dict(self.diagnostics_["chosen"]["candidates"])
 
     def _repr_html_(self) -> str:
         """A fitted learner in a notebook: the essentials; before, as scikit-learn shows it."""
