@@ -26,20 +26,20 @@ def extras_of_rows(rows: Rows, alphabet: Alphabet) -> Record:
     """
     extras, codebook = rows.layout.extras, alphabet.codebook or Codebook.named()
     if extras.names:
-        kept: Record = {
+        own: Record = {
             part: np.stack([array(rows.values(f"{part}.{place}")) for place in range(width)], axis=1)
             for part, width in extras.widths.items()
         }
-        return kept | ({"column_sizes": extras.column_sizes} if extras.column_sizes else {})
-    found: Record = {}
+        return own | ({"column_sizes": extras.column_sizes} if extras.column_sizes else {})
+    kept: Record = {}
     if isinstance(codebook.coding_, Cells):
         shown, names = first_columns(rows), rows.layout.observation
-        found["columns"] = codebook.raw_columns({name: raw(rows.seen(name, may_miss=True)) for name in names})
-        found["first_columns"] = None if shown is None else codebook.raw_columns(shown)
-        found["column_sizes"] = codebook.column_sizes
+        kept["columns"] = codebook.raw_columns({name: raw(rows.seen(name, may_miss=True)) for name in names})
+        kept["first_columns"] = None if shown is None else codebook.raw_columns(shown)
+        kept["column_sizes"] = codebook.column_sizes
     if "allowed" in rows.layout.names:
-        found["allowed"] = _allowed(rows, codebook, alphabet.n_actions)
-    return found
+        kept["allowed"] = _allowed(rows, codebook, alphabet.n_actions)
+    return kept
 
 
 def _allowed(rows: Rows, codebook: Codebook, n_actions: int) -> NDArray[np.bool_]:
