@@ -140,7 +140,7 @@ class Panel:
                 bend = max(self.x(x), self.x.end - 60)
                 path = f"{self.x(x):.1f},{self.y(y):.1f} {bend:.1f},{self.y(y):.1f} {self.x.end + 6},{py:.1f}"
                 self._add("polyline", f"leader {style}", points=path)
-            self.text(self.x.end + 9, py + 4, words, style="label")
+            self.text(self.x.end + 9, py + 4, words, style=f"label {style}")
 
     @property
     def frame(self) -> list[Shape]:

@@ -143,7 +143,6 @@ def _combinations(grid: Grid) -> list[Record]:
     return [dict(zip(grid, values, strict=True)) for values in itertools.product(*grid.values())]
 
 
-
 def by_single_steps(train: Trajectories, test: Trajectories, discount: float, seed: int) -> Judge:
     """Measures what a policy gains on the test episodes, one step at a time."""
     baseline = Baseline.of(train, discount)
