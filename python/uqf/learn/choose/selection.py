@@ -21,7 +21,6 @@ from uqf.learn.learner import Learner
 from uqf.policies.policy import Policy
 from uqf.types import Raw, Record
 
-
 Grid = Mapping[str, Sequence[Raw]]
 Judge = Callable[[Policy], Gain]
 JudgeOf = Callable[[Trajectories, Trajectories, float, int], Judge]
@@ -80,7 +79,7 @@ def select(
     judge : "models" or "gain"
         Policies are played in the models that `BeliefQ` learns from the episodes; or their gain is measured on
         held-out episodes one step at a time (`uqf.learn.improve.gain`), which is quick, and blind to what a policy does
-        when it goes where the log does not. A function (train, test, discount, seed) → (policy → Gain) judges otherwise.
+        when it goes where the log does not; or a function (train, test, discount, seed) → (policy → Gain).
     folds : int, optional
         Parts of the data, each held out once. With 1, the default of "models", the policies of all episodes are judged
         by all episodes: greedy policies of two halves say little about that of the whole. The default of "gain" is 2.
