@@ -58,9 +58,10 @@ class Learner(BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         data : Trajectories, `uqf.Shards`, or a log as `uqf.read_log` takes it
-            Shards, and files that `uqf.convert` wrote, are read a batch at a time. `UQF` reads them twice (three times if words are listed) and learns from
-            all episodes. So do `BeliefQ` and `SpectralQ`, but for their models and filters; these, and all of the other
-            learners, are learned from a bounded sample of the episodes, drawn by a hash of their content.
+            Shards, and files that `uqf.convert` wrote, are read a batch at a time. `UQF` reads them twice (three times
+            if words are listed) and learns from all episodes. So do `BeliefQ` and `SpectralQ`, but for their models and
+            filters; these, and all of the other learners, are learned from a bounded sample of the episodes, drawn by a
+            hash of their content.
         executor : concurrent.futures.Executor or distributed.Client, optional
             Where shards are read and models are trained. The result has the same bits with any executor or none.
         progress : callable, optional
