@@ -37,12 +37,7 @@ impl PolicyBatch {
         if given.is_none() && self.n < MIN_PARALLEL { Ok(1) } else { thread_count(given) }
     }
 
-    fn by_action<'py>(
-        &self,
-        py: Python<'py>,
-        values: bool,
-        threads: Option<i64>,
-    ) -> PyResult<Matrix<'py>> {
+    fn by_action<'py>(&self, py: Python<'py>, values: bool, threads: Option<i64>) -> PyResult<Matrix<'py>> {
         let threads = self.threads(threads)?;
         let rows = job::quick(py, || self.locked().by_action(values, threads))?;
         rows.into_pyarray(py).reshape([self.n, self.n_actions])

@@ -13,6 +13,7 @@ from uqf import _core
 from uqf.episodes.checks import FloatArray
 from uqf.errors import SpectralRadiusError
 from uqf.policies.policy import AutomatonPolicy
+from uqf.types import Record
 from uqf.worlds.environments import TabularPOMDP
 
 Word = Sequence[int]
@@ -182,9 +183,10 @@ class WFA:
                 f"n_actions * n_observations = {n_actions * n_observations}: "
                 f"the automaton has {self.n_symbols} symbols"
             )
-        sizes = {"n_actions": n_actions, "n_observations": n_observations}
-        own = {"start": self.alpha, "anchor": self.alpha, "weights": self.action_weights(**sizes)}
-        return AutomatonPolicy(symbols=self.symbols, operators=self.seen_operators, **sizes, **own | parts)
+        weights = self.action_weights(n_actions, n_observations)
+        given: Record = {"start": self.alpha, "anchor": self.alpha, "weights": weights} | parts
+        given |= {"symbols": self.symbols, "operators": self.seen_operators}
+        return AutomatonPolicy(n_actions=n_actions, n_observations=n_observations, **given)
 
     def action_weights(self, n_actions: int, n_observations: int) -> FloatArray:
         """Σ_o A_{ao} ω for every action: (n_actions, k), so that Q̃(h, ·) = weights · state."""
