@@ -807,11 +807,11 @@ class Features:
 
 @final
 class ForestPolicy(CompiledPolicy):
-    """Acts on one forest per action, over features of the history: base + weights · x + the leaves that x falls into.
+    """Acts on one forest per action, over features of the history: base + the leaves that x falls into.
 
     The first arguments are those of `Features`.
 
-    base, weights : (n_actions,), (n_actions, n_features)
+    base : (n_actions,)
     trees, nodes : (n_actions,), how many trees and nodes each forest has
     roots, feature, threshold, left, right, value : those of all forests, one after the other; roots and children count
         from the first node of their forest. A node goes left if x[feature] ≤ threshold; a negative feature marks a
@@ -827,7 +827,6 @@ class ForestPolicy(CompiledPolicy):
         n_actions: int,
         n_observations: int,
         base: _Floats,
-        weights: _Floats,
         trees: _Offsets,
         nodes: _Offsets,
         roots: _Offsets,

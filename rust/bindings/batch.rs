@@ -2,11 +2,11 @@
 
 use std::sync::{Mutex, MutexGuard};
 
-use numpy::{IntoPyArray, PyArrayMethods, PyReadonlyArray1};
+use numpy::{IntoPyArray, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-use crate::bindings::convert::{Matrix, Vector, threads as thread_count};
+use crate::bindings::convert::{Matrix, Vector, in_rows, threads as thread_count};
 use crate::bindings::job;
 use crate::simulate::batch::Episodes;
 
@@ -63,30 +63,35 @@ impl PolicyBatch {
         Ok(job::quick(py, || self.locked().act(threads))?.into_pyarray(py))
     }
 
-    /// Takes in the action and the observation of every episode, (n,) each.
-    #[pyo3(signature = (actions, observations, *, threads=None))]
+    /// Takes in the action and the observation of every episode, (n,) each; `columns` (n, n_columns) are the observations
+    /// as they came, for policies that want them.
+    #[pyo3(signature = (actions, observations, columns=None, *, threads=None))]
     fn update(
         &self,
         py: Python<'_>,
         actions: PyReadonlyArray1<'_, i64>,
         observations: PyReadonlyArray1<'_, i64>,
+        columns: Option<PyReadonlyArray2<'_, f32>>,
         threads: Option<i64>,
     ) -> PyResult<()> {
         let (actions, observations) = (actions.as_slice()?, observations.as_slice()?);
-        let threads = self.threads(threads)?;
-        job::quick(py, || self.locked().update(actions, observations, threads))
+        let (threads, columns) = (self.threads(threads)?, columns.as_ref().map(in_rows).transpose()?);
+        job::quick(py, || self.locked().update(actions, observations, columns.as_deref(), threads))
     }
 
-    /// Begins the episodes marked in `starts` (n,) anew; `first` (n,) is what they show before the first action.
-    #[pyo3(signature = (starts, first=None))]
+    /// Begins the episodes marked in `starts` (n,) anew; `first` (n,) is what they show before the first action,
+    /// and `columns` (n, n_columns) the same as it came.
+    #[pyo3(signature = (starts, first=None, columns=None))]
     fn reset(
         &self,
         py: Python<'_>,
         starts: PyReadonlyArray1<'_, bool>,
         first: Option<PyReadonlyArray1<'_, i64>>,
+        columns: Option<PyReadonlyArray2<'_, f32>>,
     ) -> PyResult<()> {
         let starts = starts.as_slice()?;
         let first = first.as_ref().map(|first| first.as_slice()).transpose()?;
-        job::quick(py, || self.locked().reset(starts, first))
+        let columns = columns.as_ref().map(in_rows).transpose()?;
+        job::quick(py, || self.locked().reset(starts, first, columns.as_deref()))
     }
 }

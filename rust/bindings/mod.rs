@@ -16,6 +16,7 @@ mod plan;
 mod policies;
 mod policy;
 mod spectral;
+mod summaries;
 mod worlds;
 
 use pyo3::prelude::*;
@@ -38,6 +39,7 @@ mod _core {
         policies::{BeliefPolicy, ContextPolicy, FilterPolicy, ObservationPolicy, Pomcp, TablePolicy},
         policy::{CompiledPolicy, PolicyState, softmax},
         spectral::{Filter, context_tree, most_frequent, project_words, sum_operators},
+        summaries::{SummaryBins, SummaryPolicy, summaries_along},
         worlds::{Simulation, World, read_pomdp, write_pomdp},
     };
 

@@ -33,6 +33,9 @@ pub struct PolicyState {
     pub memory: AnyMemory,
 }
 
+/// An observation as it came.
+type Row<'py> = PyReadonlyArray1<'py, f32>;
+
 impl CompiledPolicy {
     /// The Python object of a policy: `kind` makes its subclass.
     pub fn of<P, K>(inner: Arc<P>, kind: fn(Arc<P>) -> K) -> PyClassInitializer<K>
@@ -64,6 +67,17 @@ impl CompiledPolicy {
         Ok(PolicyState { memory: if self.inner.deliberates() { job::quick(py, work)? } else { work()? } })
     }
 
+    /// A row of columns, if the policy wants any.
+    fn row<'a>(&self, columns: Option<&'a Row<'_>>) -> PyResult<Option<&'a [f32]>> {
+        let width = self.inner.n_columns();
+        let Some(row) = columns.filter(|_| width > 0) else { return Ok(None) };
+        let row = row.as_slice()?;
+        if row.len() == width {
+            return Ok(Some(row));
+        }
+        Err(PyValueError::new_err(format!("columns has {} numbers: the policy wants {width}", row.len())))
+    }
+
     /// Every row is π(a | h), or what every action is worth, before a step of the data.
     fn before_steps<'py>(
         &self,
@@ -72,7 +86,7 @@ impl CompiledPolicy {
         values: bool,
         threads: Option<i64>,
     ) -> PyResult<Matrix<'py>> {
-        let (view, threads) = (data.view()?, thread_count(threads)?);
+        let (view, columns, threads) = (data.view()?, data.columns()?, thread_count(threads)?);
         let (actions, observations) = (self.inner.n_actions(), self.inner.n_observations());
         if (actions, observations) != (view.n_actions, view.n_observations) {
             return Err(PyValueError::new_err(format!(
@@ -80,7 +94,9 @@ impl CompiledPolicy {
                 view.n_actions, view.n_observations
             )));
         }
-        let rows = job::long(py, None, |ticker| self.inner.before_steps(&view, values, threads, ticker))?;
+        let rows = job::long(py, None, |ticker| {
+            self.inner.before_steps(&view, columns.as_ref(), values, threads, ticker)
+        })?;
         shaped(py, rows, [view.n_steps(), actions])
     }
 }
@@ -97,6 +113,12 @@ impl CompiledPolicy {
         self.inner.n_observations()
     }
 
+    /// How many raw columns it wants to see beside the code of an observation; 0 for most.
+    #[getter]
+    fn n_columns(&self) -> usize {
+        self.inner.n_columns()
+    }
+
     /// 0 acts greedily, ties by chance; otherwise actions are drawn from softmax(q_values / temperature).
     #[getter]
     fn temperature(&self) -> f64 {
@@ -109,24 +131,35 @@ impl CompiledPolicy {
         self.inner.rule().supported.clone().give(py)
     }
 
-    /// The memory at the start of an episode; `first` is what it shows before the first action, if anything.
-    #[pyo3(signature = (first=None))]
-    fn initial_state(&self, py: Python<'_>, first: Option<i64>) -> PyResult<PolicyState> {
+    /// The memory at the start of an episode; `first` is what it shows before the first action, if anything, and
+    /// `columns` (n_columns,) the same as it came.
+    #[pyo3(signature = (first=None, columns=None))]
+    fn initial_state(
+        &self,
+        py: Python<'_>,
+        first: Option<i64>,
+        columns: Option<Row<'_>>,
+    ) -> PyResult<PolicyState> {
         let first = first.map(|first| below("first", first, self.inner.n_observations())).transpose()?;
-        self.remembered(py, || Ok(self.inner.start(first)))
+        let row = self.row(columns.as_ref())?;
+        self.remembered(py, || Ok(self.inner.start(first, row)))
     }
 
-    /// The memory after one more step; `state` itself does not change.
+    /// The memory after one more step; `state` itself does not change. `columns` (n_columns,) is the observation as it
+    /// came; without, policies that want columns use those that the code stands for.
+    #[pyo3(signature = (state, action, observation, columns=None))]
     fn update(
         &self,
         py: Python<'_>,
         state: &PolicyState,
         action: i64,
         observation: i64,
+        columns: Option<Row<'_>>,
     ) -> PyResult<PolicyState> {
         let action = below("action", action, self.inner.n_actions())?;
         let observation = below("observation", observation, self.inner.n_observations())?;
-        self.remembered(py, || self.inner.updated(&state.memory, action, observation))
+        let row = self.row(columns.as_ref())?;
+        self.remembered(py, || self.inner.updated(&state.memory, action, observation, row))
     }
 
     /// Value of every action, (n_actions,); comparable across actions at one history.

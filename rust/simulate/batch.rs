@@ -25,9 +25,15 @@ pub trait Episodes: Send {
     /// An action for every episode.
     fn act(&mut self, threads: usize) -> Result<Vec<i64>>;
     /// Takes in what happened in every episode.
-    fn update(&mut self, actions: &[i64], observations: &[i64], threads: usize) -> Result<()>;
+    fn update(
+        &mut self,
+        actions: &[i64],
+        observations: &[i64],
+        columns: Option<&[f32]>,
+        threads: usize,
+    ) -> Result<()>;
     /// Begins the marked episodes anew, with what they show before the first action if they show anything.
-    fn reset(&mut self, starts: &[bool], first: Option<&[i64]>) -> Result<()>;
+    fn reset(&mut self, starts: &[bool], first: Option<&[i64]>, columns: Option<&[f32]>) -> Result<()>;
 }
 
 impl<P: Policy> Batch<P> {
@@ -35,6 +41,17 @@ impl<P: Policy> Batch<P> {
         let memories = vec![policy.start(); n];
         let rngs = (0..n as u64).map(|episode| Rng::stream(seed, episode)).collect();
         Batch { policy, memories, rngs }
+    }
+
+    /// Rows of columns, if the policy wants any.
+    fn rows<'a>(&self, columns: Option<&'a [f32]>) -> Result<Rows<'a>> {
+        let width = self.policy.n_columns();
+        let Some(columns) = columns.filter(|_| width > 0) else { return Ok(None) };
+        if columns.len() == width * self.memories.len() {
+            return Ok(Some((columns, width)));
+        }
+        let remedy = format!("expected {width} for each of {} episodes", self.memories.len());
+        Err(Error::argument("columns", format!("{} numbers", columns.len()), remedy))
     }
 
     fn check_length(&self, name: &'static str, length: usize) -> Result<()> {
@@ -45,6 +62,9 @@ impl<P: Policy> Batch<P> {
         Err(Error::argument(name, format!("array of length {length}"), remedy))
     }
 }
+
+/// Rows of columns one after the other, and the width of one.
+type Rows<'a> = Option<(&'a [f32], usize)>;
 
 fn check_below(name: &'static str, values: &[i64], limit: usize) -> Result<()> {
     match values.iter().position(|&value| value < 0 || value as usize >= limit) {
@@ -83,33 +103,43 @@ impl<P: Policy> Episodes for Batch<P> {
         Ok(actions)
     }
 
-    fn update(&mut self, actions: &[i64], observations: &[i64], threads: usize) -> Result<()> {
+    fn update(
+        &mut self,
+        actions: &[i64],
+        observations: &[i64],
+        columns: Option<&[f32]>,
+        threads: usize,
+    ) -> Result<()> {
         self.check_length("actions", actions.len())?;
         self.check_length("observations", observations.len())?;
         check_below("action", actions, self.policy.n_actions())?;
         check_below("observation", observations, self.policy.n_observations())?;
+        let rows = self.rows(columns)?;
         let policy = &self.policy;
         let symbols = actions.chunks(BLOCK).zip(observations.chunks(BLOCK));
-        let blocks: Vec<_> = self.memories.chunks_mut(BLOCK).zip(symbols).collect();
-        for_each(threads, blocks, |(memories, (actions, observations))| {
-            for ((memory, &action), &observation) in memories.iter_mut().zip(actions).zip(observations) {
-                policy.update(memory, action as usize, observation as usize);
+        let blocks: Vec<_> = self.memories.chunks_mut(BLOCK).zip(symbols).enumerate().collect();
+        for_each(threads, blocks, |(block, (memories, (actions, observations)))| {
+            let steps = memories.iter_mut().zip(actions).zip(observations).enumerate();
+            for (place, ((memory, &action), &observation)) in steps {
+                let row = rows.map(|(rows, width)| &rows[(block * BLOCK + place) * width..][..width]);
+                policy.update_raw(memory, action as usize, observation as usize, row);
             }
         })
     }
 
-    fn reset(&mut self, starts: &[bool], first: Option<&[i64]>) -> Result<()> {
+    fn reset(&mut self, starts: &[bool], first: Option<&[i64]>, columns: Option<&[f32]>) -> Result<()> {
         self.check_length("starts", starts.len())?;
         if let Some(first) = first {
             self.check_length("first", first.len())?;
             check_below("first", first, self.policy.n_observations())?;
         }
-        let start = self.policy.start();
+        let (rows, start) = (self.rows(columns)?, self.policy.start());
         for (episode, memory) in self.memories.iter_mut().enumerate().filter(|(episode, _)| starts[*episode])
         {
             memory.clone_from(&start);
             if let Some(first) = first {
-                self.policy.update(memory, self.policy.n_actions(), first[episode] as usize);
+                let row = rows.map(|(rows, width)| &rows[episode * width..][..width]);
+                self.policy.update_raw(memory, self.policy.n_actions(), first[episode] as usize, row);
             }
         }
         Ok(())

@@ -44,6 +44,23 @@ pub trait Policy: Described {
     /// Takes in what happened. The action `n_actions` stands for nobody's: its observation was shown before the first.
     fn update(&self, memory: &mut Self::Memory, action: usize, observation: usize);
 
+    /// How many raw columns it wants to see beside the code of an observation; most see none.
+    fn n_columns(&self) -> usize {
+        0
+    }
+
+    /// Like `update`, with the raw columns where they are known.
+    #[inline]
+    fn update_raw(
+        &self,
+        memory: &mut Self::Memory,
+        action: usize,
+        observation: usize,
+        _columns: Option<&[f32]>,
+    ) {
+        self.update(memory, action, observation);
+    }
+
     /// Probability of every action; `probs` has one place per action and is overwritten.
     #[inline]
     fn action_probs(&self, memory: &Self::Memory, probs: &mut [f64]) {
