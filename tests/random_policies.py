@@ -147,7 +147,6 @@ def random_forest(n_actions, n_observations, seed=0, length=2, one_hot=True, aut
         n_actions=n_actions,
         n_observations=n_observations,
         base=rng.normal(size=n_actions),
-        weights=rng.normal(size=(n_actions, features)),
         trees=np.full(n_actions, 2),
         nodes=np.full(n_actions, 6),
         roots=np.tile([0, 3], n_actions),

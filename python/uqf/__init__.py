@@ -26,6 +26,7 @@ _MODULES = {
     "learn.spectral.statistics_file": "load_statistics save_statistics",
     "learn.spectral.wfa": "WFA",
     "learn.spectral_q": "SpectralQ",
+    "learn.summary_q": "SummaryQ",
     "learn.table_q": "TableQ",
     "learn.uqf": "UQF",
     "logs.arrow": "from_arrow",
@@ -35,7 +36,8 @@ _MODULES = {
     "logs.problems": "LogProblem",
     "policies.batches": "batch",
     "policies.persistent": "Persistent",
-    "policies.policy": "AutomatonPolicy BeliefPolicy ContextPolicy FilterPolicy ObservationPolicy Policy TablePolicy",
+    "policies.policy": "AutomatonPolicy BeliefPolicy ContextPolicy FilterPolicy ObservationPolicy Policy "
+    "SummaryPolicy TablePolicy",
     "reading.cluster": "dask_shards",
     "reading.parquet_shards": "Shards",
     "reports.report": "report",

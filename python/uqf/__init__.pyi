@@ -37,6 +37,7 @@ from uqf.learn.spectral.statistics_file import load_statistics as load_statistic
 from uqf.learn.spectral.statistics_file import save_statistics as save_statistics
 from uqf.learn.spectral.wfa import WFA as WFA
 from uqf.learn.spectral_q import SpectralQ as SpectralQ
+from uqf.learn.summary_q import SummaryQ as SummaryQ
 from uqf.learn.table_q import TableQ as TableQ
 from uqf.learn.uqf import UQF as UQF
 from uqf.logs.arrow import from_arrow as from_arrow
@@ -55,6 +56,7 @@ from uqf.policies.policy import ContextPolicy as ContextPolicy
 from uqf.policies.policy import FilterPolicy as FilterPolicy
 from uqf.policies.policy import ObservationPolicy as ObservationPolicy
 from uqf.policies.policy import Policy as Policy
+from uqf.policies.policy import SummaryPolicy as SummaryPolicy
 from uqf.policies.policy import TablePolicy as TablePolicy
 from uqf.reading.cluster import dask_shards as dask_shards
 from uqf.reading.parquet_shards import Shards as Shards

@@ -33,6 +33,8 @@ __all__ = [
     "PolicyState",
     "Pomcp",
     "Simulation",
+    "SummaryBins",
+    "SummaryPolicy",
     "TablePolicy",
     "World",
     "__version__",
@@ -49,6 +51,7 @@ __all__ = [
     "rollout",
     "softmax",
     "sum_operators",
+    "summaries_along",
     "take_episodes",
     "temporal_differences",
     "validate",
@@ -60,6 +63,7 @@ __version__: str
 _Integers: TypeAlias = NDArray[np.int32]
 _Offsets: TypeAlias = NDArray[np.int64]
 _Floats: TypeAlias = NDArray[np.float64]
+_Singles: TypeAlias = NDArray[np.float32]
 _Booleans: TypeAlias = NDArray[np.bool_]
 
 #: (actions, observations, rewards, behavior_probs, offsets, terminated, first_observations)
@@ -81,6 +85,7 @@ class _Data(Protocol):
     n_observations: int
     @property
     def first_observations(self) -> _Integers | None: ...
+    # And, where there are any, `columns` (n_steps, d) and `first_columns` (n_episodes, d), float32.
 
 # --- trajectories ----------------------------------------------------------------------------------------
 
@@ -434,6 +439,10 @@ class CompiledPolicy:
         """Number of observations."""
 
     @property
+    def n_columns(self) -> int:
+        """How many raw columns it wants to see beside the code of an observation; 0 for most."""
+
+    @property
     def temperature(self) -> float:
         """0 acts greedily, ties by chance; otherwise actions are drawn from softmax(q_values / temperature)."""
 
@@ -441,11 +450,18 @@ class CompiledPolicy:
     def supported(self) -> _Booleans | None:
         """Which actions the log says anything about, (n_actions,); the others have probability 0. None: all."""
 
-    def initial_state(self, first: int | None = None) -> PolicyState:
-        """The memory at the start of an episode; `first` is what it shows before the first action, if anything."""
+    def initial_state(self, first: int | None = None, columns: _Singles | None = None) -> PolicyState:
+        """The memory at the start of an episode; `first` is what it shows before the first action, if anything, and
+        `columns` (n_columns,) the same as it came."""
 
-    def update(self, state: PolicyState, action: int, observation: int) -> PolicyState:
-        """The memory after one more step; `state` itself does not change."""
+    def update(
+        self, state: PolicyState, action: int, observation: int, columns: _Singles | None = None
+    ) -> PolicyState:
+        """The memory after one more step; `state` itself does not change.
+
+        `columns` (n_columns,) is the observation as it came; without, policies that want columns use those that the
+        code stands for.
+        """
 
     def q_values(self, state: PolicyState) -> _Floats:
         """Value of every action, (n_actions,); comparable across actions at one history."""
@@ -844,6 +860,120 @@ class ForestPolicy(CompiledPolicy):
     def parts(self) -> Record:
         """The arguments that make this policy again."""
 
+# --- summaries of raw columns, and forests on them ---------------------------------------------------------
+
+def summaries_along(
+    data: _Data,
+    columns: _Singles,
+    first_columns: _Singles | None,
+    sizes: _Offsets,
+    *,
+    steps: int,
+    long: bool,
+    threads: int | None = None,
+) -> tuple[_Singles, _Singles]:
+    """Summaries at every cut of episodes: about the history (cuts, n), about every action (cuts, n_actions, m).
+
+    columns (n_steps, d), first_columns (n_episodes, d); sizes (d,) is 0 for a number, else how many values there are
+    steps : how many of the last observations and actions are remembered; long : and a summary of the whole history
+    """
+
+@final
+class SummaryBins:
+    """Summaries at every cut of episodes, as the bins that trees are grown on; arguments as of `summaries_along`."""
+
+    def __new__(
+        cls,
+        data: _Data,
+        columns: _Singles,
+        first_columns: _Singles | None,
+        sizes: _Offsets,
+        *,
+        steps: int,
+        long: bool,
+        threads: int | None = None,
+    ) -> SummaryBins: ...
+    @property
+    def n_features(self) -> tuple[int, int]:
+        """Numbers about the history, and about every action."""
+
+    def held_out_errors(
+        self,
+        targets: _Singles,
+        fold: NDArray[np.uint8],
+        *,
+        trees: int,
+        leaves: int,
+        smallest: int,
+        features: float,
+        rows: float,
+        seed: int,
+    ) -> _Singles:
+        """Squared errors (targets, n_steps) of targets of mean 0, (targets, n_steps).
+
+        Of every action and fold (0 or 1 for every step) a forest predicts the steps of the other fold.
+        """
+
+    def fitted(
+        self,
+        rewards: _Singles,
+        going: _Booleans,
+        fold: NDArray[np.uint8],
+        returns: _Singles,
+        span: tuple[float, float],
+        *,
+        discount: float,
+        stages: int,
+        sweeps: int,
+        value_trees: int,
+        trees: int,
+        leaves: int,
+        smallest: int,
+        shrinkage: float,
+        caution: float,
+        features: float,
+        rows: float,
+        seed: int,
+        progress: Callable[[int], object] | None = None,
+    ) -> Record:
+        """The forests of all actions as arguments of a `SummaryPolicy`, `changes` of the targets, and `mean_value`.
+
+        Arrays have an entry for every step. `going` is False where the world ended the episode; values are kept within
+        `span`. `uqf.learn.improve.forests.Forests` explains the rest. Progress counts trees and sweeps.
+        """
+
+@final
+class SummaryPolicy(CompiledPolicy):
+    """Acts on one forest per action, over summaries of the raw columns and of what the action brought before."""
+
+    def __new__(
+        cls,
+        *,
+        base: _Floats,
+        trees: _Offsets,
+        nodes: _Offsets,
+        roots: _Offsets,
+        feature: _Offsets,
+        threshold: _Floats,
+        left: _Offsets,
+        right: _Offsets,
+        value: _Floats,
+        sizes: _Offsets,
+        n_actions: int,
+        steps: int,
+        long: bool,
+        codes: _Singles,
+        temperature: float = 0.0,
+        supported: _Booleans | None = None,
+    ) -> SummaryPolicy: ...
+    def vector(self, state: PolicyState) -> _Singles:
+        """The summaries in a memory, as they are kept."""
+
+    def parts(self) -> Record:
+        """The arguments that make this policy again."""
+
+# --- search ------------------------------------------------------------------------------------------------
+
 @disjoint_base
 class Pomcp(CompiledPolicy):
     """Plans at every step; `uqf.baselines.POMCP` says how."""
@@ -881,11 +1011,24 @@ class PolicyBatch:
     def act(self, *, threads: int | None = None) -> _Offsets:
         """An action for every episode, (n,), each drawn with the random stream of its own episode."""
 
-    def update(self, actions: _Offsets, observations: _Offsets, *, threads: int | None = None) -> None:
-        """Takes in the action and the observation of every episode, (n,) each."""
+    def update(
+        self,
+        actions: _Offsets,
+        observations: _Offsets,
+        columns: _Singles | None = None,
+        *,
+        threads: int | None = None,
+    ) -> None:
+        """Takes in the action and the observation of every episode, (n,) each.
 
-    def reset(self, starts: _Booleans, first: _Offsets | None = None) -> None:
-        """Begins the episodes marked in `starts` (n,) anew; `first` (n,) is what they show before an action."""
+        `columns` (n, n_columns) are the observations as they came, for policies that want them.
+        """
+
+    def reset(
+        self, starts: _Booleans, first: _Offsets | None = None, columns: _Singles | None = None
+    ) -> None:
+        """Begins the episodes marked in `starts` (n,) anew; `first` (n,) is what they show before an action, and
+        `columns` (n, n_columns) the same as it came."""
 
 # --- playing ---------------------------------------------------------------------------------------------
 

@@ -20,15 +20,15 @@ pub struct SummaryPolicy {
 #[derive(Clone, Debug)]
 pub struct Parts {
     /// Of every raw column the number of its values; 0 is a number.
-    pub sizes: Vec<i64>,
-    pub n_actions: usize,
+    pub(crate) sizes: Vec<i64>,
+    pub(crate) n_actions: usize,
     /// How many of the last steps are remembered, and whether the rest of the history is summarised.
-    pub steps: usize,
-    pub long: bool,
+    pub(crate) steps: usize,
+    pub(crate) long: bool,
     /// Of every code the columns that it stands for, where these are not known: (n_observations, columns).
-    pub codes: Array<f32, 2>,
+    pub(crate) codes: Array<f32, 2>,
     /// One for every action.
-    pub forests: Forests,
+    pub(crate) forests: Forests,
     pub(crate) rule: Rule,
 }
 

@@ -19,6 +19,7 @@ from uqf.policies.policy import (
     FilterPolicy,
     ForestPolicy,
     ObservationPolicy,
+    SummaryPolicy,
     TablePolicy,
 )
 from uqf.storage.policy_header import FORMAT, Origin, PolicyHeader
@@ -45,6 +46,7 @@ KINDS: dict[str, tuple[type, Callable[..., Storable]]] = {
     "forest": (ForestPolicy, ForestPolicy),
     "observation": (ObservationPolicy, ObservationPolicy),
     "plan": (PlanPolicy, PlanPolicy.from_parts),
+    "summary": (SummaryPolicy, SummaryPolicy),
     "table": (TablePolicy, TablePolicy),
 }
 

@@ -12,12 +12,12 @@ const SAMPLE_CUTS: usize = 100_000;
 
 /// What trees are grown on.
 pub struct Bins {
-    pub summaries: Summaries,
+    pub(crate) summaries: Summaries,
     /// Of every shared feature and every own one, increasing. The bin of x is the number of thresholds below x.
-    pub thresholds: Vec<Vec<f32>>,
+    pub(crate) thresholds: Vec<Vec<f32>>,
     /// Bins at every cut: shared features, then the own features of action 0, of action 1, …
     columns: Vec<Vec<u8>>,
-    pub n_cuts: usize,
+    pub(crate) n_cuts: usize,
 }
 
 impl Bins {

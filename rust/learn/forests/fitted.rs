@@ -21,54 +21,54 @@ const DONE: f64 = 1e-4;
 /// The numbers of the algorithm.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings {
-    pub discount: f64,
-    pub stages: usize,
+    pub(crate) discount: f64,
+    pub(crate) stages: usize,
     /// Sweeps of a stage at most.
-    pub sweeps: usize,
+    pub(crate) sweeps: usize,
     /// Trees of V, and of every action.
-    pub value_trees: usize,
-    pub trees: usize,
+    pub(crate) value_trees: usize,
+    pub(crate) trees: usize,
     /// Fewest rows of a leaf; twice as many for V.
-    pub smallest: usize,
+    pub(crate) smallest: usize,
     /// Pseudo-rows of advantage 0 in every leaf.
-    pub shrinkage: f64,
+    pub(crate) shrinkage: f64,
     /// 0 values an action by the mean of both folds, 1 by the smaller; between, by a mixture.
-    pub caution: f32,
-    pub growth: Growth,
-    pub seed: u64,
+    pub(crate) caution: f32,
+    pub(crate) growth: Growth,
+    pub(crate) seed: u64,
 }
 
 /// Episodes as the algorithm reads them; arrays have an entry for every step.
 pub struct Steps<'a> {
-    pub bins: &'a Bins,
-    pub actions: &'a [i32],
-    pub rewards: &'a [f32],
+    pub(crate) bins: &'a Bins,
+    pub(crate) actions: &'a [i32],
+    pub(crate) rewards: &'a [f32],
     /// The cut before; the next one is after.
-    pub before: &'a [u32],
+    pub(crate) before: &'a [u32],
     /// Whether the episode may go on.
-    pub going: &'a [bool],
-    pub fold: &'a [u8],
+    pub(crate) going: &'a [bool],
+    pub(crate) fold: &'a [u8],
     /// Discounted sums of the log.
-    pub returns: &'a [f32],
+    pub(crate) returns: &'a [f32],
     /// Values outside of this cannot be.
-    pub range: (f32, f32),
+    pub(crate) range: (f32, f32),
 }
 
 /// What was learned of an action, from a fold: its trees, and the values of their leaves.
 pub struct Advantage {
-    pub trees: Vec<Tree>,
-    pub values: Vec<Vec<f32>>,
+    pub(crate) trees: Vec<Tree>,
+    pub(crate) values: Vec<Vec<f32>>,
     /// Where there are no trees.
-    pub constant: f32,
+    pub(crate) constant: f32,
 }
 
 /// Of every fold and action.
 pub struct Fitted {
-    pub advantages: Vec<Vec<Advantage>>,
+    pub(crate) advantages: Vec<Vec<Advantage>>,
     /// Mean change of the targets in every sweep.
-    pub changes: Vec<f64>,
+    pub(crate) changes: Vec<f64>,
     /// Mean of the last targets of all steps.
-    pub value: f64,
+    pub(crate) value: f64,
 }
 
 /// The rows of one regression.
@@ -164,15 +164,15 @@ pub fn fit(steps: &Steps, settings: &Settings, threads: usize, ticker: &Ticker) 
 /// forest.
 #[derive(Default)]
 pub struct Flat {
-    pub base: Vec<f64>,
-    pub trees: Vec<i64>,
-    pub nodes: Vec<i64>,
-    pub roots: Vec<i64>,
-    pub feature: Vec<i64>,
-    pub threshold: Vec<f64>,
-    pub left: Vec<i64>,
-    pub right: Vec<i64>,
-    pub value: Vec<f64>,
+    pub(crate) base: Vec<f64>,
+    pub(crate) trees: Vec<i64>,
+    pub(crate) nodes: Vec<i64>,
+    pub(crate) roots: Vec<i64>,
+    pub(crate) feature: Vec<i64>,
+    pub(crate) threshold: Vec<f64>,
+    pub(crate) left: Vec<i64>,
+    pub(crate) right: Vec<i64>,
+    pub(crate) value: Vec<f64>,
 }
 
 impl Fitted {

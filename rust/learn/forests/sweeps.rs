@@ -3,9 +3,9 @@
 /// Trees of one forest, by the leaf of every cut in each.
 #[derive(Default)]
 pub struct Leaves {
-    pub trees: Vec<(usize, Vec<u8>)>,
+    pub(crate) trees: Vec<(usize, Vec<u8>)>,
     /// Of every tree, the value of its leaves.
-    pub values: Vec<Vec<f32>>,
+    pub(crate) values: Vec<Vec<f32>>,
 }
 
 impl Leaves {

@@ -6,22 +6,22 @@ use crate::rng::Rng;
 #[derive(Clone, Copy, Debug)]
 pub struct Growth {
     /// Leaves at most; 256 or fewer.
-    pub leaves: usize,
+    pub(crate) leaves: usize,
     /// Share of the features that are tried at a split.
-    pub features: f64,
+    pub(crate) features: f64,
     /// Share of the rows that a tree is grown on.
-    pub rows: f64,
+    pub(crate) rows: f64,
 }
 
 /// Leaves are numbered; a negative feature marks one. Children come after their parents.
 #[derive(Clone, Debug, Default)]
 pub struct Tree {
-    pub feature: Vec<i32>,
+    pub(crate) feature: Vec<i32>,
     /// The last bin that goes left; the number of a leaf.
-    pub bin: Vec<u8>,
-    pub left: Vec<u32>,
-    pub right: Vec<u32>,
-    pub n_leaves: usize,
+    pub(crate) bin: Vec<u8>,
+    pub(crate) left: Vec<u32>,
+    pub(crate) right: Vec<u32>,
+    pub(crate) n_leaves: usize,
 }
 
 #[derive(Clone, Copy)]

@@ -40,12 +40,12 @@ const MAX_COLUMNS: usize = 10_000;
 #[derive(Clone, Debug)]
 pub struct Summaries {
     /// Of every column, the number of its values; 0 is a number.
-    pub sizes: Vec<usize>,
-    pub n_actions: usize,
+    pub(crate) sizes: Vec<usize>,
+    pub(crate) n_actions: usize,
     /// How many of the last observations and actions are kept.
-    pub steps: usize,
+    pub(crate) steps: usize,
     /// Whether the rest of the history is summarised as well.
-    pub long: bool,
+    pub(crate) long: bool,
     numbers: Vec<usize>,
     counted: Vec<usize>,
     /// Places in `counted`.
