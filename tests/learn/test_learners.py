@@ -28,6 +28,7 @@ OURS = {
     "ContextQ": lambda: uqf.ContextQ(0.9),
     "SpectralQ": lambda: uqf.SpectralQ(0.9, rank=7, rounds=1),
     "LagQ": lambda: uqf.LagQ(0.9, lags=2),
+    "SummaryQ": lambda: uqf.SummaryQ(0.9, view="recent"),
     "TableQ": lambda: uqf.TableQ(0.9),
     "ModelQ": lambda: uqf.ModelQ(0.9, settings=QUICK),
 }
