@@ -107,6 +107,7 @@ pub struct Columns<'a> {
     pub values: &'a [f32],
     /// (episodes, width): what was shown before the first actions, where anything was.
     pub first: Option<&'a [f32]>,
+    /// How many columns there are.
     pub width: usize,
 }
 

@@ -52,7 +52,6 @@ __all__ = [
     "softmax",
     "sum_operators",
     "summaries_along",
-    "take_episodes",
     "temporal_differences",
     "validate",
     "write_pomdp",
@@ -118,12 +117,6 @@ def temporal_differences(
 
     z and R are sums of ratio · (x_t − following · x_{t+1}) and of ratio · reward that go on by `factors` within an
     episode, all (n_steps,).
-    """
-
-def take_episodes(data: _Data, episodes: _Offsets) -> _Recorded:
-    """The arrays of the chosen episodes, copied in the order given.
-
-    `behavior_probs` comes back empty if the data have none.
     """
 
 # --- worlds ----------------------------------------------------------------------------------------------
@@ -439,8 +432,8 @@ class CompiledPolicy:
         """Number of observations."""
 
     @property
-    def n_columns(self) -> int:
-        """How many raw columns it wants to see beside the code of an observation; 0 for most."""
+    def column_sizes(self) -> _Offsets | None:
+        """Of a policy that looks at raw columns, how many values each has, 0 for a number: (d,). None: codes."""
 
     @property
     def temperature(self) -> float:
@@ -450,17 +443,14 @@ class CompiledPolicy:
     def supported(self) -> _Booleans | None:
         """Which actions the log says anything about, (n_actions,); the others have probability 0. None: all."""
 
-    def initial_state(self, first: int | None = None, columns: _Singles | None = None) -> PolicyState:
-        """The memory at the start of an episode; `first` is what it shows before the first action, if anything, and
-        `columns` (n_columns,) the same as it came."""
+    def initial_state(self, first: int | _Singles | None = None) -> PolicyState:
+        """The memory at the start of an episode; `first` is what it shows before the first action, if anything."""
 
-    def update(
-        self, state: PolicyState, action: int, observation: int, columns: _Singles | None = None
-    ) -> PolicyState:
+    def update(self, state: PolicyState, action: int, observation: int | _Singles) -> PolicyState:
         """The memory after one more step; `state` itself does not change.
 
-        `columns` (n_columns,) is the observation as it came; without, policies that want columns use those that the
-        code stands for.
+        A policy that looks at raw columns takes them, (d,), in place of the code; given the code, it looks at those
+        that the code stands for.
         """
 
     def q_values(self, state: PolicyState) -> _Floats:
@@ -1008,27 +998,19 @@ class PolicyBatch:
     def action_probs(self, *, threads: int | None = None) -> _Floats:
         """Probability of every action in every episode: (n, n_actions)."""
 
+    def q_values(self, *, threads: int | None = None) -> _Floats:
+        """What every action is worth in every episode: (n, n_actions)."""
+
     def act(self, *, threads: int | None = None) -> _Offsets:
         """An action for every episode, (n,), each drawn with the random stream of its own episode."""
 
     def update(
-        self,
-        actions: _Offsets,
-        observations: _Offsets,
-        columns: _Singles | None = None,
-        *,
-        threads: int | None = None,
+        self, actions: _Offsets, observations: _Offsets | _Singles, *, threads: int | None = None
     ) -> None:
-        """Takes in the action and the observation of every episode, (n,) each.
+        """Takes in the action and the observation of every episode, (n,) each, or raw columns (n, d)."""
 
-        `columns` (n, n_columns) are the observations as they came, for policies that want them.
-        """
-
-    def reset(
-        self, starts: _Booleans, first: _Offsets | None = None, columns: _Singles | None = None
-    ) -> None:
-        """Begins the episodes marked in `starts` (n,) anew; `first` (n,) is what they show before an action, and
-        `columns` (n, n_columns) the same as it came."""
+    def reset(self, starts: _Booleans, first: _Offsets | _Singles | None = None) -> None:
+        """Begins the episodes marked in `starts` (n,) anew; `first` is what they show before an action."""
 
 # --- playing ---------------------------------------------------------------------------------------------
 

@@ -15,7 +15,7 @@ use crate::bindings::parts::Part;
 use crate::error::Result;
 use crate::policies::any::{AnyMemory, AnyPolicy};
 use crate::rng::Rng;
-use crate::simulate::policy::Rule;
+use crate::simulate::policy::{Rule, Seen};
 
 /// A policy that is stepped without a call to Python; its kinds are the subclasses.
 ///
@@ -33,8 +33,12 @@ pub struct PolicyState {
     pub memory: AnyMemory,
 }
 
-/// An observation as it came.
-type Row<'py> = PyReadonlyArray1<'py, f32>;
+/// An observation: its code, or raw columns.
+#[derive(FromPyObject)]
+pub enum Observation<'py> {
+    Code(i64),
+    Row(PyReadonlyArray1<'py, f32>),
+}
 
 impl CompiledPolicy {
     /// The Python object of a policy: `kind` makes its subclass.
@@ -67,15 +71,18 @@ impl CompiledPolicy {
         Ok(PolicyState { memory: if self.inner.deliberates() { job::quick(py, work)? } else { work()? } })
     }
 
-    /// A row of columns, if the policy wants any.
-    fn row<'a>(&self, columns: Option<&'a Row<'_>>) -> PyResult<Option<&'a [f32]>> {
-        let width = self.inner.n_columns();
-        let Some(row) = columns.filter(|_| width > 0) else { return Ok(None) };
-        let row = row.as_slice()?;
-        if row.len() == width {
-            return Ok(Some(row));
+    fn seen<'a>(&self, name: &str, observation: &'a Observation<'_>) -> PyResult<Seen<'a>> {
+        let row = match observation {
+            Observation::Code(code) => return Ok(Seen::Code(below(name, *code, self.inner.n_observations())?)),
+            Observation::Row(row) => row.as_slice()?,
+        };
+        if self.inner.column_sizes().is_some_and(|sizes| sizes.len() == row.len()) {
+            return Ok(Seen::Row(row));
         }
-        Err(PyValueError::new_err(format!("columns has {} numbers: the policy wants {width}", row.len())))
+        Err(PyValueError::new_err(format!(
+            "{name} has {} columns: give as many as the policy has `column_sizes`, or a code if it has none",
+            row.len()
+        )))
     }
 
     /// Every row is π(a | h), or what every action is worth, before a step of the data.
@@ -113,10 +120,10 @@ impl CompiledPolicy {
         self.inner.n_observations()
     }
 
-    /// How many raw columns it wants to see beside the code of an observation; 0 for most.
+    /// Of a policy that looks at raw columns, how many values each has, 0 for a number: (d,). None: it looks at codes.
     #[getter]
-    fn n_columns(&self) -> usize {
-        self.inner.n_columns()
+    fn column_sizes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.inner.column_sizes().map(<[i64]>::to_vec).give(py)
     }
 
     /// 0 acts greedily, ties by chance; otherwise actions are drawn from softmax(q_values / temperature).
@@ -131,35 +138,25 @@ impl CompiledPolicy {
         self.inner.rule().supported.clone().give(py)
     }
 
-    /// The memory at the start of an episode; `first` is what it shows before the first action, if anything, and
-    /// `columns` (n_columns,) the same as it came.
-    #[pyo3(signature = (first=None, columns=None))]
-    fn initial_state(
-        &self,
-        py: Python<'_>,
-        first: Option<i64>,
-        columns: Option<Row<'_>>,
-    ) -> PyResult<PolicyState> {
-        let first = first.map(|first| below("first", first, self.inner.n_observations())).transpose()?;
-        let row = self.row(columns.as_ref())?;
-        self.remembered(py, || Ok(self.inner.start(first, row)))
+    /// The memory at the start of an episode; `first` is what it shows before the first action, if anything.
+    #[pyo3(signature = (first=None))]
+    fn initial_state(&self, py: Python<'_>, first: Option<Observation<'_>>) -> PyResult<PolicyState> {
+        let first = first.as_ref().map(|first| self.seen("first", first)).transpose()?;
+        self.remembered(py, || Ok(self.inner.start(first)))
     }
 
-    /// The memory after one more step; `state` itself does not change. `columns` (n_columns,) is the observation as it
-    /// came; without, policies that want columns use those that the code stands for.
-    #[pyo3(signature = (state, action, observation, columns=None))]
+    /// The memory after one more step; `state` itself does not change. A policy that looks at raw columns takes them,
+    /// (d,) as float32, in place of the code; given the code, it looks at those that the code stands for.
     fn update(
         &self,
         py: Python<'_>,
         state: &PolicyState,
         action: i64,
-        observation: i64,
-        columns: Option<Row<'_>>,
+        observation: Observation<'_>,
     ) -> PyResult<PolicyState> {
         let action = below("action", action, self.inner.n_actions())?;
-        let observation = below("observation", observation, self.inner.n_observations())?;
-        let row = self.row(columns.as_ref())?;
-        self.remembered(py, || self.inner.updated(&state.memory, action, observation, row))
+        let seen = self.seen("observation", &observation)?;
+        self.remembered(py, || self.inner.updated(&state.memory, action, seen))
     }
 
     /// Value of every action, (n_actions,); comparable across actions at one history.

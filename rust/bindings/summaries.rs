@@ -53,8 +53,8 @@ policy! {
     /// >>> import uqf
     /// >>> data = uqf.rollout(uqf.make("tiger"), episodes=200, seed=0)
     /// >>> policy = uqf.SummaryQ(0.95, view="now").fit(data).policy_
-    /// >>> type(policy).__name__, policy.n_columns
-    /// ('SummaryPolicy', 1)
+    /// >>> type(policy).__name__, policy.column_sizes.tolist()
+    /// ('SummaryPolicy', [2])
     SummaryPolicy in summary, temperature = 0.0,
     (),
     {

@@ -7,7 +7,7 @@ use crate::domains::World;
 use crate::error::{Error, Result};
 use crate::parallel::Ticker;
 use crate::simulate::batch::{Batch, Episodes};
-use crate::simulate::policy::{Described, Policy};
+use crate::simulate::policy::{Described, Policy, Seen};
 use crate::simulate::replay;
 use crate::simulate::rollout::{self, Schedule};
 use crate::trajectories::{Columns, Trajectories, View};
@@ -21,18 +21,12 @@ pub type AnyMemory = Box<dyn Any + Send + Sync>;
 pub trait AnyPolicy: Described {
     /// Whether a step may take long.
     fn deliberates(&self) -> bool;
-    /// How many raw columns it wants to see beside the code of an observation.
-    fn n_columns(&self) -> usize;
+    /// Of a policy that looks at raw columns, how many values each has.
+    fn column_sizes(&self) -> Option<&[i64]>;
     /// The memory at the start of an episode, which may show an observation before the first action.
-    fn start(&self, first: Option<usize>, columns: Option<&[f32]>) -> AnyMemory;
+    fn start(&self, first: Option<Seen>) -> AnyMemory;
     /// The memory after one more step.
-    fn updated(
-        &self,
-        memory: &AnyMemory,
-        action: usize,
-        observation: usize,
-        columns: Option<&[f32]>,
-    ) -> Result<AnyMemory>;
+    fn updated(&self, memory: &AnyMemory, action: usize, seen: Seen) -> Result<AnyMemory>;
     /// What every action is worth.
     fn q_values(&self, memory: &AnyMemory) -> Result<Vec<f64>>;
     /// The probability of every action.
@@ -71,27 +65,21 @@ impl<P: Policy> AnyPolicy for P {
         P::DELIBERATES
     }
 
-    fn n_columns(&self) -> usize {
-        Policy::n_columns(self)
+    fn column_sizes(&self) -> Option<&[i64]> {
+        Policy::column_sizes(self)
     }
 
-    fn start(&self, first: Option<usize>, columns: Option<&[f32]>) -> AnyMemory {
+    fn start(&self, first: Option<Seen>) -> AnyMemory {
         let mut memory = Policy::start(self);
         if let Some(first) = first {
-            self.update_raw(&mut memory, self.n_actions(), first, columns);
+            self.take_in(&mut memory, self.n_actions(), first);
         }
         Box::new(memory)
     }
 
-    fn updated(
-        &self,
-        memory: &AnyMemory,
-        action: usize,
-        observation: usize,
-        columns: Option<&[f32]>,
-    ) -> Result<AnyMemory> {
+    fn updated(&self, memory: &AnyMemory, action: usize, seen: Seen) -> Result<AnyMemory> {
         let mut memory = own(self, memory)?.clone();
-        self.update_raw(&mut memory, action, observation, columns);
+        self.take_in(&mut memory, action, seen);
         Ok(Box::new(memory))
     }
 

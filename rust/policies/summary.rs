@@ -87,15 +87,14 @@ impl Policy for SummaryPolicy {
     }
 
     fn update(&self, memory: &mut Vec<f32>, action: usize, observation: usize) {
-        self.update_raw(memory, action, observation, None);
+        self.update_row(memory, action, self.parts.codes.row(observation));
     }
 
-    fn n_columns(&self) -> usize {
-        self.parts.sizes.len()
+    fn column_sizes(&self) -> Option<&[i64]> {
+        Some(&self.parts.sizes)
     }
 
-    fn update_raw(&self, memory: &mut Vec<f32>, action: usize, observation: usize, columns: Option<&[f32]>) {
-        let row = columns.unwrap_or_else(|| self.parts.codes.row(observation));
+    fn update_row(&self, memory: &mut Vec<f32>, action: usize, row: &[f32]) {
         if action == self.parts.n_actions {
             self.summaries.begin(memory, Some(row));
         } else {

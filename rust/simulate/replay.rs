@@ -2,7 +2,7 @@
 
 use crate::error::Result;
 use crate::parallel::{Ticker, fill_blocks};
-use crate::simulate::policy::Policy;
+use crate::simulate::policy::{Policy, Seen};
 use crate::trajectories::{Columns, View};
 
 /// Episodes a thread takes at a time.
@@ -21,7 +21,7 @@ fn rows<M, T: Copy + Default + Send>(
     threads: usize,
     ticker: &Ticker,
     start: impl Fn() -> M + Sync,
-    update: impl Fn(&mut M, usize, usize, Option<&[f32]>) + Sync,
+    update: impl Fn(&mut M, usize, Seen) + Sync,
     write: impl Fn(&M, &mut [T]) -> Result<()> + Sync,
 ) -> Result<Vec<T>> {
     let place = |episode: usize| (view.offset(episode) + usize::from(ends) * episode) * width;
@@ -32,16 +32,16 @@ fn rows<M, T: Copy + Default + Send>(
             let mut memory = start();
             if let Some(first) = view.first(episode) {
                 let shown = columns.and_then(|columns| columns.first_row(episode));
-                update(&mut memory, view.n_actions, first, shown);
+                update(&mut memory, view.n_actions, shown.map_or(Seen::Code(first), Seen::Row));
             }
             let steps = view.episode(episode);
             let last = steps.end - 1;
             for step in steps {
                 write(&memory, rows.next().expect("a row per step"))?;
                 if ends || step < last {
-                    let (action, observation) = (view.actions[step], view.observations[step]);
-                    let row = columns.map(|columns| columns.row(step));
-                    update(&mut memory, action as usize, observation as usize, row);
+                    let row = columns.map(|columns| Seen::Row(columns.row(step)));
+                    let seen = row.unwrap_or(Seen::Code(view.observations[step] as usize));
+                    update(&mut memory, view.actions[step] as usize, seen);
                 }
             }
             if ends {
@@ -67,7 +67,11 @@ pub fn at_cuts<M, T: Copy + Default + Send>(
         write(memory, row);
         Ok(())
     };
-    let update = |memory: &mut M, action, observation, _: Option<&[f32]>| update(memory, action, observation);
+    let update = |memory: &mut M, action, seen: Seen| {
+        if let Seen::Code(observation) = seen {
+            update(memory, action, observation);
+        }
+    };
     rows(view, None, true, BLOCK, width, threads, ticker, start, update, write)
 }
 
@@ -82,13 +86,12 @@ pub fn before_steps<P: Policy>(
 ) -> Result<Vec<f64>> {
     let block = if P::DELIBERATES { 1 } else { BLOCK };
     // Columns of other data than it was made for are no use to a policy.
-    let columns = columns.filter(|columns| columns.width == policy.n_columns());
+    let wanted = policy.column_sizes().map(<[i64]>::len);
+    let columns = columns.filter(|columns| wanted == Some(columns.width));
     if let Some(columns) = columns {
         columns.check(view)?;
     }
-    let update = |memory: &mut P::Memory, action, observation, row: Option<&[f32]>| {
-        policy.update_raw(memory, action, observation, row);
-    };
+    let update = |memory: &mut P::Memory, action, seen: Seen| policy.take_in(memory, action, seen);
     let write = |memory: &P::Memory, row: &mut [f64]| {
         if P::DELIBERATES {
             ticker.check()?;

@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from uqf.coding.action_bins import checked_bins
 from uqf.coding.codebook import Codebook
+from uqf.episodes.parquet_file import NO_EXTRAS, Extras, extras_of
 from uqf.errors import FileFormatError
 
 #: What a damaged or hostile log may raise on its way to episodes.
@@ -96,6 +97,8 @@ class Layout:
     """Cells into which numeric actions are cut."""
     dropped: tuple[str, ...] = ()
     """Columns of the usual names that cannot be used."""
+    extras: Extras = NO_EXTRAS
+    """Raw columns and allowed actions of our own files."""
 
     @property
     def observed(self) -> tuple[str, ...]:
@@ -105,7 +108,7 @@ class Layout:
     @property
     def columns(self) -> list[str]:
         """The columns to read, each once."""
-        return list(dict.fromkeys([*self.names.values(), *self.observed]))
+        return list(dict.fromkeys([*self.names.values(), *self.observed, *self.extras.names]))
 
 
 #: What columns are for.
@@ -176,7 +179,7 @@ def layout_of(schema: pa.Schema, wanted: LogColumns) -> Layout:
             )
     if not per_step:
         names.pop("episode", None)
-    return Layout(per_step, names, observation, first, wanted.action_bins, dropped)
+    return Layout(per_step, names, observation, first, wanted.action_bins, dropped, extras_of(schema))
 
 
 def _without_propensities(wanted: LogColumns, by_role: dict[str, tuple[str, ...]]) -> tuple[str, ...]:

@@ -88,17 +88,15 @@ def test_stepping_is_replaying(view, data):
     policy = policy_on(data, VIEWS[view])
     values = policy.q_values_along(data)
     for number, episode in enumerate(data):
-        shown = None if episode.first_columns is None else 0
-        state = policy.initial_state(shown, episode.first_columns)
-        batch = policy.batch(1)
-        if shown is not None:
-            batch.reset(np.array([True]), np.array([0]), episode.first_columns[None])
+        state, batch = policy.initial_state(episode.first_columns), policy.batch(1)
+        if episode.first_columns is not None:
+            batch.reset(np.array([True]), episode.first_columns[None])
         for step, (action, row) in enumerate(zip(episode.actions.tolist(), episode.columns, strict=True)):
             place = data.offsets[number] + step
             assert np.array_equal(policy.q_values(state), values[place])
             np.testing.assert_array_equal(batch.action_probs()[0], policy.action_probs(state))
-            state = policy.update(state, action, 0, row)
-            batch.update(np.array([action]), np.array([0]), row[None])
+            state = policy.update(state, action, row)
+            batch.update(np.array([action]), row[None])
 
 
 def policy_on(data, view):
