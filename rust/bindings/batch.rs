@@ -37,12 +37,7 @@ impl PolicyBatch {
         if given.is_none() && self.n < MIN_PARALLEL { Ok(1) } else { thread_count(given) }
     }
 
-    fn by_action<'py>(
-        &self,
-        py: Python<'py>,
-        values: bool,
-        threads: Option<i64>,
-    ) -> PyResult<Matrix<'py>> {
+    fn by_action<'py>(&self, py: Python<'py>, values: bool, threads: Option<i64>) -> PyResult<Matrix<'py>> {
         let threads = self.threads(threads)?;
         let rows = job::quick(py, || self.locked().by_action(values, threads))?;
         rows.into_pyarray(py).reshape([self.n, self.n_actions])
@@ -119,8 +114,12 @@ impl Observations<'_> {
     fn seen(&self) -> PyResult<AllSeen<'_>> {
         Ok(match self {
             Observations::Codes(codes) => AllSeen::Codes(codes.as_slice()?),
-            Observations::Rows(rows) if rows.is_c_contiguous() => AllSeen::Rows(rows.as_slice()?, rows.shape()[1]),
-            Observations::Rows(_) => return Err(PyValueError::new_err("observations: give rows that are contiguous")),
+            Observations::Rows(rows) if rows.is_c_contiguous() => {
+                AllSeen::Rows(rows.as_slice()?, rows.shape()[1])
+            }
+            Observations::Rows(_) => {
+                return Err(PyValueError::new_err("observations: give rows that are contiguous"));
+            }
         })
     }
 }

@@ -73,7 +73,9 @@ impl CompiledPolicy {
 
     fn seen<'a>(&self, name: &str, observation: &'a Observation<'_>) -> PyResult<Seen<'a>> {
         let row = match observation {
-            Observation::Code(code) => return Ok(Seen::Code(below(name, *code, self.inner.n_observations())?)),
+            Observation::Code(code) => {
+                return Ok(Seen::Code(below(name, *code, self.inner.n_observations())?));
+            }
             Observation::Row(row) => row.as_slice()?,
         };
         if self.inner.column_sizes().is_some_and(|sizes| sizes.len() == row.len()) {

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use numpy::{IntoPyArray, PyArray3, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
+use numpy::{
+    IntoPyArray, PyArray3, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods,
+};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -99,8 +101,7 @@ pub fn summaries_along<'py>(
     let summaries = summaries(sizes.as_slice()?, view.n_actions, steps, long)?;
     let (values, first) = (in_rows(&columns)?, first_columns.as_ref().map(in_rows).transpose()?);
     let columns = Columns { values: &values, first: first.as_deref(), width: columns.shape()[1] };
-    let (shared, each) =
-        job::long(py, None, |ticker| summaries.features(&view, &columns, threads, ticker))?;
+    let (shared, each) = job::long(py, None, |ticker| summaries.features(&view, &columns, threads, ticker))?;
     let cuts = view.n_steps() + view.n_episodes();
     let each = each.into_pyarray(py).reshape([cuts, summaries.n_actions, summaries.n_own()])?;
     Ok((shaped(py, shared, [cuts, summaries.n_shared()])?, each))
@@ -209,7 +210,16 @@ impl SummaryBins {
     ) -> PyResult<Bound<'py, PyDict>> {
         let growth = Growth { leaves, features, rows };
         let settings = Settings {
-            discount, stages, sweeps, value_trees, trees, smallest, shrinkage, caution, growth, seed,
+            discount,
+            stages,
+            sweeps,
+            value_trees,
+            trees,
+            smallest,
+            shrinkage,
+            caution,
+            growth,
+            seed,
         };
         let steps = Steps {
             bins: &self.inner,
@@ -222,8 +232,7 @@ impl SummaryBins {
             range: span,
         };
         self.same_steps(&[steps.rewards.len(), steps.going.len(), steps.fold.len(), steps.returns.len()])?;
-        let fitted =
-            job::long(py, progress.as_ref(), |ticker| fit(&steps, &settings, self.threads, ticker))?;
+        let fitted = job::long(py, progress.as_ref(), |ticker| fit(&steps, &settings, self.threads, ticker))?;
         let forests = fitted.forests(&self.inner);
         let arrays = PyDict::new(py);
         arrays.set_item("base", forests.base.give(py)?)?;

@@ -56,18 +56,18 @@ impl<P: Policy> Batch<P> {
     }
 
     /// Refuses what is not of this policy, or not one for every episode.
-    fn check_seen(&self, name: &'static str, seen: &AllSeen) -> Result<()> {
+    fn check_seen(&self, all: &'static str, one: &'static str, seen: &AllSeen) -> Result<()> {
         match seen {
             AllSeen::Codes(codes) => {
-                self.check_length(name, codes.len())?;
-                check_below(name, codes, self.policy.n_observations())
+                self.check_length(all, codes.len())?;
+                check_below(one, codes, self.policy.n_observations())
             }
             AllSeen::Rows(rows, width) => {
                 if self.policy.column_sizes().is_none_or(|sizes| sizes.len() != *width) {
                     let remedy = "give as many as the policy has `column_sizes`, or codes if it has none";
-                    return Err(Error::argument(name, format!("{width} columns"), remedy));
+                    return Err(Error::argument(all, format!("{width} columns"), remedy));
                 }
-                self.check_length(name, rows.len() / width.max(&1))
+                self.check_length(all, rows.len() / width.max(&1))
             }
         }
     }
@@ -120,8 +120,8 @@ impl<P: Policy> Episodes for Batch<P> {
 
     fn update(&mut self, actions: &[i64], seen: &AllSeen, threads: usize) -> Result<()> {
         self.check_length("actions", actions.len())?;
+        self.check_seen("observations", "observation", seen)?;
         check_below("action", actions, self.policy.n_actions())?;
-        self.check_seen("observation", seen)?;
         let policy = &self.policy;
         let blocks: Vec<_> = self.memories.chunks_mut(BLOCK).zip(actions.chunks(BLOCK)).enumerate().collect();
         for_each(threads, blocks, |(block, (memories, actions))| {
@@ -131,107 +131,10 @@ impl<P: Policy> Episodes for Batch<P> {
         })
     }
 
-    fn reset(&mut self, starts: &[bool], first: Option<&AllSeen>) -> Result<()>;
-}
-
-impl<P: Policy> Batch<P> {
-    pub(crate) fn new(policy: Arc<P>, n: usize, seed: u64) -> Self {
-        let memories = vec![policy.start(); n];
-        let rngs = (0..n as u64).map(|episode| Rng::stream(seed, episode)).collect();
-        Batch { policy, memories, rngs }
-    }
-
-    /// Refuses what is not of this policy, or not one for every episode.
-    fn check_seen(&self, name: &'static str, seen: &AllSeen) -> Result<()> {
-        match seen {
-            AllSeen::Codes(codes) => {
-                self.check_length(name, codes.len())?;
-                check_below(name, codes, self.policy.n_observations())
-            }
-            AllSeen::Rows(rows, width) => {
-                if self.policy.column_sizes().is_none_or(|sizes| sizes.len() != *width) {
-                    let remedy = "give as many as the policy has `column_sizes`, or codes if it has none";
-                    return Err(Error::argument(name, format!("{width} columns"), remedy));
-                }
-                self.check_length(name, rows.len() / width.max(&1))
-            }
-        }
-    }
-
-    fn check_length(&self, name: &'static str, length: usize) -> Result<()> {
-        if length == self.memories.len() {
-            return Ok(());
-        }
-        let remedy = format!("there are {} episodes", self.memories.len());
-        Err(Error::argument(name, format!("array of length {length}"), remedy))
-    }
-}
-
-fn check_below(name: &'static str, values: &[i64], limit: usize) -> Result<()> {
-    match values.iter().position(|&value| value < 0 || value as usize >= limit) {
-        None => Ok(()),
-        Some(episode) => {
-            let remedy = format!("episode {episode} of the batch: choose 0 to {}", limit - 1);
-            Err(Error::argument(name, values[episode], remedy))
-        }
-    }
-}
-
-impl<P: Policy> Episodes for Batch<P> {
-    fn by_action(&self, values: bool, threads: usize) -> Result<Vec<f64>> {
-        let (policy, n_actions) = (&self.policy, self.policy.n_actions());
-        let mut rows = vec![0.0; self.memories.len() * n_actions];
-        let blocks: Vec<_> = self.memories.chunks(BLOCK).zip(rows.chunks_mut(BLOCK * n_actions)).collect();
-        for_each(threads, blocks, |(memories, rows)| {
-            for (memory, row) in memories.iter().zip(rows.chunks_mut(n_actions)) {
-                if values { policy.q_values(memory, row) } else { policy.action_probs(memory, row) }
-            }
-        })?;
-        Ok(rows)
-    }
-
-    fn act(&mut self, threads: usize) -> Result<Vec<i64>> {
-        let mut actions = vec![0; self.memories.len()];
-        let (policy, n_actions) = (&self.policy, self.policy.n_actions());
-        let streams = self.rngs.chunks_mut(BLOCK).zip(actions.chunks_mut(BLOCK));
-        let blocks: Vec<_> = self.memories.chunks(BLOCK).zip(streams).collect();
-        for_each(threads, blocks, |(memories, (rngs, actions))| {
-            let mut probs = vec![0.0; n_actions];
-            for ((memory, rng), action) in memories.iter().zip(rngs).zip(actions) {
-                *action = policy.act(memory, 0.0, &mut probs, rng).0 as i64;
-            }
-        })?;
-        Ok(actions)
-    }
-
-    fn update(
-        &mut self,
-        actions: &[i64],
-        observations: &[i64],
-        columns: Option<&[f32]>,
-        threads: usize,
-    ) -> Result<()> {
-        self.check_length("actions", actions.len())?;
-        self.check_length("observations", observations.len())?;
-        check_below("action", actions, self.policy.n_actions())?;
-        check_below("observation", observations, self.policy.n_observations())?;
-        let rows = self.rows(columns)?;
-        let policy = &self.policy;
-        let symbols = actions.chunks(BLOCK).zip(observations.chunks(BLOCK));
-        let blocks: Vec<_> = self.memories.chunks_mut(BLOCK).zip(symbols).enumerate().collect();
-        for_each(threads, blocks, |(block, (memories, (actions, observations)))| {
-            let steps = memories.iter_mut().zip(actions).zip(observations).enumerate();
-            for (place, ((memory, &action), &observation)) in steps {
-                let row = rows.map(|(rows, width)| &rows[(block * BLOCK + place) * width..][..width]);
-                policy.update_raw(memory, action as usize, observation as usize, row);
-            }
-        })
-    }
-
     fn reset(&mut self, starts: &[bool], first: Option<&AllSeen>) -> Result<()> {
         self.check_length("starts", starts.len())?;
         if let Some(first) = first {
-            self.check_seen("first", first)?;
+            self.check_seen("first", "first", first)?;
         }
         let start = self.policy.start();
         for (episode, memory) in self.memories.iter_mut().enumerate().filter(|(episode, _)| starts[*episode])

@@ -34,14 +34,21 @@ impl Bins {
         let width = shared + own;
         let most = (SAMPLE / width.max(1)).clamp(1, SAMPLE_CUTS);
         let stride = n_cuts.div_ceil(most).max(1);
-        let sampled = summaries.at_cuts(view, columns, threads, ticker, |_| Vec::new(), |rows, cut, state| {
-            if cut % stride == 0 {
-                let begin = rows.len();
-                rows.resize(begin + width, 0.0);
-                summaries.write_shared(state, &mut rows[begin..begin + shared]);
-                summaries.write_own(state, cut / stride % actions, &mut rows[begin + shared..]);
-            }
-        })?;
+        let sampled = summaries.at_cuts(
+            view,
+            columns,
+            threads,
+            ticker,
+            |_| Vec::new(),
+            |rows, cut, state| {
+                if cut % stride == 0 {
+                    let begin = rows.len();
+                    rows.resize(begin + width, 0.0);
+                    summaries.write_shared(state, &mut rows[begin..begin + shared]);
+                    summaries.write_own(state, cut / stride % actions, &mut rows[begin + shared..]);
+                }
+            },
+        )?;
         let sampled: Vec<f32> = sampled.concat();
         let mut thresholds: Vec<Vec<f32>> = vec![Vec::new(); width];
         for_each(threads, thresholds.iter_mut().enumerate().collect(), |(feature, thresholds)| {

@@ -192,9 +192,13 @@ impl Fitted {
                     count += 1;
                     for node in 0..tree.feature.len() {
                         let leaf = tree.feature[node] < 0;
-                        let threshold =
-                            if leaf { 0.0 } else { bins.thresholds[tree.feature[node] as usize][tree.bin[node] as usize] };
-                        let value = if leaf { share * f64::from(values[tree.bin[node] as usize]) } else { 0.0 };
+                        let threshold = if leaf {
+                            0.0
+                        } else {
+                            bins.thresholds[tree.feature[node] as usize][tree.bin[node] as usize]
+                        };
+                        let value =
+                            if leaf { share * f64::from(values[tree.bin[node] as usize]) } else { 0.0 };
                         flat.feature.push(i64::from(tree.feature[node]));
                         flat.threshold.push(f64::from(threshold));
                         flat.left.push((root + tree.left[node] as usize) as i64);

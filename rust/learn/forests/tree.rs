@@ -190,9 +190,8 @@ impl Grower<'_> {
                 let rest = all - sum;
                 let gain = sum * sum / left as f64 + rest * rest / (count - left) as f64 - before;
                 // Ties go to the feature of the lower number, whatever the order of the draw.
-                let better = best.is_none_or(|other| {
-                    gain > other.gain || (gain == other.gain && feature < other.feature)
-                });
+                let better = best
+                    .is_none_or(|other| gain > other.gain || (gain == other.gain && feature < other.feature));
                 if gain > self.least && better {
                     best = Some(Split { gain, feature, bin });
                 }

@@ -51,7 +51,8 @@ impl Summaries {
         ticker: &Ticker,
     ) -> Result<(Vec<f32>, Vec<f32>)> {
         let (shared, own) = (self.n_shared(), self.n_own());
-        let make = |cuts| (Vec::with_capacity(cuts * shared), Vec::with_capacity(cuts * own * self.n_actions));
+        let make =
+            |cuts| (Vec::with_capacity(cuts * shared), Vec::with_capacity(cuts * own * self.n_actions));
         let blocks = self.at_cuts(view, columns, threads, ticker, make, |(all, each), _, state| {
             let (begin, own_begin) = (all.len(), each.len());
             all.resize(begin + shared, 0.0);

@@ -19,7 +19,8 @@ impl Summaries {
             let value = shown.map_or(if size == 0 { 0.0 } else { -1.0 }, |row| known(row[column], size, 0.0));
             for step in 0..self.steps {
                 // Numbers before the first are like the first, so that differences are 0.
-                state[places.last + step * width + column] = if size == 0 || step == 0 { value } else { -1.0 };
+                state[places.last + step * width + column] =
+                    if size == 0 || step == 0 { value } else { -1.0 };
             }
             if self.long {
                 state[places.first + column] = value;
