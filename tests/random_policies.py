@@ -239,7 +239,9 @@ def _policies(draw):
     sizes = (n_actions, n_observations, draw(st.integers(0, 2**32 - 1)))
     temperature = draw(st.sampled_from([0.0, 0.5]))
     kind = draw(
-        st.sampled_from(["table", "context", "belief", "filter", "automaton", "window forest", "forest", "summaries"])
+        st.sampled_from(
+            ["table", "context", "belief", "filter", "automaton", "window forest", "forest", "summaries"]
+        )
     )
     if kind == "table":
         return random_table(*sizes)

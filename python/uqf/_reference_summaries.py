@@ -82,7 +82,8 @@ def summaries(
 
 def brought(rows: Floats, actions: Sequence[int], n_actions: int) -> Floats:
     """Of every action: how often it was taken, lately, how long ago; of every column the mean, with one half as a first
-    guess, and the last of what it brought."""
+    guess, and the last of what it brought.
+    """
     left = MAX_OWN // n_actions - 3
     if left < 0:
         return np.zeros((n_actions, 0))

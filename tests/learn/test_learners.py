@@ -247,6 +247,11 @@ CHANGES = {
         "learning_discount": ({}, 0.3, 0.9),
         "temperature": ({}, None, 0.5),
     },
+    uqf.SummaryQ: {
+        "discount": ({}, 0.9, 0.3),
+        "view": ({}, "now", "recent"),
+        "seed": ({}, 0, 1),
+    },
     uqf.TableQ: {"discount": ({}, 0.9, 0.3), "temperature": ({}, 0.0, 0.5)},
     uqf.ModelQ: {
         "discount": ({}, 0.9, 0.3),
@@ -263,6 +268,7 @@ USUAL = {
     uqf.ContextQ: {},
     uqf.SpectralQ: {"rank": 7, "rounds": 1},
     uqf.LagQ: {"lags": 2},
+    uqf.SummaryQ: {"view": "recent"},
     uqf.TableQ: {},
     uqf.ModelQ: {"settings": QUICK},
 }

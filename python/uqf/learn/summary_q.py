@@ -13,7 +13,7 @@ from uqf.episodes.trajectories import Trajectories
 from uqf.learn.improve.forests import Forests
 from uqf.learn.improve.views import chosen_view
 from uqf.learn.learner import Learner
-from uqf.learn.memory.summaries import VIEWS, Seen, folds
+from uqf.learn.memory.summaries import VIEWS, Seen, View, folds
 from uqf.policies.policy import SummaryPolicy
 from uqf.reading.progress import Callback, Reporter
 
@@ -78,11 +78,10 @@ class SummaryQ(Learner):
             (self.view, {}) if self.view is not None else chosen_view(seen, self.seed, self.threads)
         )
         settings, wanted = SETTINGS[view], VIEWS[view]
-        bins = seen.bins(wanted, self.threads)
+        few = _affordable(seen, wanted, settings)
+        bins = few.bins(wanted, self.threads)
         self.view_ = view
-        fitted = settings.fitted(
-            bins, seen.data, folds(seen.data), discount, self.seed, Reporter(progress)
-        )
+        fitted = settings.fitted(bins, few.data, folds(few.data), discount, self.seed, Reporter(progress))
         changes, value = fitted.pop("changes"), fitted.pop("mean_value")
         self.policy_ = SummaryPolicy(
             sizes=seen.sizes.astype(np.int64),
@@ -105,3 +104,21 @@ class SummaryQ(Learner):
             "mean_value": value,
             "notes": [],
         }
+        if len(few.data) < len(data):
+            self.diagnostics_["notes"].append(
+                f"learned from {len(few.data):,} of {len(data):,} episodes, drawn by their hash: summaries of more take "
+                "too much memory"
+            )
+
+
+def _affordable(seen: Seen, view: View, settings: Forests) -> Seen:
+    """The first episodes, as many as memory is allowed for."""
+    shared, own = Seen.of(seen.data[:1]).bins(view, 1).n_features
+    actions = seen.data.n_actions
+    forests = 2 * (settings.value_trees + settings.trees * actions)
+    # A byte for each bin and leaf, four for each value.
+    each = shared + own * actions + forests + 8 * (1 + actions)
+    fits = np.searchsorted(
+        seen.data.offsets[1:] + np.arange(1, len(seen.data) + 1), MAX_BYTES // each, "right"
+    )
+    return seen if fits >= len(seen.data) else Seen.of(seen.data[: max(2, int(fits))])

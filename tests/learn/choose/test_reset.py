@@ -19,6 +19,7 @@ LEARNERS = {
     "ContextQ": (uqf.ContextQ(0.97), REMEMBER),
     "LagQ": (uqf.LagQ(0.97), REMEMBER),
     "SpectralQ": (uqf.SpectralQ(0.97), REMEMBER),
+    "SummaryQ": (uqf.SummaryQ(0.97), REMEMBER),
     "ModelQ": (uqf.ModelQ(0.97, settings=PLANS), REMEMBER),
     "MemorylessQ": (MemorylessQ(2, "q-learning", discount=0.97), REMEMBER),
     "TableQ": (uqf.TableQ(0.97), FORGET),

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 from uqf.learn.belief_q import BeliefQ
 from uqf.learn.context_q import ContextQ
-from uqf.learn.lag_q import LagQ
 from uqf.learn.learner import Learner
 from uqf.learn.memory.hidden import Growth
 from uqf.learn.model_q import ModelQ, ModelSettings
 from uqf.learn.spectral_q import SpectralQ
+from uqf.learn.summary_q import SummaryQ
 from uqf.learn.table_q import TableQ
 
 
@@ -58,12 +58,9 @@ FAVOURITE = Candidate("BeliefQ", lambda discount, seed: BeliefQ(discount, seed=s
 
 #: In the order in which they challenge whoever holds the place; where time is short the last ones are left out.
 RIVALS: tuple[Candidate, ...] = (
-    Candidate(
-        "ContextQ, the next reward only", lambda discount, seed: ContextQ(discount, learning_discount=0.0)
-    ),
     Candidate("ContextQ", lambda discount, seed: ContextQ(discount)),
-    Candidate("LagQ", lambda discount, seed: LagQ(discount)),
     Candidate("SpectralQ", lambda discount, seed: SpectralQ(discount)),
+    Candidate("SummaryQ", lambda discount, seed: SummaryQ(discount, seed=seed)),
     Candidate("TableQ", lambda discount, seed: TableQ(discount), plans=True, on_observations=True),
 )
 

@@ -72,7 +72,8 @@ def chosen_view(seen: Seen, seed: int, threads: int | None) -> tuple[str, Record
 
 def _targets(seen: Seen, most: int, seed: int) -> NDArray[np.float32]:
     """What is predicted at every step, (targets, n_steps), of mean 0 and variance 1: the reward, changes of numbers,
-    and random functions of categories."""
+    and random functions of categories.
+    """
     rng = np.random.default_rng([seed, 1])
     before = np.concatenate([np.zeros((1, len(seen.sizes)), np.float32), seen.columns[:-1]])
     starts = time_within(seen.data) == 0

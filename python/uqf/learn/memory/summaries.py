@@ -73,7 +73,9 @@ class Seen:
                 mean = values.mean(dtype=np.float64) if len(values) else 0.0
                 table[:, column] = np.where(count > 0, sums / np.maximum(count, 1), mean)
                 continue
-            pairs, count = np.unique(here.astype(np.int64) * size + values.astype(np.int64), return_counts=True)
+            pairs, count = np.unique(
+                here.astype(np.int64) * size + values.astype(np.int64), return_counts=True
+            )
             # The last to be written is the commonest, of several the one of the lowest number.
             order = np.lexsort([-pairs, count])
             table[pairs[order] // size, column] = pairs[order] % size
