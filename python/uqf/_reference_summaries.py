@@ -1,8 +1,8 @@
 """The summaries of `uqf.SummaryQ` in plain NumPy, one history at a time: the oracle of the tests, and the explanation.
 
 A history is what reset showed, if anything, and then (action, row of columns) for every step. A column is a number
-(size 0) or a category of `size` values 0, 1, …; a category that is missing or unknown is −1, a missing number stays what
-it was. Everything here is computed anew from the whole history; the core keeps a state and updates it.
+(size 0) or a category of `size` values 0, 1, …; a category that is missing or unknown is −1, a missing number stays
+what it was. Everything here is computed anew from the whole history; the core keeps a state and updates it.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from uqf.types import AnyArray
 #: Decays of counts of values, of (action, value) and of actions, and of running means.
 COUNT_DECAYS, PAIR_DECAYS, MEAN_DECAYS = (1.0, 0.9, 0.5), (1.0, 0.9), (0.9, 0.5)
 
-#: What is counted at most: values of a category and of all; pairs of a column and of all; pairs of columns; numbers that
-#: say what actions brought.
+#: What is counted at most: values of a category and of all; pairs of a column and of all; pairs of columns; numbers
+#: that say what actions brought.
 MAX_VALUES, MAX_COUNTED, MAX_PAIRS, MAX_ALL_PAIRS, MAX_RELATIONS, MAX_OWN = 32, 256, 32, 128, 16, 256
 
 Floats = NDArray[np.float64]

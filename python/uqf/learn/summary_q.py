@@ -106,8 +106,8 @@ class SummaryQ(Learner):
         }
         if len(few.data) < len(data):
             self.diagnostics_["notes"].append(
-                f"learned from {len(few.data):,} of {len(data):,} episodes, drawn by their hash: summaries of more take "
-                "too much memory"
+                f"learned from {len(few.data):,} of {len(data):,} episodes, drawn by their hash: summaries of more "
+                "take too much memory"
             )
 
 
