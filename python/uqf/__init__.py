@@ -19,7 +19,6 @@ _MODULES = {
     "learn.choose.markov_test": "markov_test MarkovTest",
     "learn.choose.selection": "select Selection",
     "learn.context_q": "ContextQ",
-    "learn.lag_q": "LagQ",
     "learn.model_q": "ModelQ",
     "learn.not_fitted": "NotFittedError",
     "learn.spectral.hankel": "exact_hankel Hankel hankel spectral_wfa",

@@ -26,7 +26,6 @@ from uqf.learn.choose.markov_test import markov_test as markov_test
 from uqf.learn.choose.selection import Selection as Selection
 from uqf.learn.choose.selection import select as select
 from uqf.learn.context_q import ContextQ as ContextQ
-from uqf.learn.lag_q import LagQ as LagQ
 from uqf.learn.model_q import ModelQ as ModelQ
 from uqf.learn.not_fitted import NotFittedError as NotFittedError
 from uqf.learn.spectral.hankel import Hankel as Hankel

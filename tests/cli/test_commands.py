@@ -66,10 +66,9 @@ def test_from_a_log_to_a_policy_and_what_it_earns(tmp_path, log):
     assert list(report["candidates"]) == [
         "why",
         "BeliefQ",
-        "ContextQ, the next reward only",
         "ContextQ",
-        "LagQ",
         "SpectralQ",
+        "SummaryQ",
         "TableQ",
         "ModelQ",
     ]

@@ -53,8 +53,7 @@ def test_numbers_decide_where_codes_say_nothing(walked):
     assert learner.score(walk(100, 1)) > uqf.ContextQ(0.9).fit(walked).score(walk(100, 1))
 
 
-def test_the_view_is_the_simplest_that_predicts(ring_data):
-    """Two observations of a ring that turns are needed to say which way it turns."""
+def test_the_view_is_the_simplest_that_predicts():
     rng = np.random.default_rng(0)
     seen = rng.integers(3, size=(300, 10))
     actions = rng.integers(3, size=(300, 10))

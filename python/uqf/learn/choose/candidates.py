@@ -51,6 +51,8 @@ class Candidate:
     """Compared by what it earns in models of held-out episodes, not by what it gains on these episodes."""
     on_observations: bool = False
     """Right where the last observation is a state, and considered only there."""
+    on_columns: bool = False
+    """Sees numbers as they are and histories of any length, which models of codes may miss: these do not judge it."""
 
 
 #: It holds the place until another is clearly better; plans are played in its models.
@@ -60,7 +62,7 @@ FAVOURITE = Candidate("BeliefQ", lambda discount, seed: BeliefQ(discount, seed=s
 RIVALS: tuple[Candidate, ...] = (
     Candidate("ContextQ", lambda discount, seed: ContextQ(discount)),
     Candidate("SpectralQ", lambda discount, seed: SpectralQ(discount)),
-    Candidate("SummaryQ", lambda discount, seed: SummaryQ(discount, seed=seed)),
+    Candidate("SummaryQ", lambda discount, seed: SummaryQ(discount, seed=seed), on_columns=True),
     Candidate("TableQ", lambda discount, seed: TableQ(discount), plans=True, on_observations=True),
 )
 
