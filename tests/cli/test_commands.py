@@ -66,6 +66,7 @@ def test_from_a_log_to_a_policy_and_what_it_earns(tmp_path, log):
     assert list(report["candidates"]) == [
         "why",
         "BeliefQ",
+        "ContextQ, the next reward only",
         "ContextQ",
         "SpectralQ",
         "SummaryQ",

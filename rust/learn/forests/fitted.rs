@@ -309,7 +309,12 @@ impl Fit<'_> {
             let judged = self.advantages[other + choice].out[cut];
             let (careful, daring) = (self.settings.caution, self.settings.doubt);
             let value = both.0 + both.1 - daring * (both.0 - both.1).abs();
-            0.5 * (value + best + judged - careful * (best - judged).abs())
+            let gain = if careful <= 1.0 {
+                0.5 * ((1.0 - careful) * best + (1.0 + careful) * judged)
+            } else {
+                judged + (careful - 1.0) * (best.min(judged) - judged)
+            };
+            0.5 * value + gain
         };
         let blocks = map_blocks(self.threads, self.targets.len(), BLOCK, &Ticker::default(), |steps| {
             let mut change = 0.0;

@@ -60,6 +60,9 @@ FAVOURITE = Candidate("BeliefQ", lambda discount, seed: BeliefQ(discount, seed=s
 
 #: In the order in which they challenge whoever holds the place; where time is short the last ones are left out.
 RIVALS: tuple[Candidate, ...] = (
+    Candidate(
+        "ContextQ, the next reward only", lambda discount, seed: ContextQ(discount, learning_discount=0.0)
+    ),
     Candidate("ContextQ", lambda discount, seed: ContextQ(discount)),
     Candidate("SpectralQ", lambda discount, seed: SpectralQ(discount)),
     Candidate("SummaryQ", lambda discount, seed: SummaryQ(discount, seed=seed), on_columns=True),
