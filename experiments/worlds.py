@@ -2,7 +2,8 @@
 
 A name is that of a world of the package (``gridworld-far``), of a `.pomdp` file of the folder that is given, of
 Gymnasium or POPGym (``CartPole-v1``), ``CartPole-positions``, ``tmaze-N`` with a corridor of N cells, or ``cue``.
-``persistent-NAME`` is logged by chance that repeats its last action. ``NAME@EPISODES`` changes how many episodes are logged or played.
+``persistent-NAME`` is logged by chance that repeats its last action. ``NAME@EPISODES`` changes how many episodes are
+logged or played.
 """
 
 from __future__ import annotations
@@ -108,7 +109,6 @@ POPGYM = {
     "popgym-CountRecallEasy-v0": (1_000, 52, 200),
     "popgym-HigherLowerEasy-v0": (1_000, 52, 200),
     "popgym-MultiarmedBanditEasy-v0": (500, 200, 200),
-    "popgym-AutoencodeEasy-v0": (1_000, 105, 200),
 }
 
 #: Steps of an episode of a `.pomdp` world, which has no end of its own.
