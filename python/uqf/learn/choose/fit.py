@@ -200,6 +200,8 @@ def _unplannable(holder: Result, test: MarkovTest, parts: tuple[Trajectories, Tr
         return (
             f"{holder.candidate.name} plans on observations, and they are states: no model need remember more"
         )
+    if any(part.allowed is not None for part in parts):
+        return "some actions are not always allowed, and models do not say which"
     episodes = sum(map(len, parts))
     if episodes < SETTINGS.planning_episodes:
         return f"{episodes} episodes: models of fewer than {SETTINGS.planning_episodes} are wrong in the same way"
