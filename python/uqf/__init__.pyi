@@ -46,6 +46,7 @@ from uqf.logs.log import log_problems as log_problems
 from uqf.logs.log import read_log as read_log
 from uqf.logs.problems import LogProblem as LogProblem
 from uqf.policies.batches import batch as batch
+from uqf.policies.mixture import mix as mix
 from uqf.policies.persistent import Persistent as Persistent
 from uqf.policies.policy import AutomatonPolicy as AutomatonPolicy
 from uqf.policies.policy import BeliefPolicy as BeliefPolicy
@@ -54,6 +55,7 @@ from uqf.policies.policy import FilterPolicy as FilterPolicy
 from uqf.policies.policy import ObservationPolicy as ObservationPolicy
 from uqf.policies.policy import Policy as Policy
 from uqf.policies.policy import TablePolicy as TablePolicy
+from uqf.policies.rule import rule as rule
 from uqf.reading.cluster import dask_shards as dask_shards
 from uqf.reading.parquet_shards import Shards as Shards
 from uqf.reports.report import report as report

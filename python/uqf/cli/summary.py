@@ -88,7 +88,7 @@ def policy_report(header: PolicyHeader) -> Report:
         **{name: part for name, part in plain.items() if name not in ("n_actions", "n_observations")},
         "action names": ("; " if book.action_bins else ", ").join(actions) or None,
         "observation codes": "; ".join(described) or None,
-        "settings": header.settings,
+        "settings": {name: one for name, one in header.settings.items() if name != "profile"},
         "data fingerprint": header.data_fingerprint,
         "written by uqf": header.package_version,
         "format": header.format,

@@ -14,6 +14,7 @@ from sklearn.base import BaseEstimator, clone
 from uqf.curves import frame_of, plotted
 from uqf.episodes.checks import FloatArray
 from uqf.episodes.fingerprint import fingerprint
+from uqf.episodes.profile import profile
 from uqf.episodes.trajectories import Trajectories
 from uqf.learn.improve.gain import Baseline, policy_gain
 from uqf.learn.not_fitted import NotFittedError
@@ -58,9 +59,10 @@ class Learner(BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         data : Trajectories, `uqf.Shards`, or a log as `uqf.read_log` takes it
-            Shards, and files that `uqf.convert` wrote, are read a batch at a time. `UQF` reads them twice (three times if words are listed) and learns from
-            all episodes. So do `BeliefQ` and `SpectralQ`, but for their models and filters; these, and all of the other
-            learners, are learned from a bounded sample of the episodes, drawn by a hash of their content.
+            Shards, and files that `uqf.convert` wrote, are read a batch at a time. `UQF` reads them twice (three times
+            if words are listed) and learns from all episodes. So do `BeliefQ` and `SpectralQ`, but for their models and
+            filters; these, and all of the other learners, are learned from a bounded sample of the episodes, drawn by a
+            hash of their content.
         executor : concurrent.futures.Executor or distributed.Client, optional
             Where shards are read and models are trained. The result has the same bits with any executor or none.
         progress : callable, optional
@@ -112,6 +114,7 @@ class Learner(BaseEstimator):  # type: ignore[misc]
         """Keeps for scoring and saving the fingerprint of the data and a baseline of a sample that is in memory."""
         self.baseline_ = Baseline.of(sample, self.discount)
         self.n_features_in_ = sample.n_symbols
+        self.profile_ = profile(sample)
         self.origin_ = Origin(digest, sample.codebook)
         self._support(np.bincount(sample.actions, minlength=sample.n_actions) > 0)
         return self
@@ -155,15 +158,21 @@ class Learner(BaseEstimator):  # type: ignore[misc]
         return policy_gain(policy, baseline, data).mean
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the policy as a file with these settings; `uqf.load` reads it."""
-        policy = self._fitted()
+        """Writes the policy as a file with these settings; `uqf.load` reads it.
+
+        Only what acts is kept: a file may come from anybody, and is never executed. ``pickle`` keeps the whole learner.
+        """
+        save(self._fitted(), path, settings=self.settings(), data=self.origin_)
+
+    def settings(self) -> Record:
+        """What a policy file says of how it was learned: the learner, its parameters, and what the log looked like."""
         settings = {"learner": type(self).__name__} | self.get_params()
         plain = {
             name: asdict(value) if is_dataclass(value) and not isinstance(value, type) else value
             for name, value in settings.items()
             if not isinstance(value, (tuple, BaseEstimator))
         }
-        save(policy, path, settings=plain, data=self.origin_)
+        return plain | {"profile": getattr(self, "profile_", None)}
 
     def to_frame(self) -> pandas.DataFrame:
         """The learners that `uqf.fit` compared, a row for each: gain, stderr, …, and the problem of who was refused.

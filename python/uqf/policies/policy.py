@@ -233,12 +233,13 @@ def probs_along(policy: Policy | None, data: Trajectories) -> FloatArray:
     """π(a | h) of every action before every logged step, shape (n_steps, n_actions).
 
     The policy remembers what was logged, not what it would have done. Policies in Python are called once a
-    step; compiled ones are replayed in the core. None is the uniform policy.
+    step; those with a `probs_along` of their own, such as compiled ones, only once. None is the uniform policy.
     """
     if policy is None:
         return np.full((data.n_steps, data.n_actions), 1.0 / data.n_actions)
-    if isinstance(policy, CompiledPolicy):
-        return policy.probs_along(data)
+    own = getattr(policy, "probs_along", None)
+    if callable(own):
+        return np.asarray(own(data))
     choose = chooser(policy, data.n_actions)
     rng = np.random.default_rng(0)
     rows = []
