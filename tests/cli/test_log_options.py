@@ -18,7 +18,7 @@ def log_of(path, seed, episodes=150, hot=0.3, actions=("cool", "Wait")):
     rng = np.random.default_rng(seed)
     lines = ["unit,at,heat,do,cost"]
     for unit in range(episodes):
-        heat = "mild"
+        heat, cools = "mild", True
         for at in range(8):
             stays = heat == "hot" and not cools
             heat = "hot" if stays or rng.random() < hot else "mild"
@@ -65,7 +65,7 @@ def test_a_policy_is_compared_with_what_the_log_does_or_with_a_rule(folder):
     shown = run("compare", folder / "policy.safetensors", "--log", folder / "later.csv", "--json")
     assert shown.exit_code == 0, shown.output
     report = json.loads(shown.stdout)
-    assert report["A"]["method"] and report["B, what the log itself does"]["known"]
+    assert report["A"]["expected return"] and report["B, what the log itself does"]["expected return"]
     (folder / "rule.csv").write_text("heat,action\nhot,cool\n,Wait\n")
     shown = run(
         "compare", folder / "policy.safetensors", folder / "rule.csv", "--log", folder / "later.csv", "--json"
