@@ -19,7 +19,7 @@ from strategies import trajectories
 from uqf.logs.text import LIMITS
 
 
-@given(trajectories())
+@given(trajectories(extras=True))
 def test_parquet_comes_back_bit_for_bit(tmp_path_factory, data):
     path = tmp_path_factory.mktemp("logs") / "data.parquet"
     data.to_parquet(path)

@@ -39,6 +39,9 @@ class LogColumns:
         Whether the system ended the episode.
     first_observation : str, optional
         What was seen before the first action; the first row of an episode counts. As many columns as `observation`.
+    allowed : str, optional
+        The actions that were allowed when the row's action was chosen, itself among them: their names or codes with |
+        between them, as in ``run|stop``, or a list of them. An empty cell allows all.
     time : str, optional
         With it rows may lie anywhere in the log: those of an episode are sorted by this column, and episodes by their
         first time.
@@ -68,6 +71,7 @@ class LogColumns:
     behavior_prob: str | None = None
     terminated: str | None = None
     first_observation: str | Sequence[str] | None = None
+    allowed: str | None = None
     time: str | None = None
     action_bins: int | None = None
     observed: str | None = None

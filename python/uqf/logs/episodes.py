@@ -17,7 +17,9 @@ from uqf.episodes.trajectories import Trajectories
 from uqf.errors import FileFormatError
 from uqf.logs.alphabet import Alphabet, Given, first_columns
 from uqf.logs.layout import BY_BINS
+from uqf.logs.raw_columns import extras_of_rows
 from uqf.logs.rows import Rows, array, is_text, raw
+from uqf.types import Record
 
 #: Symbols that the metadata of any file may promise, and those for every step of a longer one.
 MODEST_SYMBOLS = 2**20
@@ -68,6 +70,7 @@ def trajectories_of(rows: Rows, alphabet: Alphabet) -> Trajectories:
         terminated=_terminated(rows),
         codebook=alphabet.codebook,
         first_observations=first,
+        **extras_of_rows(rows, alphabet),
     )
 
 
@@ -151,6 +154,7 @@ def recoded(data: Trajectories, written: Codebook | None, given: Given) -> Traje
     n_actions, n_observations, codebook = given
     old, new = written or Codebook.named(), codebook or written or Codebook.named()
     actions, observations, first = data.actions, data.observations, data.first_observations
+    places = list(range(data.n_actions))
     if isinstance(new.coding_, Cells) != isinstance(old.coding_, Cells) or (
         isinstance(old.coding_, Cells) and new.coding_ != old.coding_
     ):
@@ -171,24 +175,27 @@ def recoded(data: Trajectories, written: Codebook | None, given: Given) -> Traje
                     f"the {role.split('_')[0]}s of the log are {kinds[0]}, those of the codebook {kinds[1]}"
                 )
         if old.action_names is not None:
-            actions = _translated(actions, [new.encode_action(name) for name in old.action_names])
+            places = [new.encode_action(name) for name in old.action_names]
+            actions = _translated(actions, places)
         if old.observation_names is not None and new.n_codes is not None:
             codes = [new.encode_one(name) for name in old.observation_names]
             table = [*codes, new.n_codes - 1]
             observations = _translated(observations, table)
             first = None if first is None else _translated(first, table)
-    return Trajectories(
-        actions,
-        observations,
-        data.rewards,
-        data.offsets,
-        n_actions=new.n_actions or n_actions or data.n_actions,
-        n_observations=new.n_codes or n_observations or data.n_observations,
-        behavior_probs=data.behavior_probs,
-        terminated=data.terminated,
-        codebook=None if new == Codebook.named() else new,
-        first_observations=first,
-    )
+    n_actions = new.n_actions or n_actions or data.n_actions
+    changed: Record = {
+        "actions": actions,
+        "observations": observations,
+        "n_actions": n_actions,
+        "n_observations": new.n_codes or n_observations or data.n_observations,
+        "codebook": None if new == Codebook.named() else new,
+        "first_observations": first,
+    }
+    if data.allowed is not None:
+        # Actions that the file does not know were not offered.
+        changed["allowed"] = np.zeros((data.n_steps, max(n_actions, data.n_actions)), np.bool_)
+        changed["allowed"][:, places] = data.allowed
+    return Trajectories(**data.__getstate__() | changed)
 
 
 def _translated(codes: NDArray[np.int32], table: list[int]) -> NDArray[np.int32]:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
+from uqf.episodes.parquet_file import NO_EXTRAS, Extras, extras_of
 from uqf.errors import FileFormatError
 from uqf.logs.columns import ROLES, LogColumns
 
@@ -33,6 +34,8 @@ class Layout:
     """Whether the observation of a row was seen before its action."""
     costs: bool = False
     """Whether the column of the reward holds costs."""
+    extras: Extras = NO_EXTRAS
+    """Raw columns and allowed actions of our own files."""
 
     @property
     def seen(self) -> tuple[str, ...]:
@@ -42,7 +45,7 @@ class Layout:
     @property
     def columns(self) -> list[str]:
         """The columns to read, each once."""
-        return list(dict.fromkeys([*self.names.values(), *self.seen]))
+        return list(dict.fromkeys([*self.names.values(), *self.seen, *self.extras.names]))
 
 
 #: How to ask for cells of numeric actions.
@@ -56,6 +59,7 @@ USUAL = {
     "behavior_prob": ("behavior_prob", "behavior_probs"),
     "terminated": ("terminated",),
     "first_observation": ("first_observation",),
+    "allowed": ("allowed_actions",),
 }
 
 #: Names under which others keep what we look for, by role; suggested, never taken.
@@ -68,6 +72,7 @@ LOOKS_LIKE = {
     "behavior_prob": "propensity propensities pscore prob action_prob probability",
     "time": "time timestamp ts datetime date step t",
     "first_observation": "reset_observation initial_observation",
+    "allowed": "allowed legal_actions valid_actions available_actions",
 }
 
 
@@ -118,7 +123,8 @@ def layout_of(schema: pa.Schema, wanted: LogColumns) -> Layout:
     if not per_step:
         names.pop("episode", None)
     before = wanted.observed == "before"
-    return Layout(per_step, names, observation, first, wanted.action_bins, before, costs)
+    extras = extras_of(schema)
+    return Layout(per_step, names, observation, first, wanted.action_bins, before, costs, extras)
 
 
 def _what_is_missing(names: list[str], missing: dict[str, list[str]], used: set[str]) -> str:

@@ -164,7 +164,8 @@ class Rows:
     def _list_lengths(self) -> NDArray[np.int64]:
         names, lengths = self.layout.names, {}
         single = [names[role] for role in ("action", "reward", "behavior_prob") if role in names]
-        for name in [*single, *self.layout.observation]:
+        extras = [name for name in self.layout.extras.names if not name.startswith("first_columns")]
+        for name in [*single, *self.layout.observation, *extras]:
             column = self.table.column(name).combine_chunks()
             lengths[name] = array(pc.fill_null(pc.list_value_length(column), 0))
         wanted: NDArray[np.int64] = lengths[names["action"]].astype(np.int64)

@@ -92,6 +92,8 @@ class Log:
             texts = [name for part in parts if part.format == "csv" for name in part.table.column_names]
             ids = layout_of(schema, wanted).names.get("episode")
             table = joined([(part.name, part.table) for part in parts], [*texts, ids])
+            if parts[0].metadata:
+                table = table.replace_schema_metadata({KEY: parts[0].metadata})
             self.is_text, self.names = (
                 bool(texts),
                 list(dict.fromkeys(name for one in parts for name in one.columns)),
