@@ -46,6 +46,7 @@ _MODULES = {
     "storage.policy_header": "PolicyHeader",
     "strings.spectral": "SpectralStrings",
     "worlds.environments": "Environment TabularPOMDP",
+    "worlds.gymnasium.datasets": "from_d3rlpy from_rlds to_d3rlpy to_minari to_rlds",
     "worlds.gymnasium.minari": "from_minari",
     "worlds.gymnasium.world": "from_gymnasium GymnasiumWorld",
     "worlds.gymnasium.wrapped": "gymnasium_env gymnasium_vector_env",

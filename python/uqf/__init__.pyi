@@ -67,6 +67,11 @@ from uqf.storage.policy_header import PolicyHeader as PolicyHeader
 from uqf.strings.spectral import SpectralStrings as SpectralStrings
 from uqf.worlds.environments import Environment as Environment
 from uqf.worlds.environments import TabularPOMDP as TabularPOMDP
+from uqf.worlds.gymnasium.datasets import from_d3rlpy as from_d3rlpy
+from uqf.worlds.gymnasium.datasets import from_rlds as from_rlds
+from uqf.worlds.gymnasium.datasets import to_d3rlpy as to_d3rlpy
+from uqf.worlds.gymnasium.datasets import to_minari as to_minari
+from uqf.worlds.gymnasium.datasets import to_rlds as to_rlds
 from uqf.worlds.gymnasium.minari import from_minari as from_minari
 from uqf.worlds.gymnasium.world import GymnasiumWorld as GymnasiumWorld
 from uqf.worlds.gymnasium.world import from_gymnasium as from_gymnasium

@@ -121,8 +121,9 @@ def evaluate(
         raise typer.BadParameter("give either --env NAME or --log LOG")
     again = "Nothing was written; the same command starts again."
     with stoppable(again), about(policy, log or env), progress_line() as progress:
+        from uqf.cli.contents import data_report
         from uqf.cli.logs import read_for
-        from uqf.cli.summary import data_report, estimate_report
+        from uqf.cli.summary import estimate_report
         from uqf.cli.tables import show
 
         header, loaded = uqf.inspect_policy(policy), uqf.load(policy)
@@ -198,7 +199,7 @@ def inspect(
     from uqf.storage.tensors import begins_as_tensors
 
     if path.suffix == ".safetensors" or (path.is_file() and begins_as_tensors(path)):
-        from uqf.cli.summary import policy_report
+        from uqf.cli.contents import policy_report
         from uqf.cli.tables import show
 
         show({"policy": policy_report(uqf.inspect_policy(path))}, as_json)

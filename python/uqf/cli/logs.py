@@ -9,11 +9,12 @@ import typer
 from rich.console import Console
 
 import uqf
+from uqf.cli.contents import data_report
 from uqf.cli.drift import movements, unseen_values
 from uqf.cli.options import remembered_columns
-from uqf.cli.summary import data_report
 from uqf.cli.tables import show
 from uqf.cli.terminal import say
+from uqf.logs.problems import CLEANED
 from uqf.logs.source import Log
 from uqf.logs.suspicions import order_in_words
 from uqf.reading.parquet_shards import are_shards
@@ -87,6 +88,9 @@ def inspect_log(
     if log.repairs:
         report["cleaned"] = log.repairs
     others = list(dict.fromkeys([one for one in problems + log.doubts if not one.severe]))
+    if clean:  # spellings are merged, and no longer to be looked at
+        severe += [one for one in others if one.remedy.startswith(CLEANED)]
+        others = [one for one in others if one not in severe]
     if as_json:
         report["problems"] = [asdict(one) for one in severe + others]
     else:
