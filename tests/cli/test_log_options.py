@@ -65,7 +65,7 @@ def test_a_policy_is_compared_with_what_the_log_does_or_with_a_rule(folder):
     shown = run("compare", folder / "policy.safetensors", "--log", folder / "later.csv", "--json")
     assert shown.exit_code == 0, shown.output
     report = json.loads(shown.stdout)
-    assert report["A"]["expected return"] and report["B, what the log itself does"]["expected return"]
+    assert report["A"]["expected return"] and report["B, what the log itself does"]["episodes"] == 80
     (folder / "rule.csv").write_text("heat,action\nhot,cool\n,Wait\n")
     shown = run(
         "compare", folder / "policy.safetensors", folder / "rule.csv", "--log", folder / "later.csv", "--json"

@@ -25,6 +25,7 @@ from uqf.cli.terminal import about, progress_line, stoppable
 if TYPE_CHECKING:
     from uqf.policies.policy import Policy
     from uqf.policies.rule import Rule
+    from uqf.types import Record
 
 
 def compare(
@@ -80,14 +81,19 @@ def compare(
         if report is not None:
             page.write(report)
     estimate = page.estimate
-    called = "B" if second is not None else "B, what the log itself does"
+    called, returns = "B", data.returns(page.study.discount)
+    rated: Record = estimate_report(estimate.second)
+    if second is None:
+        called = "B, what the log itself does"
+        error = float(returns.std() / len(returns) ** 0.5)
+        rated = {"mean return": float(returns.mean()), "standard error": error, "episodes": len(returns)}
     verdict = estimate.verdict
     if second is not None and second.read_bytes() == first.read_bytes():
         verdict = f"{first} and {second} are the same policy: they cannot differ. {verdict}"
     parts = {
         "difference of A and B": {"verdict": verdict, "agreement": page.differences.agreement},
         "A": estimate_report(estimate.first),
-        called: estimate_report(estimate.second),
+        called: rated,
         "where they differ most": against(page.differences),
     }
     whole = {"report": page.as_dict(), "page": report and str(report)} if as_json else {}
