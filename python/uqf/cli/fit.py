@@ -50,6 +50,10 @@ def fit(
     learner: Annotated[
         str | None, typer.Option(help=f"No comparison, this learner alone: {', '.join(LEARNERS)}.")
     ] = None,
+    outcome: Annotated[
+        list[str] | None,
+        typer.Option(help="A column of numbers that --report shows before and after, such as breakdown."),
+    ] = None,
     share: Share = None,
     columns: Columns = None,
     action_bins: ActionBins = None,
@@ -77,7 +81,7 @@ def fit(
     paths = check_outputs(log, out=(out, ".safetensors"), report=(report, ".html"))
     again = f"{out} is as it was; the same command starts again."
     with stoppable(again), about(log), progress_line() as progress:
-        from uqf.cli.logs import read_data
+        from uqf.cli.logs import facts_of, read_data
         from uqf.cli.summary import fit_report, plain_values
         from uqf.cli.tables import show
         from uqf.reports.report import Report
@@ -86,6 +90,7 @@ def fit(
         progress(f"reading {log}", 0, 0)
         streamed = log.is_dir() or (learner is not None and log.suffix == ".parquet")
         data, opened = read_data(log, log_columns(columns, action_bins, observed, reward), clean, streamed)
+        facts = facts_of(opened, data, clean, outcome or [])
         whole: Record = {"policy": str(out)}
         if learner is None:
             fitted = uqf.fit(data, discount=discount, holdout=holdout, seed=seed, progress=progress)
@@ -99,7 +104,7 @@ def fit(
             policy = policy if share is None else uqf.mix(policy, study.log, share)
             settings |= {} if share is None else {"share": share}
         if learner is None:
-            page = Report(study, seed)
+            page = Report(study, seed, facts)
             if report is not None or as_json:
                 page.complete(progress)
             progress("evaluating", 0, 0)
@@ -110,7 +115,8 @@ def fit(
         else:
             parts = {"learned": plain_values(fitted.diagnostics_)}
             if report is not None:
-                uqf.report(fitted, data, report, seed=seed, progress=progress)
+                study = Study.of(fitted, data, discount=None, seed=seed, progress=progress).cautious(share)
+                Report(study, seed, facts).complete(progress).write(report)
         uqf.save(policy, out, settings=settings, data=fitted.origin_)
     looked = {"look": [str(one) for one in opened.doubts]} if opened.doubts else {}
     show(parts | looked | (whole if as_json else {"written": list(map(str, paths))}), as_json)

@@ -19,6 +19,7 @@ from uqf.logs.source import Log
 from uqf.logs.suspicions import order_in_words
 from uqf.reading.parquet_shards import are_shards
 from uqf.reading.shards import Data
+from uqf.reports.facts import Facts
 from uqf.storage.policy_header import PolicyHeader
 from uqf.types import Record
 
@@ -42,6 +43,26 @@ def read_data(path: Path, columns: uqf.LogColumns, clean: bool, streamed: bool) 
         return uqf.Shards(path), Log(sorted(path.glob("*.parquet"))[:1] if path.is_dir() else path)
     log = Log(str(path), columns)
     return _read(log, clean), log
+
+
+def facts_of(log: Log, data: Data, clean: bool, outcomes: list[str]) -> Facts:
+    """What a report shows beside the episodes: what was mended, when, and outcomes, which are read as rewards are."""
+    if not isinstance(data, uqf.Trajectories):
+        if outcomes:
+            raise typer.BadParameter("a log that is read a batch at a time has none", param_hint="--outcome")
+        return Facts()
+    given, values = (data.n_actions, data.n_observations, data.codebook), {}
+    for name in outcomes:
+        plain = replace(log.columns, reward=name, observation=None, action_bins=None)
+        other = Log(log.name, plain, given).read(clean=clean)
+        if other.n_steps != data.n_steps:
+            raise typer.BadParameter(
+                f"column {name!r} has no number in {data.n_steps - other.n_steps} steps",
+                param_hint="--outcome",
+            )
+        values[name] = other.rewards
+    found = [str(one) for one in log.doubts] if clean else [str(one) for one in log.problems]
+    return Facts.of(data, [*log.repairs, *found], log.times, values)
 
 
 def _read(log: Log, clean: bool) -> uqf.Trajectories:

@@ -148,7 +148,8 @@ class GymnasiumSimulation:
     @property
     def columns(self) -> Columns:
         """What was seen last as raw columns, (d,)."""
-        return self._world.raw_columns([self._seen])[0]
+        seen: Columns = self._world.raw_columns([self._seen])[0]
+        return seen
 
     def render(self) -> str:
         """A picture in letters; what was seen, where the environment draws none."""
