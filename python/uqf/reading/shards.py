@@ -138,3 +138,13 @@ def source_of(data: Data) -> Source:
     """Any data as shards; what is in memory is cut into blocks."""
     known = opened(data)
     return Blocks(known) if isinstance(known, Trajectories) else known
+
+
+def checked_data(data: Data) -> Trajectories:
+    """The argument of `fit`, or an error that says what to give instead."""
+    if not isinstance(data, Trajectories):
+        raise TypeError(
+            f"data is a {type(data).__name__}: give uqf.Trajectories (see uqf.Trajectories.from_episodes and "
+            "uqf.read_log)"
+        )
+    return data
