@@ -16,6 +16,7 @@ mod plan;
 mod policies;
 mod policy;
 mod spectral;
+mod summaries;
 mod worlds;
 
 use pyo3::prelude::*;
@@ -28,16 +29,14 @@ mod _core {
         batch::PolicyBatch,
         beliefs::{CloneLayout, expected_counts},
         clones::CloneModels,
-        episodes::{
-            discounted_sums, episode_priorities, returns, rollout, temporal_differences,
-            validate,
-        },
+        episodes::{discounted_sums, episode_priorities, returns, rollout, temporal_differences, validate},
         hankel::{HankelSettings, HankelStatistics},
         hidden::hidden_models,
         plan::point_plan,
         policies::{BeliefPolicy, ContextPolicy, FilterPolicy, ObservationPolicy, Pomcp, TablePolicy},
         policy::{CompiledPolicy, PolicyState, softmax},
         spectral::{Filter, context_tree, most_frequent, project_words, sum_operators},
+        summaries::{SummaryBins, SummaryPolicy, summaries_along},
         worlds::{Simulation, World, read_pomdp, write_pomdp},
     };
 
