@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -16,8 +16,9 @@ from uqf.coding.names import MISSING
 from uqf.episodes.trajectories import Trajectories
 from uqf.errors import FileFormatError
 from uqf.logs.alphabet import Alphabet, Given, first_columns
-from uqf.logs.columns import BY_BINS, is_list
-from uqf.logs.rows import Rows, array, is_text
+from uqf.logs.layout import BY_BINS
+from uqf.logs.raw_columns import extras_of_rows
+from uqf.logs.rows import Rows, array, is_text, raw
 from uqf.types import Record
 
 #: Symbols that the metadata of any file may promise, and those for every step of a longer one.
@@ -25,18 +26,15 @@ MODEST_SYMBOLS = 2**20
 SYMBOLS_PER_STEP = 2**10
 
 
-def refuse_empty_promise(
-    written: tuple[int, int, Codebook | None], actions: Callable[[], Iterable[pa.Table]]
-) -> None:
+def refuse_empty_promise(written: tuple[int, int, Codebook | None], count: Callable[[], int]) -> None:
     """Refuses metadata with far more symbols than there are steps: memory would be taken for all of them."""
     n_actions, n_observations, _ = written
-    if n_actions * n_observations <= MODEST_SYMBOLS:
-        return
-    columns = (table.column(0).combine_chunks() for table in actions())
-    steps = sum(len(one.flatten()) if is_list(one.type) else len(one) for one in columns)
-    if n_actions * n_observations > SYMBOLS_PER_STEP * steps:
+    if (
+        n_actions * n_observations > MODEST_SYMBOLS
+        and n_actions * n_observations > SYMBOLS_PER_STEP * count()
+    ):
         raise FileFormatError(
-            f"the metadata claim {n_actions} actions and {n_observations} observations for {steps} steps; say "
+            f"the metadata claim {n_actions} actions and {n_observations} observations for {count()} steps; say "
             "n_actions and n_observations if you mean it"
         )
 
@@ -45,14 +43,13 @@ def trajectories_of(rows: Rows, alphabet: Alphabet) -> Trajectories:
     """The episodes of rows that are whole episodes, one after the other."""
     codebook, names = alphabet.codebook or Codebook.named(), rows.layout.names
     probs = rows.numbers(names["behavior_prob"]) if "behavior_prob" in names else None
-    rewards = rows.numbers(names["reward"])
+    rewards = rows.rewards()
     actions = _actions(rows, codebook)
     seen, first = _observed(rows, codebook)
-    if not np.isfinite(rewards).all():
-        _refuse(rows, names["reward"], rewards, np.isfinite(rewards), "finite number")
+    rows.refuse(names["reward"], rewards, np.isfinite(rewards), "finite number")
     if probs is not None:
         good = (probs > 0.0) & (probs <= 1.0)
-        _refuse(rows, names["behavior_prob"], probs, good, "probability above 0 and up to 1")
+        rows.refuse(names["behavior_prob"], probs, good, "probability above 0 and up to 1")
     for name, codes, limit in (
         (names["action"], actions, alphabet.n_actions),
         (rows.layout.observation[0], seen, alphabet.n_observations),
@@ -61,7 +58,7 @@ def trajectories_of(rows: Rows, alphabet: Alphabet) -> Trajectories:
             wish = f"code below {limit}"
             if codes is actions and codes.min() < 0:
                 wish += f": number the actions 0, 1, 2, …, name them, or cut them into cells with {BY_BINS}"
-            _refuse(rows, name, codes, (codes >= 0) & (codes < limit), wish)
+            rows.refuse(name, codes, (codes >= 0) & (codes < limit), wish)
     return Trajectories(
         actions,
         seen,
@@ -73,25 +70,8 @@ def trajectories_of(rows: Rows, alphabet: Alphabet) -> Trajectories:
         terminated=_terminated(rows),
         codebook=alphabet.codebook,
         first_observations=first,
-        **_extras(rows),
+        **extras_of_rows(rows, alphabet),
     )
-
-
-def _extras(rows: Rows) -> Record:
-    """Raw columns and allowed actions as our own files keep them."""
-    extras = rows.layout.extras
-    tables: Record = {
-        part: np.stack([array(rows.values(f"{part}.{place}")) for place in range(width)], axis=1)
-        for part, width in extras.widths.items()
-    }
-    return tables | ({"column_sizes": extras.column_sizes} if extras.column_sizes else {})
-
-
-def _refuse(rows: Rows, name: str, values: NDArray[np.generic], good: NDArray[np.bool_], wish: str) -> None:
-    """Raises FileFormatError for the first step whose value is not good, if there is one."""
-    if not good.all():
-        step = int(np.argmin(good))
-        raise FileFormatError(f"column {name!r}, {rows.where(step)}: {values[step]} is no {wish}")
 
 
 def _actions(rows: Rows, codebook: Codebook) -> NDArray[np.int64]:
@@ -107,7 +87,7 @@ def _observed(rows: Rows, codebook: Codebook) -> tuple[NDArray[np.int64], NDArra
     layout = rows.layout
     if isinstance(codebook.coding_, Cells):
         shown = first_columns(rows)
-        seen = codebook.encode({name: rows.raw(name) for name in layout.observation})
+        seen = codebook.encode({name: raw(rows.seen(name, may_miss=True)) for name in layout.observation})
         return seen, None if shown is None else codebook.encode(shown)
     if len(layout.observation) > 1:
         raise FileFormatError(
@@ -115,13 +95,9 @@ def _observed(rows: Rows, codebook: Codebook) -> tuple[NDArray[np.int64], NDArra
         )
     names, (column,) = codebook.observation_names, layout.observation
     unknown = None if names is None else len(names)
-    seen = _codes(rows.values(column, may_miss=names is not None), names, column, unknown)
-    if not layout.first_observation:
-        return seen, None
-    (opening,) = layout.first_observation
-    begun = rows.values(opening, may_miss=names is not None)
-    begun = begun.take(pa.array(rows.starts)) if layout.per_step else begun
-    return seen, _codes(begun, names, opening, unknown)
+    seen = _codes(rows.seen(column, may_miss=names is not None), names, column, unknown)
+    first = rows.seen_first(0, may_miss=names is not None)
+    return seen, None if first is None else _codes(first, names, layout.seen[-1], unknown)
 
 
 def _codes(

@@ -266,8 +266,8 @@ def memories_along(policy: Policy, data: Trajectories) -> Iterator[Memory]:
         [None] * len(data) if data.first_observations is None else data.first_observations.tolist()
     )
     if wants_columns(policy):
-        seen, shown, _ = columns_of(data)
-        first = first if shown is None else shown
+        columns, shown, _ = columns_of(data)
+        seen, first = list(columns), first if shown is None else list(shown)
     actions = data.actions.tolist()
     for begin, end, opening in zip(data.offsets[:-1], data.offsets[1:], first, strict=True):
         memory = started(policy, opening)
