@@ -34,15 +34,9 @@ TABLES = {
         "long but simple memory, and numbers as they are",
         ("SummaryQ", "uqf.fit"),
         (
-            *("tmaze-1", "tmaze-5", "tmaze-10", "cue"),
-            *POPGYM,
-            *(
-                "CartPole-positions",
-                "CartPole-v1",
-                "persistent-Acrobot-v1",
-                "Acrobot-v1",
-                "persistent-MountainCar-v0",
-            ),
+            *(*("tmaze-1", "tmaze-5", "tmaze-10", "cue"), *POPGYM, "popgym-AutoencodeEasy-v0"),
+            *("CartPole-positions", "CartPole-v1"),
+            *("Acrobot-v1", "persistent-Acrobot-v1", "persistent-MountainCar-v0"),
         ),
     ),
     "own": Table(
