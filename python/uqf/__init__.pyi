@@ -26,7 +26,6 @@ from uqf.learn.choose.markov_test import markov_test as markov_test
 from uqf.learn.choose.selection import Selection as Selection
 from uqf.learn.choose.selection import select as select
 from uqf.learn.context_q import ContextQ as ContextQ
-from uqf.learn.lag_q import LagQ as LagQ
 from uqf.learn.model_q import ModelQ as ModelQ
 from uqf.learn.not_fitted import NotFittedError as NotFittedError
 from uqf.learn.spectral.hankel import Hankel as Hankel
@@ -38,6 +37,7 @@ from uqf.learn.spectral.statistics_file import load_statistics as load_statistic
 from uqf.learn.spectral.statistics_file import save_statistics as save_statistics
 from uqf.learn.spectral.wfa import WFA as WFA
 from uqf.learn.spectral_q import SpectralQ as SpectralQ
+from uqf.learn.summary_q import SummaryQ as SummaryQ
 from uqf.learn.table_q import TableQ as TableQ
 from uqf.learn.uqf import UQF as UQF
 from uqf.logs.columns import LogColumns as LogColumns
@@ -54,6 +54,7 @@ from uqf.policies.policy import ContextPolicy as ContextPolicy
 from uqf.policies.policy import FilterPolicy as FilterPolicy
 from uqf.policies.policy import ObservationPolicy as ObservationPolicy
 from uqf.policies.policy import Policy as Policy
+from uqf.policies.policy import SummaryPolicy as SummaryPolicy
 from uqf.policies.policy import TablePolicy as TablePolicy
 from uqf.policies.rule import rule as rule
 from uqf.reading.cluster import dask_shards as dask_shards

@@ -139,7 +139,7 @@ class FittedQ(Learner):
                 previous = targets
                 targets = best_next(data, values, discount, truncated=self.bootstrap_truncated)
                 changes.append(float(np.sqrt(np.mean((targets - previous) ** 2))))
-            forests = [constant(float(targets.min()), states.shape[1]) for _ in steps]
+            forests = [constant(float(targets.min())) for _ in steps]
             grown = forest.grown([targets[steps[action]] for action in taken], iteration)
             for action, one in zip(taken, grown, strict=True):
                 forests[action] = one

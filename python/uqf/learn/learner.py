@@ -208,7 +208,6 @@ class Learner(BaseEstimator):  # type: ignore[misc]
         return render("notebook.html", name=type(self).__name__, why=why, rows=rows)
 
     def _repr_mimebundle_(self, **_: object) -> dict[str, str]:
-        """What notebooks ask first."""
         return {"text/plain": repr(self), "text/html": self._repr_html_()}
 
     def export_onnx(self, path: str | os.PathLike[str]) -> None:
@@ -235,7 +234,6 @@ class Learner(BaseEstimator):  # type: ignore[misc]
         return policy
 
     def __sklearn_is_fitted__(self) -> bool:
-        """Whether there is a policy."""
         return hasattr(self, "policy_")
 
 

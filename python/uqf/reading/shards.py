@@ -77,11 +77,9 @@ class Block:
 
     @property
     def n_steps(self) -> int:
-        """Number of steps."""
         return self.data.n_steps
 
     def batches(self) -> Iterator[Trajectories]:
-        """All episodes at once."""
         yield self.data
 
 
@@ -97,7 +95,6 @@ class Blocks:
 
     @property
     def reward_size(self) -> float:
-        """The largest absolute reward."""
         return float(np.abs(self.data.rewards).max())
 
     def __len__(self) -> int:

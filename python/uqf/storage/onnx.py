@@ -33,7 +33,7 @@ def export_onnx(
       not 0; −inf for actions without support in the log
 
     The metadata have `n_actions`, `n_observations`, `temperature` and, as JSON, the `codebook`: what codes mean.
-    Policies that plan or search while they act, windows of automata and forests are refused by name.
+    Policies that plan or search while they act, windows of automata, forests and summaries are refused by name.
 
     Parameters
     ----------

@@ -20,6 +20,7 @@ from uqf.policies.policy import (
     FilterPolicy,
     ForestPolicy,
     ObservationPolicy,
+    SummaryPolicy,
     TablePolicy,
 )
 from uqf.storage.policy_header import FORMAT, Origin, PolicyHeader
@@ -47,6 +48,7 @@ KINDS: dict[str, tuple[type, Callable[..., Storable]]] = {
     "observation": (ObservationPolicy, ObservationPolicy),
     "mixture": (Mixture, Mixture),
     "plan": (PlanPolicy, PlanPolicy.from_parts),
+    "summary": (SummaryPolicy, SummaryPolicy),
     "table": (TablePolicy, TablePolicy),
 }
 

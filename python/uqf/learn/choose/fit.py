@@ -183,7 +183,7 @@ def _unsuitable(
     if holder is None:
         return None
     if not candidate.plans:
-        seen = test.markov and not test.doubted
+        seen = test.markov and not test.doubted and not (candidate.on_columns and comparison.has_numbers)
         return "the last observation is a state: nothing else need be remembered" if seen else None
     if holder.candidate is not FAVOURITE:
         return f"{holder.candidate.name} is better than {FAVOURITE.name}, whose models must miss something"
@@ -196,10 +196,14 @@ def _unsuitable(
 
 def _unplannable(holder: Result, test: MarkovTest, parts: tuple[Trajectories, Trajectories]) -> str | None:
     """Why no plan in hidden models is considered, or None."""
+    if holder.candidate.on_columns:
+        return f"{holder.candidate.name} is better than {FAVOURITE.name}, whose models must miss something"
     if holder.candidate.on_observations and not test.doubted:
         return (
             f"{holder.candidate.name} plans on observations, and they are states: no model need remember more"
         )
+    if any(part.allowed is not None for part in parts):
+        return "some actions are not always allowed, and models do not say which"
     episodes = sum(map(len, parts))
     if episodes < SETTINGS.planning_episodes:
         return f"{episodes} episodes: models of fewer than {SETTINGS.planning_episodes} are wrong in the same way"
