@@ -41,10 +41,16 @@ mod _core {
         worlds::{Simulation, World, read_pomdp, write_pomdp},
     };
 
-    /// The version of the crate is that of the package.
+    /// The version of the crate is that of the package. Who forgot `--release` hears so: it is slower by far.
     #[pymodule_init]
     fn init(module: &super::Bound<'_, super::PyModule>) -> super::PyResult<()> {
         use super::PyModuleMethods;
-        module.add("__version__", env!("CARGO_PKG_VERSION"))
+        module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+        if cfg!(debug_assertions) {
+            let category = module.py().get_type::<pyo3::exceptions::PyRuntimeWarning>();
+            let words = c"uqf was built without optimisation and is slow: build it with `make build`";
+            pyo3::PyErr::warn(module.py(), &category, words, 1)?;
+        }
+        Ok(())
     }
 }
