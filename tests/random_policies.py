@@ -4,6 +4,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 import uqf
+from mazes import random_world
 from uqf.learn.plan.plan_policy import PlanPolicy
 from uqf.policies.policy import ForestPolicy
 
@@ -47,8 +48,6 @@ def random_automaton(n_actions, n_observations, seed=0, rank=3, seen=None, **opt
         options["propensities"] = rng.dirichlet(np.ones(n_actions), len(symbols) + 2)
     if options.pop("normaliser", False):
         options["normaliser"] = rng.normal(size=rank)
-    if plans := options.pop("plans", 0):
-        options["actions"] = rng.integers(n_actions, size=plans)
     return uqf.AutomatonPolicy(
         symbols=symbols,
         operators=rng.normal(size=(len(symbols), rank, rank)),
@@ -56,7 +55,7 @@ def random_automaton(n_actions, n_observations, seed=0, rank=3, seen=None, **opt
         n_observations=n_observations,
         start=rng.normal(size=rank),
         anchor=rng.normal(size=rank),
-        weights=rng.normal(size=(plans or n_actions, rank)),
+        weights=rng.normal(size=(n_actions, rank)),
         **({"temperature": 0.7} | options),
     )
 
@@ -164,19 +163,10 @@ def random_forest(n_actions, n_observations, seed=0, length=2, one_hot=True, aut
 
 def random_plan(n_actions, n_observations, seed=0, stages=None, lookahead=False, temperature=0.5):
     """Plans in a world where everything is possible; with `stages` some for every number of steps left."""
-    rng = np.random.default_rng(seed)
-    states = 3
-    pomdp = uqf.TabularPOMDP(
-        rng.dirichlet(np.ones(states), (n_actions, states)),
-        rng.dirichlet(np.ones(n_observations), (n_actions, states)),
-        rng.normal(size=(n_actions, states)),
-        rng.dirichlet(np.ones(states)),
-        0.9,
-    )
     plans = n_actions * (stages or 1)
     return PlanPolicy(
-        pomdp,
-        rng.normal(size=(plans, states)),
+        random_world(seed, 3, n_actions, n_observations),
+        np.random.default_rng(seed).normal(size=(plans, 3)),
         np.arange(plans) % n_actions,
         stages=None if stages is None else 1 + np.arange(plans) // n_actions,
         lookahead=lookahead,
@@ -193,7 +183,7 @@ KINDS = {
     "belief of some vectors": lambda: random_beliefs(3, 2, seed=2, models=1),
     "filter": lambda: random_filter(3, 2, seen=4),
     "automaton": lambda: random_automaton(3, 2, seen=4, propensities=True, window=3),
-    "automaton of plans": lambda: random_automaton(3, 2, plans=5, normaliser=True),
+    "automaton with a normaliser": lambda: random_automaton(3, 2, normaliser=True),
     "automaton with behaviour": lambda: random_automaton(
         3, 2, behavior=(random_automaton(3, 2, seed=1, behavior=(random_automaton(3, 2, seed=2), 0.5)), 0.25)
     ),
@@ -240,7 +230,6 @@ def _policies(draw):
         seen=draw(st.integers(1, n_actions * n_observations)),
         propensities=draw(st.booleans()),
         normaliser=draw(st.booleans()),
-        plans=draw(st.sampled_from([0, 0, 4])),
         window=draw(st.none() | st.integers(1, 3)),
         temperature=temperature,
     )

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import uqf
+from logged import changed, logged
 
 CARDS, AGO, LENGTH = 4, 4, 30
 
@@ -14,15 +15,14 @@ def dealt(episodes, seed):
     shown, named = rng.integers(CARDS, size=(2, episodes, LENGTH))
     right = named[:, AGO:] == shown[:, : LENGTH - AGO]
     rewards = np.hstack([np.zeros((episodes, AGO)), np.where(right, 1.0, -1.0)])
-    return uqf.Trajectories(
-        named.ravel(),
-        shown.ravel(),
-        rewards.ravel(),
-        LENGTH * np.arange(episodes + 1),
+    return logged(
+        named,
+        shown,
+        rewards,
         n_actions=CARDS,
         n_observations=CARDS,
-        behavior_probs=np.full(episodes * LENGTH, 1.0 / CARDS),
-        terminated=np.ones(episodes, bool),
+        behavior_probs=1.0 / CARDS,
+        terminated=True,
     )
 
 
@@ -68,15 +68,10 @@ def test_the_state_is_the_last_observations():
 
 def test_many_observations_shorten_it_and_too_many_are_refused():
     data = dealt(40, 4)
-    wide = uqf.Trajectories(
-        **data.__getstate__()
-        | {"observations": np.arange(data.n_steps, dtype=np.int32) % 20, "n_observations": 20}
-    )
+    numbers = np.arange(data.n_steps)
+    wide = changed(data, observations=numbers % 20, n_observations=20)
     assert uqf.LagQ(0.9).fit(wide).diagnostics_["rank"] == 60
-    wider = uqf.Trajectories(
-        **data.__getstate__()
-        | {"observations": np.arange(data.n_steps, dtype=np.int32) % 40, "n_observations": 40}
-    )
+    wider = changed(data, observations=numbers % 40, n_observations=40)
     with pytest.raises(uqf.UQFError, match="40 observations: LagQ"):
         uqf.LagQ(0.9).fit(wider)
     with pytest.raises(ValueError, match="lags = 0"):
@@ -84,8 +79,7 @@ def test_many_observations_shorten_it_and_too_many_are_refused():
 
 
 def opened(data, seed):
-    first = np.random.default_rng(seed).integers(CARDS, size=len(data)).astype(np.int32)
-    return uqf.Trajectories(**data.__getstate__() | {"first_observations": first})
+    return changed(data, first_observations=np.random.default_rng(seed).integers(CARDS, size=len(data)))
 
 
 @pytest.mark.parametrize("learner", [uqf.LagQ(0.9, lags=3), uqf.SpectralQ(0.9, rank=7, rounds=1)])
@@ -111,15 +105,14 @@ def test_the_card_that_reset_shows_is_named():
     first = rng.integers(CARDS, size=400).astype(np.int32)
     rewards = np.zeros((400, 3))
     rewards[:, 2] = np.where(named[:, 2] == first, 1.0, -1.0)
-    data = uqf.Trajectories(
-        named.ravel(),
-        shown.ravel(),
-        rewards.ravel(),
-        3 * np.arange(401),
+    data = logged(
+        named,
+        shown,
+        rewards,
         n_actions=CARDS,
         n_observations=CARDS,
-        behavior_probs=np.full(1200, 1.0 / CARDS),
-        terminated=np.ones(400, bool),
+        behavior_probs=1.0 / CARDS,
+        terminated=True,
         first_observations=first,
     )
     policy = uqf.LagQ(0.9, lags=3).fit(data).policy_

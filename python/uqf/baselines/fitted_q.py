@@ -15,9 +15,10 @@ from uqf.baselines.psr import PSR
 from uqf.episodes.checks import positive, probability
 from uqf.episodes.sums import best_next, cut_before
 from uqf.episodes.trajectories import Trajectories
-from uqf.learn.learner import Learner, checked_data
+from uqf.learn.learner import Learner
 from uqf.policies.policy import AutomatonPolicy, ForestPolicy
 from uqf.reading.progress import Callback, Reporter
+from uqf.reading.shards import checked_data
 
 Floats = NDArray[np.float64]
 
