@@ -146,7 +146,6 @@ def random_forest(n_actions, n_observations, seed=0, length=2, one_hot=True, aut
         n_actions=n_actions,
         n_observations=n_observations,
         base=rng.normal(size=n_actions),
-        weights=rng.normal(size=(n_actions, features)),
         trees=np.full(n_actions, 2),
         nodes=np.full(n_actions, 6),
         roots=np.tile([0, 3], n_actions),
@@ -158,6 +157,25 @@ def random_forest(n_actions, n_observations, seed=0, length=2, one_hot=True, aut
         right=np.tile([2, 0, 0, 5, 0, 0], n_actions),
         value=rng.normal(size=6 * n_actions),
         temperature=temperature,
+    )
+
+
+def random_summaries(n_actions, n_observations, seed=0, steps=2, long=True, temperature=0.5):
+    """Two trees of one split for every action, over summaries of two columns that codes stand for."""
+    rng = np.random.default_rng(seed)
+    plain = random_forest(n_actions, n_observations, seed, length=2).parts()
+    names = ("base", "trees", "nodes", "roots", "threshold", "left", "right", "value")
+    codes = np.stack([np.arange(n_observations), rng.normal(size=n_observations)], axis=1)
+    return uqf.SummaryPolicy(
+        sizes=np.array([n_observations, 0]),
+        n_actions=n_actions,
+        steps=steps,
+        long=long,
+        codes=codes.astype(np.float32),
+        # The last two observations.
+        feature=np.where(plain["feature"] < 0, -1, rng.integers(2 * steps, size=6 * n_actions)),
+        temperature=temperature,
+        **{name: plain[name] for name in names},
     )
 
 
@@ -189,6 +207,7 @@ KINDS = {
     ),
     "forest on a window": lambda: random_forest(3, 2),
     "forest on an automaton": lambda: random_forest(3, 2, automaton=random_automaton(3, 2, seed=1)),
+    "summaries": lambda: random_summaries(3, 2),
     "plan": lambda: random_plan(3, 2),
     "plan with lookahead": lambda: random_plan(3, 2, lookahead=True),
     "staged plan": lambda: random_plan(3, 2, stages=4),
@@ -210,7 +229,9 @@ def _policies(draw):
     sizes = (n_actions, n_observations, draw(st.integers(0, 2**32 - 1)))
     temperature = draw(st.sampled_from([0.0, 0.5]))
     kind = draw(
-        st.sampled_from(["table", "context", "belief", "filter", "automaton", "window forest", "forest"])
+        st.sampled_from(
+            ["table", "context", "belief", "filter", "automaton", "window forest", "forest", "summaries"]
+        )
     )
     if kind == "table":
         return random_table(*sizes)
@@ -221,6 +242,8 @@ def _policies(draw):
     if kind == "filter":
         seen = draw(st.integers(1, n_actions * n_observations))
         return random_filter(*sizes, rank=draw(st.integers(1, 20)), seen=seen, temperature=temperature)
+    if kind == "summaries":
+        return random_summaries(*sizes, draw(st.integers(1, 3)), draw(st.booleans()), temperature)
     if kind == "window forest":
         one_hot = draw(st.booleans())
         return random_forest(*sizes, length=draw(st.integers(1, 3)), one_hot=one_hot, temperature=temperature)

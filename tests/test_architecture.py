@@ -25,6 +25,7 @@ LAYERS = [
         "_reference",
         "_reference_beliefs",
         "_reference_filters",
+        "_reference_summaries",
         "page",
     },
     {"coding"},

@@ -43,6 +43,7 @@ class _Data(Protocol):
     n_observations: int
     @property
     def first_observations(self) -> _Integers | None: ...
+    # And, where there are any, `columns` (n_steps, d) and `first_columns` (n_episodes, d), float32.
 
 # --- trajectories ----------------------------------------------------------------------------------------
 
@@ -316,8 +317,9 @@ class CompiledPolicy:
     n_observations: Final[int]
     temperature: Final[float]
     supported: Final[_Booleans | None]
-    def initial_state(self, first: int | None = None) -> PolicyState: ...
-    def update(self, state: PolicyState, action: int, observation: int) -> PolicyState: ...
+    column_sizes: Final[_Offsets | None]
+    def initial_state(self, first: int | _Singles | None = None) -> PolicyState: ...
+    def update(self, state: PolicyState, action: int, observation: int | _Singles) -> PolicyState: ...
     def q_values(self, state: PolicyState) -> _Floats: ...
     def action_probs(self, state: PolicyState) -> _Floats: ...
     def action(self, state: PolicyState, rng: _Random | None = None) -> int: ...
@@ -591,7 +593,6 @@ class ForestPolicy(CompiledPolicy):
         n_actions: int,
         n_observations: int,
         base: _Floats,
-        weights: _Floats,
         trees: _Offsets,
         nodes: _Offsets,
         roots: _Offsets,
@@ -605,6 +606,120 @@ class ForestPolicy(CompiledPolicy):
     ) -> ForestPolicy: ...
     def values(self, x: _Singles, *, threads: int | None = None) -> _Floats: ...
     def parts(self) -> Record: ...
+
+# --- summaries of raw columns, and forests on them ---------------------------------------------------------
+
+def summaries_along(
+    data: _Data,
+    columns: _Singles,
+    first_columns: _Singles | None,
+    sizes: _Offsets,
+    *,
+    steps: int,
+    long: bool,
+    threads: int | None = None,
+) -> tuple[_Singles, _Singles]:
+    """Summaries at every cut of episodes: about the history (cuts, n), about every action (cuts, n_actions, m).
+
+    columns (n_steps, d), first_columns (n_episodes, d); sizes (d,) is 0 for a number, else how many values there are
+    steps : how many of the last observations and actions are remembered; long : and a summary of the whole history
+    """
+
+@final
+class SummaryBins:
+    """Summaries at every cut of episodes, as the bins that trees are grown on; arguments as of `summaries_along`."""
+
+    def __new__(
+        cls,
+        data: _Data,
+        columns: _Singles,
+        first_columns: _Singles | None,
+        sizes: _Offsets,
+        *,
+        steps: int,
+        long: bool,
+        threads: int | None = None,
+    ) -> SummaryBins: ...
+    @property
+    def n_features(self) -> tuple[int, int]:
+        """Numbers about the history, and about every action."""
+
+    def held_out_errors(
+        self,
+        targets: _Singles,
+        fold: NDArray[np.uint8],
+        *,
+        trees: int,
+        leaves: int,
+        smallest: int,
+        features: float,
+        rows: float,
+        seed: int,
+    ) -> _Singles:
+        """Squared errors (targets, n_steps) of targets of mean 0, (targets, n_steps).
+
+        Of every action and fold (0 or 1 for every step) a forest predicts the steps of the other fold.
+        """
+
+    def fitted(
+        self,
+        rewards: _Singles,
+        going: _Booleans,
+        fold: NDArray[np.uint8],
+        returns: _Singles,
+        span: tuple[float, float],
+        *,
+        discount: float,
+        stages: int,
+        sweeps: int,
+        value_trees: int,
+        trees: int,
+        leaves: int,
+        smallest: int,
+        shrinkage: float,
+        caution: float,
+        features: float,
+        rows: float,
+        seed: int,
+        progress: Callable[[int], object] | None = None,
+    ) -> Record:
+        """The forests of all actions as arguments of a `SummaryPolicy`, `changes` of the targets, and `mean_value`.
+
+        Arrays have an entry for every step. `going` is False where the world ended the episode; values are kept within
+        `span`. `uqf.learn.improve.forests.Forests` explains the rest. Progress counts trees and sweeps.
+        """
+
+@final
+class SummaryPolicy(CompiledPolicy):
+    """Acts on one forest per action, over summaries of the raw columns and of what the action brought before."""
+
+    def __new__(
+        cls,
+        *,
+        base: _Floats,
+        trees: _Offsets,
+        nodes: _Offsets,
+        roots: _Offsets,
+        feature: _Offsets,
+        threshold: _Floats,
+        left: _Offsets,
+        right: _Offsets,
+        value: _Floats,
+        sizes: _Offsets,
+        n_actions: int,
+        steps: int,
+        long: bool,
+        codes: _Singles,
+        temperature: float = 0.0,
+        supported: _Booleans | None = None,
+    ) -> SummaryPolicy: ...
+    def vector(self, state: PolicyState) -> _Singles:
+        """The summaries in a memory, as they are kept."""
+
+    def parts(self) -> Record:
+        """The arguments that make this policy again."""
+
+# --- search ------------------------------------------------------------------------------------------------
 
 @disjoint_base
 class Pomcp(CompiledPolicy):
@@ -630,8 +745,10 @@ class PolicyBatch:
     def action_probs(self, *, threads: int | None = None) -> _Floats: ...
     def q_values(self, *, threads: int | None = None) -> _Floats: ...
     def act(self, *, threads: int | None = None) -> _Offsets: ...
-    def update(self, actions: _Offsets, observations: _Offsets, *, threads: int | None = None) -> None: ...
-    def reset(self, starts: _Booleans, first: _Offsets | None = None) -> None: ...
+    def update(
+        self, actions: _Offsets, observations: _Offsets | _Singles, *, threads: int | None = None
+    ) -> None: ...
+    def reset(self, starts: _Booleans, first: _Offsets | _Singles | None = None) -> None: ...
 
 # --- playing ---------------------------------------------------------------------------------------------
 

@@ -206,18 +206,18 @@ impl Features {
 }
 
 policy! {
-    /// Acts on one forest per action, over features of the history: base + weights · x + the leaves that x falls into.
+    /// Acts on one forest per action, over features of the history: base + the leaves that x falls into.
     ///
-    /// The first arguments are those of `Features`. base, weights : (n_actions,), (n_actions, n_features); trees, nodes :
-    /// (n_actions,), how many trees and nodes each forest has; roots, feature, threshold, left, right, value : those of all
-    /// forests, one after the other; roots and children count from the first node of their forest. A node goes left if
-    /// x[feature] ≤ threshold; a negative feature marks a leaf.
+    /// The first arguments are those of `Features`. base : (n_actions,); trees, nodes : (n_actions,), how many
+    /// trees and nodes each forest has; roots, feature, threshold, left, right, value : those of all forests, one after the
+    /// other; roots and children count from the first node of their forest. A node goes left if x[feature] ≤ threshold; a
+    /// negative feature marks a leaf.
     ForestPolicy in forest, temperature = 0.0,
     (),
     {
         + window: Window { length: usize = 0, one_hot: bool = false, n_actions: usize, n_observations: usize },
         + forests: Forests {
-            base: Vec<f64>, weights: Array<f64, 2>, trees: Vec<i64>, nodes: Vec<i64>, roots: Vec<i64>,
+            base: Vec<f64>, trees: Vec<i64>, nodes: Vec<i64>, roots: Vec<i64>,
             feature: Vec<i64>, threshold: Vec<f64>, left: Vec<i64>, right: Vec<i64>, value: Vec<f64>,
         },
         automaton: Option<Arc<automaton_policy::AutomatonPolicy>> = None,

@@ -27,7 +27,7 @@ OURS = {
     "BeliefQ": lambda: uqf.BeliefQ(0.9, states=4, models=1),
     "ContextQ": lambda: uqf.ContextQ(0.9),
     "SpectralQ": lambda: uqf.SpectralQ(0.9, rank=7, rounds=1),
-    "LagQ": lambda: uqf.LagQ(0.9, lags=2),
+    "SummaryQ": lambda: uqf.SummaryQ(0.9, view="recent"),
     "TableQ": lambda: uqf.TableQ(0.9),
     "ModelQ": lambda: uqf.ModelQ(0.9, settings=QUICK),
 }
@@ -246,11 +246,10 @@ CHANGES = {
         "learning_discount": ({}, 0.3, 0.9),
         "temperature": ({}, None, 0.5),
     },
-    uqf.LagQ: {
+    uqf.SummaryQ: {
         "discount": ({}, 0.9, 0.3),
-        "lags": ({}, 1, 2),
-        "learning_discount": ({}, 0.3, 0.9),
-        "temperature": ({}, None, 0.5),
+        "view": ({}, "now", "recent"),
+        "seed": ({}, 0, 1),
     },
     uqf.TableQ: {"discount": ({}, 0.9, 0.3), "temperature": ({}, 0.0, 0.5)},
     uqf.ModelQ: {
@@ -267,7 +266,7 @@ USUAL = {
     uqf.BeliefQ: {"states": 4, "models": 1},
     uqf.ContextQ: {},
     uqf.SpectralQ: {"rank": 7, "rounds": 1},
-    uqf.LagQ: {"lags": 2},
+    uqf.SummaryQ: {"view": "recent"},
     uqf.TableQ: {},
     uqf.ModelQ: {"settings": QUICK},
 }
