@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from uqf.episodes.checks import FloatArray, probability
 from uqf.episodes.propensities import last_symbols, shrunk_frequencies, start_symbol
 from uqf.episodes.trajectories import Trajectories
-from uqf.policies.batches import Batch, batch
+from uqf.policies.batches import Batch, batch, batch_probs
 from uqf.policies.policy import ContextPolicy, Policy, ValuePolicy, probs_along, softmax, started
 from uqf.policies.rule import Rule
 from uqf.types import Memory, Raw, Record
@@ -90,6 +90,13 @@ class Mixture(ValuePolicy):
                     f"policy has {name} = {sizes[0]} and other has {sizes[1]}: mix policies of one log"
                 )
             setattr(self, name, sizes[0])
+        looked = [getattr(one, "column_sizes", None) for one in self.policies]
+        if not np.array_equal(*([self.n_observations] if one is None else one for one in looked)):
+            raise ValueError(
+                "policy and other do not look at the same columns, or one of them at codes: mix two of a kind"
+            )
+        if all(one is not None for one in looked):
+            self.column_sizes = looked[0]
 
     def initial_state(self, first: int | None = None) -> Memory:
         """Those of both."""
@@ -144,6 +151,16 @@ class MixtureBatch:
     def action_probs(self) -> FloatArray:
         """Probability of every action in every episode: (n, n_actions)."""
         return self._mixture.tempered(self._mixture.mixed([one.action_probs() for one in self._parts]))
+
+    def probs_given(self, allowed: NDArray[np.bool_]) -> FloatArray:
+        """The same given that the actions are allowed, (n, n_actions): each of both among them, and then mixed."""
+        pairs = zip(self._parts, self._mixture.policies, strict=True)
+        return self._mixture.tempered(self._mixture.mixed([batch_probs(*pair, allowed) for pair in pairs]))
+
+    def q_values(self) -> FloatArray:
+        """Logarithms of the probabilities at temperature 1, (n, n_actions)."""
+        with np.errstate(divide="ignore"):
+            return np.log(self._mixture.mixed([one.action_probs() for one in self._parts]))
 
     def act(self) -> NDArray[np.int64]:
         """An action for every episode, (n,), each drawn with the random numbers of its own episode."""
