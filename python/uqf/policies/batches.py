@@ -132,6 +132,12 @@ def batch(policy: Policy, n: int, *, n_actions: int | None = None, seed: int = 0
 
 
 def batch_probs(acting: Batch, policy: Policy, allowed: NDArray[np.bool_] | None) -> NDArray[np.float64]:
-    """Probability of every action in every episode, (n, n_actions), given that it is allowed; see `given_allowed`."""
+    """Probability of every action in every episode, (n, n_actions), given that it is allowed; see `given_allowed`.
+
+    A batch may have a way of its own, `probs_given(allowed)`.
+    """
+    own = getattr(acting, "probs_given", None)
+    if allowed is not None and callable(own):
+        return np.asarray(own(allowed))
     values = acting.q_values if callable(getattr(policy, "q_values", None)) else None
     return given_allowed(acting.action_probs(), allowed, values, getattr(policy, "supported", None))

@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 from uqf.episodes.checks import FloatArray, probability
 from uqf.episodes.propensities import last_symbols, shrunk_frequencies, start_symbol
 from uqf.episodes.trajectories import Trajectories
-from uqf.policies.batches import Batch, batch
-from uqf.policies.policy import ContextPolicy, ValuePolicy, probs_along, softmax, started
+from uqf.policies.batches import Batch, batch, batch_probs
+from uqf.policies.policy import ContextPolicy, Policy, ValuePolicy, probs_along, softmax, started
 from uqf.policies.rule import Rule
 from uqf.types import Memory, Raw, Record
 
@@ -48,14 +48,13 @@ def mix(policy: Raw, other: Raw, share: float) -> Mixture:
     >>> uqf.load("cautious.safetensors").share
     0.1
     """
-    first: Raw = getattr(policy, "policy_", policy)
+    first = getattr(policy, "policy_", policy)
     book = getattr(getattr(policy, "origin_", None), "codebook", None)
     if isinstance(other, Trajectories):
         other = behaviour(other)
     elif isinstance(other, Rule):
         other = other.of(book, first.n_actions, first.n_observations)
-    second: Raw = getattr(other, "policy_", other)
-    return Mixture(first, second, probability("share", share))
+    return Mixture(first, getattr(other, "policy_", other), probability("share", share))
 
 
 def behaviour(data: Trajectories) -> ContextPolicy:
@@ -82,7 +81,7 @@ def behaviour(data: Trajectories) -> ContextPolicy:
 class Mixture(ValuePolicy):
     """What `uqf.mix` gives: probabilities are ``share`` of one policy's and the rest of the other's."""
 
-    def __init__(self, policy: Raw, other: Raw, share: float, temperature: float = 1.0) -> None:
+    def __init__(self, policy: Policy, other: Policy, share: float, temperature: float = 1.0) -> None:
         self.policies, self.share, self.temperature = (policy, other), float(share), temperature
         for name in ("n_actions", "n_observations"):
             sizes = [getattr(one, name) for one in self.policies]
@@ -91,6 +90,13 @@ class Mixture(ValuePolicy):
                     f"policy has {name} = {sizes[0]} and other has {sizes[1]}: mix policies of one log"
                 )
             setattr(self, name, sizes[0])
+        looked = [getattr(one, "column_sizes", None) for one in self.policies]
+        if not np.array_equal(*([self.n_observations] if one is None else one for one in looked)):
+            raise ValueError(
+                "policy and other do not look at the same columns, or one of them at codes: mix two of a kind"
+            )
+        if all(one is not None for one in looked):
+            self.column_sizes = looked[0]
 
     def initial_state(self, first: int | None = None) -> Memory:
         """Those of both."""
@@ -145,6 +151,16 @@ class MixtureBatch:
     def action_probs(self) -> FloatArray:
         """Probability of every action in every episode: (n, n_actions)."""
         return self._mixture.tempered(self._mixture.mixed([one.action_probs() for one in self._parts]))
+
+    def probs_given(self, allowed: NDArray[np.bool_]) -> FloatArray:
+        """The same given that the actions are allowed, (n, n_actions): each of both among them, and then mixed."""
+        pairs = zip(self._parts, self._mixture.policies, strict=True)
+        return self._mixture.tempered(self._mixture.mixed([batch_probs(*pair, allowed) for pair in pairs]))
+
+    def q_values(self) -> FloatArray:
+        """Logarithms of the probabilities at temperature 1, (n, n_actions)."""
+        with np.errstate(divide="ignore"):
+            return np.log(self._mixture.mixed([one.action_probs() for one in self._parts]))
 
     def act(self) -> NDArray[np.int64]:
         """An action for every episode, (n,), each drawn with the random numbers of its own episode."""

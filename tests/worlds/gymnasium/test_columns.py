@@ -196,6 +196,19 @@ def test_estimated_propensities_are_those_of_the_allowed_actions(countdown):
     assert last.any() and (propensities(bare)[last] == 1.0).all()
 
 
+def test_both_of_a_mixture_keep_to_what_is_allowed(countdown):
+    mixture = uqf.mix(GREEDY, GREEDY.with_temperature(1.0), 0.25)
+    data = uqf.rollout(countdown, mixture, episodes=200, seed=15)
+    probs = probs_along(mixture, data)[np.arange(data.n_steps), data.actions]
+    np.testing.assert_allclose(probs, data.behavior_probs)
+    with pytest.raises(ValueError, match="do not look at the same columns"):
+        uqf.mix(ByCode(), uqf.ObservationPolicy(np.zeros((4, 3))), 0.5)
+
+
+class ByCode(ByColour):
+    n_observations = 3
+
+
 def test_the_best_that_follows_is_allowed(countdown):
     data = uqf.rollout(countdown, episodes=50, seed=14)
     values = np.tile([1.0, 2.0, 3.0], (data.n_steps + len(data), 1))
