@@ -13,7 +13,7 @@ from uqf.coding.codebook import Codebook
 from uqf.episodes.checks import FloatArray, probability
 from uqf.episodes.propensities import last_symbols, shrunk_frequencies, start_symbol
 from uqf.episodes.trajectories import Trajectories
-from uqf.policies.batches import Batch, batch
+from uqf.policies.batches import Batch, batch, batch_probs
 from uqf.policies.policy import ContextPolicy, ValuePolicy, probs_along, softmax, started, wants_columns
 from uqf.policies.rule import Rule, observed
 from uqf.types import AnyArray, Memory, Raw, Record
@@ -171,6 +171,16 @@ class MixtureBatch:
     def action_probs(self) -> FloatArray:
         """Probability of every action in every episode: (n, n_actions)."""
         return self._mixture.tempered(self._mixture.mixed([one.action_probs() for one in self._parts]))
+
+    def probs_given(self, allowed: NDArray[np.bool_]) -> FloatArray:
+        """The same given that the actions are allowed, (n, n_actions): each of both among them, and then mixed."""
+        pairs = zip(self._parts, self._mixture.policies, strict=True)
+        return self._mixture.tempered(self._mixture.mixed([batch_probs(*pair, allowed) for pair in pairs]))
+
+    def q_values(self) -> FloatArray:
+        """Logarithms of the probabilities at temperature 1, (n, n_actions)."""
+        with np.errstate(divide="ignore"):
+            return np.log(self._mixture.mixed([one.action_probs() for one in self._parts]))
 
     def act(self) -> NDArray[np.int64]:
         """An action for every episode, (n,), each drawn with the random numbers of its own episode."""
