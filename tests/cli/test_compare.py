@@ -43,7 +43,8 @@ def test_json_has_everything_that_the_page_shows(folder):
     assert shown.exit_code == 0, shown.output
     report = json.loads(shown.stdout)["report"]
     assert set(report) == {
-        "judged as", "discount", "log", "differences", "rules", "memory", "expectations", "episodes"
+        "judged as", "discount", "log", "differences", "rules", "memory", "expectations", "episodes", "acting",
+        "outcomes"
     }  # fmt: skip
     assert report["log"]["episodes"] == 300 and report["expectations"]["frontier"]["followed"]
     assert report["rules"]["tree"]["action"] and report["episodes"]["episodes"][0]["steps"]

@@ -92,7 +92,19 @@ def test_a_cautious_start_is_saved_deployed_and_exported(folder):
         < 0.06
     )
     assert "deciding 25% of the steps" in (folder / "page.html").read_text()
-    shown = run("export", folder / "cautious.safetensors", "--onnx", folder / "cautious.onnx")
+    given = (
+        "--columns",
+        COLUMNS,
+        "--reward=-cost",
+        "--observed",
+        "before",
+        "--learner",
+        "ContextQ",
+        "--share",
+        0.5,
+    )
+    assert run("fit", folder / "log.csv", "--out", folder / "half.safetensors", *given).exit_code == 0
+    shown = run("export", folder / "half.safetensors", "--onnx", folder / "half.onnx")
     assert shown.exit_code == 0, shown.output
 
 

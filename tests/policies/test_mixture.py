@@ -119,3 +119,23 @@ def test_what_cannot_be_mixed_is_refused_by_name(tiger):
         uqf.mix(learner, data, 1.5)
     with pytest.raises(ValueError, match="policy has n_observations = 2 and other has 5"):
         uqf.mix(learner, uqf.Persistent(0.5, 3, 5), 0.5)
+
+
+def test_a_mixture_with_a_policy_of_raw_columns_sees_them_too(tmp_path):
+    data = names_log()
+    learner = uqf.SummaryQ(0.9, seed=0).fit(data)
+    mixed = uqf.mix(learner, data, 0.5)
+    uqf.save(mixed, tmp_path / "mixed.safetensors", codebook=data.codebook)
+    agent = uqf.Agent(tmp_path / "mixed.safetensors", n=2)
+    whole = uqf.Agent(learner)
+    for temp in (55.0, 79.0, 81.0, 95.0):
+        seen = {"temp": temp, "mode": "eco"}
+        agent.reset([seen] * 2)
+        whole.reset(seen)
+        code = data.codebook.encode_one(seen)
+        second = mixed.policies[1]
+        other = second.action_probs(second.initial_state(first=code))
+        taken = data.codebook.encode_action(whole.act(deterministic=True))
+        probs = agent._batch.action_probs()[0]
+        np.testing.assert_allclose(probs, 0.5 * np.eye(2)[taken] + 0.5 * other, atol=0.3)
+        assert probs.argmax() == (0.5 * np.eye(2)[taken] + 0.5 * other).argmax()

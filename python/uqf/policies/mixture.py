@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from uqf.coding.cells import Cells
+from uqf.coding.codebook import Codebook
 from uqf.episodes.checks import FloatArray, probability
 from uqf.episodes.propensities import last_symbols, shrunk_frequencies, start_symbol
 from uqf.episodes.trajectories import Trajectories
 from uqf.policies.batches import Batch, batch, batch_probs
-from uqf.policies.policy import ContextPolicy, Policy, ValuePolicy, probs_along, softmax, started
-from uqf.policies.rule import Rule
-from uqf.types import Memory, Raw, Record
+from uqf.policies.policy import ContextPolicy, ValuePolicy, probs_along, softmax, started, wants_columns
+from uqf.policies.rule import Rule, observed
+from uqf.types import AnyArray, Memory, Raw, Record
 
 
 def mix(policy: Raw, other: Raw, share: float) -> Mixture:
@@ -48,13 +51,15 @@ def mix(policy: Raw, other: Raw, share: float) -> Mixture:
     >>> uqf.load("cautious.safetensors").share
     0.1
     """
-    first = getattr(policy, "policy_", policy)
+    first: Raw = getattr(policy, "policy_", policy)
     book = getattr(getattr(policy, "origin_", None), "codebook", None)
     if isinstance(other, Trajectories):
-        other = behaviour(other)
+        book, other = other.codebook, behaviour(other)
     elif isinstance(other, Rule):
         other = other.of(book, first.n_actions, first.n_observations)
-    return Mixture(first, getattr(other, "policy_", other), probability("share", share))
+    second: Raw = getattr(other, "policy_", other)
+    known = None if book is None else json.dumps(book.to_dict())
+    return Mixture(first, second, probability("share", share), codebook=known)
 
 
 def behaviour(data: Trajectories) -> ContextPolicy:
@@ -79,10 +84,17 @@ def behaviour(data: Trajectories) -> ContextPolicy:
 
 
 class Mixture(ValuePolicy):
-    """What `uqf.mix` gives: probabilities are ``share`` of one policy's and the rest of the other's."""
+    """What `uqf.mix` gives: probabilities are ``share`` of one policy's and the rest of the other's.
 
-    def __init__(self, policy: Policy, other: Policy, share: float, temperature: float = 1.0) -> None:
+    Where one of them looks at raw columns, so does the mixture; `codebook`, as JSON, gives the other its codes.
+    """
+
+    def __init__(
+        self, policy: Raw, other: Raw, share: float, temperature: float = 1.0, codebook: str | None = None
+    ) -> None:
         self.policies, self.share, self.temperature = (policy, other), float(share), temperature
+        self.codebook = None if codebook is None else Codebook.from_dict(json.loads(codebook))
+        self.column_sizes = next((one.column_sizes for one in self.policies if wants_columns(one)), None)
         for name in ("n_actions", "n_observations"):
             sizes = [getattr(one, name) for one in self.policies]
             if sizes[0] != sizes[1]:
@@ -90,22 +102,28 @@ class Mixture(ValuePolicy):
                     f"policy has {name} = {sizes[0]} and other has {sizes[1]}: mix policies of one log"
                 )
             setattr(self, name, sizes[0])
-        looked = [getattr(one, "column_sizes", None) for one in self.policies]
-        if not np.array_equal(*([self.n_observations] if one is None else one for one in looked)):
-            raise ValueError(
-                "policy and other do not look at the same columns, or one of them at codes: mix two of a kind"
-            )
-        if all(one is not None for one in looked):
-            self.column_sizes = looked[0]
 
     def initial_state(self, first: int | None = None) -> Memory:
         """Those of both."""
-        return tuple(started(one, first) for one in self.policies)
+        shown = (first, first) if first is None else self.seen_by(first)
+        return tuple(started(one, seen) for one, seen in zip(self.policies, shown, strict=True))
 
     def update(self, state: Memory, action: int, observation: int) -> Memory:
         """Both see what was done, whoever decided it."""
-        pairs = zip(self.policies, state, strict=True)
-        return tuple(one.update(memory, action, observation) for one, memory in pairs)
+        steps = zip(self.policies, state, self.seen_by(observation), strict=True)
+        return tuple(one.update(memory, action, seen) for one, memory, seen in steps)
+
+    def seen_by(self, observation: Raw) -> list[Raw]:
+        """What each of both sees of an observation: a code, or raw columns, (d,)."""
+        if self.column_sizes is None or np.ndim(observation) == 0:
+            return [observation] * 2
+        return [observation if wants_columns(one) else self._code(observation) for one in self.policies]
+
+    def _code(self, row: AnyArray) -> int:
+        """The code of raw columns."""
+        if self.codebook is not None and isinstance(self.codebook.coding_, Cells):
+            return self.codebook.encode_one(observed(self.codebook, row))
+        return self.n_observations - 1 if np.isnan(row[0]) else int(row[0])
 
     def q_values(self, state: Memory) -> FloatArray:
         """Logarithms of the probabilities at temperature 1."""
@@ -134,7 +152,9 @@ class Mixture(ValuePolicy):
     def parts(self) -> Record:
         """The arguments that make this policy again."""
         policy, other = self.policies
-        return {"policy": policy, "other": other, "share": self.share, "temperature": self.temperature}
+        book = None if self.codebook is None else json.dumps(self.codebook.to_dict())
+        kept = {"share": self.share, "temperature": self.temperature, "codebook": book}
+        return {"policy": policy, "other": other} | kept
 
 
 class MixtureBatch:
@@ -170,10 +190,18 @@ class MixtureBatch:
 
     def update(self, actions: ArrayLike, observations: ArrayLike) -> None:
         """Both see the action and the observation of every episode, (n,) each."""
-        for one in self._parts:
-            one.update(actions, observations)
+        for one, seen in zip(self._parts, self._seen_by(observations), strict=True):
+            one.update(actions, seen)
+
+    def _seen_by(self, observations: ArrayLike) -> tuple[AnyArray, ...]:
+        rows = np.asarray(observations)
+        if rows.ndim == 1:
+            return rows, rows
+        each = [self._mixture.seen_by(row) for row in rows]
+        return tuple(np.asarray([one[place] for one in each]) for place in range(2))
 
     def reset(self, starts: ArrayLike, first: ArrayLike | None = None) -> None:
         """Begins the episodes marked anew."""
-        for one in self._parts:
-            one.reset(starts, first)
+        shown = (None, None) if first is None else self._seen_by(first)
+        for one, seen in zip(self._parts, shown, strict=True):
+            one.reset(starts, seen)

@@ -115,9 +115,9 @@ class Rule:
         if data.first_columns is not None:
             rows[starts] = data.first_columns
         different, place = np.unique(rows, axis=0, return_inverse=True)
-        taken = np.array([_code(book, self.action(_named(book, row)), data.n_actions) for row in different])[
-            place
-        ]
+        taken = np.array(
+            [_code(book, self.action(observed(book, row)), data.n_actions) for row in different]
+        )[place]
         if data.first_columns is None:
             taken[starts] = _code(book, self.action(None), data.n_actions)
         return np.asarray(np.eye(data.n_actions)[taken])
@@ -131,11 +131,11 @@ def bound(policy: Raw, codebook: Codebook | None, n_actions: int, n_observations
 def _raw(book: Codebook, code: int) -> Raw:
     """What a code stands for, as a log shows it."""
     if isinstance(book.coding_, Cells):
-        return _named(book, book.columns_of([code])[0][0])
+        return observed(book, book.columns_of([code])[0][0])
     return code if book.coding_ is None else book.describe(code)
 
 
-def _named(book: Codebook, row: AnyArray) -> Raw:
+def observed(book: Codebook, row: AnyArray) -> Raw:
     """A row of numbers as values of its columns: names by their code, None where a value is missing."""
     assert book.coding_ is not None
     values = {}

@@ -94,7 +94,9 @@ class World(ABC):
         if not isinstance(seed, (int, np.integer)) or not 0 <= seed < 2**64:
             raise ValueError(f"seed = {seed!r}: give an integer from 0 to 2**64 - 1")
         sizes = getattr(policy, "column_sizes", None)
-        if sizes is not None and not np.array_equal(sizes, self.column_sizes):
+        # A policy of raw columns also knows codes: those of the codebook that it was learned with.
+        knows = getattr(policy, "n_observations", None) == self.n_observations
+        if sizes is not None and not knows and not np.array_equal(sizes, self.column_sizes):
             own = self.column_sizes.tolist()
             raise ValueError(
                 f"policy has column_sizes = {np.asarray(sizes).tolist()}, but {self.name} has {own}"
