@@ -357,7 +357,7 @@ def hidden_models(
     overshoot: float,
     priors: tuple[float, float, float, float, float],
     held_out: float,
-    patience: int,
+    doubt: float,
     seed: int,
     threads: int | None = None,
     progress: Callable[[int], object] | None = None,
