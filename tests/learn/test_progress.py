@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 import uqf
-from uqf.baselines import PSRPBVI, TPSR, FittedQ, MemorylessQ
+from uqf.baselines import TPSR, FittedQ, MemorylessQ
 from uqf.reading.progress import Reporter, within
 
 FITS = {
@@ -17,7 +17,6 @@ FITS = {
     "MemorylessQ": MemorylessQ().fit,
     "FittedQ": FittedQ(iterations=2, trees=2).fit,
     "TPSR": TPSR(2).fit,
-    "PSRPBVI": PSRPBVI(TPSR(2), points=20, iterations=5).fit,
     "the front door": uqf.fit,
 }
 

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import uqf
+from logged import logged
 from uqf import _core
 from uqf import _reference_filters as reference
 from uqf.episodes.sums import returns_to_go
@@ -88,14 +89,7 @@ def test_words_of_many_symbols_need_no_counter_for_every_pair():
     """Two thousand frequent symbols and forty thousand that occur once: pairs are counted as they come."""
     frequent, rare = np.repeat(np.arange(2_000), 20), np.arange(2_000, 42_000)
     shown = np.random.default_rng(0).permutation(np.concatenate([frequent, rare]))
-    data = uqf.Trajectories(
-        np.zeros(len(shown), int),
-        shown,
-        shown % 3.0,
-        np.arange(0, 80_001, 100),
-        n_actions=1,
-        n_observations=42_000,
-    )
+    data = logged(0, shown.reshape(-1, 100), shown.reshape(-1, 100) % 3.0, n_actions=1, n_observations=42_000)
     steps = Steps.of(data)
     tracemalloc.start()
     past, future = first_states(steps, 2, Words(max_words=20))

@@ -5,14 +5,16 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import asdict, is_dataclass
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 
+from uqf.curves import frame_of, plotted
 from uqf.episodes.checks import FloatArray
 from uqf.episodes.fingerprint import fingerprint
+from uqf.episodes.profile import profile
 from uqf.episodes.trajectories import Trajectories
 from uqf.learn.improve.gain import Baseline, policy_gain
 from uqf.learn.not_fitted import NotFittedError
@@ -20,10 +22,14 @@ from uqf.policies.policy import CompiledPolicy, remembered
 from uqf.reading.overview import Overview, check_rewards
 from uqf.reading.progress import Callback, Reporter, within
 from uqf.reading.reader import Reader
-from uqf.reading.shards import Data, Workers
+from uqf.reading.shards import Data, Workers, checked_data, opened
 from uqf.storage.policies import save
 from uqf.storage.policy_header import Origin
 from uqf.types import Record
+
+if TYPE_CHECKING:
+    import pandas
+    from matplotlib.axes import Axes
 
 #: Of shards so many steps are learned from, by learners that need all their data at once.
 MAX_STEPS = 2_000_000
@@ -52,16 +58,17 @@ class Learner(BaseEstimator):  # type: ignore[misc]
 
         Parameters
         ----------
-        data : Trajectories, `uqf.Shards` or the path of a folder of Parquet files
-            Shards are read a batch at a time. `UQF` reads them twice (three times if words are listed) and learns from
-            all episodes. So do `BeliefQ` and `SpectralQ`, but for their models and filters; these, and all of the other
-            learners, are learned from a bounded sample of the episodes, drawn by a hash of their content.
+        data : Trajectories, `uqf.Shards`, or a log as `uqf.read_log` takes it
+            Shards, and files that `uqf.convert` wrote, are read a batch at a time. `UQF` reads them twice (three times
+            if words are listed) and learns from all episodes. So do `BeliefQ` and `SpectralQ`, but for their models and
+            filters; these, and all of the other learners, are learned from a bounded sample of the episodes, drawn by a
+            hash of their content.
         executor : concurrent.futures.Executor or distributed.Client, optional
             Where shards are read and models are trained. The result has the same bits with any executor or none.
         progress : callable, optional
             Called as ``progress(stage, done, total)`` when a stage begins, now and then, and when it ends.
         """
-        return self._fit(data, None, executor, progress)
+        return self._fit(opened(data), None, executor, progress)
 
     def refit(self, data: Data, *, executor: Workers = None, progress: Callback | None = None) -> Self:
         """A new learner like this one, fitted to other episodes; what this one chose, if anything, is not chosen anew.
@@ -70,7 +77,7 @@ class Learner(BaseEstimator):  # type: ignore[misc]
         """
         self._fitted()
         learner: Self = clone(self)
-        return learner._fit(data, getattr(self, "_kept", None), executor, progress)
+        return learner._fit(opened(data), getattr(self, "_kept", None), executor, progress)
 
     def _fit(
         self,
@@ -107,6 +114,7 @@ class Learner(BaseEstimator):  # type: ignore[misc]
         """Keeps for scoring and saving the fingerprint of the data and a baseline of a sample that is in memory."""
         self.baseline_ = Baseline.of(sample, self.discount)
         self.n_features_in_ = sample.n_symbols
+        self.profile_ = profile(sample)
         self.origin_ = Origin(digest, sample.codebook)
         self._support(np.bincount(sample.actions, minlength=sample.n_actions) > 0)
         return self
@@ -132,7 +140,8 @@ class Learner(BaseEstimator):  # type: ignore[misc]
         policy = self._fitted()
         if isinstance(histories, Trajectories):
             return np.asarray(policy.q_values_along(histories))
-        return np.stack([policy.q_values(remembered(policy, history)) for history in histories])
+        listed = checked_histories(histories)
+        return np.stack([policy.q_values(remembered(policy, history)) for history in listed])
 
     def predict(self, histories: Trajectories | Sequence[History]) -> NDArray[np.int64]:
         """The best action after each history, or before each step; ties go to the first, so that it repeats."""
@@ -150,15 +159,40 @@ class Learner(BaseEstimator):  # type: ignore[misc]
         return policy_gain(policy, baseline, data).mean
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the policy as a file with these settings; `uqf.load` reads it."""
-        policy = self._fitted()
+        """Writes the policy as a file with these settings; `uqf.load` reads it.
+
+        Only what acts is kept: a file may come from anybody, and is never executed. ``pickle`` keeps the whole learner.
+        """
+        save(self._fitted(), path, settings=self.settings(), data=self.origin_)
+
+    def settings(self) -> Record:
+        """What a policy file says of how it was learned: the learner, its parameters, and what the log looked like."""
         settings = {"learner": type(self).__name__} | self.get_params()
         plain = {
             name: asdict(value) if is_dataclass(value) and not isinstance(value, type) else value
             for name, value in settings.items()
             if not isinstance(value, (tuple, BaseEstimator))
         }
-        save(policy, path, settings=plain, data=self.origin_)
+        return plain | {"profile": getattr(self, "profile_", None)}
+
+    def to_frame(self) -> pandas.DataFrame:
+        """The learners that `uqf.fit` compared, a row for each: gain, stderr, …, and the problem of who was refused.
+
+        Needs pandas: ``pip install 'uqf[plot]'``.
+        """
+        return frame_of([{"learner": name} | one for name, one in self._candidates().items()])
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """What each of them gains on held-out episodes, with two standard errors. Needs matplotlib, as `to_frame`."""
+        judged = {name: one for name, one in self._candidates().items() if one["gain"] is not None}
+        rows = [(name, one["gain"], one["stderr"]) for name, one in judged.items()]
+        return plotted(rows, ax, xlabel="learner", ylabel="gain over the log")
+
+    def _candidates(self) -> Record:
+        self._fitted()
+        if "chosen" not in self.diagnostics_:
+            raise ValueError(f"{type(self).__name__} was fitted alone: uqf.fit compares learners")
+        return dict(self.diagnostics_["chosen"]["candidates"])
 
     def _repr_html_(self) -> str:
         """A fitted learner in a notebook: the essentials; before, as scikit-learn shows it."""
@@ -174,7 +208,6 @@ class Learner(BaseEstimator):  # type: ignore[misc]
         return render("notebook.html", name=type(self).__name__, why=why, rows=rows)
 
     def _repr_mimebundle_(self, **_: object) -> dict[str, str]:
-        """What notebooks ask first."""
         return {"text/plain": repr(self), "text/html": self._repr_html_()}
 
     def export_onnx(self, path: str | os.PathLike[str]) -> None:
@@ -188,6 +221,12 @@ class Learner(BaseEstimator):  # type: ignore[misc]
             raise ImportError(f"export_onnx needs {error.name}: pip install 'uqf[onnx]'") from error
         export_onnx(self._fitted(), path, codebook=self.origin_.codebook)
 
+    def __getattr__(self, name: str) -> Any:  # Any: whatever `fit` sets
+        """What only a fitted learner has is refused with the way out; called where there is no such attribute."""
+        if name.endswith("_") and not name.startswith("_") and "policy_" not in self.__dict__:
+            raise NotFittedError.of(self)
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
     def _fitted(self) -> CompiledPolicy:
         if not hasattr(self, "policy_"):
             raise NotFittedError.of(self)
@@ -195,18 +234,18 @@ class Learner(BaseEstimator):  # type: ignore[misc]
         return policy
 
     def __sklearn_is_fitted__(self) -> bool:
-        """Whether there is a policy."""
         return hasattr(self, "policy_")
 
 
-def checked_data(data: Data) -> Trajectories:
-    """The argument of `fit`, or an error that says what to give instead."""
-    if not isinstance(data, Trajectories):
+def checked_histories(histories: Sequence[History]) -> list[list[tuple[int, int]]]:
+    """Lists of pairs, or an error that says what to give."""
+    try:
+        return [[(action, seen) for action, seen in history] for history in histories]
+    except (TypeError, ValueError):
         raise TypeError(
-            f"data is a {type(data).__name__}: give uqf.Trajectories (see uqf.Trajectories.from_episodes and "
-            "uqf.read_log)"
-        )
-    return data
+            f"histories = {histories!r}: give a list of histories, each a list of pairs (action, observation) such as "
+            "[[(0, 1), (2, 0)]], [[]] for the beginning of an episode, or Trajectories"
+        ) from None
 
 
 def checked_temperature(temperature: float | None) -> None:

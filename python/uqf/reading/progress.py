@@ -28,7 +28,6 @@ class Reporter:
 
     @property
     def seconds(self) -> float:
-        """Since creation."""
         return time.perf_counter() - self._began
 
     def enter(self, stage: str, total: int) -> None:
@@ -43,12 +42,17 @@ class Reporter:
         self._report()
 
     def advance(self, units: int) -> None:
-        """So many more units are done."""
         self.reach(self.done + units)
 
     def finish(self) -> None:
         """All of the stage is done; call it at the end of the last one."""
         self.reach(self.total)
+
+    def scored(self, name: str, mean: float, stderr: float) -> None:
+        """What a round or a candidate scored, for callbacks that listen to it, such as `uqf.CsvLines`."""
+        listener = getattr(self.callback, "scored", None)
+        if listener is not None:
+            listener(name, mean, stderr)
 
     def _report(self) -> None:
         if self.callback is not None:

@@ -20,7 +20,7 @@ from uqf.reading.overview import Overview
 from uqf.reading.progress import Callback
 from uqf.reading.reader import Reader
 from uqf.reading.release import release_memory
-from uqf.reading.shards import Data, Workers
+from uqf.reading.shards import Data, Workers, opened
 
 SETTINGS = Settings()
 
@@ -58,7 +58,7 @@ def fit(
 
     Parameters
     ----------
-    data : Trajectories, `uqf.Shards` or the path of a folder of Parquet files
+    data : Trajectories, `uqf.Shards`, or a log as `uqf.read_log` takes it: a path, a table, a list of them
         Learners are compared on a bounded sample of the episodes, drawn by a hash of their content. Shards are read a
         batch at a time.
     discount : float in [0, 1]
@@ -99,6 +99,7 @@ def fit(
     probability("discount", discount)
     if not 0.0 < holdout < 1.0:
         raise ValueError(f"holdout = {holdout}: give a share above 0 and below 1")
+    data = opened(data)
     reader = Reader(data, executor=executor, progress=progress)
     sample = Overview.read(reader, SETTINGS.sample_steps, seed).sample
     parts = _split(sample, holdout)
@@ -182,7 +183,7 @@ def _unsuitable(
     if holder is None:
         return None
     if not candidate.plans:
-        seen = test.markov and not test.doubted
+        seen = test.markov and not test.doubted and not (candidate.on_columns and comparison.has_numbers)
         return "the last observation is a state: nothing else need be remembered" if seen else None
     if holder.candidate is not FAVOURITE:
         return f"{holder.candidate.name} is better than {FAVOURITE.name}, whose models must miss something"
@@ -195,10 +196,14 @@ def _unsuitable(
 
 def _unplannable(holder: Result, test: MarkovTest, parts: tuple[Trajectories, Trajectories]) -> str | None:
     """Why no plan in hidden models is considered, or None."""
+    if holder.candidate.on_columns:
+        return f"{holder.candidate.name} is better than {FAVOURITE.name}, whose models must miss something"
     if holder.candidate.on_observations and not test.doubted:
         return (
             f"{holder.candidate.name} plans on observations, and they are states: no model need remember more"
         )
+    if any(part.allowed is not None for part in parts):
+        return "some actions are not always allowed, and models do not say which"
     episodes = sum(map(len, parts))
     if episodes < SETTINGS.planning_episodes:
         return f"{episodes} episodes: models of fewer than {SETTINGS.planning_episodes} are wrong in the same way"

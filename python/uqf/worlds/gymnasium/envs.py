@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import gymnasium
@@ -13,25 +14,29 @@ from gymnasium.vector import VectorEnv
 from gymnasium.wrappers import TimeLimit
 from numpy.typing import ArrayLike
 
-from uqf.types import Raw
+from uqf.episodes.columns import Columns
+from uqf.types import Raw, Record
 from uqf.worlds.environments import Environment
+from uqf.worlds.gymnasium.space_columns import mask_of
 
 if TYPE_CHECKING:
     from uqf.worlds.gymnasium.world import GymnasiumWorld
 
 # Any: actions and observations are what a world's spaces say.
 Env = gymnasium.Env[Any, Any]
-Source = str | Env | Callable[[], Env]
+Source = str | Env | VectorEnv[Any, Any, Any] | Callable[[], Env]
 
 
 def made(source: Source, **options: Raw) -> Env:
     """An environment of a source; `options` are for those that are made by name."""
     if isinstance(source, gymnasium.Env):
         return source
-    if isinstance(source, VectorEnv) or not (isinstance(source, str) or callable(source)):
+    if isinstance(source, VectorEnv):
+        source = _single(source)
+    if not (isinstance(source, str) or callable(source)):
         raise TypeError(
-            f"source is a {type(source).__name__}: give the name of an environment, a single gymnasium.Env (not a "
-            "vector: many copies are made here), or a function without arguments that makes one"
+            f"source is a {type(source).__name__}: give the name of an environment, a gymnasium.Env, a vector of them, "
+            "or a function without arguments that makes one"
         )
     # The checker looks at every step of every copy.
     named = {"disable_env_checker": True} | options
@@ -42,6 +47,22 @@ def made(source: Source, **options: Raw) -> Env:
     if not isinstance(env, gymnasium.Env):
         raise TypeError(f"source made a {type(env).__name__}: give a function that makes a gymnasium.Env")
     return env
+
+
+def _single(vector: VectorEnv[Any, Any, Any]) -> str | Callable[[], Env]:
+    """What makes one of the environments of a vector: here many copies are made anyway."""
+    makers = getattr(vector.unwrapped, "env_fns", None)
+    if isinstance(makers, (list, tuple)):
+        maker: Callable[[], Env] = makers[0]
+        return maker
+    # Gymnasium 1.0 keeps a generator that is used up; its environments know how they were made.
+    specs = [env.spec for env in getattr(vector.unwrapped, "envs", [])] or [vector.spec]
+    if specs[0] is not None:
+        return partial(gymnasium.make, specs[0])
+    raise TypeError(
+        f"source is a {type(vector).__name__} that does not say how one of its environments is made: give its name, a "
+        "gymnasium.Env, or a function without arguments that makes one"
+    )
 
 
 def inner_world(env: Env) -> Environment | None:
@@ -74,17 +95,17 @@ def usual_horizon(env: Env) -> int:
     raise ValueError("horizon is not given and the environment names no max_episode_steps: give horizon")
 
 
-def begun(env: Env, seed: int, episode: int) -> Raw:
-    """Resets to an episode that depends on its number and the seed alone; gives what it shows."""
+def begun(env: Env, seed: int, episode: int) -> tuple[Raw, Record]:
+    """Resets to an episode that depends on its number and the seed alone; gives what it shows, and `info`."""
     if inner_world(env) is not None:
-        return env.reset(seed=seed, options={"episode": episode})[0]
-    return env.reset(seed=int(np.random.SeedSequence([seed, episode]).generate_state(1)[0]))[0]
+        return env.reset(seed=seed, options={"episode": episode})
+    return env.reset(seed=int(np.random.SeedSequence([seed, episode]).generate_state(1)[0]))
 
 
-def stepped(env: Env, action: Raw) -> tuple[Raw, float, bool, bool]:
-    """(observation, reward, terminated, truncated)"""
-    observation, reward, terminated, truncated, _ = env.step(action)
-    return observation, float(reward), bool(terminated), bool(truncated)
+def stepped(env: Env, action: Raw) -> tuple[Raw, float, bool, bool, Record]:
+    """(observation, reward, terminated, truncated, info)"""
+    observation, reward, terminated, truncated, info = env.step(action)
+    return observation, float(reward), bool(terminated), bool(truncated), info
 
 
 def pictured(source: Source) -> Env:
@@ -101,12 +122,16 @@ def plain_picture(coloured: str) -> str:
 
 
 class GymnasiumSimulation:
-    """One running episode of a `GymnasiumWorld`, like those of compiled worlds; `first` is what `reset` showed."""
+    """One running episode of a `GymnasiumWorld`, like those of compiled worlds; `first` is what `reset` showed.
+
+    `allowed` are the actions that may be taken next, (n_actions,), None for all.
+    """
 
     def __init__(self, world: GymnasiumWorld, source: Source, seed: int, episode: int) -> None:
         self._world, self._env = world, pictured(source)
         self._rng = np.random.default_rng([seed, episode])
-        self._seen = begun(self._env, seed, episode)
+        self._seen, info = begun(self._env, seed, episode)
+        self.allowed = mask_of(info, world.n_actions)
         self.first = int(world.encode([self._seen])[0]) if world.shows_first else None
 
     def choose(self, probs: ArrayLike) -> int:
@@ -116,8 +141,15 @@ class GymnasiumSimulation:
 
     def step(self, action: int) -> tuple[int, float, bool]:
         """(observation, reward, whether the episode is over)"""
-        self._seen, reward, terminated, truncated = stepped(self._env, self._world.actions[action])
+        self._seen, reward, terminated, truncated, info = stepped(self._env, self._world.actions[action])
+        self.allowed = mask_of(info, self._world.n_actions)
         return int(self._world.encode([self._seen])[0]), reward, terminated or truncated
+
+    @property
+    def columns(self) -> Columns:
+        """What was seen last as raw columns, (d,)."""
+        seen: Columns = self._world.raw_columns([self._seen])[0]
+        return seen
 
     def render(self) -> str:
         """A picture in letters; what was seen, where the environment draws none."""
