@@ -261,7 +261,7 @@ def hidden_models(
     overshoot: float,
     priors: tuple[float, float, float, float, float],
     held_out: float,
-    doubt: float,
+    patience: int,
     seed: int,
     threads: int | None = None,
     progress: _Progress = None,

@@ -20,7 +20,7 @@ use crate::learn::hidden::{Coded, Growth, Model, Start, grown};
 /// priors : of a row of transitions, of the same as all actions have it, of emissions, of rewards, of a start state
 #[pyfunction]
 #[pyo3(signature = (data, judges, *, numbers, states, first, trust, explore, settle, batch, overshoot, priors, held_out,
-    doubt, seed, threads=None, progress=None))]
+    patience, seed, threads=None, progress=None))]
 pub fn hidden_models<'py>(
     py: Python<'py>,
     data: Arrays<'py>,
@@ -35,7 +35,7 @@ pub fn hidden_models<'py>(
     overshoot: f32,
     priors: (f32, f32, f32, f32, f32),
     held_out: f64,
-    doubt: f64,
+    patience: usize,
     seed: u64,
     threads: Option<i64>,
     progress: Option<&Bound<'py, PyAny>>,
@@ -46,7 +46,7 @@ pub fn hidden_models<'py>(
         start: trust.map_or(Start::Random(first.max(1)), Start::Seen),
         states,
         held_out,
-        doubt,
+        patience,
         explore,
         settle,
         batch,

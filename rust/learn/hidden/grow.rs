@@ -30,12 +30,12 @@ pub enum Start {
 pub struct Growth {
     /// Where training begins.
     pub start: Start,
-    /// States at the end, at most.
+    /// States at the end, at most: growth ends where episodes that are held out become no likelier.
     pub states: usize,
     /// Share of the episodes that judge the sizes; at the end they are trained on as well.
     pub held_out: f64,
-    /// Growth ends where they become less likely by so many standard errors.
-    pub doubt: f64,
+    /// Sizes in a row that may bring nothing.
+    pub patience: usize,
     /// Iterations at every size; twice as many at the first.
     pub explore: usize,
     /// Iterations at the end.
@@ -130,36 +130,31 @@ impl Trainer<'_> {
                 let begun = self.explore(begun, 2 * explore)?;
                 self.grow(begun)?
             }
-            Start::Seen(trust) => {
-                let begun = self.explore(self.seen(trust), explore)?;
-                self.grow(begun)?
-            }
+            Start::Seen(trust) => self.explore(self.seen(trust), explore)?,
         };
         self.settle(model)
     }
 
-    /// Splits states again and again until there are enough, or until episodes that are held out become clearly less
-    /// likely than they were: what is done on beliefs suffers less from states that are too many than from states that are missing.
+    /// Splits states again and again, and keeps the size at which episodes that are held out are likeliest. Growth ends
+    /// when so many sizes in a row brought nothing.
     fn grow(&mut self, mut model: Model) -> Result<Model> {
-        let mut best = self.judged(&model)?;
-        while model.states < self.growth.states {
+        let (mut best, mut known, mut failures) = (model.clone(), self.judged(&model)?, 0);
+        while model.states < self.growth.states && failures < self.growth.patience {
             let larger = self.split(&model)?;
-            let larger = self.explore(larger, self.growth.explore)?;
-            let new = self.judged(&larger)?;
-            if evidence(&new, &best) < -self.growth.doubt {
-                break;
+            model = self.explore(larger, self.growth.explore)?;
+            let new = self.judged(&model)?;
+            if new > known {
+                (best, known, failures) = (model.clone(), new, 0);
+            } else {
+                failures += 1;
             }
-            if new.iter().sum::<f64>() > best.iter().sum::<f64>() {
-                best = new;
-            }
-            model = larger;
         }
-        Ok(model)
+        Ok(best)
     }
 
-    /// The log-likelihood of every episode that is held out.
-    fn judged(&self, model: &Model) -> Result<Vec<f64>> {
-        likelihoods(model, self.coded, self.held_out, self.ticker)
+    /// The log-likelihood of the episodes that are held out.
+    fn judged(&self, model: &Model) -> Result<f64> {
+        Ok(likelihoods(model, self.coded, self.held_out, self.ticker)?.iter().sum())
     }
 
     /// Counts of the next of some minibatches, as if of the whole data.
@@ -220,7 +215,7 @@ impl Trainer<'_> {
     /// One state for every observation, with the transitions between observations that were seen.
     fn seen(&self, trust: f32) -> Model {
         let (coded, priors) = (self.coded, &self.growth.priors);
-        let states = coded.n_codes;
+        let states = coded.n_codes - 1;
         let mut transitions = vec![priors.transitions / states as f32; coded.n_actions * states * states];
         let mut start = vec![priors.start; states];
         for episode in 0..coded.n_episodes() {
@@ -230,10 +225,12 @@ impl Trainer<'_> {
             }
             for step in coded.steps(episode) {
                 let (action, code) = (coded.actions[step] as usize, coded.shown[step] as usize);
-                if let Some(before) = before {
+                if let Some(before) = before
+                    && code < states
+                {
                     transitions[(action * states + before) * states + code] += 1.0;
                 }
-                before = Some(code);
+                before = (code < states).then_some(code);
             }
         }
         transitions.chunks_exact_mut(states).for_each(normalise);
@@ -252,16 +249,6 @@ impl Trainer<'_> {
     fn alike(&self, states: usize) -> Vec<f32> {
         self.coded.prior.iter().flat_map(|&p| std::iter::repeat_n(p, states)).collect()
     }
-}
-
-/// The mean difference in standard errors.
-fn evidence(new: &[f64], old: &[f64]) -> f64 {
-    let count = new.len() as f64;
-    let differences = || new.iter().zip(old).map(|(new, old)| new - old);
-    let mean = differences().sum::<f64>() / count.max(1.0);
-    let squares: f64 = differences().map(|x| (x - mean) * (x - mean)).sum();
-    let error = (squares / (count - 1.0).max(1.0) / count.max(1.0)).sqrt();
-    mean / error.max(f64::MIN_POSITIVE)
 }
 
 fn even(states: usize) -> Vec<f32> {

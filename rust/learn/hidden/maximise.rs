@@ -57,9 +57,7 @@ pub(super) fn maximised(
 fn beyond(new: &mut [f32], old: &[f32], overshoot: f32) {
     for (new, old) in new.iter_mut().zip(old) {
         let ratio = (*new / old.max(1e-9)).clamp(1.0 / MAX_RATIO, MAX_RATIO);
-        if *old > 0.0 {
-            *new = (*new * libm::powf(ratio, overshoot)).max(1e-9);
-        }
+        *new = (*new * libm::powf(ratio, overshoot)).max(1e-9);
     }
 }
 

@@ -51,7 +51,7 @@ fn growth(states: usize) -> Growth {
         start: Start::Random(2),
         states,
         held_out: 0.1,
-        doubt: 2.0,
+        patience: 2,
         explore: 5,
         settle: 5,
         batch: 200,

@@ -22,7 +22,7 @@ class Growth:
     states: int = 96
     """States that a model has at most."""
     first: int = 8
-    """States that it begins with; those that are visited most are split."""
+    """States that it begins with; those that are visited most are split, until no size brings anything."""
     explore: int = 60
     """Iterations at every size, each on a minibatch of its own; twice as many at the first."""
     settle: int = 40
@@ -33,8 +33,8 @@ class Growth:
     """How far an iteration goes beyond the plain update while it explores."""
     held_out: float = 0.05
     """Share of the episodes that judge the sizes; the last iterations see them as well."""
-    doubt: float = 1.0
-    """Growth ends where held-out episodes become less likely by so many standard errors."""
+    patience: int = 2
+    """Growth ends when so many sizes in a row made held-out episodes no likelier."""
     transitions: float = 0.5
     """Pseudo-counts of a row of transitions, spread evenly."""
     pooled: float = 10.0
@@ -125,7 +125,7 @@ def hidden_models(
         overshoot=growth.overshoot,
         priors=(growth.transitions, growth.pooled, growth.emissions, growth.rewards, growth.start),
         held_out=growth.held_out,
-        doubt=growth.doubt,
+        patience=growth.patience,
         seed=seed,
         threads=threads,
     )
