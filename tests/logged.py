@@ -20,3 +20,11 @@ def logged(actions, observations, rewards, *, behavior_probs=None, terminated=No
 def changed(data, **parts):
     """The same log with other parts."""
     return uqf.Trajectories(**data.__getstate__() | parts)
+
+
+def in_files(data, folder, count):
+    """The folder, with the episodes in so many Parquet files of about the same size."""
+    folder.mkdir(exist_ok=True)
+    for number, part in enumerate(np.array_split(np.arange(len(data)), count)):
+        data[part].to_parquet(folder / f"{number:02d}.parquet")
+    return folder

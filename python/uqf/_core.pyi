@@ -191,21 +191,11 @@ class HankelStatistics:
         """One pass over the data. `by_symbol` also keeps a block per symbol, which saves a second pass."""
 
     @staticmethod
-    def empty(settings: HankelSettings, *, by_symbol: bool = False) -> HankelStatistics:
-        """Sums over no episode at all, to merge into."""
-
-    @staticmethod
     def from_state(state: Record) -> HankelStatistics:
         """The statistics that `__getstate__` described."""
 
-    def merge(self, other: HankelStatistics) -> None:
-        """Adds the sums of another shard, in place."""
-
-    def subtract(self, other: HankelStatistics) -> None:
-        """Takes the sums of a shard out again, in place."""
-
-    def plus(self, other: HankelStatistics) -> HankelStatistics:
-        """The sums of both shards; neither changes."""
+    def plus(self, other: HankelStatistics, sign: float = 1.0) -> HankelStatistics:
+        """The sums of both shards, or with `sign` −1 without those of a shard that was added; neither changes."""
 
     episodes: Final[int]
     steps: Final[int]

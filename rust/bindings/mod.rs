@@ -40,11 +40,17 @@ mod _core {
         worlds::{Simulation, World, read_pomdp, write_pomdp},
     };
 
-    /// The version of the crate is that of the package; the names are listed in `_core.pyi`, not again here.
+    /// The version of the crate is that of the package; the names are listed in `_core.pyi`, not again here. Who forgot
+    /// `--release` hears so: it is slower by far.
     #[pymodule_init]
     fn init(module: &super::Bound<'_, super::PyModule>) -> super::PyResult<()> {
         use super::{PyAnyMethods, PyModuleMethods};
         module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+        if cfg!(debug_assertions) {
+            let category = module.py().get_type::<pyo3::exceptions::PyRuntimeWarning>();
+            let words = c"uqf was built without optimisation and is slow: build it with `make build`";
+            pyo3::PyErr::warn(module.py(), &category, words, 1)?;
+        }
         module.delattr("__all__")
     }
 }

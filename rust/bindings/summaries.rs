@@ -185,7 +185,7 @@ impl SummaryBins {
 
     /// The forests of all actions as the arguments of a `SummaryPolicy`, with `changes` and `value`.
     #[pyo3(signature = (rewards, going, fold, returns, span, *, discount, stages, sweeps, value_trees, trees, leaves,
-        smallest, shrinkage, caution, doubt, features, rows, seed, progress=None))]
+        smallest, shrinkage, caution, features, rows, seed, progress=None))]
     fn fitted<'py>(
         &self,
         py: Python<'py>,
@@ -203,7 +203,6 @@ impl SummaryBins {
         smallest: usize,
         shrinkage: f64,
         caution: f32,
-        doubt: f32,
         features: f64,
         rows: f64,
         seed: u64,
@@ -219,7 +218,6 @@ impl SummaryBins {
             smallest,
             shrinkage,
             caution,
-            doubt,
             growth,
             seed,
         };

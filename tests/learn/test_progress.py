@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 import uqf
+from logged import in_files
 from uqf.baselines import TPSR, FittedQ, MemorylessQ
 from uqf.reading.progress import Reporter, within
 
@@ -47,10 +48,7 @@ def data():
 
 @pytest.fixture(scope="module")
 def folder(data, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("shards")
-    for index in range(5):
-        data[40 * index : 40 * (index + 1)].to_parquet(folder / f"{index}.parquet")
-    return folder
+    return in_files(data, tmp_path_factory.mktemp("shards"), 5)
 
 
 @pytest.mark.parametrize("name", FITS)

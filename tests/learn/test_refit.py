@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import uqf
-from logged import logged
+from logged import in_files, logged
 from uqf.baselines import FittedQ, MemorylessQ
 
 LEARNERS = {
@@ -123,8 +123,7 @@ def test_fewer_codes_are_nothing_new():
 
 def test_a_folder_refits_to_the_same_bits_with_any_executor(ring_data, tmp_path):
     first = LEARNERS["BeliefQ"]().fit(ring_data[:150])
-    for index in range(4):
-        ring_data[100 * index : 100 * (index + 1)].to_parquet(tmp_path / f"{index}.parquet")
+    in_files(ring_data, tmp_path, 4)
     alone = first.refit(tmp_path)
     with ThreadPoolExecutor(2) as pool:
         assert parts_equal(first.refit(tmp_path, executor=pool), alone)

@@ -26,6 +26,7 @@ from uqf.cli.options import (
 from uqf.cli.terminal import about, progress_line, stoppable
 
 if TYPE_CHECKING:
+    from uqf.storage.policies import Storable
     from uqf.types import Record
 
 #: Names that --learner takes.
@@ -97,8 +98,8 @@ def fit(
         else:
             fitted = made_learner(learner, discount, seed).fit(data, progress=progress)
         named = opened.columns.to_dict()
-        settings = fitted.settings() | ({"columns": named} if named else {})
-        policy = fitted.policy_
+        settings = fitted.file_settings() | ({"columns": named} if named else {})
+        policy: Storable = fitted.policy_
         if learner is None or share is not None:
             study = Study.of(fitted, data, discount=discount, seed=seed, progress=progress).cautious(share)
             policy = policy if share is None else uqf.mix(policy, study.log, share)

@@ -77,7 +77,7 @@ def log_columns(
     """The columns of ``role=name,…`` or of a .toml file; several columns of an observation are joined by +."""
     from uqf.logs.columns import ROLES, SEVERAL, LogColumns, columns_file
 
-    more = {"action_bins": action_bins, "observed": observed, "reward": reward}
+    more: Record = {"action_bins": action_bins, "observed": observed, "reward": reward}
     said = LogColumns(**{role: value for role, value in more.items() if value is not None})
     if text is not None and text.endswith(".toml"):
         return said.or_else(columns_file(Path(text)))

@@ -163,9 +163,9 @@ class Learner(BaseEstimator):  # type: ignore[misc]
 
         Only what acts is kept: a file may come from anybody, and is never executed. ``pickle`` keeps the whole learner.
         """
-        save(self._fitted(), path, settings=self.settings(), data=self.origin_)
+        save(self._fitted(), path, settings=self.file_settings(), data=self.origin_)
 
-    def settings(self) -> Record:
+    def file_settings(self) -> Record:
         """What a policy file says of how it was learned: the learner, its parameters, and what the log looked like."""
         settings = {"learner": type(self).__name__} | self.get_params()
         plain = {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -10,12 +10,15 @@ import numpy as np
 from uqf import _core
 from uqf.episodes.checks import probability
 from uqf.episodes.trajectories import Trajectories
+from uqf.learn.improve.discounts import MIN_EPISODES
 from uqf.learn.improve.forests import Forests
+from uqf.learn.improve.gain import Baseline, policy_gain
 from uqf.learn.improve.views import chosen_view
 from uqf.learn.learner import Learner
-from uqf.learn.memory.summaries import VIEWS, Seen, View, folds
+from uqf.learn.memory.summaries import VIEWS, Seen, folds
 from uqf.policies.policy import SummaryPolicy
 from uqf.reading.progress import Callback, Reporter
+from uqf.types import Record
 
 #: By view: long memories have many summaries and little data for each, Markov worlds need fine partitions.
 SETTINGS: dict[str, Forests] = {
@@ -23,6 +26,9 @@ SETTINGS: dict[str, Forests] = {
     "recent": Forests(sweeps=80, leaves=256),
     "history": Forests(),
 }
+
+#: Views in which held-out episodes choose how carefully actions are valued, from episodes of about so many steps.
+CAREFUL_VIEWS, CAREFUL_STEPS = ("now", "recent"), 60_000
 
 #: Bytes of summaries and leaves that are held at once; episodes beyond this are left out.
 MAX_BYTES = 600_000_000
@@ -52,7 +58,7 @@ class SummaryQ(Learner):
     Attributes
     ----------
     policy_ : compiled `SummaryPolicy`
-    view_ : the view that was taken
+    view_, caution_ : the view that was taken; 0 if actions are valued by the mean of both folds, 1 by the smaller
 
     Examples
     --------
@@ -77,28 +83,23 @@ class SummaryQ(Learner):
         view, evidence = (
             (self.view, {}) if self.view is not None else chosen_view(seen, self.seed, self.threads)
         )
-        settings, wanted = SETTINGS[view], VIEWS[view]
-        few = _affordable(seen, wanted, settings)
-        bins = few.bins(wanted, self.threads)
-        self.view_ = view
-        fitted = settings.fitted(bins, few.data, folds(few.data), discount, self.seed, Reporter(progress))
-        changes, value = fitted.pop("changes"), fitted.pop("mean_value")
-        self.policy_ = SummaryPolicy(
-            sizes=seen.sizes.astype(np.int64),
-            n_actions=data.n_actions,
-            steps=wanted.steps,
-            long=wanted.long,
-            codes=seen.of_codes(),
-            **fitted,
-        )
+        few = _affordable(seen, view)
+        caution, gains = self._chosen_caution(seen, view, discount)
+        settings = replace(SETTINGS[view], caution=caution)
+        fitted = self._fitted_forests(few, view, settings, discount, progress)
+        self.view_, self.caution_ = view, caution
+        changes, value, summaries = (fitted.pop(name) for name in ("changes", "mean_value", "summaries"))
+        self.policy_ = _policy(seen, view, fitted)
         self.diagnostics_ = {
             "learner": "SummaryQ",
             "episodes": len(data),
             "steps": data.n_steps,
             "columns": len(seen.sizes),
-            "summaries": sum(bins.n_features),
+            "summaries": summaries,
             "view": view,
             "view_evidence": evidence,
+            "caution": caution,
+            "caution_evidence": gains,
             "sweeps": len(changes),
             "last_change": float(changes[-1]),
             "mean_value": value,
@@ -110,15 +111,49 @@ class SummaryQ(Learner):
                 "take too much memory"
             )
 
+    def _fitted_forests(
+        self, seen: Seen, view: str, settings: Forests, discount: float, progress: Callback | None = None
+    ) -> Record:
+        bins = seen.bins(VIEWS[view], self.threads)
+        fitted = settings.fitted(bins, seen.data, folds(seen.data), discount, self.seed, Reporter(progress))
+        return fitted | {"summaries": sum(bins.n_features)}
 
-def _affordable(seen: Seen, view: View, settings: Forests) -> Seen:
+    def _chosen_caution(self, seen: Seen, view: str, discount: float) -> tuple[float, dict[float, float]]:
+        """(0 to value actions by the mean of both folds or 1 by the smaller, gains on held-out episodes by each)."""
+        data = seen.data
+        if view not in CAREFUL_VIEWS or len(data) < 2 * MIN_EPISODES:
+            return SETTINGS[view].caution, {}
+        last = int(np.searchsorted(data.offsets[1:], CAREFUL_STEPS)) + 1
+        train, test = data[:last:2], data[1:last:2]
+        baseline, half, gains = Baseline.of(train, discount), Seen.of(train), {}
+        for caution in (0.0, 1.0):
+            settings = replace(SETTINGS[view], caution=caution)
+            fitted = self._fitted_forests(half, view, settings, discount)
+            for name in ("changes", "mean_value", "summaries"):
+                del fitted[name]
+            gains[caution] = policy_gain(_policy(half, view, fitted), baseline, test).mean
+        return max(gains, key=gains.__getitem__), gains
+
+
+def _policy(seen: Seen, view: str, forests: Record) -> SummaryPolicy:
+    wanted = VIEWS[view]
+    return SummaryPolicy(
+        sizes=seen.sizes.astype(np.int64),
+        n_actions=seen.data.n_actions,
+        steps=wanted.steps,
+        long=wanted.long,
+        codes=seen.of_codes(),
+        **forests,
+    )
+
+
+def _affordable(seen: Seen, view: str) -> Seen:
     """The first episodes, as many as memory is allowed for."""
-    shared, own = Seen.of(seen.data[:1]).bins(view, 1).n_features
-    actions = seen.data.n_actions
+    settings, actions = SETTINGS[view], seen.data.n_actions
+    shared, own = Seen.of(seen.data[:1]).bins(VIEWS[view], 1).n_features
     forests = 2 * (settings.value_trees + settings.trees * actions)
     # A byte for each bin and leaf, four for each value.
     each = shared + own * actions + forests + 8 * (1 + actions)
-    fits = np.searchsorted(
-        seen.data.offsets[1:] + np.arange(1, len(seen.data) + 1), MAX_BYTES // each, "right"
-    )
-    return seen if fits >= len(seen.data) else Seen.of(seen.data[: max(2, int(fits))])
+    cuts = seen.data.offsets[1:] + np.arange(1, len(seen.data) + 1)
+    fits = int(np.searchsorted(cuts, MAX_BYTES // each, "right"))
+    return seen if fits >= len(seen.data) else Seen.of(seen.data[: max(2, fits)])

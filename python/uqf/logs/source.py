@@ -92,7 +92,7 @@ class Log:
             wanted = _own(self.columns) if self.written else self.columns
             texts = [name for part in parts if part.format == "csv" for name in part.table.column_names]
             ids = layout_of(schema, wanted).names.get("episode")
-            table = joined([(part.name, part.table) for part in parts], [*texts, ids])
+            table = joined([(part.name, part.table) for part in parts], [*texts, *([ids] if ids else [])])
             if parts[0].metadata:
                 table = table.replace_schema_metadata({KEY: parts[0].metadata})
             self.is_text, self.names = (

@@ -11,7 +11,7 @@ from uqf.episodes.checks import FloatArray, probability
 from uqf.episodes.propensities import last_symbols, shrunk_frequencies, start_symbol
 from uqf.episodes.trajectories import Trajectories
 from uqf.policies.batches import Batch, batch
-from uqf.policies.policy import ContextPolicy, Policy, ValuePolicy, probs_along, softmax, started
+from uqf.policies.policy import ContextPolicy, ValuePolicy, probs_along, softmax, started
 from uqf.policies.rule import Rule
 from uqf.types import Memory, Raw, Record
 
@@ -48,13 +48,14 @@ def mix(policy: Raw, other: Raw, share: float) -> Mixture:
     >>> uqf.load("cautious.safetensors").share
     0.1
     """
-    first = getattr(policy, "policy_", policy)
+    first: Raw = getattr(policy, "policy_", policy)
     book = getattr(getattr(policy, "origin_", None), "codebook", None)
     if isinstance(other, Trajectories):
         other = behaviour(other)
     elif isinstance(other, Rule):
         other = other.of(book, first.n_actions, first.n_observations)
-    return Mixture(first, getattr(other, "policy_", other), probability("share", share))
+    second: Raw = getattr(other, "policy_", other)
+    return Mixture(first, second, probability("share", share))
 
 
 def behaviour(data: Trajectories) -> ContextPolicy:
@@ -81,7 +82,7 @@ def behaviour(data: Trajectories) -> ContextPolicy:
 class Mixture(ValuePolicy):
     """What `uqf.mix` gives: probabilities are ``share`` of one policy's and the rest of the other's."""
 
-    def __init__(self, policy: Policy, other: Policy, share: float, temperature: float = 1.0) -> None:
+    def __init__(self, policy: Raw, other: Raw, share: float, temperature: float = 1.0) -> None:
         self.policies, self.share, self.temperature = (policy, other), float(share), temperature
         for name in ("n_actions", "n_observations"):
             sizes = [getattr(one, name) for one in self.policies]

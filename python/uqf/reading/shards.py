@@ -117,8 +117,11 @@ Workers: TypeAlias = "Executor | distributed.Client | None"
 
 def opened(data: Data) -> Trajectories | Source:
     """Episodes in memory or shards: our own Parquet files are read a batch at a time, any other log is read whole."""
-    if isinstance(data, Trajectories) or (hasattr(data, "reward_size") and hasattr(data, "in_memory")):
+    if isinstance(data, Trajectories):
         return data
+    if hasattr(data, "reward_size") and hasattr(data, "in_memory"):
+        source: Source = data
+        return source
     if not isinstance(data, (str, os.PathLike, list, tuple)) and not hasattr(data, "__arrow_c_stream__"):
         raise TypeError(
             f"data is a {type(data).__name__}: give uqf.Trajectories (see uqf.Trajectories.from_episodes), "

@@ -62,7 +62,8 @@ def export_onnx(
     refuse_other_kind(path, ".onnx")
     if isinstance(policy, (str, os.PathLike)):
         codebook = codebook or inspect_policy(policy).codebook
-        policy = load(policy)
+        export_onnx(load(policy), path, codebook=codebook)  # type: ignore[arg-type]
+        return
     step = any_step(policy)
     graph = Graph()
     state, action, observation = "state", "action", "observation"

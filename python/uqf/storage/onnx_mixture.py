@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from uqf.policies.mixture import Mixture
-from uqf.policies.policy import CompiledPolicy
+from uqf.policies.policy import Policy
 from uqf.storage.onnx_graph import Graph
 from uqf.storage.onnx_steps import Step, step_of
+from uqf.types import Raw
 
 
 def mixture_step(policy: Mixture) -> Step:
@@ -37,12 +38,12 @@ def mixture_step(policy: Mixture) -> Step:
     return Step(np.concatenate([step.start.astype(np.float64) for step in steps]), update, values)
 
 
-def any_step(policy: CompiledPolicy | Mixture) -> Step:
+def any_step(policy: Policy) -> Step:
     """The step of a policy or of a mixture, or an error that names its kind."""
-    return mixture_step(policy) if isinstance(policy, Mixture) else step_of(policy)
+    return mixture_step(policy) if isinstance(policy, Mixture) else step_of(policy)  # type: ignore[arg-type]
 
 
-def supported(graph: Graph, policy: CompiledPolicy | Mixture, values: str) -> str:
+def supported(graph: Graph, policy: Raw, values: str) -> str:
     """Values with −inf for actions without support in the log."""
     if policy.supported is None or not policy.supported.any():
         return values
@@ -50,7 +51,7 @@ def supported(graph: Graph, policy: CompiledPolicy | Mixture, values: str) -> st
     return graph("Where", graph.constant(policy.supported, np.bool_), values, none)
 
 
-def _probs(graph: Graph, policy: CompiledPolicy | Mixture, values: str) -> str:
+def _probs(graph: Graph, policy: Raw, values: str) -> str:
     """Probabilities of the actions; at temperature 0 the best share alike."""
     best = graph("ReduceMax", values, keepdims=1)
     if policy.temperature == 0.0:

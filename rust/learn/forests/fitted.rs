@@ -34,7 +34,6 @@ pub struct Settings {
     pub(crate) shrinkage: f64,
     /// 0 values an action by the mean of both folds, 1 by the smaller; between, by a mixture.
     pub(crate) caution: f32,
-    pub(crate) doubt: f32,
     pub(crate) growth: Growth,
     pub(crate) seed: u64,
 }
@@ -305,16 +304,9 @@ impl Fit<'_> {
                     (best, choice) = (value, action);
                 }
             }
-            let both = (self.values[mine].out[cut], self.values[1 - mine].out[cut]);
-            let judged = self.advantages[other + choice].out[cut];
-            let (careful, daring) = (self.settings.caution, self.settings.doubt);
-            let value = both.0 + both.1 - daring * (both.0 - both.1).abs();
-            let gain = if careful <= 1.0 {
-                0.5 * ((1.0 - careful) * best + (1.0 + careful) * judged)
-            } else {
-                judged + (careful - 1.0) * (best.min(judged) - judged)
-            };
-            0.5 * value + gain
+            let own = self.values[mine].out[cut] + best;
+            let judged = self.values[1 - mine].out[cut] + self.advantages[other + choice].out[cut];
+            0.5 * (own + judged - self.settings.caution * (own - judged).abs())
         };
         let blocks = map_blocks(self.threads, self.targets.len(), BLOCK, &Ticker::default(), |steps| {
             let mut change = 0.0;

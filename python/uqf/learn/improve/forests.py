@@ -36,7 +36,6 @@ class Forests:
     smallest: int = 10
     shrinkage: float = 5.0
     caution: float = 0.0
-    doubt: float = 0.0
     features: float = 0.5
     rows: float = 0.7
 

@@ -121,7 +121,7 @@ def _coded(
         for seen, taken, paid, ended in episodes
     ]
     found = SimpleNamespace(action_space=done, observation_space=shown, iterate_episodes=lambda: iter(read))
-    return from_minari(found, action_bins=action_bins)  # type: ignore[arg-type]
+    return from_minari(found, action_bins=action_bins)
 
 
 def _parts(values: Raw, change: Raw) -> Raw:
