@@ -175,7 +175,7 @@ def test_a_log_that_is_long_is_learned_from_in_part(tiger):
 
 
 def test_models_are_worlds_to_play_in(fitted, tiger):
-    for world in fitted.worlds(tiger):
+    for world in fitted.worlds_:
         assert world.horizon == 20
         played = uqf.rollout(world, episodes=500, seed=0)
         assert played.rewards.mean() == pytest.approx(tiger.rewards.mean(), rel=0.15)

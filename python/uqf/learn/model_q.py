@@ -16,7 +16,7 @@ from uqf.learn.memory.hidden import Growth, HiddenModel, hidden_models
 from uqf.learn.plan.model_world import model_world
 from uqf.learn.plan.points import PointSettings, point_plan
 from uqf.learn.plan.values import MAX_DISCOUNT, optimal_values
-from uqf.policies.policy import BeliefPolicy
+from uqf.policies.policy import BeliefPolicy, Policy
 from uqf.reading.progress import Callback, Reporter
 from uqf.worlds.environments import TabularPOMDP
 
@@ -67,6 +67,7 @@ class ModelQ(Learner):
     Attributes
     ----------
     models_ : list of HiddenModel
+    worlds_ : list of TabularPOMDP, the models as worlds to play in, with episodes as long as the longest logged one
     cross_play_ : (models, models), what the plan of one earns in another; NaN in its own
 
     Examples
@@ -123,7 +124,9 @@ class ModelQ(Learner):
             plans = list(pool.map(lambda number: self._plan(number, opens, how), range(how.models)))
         policies = [self._acting(model, plan, opens) for model, plan in zip(self.models_, plans, strict=True)]
         reporter.enter("play in models", how.models**2)
-        self.cross_play_ = self._cross_play(policies, self.worlds(data), how.played, reporter)
+        horizon = int(data.lengths.max())
+        self.worlds_ = [world_of(model, self.discount, horizon, opens) for model in self.models_]
+        self.cross_play_ = self._cross_play(policies, reporter)
         earned = np.nanmean(self.cross_play_, axis=1) if how.models > 1 else np.zeros(1)
         best = int(earned.argmax())
         self.policy_ = policies[best]
@@ -139,10 +142,16 @@ class ModelQ(Learner):
             "notes": [],
         }
 
-    def worlds(self, data: Trajectories) -> list[TabularPOMDP]:
-        """The models as worlds to play in, with episodes as long as those of `data`."""
-        opens, horizon = data.first_observations is not None, int(data.lengths.max())
-        return [world_of(model, self.discount, horizon, opens) for model in self.models_]
+    def earned_by(self, policy: Policy) -> FloatArray:
+        """Mean return of any policy in every model but the one that the plan was made in.
+
+        All models are of all episodes, from different random starts: wrong in different ways. Every policy meets the
+        same random numbers.
+        """
+        made = self.diagnostics_["model"]
+        return np.array(
+            [self._played(policy, world) for number, world in enumerate(self.worlds_) if number != made]
+        )
 
     def _plan(self, number: int, opens: bool, how: ModelSettings) -> FloatArray:
         """What actions are worth, (S, V, A).
@@ -167,19 +176,19 @@ class ModelQ(Learner):
         bias = np.zeros(len(model.transitions))
         return BeliefPolicy(**model.filters(opens), weights=plan, bias=bias, temperature=self.temperature)
 
-    def _cross_play(
-        self, policies: list[BeliefPolicy], worlds: list[TabularPOMDP], episodes: int, reporter: Reporter
-    ) -> FloatArray:
-        earned = np.full((len(policies), len(worlds)), np.nan)
+    def _cross_play(self, policies: list[BeliefPolicy], reporter: Reporter) -> FloatArray:
+        earned = np.full((len(policies), len(policies)), np.nan)
         for own, policy in enumerate(policies):
-            for other, world in enumerate(worlds):
+            for other, world in enumerate(self.worlds_):
                 if own != other:
-                    score = estimate_return(
-                        world, policy, episodes=episodes, seed=self.seed, threads=self.threads
-                    )
-                    earned[own, other] = score.mean
-                reporter.reach(own * len(worlds) + other + 1)
+                    earned[own, other] = self._played(policy, world)
+                reporter.reach(own * len(policies) + other + 1)
         return earned
+
+    def _played(self, policy: Policy, world: TabularPOMDP) -> float:
+        episodes = (self.settings or ModelSettings()).played
+        score = estimate_return(world, policy, episodes=episodes, seed=self.seed, threads=self.threads)
+        return score.mean
 
 
 def world_of(model: HiddenModel, discount: float, horizon: int, opens: bool) -> TabularPOMDP:

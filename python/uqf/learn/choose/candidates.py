@@ -47,10 +47,9 @@ class Candidate:
     """In `diagnostics_`."""
     make: Callable[[float, int], Learner]
     """Unfitted, from the discount and the seed."""
-    plans: bool = False
-    """Compared by what it earns in models of held-out episodes, not by what it gains on these episodes."""
     on_observations: bool = False
-    """Right where the last observation is a state, and considered only there."""
+    """Plans as if the last observation were a state: considered only where it is, and compared in models of held-out
+    episodes."""
     on_columns: bool = False
     """Sees numbers as they are and histories of any length, which models of codes may miss: these do not judge it."""
 
@@ -66,11 +65,11 @@ RIVALS: tuple[Candidate, ...] = (
     Candidate("ContextQ", lambda discount, seed: ContextQ(discount)),
     Candidate("SpectralQ", lambda discount, seed: SpectralQ(discount)),
     Candidate("SummaryQ", lambda discount, seed: SummaryQ(discount, seed=seed), on_columns=True),
-    Candidate("TableQ", lambda discount, seed: TableQ(discount), plans=True, on_observations=True),
+    Candidate("TableQ", lambda discount, seed: TableQ(discount), on_observations=True),
 )
 
 #: Challenges whoever holds the place after all others, in models of all episodes.
-PLANNER = Candidate("ModelQ", lambda discount, seed: ModelQ(discount, seed=seed), plans=True)
+PLANNER = Candidate("ModelQ", lambda discount, seed: ModelQ(discount, seed=seed))
 
 #: The same in less time, of one part of the episodes: what is not worth more in other models is not worth more time.
 TRIAL_PLANNER = Candidate(
@@ -78,5 +77,4 @@ TRIAL_PLANNER = Candidate(
     lambda discount, seed: ModelQ(
         discount, seed=seed, settings=ModelSettings(models=2, growth=Growth(explore=30))
     ),
-    plans=True,
 )

@@ -83,14 +83,14 @@ class Comparison:
         self.learner = cache(self._fitted)
         self._advantages = cache(self._measured)
         self._worlds = cache(self._models)
-        self.earned = cache(self._played)
+        self._played = cache(self._play)
 
     def result(self, candidate: Candidate) -> Result:
-        """What the candidate gains and, if it plans, what it earns in models; or why it was refused."""
+        """What the candidate gains and, if it plans on observations, what it earns in models; or why it was refused."""
         try:
             gains = self._gains(candidate)
             self.reporter.scored(candidate.name, gains[0].mean, gains[0].stderr)
-            return Result(candidate, gains, self.earned(candidate) if candidate.plans else None)
+            return Result(candidate, gains, self.earned(candidate) if candidate.on_observations else None)
         except UQFError as problem:
             return Result(candidate, problem=str(problem))
 
@@ -134,17 +134,14 @@ class Comparison:
         assert isinstance(learner, BeliefQ)
         return learner
 
-    def lead_in_models(self, candidate: Candidate, holder: Candidate) -> float:
-        """What a candidate of the first part earns more than the holder in the favourite's models of the second.
+    def earned(self, candidate: Candidate, parts: tuple[int, ...] | None = None) -> FloatArray | None:
+        """Mean returns of its learners of some parts, by default of all directions, in models of the other part.
 
-        Not a number where the models are too large to play in.
+        None where the models are too large to play in.
         """
-        worlds = self._worlds(1)
-        mine, others = (
-            list(earned_in(worlds, self.learner(one, 0).policy_, self.seed, self.settings))
-            for one in (candidate, holder)
-        )
-        return float(np.mean(np.subtract(mine, others))) if worlds else np.nan
+        played = [self._played(candidate, part) for part in parts or self.directions]
+        known = [means for means in played if means is not None]
+        return np.concatenate(known) if len(known) == len(played) else None
 
     def _gains(self, candidate: Candidate) -> tuple[Gain, ...]:
         """By discount, per held-out episode of all directions."""
@@ -172,15 +169,12 @@ class Comparison:
     def _models(self, part: int) -> list[TabularPOMDP]:
         return models_to_play_in(self._favourite(part), self.parts[part], self.settings)
 
-    def _played(self, candidate: Candidate) -> FloatArray | None:
-        """Mean return in the models of the other part, of all directions; None where they are too large to play in."""
-        if not all(self._worlds(1 - part) for part in self.directions):
-            return None
+    def _play(self, candidate: Candidate, part: int) -> FloatArray | None:
+        """Mean return of the learner of a part in every model of the other part."""
+        worlds, policy = self._worlds(1 - part), self.learner(candidate, part).policy_
+        self.reporter.enter(f"{candidate.name}, {('play', 'second play')[part]}", len(worlds))
         earned = []
-        for part in self.directions:
-            worlds, policy = self._worlds(1 - part), self.learner(candidate, part).policy_
-            self.reporter.enter(f"{candidate.name}, {('play', 'second play')[part]}", len(worlds))
-            for mean in earned_in(worlds, policy, self.seed, self.settings):
-                earned.append(mean)
-                self.reporter.advance(1)
-        return np.array(earned)
+        for mean in earned_in(worlds, policy, self.seed, self.settings):
+            earned.append(mean)
+            self.reporter.advance(1)
+        return np.array(earned) if worlds else None

@@ -11,10 +11,11 @@ from uqf.episodes.trajectories import Trajectories
 from uqf.errors import UQFError
 from uqf.learn.choose.candidates import FAVOURITE, PLANNER, RIVALS, TRIAL_PLANNER, Candidate, Settings
 from uqf.learn.choose.comparison import Comparison, Result
-from uqf.learn.choose.duel import duel
 from uqf.learn.choose.markov_test import MarkovTest, markov_test
+from uqf.learn.improve.gain import Gain
 from uqf.learn.learner import Learner
 from uqf.learn.memory.hidden import Growth
+from uqf.learn.model_q import ModelQ
 from uqf.policies.policy import Policy
 from uqf.reading.overview import Overview
 from uqf.reading.progress import Callback
@@ -112,7 +113,7 @@ def fit(
             break
         problem = _unsuitable(candidate, holder, test, comparison)
         result = Result(candidate, problem=problem) if problem else comparison.result(candidate)
-        if holder is not None and candidate.plans and result.gains:
+        if holder is not None and candidate.on_observations and result.gains:
             holder = replace(holder, earned=comparison.earned(holder.candidate))
             results[holder.candidate.name] = holder
         favoured = candidate.on_columns and comparison.has_numbers
@@ -130,7 +131,7 @@ def fit(
     plan = Result(PLANNER, problem=problem)
     if problem is None:
         try:
-            plan, planner = _challenge(comparison, chosen, holder, sample, seed)
+            plan, planner = _challenge(comparison, chosen, holder, sample)
         except UQFError as refusal:
             plan = Result(PLANNER, problem=str(refusal))
         if plan.lead is not None and plan.lead.evidence > SETTINGS.planning_evidence:
@@ -148,17 +149,21 @@ def fit(
 
 
 def _challenge(
-    comparison: Comparison, learner: Learner, holder: Result, sample: Trajectories, seed: int
+    comparison: Comparison, learner: Learner, holder: Result, sample: Trajectories
 ) -> tuple[Result, Learner]:
     """(how a plan in hidden models did beside the holder, its learner): tried first on one half of the episodes."""
-    if comparison.lead_in_models(TRIAL_PLANNER, holder.candidate) <= 0.0:
+    mine, other = (comparison.earned(one, (0,)) for one in (TRIAL_PLANNER, holder.candidate))
+    if mine is not None and other is not None and mine.mean() <= other.mean():
         problem = (
             f"a plan of one half of the episodes earns no more in {FAVOURITE.name}'s models of the other"
         )
         return Result(PLANNER, problem=problem), learner
     planner = comparison.final(PLANNER, sample)
+    assert isinstance(planner, ModelQ)
     planner.origin_ = learner.origin_
-    return duel(planner, learner, holder, comparison.parts, seed), planner
+    earned = planner.earned_by(planner.policy_)
+    lead = Gain(earned - planner.earned_by(learner.policy_))
+    return Result(PLANNER, earned=earned, lead=lead, over=holder.candidate.name), planner
 
 
 def challenged(
@@ -186,7 +191,7 @@ def _unsuitable(
     """Why the candidate is not considered, or None."""
     if holder is None:
         return None
-    if not candidate.plans:
+    if not candidate.on_observations:
         seen = test.markov and not test.doubted and not (candidate.on_columns and comparison.has_numbers)
         return "the last observation is a state: nothing else need be remembered" if seen else None
     if holder.candidate is not FAVOURITE:
