@@ -19,7 +19,7 @@ from uqf.policies.policy import ContextPolicy, Policy
 from uqf.reading.map_reduce import Tick, map_reduce
 from uqf.reading.progress import Callback, Reporter
 from uqf.reading.shards import Workers
-from uqf.types import Record
+from uqf.types import Raw, Record
 from uqf.worlds.world import World
 
 
@@ -204,10 +204,8 @@ class _Game:
     reporter: Reporter
     rounds: list[Round]
 
-    def play(
-        self, policy: Policy | None, epsilon: float, episodes: int, kind: str, block: int = 256
-    ) -> Trajectories:
-        """One round; None plays uniformly, whatever `epsilon` says. Workers play `block` episodes at a time."""
+    def play(self, policy: Policy | None, epsilon: float, episodes: int, kind: str) -> Trajectories:
+        """One round; None plays uniformly, whatever `epsilon` says."""
         start, number = time.perf_counter(), len(self.rounds)
         options: Record = {
             "horizon": self.horizon,
@@ -215,16 +213,33 @@ class _Game:
             # Rounds under one seed have streams of their own.
             "seed": (self.seed * 1_000_003 + number) % 2**64,
         }
-        if self.executor is None:
-            data = rollout(self.env, policy, episodes=episodes, threads=self.threads, **options)
-        else:
-            blocks = [(first, min(block, episodes - first)) for first in range(0, episodes, block)]
-            work = partial(_play_block, self.env, policy, self.threads or 1, options)
-            data = map_reduce(work, blocks, _joined, executor=self.executor)
+        data = play_blocks(
+            self.env, policy, episodes=episodes, threads=self.threads, executor=self.executor, **options
+        )
         score, seconds = Score(data.returns(self.env.discount), data.lengths), time.perf_counter() - start
         self.rounds.append(Round(number, kind, score.mean, score.stderr, epsilon, episodes, seconds))
         self.reporter.advance(1)
         return data
+
+
+def play_blocks(
+    env: World,
+    policy: Policy | None,
+    *,
+    episodes: int,
+    first: int = 0,
+    threads: int | None = None,
+    executor: Workers = None,
+    block: int = 256,
+    **options: Raw,
+) -> Trajectories:
+    """What `uqf.rollout` plays, here or, in blocks of episodes, by the workers of an executor: the same bits."""
+    if executor is None:
+        return rollout(env, policy, episodes=episodes, first=first, threads=threads, **options)
+    end = first + episodes
+    blocks = [(begin, min(block, end - begin)) for begin in range(first, end, block)]
+    work = partial(_play_block, env, policy, threads or 1, options)
+    return map_reduce(work, blocks, _joined, executor=executor)
 
 
 def _play_block(

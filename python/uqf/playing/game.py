@@ -1,0 +1,67 @@
+"""Where episodes are played: all of them are kept, and every one has a number and a random stream of its own."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+
+from uqf.episodes.concatenate import concatenate
+from uqf.episodes.trajectories import Trajectories
+from uqf.evaluate import Score
+from uqf.iteration import Round, play_blocks
+from uqf.policies.policy import Policy
+from uqf.reading.progress import Reporter
+from uqf.reading.shards import Workers
+from uqf.worlds.world import World
+
+
+@dataclass
+class Game:
+    """The world, the episodes so far, and how many are left.
+
+    discount : of the returns that are judged
+    total : episodes of the whole game, those of an earlier one included
+    """
+
+    env: World
+    discount: float
+    total: int
+    seed: int
+    executor: Workers
+    reporter: Reporter
+    parts: list[Trajectories] = field(default_factory=list)
+    rounds: list[Round] = field(default_factory=list)
+
+    @property
+    def played(self) -> int:
+        """Episodes so far."""
+        return sum(map(len, self.parts))
+
+    @property
+    def left(self) -> int:
+        """Episodes that may still be played."""
+        return self.total - self.played
+
+    @property
+    def data(self) -> Trajectories:
+        """All episodes, with the probability of every action."""
+        return concatenate(self.parts)
+
+    def play(self, policy: Policy | None, episodes: int, kind: str) -> tuple[Trajectories, Score]:
+        """Plays episodes, no more than are left, and records them as a round."""
+        begin, first = time.perf_counter(), self.played
+        data = play_blocks(
+            self.env,
+            policy,
+            episodes=max(1, min(episodes, self.left)),
+            seed=self.seed,
+            first=first,
+            executor=self.executor,
+        )
+        score, seconds = Score(data.returns(self.discount), data.lengths), time.perf_counter() - begin
+        self.parts.append(data)
+        self.rounds.append(
+            Round(len(self.rounds), kind, score.mean, score.stderr, 0.0, len(data), seconds)
+        )
+        self.reporter.advance(len(data))
+        return data, score

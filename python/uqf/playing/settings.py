@@ -1,0 +1,33 @@
+"""The numbers of learning by playing, the same in every world."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Shares are of all episodes; evidence is in docs/notebook.md.
+
+    opening : (probability of repeating the last action, share), what is played before anything is learned
+    round : share of a round of one lineage
+    last : share of the episodes that judge the finalists
+    temperatures : of the first and of the last step of a lineage, in units of the spread of returns
+    protected : rounds of a lineage before it may be given up
+    behind : standard errors behind the best lineage at which one is given up
+    judged : share of a round of `uqf.fit` that its policy plays; random play has the rest, for the next fit
+    growth : posterior plans are drawn anew when there are so many more episodes, as a share
+    draws : plans drawn from the same posterior
+    max_states : observations up to which posterior plans are drawn
+    """
+
+    opening: tuple[tuple[float, float], ...] = ((0.0, 0.15), (0.8, 0.15))
+    round: float = 0.04
+    last: float = 0.1
+    temperatures: tuple[float, float] = (0.7, 0.1)
+    protected: int = 3
+    behind: float = 2.0
+    judged: float = 0.5
+    growth: float = 0.05
+    draws: int = 2
+    max_states: int = 5_000
