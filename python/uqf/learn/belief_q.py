@@ -21,8 +21,9 @@ from uqf.learn.improve.discounts import (
     longest_as_good,
 )
 from uqf.learn.improve.regression import Regression, Softmax
+from uqf.learn.improve.step import advantage_step
 from uqf.learn.improve.values import improved
-from uqf.learn.learner import Learner, checked_temperature
+from uqf.learn.learner import Learner, checked_data, checked_temperature
 from uqf.learn.memory.beliefs import BeliefMemory
 from uqf.learn.memory.models import Models, Trainer
 from uqf.learn.memory.sample import Sample
@@ -137,6 +138,29 @@ class BeliefQ(Learner):
         """A new learner like this one whose models go on with these episodes; nothing is chosen anew."""
         learner: Self = clone(self)
         return learner._fit(data, begun, executor, progress)
+
+    def improve(self, data: Trajectories, base: BeliefPolicy | None, temperature: float) -> BeliefPolicy:
+        """One step of policy iteration: the policy `base` that collected `data`, improved on its own beliefs.
+
+        The advantages of every action, linear in the beliefs, are added to the values of `base`, in units of
+        `temperature` times the spread of the returns. None is the uniform policy: models are then trained on `data`.
+        The learner itself is not changed.
+        """
+        checked_data(data)
+        policy = clone(self).fit(data).policy_ if base is None else base
+        if policy.weights.shape[1] != 1:
+            raise ValueError("base plans with several vectors for an action: give a policy of BeliefQ")
+        parts, bias = policy.parts(), np.zeros(data.n_actions)
+        weights = np.zeros((policy.weights.shape[0], data.n_actions))
+        if base is not None:
+            if base.temperature == 0.0:
+                raise ValueError("base acts greedily: give base.with_temperature(…), the unit of its values")
+            bias, weights = parts["bias"] / base.temperature, base.weights[:, 0] / base.temperature
+        with single_blas():
+            step = advantage_step(policy.beliefs_along(data, threads=self.threads), data, self.discount)
+        step /= temperature
+        new = {"weights": (weights + step[1:])[:, np.newaxis], "bias": bias + step[0], "temperature": 1.0}
+        return BeliefPolicy(**parts | new)
 
     def _learn_tasks(
         self, learners: list[BeliefQ], readers: list[Reader], kept: Begun | None
