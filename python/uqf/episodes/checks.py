@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -60,3 +61,27 @@ def positive(name: str, given: int) -> int:
     if count < 1:
         raise ValueError(f"{name} = {given}: give at least 1")
     return given
+
+
+def joined_episodes(episodes: Sequence[tuple[ArrayLike, ...]]) -> tuple[list[AnyArray], NDArray[np.int64]]:
+    """The parts of all episodes, each as one array, and where episodes begin; episodes have 3 or 4 parts."""
+    if len(episodes) == 0:
+        raise ValueError("episodes is empty: give at least one episode")
+    lengths = []
+    for index, episode in enumerate(episodes):
+        sizes = {len(np.atleast_1d(np.asarray(part))) for part in episode}
+        if len(episode) not in (3, 4) or len(episode) != len(episodes[0]):
+            raise ValueError(
+                f"episode {index} has {len(episode)} parts: every episode is (actions, observations, "
+                "rewards), or every one has behavior_probs as a fourth part"
+            )
+        if len(sizes) != 1 or 0 in sizes:
+            raise ValueError(
+                f"episode {index}: its parts have lengths {sorted(sizes)}, all must be equal and positive"
+            )
+        lengths.append(sizes.pop())
+    joined = [
+        np.concatenate([np.atleast_1d(np.asarray(part)) for part in same])
+        for same in zip(*episodes, strict=True)
+    ]
+    return joined, np.concatenate([[0], np.cumsum(lengths)])
