@@ -43,6 +43,7 @@ LAYERS = [
     {"learn"},
     {"learn.choose"},
     {"iteration", "strings"},
+    {"playing"},
     {"baselines"},
     {"ope"},
     {"reports"},

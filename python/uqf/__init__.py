@@ -34,6 +34,8 @@ _MODULES = {
     "logs.log": "iter_log log_problems read_log read_parquet",
     "logs.convert": "convert",
     "logs.problems": "LogProblem",
+    "playing.play": "play",
+    "playing.played": "Played",
     "policies.batches": "batch",
     "policies.persistent": "Persistent",
     "policies.policy": "AutomatonPolicy BeliefPolicy ContextPolicy FilterPolicy ObservationPolicy Policy TablePolicy",

@@ -48,6 +48,8 @@ from uqf.logs.log import log_problems as log_problems
 from uqf.logs.log import read_log as read_log
 from uqf.logs.log import read_parquet as read_parquet
 from uqf.logs.problems import LogProblem as LogProblem
+from uqf.playing.play import play as play
+from uqf.playing.played import Played as Played
 from uqf.policies.batches import batch as batch
 from uqf.policies.persistent import Persistent as Persistent
 from uqf.policies.policy import AutomatonPolicy as AutomatonPolicy

@@ -14,9 +14,12 @@ from uqf.episodes.checks import positive, probability
 from uqf.episodes.concatenate import concatenate
 from uqf.episodes.trajectories import Trajectories
 from uqf.evaluate import Score, WorldLike, as_world, rollout
+from uqf.learn.belief_q import BeliefQ
+from uqf.learn.choose.fit import fit
+from uqf.learn.context_q import ContextQ
 from uqf.learn.learner import Learner
 from uqf.learn.uqf import UQF
-from uqf.policies.policy import ContextPolicy, Policy
+from uqf.policies.policy import BeliefPolicy, CompiledPolicy, ContextPolicy, Policy
 from uqf.reading.map_reduce import Tick, map_reduce
 from uqf.reading.progress import Callback, Reporter
 from uqf.reading.shards import Workers
@@ -73,11 +76,11 @@ class PolicyIteration(Curve):
 
 def policy_iteration(
     env: WorldLike,
-    learner: Learner,
+    learner: Learner | str = "auto",
     *,
     iterations: int,
     episodes: int,
-    start: ContextPolicy | None = None,
+    start: ContextPolicy | BeliefPolicy | None = None,
     epsilon: float | None = None,
     final: Learner | None = None,
     horizon: int | None = None,
@@ -104,12 +107,14 @@ def policy_iteration(
     ----------
     env : Environment, `uqf.GymnasiumWorld` or gymnasium.Env
         Where episodes are played.
-    learner : a learner
-        For "improved" one with `improve`, such as `uqf.ContextQ`; for "paper" any, such as `uqf.UQF`.
+    learner : a learner, or "auto"
+        For "improved" one with `improve`: `uqf.ContextQ` or `uqf.BeliefQ`, whose models are those of the first round.
+        "auto" is `BeliefQ` where `uqf.fit` takes it for the first round, and else `ContextQ`. For "paper" any, such as
+        `uqf.UQF`.
     iterations, episodes : int
         Rounds, and episodes of a round.
-    start : ContextPolicy, optional ("improved" only)
-        What the first round plays and is improved; its values, in units of its temperature, are those added to.
+    start : ContextPolicy or BeliefPolicy, optional ("improved" only)
+        One that the learner's `improve` adds to. What the first round plays and is improved; its values, in units of its temperature, are those added to.
     epsilon : float
         Share of uniform actions while playing: 0.02 for "improved"; for "paper" 1 in the first round, then halved.
     final : a learner, optional ("improved" only)
@@ -161,27 +166,60 @@ def policy_iteration(
                 raise ValueError(
                     f"{name} = {given!r}: method='paper' begins at random and returns the last policy"
                 )
+        if isinstance(learner, str):
+            raise ValueError(f"learner = {learner!r}: method='paper' needs a learner, such as uqf.UQF(…)")
         return _as_printed(game, learner, iterations, exploration, resume)
+    if isinstance(learner, str) and learner != "auto":
+        raise ValueError(f"learner = {learner!r}: give 'auto' or a learner, such as uqf.ContextQ(…)")
+    if isinstance(learner, str):
+        learner = _Automatic(world.discount, seed)
     if not callable(getattr(learner, "improve", None)):
         raise TypeError(
-            f"learner is a {type(learner).__name__} without improve(): give uqf.ContextQ(…), perhaps with "
+            f"learner is a {type(learner).__name__} without improve(): give uqf.ContextQ(…) or 'auto', perhaps with "
             f"final={type(learner).__name__}(…), or use method='paper'"
         )
     if start is not None:
-        _check_start(start, resume)
+        _check_start(start, learner, resume)
         resume = PolicyIteration(start, [], start)
     return _improved(game, learner, final or learner, iterations, exploration, resume)
 
 
-def _check_start(start: ContextPolicy, resume: PolicyIteration | None) -> None:
-    if not isinstance(start, ContextPolicy):
+def _check_start(
+    start: ContextPolicy | BeliefPolicy, learner: Learner | _Automatic, resume: PolicyIteration | None
+) -> None:
+    kind = BeliefPolicy if isinstance(learner, BeliefQ) else ContextPolicy
+    if not isinstance(start, kind):
         raise TypeError(
-            f"start is a {type(start).__name__}: give a uqf.ContextPolicy, to whose values advantages can be added"
+            f"start is a {type(start).__name__}: give a uqf.{kind.__name__}, to whose values advantages can be added"
         )
     if start.temperature == 0.0:
         raise ValueError("start acts greedily: give start.with_temperature(…), the unit of its values")
     if resume is not None:
         raise ValueError("start and resume are both given: what is resumed has a policy to go on with")
+
+
+class _Automatic:
+    """Improves on beliefs where `uqf.fit` would remember them, and on contexts elsewhere; decided by the first round."""
+
+    def __init__(self, discount: float, seed: int) -> None:
+        self.discount, self.seed = discount, seed
+        self.learner: Learner | None = None
+
+    def improve(self, data: Trajectories, base: CompiledPolicy | None, temperature: float) -> CompiledPolicy:
+        """As that of the learner that was taken."""
+        improver: ContextQ | BeliefQ = ContextQ(self.discount)
+        if isinstance(base, BeliefPolicy):
+            improver = BeliefQ(self.discount)
+        elif base is None:
+            self.learner = fit(data, discount=self.discount, seed=self.seed)
+            if isinstance(self.learner, BeliefQ):
+                return self.learner.improve(data, self.learner.uninformed(), temperature)
+        return improver.improve(data, base, temperature)  # type: ignore[arg-type]
+
+    def __sklearn_clone__(self) -> Learner:
+        """What fits all episodes in the end: the learner that was taken."""
+        taken: Learner = ContextQ(self.discount) if self.learner is None else clone(self.learner)
+        return taken
 
 
 def _temperature(turn: int, turns: int, first: float = 0.3, last: float = 0.1) -> float:

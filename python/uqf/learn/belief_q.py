@@ -147,20 +147,22 @@ class BeliefQ(Learner):
         The learner itself is not changed.
         """
         checked_data(data)
-        policy = clone(self).fit(data).policy_ if base is None else base
-        if policy.weights.shape[1] != 1:
-            raise ValueError("base plans with several vectors for an action: give a policy of BeliefQ")
-        parts, bias = policy.parts(), np.zeros(data.n_actions)
-        weights = np.zeros((policy.weights.shape[0], data.n_actions))
-        if base is not None:
-            if base.temperature == 0.0:
-                raise ValueError("base acts greedily: give base.with_temperature(…), the unit of its values")
-            bias, weights = parts["bias"] / base.temperature, base.weights[:, 0] / base.temperature
+        base = clone(self).fit(data).uninformed() if base is None else base
+        if base.temperature == 0.0:
+            raise ValueError("base acts greedily: give base.with_temperature(…), the unit of its values")
         with single_blas():
-            step = advantage_step(policy.beliefs_along(data, threads=self.threads), data, self.discount)
-        step /= temperature
-        new = {"weights": (weights + step[1:])[:, np.newaxis], "bias": bias + step[0], "temperature": 1.0}
-        return BeliefPolicy(**parts | new)
+            rows = base.beliefs_along(data, threads=self.threads)
+            step = advantage_step(rows, data, self.discount) / temperature
+        parts = base.parts()
+        weights = parts["weights"] / base.temperature + step[1:, np.newaxis]
+        bias = parts["bias"] / base.temperature + step[0]
+        return BeliefPolicy(**parts | {"weights": weights, "bias": bias, "temperature": 1.0})
+
+    def uninformed(self) -> BeliefPolicy:
+        """The uniform policy on the beliefs of the fitted models: what `improve` begins with."""
+        parts = self._fitted().parts()
+        nothing = {name: np.zeros_like(parts[name]) for name in ("weights", "bias")}
+        return BeliefPolicy(**parts | nothing | {"temperature": 1.0})
 
     def _learn_tasks(
         self, learners: list[BeliefQ], readers: list[Reader], kept: Begun | None

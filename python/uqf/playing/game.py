@@ -47,21 +47,32 @@ class Game:
         """All episodes, with the probability of every action."""
         return concatenate(self.parts)
 
-    def play(self, policy: Policy | None, episodes: int, kind: str) -> tuple[Trajectories, Score]:
-        """Plays episodes, no more than are left, and records them as a round."""
+    def recode(self, env: World) -> None:
+        """Goes on in the same world with other codes."""
+        self.env, self.parts = env, [env.recoded(part) for part in self.parts]
+
+    def play(
+        self, policy: Policy | None, episodes: int, kind: str, env: World | None = None
+    ) -> tuple[Trajectories, Score]:
+        """Plays episodes, no more than are left, and records them as a round: (the episodes, what they earned).
+
+        `env` is the same world with other codes, which the policy knows; by default the one of the game, whose codes
+        the episodes have in any case.
+        """
         begin, first = time.perf_counter(), self.played
         data = play_blocks(
-            self.env,
+            env or self.env,
             policy,
             episodes=max(1, min(episodes, self.left)),
             seed=self.seed,
             first=first,
             executor=self.executor,
         )
+        if env is not None and env is not self.env:
+            data = self.env.recoded(data)
         score, seconds = Score(data.returns(self.discount), data.lengths), time.perf_counter() - begin
         self.parts.append(data)
-        self.rounds.append(
-            Round(len(self.rounds), kind, score.mean, score.stderr, 0.0, len(data), seconds)
-        )
+        self.rounds.append(Round(len(self.rounds), kind, score.mean, score.stderr, 0.0, len(data), seconds))
         self.reporter.advance(len(data))
+        self.reporter.scored(kind, score.mean, score.stderr)
         return data, score

@@ -22,8 +22,11 @@ class StepSettings:
     max_discount: float = 0.99
 
 
+SETTINGS = StepSettings()
+
+
 def advantage_step(
-    rows: Rows, data: Trajectories, discount: float, settings: StepSettings = StepSettings()
+    rows: Rows, data: Trajectories, discount: float, settings: StepSettings = SETTINGS
 ) -> FloatArray:
     """Advantages of all actions, (width, n_actions), linear in `rows` (cuts, width), in units of the returns' spread.
 

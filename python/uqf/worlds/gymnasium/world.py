@@ -26,8 +26,9 @@ from uqf.worlds.gymnasium.envs import (
     usual_horizon,
 )
 from uqf.worlds.gymnasium.numeric_actions import known_bins
-from uqf.worlds.gymnasium.space_codes import codes_shown, encoded, learned, one_to_one
-from uqf.worlds.gymnasium.spaces import Coding, bins_coding, checked_observations, coding
+from uqf.worlds.gymnasium.recoding import recoded, relearned_codebook
+from uqf.worlds.gymnasium.space_codes import codes_shown, encoded, is_finite, learned, one_to_one
+from uqf.worlds.gymnasium.spaces import Coding, bins_coding, checked_observations, coding, table
 from uqf.worlds.world import PlayedWorld
 
 #: Copies of an environment that play side by side; what happens does not depend on it.
@@ -58,6 +59,8 @@ class GymnasiumWorld(PlayedWorld):
     codebook : Codebook, optional
         That of another world, of data or of a policy file. By default finite observation spaces of up to 4096 elements
         have a code for each, the last component counting fastest; for others one is learned from random play.
+    cells : int, optional
+        How many codes are learned, one for every 200 steps at most; by default as many as predict what follows best.
     action_bins : int, optional
         Every number of a Box of actions is cut into so many values at equal distances, its bounds among them. The
         codebook keeps them, so that agents do what the environment takes.
@@ -83,15 +86,17 @@ class GymnasiumWorld(PlayedWorld):
         horizon: int | None = None,
         discount: float = 0.99,
         codebook: Codebook | None = None,
+        cells: int | None = None,
         action_bins: int | None = None,
         seed: int = 0,
     ) -> None:
+        self._cells = cells
         self._source, self._envs = source, [made(source)]
         env = self._envs[0]
         self._action_space, self._action_bins = env.action_space, action_bins
         self._bins = known_bins(env.action_space, action_bins, codebook)
         self.observation_space = checked_observations(env.observation_space)
-        self.shows_first = shows_first(env)
+        self.shows_first, self.learns_codes = shows_first(env), not is_finite(env.observation_space)
         super().__init__(
             name=env.spec.id if env.spec is not None else type(env.unwrapped).__name__,
             horizon=usual_horizon(env) if horizon is None else horizon,
@@ -132,24 +137,31 @@ class GymnasiumWorld(PlayedWorld):
             self.observation_space,
             [(one.actions, one.observations, one.rewards) for one in played],
             first,
+            self._cells,
             seed,
         )
 
-    def relearned(self, policy: Policy | None, *, episodes: int = 500, seed: int = 0) -> GymnasiumWorld:
-        """The same world with a codebook learned anew, from random play and from episodes of a policy.
+    def relearned(self, data: Trajectories, *, cells: int | None = None, seed: int = 0) -> GymnasiumWorld:
+        """The same world with a codebook learned anew from episodes that were played in it, if codes are learned.
 
-        A policy reaches places that chance never sees: between two runs of `uqf.policy_iteration` they get cells of
-        their own. Policies and data of the old codebook do not fit the new world.
+        A policy reaches places that chance never sees: they get cells of their own. Policies and data of the old
+        codebook do not fit the new world; `recoded` makes data fit. `cells` as in the constructor.
         """
-        played = self._random_play(seed)
-        played += self.episodes(policy, range(episodes), seed=seed + 1, keep=True)
+        if self.codebook is None or not self.learns_codes:
+            return super().relearned(data)
+        codebook = relearned_codebook(self.codebook, data, cells or self._cells, seed)
         return GymnasiumWorld(
             self._source,
             horizon=self.horizon,
             discount=self.discount,
-            codebook=self._learned(played, seed).with_actions(self._bins),
+            codebook=codebook,
+            cells=cells or self._cells,
             action_bins=None if self._bins else self._action_bins,
         )
+
+    def recoded(self, data: Trajectories) -> Trajectories:
+        """Episodes of this world with the codes of its codebook, made from their raw columns if codes are learned."""
+        return recoded(data, self.codebook) if self.learns_codes and self.codebook is not None else data
 
     @cached_property
     def _actions(self) -> Coding:
@@ -194,15 +206,23 @@ class GymnasiumWorld(PlayedWorld):
         """What `uqf.rollout` does in this world."""
         played: list[Played] = []
         numbers = range(first, first + episodes)
-        for episode in self.episodes(policy, numbers, seed=seed, horizon=horizon, epsilon=epsilon):
+        options: Record = {"seed": seed, "horizon": horizon, "epsilon": epsilon, "keep": self.learns_codes}
+        for episode in self.episodes(policy, numbers, **options):
             played.append(episode)
             if progress is not None:
                 progress(len(played))
         played.sort(key=lambda episode: episode.number)
-        by_chance = self.encode(_joined(one.observations for one in played)) if policy is None else None
+        seen = _joined(one.observations for one in played)
+        shown = [one.first for one in played] if self.shows_first else None
+        raw: Record = {}
+        if self.codebook is not None and self.learns_codes:
+            space, sizes = self.observation_space, self.codebook.column_sizes
+            raw = {"columns": self.codebook.raw_columns(table(space, seen)), "column_sizes": sizes}
+            if shown is not None:
+                raw["first_columns"] = self.codebook.raw_columns(table(space, shown))
         return Trajectories(
             _joined(one.actions for one in played),
-            _joined(one.codes for one in played) if by_chance is None else by_chance,
+            self.encode(seen) if policy is None else _joined(one.codes for one in played),
             _joined(one.rewards for one in played),
             np.cumsum([0, *(len(one.actions) for one in played)]),
             n_actions=self.n_actions,
@@ -210,7 +230,8 @@ class GymnasiumWorld(PlayedWorld):
             behavior_probs=_joined(one.probs for one in played),
             terminated=[one.terminated for one in played],
             codebook=self.codebook,
-            first_observations=self.encode([one.first for one in played]) if self.shows_first else None,
+            first_observations=None if shown is None else self.encode(shown),
+            **raw,
         )
 
     def episodes(self, policy: Policy | None, numbers: range, **options: Raw) -> Iterator[Played]:
