@@ -13,7 +13,7 @@ _MODULES = {
     "episodes.trajectories": "Trajectories",
     "errors": "FileFormatError NumericalError SpectralRadiusError UQFError WorkerError",
     "evaluate": "estimate_return rollout Score",
-    "iteration": "policy_iteration PolicyIteration",
+    "playing.iteration": "policy_iteration PolicyIteration",
     "learn.belief_q": "BeliefQ",
     "learn.choose.fit": "fit",
     "learn.choose.markov_test": "markov_test MarkovTest",

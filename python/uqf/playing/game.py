@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from uqf.episodes.concatenate import concatenate
 from uqf.episodes.trajectories import Trajectories
 from uqf.evaluate import Score
-from uqf.iteration import Round, play_blocks
+from uqf.playing.rounds import Round, play_blocks
 from uqf.policies.policy import Policy
 from uqf.reading.progress import Reporter
 from uqf.reading.shards import Workers

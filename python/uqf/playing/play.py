@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from uqf.episodes.checks import positive, probability
 from uqf.episodes.trajectories import Trajectories
 from uqf.evaluate import Score, WorldLike, as_world
-from uqf.iteration import Round
 from uqf.learn.choose.fit import fit
 from uqf.learn.choose.markov_test import MarkovTest, markov_test
 from uqf.learn.context_q import ContextQ
@@ -23,6 +22,7 @@ from uqf.playing.lineages import (
     soft_and_greedy,
 )
 from uqf.playing.played import Played
+from uqf.playing.rounds import Round
 from uqf.playing.settings import Settings
 from uqf.reading.progress import Callback, Reporter
 from uqf.reading.shards import Workers

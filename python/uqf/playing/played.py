@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from uqf.curves import Curve
 from uqf.episodes.trajectories import Trajectories
 from uqf.evaluate import Score
-from uqf.iteration import Round
+from uqf.playing.rounds import Round
 from uqf.policies.policy import BeliefPolicy, CompiledPolicy, ContextPolicy
 from uqf.storage.policies import save
 from uqf.worlds.world import World

@@ -42,8 +42,8 @@ def learned(
     space: Space,
     episodes: Sequence[tuple[Sequence[int], Sequence[Raw], Raw]],
     first: Raw,
-    cells: int | None,
     seed: int,
+    cells: int | None = None,
 ) -> Codebook:
     """A codebook learned from episodes (actions, observations, rewards) and what they showed first, if anything.
 

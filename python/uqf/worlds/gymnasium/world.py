@@ -137,8 +137,8 @@ class GymnasiumWorld(PlayedWorld):
             self.observation_space,
             [(one.actions, one.observations, one.rewards) for one in played],
             first,
-            self._cells,
             seed,
+            self._cells,
         )
 
     def relearned(self, data: Trajectories, *, cells: int | None = None, seed: int = 0) -> GymnasiumWorld:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field
-from functools import partial
 
 import numpy as np
 from sklearn.base import clone
@@ -13,31 +12,18 @@ from uqf.curves import Curve
 from uqf.episodes.checks import positive, probability
 from uqf.episodes.concatenate import concatenate
 from uqf.episodes.trajectories import Trajectories
-from uqf.evaluate import Score, WorldLike, as_world, rollout
+from uqf.evaluate import Score, WorldLike, as_world
 from uqf.learn.belief_q import BeliefQ
 from uqf.learn.choose.fit import fit
 from uqf.learn.context_q import ContextQ
 from uqf.learn.learner import Learner
 from uqf.learn.uqf import UQF
+from uqf.playing.rounds import Round, play_blocks
 from uqf.policies.policy import BeliefPolicy, CompiledPolicy, ContextPolicy, Policy
-from uqf.reading.map_reduce import Tick, map_reduce
 from uqf.reading.progress import Callback, Reporter
 from uqf.reading.shards import Workers
-from uqf.types import Raw, Record
+from uqf.types import Record
 from uqf.worlds.world import World
-
-
-@dataclass(frozen=True)
-class Round:
-    """One round: the return of the policy that was played, and what it took."""
-
-    number: int
-    kind: str
-    mean: float
-    stderr: float
-    epsilon: float
-    episodes: int
-    seconds: float
 
 
 @dataclass(frozen=True)
@@ -114,7 +100,7 @@ def policy_iteration(
     iterations, episodes : int
         Rounds, and episodes of a round.
     start : ContextPolicy or BeliefPolicy, optional ("improved" only)
-        One that the learner's `improve` adds to. What the first round plays and is improved; its values, in units of its temperature, are those added to.
+        What the first round plays: a policy that `learner.improve` adds to, in units of its temperature.
     epsilon : float
         Share of uniform actions while playing: 0.02 for "improved"; for "paper" 1 in the first round, then halved.
     final : a learner, optional ("improved" only)
@@ -199,7 +185,7 @@ def _check_start(
 
 
 class _Automatic:
-    """Improves on beliefs where `uqf.fit` would remember them, and on contexts elsewhere; decided by the first round."""
+    """Improves on beliefs where `uqf.fit` takes `BeliefQ` for the first round, and on contexts elsewhere."""
 
     def __init__(self, discount: float, seed: int) -> None:
         self.discount, self.seed = discount, seed
@@ -260,42 +246,6 @@ class _Game:
         self.reporter.advance(1)
         self.reporter.scored(kind, score.mean, score.stderr)
         return data
-
-
-def play_blocks(
-    env: World,
-    policy: Policy | None,
-    *,
-    episodes: int,
-    first: int = 0,
-    threads: int | None = None,
-    executor: Workers = None,
-    block: int = 256,
-    **options: Raw,
-) -> Trajectories:
-    """What `uqf.rollout` plays, here or, in blocks of episodes, by the workers of an executor: the same bits."""
-    if executor is None:
-        return rollout(env, policy, episodes=episodes, first=first, threads=threads, **options)
-    end = first + episodes
-    blocks = [(begin, min(block, end - begin)) for begin in range(first, end, block)]
-    work = partial(_play_block, env, policy, threads or 1, options)
-    return map_reduce(work, blocks, _joined, executor=executor)
-
-
-def _play_block(
-    env: World,
-    policy: Policy | None,
-    threads: int,
-    options: Record,
-    block: tuple[int, int],
-    tick: Tick | None = None,
-) -> Trajectories:
-    first, episodes = block
-    return rollout(env, policy, first=first, episodes=episodes, threads=threads, **options)
-
-
-def _joined(one: Trajectories, other: Trajectories) -> Trajectories:
-    return concatenate([one, other])
 
 
 def _improved(
