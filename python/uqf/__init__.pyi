@@ -38,13 +38,10 @@ from uqf.learn.spectral.wfa import WFA as WFA
 from uqf.learn.spectral_q import SpectralQ as SpectralQ
 from uqf.learn.table_q import TableQ as TableQ
 from uqf.learn.uqf import UQF as UQF
-from uqf.logs.arrow import from_arrow as from_arrow
 from uqf.logs.columns import LogColumns as LogColumns
 from uqf.logs.convert import convert as convert
-from uqf.logs.log import iter_log as iter_log
 from uqf.logs.log import log_problems as log_problems
 from uqf.logs.log import read_log as read_log
-from uqf.logs.log import read_parquet as read_parquet
 from uqf.logs.problems import LogProblem as LogProblem
 from uqf.playing.iteration import PolicyIteration as PolicyIteration
 from uqf.playing.iteration import policy_iteration as policy_iteration

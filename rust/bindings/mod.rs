@@ -29,7 +29,7 @@ mod _core {
         beliefs::{CloneLayout, expected_counts},
         clones::CloneModels,
         episodes::{
-            discounted_sums, episode_priorities, returns, rollout, take_episodes, temporal_differences,
+            discounted_sums, episode_priorities, returns, rollout, temporal_differences,
             validate,
         },
         hankel::{HankelSettings, HankelStatistics},

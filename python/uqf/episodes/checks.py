@@ -47,6 +47,8 @@ def frozen(array: AnyArray) -> AnyArray:
 
 def probability(name: str, given: float) -> float:
     """A number in [0, 1]: a discount, an exploration rate, a share."""
+    if isinstance(given, bool) or not isinstance(given, (int, float, np.integer, np.floating)):
+        raise TypeError(f"{name} = {given!r}: give a number in [0, 1]")
     if not 0.0 <= given <= 1.0:
         raise ValueError(f"{name} = {given}: give a number in [0, 1]")
     return float(given)
