@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 from uqf.episodes.checks import FloatArray, probability
 from uqf.episodes.propensities import last_observations
-from uqf.episodes.sums import goes_on, returns_to_go, reward_classes
+from uqf.episodes.sums import goes_on, reward_classes
 from uqf.episodes.trajectories import Trajectories
 from uqf.learn.learner import Learner, checked_temperature
 from uqf.learn.memory.counts import Counts
-from uqf.learn.plan.drawn import drawn_values
+from uqf.learn.plan.drawn import Hopes, drawn_values
 from uqf.learn.plan.values import DecisionProcess, Optimum
 from uqf.policies.policy import ObservationPolicy
 from uqf.reading.parallel import single_blas
@@ -63,8 +63,8 @@ class TableQ(Learner):
         episodes that show nothing first.
     counts_ : `uqf.learn.memory.counts.Counts`
         What the plan rests on.
-    best_return_ : float
-        The highest discounted return from any step on.
+    hope_ : float
+        The return that drawn plans hope for where little is known.
 
     Examples
     --------
@@ -82,7 +82,7 @@ class TableQ(Learner):
         discount = min(probability("discount", self.discount), SETTINGS.max_discount)
         checked_temperature(self.temperature)
         counts, prior = Counts.of(data), best_prior(data)
-        self.counts_, self.best_return_ = counts, best_return(data, discount)
+        self.counts_, self.hope_ = counts, Hopes.of(data, discount).hope
         model = Model.of(counts, prior)
         plan = model.optimal(discount)
         self.values_ = model.table(plan.pairs, -np.inf)
@@ -103,19 +103,12 @@ class TableQ(Learner):
     def drawn(self, seed: int) -> ObservationPolicy:
         """The best policy in a world drawn from the posterior: to play an episode or a few with, then fit again.
 
-        A pair of observation and action that is little known may lead to the best return seen, so drawn policies
+        A pair of observation and action that is little known may lead to the return `hope_`, so drawn policies
         explore, and the less so the more is known. To act well, use `policy_`.
         """
         self._fitted()
         discount, rng = min(self.discount, SETTINGS.max_discount), np.random.default_rng(seed)
-        return ObservationPolicy(drawn_values(self.counts_, self.best_return_, discount, rng))
-
-
-def best_return(data: Trajectories, discount: float) -> float:
-    """The highest return from any step on; where all returns are equal, one more: something better may exist."""
-    returns = returns_to_go(data, discount)
-    best = float(returns.max())
-    return best if best > returns.min() else best + 1.0
+        return ObservationPolicy(drawn_values(self.counts_, self.hope_, discount, rng))
 
 
 @dataclass(frozen=True)

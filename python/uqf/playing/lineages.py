@@ -7,16 +7,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from uqf.episodes.sums import returns_to_go
 from uqf.episodes.trajectories import Trajectories
 from uqf.evaluate import Score
 from uqf.learn.belief_q import BeliefQ
 from uqf.learn.context_q import ContextQ
 from uqf.learn.learner import Learner
 from uqf.learn.memory.counts import Counts
-from uqf.learn.plan.drawn import drawn_values
+from uqf.learn.plan.drawn import Hopes, drawn_values
 from uqf.learn.table_q import SETTINGS as TABLE
-from uqf.learn.table_q import TableQ, best_return
+from uqf.learn.table_q import TableQ
 from uqf.playing.game import Game
 from uqf.playing.settings import Settings
 from uqf.policies.persistent import Persistent
@@ -139,7 +138,7 @@ class Drawn(Lineage):
         if game.env.learns_codes:
             self.env = game.env.relearned(data, cells=self.settings.max_cells, seed=game.seed)
         data = self.env.recoded(data)
-        self.counts, self.hope = Counts.of(data), best_return(data, self.discount)
+        self.counts, self.hopes = Counts.of(data), Hopes.of(data, self.discount)
 
     def _count(self) -> None:
         """Counts what was played since, by whomever."""
@@ -150,7 +149,7 @@ class Drawn(Lineage):
             return
         for part in new:
             self.counts = self.counts.plus(Counts.of(self.env.recoded(part)))
-            self.hope = max(self.hope, float(returns_to_go(part, self.discount).max()))
+            self.hopes = self.hopes.plus(Hopes.of(part, self.discount))
         self.seen = len(self.game.parts)
 
     def play(self, game: Game, episodes: int, temperature: float) -> None:
@@ -165,7 +164,7 @@ class Drawn(Lineage):
             block = min(max(1, int(self.settings.growth * game.played)), end - game.played)
             draws = min(self.settings.draws, block)
             for draw in range(draws):
-                values = drawn_values(self.counts, self.hope, self.discount, self.rng)
+                values = drawn_values(self.counts, self.hopes.hope, self.discount, self.rng)
                 share = block // draws + (draw < block % draws)
                 game.play(ObservationPolicy(values), share, self.name, self.env)
         self.rounds += 1

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import scipy.sparse
 
 from uqf.episodes.checks import FloatArray
+from uqf.episodes.sums import returns_to_go
+from uqf.episodes.trajectories import Trajectories
 from uqf.learn.memory.counts import Counts
 from uqf.learn.plan.values import DecisionProcess
 
@@ -14,9 +18,34 @@ from uqf.learn.plan.values import DecisionProcess
 OPTIMISM = 0.02
 
 
+@dataclass(frozen=True)
+class Hopes:
+    """The best and the worst return from any step on, and the best of a whole episode: what may be hoped for."""
+
+    best: float
+    worst: float
+    whole: float
+
+    @classmethod
+    def of(cls, data: Trajectories, discount: float) -> Hopes:
+        """Of a data set."""
+        returns = returns_to_go(data, discount)
+        return cls(float(returns.max()), float(returns.min()), float(returns[data.offsets[:-1]].max()))
+
+    def plus(self, other: Hopes) -> Hopes:
+        """Of both data sets."""
+        return Hopes(max(self.best, other.best), min(self.worst, other.worst), max(self.whole, other.whole))
+
+    @property
+    def hope(self) -> float:
+        """The best return from any step on; more where a whole episode has earned it, or nothing would be explored."""
+        more = 2.0 * (self.best - self.worst) or 1.0
+        return self.best if self.whole < self.best else self.best + more
+
+
 def drawn_values(
     counts: Counts,
-    best: float,
+    hope: float,
     discount: float,
     rng: np.random.Generator,
     optimism: float = OPTIMISM,
@@ -24,8 +53,8 @@ def drawn_values(
     """Q (n_states, n_actions) of the best plan in a world drawn from the posterior; plans that act on it explore.
 
     What follows a pair is drawn from a Dirichlet distribution whose parameters are the counts, and `optimism` for a
-    place where the return `best` is earned; rewards are normal around their mean. A pair that was never tried leads to
-    `best` for certain: it is tried as soon as a plan can reach it, and given up when nothing comes of it.
+    place where the return `hope` is earned; rewards are normal around their mean. A pair that was never tried leads to
+    `hope` for certain: it is tried as soon as a plan can reach it, and given up when nothing comes of it.
     """
     arrivals = counts.arrivals
     law = scipy.sparse.csr_array(
@@ -43,12 +72,12 @@ def drawn_values(
     states = np.unique(counts.states)
     cells = (states[:, np.newaxis] * counts.n_actions + np.arange(counts.n_actions)).ravel()
     place = np.searchsorted(cells, counts.cells)
-    rewards = np.full(len(cells), best)
-    rewards[place] = means * (1.0 - share) + share * best
+    rewards = np.full(len(cells), hope)
+    rewards[place] = means * (1.0 - share) + share * hope
     spread = scipy.sparse.csr_array(
         (np.ones(len(place)), (place, np.arange(len(place)))), shape=(len(cells), len(place))
     )
-    process = DecisionProcess(cells // counts.n_actions, rewards, (spread @ known).tocsr(), floor=best)
-    values = np.full((counts.n_states, counts.n_actions), best)
+    process = DecisionProcess(cells // counts.n_actions, rewards, (spread @ known).tocsr(), floor=hope)
+    values = np.full((counts.n_states, counts.n_actions), hope)
     values[states] = process.optimal(discount).pairs.reshape(len(states), counts.n_actions)
     return values
