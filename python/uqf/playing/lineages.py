@@ -123,7 +123,7 @@ class Drawn(Lineage):
     """
 
     judged = False
-    """Whether there are rivals."""
+    """Whether its plan is judged in every round, beside rivals."""
 
     def __init__(self, game: Game, settings: Settings) -> None:
         self.name, self.settings, self.game = "drawn plans", settings, game

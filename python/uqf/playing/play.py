@@ -43,11 +43,12 @@ def play(
 ) -> Played:
     """Learns a policy by playing so many episodes in a world; there is nothing to set.
 
-    Random play opens, with and without persistence. Where the last observation is a state (`uqf.markov_test`), or too
-    few episodes are played to see that it is not, plans are then drawn from the posterior of its counts. Elsewhere
-    lineages race in rounds: steps of policy iteration on contexts, begun at uniform and at persistent play, and what
-    `uqf.fit` makes of the opening. Those that are clearly behind are given up. In the end `uqf.fit` learns from all
-    episodes, and fresh ones judge it beside the policies of the survivors, soft and greedy: the best is returned.
+    Random play opens, with and without persistence. Where the last observation is a state (`uqf.markov_test`), plans
+    are then drawn from the posterior of its counts. Elsewhere lineages race in rounds: steps of policy iteration on
+    contexts, begun at uniform and at persistent play, what `uqf.fit` makes of the opening, and drawn plans unless the
+    past is known to matter. Those that are clearly behind are given up. In the end `uqf.fit` learns from all episodes,
+    and fresh ones judge it beside the policies of the survivors, soft and greedy: the best is returned. Where
+    observations are numbers, drawn plans explore first, and codes are learned anew from what they see.
 
     Parameters
     ----------
@@ -163,6 +164,7 @@ class Race:
         last = max(2, round(settings.last * self.episodes))
         size, begun = max(1, round(settings.round * self.episodes)), game.played
         cooling = max(1.0, settings.cooling * (game.left - last))
+        tested = begun
         while game.left > last and lineages and not self.late:
             gone = min(1.0, (game.played - begun) / cooling)
             first, final = settings.temperatures
@@ -170,6 +172,10 @@ class Race:
                 if game.left > last:
                     lineage.play(game, min(size, game.left - last), first * (final / first) ** gone)
             lineages = self.survivors(lineages)
+            if not test.findings and game.played >= 2 * tested:
+                # The opening was too short to see whether observations are states.
+                test, tested = markov_test(game.data, seed=game.seed), game.played
+                lineages = self.beside(lineages, opened) if refuted(test) else lineages
         finalists = self.finalists(lineages, test)
         name, scores = judged(game, finalists)
         game.reporter.finish()
@@ -182,26 +188,38 @@ class Race:
 
     def begun(self, opened: list[Trajectories], test: MarkovTest) -> list[Lineage]:
         """The lineages, cheap ones first."""
-        game, settings, earlier = self.game, self.settings, self.before.played
+        game, settings = self.game, self.settings
+        drawn: list[Lineage] = []
         if game.env.learns_codes:
-            drawn = Drawn(game, settings)
-            drawn.play(game, round(settings.exploring * self.episodes), 0.0)
-            env = game.env.relearned(game.data, seed=game.seed)
-            game.recode(env)
-            opened = [env.recoded(data) for data in opened]
-            drawn.judged = True
-        elif not any(one.matters for one in test.findings) and game.env.n_observations <= settings.max_states:
-            return [Drawn(game, settings)]
+            explorer = Drawn(game, settings)
+            explorer.play(game, round(settings.exploring * self.episodes), 0.0)
+            game.recode(game.env.relearned(game.data, seed=game.seed))
+            opened = [game.env.recoded(data) for data in opened]
+            drawn = [explorer]
+        elif game.env.n_observations <= settings.max_states and not refuted(test):
+            drawn = [Drawn(game, settings)]
+            if test.markov or not test.findings:
+                return drawn
+        return self.beside(drawn, opened)
+
+    def beside(self, drawn: list[Lineage], opened: list[Trajectories]) -> list[Lineage]:
+        """Drawn plans, which are judged from now on, and their rivals."""
+        for one in drawn:
+            if isinstance(one, Drawn):
+                one.judged = True
+        return [*drawn, *self.rivals(opened)]
+
+    def rivals(self, opened: list[Trajectories]) -> list[Lineage]:
+        """Lineages that remember more than the last observation."""
+        game, settings, earlier = self.game, self.settings, self.before.played
         lineages: list[Lineage] = []
         learner = ContextQ(game.discount)
-        if earlier is None:
+        if earlier is None or game.env.learns_codes:
             for (repeat, _), data in zip(settings.opening, opened, strict=True):
                 name = f"contexts, repeating {repeat:g}" if repeat else "contexts"
                 lineages.append(Steps(name, learner, persistent(game, repeat), data))
         else:
             lineages += [Steps(name, learner, policy, None) for name, policy in earlier.lineages.items()]
-        if game.env.learns_codes:
-            lineages.append(drawn)
         if not self.late:
             fitted = fit(game.data, discount=game.discount, seed=game.seed)
             lineages.append(Fitted(fitted, settings))
@@ -225,7 +243,7 @@ class Race:
         for lineage in lineages:
             policies |= lineage.finalists()
         if self.before.played is not None:
-            policies["as before"] = Finalist(self.before.played.policy)
+            policies["as before"] = Finalist(self.before.played.policy, self.before.played.env)
         planned = test.markov and any(isinstance(one, Drawn) for one in lineages)
         if not policies or not (planned or self.late):
             # What good play saw gets cells of its own.
@@ -242,6 +260,11 @@ class Race:
             text += f"; next, {others[0]} earned {_figures(scores[others[0]])}"
         gone = f" Given up: {'; '.join(self.given_up)}." if self.given_up else ""
         return f"{text}.{gone} {test.verdict}"
+
+
+def refuted(test: MarkovTest) -> bool:
+    """Whether the past was seen to matter, so that the last observation is no state."""
+    return any(one.matters for one in test.findings)
 
 
 def _figures(score: Score) -> str:
