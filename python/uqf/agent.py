@@ -16,7 +16,7 @@ from uqf.coding.raw_columns import OTHER, Column, values_of_one
 from uqf.episodes.columns import as_columns
 from uqf.policies.batches import batch, batch_probs
 from uqf.policies.masks import checked_masks
-from uqf.policies.policy import Policy, wants_columns
+from uqf.policies.policy import Policy
 from uqf.storage.policies import inspect_policy, load
 from uqf.storage.policy_header import Origin
 from uqf.types import AnyArray, Raw
@@ -96,7 +96,8 @@ class Agent:
             )
         self.policy = policy
         self.codebook = Codebook.named() if codebook is None else codebook
-        self._sizes: AnyArray | None = np.asarray(policy.column_sizes) if wants_columns(policy) else None
+        sizes = getattr(policy, "column_sizes", None)
+        self._sizes: AnyArray | None = None if sizes is None else np.asarray(sizes)
         self._blank: Raw = 0 if self._sizes is None else np.zeros(len(self._sizes), np.float32)
         self._single = n is None
         actions_known, observations_known = (

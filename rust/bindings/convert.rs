@@ -5,15 +5,14 @@ use std::borrow::Cow;
 use numpy::ndarray::{Dimension, IntoDimension, Ix1};
 use numpy::{
     Element, IntoPyArray, PyArray, PyArray1, PyArray2, PyArray3, PyArrayMethods, PyReadonlyArray,
-    PyReadonlyArray1, PyUntypedArrayMethods,
+    PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods,
 };
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
 use crate::reserve::copied;
-use crate::trajectories::Trajectories;
-use crate::trajectories::View;
+use crate::trajectories::{Columns, Trajectories, View};
 
 /// Arrays on their way out, of numbers as Python has them unless said otherwise.
 pub type Vector<'py, T = f64> = Bound<'py, PyArray1<T>>;
@@ -30,6 +29,10 @@ pub struct Arrays<'py> {
     behavior_probs: Option<PyReadonlyArray1<'py, f64>>,
     terminated: PyReadonlyArray1<'py, bool>,
     first_observations: Option<PyReadonlyArray1<'py, i32>>,
+    #[pyo3(default)]
+    columns: Option<PyReadonlyArray2<'py, f32>>,
+    #[pyo3(default)]
+    first_columns: Option<PyReadonlyArray2<'py, f32>>,
     n_actions: usize,
     n_observations: usize,
 }
@@ -47,6 +50,13 @@ impl Arrays<'_> {
             n_actions: self.n_actions,
             n_observations: self.n_observations,
         })
+    }
+
+    /// Raw columns, where the data have any.
+    pub fn columns(&self) -> PyResult<Option<Columns<'_>>> {
+        let Some(columns) = &self.columns else { return Ok(None) };
+        let first = self.first_columns.as_ref().map(|first| first.as_slice()).transpose()?;
+        Ok(Some(Columns { values: columns.as_slice()?, first, width: columns.shape()[1] }))
     }
 }
 

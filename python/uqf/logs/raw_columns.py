@@ -12,7 +12,7 @@ from uqf.errors import FileFormatError
 from uqf.logs.alphabet import Alphabet, first_columns
 from uqf.logs.layout import is_list
 from uqf.logs.rows import Rows, array, is_text, raw
-from uqf.types import Raw, Record
+from uqf.types import Record
 
 #: What stands between the allowed actions of a cell.
 BETWEEN = "|"
@@ -26,20 +26,20 @@ def extras_of_rows(rows: Rows, alphabet: Alphabet) -> Record:
     """
     extras, codebook = rows.layout.extras, alphabet.codebook or Codebook.named()
     if extras.names:
-        kept: Record = {
+        own: Record = {
             part: np.stack([array(rows.values(f"{part}.{place}")) for place in range(width)], axis=1)
             for part, width in extras.widths.items()
         }
-        return kept | ({"column_sizes": extras.column_sizes} if extras.column_sizes else {})
-    found: Record = {}
+        return own | ({"column_sizes": extras.column_sizes} if extras.column_sizes else {})
+    kept: Record = {}
     if isinstance(codebook.coding_, Cells):
         shown, names = first_columns(rows), rows.layout.observation
-        found["columns"] = codebook.raw_columns({name: raw(rows.seen(name, may_miss=True)) for name in names})
-        found["first_columns"] = None if shown is None else codebook.raw_columns(shown)
-        found["column_sizes"] = codebook.column_sizes
+        kept["columns"] = codebook.raw_columns({name: raw(rows.seen(name, may_miss=True)) for name in names})
+        kept["first_columns"] = None if shown is None else codebook.raw_columns(shown)
+        kept["column_sizes"] = codebook.column_sizes
     if "allowed" in rows.layout.names:
-        found["allowed"] = _allowed(rows, codebook, alphabet.n_actions)
-    return found
+        kept["allowed"] = _allowed(rows, codebook, alphabet.n_actions)
+    return kept
 
 
 def _allowed(rows: Rows, codebook: Codebook, n_actions: int) -> NDArray[np.bool_]:
@@ -52,7 +52,7 @@ def _allowed(rows: Rows, codebook: Codebook, n_actions: int) -> NDArray[np.bool_
     names = [str(codebook.decode_action(code)) for code in range(n_actions)]
     # Actions may have been cleaned of spellings that the cells still have.
     known = {one: code for form in (str.casefold, str) for code, one in enumerate(map(form, names))}
-    masks: dict[Raw, NDArray[np.bool_]] = {None: np.ones(n_actions, np.bool_)}
+    masks: dict[tuple[str, ...], NDArray[np.bool_]] = {(): np.ones(n_actions, np.bool_)}
     cells = _cells(rows, name)
     for step, cell in enumerate(cells):
         if cell not in masks:
@@ -62,16 +62,16 @@ def _allowed(rows: Rows, codebook: Codebook, n_actions: int) -> NDArray[np.bool_
                     f"{', '.join(names[:20])}, with {BETWEEN} between those that are allowed"
                 )
             masks[cell] = np.zeros(n_actions, np.bool_)
-            masks[cell][[known.get(one, known.get(one.casefold())) for one in cell]] = True
+            masks[cell][[known[one if one in known else one.casefold()] for one in cell]] = True
     return np.stack([masks[cell] for cell in cells])
 
 
-def _cells(rows: Rows, name: str) -> list[tuple[str, ...] | None]:
-    """What the cells list, one per step; None for an empty one."""
+def _cells(rows: Rows, name: str) -> list[tuple[str, ...]]:
+    """What the cells list, one per step; nothing for an empty one."""
     column = rows.table.column(name).combine_chunks()
     if rows.layout.per_step and is_list(column.type):
         listed = column.to_pylist()
-        return [tuple(str(one).strip() for one in cell) if cell else None for cell in listed]
+        return [tuple(str(one).strip() for one in cell or ()) for cell in listed]
     values = rows.values(name, may_miss=True)
     if pa.types.is_nested(values.type):
         raise FileFormatError(f"column {name!r} holds {values.type}: give names with {BETWEEN} between them")
@@ -81,4 +81,4 @@ def _cells(rows: Rows, name: str) -> list[tuple[str, ...] | None]:
         for text in set(texts)
         if text and text.strip()
     }
-    return [split.get(text) for text in texts]
+    return [split.get(text, ()) for text in texts]

@@ -18,6 +18,7 @@ from uqf._core import ContextPolicy as ContextPolicy
 from uqf._core import FilterPolicy as FilterPolicy
 from uqf._core import ForestPolicy as ForestPolicy
 from uqf._core import ObservationPolicy as ObservationPolicy
+from uqf._core import SummaryPolicy as SummaryPolicy
 from uqf._core import TablePolicy as TablePolicy
 from uqf.episodes.columns import columns_of
 from uqf.episodes.trajectories import Trajectories
@@ -265,8 +266,8 @@ def memories_along(policy: Policy, data: Trajectories) -> Iterator[Memory]:
         [None] * len(data) if data.first_observations is None else data.first_observations.tolist()
     )
     if wants_columns(policy):
-        seen, shown, _ = columns_of(data)
-        first = first if shown is None else shown
+        columns, shown, _ = columns_of(data)
+        seen, first = list(columns), first if shown is None else list(shown)
     actions = data.actions.tolist()
     for begin, end, opening in zip(data.offsets[:-1], data.offsets[1:], first, strict=True):
         memory = started(policy, opening)

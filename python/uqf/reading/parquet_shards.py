@@ -27,6 +27,9 @@ from uqf.reading.release import release_memory
 #: Steps in a batch: some tens of megabytes while it is read.
 BATCH_STEPS = 1 << 19
 
+#: Bytes of a step without raw columns and allowed actions.
+STEP_BYTES = 24
+
 #: Rows that are looked at together where the footer does not help.
 ROWS = 10_000
 
@@ -83,7 +86,6 @@ def _chunks(footer: pq.ParquetFile, column: str) -> list[pq.ColumnChunkMetaData]
 
 
 def _reward_size(path: Path, footer: pq.ParquetFile, column: str) -> float:
-    """The largest absolute reward."""
     known = [chunk.statistics for chunk in _chunks(footer, column)]
     if known and all(one is not None and one.has_min_max and not one.null_count for one in known):
         limits = [limit for one in known for limit in (one.min, one.max)]
@@ -108,7 +110,6 @@ class ParquetShard:
 
     @property
     def name(self) -> str:
-        """The path."""
         return self.survey.path
 
     @property
@@ -144,7 +145,7 @@ class Shards:
     n_actions, n_observations, codebook
         As in `uqf.read_log`; by default those of the files.
     batch_steps : int
-        About so many steps are in memory at a time.
+        About so many steps are in memory at a time; fewer where they have many columns, in the same memory.
 
     Raises
     ------
@@ -214,6 +215,10 @@ class Shards:
         self.n_actions = names.n_actions or n_actions or first.written[0]
         self.n_observations = names.n_codes or n_observations or first.written[1]
         self.reward_size = max(one.reward_size for one in surveys)
+        # A step takes `STEP_BYTES` without columns and masks.
+        extras = first.layout.extras
+        bytes_more = 4 * len(extras.column_sizes) + extras.allowed
+        batch_steps = max(1, batch_steps * STEP_BYTES // (STEP_BYTES + bytes_more))
         self.shards = [
             ParquetShard(
                 one, given, max(1, batch_steps * one.rows // max(one.steps, 1)), hosts.get(one.path, ())

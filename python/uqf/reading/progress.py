@@ -28,7 +28,6 @@ class Reporter:
 
     @property
     def seconds(self) -> float:
-        """Since creation."""
         return time.perf_counter() - self._began
 
     def enter(self, stage: str, total: int) -> None:
@@ -43,7 +42,6 @@ class Reporter:
         self._report()
 
     def advance(self, units: int) -> None:
-        """So many more units are done."""
         self.reach(self.done + units)
 
     def finish(self) -> None:

@@ -10,6 +10,8 @@ from gymnasium import spaces
 import uqf
 from uqf import frames
 from uqf.episodes.columns import columns_of
+from uqf.episodes.propensities import propensities
+from uqf.episodes.sums import best_next
 from uqf.policies.policy import ValuePolicy, probs_along
 
 
@@ -182,16 +184,30 @@ def test_evaluation_counts_only_what_is_allowed(countdown, tmp_path):
     assert found.interval[0] <= 3.0 <= found.interval[1] and abs(found.mean - 3.0) < 0.1
     assert abs(uqf.estimate_return(countdown, GREEDY, episodes=1000, seed=9).mean - 3.0) < 0.1
     data.to_parquet(tmp_path / "countdown.parquet")
-    assert uqf.read_parquet(tmp_path / "countdown.parquet") == data
+    assert uqf.read_log(tmp_path / "countdown.parquet") == data
+
+
+def test_estimated_propensities_are_those_of_the_allowed_actions(countdown):
+    """The heap decides what is allowed, and chance chooses: frequencies after the last symbol approach it."""
+    data = uqf.rollout(countdown, episodes=3000, seed=13)
+    bare = uqf.Trajectories(**data.__getstate__() | {"behavior_probs": None})
+    assert np.abs(propensities(bare) - data.behavior_probs).mean() < 0.03
+    last = before(data) == 1
+    assert last.any() and (propensities(bare)[last] == 1.0).all()
+
+
+def test_the_best_that_follows_is_allowed(countdown):
+    data = uqf.rollout(countdown, episodes=50, seed=14)
+    values = np.tile([1.0, 2.0, 3.0], (data.n_steps + len(data), 1))
+    heap = data.observations
+    expected = data.rewards + np.where(heap > 0, np.minimum(heap, 3), 0.0)
+    np.testing.assert_array_equal(best_next(data, values, 1.0), expected)
 
 
 def test_what_is_learned_is_played_within_the_rules(countdown):
     data = uqf.rollout(countdown, episodes=400, seed=10)
-    learner = uqf.ContextQ(1.0, depth=1).fit(data)
-    assert (
-        uqf.estimate_return(countdown, learner.policy_, episodes=200, seed=11).mean
-        > 0.9 * data.returns().max() / 2
-    )
+    learner = uqf.fit(data, discount=1.0)
+    assert uqf.estimate_return(countdown, learner.policy_, episodes=300, seed=11).mean > 2.8
     assert sum(frame.reward for frame in frames.play(countdown, learner.policy_, seed=12)) >= 0.0
 
 

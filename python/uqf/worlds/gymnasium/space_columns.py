@@ -47,7 +47,8 @@ def _limits(part: Space) -> list[int]:
             ends = ends + 2
         case _:
             return [0] * math.prod(part.shape or ())
-    return np.where((starts >= 0) & (ends <= MAX_ONE_TO_ONE), ends, 0).tolist()
+    limits: list[int] = np.where((starts >= 0) & (ends <= MAX_ONE_TO_ONE), ends, 0).tolist()
+    return limits
 
 
 def raw_columns(
