@@ -46,6 +46,8 @@ def result(trial: Trial, name: str) -> Result:
     seconds = time.process_time() - begin
     if learned is not None and hasattr(learned, "score_in"):
         earned = learned.score_in(trial)
+    elif isinstance(learned, uqf.Played):
+        earned = trial.score(learned.policy, learned.env)
     elif isinstance(learned, uqf.PolicyIteration):
         earned = trial.score(learned.policy)
     else:

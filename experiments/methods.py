@@ -26,7 +26,7 @@ class Player(Protocol):
         """Mean return in the episodes that `trial.score` plays."""
 
 
-Learned = Learner | uqf.Policy | uqf.PolicyIteration | Player | None
+Learned = Learner | uqf.Policy | uqf.PolicyIteration | uqf.Played | Player | None
 
 
 @dataclass(frozen=True)
@@ -121,6 +121,9 @@ METHODS = {
     "UQF, chosen by playing": of_paper("uqf-played"),
     "UQF, chosen from data": of_paper("uqf"),
     "UQF, words from the first step": of_paper("uqf-start"),
+    "uqf.play": Method(
+        lambda trial: uqf.play(trial.env, episodes=trial.world.episodes, seed=trial.seed), plays=True
+    ),
     "policy_iteration": iterated(5, lambda discount, seed: uqf.BeliefQ(discount, seed=seed)),
     "policy_iteration, 10 rounds": iterated(10, lambda discount, seed: uqf.BeliefQ(discount, seed=seed)),
     "policy_iteration, 10 rounds, memoryless": iterated(

@@ -21,6 +21,27 @@ FRONT_DOOR = ("chance", "memoryless Monte Carlo", "memoryless Q-learning", "Cont
 GRIDS = tuple(f"gridworld-{start}@{n}" for n in (100, 800) for start in ("near", "mid", "far"))
 RIVALS = ("DiscreteCQL", "behaviour cloning")
 
+#: The worlds of docs/playing.md; the `.pomdp` files are in the folder that is given.
+PLAYED = (
+    "deep-sea-10@60",
+    "deep-sea-20@200",
+    "FrozenLake-v1",
+    "FrozenLake8x8-v1",
+    "CliffWalking-v1",
+    "Taxi-v4",
+    "tiger@2000",
+    "spocman@5000",
+    "Acrobot-v1",
+    "gridworld-far@2000",
+    "pocman@10000",
+    "heavenhell@2000x100",
+    "CartPole-positions",
+    "tiger-grid@2000x100",
+    "shopping_2@2000x100",
+    "MountainCar-v0",
+    "hallway@2000x100",
+)
+
 TABLES = {
     "gymnasium": Table("uqf.fit beside tables, from random logs of Gymnasium", FRONT_DOOR, tuple(GYMNASIUM)),
     "popgym": Table("the same in POPGym", FRONT_DOOR, tuple(POPGYM)),
@@ -54,6 +75,8 @@ TABLES = {
     ),
     "rivals": Table("deep learners of others on the same logs", (*RIVALS, "uqf.fit"), (*GYMNASIUM, *POPGYM)),
     "playing": Table(
-        "learning by playing", ("policy_iteration", "RecurrentPPO"), ("CartPole-positions", *GYMNASIUM)
+        "learning by playing, beside a fit of a random log of as many episodes",
+        ("uqf.play", "uqf.fit", "policy_iteration", "RecurrentPPO"),
+        PLAYED,
     ),
 }

@@ -1,9 +1,9 @@
 """Worlds by name, each with a log of random episodes and a score for policies.
 
 A name is that of a world of the package (``gridworld-far``), of a `.pomdp` file of the folder that is given, of
-Gymnasium or POPGym (``CartPole-v1``), ``CartPole-positions``, ``tmaze-N`` with a corridor of N cells, or ``cue``.
-``persistent-NAME`` is logged by chance that repeats its last action. ``NAME@EPISODES`` changes how many episodes are
-logged or played.
+Gymnasium or POPGym (``CartPole-v1``), ``CartPole-positions``, ``tmaze-N`` with a corridor of N cells, ``cue``, or
+``deep-sea-N`` of N rows. ``persistent-NAME`` is logged by chance that repeats its last action. ``NAME@EPISODES``
+changes how many episodes are logged or played, ``NAME@EPISODESxSTEPS`` also how long they are.
 """
 
 from __future__ import annotations
@@ -63,7 +63,9 @@ class Trial:
     @cached_property
     def env(self) -> Env:
         """The world, with the codebook of this seed."""
-        return self.world.make(self.seed)
+        env = self.world.make(self.seed)
+        env.horizon = self.world.horizon or env.horizon
+        return env
 
     @cached_property
     def data(self) -> uqf.Trajectories:
@@ -72,11 +74,14 @@ class Trial:
         policy = uqf.Persistent(world.repeat, env.n_actions, env.n_observations) if world.repeat else None
         return uqf.rollout(env, policy, episodes=world.episodes, horizon=world.horizon, seed=self.seed)
 
-    def score(self, policy: uqf.Policy | None) -> float:
-        """Mean return in fresh episodes, the same for every method; None plays uniformly."""
+    def score(self, policy: uqf.Policy | None, env: Env | None = None) -> float:
+        """Mean return in fresh episodes, the same for every method; None plays uniformly.
+
+        `env` is the world with the codes that the policy knows, if they are others than those of the trial.
+        """
         options: Record = {"episodes": self.world.scored, "horizon": self.world.horizon}
         options |= {"discount": self.world.weight, "seed": SCORING_SEEDS + self.seed}
-        return uqf.estimate_return(self.env, policy, **options).mean
+        return uqf.estimate_return(env or self.env, policy, **options).mean
 
 
 #: Discounted return of chance and of whoever sees the state.
@@ -87,7 +92,12 @@ BOUNDS = {
 }
 
 #: Worlds of the package: (episodes, scored). The mean of 2,000 returns of Tiger is off by half a unit.
-OWN = {"tiger": (5_000, 50_000), "spocman": (500, 2_000), "spocman-chasing": (500, 2_000)}
+OWN = {
+    "tiger": (5_000, 50_000),
+    "pocman": (10_000, 2_000),
+    "spocman": (500, 2_000),
+    "spocman-chasing": (500, 2_000),
+}
 
 #: Worlds of Gymnasium: (episodes, longest episode, scored).
 GYMNASIUM = {
@@ -117,9 +127,11 @@ POMDP_STEPS = 50
 
 def world(name: str, folder: Path | None = None) -> World:
     """The world of a name; `.pomdp` files are looked for in the folder."""
-    base, _, count = name.partition("@")
+    base, _, size = name.partition("@")
     known = _world(base, folder)
-    return replace(known, name=name, episodes=int(count)) if count else known
+    count, _, steps = size.partition("x")
+    longest = {"horizon": int(steps)} if steps else {}
+    return replace(known, name=name, episodes=int(count), **longest) if count else known
 
 
 def pomdp_files(folder: Path) -> list[str]:
@@ -146,6 +158,11 @@ def _world(name: str, folder: Path | None) -> World:
 
         length = int(tmaze[1])
         return _gymnasium(name, partial(TMaze, length), 1_000, max(40, 6 * length), 400, 0.97)
+    if sea := re.fullmatch(r"deep-sea-(\d+)", name):
+        from experiments.deep_sea import DeepSea
+
+        rows = int(sea[1])
+        return _gymnasium(name, partial(DeepSea, rows), 10 * rows, rows, 10)
     if name == "cue":
         from experiments.cues import Cue
 

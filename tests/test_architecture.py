@@ -43,7 +43,7 @@ LAYERS = [
     {"learn.spectral"},
     {"learn"},
     {"learn.choose"},
-    {"iteration", "strings"},
+    {"playing", "strings"},
     {"baselines"},
     {"ope"},
     {"reports"},

@@ -17,8 +17,6 @@ from uqf.errors import WorkerError as WorkerError
 from uqf.evaluate import Score as Score
 from uqf.evaluate import estimate_return as estimate_return
 from uqf.evaluate import rollout as rollout
-from uqf.iteration import PolicyIteration as PolicyIteration
-from uqf.iteration import policy_iteration as policy_iteration
 from uqf.learn.belief_q import BeliefQ as BeliefQ
 from uqf.learn.choose.fit import fit as fit
 from uqf.learn.choose.markov_test import MarkovTest as MarkovTest
@@ -45,6 +43,10 @@ from uqf.logs.convert import convert as convert
 from uqf.logs.log import log_problems as log_problems
 from uqf.logs.log import read_log as read_log
 from uqf.logs.problems import LogProblem as LogProblem
+from uqf.playing.iteration import PolicyIteration as PolicyIteration
+from uqf.playing.iteration import policy_iteration as policy_iteration
+from uqf.playing.play import play as play
+from uqf.playing.played import Played as Played
 from uqf.policies.batches import batch as batch
 from uqf.policies.mixture import mix as mix
 from uqf.policies.persistent import Persistent as Persistent

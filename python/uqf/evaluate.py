@@ -88,6 +88,12 @@ class Score:
         """Standard error of the mean; infinite for a single episode."""
         return standard_error(self.returns)
 
+    def plus(self, other: Score) -> Score:
+        """Of the episodes of both."""
+        return Score(
+            np.concatenate([self.returns, other.returns]), np.concatenate([self.lengths, other.lengths])
+        )
+
     def __repr__(self) -> str:
         return f"Score({self.mean:.4g} ± {self.stderr:.2g}, {len(self.returns)} episodes)"
 

@@ -31,6 +31,7 @@ from uqf.cli.options import (
     named_world,
     world_names,
 )
+from uqf.cli.play import play
 from uqf.cli.terminal import REFUSALS, about, explain, plain_table, progress_line, stoppable
 
 app = typer.Typer(
@@ -40,8 +41,8 @@ app = typer.Typer(
     reward and, if a row is one step, episode; behavior_prob, terminated and time are optional. Observations may have
     several columns, of numbers and names. A policy is a .safetensors file.
 
-    From a log to a policy: `uqf inspect LOG`, `uqf fit LOG --out POLICY`, `uqf evaluate POLICY --log OTHER_LOG`. To
-    look at one: `uqf watch POLICY --env NAME`.
+    From a log to a policy: `uqf inspect LOG`, `uqf fit LOG --out POLICY`, `uqf evaluate POLICY --log OTHER_LOG`. By
+    playing: `uqf play WORLD --episodes N --out POLICY`. To look at one: `uqf watch POLICY --env NAME`.
 
     Every command that answers takes --json. Progress is shown on terminals only. Ctrl-C leaves no half-written file.
 
@@ -58,6 +59,7 @@ app.command()(paper.reproduce)
 app.command()(fit)
 app.command()(compare)
 app.command()(convert)
+app.command()(play)
 
 
 def _show_version(wanted: bool) -> None:

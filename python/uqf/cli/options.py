@@ -101,12 +101,12 @@ def remembered_columns(header: PolicyHeader) -> LogColumns:
     return LogColumns.of(known) if isinstance(known, dict) else LogColumns()
 
 
-def check_outputs(read: Path, **written: tuple[Path | None, str]) -> list[Path]:
+def check_outputs(read: Path | None, **written: tuple[Path | None, str]) -> list[Path]:
     """The files to write, by option with the suffix of their kind; what cannot be is refused before anything is read.
 
     No file may be the one that is read, be written twice, or have the suffix of another kind.
     """
-    taken, paths = {read.resolve(): str(read)}, []
+    taken, paths = {} if read is None else {read.resolve(): str(read)}, []
     for option, (path, suffix) in written.items():
         if path is None:
             continue

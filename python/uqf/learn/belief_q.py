@@ -21,8 +21,9 @@ from uqf.learn.improve.discounts import (
     longest_as_good,
 )
 from uqf.learn.improve.regression import Regression, Softmax
+from uqf.learn.improve.step import advantage_step
 from uqf.learn.improve.values import improved
-from uqf.learn.learner import Learner, checked_temperature
+from uqf.learn.learner import Learner, checked_data, checked_temperature
 from uqf.learn.memory.beliefs import BeliefMemory
 from uqf.learn.memory.models import Models, Trainer
 from uqf.learn.memory.sample import Sample
@@ -137,6 +138,31 @@ class BeliefQ(Learner):
         """A new learner like this one whose models go on with these episodes; nothing is chosen anew."""
         learner: Self = clone(self)
         return learner._fit(data, begun, executor, progress)
+
+    def improve(self, data: Trajectories, base: BeliefPolicy | None, temperature: float) -> BeliefPolicy:
+        """One step of policy iteration: the policy `base` that collected `data`, improved on its own beliefs.
+
+        The advantages of every action, linear in the beliefs, are added to the values of `base`, in units of
+        `temperature` times the spread of the returns. None is the uniform policy: models are then trained on `data`.
+        The learner itself is not changed.
+        """
+        checked_data(data)
+        base = clone(self).fit(data).uninformed() if base is None else base
+        if base.temperature == 0.0:
+            raise ValueError("base acts greedily: give base.with_temperature(…), the unit of its values")
+        with single_blas():
+            rows = base.beliefs_along(data, threads=self.threads)
+            step = advantage_step(rows, data, self.discount) / temperature
+        parts = base.parts()
+        weights = parts["weights"] / base.temperature + step[1:, np.newaxis]
+        bias = parts["bias"] / base.temperature + step[0]
+        return BeliefPolicy(**parts | {"weights": weights, "bias": bias, "temperature": 1.0})
+
+    def uninformed(self) -> BeliefPolicy:
+        """The uniform policy on the beliefs of the fitted models: what `improve` begins with."""
+        parts = self._fitted().parts()
+        nothing = {name: np.zeros_like(parts[name]) for name in ("weights", "bias")}
+        return BeliefPolicy(**parts | nothing | {"temperature": 1.0})
 
     def _learn_tasks(
         self, learners: list[BeliefQ], readers: list[Reader], kept: Begun | None

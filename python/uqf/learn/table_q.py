@@ -13,6 +13,8 @@ from uqf.episodes.propensities import last_observations
 from uqf.episodes.sums import goes_on, reward_classes
 from uqf.episodes.trajectories import Trajectories
 from uqf.learn.learner import Learner, checked_temperature
+from uqf.learn.memory.counts import Counts
+from uqf.learn.plan.drawn import Hopes, drawn_values
 from uqf.learn.plan.values import DecisionProcess, Optimum
 from uqf.policies.policy import ObservationPolicy
 from uqf.reading.parallel import single_blas
@@ -39,54 +41,6 @@ class TableSettings:
 SETTINGS = TableSettings()
 
 
-@dataclass(frozen=True)
-class Counts:
-    """What followed every pair of an observation and an action that was tried.
-
-    cells : (pairs,), observation · n_actions + action; the observation n_observations is a start that showed nothing
-    tried : (pairs,), how often
-    rewards, squares : (pairs,), sums of rewards and of their squares
-    arrivals : sparse (pairs, n_observations + 1), how often each observation followed; where an episode ended, none did
-    """
-
-    n_actions: int
-    n_states: int
-    cells: NDArray[np.int64]
-    tried: FloatArray
-    rewards: FloatArray
-    squares: FloatArray
-    arrivals: scipy.sparse.csr_array
-
-    @classmethod
-    def of(cls, data: Trajectories) -> Counts:
-        pairs = last_observations(data) * data.n_actions + data.actions
-        cells, place = np.unique(pairs, return_inverse=True)
-        n_states, on = data.n_observations + 1, goes_on(data)
-        arrivals = scipy.sparse.coo_array(
-            (np.ones(int(on.sum())), (place[on], data.observations[on])), shape=(len(cells), n_states)
-        )
-        return cls(
-            data.n_actions,
-            n_states,
-            cells,
-            np.bincount(place).astype(np.float64),
-            np.bincount(place, data.rewards).astype(np.float64),
-            np.bincount(place, data.rewards**2).astype(np.float64),
-            arrivals.tocsr(),
-        )
-
-    @property
-    def states(self) -> NDArray[np.int64]:
-        """The observation of every pair."""
-        return self.cells // self.n_actions
-
-    def pooled(self) -> scipy.sparse.csr_array:
-        """Sums over the pairs with the same observation, sparse (states, pairs)."""
-        size = (self.n_states, len(self.cells))
-        ones = (np.ones(len(self.cells)), (self.states, np.arange(len(self.cells))))
-        return scipy.sparse.coo_array(ones, shape=size).tocsr()
-
-
 class TableQ(Learner):
     """Counts what follows every observation and action, and plans as far ahead as the discount reaches.
 
@@ -107,6 +61,10 @@ class TableQ(Learner):
     values_, stderr_ : (n_observations + 1, n_actions)
         Q values and their standard errors, −inf and inf where an action was never tried; the last row is the start of
         episodes that show nothing first.
+    counts_ : `uqf.learn.memory.counts.Counts`
+        What the plan rests on.
+    hope_ : float
+        The return that drawn plans hope for where little is known.
 
     Examples
     --------
@@ -124,6 +82,7 @@ class TableQ(Learner):
         discount = min(probability("discount", self.discount), SETTINGS.max_discount)
         checked_temperature(self.temperature)
         counts, prior = Counts.of(data), best_prior(data)
+        self.counts_, self.hope_ = counts, Hopes.of(data, discount).hope
         model = Model.of(counts, prior)
         plan = model.optimal(discount)
         self.values_ = model.table(plan.pairs, -np.inf)
@@ -140,6 +99,16 @@ class TableQ(Learner):
             "planning_error": plan.error,
             "notes": [] if exact else [f"planning stopped within {plan.error:.3g} of the exact values"],
         }
+
+    def drawn(self, seed: int) -> ObservationPolicy:
+        """The best policy in a world drawn from the posterior: to play an episode or a few with, then fit again.
+
+        A pair of observation and action that is little known may lead to the return `hope_`, so drawn policies
+        explore, and the less so the more is known. To act well, use `policy_`.
+        """
+        self._fitted()
+        discount, rng = min(self.discount, SETTINGS.max_discount), np.random.default_rng(seed)
+        return ObservationPolicy(drawn_values(self.counts_, self.hope_, discount, rng))
 
 
 @dataclass(frozen=True)

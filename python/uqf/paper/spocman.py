@@ -9,7 +9,6 @@ import numpy as np
 
 from uqf.baselines import CPSR, POMCP, FittedQ, MemorylessQ
 from uqf.evaluate import rollout
-from uqf.iteration import policy_iteration
 from uqf.learn.belief_q import BeliefQ
 from uqf.learn.context_q import ContextQ
 from uqf.learn.learner import Learner
@@ -17,6 +16,7 @@ from uqf.learn.spectral_q import SpectralQ
 from uqf.learn.uqf import UQF
 from uqf.paper.cells import Cell, Result
 from uqf.paper.contest import Contestant, Size, choosing, replay, run_learner, score, train
+from uqf.playing.iteration import policy_iteration
 from uqf.policies.policy import Policy, TablePolicy
 from uqf.reading.progress import Callback
 from uqf.types import Raw, Record

@@ -74,6 +74,17 @@ class World(ABC):
     #: Whether an episode shows an observation before its first action.
     shows_first: bool
 
+    #: Whether codes of observations are learned, and can be learned anew by `relearned`.
+    learns_codes: bool = False
+
+    def relearned(self, data: Trajectories, *, cells: int | None = None, seed: int = 0) -> World:
+        """The same world with codes learned anew from episodes that were played in it."""
+        raise ValueError(f"{self.name}: observations are codes as they come, nothing is learned about them")
+
+    def recoded(self, data: Trajectories) -> Trajectories:
+        """Episodes of this world with its own codes."""
+        return data
+
     @abstractmethod
     def simulation(self, seed: int = 0, episode: int = 0) -> Simulation:
         """One running episode: `first`, ``step(action) -> (observation, reward, terminated)`` and ``render()``.

@@ -116,11 +116,9 @@ def test_worlds_with_cut_actions_are_pickled_iterated_and_learn_their_codebook_a
     assert uqf.rollout(pickle.loads(pickle.dumps(world)), episodes=3) == uqf.rollout(world, episodes=3)
     found = uqf.policy_iteration(world, uqf.ContextQ(0.5), iterations=3, episodes=100)
     assert uqf.estimate_return(world, found.policy, episodes=20, discount=1.0).mean > 7.5
-    assert world.relearned(found.policy, episodes=5).codebook.action_bins == world.codebook.action_bins
     space = spaces.Dict(push=spaces.Box(-1.0, 1.0, (1,)), mode=spaces.Discrete(2))
     nested = follow(space, action_bins=3)
     assert nested.n_actions == 6 and uqf.rollout(nested, episodes=2).n_steps == 16
-    assert nested.relearned(None, episodes=5).n_actions == 6
 
 
 def test_wrong_requests_name_the_way_out():

@@ -175,11 +175,20 @@ def test_a_codebook_learned_anew_knows_where_a_policy_goes(monkeypatch):
 
     world = uqf.GymnasiumWorld(Walk, horizon=40)
     always_right = uqf.ObservationPolicy(np.tile([0.0, 1.0], (world.n_observations + 1, 1)))
-    again = world.relearned(always_right, episodes=20)
+    played = uqf.concatenate([uqf.rollout(world, one, episodes=20) for one in (None, always_right)])
+    again = world.relearned(played)
     far = [np.array([place], np.float32) for place in (15.0, 25.0)]
     assert len(set(world.encode(far).tolist())) == 1
     assert len(set(again.encode(far).tolist())) == 2
     assert again.horizon == 40
+    coded = again.recoded(played)
+    assert (
+        coded.codebook == again.codebook and coded.behavior_probs.tolist() == played.behavior_probs.tolist()
+    )
+    np.testing.assert_array_equal(coded.observations, again.encode(list(played.columns)))
+    assert world.relearned(played, cells=7).n_observations == 7
+    assert uqf.GymnasiumWorld(Walk, horizon=40, cells=5).n_observations == 5
+    assert again.recoded(coded) == coded
 
 
 def test_a_world_by_name_can_be_sent_to_another_process():

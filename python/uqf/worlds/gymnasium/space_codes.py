@@ -43,11 +43,17 @@ def learned(
     episodes: Sequence[tuple[Sequence[int], Sequence[Raw], Raw]],
     first: Raw,
     seed: int,
+    cells: int | None = None,
 ) -> Codebook:
-    """A codebook learned from episodes (actions, observations, rewards) and what they showed first, if anything."""
+    """A codebook learned from episodes (actions, observations, rewards) and what they showed first, if anything.
+
+    So many `cells` separate the observations; None: as many as predict what follows best.
+    """
     actions, observations, rewards = (
         [one for part in parts for one in part] for parts in zip(*episodes, strict=True)
     )
+    if cells is not None:
+        return Codebook(max_codes=cells, seed=seed).fit(table(space, observations))
     return Codebook(seed=seed).fit(
         table(space, observations),
         np.array(rewards, np.float64),
@@ -57,13 +63,18 @@ def learned(
     )
 
 
+def is_finite(space: Space) -> bool:
+    """Whether every element has a code of its own."""
+    if not all(isinstance(part, FINITE) for _, part in named_parts(space)):
+        return False
+    return bool(codes_shown(space)) or coding(space, "observation").n <= MAX_ONE_TO_ONE
+
+
 def one_to_one(space: Space) -> Codebook | None:
     """A codebook whose codes are those of `coding`; None if they are too many, or if the space is not finite."""
-    if not all(isinstance(part, FINITE) for _, part in named_parts(space)):
+    if not is_finite(space):
         return None
     codes = coding(space, "observation")
-    if codes.n > MAX_ONE_TO_ONE:
-        return None
     elements = table(space, [codes.decode(code) for code in range(codes.n)])
     columns = tuple(Column(name, "number") for name in elements)
     book = Codebook.named()

@@ -27,8 +27,9 @@ from uqf.worlds.gymnasium.envs import (
     usual_horizon,
 )
 from uqf.worlds.gymnasium.numeric_actions import known_bins
+from uqf.worlds.gymnasium.recoding import recoded, relearned_codebook
 from uqf.worlds.gymnasium.recorded import recorded
-from uqf.worlds.gymnasium.space_codes import codes_shown, encoded, learned, one_to_one
+from uqf.worlds.gymnasium.space_codes import codes_shown, encoded, is_finite, learned, one_to_one
 from uqf.worlds.gymnasium.space_columns import column_sizes, mask_of, raw_columns
 from uqf.worlds.gymnasium.spaces import Coding, bins_coding, checked_observations, coding
 from uqf.worlds.world import PlayedWorld
@@ -63,6 +64,8 @@ class GymnasiumWorld(PlayedWorld):
     codebook : Codebook, optional
         That of another world, of data or of a policy file. By default finite observation spaces of up to 4096 elements
         have a code for each, the last component counting fastest; for others one is learned from random play.
+    cells : int, optional
+        How many codes are learned, one for every 200 steps at most; by default as many as predict what follows best.
     action_bins : int, optional
         Every number of a Box of actions is cut into so many values at equal distances, its bounds among them. The
         codebook keeps them, so that agents do what the environment takes.
@@ -88,15 +91,17 @@ class GymnasiumWorld(PlayedWorld):
         horizon: int | None = None,
         discount: float = 0.99,
         codebook: Codebook | None = None,
+        cells: int | None = None,
         action_bins: int | None = None,
         seed: int = 0,
     ) -> None:
+        self._cells = cells
         self._source, self._envs = source, [made(source)]
         env = self._envs[0]
         self._action_space, self._action_bins = env.action_space, action_bins
         self._bins = known_bins(env.action_space, action_bins, codebook)
         self.observation_space = checked_observations(env.observation_space)
-        self.shows_first = shows_first(env)
+        self.shows_first, self.learns_codes = shows_first(env), not is_finite(env.observation_space)
         super().__init__(
             name=env.spec.id if env.spec is not None else type(env.unwrapped).__name__,
             horizon=usual_horizon(env) if horizon is None else horizon,
@@ -124,7 +129,12 @@ class GymnasiumWorld(PlayedWorld):
         """None where observations are codes as they come."""
         if codes_shown(self.observation_space):
             return None
-        return one_to_one(self.observation_space) or self._learned(self._random_play(seed), seed)
+        if (known := one_to_one(self.observation_space)) is not None:
+            return known
+        played = self._random_play(seed)
+        episodes = [(one.actions, one.observations, one.rewards) for one in played]
+        first = [one.first for one in played] if self.shows_first else None
+        return learned(self.observation_space, episodes, first, seed, self._cells)
 
     def _random_play(self, seed: int) -> list[Played]:
         played, steps = list[Played](), 0
@@ -134,30 +144,26 @@ class GymnasiumWorld(PlayedWorld):
                 steps = sum(len(episode.actions) for episode in played)
         return sorted(played, key=lambda episode: episode.number)
 
-    def _learned(self, played: Sequence[Played], seed: int) -> Codebook:
-        first = [one.first for one in played] if self.shows_first else None
-        return learned(
-            self.observation_space,
-            [(one.actions, one.observations, one.rewards) for one in played],
-            first,
-            seed,
-        )
+    def relearned(self, data: Trajectories, *, cells: int | None = None, seed: int = 0) -> GymnasiumWorld:
+        """The same world with a codebook learned anew from episodes that were played in it, if codes are learned.
 
-    def relearned(self, policy: Policy | None, *, episodes: int = 500, seed: int = 0) -> GymnasiumWorld:
-        """The same world with a codebook learned anew, from random play and from episodes of a policy.
-
-        A policy reaches places that chance never sees: between two runs of `uqf.policy_iteration` they get cells of
-        their own. Policies and data of the old codebook do not fit the new world.
+        A policy reaches places that chance never sees: they get cells of their own. Policies and data of the old
+        codebook do not fit the new world; `recoded` makes data fit. `cells` as in the constructor.
         """
-        played = self._random_play(seed)
-        played += self.episodes(policy, range(episodes), seed=seed + 1, keep=True)
+        if self.codebook is None or not self.learns_codes:
+            return super().relearned(data)
         return GymnasiumWorld(
             self._source,
             horizon=self.horizon,
             discount=self.discount,
-            codebook=self._learned(played, seed).with_actions(self._bins),
+            codebook=relearned_codebook(self.codebook, data, cells or self._cells, seed),
+            cells=cells or self._cells,
             action_bins=None if self._bins else self._action_bins,
         )
+
+    def recoded(self, data: Trajectories) -> Trajectories:
+        """Episodes of this world with the codes of its codebook, made from their raw columns if codes are learned."""
+        return recoded(data, self.codebook) if self.learns_codes and self.codebook is not None else data
 
     @cached_property
     def _actions(self) -> Coding:

@@ -136,7 +136,7 @@ def test_policies_that_nothing_can_be_added_to_are_refused_as_a_start(result):
 
 @pytest.mark.parametrize(
     "learner",
-    [uqf.BeliefQ(), uqf.UQF(3), MemorylessQ(), object()],
+    [uqf.UQF(3), MemorylessQ(), object()],
     ids=lambda learner: type(learner).__name__,
 )
 def test_learners_that_cannot_improve_are_refused_by_name(learner):

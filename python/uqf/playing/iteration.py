@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field
-from functools import partial
 
 import numpy as np
 from sklearn.base import clone
@@ -13,28 +12,18 @@ from uqf.curves import Curve
 from uqf.episodes.checks import positive, probability
 from uqf.episodes.concatenate import concatenate
 from uqf.episodes.trajectories import Trajectories
-from uqf.evaluate import Score, WorldLike, as_world, rollout
+from uqf.evaluate import Score, WorldLike, as_world
+from uqf.learn.belief_q import BeliefQ
+from uqf.learn.choose.fit import fit
+from uqf.learn.context_q import ContextQ
 from uqf.learn.learner import Learner
 from uqf.learn.uqf import UQF
-from uqf.policies.policy import ContextPolicy, Policy
-from uqf.reading.map_reduce import Tick, map_reduce
+from uqf.playing.rounds import Round, play_blocks
+from uqf.policies.policy import BeliefPolicy, CompiledPolicy, ContextPolicy, Policy
 from uqf.reading.progress import Callback, Reporter
 from uqf.reading.shards import Workers
 from uqf.types import Record
 from uqf.worlds.world import World
-
-
-@dataclass(frozen=True)
-class Round:
-    """One round: the return of the policy that was played, and what it took."""
-
-    number: int
-    kind: str
-    mean: float
-    stderr: float
-    epsilon: float
-    episodes: int
-    seconds: float
 
 
 @dataclass(frozen=True)
@@ -73,11 +62,11 @@ class PolicyIteration(Curve):
 
 def policy_iteration(
     env: WorldLike,
-    learner: Learner,
+    learner: Learner | str = "auto",
     *,
     iterations: int,
     episodes: int,
-    start: ContextPolicy | None = None,
+    start: ContextPolicy | BeliefPolicy | None = None,
     epsilon: float | None = None,
     final: Learner | None = None,
     horizon: int | None = None,
@@ -104,12 +93,14 @@ def policy_iteration(
     ----------
     env : Environment, `uqf.GymnasiumWorld` or gymnasium.Env
         Where episodes are played.
-    learner : a learner
-        For "improved" one with `improve`, such as `uqf.ContextQ`; for "paper" any, such as `uqf.UQF`.
+    learner : a learner, or "auto"
+        For "improved" one with `improve`: `uqf.ContextQ` or `uqf.BeliefQ`, whose models are those of the first round.
+        "auto" is `BeliefQ` where `uqf.fit` takes it for the first round, and else `ContextQ`. For "paper" any, such as
+        `uqf.UQF`.
     iterations, episodes : int
         Rounds, and episodes of a round.
-    start : ContextPolicy, optional ("improved" only)
-        What the first round plays and is improved; its values, in units of its temperature, are those added to.
+    start : ContextPolicy or BeliefPolicy, optional ("improved" only)
+        What the first round plays: a policy that `learner.improve` adds to, in units of its temperature.
     epsilon : float
         Share of uniform actions while playing: 0.02 for "improved"; for "paper" 1 in the first round, then halved.
     final : a learner, optional ("improved" only)
@@ -161,27 +152,60 @@ def policy_iteration(
                 raise ValueError(
                     f"{name} = {given!r}: method='paper' begins at random and returns the last policy"
                 )
+        if isinstance(learner, str):
+            raise ValueError(f"learner = {learner!r}: method='paper' needs a learner, such as uqf.UQF(…)")
         return _as_printed(game, learner, iterations, exploration, resume)
+    if isinstance(learner, str) and learner != "auto":
+        raise ValueError(f"learner = {learner!r}: give 'auto' or a learner, such as uqf.ContextQ(…)")
+    if isinstance(learner, str):
+        learner = _Automatic(world.discount, seed)
     if not callable(getattr(learner, "improve", None)):
         raise TypeError(
-            f"learner is a {type(learner).__name__} without improve(): give uqf.ContextQ(…), perhaps with "
+            f"learner is a {type(learner).__name__} without improve(): give uqf.ContextQ(…) or 'auto', perhaps with "
             f"final={type(learner).__name__}(…), or use method='paper'"
         )
     if start is not None:
-        _check_start(start, resume)
+        _check_start(start, learner, resume)
         resume = PolicyIteration(start, [], start)
     return _improved(game, learner, final or learner, iterations, exploration, resume)
 
 
-def _check_start(start: ContextPolicy, resume: PolicyIteration | None) -> None:
-    if not isinstance(start, ContextPolicy):
+def _check_start(
+    start: ContextPolicy | BeliefPolicy, learner: Learner | _Automatic, resume: PolicyIteration | None
+) -> None:
+    kind = BeliefPolicy if isinstance(learner, BeliefQ) else ContextPolicy
+    if not isinstance(start, kind):
         raise TypeError(
-            f"start is a {type(start).__name__}: give a uqf.ContextPolicy, to whose values advantages can be added"
+            f"start is a {type(start).__name__}: give a uqf.{kind.__name__}, to whose values advantages can be added"
         )
     if start.temperature == 0.0:
         raise ValueError("start acts greedily: give start.with_temperature(…), the unit of its values")
     if resume is not None:
         raise ValueError("start and resume are both given: what is resumed has a policy to go on with")
+
+
+class _Automatic:
+    """Improves on beliefs where `uqf.fit` takes `BeliefQ` for the first round, and on contexts elsewhere."""
+
+    def __init__(self, discount: float, seed: int) -> None:
+        self.discount, self.seed = discount, seed
+        self.learner: Learner | None = None
+
+    def improve(self, data: Trajectories, base: CompiledPolicy | None, temperature: float) -> CompiledPolicy:
+        """As that of the learner that was taken."""
+        improver: ContextQ | BeliefQ = ContextQ(self.discount)
+        if isinstance(base, BeliefPolicy):
+            improver = BeliefQ(self.discount)
+        elif base is None:
+            self.learner = fit(data, discount=self.discount, seed=self.seed)
+            if isinstance(self.learner, BeliefQ):
+                return self.learner.improve(data, self.learner.uninformed(), temperature)
+        return improver.improve(data, base, temperature)  # type: ignore[arg-type]
+
+    def __sklearn_clone__(self) -> Learner:
+        """What fits all episodes in the end: the learner that was taken."""
+        taken: Learner = ContextQ(self.discount) if self.learner is None else clone(self.learner)
+        return taken
 
 
 def _temperature(turn: int, turns: int, first: float = 0.3, last: float = 0.1) -> float:
@@ -205,10 +229,8 @@ class _Game:
     reporter: Reporter
     rounds: list[Round]
 
-    def play(
-        self, policy: Policy | None, epsilon: float, episodes: int, kind: str, block: int = 256
-    ) -> Trajectories:
-        """One round; None plays uniformly, whatever `epsilon` says. Workers play `block` episodes at a time."""
+    def play(self, policy: Policy | None, epsilon: float, episodes: int, kind: str) -> Trajectories:
+        """One round; None plays uniformly, whatever `epsilon` says."""
         start, number = time.perf_counter(), len(self.rounds)
         options: Record = {
             "horizon": self.horizon,
@@ -216,33 +238,14 @@ class _Game:
             # Rounds under one seed have streams of their own.
             "seed": (self.seed * 1_000_003 + number) % 2**64,
         }
-        if self.executor is None:
-            data = rollout(self.env, policy, episodes=episodes, threads=self.threads, **options)
-        else:
-            blocks = [(first, min(block, episodes - first)) for first in range(0, episodes, block)]
-            work = partial(_play_block, self.env, policy, self.threads or 1, options)
-            data = map_reduce(work, blocks, _joined, executor=self.executor)
+        data = play_blocks(
+            self.env, policy, episodes=episodes, threads=self.threads, executor=self.executor, **options
+        )
         score, seconds = Score(data.returns(self.env.discount), data.lengths), time.perf_counter() - start
         self.rounds.append(Round(number, kind, score.mean, score.stderr, epsilon, episodes, seconds))
         self.reporter.advance(1)
         self.reporter.scored(kind, score.mean, score.stderr)
         return data
-
-
-def _play_block(
-    env: World,
-    policy: Policy | None,
-    threads: int,
-    options: Record,
-    block: tuple[int, int],
-    tick: Tick | None = None,
-) -> Trajectories:
-    first, episodes = block
-    return rollout(env, policy, first=first, episodes=episodes, threads=threads, **options)
-
-
-def _joined(one: Trajectories, other: Trajectories) -> Trajectories:
-    return concatenate([one, other])
 
 
 def _improved(

@@ -1,0 +1,41 @@
+"""The numbers of learning by playing, the same in every world."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Shares are of all episodes; evidence is in docs/notebook.md.
+
+    opening : (probability of repeating the last action, share), what is played before anything is learned
+    exploring : share of the episodes of posterior plans before others begin, where observations are numbers
+    round : share of a round of one lineage
+    last : share of the episodes that judge the finalists
+    temperatures : of the first and of the last step of a lineage, in units of the spread of returns
+    protected : rounds of a lineage before it may be given up
+    behind : standard errors behind the best lineage at which one is given up
+    judged : share of a round of `uqf.fit` that its policy plays; random play has the rest, for the next fit
+    growth : posterior plans are drawn anew when there are so many more episodes, as a share
+    draws : plans drawn from the same posterior
+    cooling : share of the episodes between opening and judging after which the temperature falls no more
+    relearned : cells of numbers are learned anew when there are so many times as many steps
+    max_cells : cells of numbers that posterior plans have at most
+    max_states : observations up to which posterior plans are drawn
+    """
+
+    opening: tuple[tuple[float, float], ...] = ((0.0, 0.15), (0.8, 0.15))
+    exploring: float = 0.3
+    round: float = 0.04
+    last: float = 0.1
+    temperatures: tuple[float, float] = (0.7, 0.1)
+    protected: int = 2
+    behind: float = 2.0
+    judged: float = 0.5
+    growth: float = 0.05
+    draws: int = 2
+    cooling: float = 0.8
+    relearned: float = 1.5
+    max_cells: int = 1_000
+    max_states: int = 5_000
