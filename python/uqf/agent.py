@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from uqf.coding.codebook import Codebook
 from uqf.coding.raw_columns import OTHER, Column, values_of_one
+from uqf.episodes.checks import instance
 from uqf.policies.batches import batch
 from uqf.policies.policy import Policy, softmax, started
 from uqf.storage.policies import inspect_policy, load
@@ -91,6 +92,8 @@ class Agent:
             raise TypeError(
                 f"policy is a {type(policy).__name__}: give a policy, a fitted learner or the path of a policy file"
             )
+        if codebook is not None:
+            instance("codebook", codebook, Codebook, "a uqf.Codebook")
         self.policy = policy
         self.codebook = Codebook.named() if codebook is None else codebook
         self._single = n is None
@@ -184,7 +187,10 @@ class Agent:
         (n,), marks the parallel episodes that were over: theirs is the first observation of a new one.
         """
         shown = self._listed(observation)
-        begins = np.zeros(len(self), np.bool_) if starts is None else np.asarray(starts, np.bool_)
+        try:
+            begins = np.zeros(len(self), np.bool_) if starts is None else np.asarray(starts, np.bool_)
+        except ValueError as error:
+            raise ValueError(f"starts is no list of booleans: {error}") from None
         if begins.shape != (len(self),):
             raise ValueError(f"starts has shape {begins.shape}: there are {len(self)} episodes")
         if action is not None:

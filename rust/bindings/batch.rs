@@ -6,7 +6,7 @@ use numpy::{IntoPyArray, PyArrayMethods, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-use crate::bindings::convert::{Matrix, Vector, threads as thread_count};
+use crate::bindings::convert::{Matrix, Vector, Whole, threads as thread_count};
 use crate::bindings::job;
 use crate::simulate::batch::Episodes;
 
@@ -33,7 +33,7 @@ impl PolicyBatch {
         Ok(PolicyBatch { episodes: Mutex::new(make(n as usize)), n: n as usize, n_actions })
     }
 
-    fn threads(&self, given: Option<i64>) -> PyResult<usize> {
+    fn threads(&self, given: Option<Whole<i64>>) -> PyResult<usize> {
         if given.is_none() && self.n < MIN_PARALLEL { Ok(1) } else { thread_count(given) }
     }
 
@@ -50,7 +50,7 @@ impl PolicyBatch {
 
     /// Probability of every action in every episode: (n, n_actions).
     #[pyo3(signature = (*, threads=None))]
-    fn action_probs<'py>(&self, py: Python<'py>, threads: Option<i64>) -> PyResult<Matrix<'py>> {
+    fn action_probs<'py>(&self, py: Python<'py>, threads: Option<Whole<i64>>) -> PyResult<Matrix<'py>> {
         let threads = self.threads(threads)?;
         let probs = job::quick(py, || self.locked().action_probs(threads))?;
         probs.into_pyarray(py).reshape([self.n, self.n_actions])
@@ -58,7 +58,7 @@ impl PolicyBatch {
 
     /// An action for every episode, (n,), each drawn with the random stream of its own episode.
     #[pyo3(signature = (*, threads=None))]
-    fn act<'py>(&self, py: Python<'py>, threads: Option<i64>) -> PyResult<Vector<'py, i64>> {
+    fn act<'py>(&self, py: Python<'py>, threads: Option<Whole<i64>>) -> PyResult<Vector<'py, i64>> {
         let threads = self.threads(threads)?;
         Ok(job::quick(py, || self.locked().act(threads))?.into_pyarray(py))
     }
@@ -70,7 +70,7 @@ impl PolicyBatch {
         py: Python<'_>,
         actions: PyReadonlyArray1<'_, i64>,
         observations: PyReadonlyArray1<'_, i64>,
-        threads: Option<i64>,
+        threads: Option<Whole<i64>>,
     ) -> PyResult<()> {
         let (actions, observations) = (actions.as_slice()?, observations.as_slice()?);
         let threads = self.threads(threads)?;

@@ -11,7 +11,7 @@ use pyo3::types::PyDict;
 
 use crate::bindings::clones::CloneModels;
 use crate::bindings::convert::{
-    Arrays, Cube, Matrix, Vector, count, field, in_rows, large, numbers, threads as thread_count,
+    Arrays, Cube, Matrix, Vector, Whole, count, field, in_rows, large, numbers, threads as thread_count,
 };
 use crate::bindings::job;
 use crate::error::Result;
@@ -34,7 +34,7 @@ pub fn expected_counts<'py>(
     start: PyReadonlyArray1<'py, f64>,
     transitions: PyReadonlyArray3<'py, f64>,
     observations: PyReadonlyArray3<'py, f64>,
-    threads: Option<i64>,
+    threads: Option<Whole<i64>>,
 ) -> PyResult<Counts<'py>> {
     let (view, threads) = (data.view()?, thread_count(threads)?);
     let (transitions, observations) = (in_rows(&transitions)?, in_rows(&observations)?);

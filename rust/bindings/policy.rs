@@ -4,12 +4,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use numpy::{IntoPyArray, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
 use crate::bindings::batch::PolicyBatch;
-use crate::bindings::convert::{Arrays, Matrix, Vector, below, in_rows, shaped, threads as thread_count};
+use crate::bindings::convert::{
+    Arrays, Matrix, Vector, Whole, below, in_rows, shaped, threads as thread_count,
+};
 use crate::bindings::job;
 use crate::bindings::parts::Part;
 use crate::error::Result;
@@ -70,7 +72,7 @@ impl CompiledPolicy {
         py: Python<'py>,
         data: Arrays<'py>,
         values: bool,
-        threads: Option<i64>,
+        threads: Option<Whole<i64>>,
     ) -> PyResult<Matrix<'py>> {
         let (view, threads) = (data.view()?, thread_count(threads)?);
         let (actions, observations) = (self.inner.n_actions(), self.inner.n_observations());
@@ -111,8 +113,8 @@ impl CompiledPolicy {
 
     /// The memory at the start of an episode; `first` is what it shows before the first action, if anything.
     #[pyo3(signature = (first=None))]
-    fn initial_state(&self, py: Python<'_>, first: Option<i64>) -> PyResult<PolicyState> {
-        let first = first.map(|first| below("first", first, self.inner.n_observations())).transpose()?;
+    fn initial_state(&self, py: Python<'_>, first: Option<Whole<i64>>) -> PyResult<PolicyState> {
+        let first = first.map(|first| below("first", first.0, self.inner.n_observations())).transpose()?;
         self.remembered(py, || Ok(self.inner.start(first)))
     }
 
@@ -121,11 +123,11 @@ impl CompiledPolicy {
         &self,
         py: Python<'_>,
         state: &PolicyState,
-        action: i64,
-        observation: i64,
+        action: Whole<i64>,
+        observation: Whole<i64>,
     ) -> PyResult<PolicyState> {
-        let action = below("action", action, self.inner.n_actions())?;
-        let observation = below("observation", observation, self.inner.n_observations())?;
+        let action = below("action", action.0, self.inner.n_actions())?;
+        let observation = below("observation", observation.0, self.inner.n_observations())?;
         self.remembered(py, || self.inner.updated(&state.memory, action, observation))
     }
 
@@ -146,7 +148,11 @@ impl CompiledPolicy {
         let Some(rng) = rng else {
             return Ok(Rng::stream(0, self.drawn.fetch_add(1, Ordering::Relaxed)).choose(&probs, 1.0));
         };
-        Ok(Rng::pick(&probs, rng.call_method0("random")?.extract()?))
+        let Ok(random) = rng.getattr("random") else {
+            let kind = rng.get_type();
+            return Err(PyTypeError::new_err(format!("rng is a {kind}: give one of numpy.random.default_rng()")));
+        };
+        Ok(Rng::pick(&probs, random.call0()?.extract()?))
     }
 
     /// The same values, acted on at another temperature.
@@ -168,9 +174,9 @@ impl CompiledPolicy {
     }
 
     /// This policy acting in `n` episodes at once.
-    #[pyo3(signature = (n, *, seed=0))]
-    fn batch(&self, n: i64, seed: u64) -> PyResult<PolicyBatch> {
-        PolicyBatch::new(n, self.inner.n_actions(), |n| self.inner.clone().batch(n, seed))
+    #[pyo3(signature = (n, *, seed=Whole(0)), text_signature = "($self, n, *, seed=0)")]
+    fn batch(&self, n: Whole<i64>, seed: Whole<u64>) -> PyResult<PolicyBatch> {
+        PolicyBatch::new(n.0, self.inner.n_actions(), |n| self.inner.clone().batch(n, seed.0))
     }
 
     /// Probability of every action before every step of the data: (n_steps, n_actions).
@@ -179,7 +185,7 @@ impl CompiledPolicy {
         &self,
         py: Python<'py>,
         data: Arrays<'py>,
-        threads: Option<i64>,
+        threads: Option<Whole<i64>>,
     ) -> PyResult<Matrix<'py>> {
         self.before_steps(py, data, false, threads)
     }
@@ -190,7 +196,7 @@ impl CompiledPolicy {
         &self,
         py: Python<'py>,
         data: Arrays<'py>,
-        threads: Option<i64>,
+        threads: Option<Whole<i64>>,
     ) -> PyResult<Matrix<'py>> {
         self.before_steps(py, data, true, threads)
     }

@@ -11,7 +11,7 @@ from sklearn.base import clone
 from uqf.baselines.fitted_q import value_range
 from uqf.baselines.psr import PSR, Floats
 from uqf.baselines.tpsr import TPSR, linear_values
-from uqf.episodes.checks import positive
+from uqf.episodes.checks import not_negative, positive, probability, whole
 from uqf.episodes.trajectories import Trajectories
 from uqf.learn.learner import Learner
 from uqf.reading.progress import Callback
@@ -67,16 +67,17 @@ class PSRPBVI(Learner):
     seed: int = 0
 
     def _learn(self, data: Trajectories, progress: Callback | None) -> None:
-        if not 0.0 <= self.discount < 1.0:
+        if probability("discount", self.discount) == 1.0:
             raise ValueError(
                 f"discount = {self.discount}: planning for an endless future needs one in [0, 1)"
             )
         for name in ("points", "iterations"):
             positive(name, getattr(self, name))
+        not_negative("ridge", self.ridge)
         self.psr_ = self.model if isinstance(self.model, PSR) else _fitted_psr(self.model, data)
         states = self.psr_.states(data)
         self.rewards_ = linear_values(self.psr_, states, data, data.rewards, self.ridge)
-        rng = np.random.default_rng(self.seed)
+        rng = np.random.default_rng(whole("seed", self.seed))
         chosen = rng.choice(len(states), min(self.points, len(states)), replace=False)
         self.points_ = np.unique(states[np.sort(chosen)], axis=0)
         backups = Backups.of(self.psr_, self.rewards_, data, self.discount)

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from uqf.coding.action_bins import ActionBins
 from uqf.coding.cells import Cells
-from uqf.coding.names import Names, checked_names, whole_code
+from uqf.coding.names import Names, checked_names, code_below, whole_code, whole_codes
 from uqf.coding.raw_columns import columns_of, kind_of, values_of_one, with_first
 from uqf.types import Raw, Record, TableLike
 
@@ -123,7 +123,11 @@ class Codebook:
     ) -> Codebook:
         """Of names: action i is called ``actions[i]``, observation i ``observations[i]``; None if they are codes."""
         made = cls()
-        made.coding_ = None if observations is None else Names("observation", tuple(observations))
+        made.coding_ = (
+            None
+            if observations is None
+            else Names("observation", checked_names("observations", observations))
+        )
         made.diagnostics_ = {}
         return made.with_actions(actions)
 
@@ -185,7 +189,7 @@ class Codebook:
     def encode(self, columns: TableLike) -> NDArray[np.int64]:
         """Codes of many observations, shape (n,); columns as in `fit`, in any order if they have names."""
         if self.coding_ is None:
-            return np.asarray(columns, np.int64)
+            return whole_codes(columns)
         named = columns_of(columns)
         names = self.columns_
         if len(named) == len(names) and not set(names) <= named.keys():
@@ -206,10 +210,8 @@ class Codebook:
     def describe(self, code: int) -> str:
         """What a code means, in words."""
         if self.coding_ is None:
-            return str(int(code))
-        if not 0 <= code < self.coding_.n_codes:
-            raise ValueError(f"code {code}: the codebook has {self.coding_.n_codes}")
-        return self.coding_.describe(int(code))
+            return str(whole_code(code, "code"))
+        return self.coding_.describe(code_below(code, self.coding_.n_codes))
 
     def encode_action(self, action: Raw) -> int:
         """Code of an action: of a name, or of a number by the cell it lies in; without either, codes are themselves."""
@@ -225,8 +227,10 @@ class Codebook:
     def decode_action(self, code: int) -> Raw:
         """What is done: the name, the number (or array) that stands for a cell, or the code itself."""
         if isinstance(self.actions_, ActionBins):
-            return self.actions_.decode(code)
-        return int(code) if self.actions_ is None else self.actions_[code]
+            return self.actions_.decode(code_below(code, len(self.actions_)))
+        if self.actions_ is None:
+            return whole_code(code, "code")
+        return self.actions_[code_below(code, len(self.actions_))]
 
     def action_name(self, code: int) -> str:
         """What an action is called, such as "repair", "valve 0.35" or "3"."""

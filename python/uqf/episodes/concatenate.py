@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from uqf.episodes.checks import instance
 from uqf.episodes.trajectories import Trajectories
 
 
@@ -36,6 +37,7 @@ def concatenate(parts: Sequence[Trajectories]) -> Trajectories:
     >>> len(uqf.concatenate([monday, tuesday]))
     10
     """
+    instance("parts", parts, Sequence, "a list of data sets")
     if len(parts) == 0:
         raise ValueError("parts is empty: give at least one data set")
     for index, part in enumerate(parts):

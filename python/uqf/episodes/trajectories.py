@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from uqf import _core
 from uqf.coding.codebook import Codebook
-from uqf.episodes.checks import FloatArray, floats, frozen, integers
+from uqf.episodes.checks import FloatArray, floats, frozen, instance, integers, positive
 from uqf.episodes.episode import Episode
 from uqf.types import AnyArray, Raw, Record
 
@@ -91,8 +91,7 @@ class Trajectories:
         first_observations: ArrayLike | None = None,
     ) -> None:
         for name, size in (("n_actions", n_actions), ("n_observations", n_observations)):
-            if operator.index(size) < 1:
-                raise ValueError(f"{name} = {size}: give a positive number")
+            positive(name, size)
         if n_actions * n_observations > MAX_SYMBOLS:
             raise ValueError(
                 f"n_actions * n_observations = {n_actions * n_observations}: at most {MAX_SYMBOLS} symbols; "
@@ -146,10 +145,12 @@ class Trajectories:
         first_observations: ArrayLike | None = None,
     ) -> Trajectories:
         """From a list of (actions, observations, rewards), perhaps with behavior_probs as a fourth part."""
+        instance("episodes", episodes, Sequence, "a list of (actions, observations, rewards)")
         if len(episodes) == 0:
             raise ValueError("episodes is empty: give at least one episode")
         lengths = []
         for index, episode in enumerate(episodes):
+            instance(f"episodes[{index}]", episode, Sequence, "(actions, observations, rewards)")
             sizes = {len(np.atleast_1d(np.asarray(part))) for part in episode}
             if len(episode) not in (3, 4) or len(episode) != len(episodes[0]):
                 raise ValueError(

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 
-from uqf.episodes.checks import FloatArray
+from uqf.episodes.checks import FloatArray, instance, number
 from uqf.episodes.fingerprint import fingerprint
 from uqf.episodes.trajectories import Trajectories
 from uqf.learn.improve.gain import Baseline, policy_gain
@@ -132,7 +132,9 @@ class Learner(BaseEstimator):  # type: ignore[misc]
         policy = self._fitted()
         if isinstance(histories, Trajectories):
             return np.asarray(policy.q_values_along(histories))
-        return np.stack([policy.q_values(remembered(policy, history)) for history in histories])
+        instance("histories", histories, Sequence, "a list of histories, or uqf.Trajectories")
+        values = [policy.q_values(remembered(policy, history)) for history in histories]
+        return np.stack(values) if values else np.zeros((0, policy.n_actions))
 
     def predict(self, histories: Trajectories | Sequence[History]) -> NDArray[np.int64]:
         """The best action after each history, or before each step; ties go to the first, so that it repeats."""
@@ -211,5 +213,5 @@ def checked_data(data: Data) -> Trajectories:
 
 def checked_temperature(temperature: float | None) -> None:
     """Refuses a negative temperature by name."""
-    if temperature is not None and not temperature >= 0.0:
+    if temperature is not None and not number("temperature", temperature) >= 0.0:
         raise ValueError(f"temperature = {temperature}: give 0 (greedy), more, or None")

@@ -7,7 +7,7 @@ from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from typing import Self
 
-from uqf.episodes.checks import FloatArray, probability
+from uqf.episodes.checks import FloatArray, number, one_of, probability
 from uqf.episodes.fingerprint import fingerprint
 from uqf.episodes.trajectories import Trajectories
 from uqf.errors import NumericalError
@@ -244,9 +244,8 @@ class UQF(Learner):
     def _reader(self, data: Data, executor: Workers, progress: Callback | None) -> Reader:
         """Refuses parameters before anything is read."""
         checked_temperature(self.temperature)
-        if self.target not in ("return", "reward"):
-            raise ValueError(f"target = {self.target!r}: choose 'return' or 'reward'")
-        if not 0.0 < self.forgetting <= 1.0:
+        one_of("target", self.target, ("return", "reward"))
+        if not 0.0 < number("forgetting", self.forgetting) <= 1.0:
             raise ValueError(f"forgetting = {self.forgetting}: give a factor above 0 and up to 1")
         return Reader(data, threads=self.threads, executor=executor, progress=progress)
 

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable, Iterator
 
 from uqf.coding.codebook import Codebook
+from uqf.episodes.checks import positive
 from uqf.episodes.concatenate import concatenate
 from uqf.episodes.trajectories import Trajectories
 from uqf.logs.columns import LogColumns
@@ -61,8 +62,7 @@ def iter_log(
     >>> [len(part) for part in uqf.iter_log("tiger.parquet", 10)]
     [10, 10, 5]
     """
-    if batch_episodes < 1:
-        raise ValueError(f"batch_episodes = {batch_episodes}: give at least 1")
+    positive("batch_episodes", batch_episodes)
     log = Log(path, columns, (n_actions, n_observations, codebook), format)
     yield from _regrouped(log.episodes(clean=clean, batch=batch_episodes), batch_episodes)
     log.warn()

@@ -6,13 +6,13 @@ import os
 import warnings
 from collections.abc import Iterator
 from functools import cached_property
-from pathlib import Path
 
 from uqf.coding.codebook import Codebook
 from uqf.episodes.concatenate import concatenate
 from uqf.episodes.parquet_file import metadata_of
 from uqf.episodes.trajectories import Trajectories
 from uqf.errors import FileFormatError
+from uqf.files import as_path
 from uqf.logs.alphabet import Alphabet, Given, alphabet_of, refuse_bins_of_codes
 from uqf.logs.cleaning import cleaned
 from uqf.logs.columns import LogColumns, layout_of, naming
@@ -53,7 +53,7 @@ class Log:
     ) -> None:
         if columns is not None and not isinstance(columns, LogColumns):
             raise TypeError(f"columns is a {type(columns).__name__}: give uqf.LogColumns(…)")
-        self.path, self.given, self.repairs = Path(path), given, list[str]()
+        self.path, self.given, self.repairs = as_path(path), given, list[str]()
         self.columns = (columns or LogColumns()).of(given[2])
         self.format = format or ("parquet" if self.path.is_dir() else SUFFIXES.get(plain_suffix(self.path)))
         if self.format is None:

@@ -15,7 +15,7 @@ from uqf.coding.codebook import Codebook
 from uqf.episodes.parquet_file import metadata_of
 from uqf.episodes.trajectories import Trajectories
 from uqf.errors import FileFormatError
-from uqf.files import open_ordinary
+from uqf.files import as_path, open_ordinary
 from uqf.logs.alphabet import Alphabet, Given
 from uqf.logs.columns import Layout, LogColumns, layout_of, naming
 from uqf.logs.episodes import recoded, refuse_empty_promise, trajectories_of
@@ -163,7 +163,7 @@ class Shards:
     ) -> None:
         given = (n_actions, n_observations, codebook)
         self._keep(
-            [survey(path, given) for path in files_of(Path(folder).absolute())], {}, given, batch_steps
+            [survey(path, given) for path in files_of(as_path(folder).absolute())], {}, given, batch_steps
         )
 
     @classmethod

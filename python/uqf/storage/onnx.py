@@ -8,6 +8,7 @@ import os
 import numpy as np
 
 from uqf.coding.codebook import Codebook
+from uqf.episodes.checks import instance
 from uqf.files import refuse_other_kind, whole_file
 from uqf.policies.policy import CompiledPolicy
 from uqf.storage.onnx_graph import Graph
@@ -55,6 +56,8 @@ def export_onnx(
     True
     """
     refuse_other_kind(path, ".onnx")
+    if codebook is not None:
+        instance("codebook", codebook, Codebook, "a uqf.Codebook")
     step = step_of(policy)
     graph = Graph()
     state, action, observation = "state", "action", "observation"

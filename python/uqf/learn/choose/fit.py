@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from uqf.episodes.checks import probability
+from uqf.episodes.checks import number, probability
 from uqf.episodes.trajectories import Trajectories
 from uqf.errors import UQFError
 from uqf.learn.choose.candidates import FAVOURITE, PLANNER, RIVALS, TRIAL_PLANNER, Candidate, Settings
@@ -97,7 +97,9 @@ def fit(
     'BeliefQ'
     """
     probability("discount", discount)
-    if not 0.0 < holdout < 1.0:
+    if seconds is not None:
+        number("seconds", seconds)
+    if not 0.0 < number("holdout", holdout) < 1.0:
         raise ValueError(f"holdout = {holdout}: give a share above 0 and below 1")
     reader = Reader(data, executor=executor, progress=progress)
     sample = Overview.read(reader, SETTINGS.sample_steps, seed).sample

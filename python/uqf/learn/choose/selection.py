@@ -11,13 +11,14 @@ import numpy as np
 from sklearn.base import clone
 from threadpoolctl import threadpool_limits
 
+from uqf.episodes.checks import instance, whole
 from uqf.episodes.trajectories import Trajectories
 from uqf.errors import UQFError
 from uqf.learn.belief_q import BeliefQ
 from uqf.learn.choose.candidates import Settings
 from uqf.learn.choose.play import earned_in, models_to_play_in
 from uqf.learn.improve.gain import Baseline, Gain, policy_gain
-from uqf.learn.learner import Learner
+from uqf.learn.learner import Learner, checked_data
 from uqf.policies.policy import Policy
 from uqf.types import Raw, Record
 
@@ -100,10 +101,11 @@ def select(
     >>> search.best_learner.rank in (3, 6)
     True
     """
-    if judge not in JUDGES:
+    checked_data(data)
+    if not isinstance(judge, str) or judge not in JUDGES:
         raise ValueError(f"judge = {judge!r}: choose {' or '.join(map(repr, JUDGES))}")
     settings = _combinations(grid)
-    if not 2 <= folds <= len(data):
+    if not 2 <= whole("folds", folds) <= len(data):
         raise ValueError(f"folds = {folds}: give 2 to {len(data)}, the number of episodes")
     parts = np.array_split(np.random.default_rng(seed).permutation(len(data)), folds)
     splits = [(data[np.setdiff1d(np.arange(len(data)), part)], data[np.sort(part)]) for part in parts]
@@ -122,7 +124,8 @@ def select(
 
 
 def _combinations(grid: Mapping[str, Sequence[Raw]]) -> list[Record]:
-    if not grid or any(len(values) == 0 for values in grid.values()):
+    instance("grid", grid, Mapping, "lists of values by the name of a parameter")
+    if not grid or any(not isinstance(values, Sequence) or len(values) == 0 for values in grid.values()):
         raise ValueError(f"grid = {dict(grid)!r}: give at least one value for every parameter")
     return [dict(zip(grid, values, strict=True)) for values in itertools.product(*grid.values())]
 
