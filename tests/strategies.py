@@ -54,17 +54,21 @@ def trajectories(
     max_length: int = 6,
     max_actions: int = 3,
     max_observations: int = 3,
+    extras: bool = True,
 ) -> uqf.Trajectories:
-    """A random data set, with or without behaviour probabilities and first observations."""
+    """A random data set, with or without behaviour probabilities and first observations, columns and masks."""
     lengths = draw(st.lists(st.integers(1, max_length), min_size=1, max_size=max_episodes), label="lengths")
     n_actions = draw(st.integers(1, max_actions), label="actions")
     n_observations = draw(st.integers(1, max_observations), label="observations")
     known = draw(st.booleans(), label="behavior_probs")
     opens = draw(st.booleans(), label="first_observations")
+    sizes = draw(st.lists(st.integers(0, 3), max_size=3), label="column_sizes") if extras else []
+    masked = extras and draw(st.booleans(), label="allowed")
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1), label="seed"))
     steps = sum(lengths)
+    actions = rng.integers(n_actions, size=steps)
     return uqf.Trajectories(
-        rng.integers(n_actions, size=steps),
+        actions,
         rng.integers(n_observations, size=steps),
         rng.normal(size=steps),
         np.concatenate([[0], np.cumsum(lengths)]),
@@ -73,7 +77,19 @@ def trajectories(
         behavior_probs=1.0 - rng.random(steps) if known else None,
         terminated=rng.random(len(lengths)) < 0.5,
         first_observations=rng.integers(n_observations, size=len(lengths)) if opens else None,
+        columns=_columns(rng, steps, sizes) if sizes else None,
+        first_columns=_columns(rng, len(lengths), sizes) if sizes and opens else None,
+        column_sizes=sizes or None,
+        allowed=(rng.random((steps, n_actions)) < 0.5) | np.eye(n_actions, dtype=bool)[actions]
+        if masked
+        else None,
     )
+
+
+def _columns(rng: np.random.Generator, rows: int, sizes: list[int]) -> np.ndarray:
+    """Numbers and categories, some of them missing."""
+    numbers = [rng.integers(size, size=rows) if size else rng.normal(size=rows) for size in sizes]
+    return np.where(rng.random((rows, len(sizes))) < 0.1, np.nan, np.stack(numbers, axis=1))
 
 
 @st.composite

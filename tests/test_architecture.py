@@ -17,6 +17,7 @@ PYTHON = ROOT / "python" / "uqf"
 LAYERS = [
     {
         "_core",
+        "curves",
         "errors",
         "files",
         "printable",

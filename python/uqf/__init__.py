@@ -8,6 +8,7 @@ _MODULES = {
     "_core": "__version__",
     "agent": "Agent",
     "coding.codebook": "Codebook",
+    "curves": "CsvLines",
     "episodes.concatenate": "concatenate",
     "episodes.trajectories": "Trajectories",
     "errors": "FileFormatError NumericalError SpectralRadiusError UQFError WorkerError",

@@ -6,6 +6,7 @@ from uqf import strings as strings
 from uqf._core import __version__ as __version__
 from uqf.agent import Agent as Agent
 from uqf.coding.codebook import Codebook as Codebook
+from uqf.curves import CsvLines as CsvLines
 from uqf.episodes.concatenate import concatenate as concatenate
 from uqf.episodes.trajectories import Trajectories as Trajectories
 from uqf.errors import FileFormatError as FileFormatError

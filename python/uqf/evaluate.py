@@ -25,6 +25,17 @@ if TYPE_CHECKING:
 WorldLike: TypeAlias = "World | gymnasium.Env[Any, Any] | gymnasium.vector.VectorEnv[Any, Any, Any]"
 """What `uqf.rollout` plays in: a world of the package, or an environment of Gymnasium."""
 
+#: What the core records, in its order.
+RECORDED = (
+    "actions",
+    "observations",
+    "rewards",
+    "behavior_probs",
+    "offsets",
+    "terminated",
+    "first_observations",
+)
+
 Progress = Callable[[str, int, int], object]
 
 
@@ -152,8 +163,9 @@ def rollout(
     if not isinstance(world, Environment):
         return world.play(policy, progress=counted, **schedule)
     if policy is None or isinstance(policy, CompiledPolicy):
-        *arrays, shown = _core.rollout(world.world, policy, threads=threads, progress=counted, **schedule)
-        return Trajectories._trusted(*arrays, world.n_actions, world.n_observations, None, shown)
+        arrays = _core.rollout(world.world, policy, threads=threads, progress=counted, **schedule)
+        parts = dict(zip(RECORDED, arrays, strict=True))
+        return Trajectories._trusted(**parts, n_actions=world.n_actions, n_observations=world.n_observations)
     steps = list(_play(world, policy, progress=counted, **schedule))
     lengths = np.bincount([step.episode - first for step in steps])
     ends = np.cumsum(lengths)

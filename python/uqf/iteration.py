@@ -9,6 +9,7 @@ from functools import partial
 import numpy as np
 from sklearn.base import clone
 
+from uqf.curves import Curve
 from uqf.episodes.checks import instance, one_of, positive, probability
 from uqf.episodes.concatenate import concatenate
 from uqf.episodes.trajectories import Trajectories
@@ -37,8 +38,8 @@ class Round:
 
 
 @dataclass(frozen=True)
-class PolicyIteration:
-    """The policy, what every round scored, and all that is needed to go on.
+class PolicyIteration(Curve):
+    """The policy, what every round scored (`to_frame()`, `plot()`), and all that is needed to go on.
 
     Attributes
     ----------
@@ -124,7 +125,7 @@ def policy_iteration(
     executor : concurrent.futures.Executor or distributed.Client, optional
         Where episodes are played, in blocks; every episode has its own random numbers, so the bits are the same.
     progress : callable, optional
-        Called as ``progress("rounds", done, total)`` before the first round and after each.
+        Called as ``progress("rounds", done, total)`` before the first round and after each; see `uqf.CsvLines`.
 
     Returns
     -------
@@ -225,6 +226,7 @@ class _Game:
         score, seconds = Score(data.returns(self.env.discount), data.lengths), time.perf_counter() - start
         self.rounds.append(Round(number, kind, score.mean, score.stderr, epsilon, episodes, seconds))
         self.reporter.advance(1)
+        self.reporter.scored(kind, score.mean, score.stderr)
         return data
 
 

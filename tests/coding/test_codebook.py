@@ -71,6 +71,37 @@ def test_every_observation_has_a_code_alone_as_in_a_table_and_from_a_file(table,
     assert len(set(described)) == book.n_codes
 
 
+@given(tables, st.data())
+def test_columns_are_the_same_alone_as_in_a_table_and_codes_give_points_of_their_cells_back(table, data):
+    rows = len(next(iter(table.values())))
+    book = uqf.Codebook().fit(table)
+    columns, sizes = book.raw_columns(table), book.column_sizes
+    assert columns.dtype == np.float32 and columns.shape == (rows, len(sizes)) and not np.isinf(columns).any()
+    for row in range(rows):
+        one = {name: column[row] for name, column in table.items()}
+        np.testing.assert_array_equal(book.raw_columns_one(one), columns[row])
+    for place in np.flatnonzero(sizes):
+        codes = columns[:, place][~np.isnan(columns[:, place])]
+        assert ((codes >= 0) & (codes < sizes[place]) & (codes == codes.astype(int))).all()
+    points, same = book.columns_of(np.arange(book.n_codes))
+    assert same.tolist() == sizes.tolist() and points.shape == (book.n_codes, len(sizes))
+
+
+def test_a_point_of_a_cell_has_its_code():
+    rng = np.random.default_rng(0)
+    table = {
+        "temp": np.where(rng.random(2000) < 0.1, np.nan, rng.normal(80, 5, 2000)),
+        "state": rng.choice(["idle", "busy", "down", None], 2000),
+        "level": rng.integers(4, size=2000),
+    }
+    book = uqf.Codebook(max_codes=200).fit(table)
+    points, sizes = book.columns_of(np.arange(book.n_codes))
+    assert sizes.tolist() == [0, 4, 0] and book.n_codes >= 10
+    names = [*book.coding_.columns[1].names, "unheard of"]
+    raw = [(t, None if s != s else names[int(s)], v) for t, s, v in points.tolist()]
+    assert [book.encode_one(one) for one in raw] == list(range(book.n_codes))
+
+
 @pytest.mark.parametrize("table_of", [dict, pd.DataFrame, pl.DataFrame, pa.table])
 def test_tables_of_all_makers_have_the_same_codes(table_of):
     rng = np.random.default_rng(0)

@@ -23,7 +23,8 @@ def test_the_order_of_episodes_and_how_they_are_spread_over_files_do_not_matter(
 
 @given(trajectories(), st.data())
 def test_whatever_is_changed_is_another_data_set(data, draw):
-    name = draw.draw(st.sampled_from(["actions", "observations", "rewards", "terminated"]))
+    names = ["actions", "observations", "rewards", "terminated", "columns", "first_columns", "allowed"]
+    name = draw.draw(st.sampled_from([name for name in names if getattr(data, name) is not None]))
     column = getattr(data, name).copy()
     place = draw.draw(st.integers(0, len(column) - 1))
     match name:
@@ -32,10 +33,18 @@ def test_whatever_is_changed_is_another_data_set(data, draw):
             assume(column[place] != data.rewards[place])
         case "terminated":
             column[place] ^= True
+        case "columns" | "first_columns":
+            which = draw.draw(st.integers(0, column.shape[1] - 1))
+            column[place, which] = 0.0 if np.isnan(column[place, which]) else np.nan
+        case "allowed":
+            column[place] = ~column[place]
+            column[place, data.actions[place]] = True
+            assume(not np.array_equal(column, data.allowed))
         case _:
             size = getattr(data, f"n_{name}")
             assume(size > 1)
             column[place] = (column[place] + 1) % size
+            assume(name != "actions" or data.allowed is None)
     changed = uqf.Trajectories(**data.__getstate__() | {name: column})
     assert fingerprint(changed) != fingerprint(data)
 

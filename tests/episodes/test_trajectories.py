@@ -34,7 +34,7 @@ def test_any_selection_is_the_list_of_its_episodes(data, draw):
     assert len(taken) == len(chosen)
     for position, index in enumerate(chosen):
         for mine, theirs in zip(taken[position], data[index], strict=True):
-            assert np.array_equal(mine, theirs)
+            np.testing.assert_array_equal(mine, theirs)
     mask = np.zeros(len(data), bool)
     mask[chosen] = True
     assert data[mask] == data[np.flatnonzero(mask)]
@@ -65,7 +65,7 @@ def test_pickling_keeps_everything(data):
     assert not copy.rewards.flags.writeable
 
 
-@given(trajectories())
+@given(trajectories(extras=False))
 def test_from_episodes_inverts_iteration(data):
     parts = [episode[:3] if data.behavior_probs is None else episode[:4] for episode in data]
     sizes = {"n_actions": data.n_actions, "n_observations": data.n_observations}

@@ -12,6 +12,7 @@ from typing import get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from uqf.coding.column_numbers import Numbers, points
 from uqf.coding.names import checked_names
 from uqf.coding.raw_columns import Column, Kind
 from uqf.types import AnyArray, Raw, Record
@@ -117,6 +118,11 @@ class Cells:
             answers[question.column].take(question, place == question.yes)
             place = index
         return ", ".join(text for text in map(str, answers) if text) or "anything"
+
+    @cached_property
+    def points(self) -> Numbers:
+        """A point in every cell, (n_codes, number of columns)."""
+        return points(self)
 
     @property
     def used(self) -> tuple[str, ...]:

@@ -3,33 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from uqf.coding.action_bins import ActionBins
 from uqf.coding.cells import Cells
+from uqf.coding.column_numbers import Numbers, column_sizes, numbers, numbers_of_one
 from uqf.coding.names import Names, checked_names, code_below, whole_code, whole_codes
 from uqf.coding.raw_columns import columns_of, kind_of, values_of_one, with_first
-from uqf.types import Raw, Record, TableLike
-
-if TYPE_CHECKING:
-    import sklearn.utils
+from uqf.coding.transformer import CodeTransformer
+from uqf.types import AnyArray, Raw, Record, TableLike
 
 #: Codes of a codebook, whoever asks for more.
 MAX_CODES = 100_000
 
 
-class Codebook:
+class Codebook(CodeTransformer):
     """Observations of several columns, each a category, a number or missing, as codes 0, 1, 2, …
 
     One column of names keeps them all: code i is the i-th in alphabetical order, and one code more, the last, stands
     for every name that the log does not contain. Any other table is cut into cells by a tree of questions; see `fit`.
     An unseen number lies in the nearest cell, an unseen name in the cell of what is none of the known ones, and a
-    missing value is a value of its own. Nothing that is observed later is an error.
-
-    It is a scikit-learn transformer (`fit`, `transform`, `clone`).
+    missing value is a value of its own. Nothing that is observed later is an error. It is a scikit-learn transformer.
 
     Parameters
     ----------
@@ -190,22 +187,52 @@ class Codebook:
         """Codes of many observations, shape (n,); columns as in `fit`, in any order if they have names."""
         if self.coding_ is None:
             return whole_codes(columns)
-        named = columns_of(columns)
-        names = self.columns_
+        return self.coding_.encode(self._in_order(columns))
+
+    def _in_order(self, columns: TableLike) -> list[AnyArray]:
+        """A raw array for each column."""
+        named, names = columns_of(columns), self.columns_
         if len(named) == len(names) and not set(names) <= named.keys():
             named = dict(zip(names, named.values(), strict=True))  # an array, whose columns have no names
-        for name in names:
-            if name not in named:
-                raise ValueError(
-                    f"no column {name!r} among {list(named)[:20]}; the codebook has {names[:20]}"
-                )
-        return self.coding_.encode([named[name] for name in names])
+        if absent := [name for name in names if name not in named]:
+            raise ValueError(
+                f"no column {absent[0]!r} among {list(named)[:20]}; the codebook has {names[:20]}"
+            )
+        return [named[name] for name in names]
 
     def encode_one(self, raw: Raw) -> int:
         """Code of one observation: a scalar, a name, a mapping, a tuple or an array."""
         if self.coding_ is None:
             return whole_code(raw, "observation")
         return self.coding_.encode_one(values_of_one(raw, self.columns_))
+
+    @property
+    def column_sizes(self) -> NDArray[np.int32] | None:
+        """What each of `raw_columns` is, (d,): 0 for a number, k for a category of k; None if they are codes."""
+        if isinstance(self.coding_, Cells):
+            return column_sizes(self.coding_.columns)
+        return None if self.n_codes is None else np.array([self.n_codes], np.int32)
+
+    def raw_columns(self, columns: TableLike) -> Numbers:
+        """Many observations as numbers, (n, d): numbers as they are, names by code; see `uqf.coding.column_numbers`."""
+        if isinstance(self.coding_, Cells):
+            return numbers(self.coding_.columns, self._in_order(columns))
+        return self.encode(columns).astype(np.float32)[:, None]
+
+    def raw_columns_one(self, raw: Raw) -> Numbers:
+        """One observation as numbers, (d,)."""
+        if not isinstance(self.coding_, Cells):
+            return np.array([self.encode_one(raw)], np.float32)
+        return numbers_of_one(self.coding_.columns, values_of_one(raw, self.columns_))
+
+    def columns_of(self, codes: ArrayLike) -> tuple[Numbers, NDArray[np.int32]]:
+        """Columns that codes stand for, (n, d), and `column_sizes`: a point in the cell of each, or the code itself."""
+        sizes = self.column_sizes
+        if sizes is None:
+            raise ValueError("the codebook has no columns: observations are codes already")
+        if isinstance(self.coding_, Cells):
+            return self.coding_.points[np.asarray(codes, np.int64)], sizes
+        return np.asarray(codes, np.float32)[:, None], sizes
 
     def describe(self, code: int) -> str:
         """What a code means, in words."""
@@ -275,29 +302,3 @@ class Codebook:
         except (KeyError, TypeError, AttributeError, IndexError) as error:
             raise ValueError(f"no codebook: {type(error).__name__}: {error}") from None
         return made
-
-    # --- what scikit-learn asks of a transformer; its base classes take seconds to load ---
-
-    def get_params(self, deep: bool = True) -> Record:
-        """Parameters of `__init__`."""
-        return {"max_codes": self.max_codes, "seed": self.seed}
-
-    def set_params(self, **given: int) -> Self:
-        """Sets parameters of `__init__`."""
-        if unknown := given.keys() - self.get_params().keys():
-            raise ValueError(f"{sorted(unknown)}: the parameters are {', '.join(self.get_params())}")
-        self.__dict__.update(given)
-        return self
-
-    def __sklearn_tags__(self) -> sklearn.utils.Tags:
-        from sklearn.base import BaseEstimator
-
-        return BaseEstimator.__sklearn_tags__(self)
-
-    def transform(self, columns: TableLike) -> NDArray[np.int64]:
-        """Codes of many observations, shape (n, 1)."""
-        return self.encode(columns)[:, None]
-
-    def fit_transform(self, columns: TableLike, *given: Raw, **named: Raw) -> NDArray[np.int64]:
-        """`fit` and `transform` in one."""
-        return self.fit(columns, *given, **named).transform(columns)

@@ -111,3 +111,29 @@ def instance(name: str, given: object, kind: type | tuple[type, ...], remedy: st
     """Refuses an argument of another kind; the remedy says what to give."""
     if not isinstance(given, kind):
         raise TypeError(f"{name} is a {type(given).__name__}: give {remedy}")
+
+
+def joined_episodes(episodes: Sequence[tuple[ArrayLike, ...]]) -> tuple[list[AnyArray], NDArray[np.int64]]:
+    """The parts of all episodes, each as one array, and where episodes begin; episodes have 3 or 4 parts."""
+    instance("episodes", episodes, Sequence, "a list of (actions, observations, rewards)")
+    if len(episodes) == 0:
+        raise ValueError("episodes is empty: give at least one episode")
+    lengths = []
+    for index, episode in enumerate(episodes):
+        instance(f"episodes[{index}]", episode, Sequence, "(actions, observations, rewards)")
+        sizes = {len(np.atleast_1d(np.asarray(part))) for part in episode}
+        if len(episode) not in (3, 4) or len(episode) != len(episodes[0]):
+            raise ValueError(
+                f"episode {index} has {len(episode)} parts: every episode is (actions, observations, "
+                "rewards), or every one has behavior_probs as a fourth part"
+            )
+        if len(sizes) != 1 or 0 in sizes:
+            raise ValueError(
+                f"episode {index}: its parts have lengths {sorted(sizes)}, all must be equal and positive"
+            )
+        lengths.append(sizes.pop())
+    joined = [
+        np.concatenate([np.atleast_1d(np.asarray(part)) for part in same])
+        for same in zip(*episodes, strict=True)
+    ]
+    return joined, np.concatenate([[0], np.cumsum(lengths)])

@@ -7,13 +7,15 @@ from collections.abc import Sequence
 import numpy as np
 
 from uqf.episodes.checks import instance
-from uqf.episodes.trajectories import Trajectories
+from uqf.episodes.trajectories import BY_EPISODE, BY_STEP, Trajectories
+from uqf.types import AnyArray
 
 
 def concatenate(parts: Sequence[Trajectories]) -> Trajectories:
     """All episodes of several data sets, in order.
 
-    `behavior_probs` survive only if every part has them: half of the propensities are of no use to anyone.
+    `behavior_probs` survive only if every part has them: half of the propensities are of no use to anyone. Parts
+    without `allowed` allowed every action.
 
     Parameters
     ----------
@@ -28,7 +30,7 @@ def concatenate(parts: Sequence[Trajectories]) -> Trajectories:
     Raises
     ------
     ValueError
-        If there is no part, or the alphabets differ.
+        If there is no part, or the alphabets or the columns differ.
 
     Examples
     --------
@@ -52,23 +54,32 @@ def concatenate(parts: Sequence[Trajectories]) -> Trajectories:
             raise ValueError(f"parts[{index}] has other names than parts[0]: give `codebook` when reading")
     if len(parts) == 1:
         return parts[0]
+    for name in ("first_observations", "columns"):
+        if len({getattr(part, name) is None for part in parts}) > 1:
+            raise ValueError(f"some parts have {name} and others have not: give them for all or none")
+    sizes = parts[0].column_sizes
+    if sizes is not None and not all(np.array_equal(part.column_sizes, sizes) for part in parts):
+        raise ValueError("the parts have other column_sizes: give data with the same columns")
     bases = np.cumsum([0] + [part.n_steps for part in parts])
-    offsets = [np.zeros(1, np.int64)] + [
-        part.offsets[1:] + base for part, base in zip(parts, bases, strict=False)
-    ]
-    first = [part.first_observations for part in parts if part.first_observations is not None]
-    if first and len(first) < len(parts):
-        raise ValueError("some parts have first_observations and others have not: give them for all or none")
-    known = all(part.behavior_probs is not None for part in parts)
+    offsets = [part.offsets[1:] + base for part, base in zip(parts, bases, strict=False)]
+    joined = {name: _joined([getattr(part, name) for part in parts]) for name in (*BY_STEP, *BY_EPISODE)}
+    if any(part.allowed is not None for part in parts):
+        joined["allowed"] = np.concatenate([_allowed(part) for part in parts])
     return Trajectories._trusted(
-        np.concatenate([part.actions for part in parts]),
-        np.concatenate([part.observations for part in parts]),
-        np.concatenate([part.rewards for part in parts]),
-        np.concatenate([part.behavior_probs for part in parts]) if known else None,
-        np.concatenate(offsets),
-        np.concatenate([part.terminated for part in parts]),
-        parts[0].n_actions,
-        parts[0].n_observations,
-        parts[0].codebook,
-        np.concatenate(first) if first else None,
+        **joined,
+        offsets=np.concatenate([np.zeros(1, np.int64), *offsets]),
+        n_actions=parts[0].n_actions,
+        n_observations=parts[0].n_observations,
+        codebook=parts[0].codebook,
+        column_sizes=sizes,
     )
+
+
+def _joined(arrays: list[AnyArray | None]) -> AnyArray | None:
+    """All of them, one after the other; None if one is missing."""
+    known = [one for one in arrays if one is not None]
+    return np.concatenate(known) if len(known) == len(arrays) else None
+
+
+def _allowed(part: Trajectories) -> AnyArray:
+    return np.ones((part.n_steps, part.n_actions), np.bool_) if part.allowed is None else part.allowed

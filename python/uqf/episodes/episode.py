@@ -19,6 +19,9 @@ class Episode(NamedTuple):
     behavior_probs: FloatArray | None
     terminated: bool
     first_observation: int | None = None
+    columns: NDArray[np.float32] | None = None
+    first_columns: NDArray[np.float32] | None = None
+    allowed: NDArray[np.bool_] | None = None
 
     @property
     def history(self) -> list[tuple[int, int]]:

@@ -12,11 +12,16 @@ from numpy.typing import ArrayLike, NDArray
 
 from uqf import _core
 from uqf.coding.codebook import Codebook
-from uqf.episodes.checks import FloatArray, floats, frozen, instance, integers, positive
+from uqf.episodes.checks import FloatArray, floats, frozen, integers, joined_episodes, positive
+from uqf.episodes.columns import checked_extras
 from uqf.episodes.episode import Episode
 from uqf.types import AnyArray, Raw, Record
 
 MAX_SYMBOLS = 2**31 - 1
+
+#: What there is of every step, and of every episode.
+BY_STEP = ("actions", "observations", "rewards", "behavior_probs", "columns", "allowed")
+BY_EPISODE = ("terminated", "first_observations", "first_columns")
 
 
 class Trajectories:
@@ -43,6 +48,15 @@ class Trajectories:
         Names of actions and observations, if the logs had names.
     first_observations : integers, shape (n_episodes,), optional
         What every episode showed before its first action, as the `reset` of Gymnasium does.
+    columns : floats, shape (n_steps, d), optional
+        The observations as they came, beside their codes, in single precision: numbers as they are, categories by code
+        (0, 1, 2, …), NaN where a value is missing. Learners read them with `uqf.episodes.columns.columns_of`.
+    first_columns : floats, shape (n_episodes, d), optional
+        The same of `first_observations`: there if, and only if, both these and `columns` are.
+    column_sizes : integers, shape (d,), optional
+        What each column is: 0 for a number (the default for all), k for a category of k values.
+    allowed : booleans, shape (n_steps, n_actions), optional
+        The actions that were allowed when the action of the step was chosen, this one among them; by default all.
 
     Examples
     --------
@@ -52,18 +66,7 @@ class Trajectories:
     [(0, 1), (1, 1)]
     """
 
-    __slots__ = (  # noqa: RUF023  (the order in which the core gives them)
-        "actions",
-        "observations",
-        "rewards",
-        "behavior_probs",
-        "offsets",
-        "terminated",
-        "n_actions",
-        "n_observations",
-        "codebook",
-        "first_observations",
-    )
+    __slots__ = (*BY_STEP, *BY_EPISODE, "offsets", "n_actions", "n_observations", "codebook", "column_sizes")
 
     actions: NDArray[np.int32]
     observations: NDArray[np.int32]
@@ -75,6 +78,10 @@ class Trajectories:
     n_observations: int
     codebook: Codebook | None
     first_observations: NDArray[np.int32] | None
+    columns: NDArray[np.float32] | None
+    first_columns: NDArray[np.float32] | None
+    column_sizes: NDArray[np.int32] | None
+    allowed: NDArray[np.bool_] | None
 
     def __init__(
         self,
@@ -89,6 +96,10 @@ class Trajectories:
         terminated: ArrayLike | None = None,
         codebook: Codebook | None = None,
         first_observations: ArrayLike | None = None,
+        columns: ArrayLike | None = None,
+        first_columns: ArrayLike | None = None,
+        column_sizes: ArrayLike | None = None,
+        allowed: ArrayLike | None = None,
     ) -> None:
         for name, size in (("n_actions", n_actions), ("n_observations", n_observations)):
             positive(name, size)
@@ -107,31 +118,34 @@ class Trajectories:
             if ended.shape != (n_episodes,):
                 raise ValueError(f"terminated has shape {ended.shape}: there are {n_episodes} episodes")
         first = first_observations
-        first = None if first is None else integers("first_observations", first, np.int32)
         self._keep(
-            integers("actions", actions, np.int32),
-            integers("observations", observations, np.int32),
-            floats("rewards", rewards),
-            None if behavior_probs is None else floats("behavior_probs", behavior_probs),
-            episode_offsets,
-            ended,
-            operator.index(n_actions),
-            operator.index(n_observations),
-            codebook,
-            first,
+            actions=integers("actions", actions, np.int32),
+            observations=integers("observations", observations, np.int32),
+            rewards=floats("rewards", rewards),
+            behavior_probs=None if behavior_probs is None else floats("behavior_probs", behavior_probs),
+            offsets=episode_offsets,
+            terminated=ended,
+            n_actions=operator.index(n_actions),
+            n_observations=operator.index(n_observations),
+            codebook=codebook,
+            first_observations=None if first is None else integers("first_observations", first, np.int32),
         )
         _core.validate(self)
+        self._keep(
+            **self.__getstate__() | checked_extras(self, columns, first_columns, column_sizes, allowed)
+        )
 
-    def _keep(self, *parts: object) -> None:
-        """The parts in the order of `__slots__`; arrays cannot be written to any longer."""
-        for name, part in zip(self.__slots__, parts, strict=True):
+    def _keep(self, **parts: object) -> None:
+        """These parts, None for those that are not given; arrays cannot be written to any longer."""
+        for name in self.__slots__:
+            part = parts.get(name)
             setattr(self, name, frozen(part) if isinstance(part, np.ndarray) else part)
 
     @classmethod
-    def _trusted(cls, *parts: object) -> Trajectories:
+    def _trusted(cls, **parts: object) -> Trajectories:
         """Parts that the core made or that were cut out of checked ones."""
         made = cls.__new__(cls)
-        made._keep(*parts)
+        made._keep(**parts)
         return made
 
     @classmethod
@@ -145,32 +159,12 @@ class Trajectories:
         first_observations: ArrayLike | None = None,
     ) -> Trajectories:
         """From a list of (actions, observations, rewards), perhaps with behavior_probs as a fourth part."""
-        instance("episodes", episodes, Sequence, "a list of (actions, observations, rewards)")
-        if len(episodes) == 0:
-            raise ValueError("episodes is empty: give at least one episode")
-        lengths = []
-        for index, episode in enumerate(episodes):
-            instance(f"episodes[{index}]", episode, Sequence, "(actions, observations, rewards)")
-            sizes = {len(np.atleast_1d(np.asarray(part))) for part in episode}
-            if len(episode) not in (3, 4) or len(episode) != len(episodes[0]):
-                raise ValueError(
-                    f"episode {index} has {len(episode)} parts: every episode is (actions, observations, "
-                    "rewards), or every one has behavior_probs as a fourth part"
-                )
-            if len(sizes) != 1 or 0 in sizes:
-                raise ValueError(
-                    f"episode {index}: its parts have lengths {sorted(sizes)}, all must be equal and positive"
-                )
-            lengths.append(sizes.pop())
-        actions, observations, rewards, *probs = (
-            np.concatenate([np.atleast_1d(np.asarray(part)) for part in same])
-            for same in zip(*episodes, strict=True)
-        )
+        (actions, observations, rewards, *probs), offsets = joined_episodes(episodes)
         return cls(
             actions,
             observations,
             rewards,
-            np.concatenate([[0], np.cumsum(lengths)]),
+            offsets,
             n_actions=n_actions,
             n_observations=n_observations,
             behavior_probs=probs[0] if probs else None,
@@ -242,19 +236,25 @@ class Trajectories:
             raise IndexError(f"episode {index} of {len(self)}")
         steps = slice(self.offsets[position], self.offsets[position + 1])
         first = None if self.first_observations is None else int(self.first_observations[position])
-        return Episode(*self._cut(steps), bool(self.terminated[position]), first)
+        shown = None if self.first_columns is None else self.first_columns[position]
+        parts = self._cut(BY_STEP, steps)
+        ended = bool(self.terminated[position])
+        return Episode(**parts, terminated=ended, first_observation=first, first_columns=shown)
 
-    def _cut(self, steps: slice) -> tuple[AnyArray, AnyArray, FloatArray, FloatArray | None]:
-        """Actions, observations, rewards and behavior_probs of some steps."""
-        probs = None if self.behavior_probs is None else self.behavior_probs[steps]
-        return self.actions[steps], self.observations[steps], self.rewards[steps], probs
+    def _cut(self, names: Sequence[str], index: slice | AnyArray) -> Record:
+        """Some of the parts at these steps or episodes; None stays None."""
+        parts = {name: getattr(self, name) for name in names}
+        return {name: None if part is None else part[index] for name, part in parts.items()}
+
+    def _selected(
+        self, episodes: slice | AnyArray, steps: slice | AnyArray, offsets: AnyArray
+    ) -> Trajectories:
+        cut = self._cut(BY_STEP, steps) | self._cut(BY_EPISODE, episodes)
+        return self._trusted(**self.__getstate__() | cut | {"offsets": offsets})
 
     def _contiguous(self, first: int, last: int) -> Trajectories:
-        steps = slice(self.offsets[first], self.offsets[last])
-        offsets = self.offsets[first : last + 1] - self.offsets[first]
-        shown = None if self.first_observations is None else self.first_observations[first:last]
-        sizes = (self.n_actions, self.n_observations, self.codebook)
-        return self._trusted(*self._cut(steps), offsets, self.terminated[first:last], *sizes, shown)
+        begin, end = self.offsets[[first, last]].tolist()
+        return self._selected(slice(first, last), slice(begin, end), self.offsets[first : last + 1] - begin)
 
     def _take(self, chosen: NDArray[np.int64]) -> Trajectories:
         if len(chosen) == 0:
@@ -262,18 +262,19 @@ class Trajectories:
         chosen = np.where(chosen < 0, chosen + len(self), chosen)
         if chosen.min() < 0 or chosen.max() >= len(self):
             raise IndexError(f"episode index out of range for {len(self)} episodes")
-        *steps, probs, offsets, ended, first = _core.take_episodes(self, chosen)
-        known = None if self.behavior_probs is None else probs
-        return self._trusted(
-            *steps, known, offsets, ended, self.n_actions, self.n_observations, self.codebook, first
-        )
+        lengths = self.lengths[chosen]
+        offsets = np.concatenate([[0], np.cumsum(lengths)])
+        steps = np.arange(offsets[-1]) + np.repeat(self.offsets[chosen] - offsets[:-1], lengths)
+        return self._selected(chosen, steps, offsets)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Trajectories):
             return NotImplemented
         pairs = ((getattr(self, name), getattr(other, name)) for name in self.__slots__)
         return all(
-            np.array_equal(mine, theirs) if isinstance(mine, np.ndarray) else mine == theirs
+            np.array_equal(mine, theirs, equal_nan=mine.dtype.kind == "f")
+            if isinstance(mine, np.ndarray) and isinstance(theirs, np.ndarray)
+            else type(mine) is type(theirs) and mine == theirs
             for mine, theirs in pairs
         )
 

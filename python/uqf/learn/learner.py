@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import asdict, is_dataclass
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 
+from uqf.curves import frame_of, plotted
 from uqf.episodes.checks import FloatArray, instance, number
 from uqf.episodes.fingerprint import fingerprint
 from uqf.episodes.trajectories import Trajectories
@@ -24,6 +25,10 @@ from uqf.reading.shards import Data, Workers
 from uqf.storage.policies import save
 from uqf.storage.policy_header import Origin
 from uqf.types import Record
+
+if TYPE_CHECKING:
+    import pandas
+    from matplotlib.axes import Axes
 
 #: Of shards so many steps are learned from, by learners that need all their data at once.
 MAX_STEPS = 2_000_000
@@ -161,6 +166,25 @@ class Learner(BaseEstimator):  # type: ignore[misc]
             if not isinstance(value, (tuple, BaseEstimator))
         }
         save(policy, path, settings=plain, data=self.origin_)
+
+    def to_frame(self) -> pandas.DataFrame:
+        """The learners that `uqf.fit` compared, a row for each: gain, stderr, …, and the problem of who was refused.
+
+        Needs pandas: ``pip install 'uqf[plot]'``.
+        """
+        return frame_of([{"learner": name} | one for name, one in self._candidates().items()])
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """What each of them gains on held-out episodes, with two standard errors. Needs matplotlib, as `to_frame`."""
+        judged = {name: one for name, one in self._candidates().items() if one["gain"] is not None}
+        rows = [(name, one["gain"], one["stderr"]) for name, one in judged.items()]
+        return plotted(rows, ax, xlabel="learner", ylabel="gain over the log")
+
+    def _candidates(self) -> Record:
+        self._fitted()
+        if "chosen" not in self.diagnostics_:
+            raise ValueError(f"{type(self).__name__} was fitted alone: uqf.fit compares learners")
+        return dict(self.diagnostics_["chosen"]["candidates"])
 
     def _repr_html_(self) -> str:
         """A fitted learner in a notebook: the essentials; before, as scikit-learn shows it."""

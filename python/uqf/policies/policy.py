@@ -37,6 +37,13 @@ class Policy(Protocol):
     every action is then recorded in rollouts) or `action`, which is taken to be deterministic. Those of this
     package also have `q_values`, `temperature`, `with_temperature`, `greedy`, `n_actions` and `n_observations`.
 
+    A policy whose attribute `column_sizes`, (d,), is there and not None looks at raw columns rather than at codes:
+    wherever others are given the code of an observation (`observation` of `update`, `first` of `initial_state`) it is
+    given the columns, a float32 array (d,): numbers as they are, categories by code, NaN where a value is missing; see
+    `uqf.episodes.columns.columns_of`. Its batches take (n, d) instead of (n,), its `probs_along` and `q_values_along`,
+    if it has them, read `columns_of(data)`. Trap: in worlds whose observations are codes d is 1, and `update` and
+    `initial_state` are then also given the code itself, a plain integer.
+
     Examples
     --------
     A policy for Tiger that opens the other door when it heard the tiger twice more on one side:

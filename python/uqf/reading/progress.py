@@ -54,6 +54,12 @@ class Reporter:
         """All of the stage is done; call it at the end of the last one."""
         self.reach(self.total)
 
+    def scored(self, name: str, mean: float, stderr: float) -> None:
+        """What a round or a candidate scored, for callbacks that listen to it, such as `uqf.CsvLines`."""
+        listener = getattr(self.callback, "scored", None)
+        if listener is not None:
+            listener(name, mean, stderr)
+
     def _report(self) -> None:
         if self.callback is not None:
             self.callback(self.stage, self.done, self.total)

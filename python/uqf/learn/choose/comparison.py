@@ -88,6 +88,7 @@ class Comparison:
         """What the candidate gains and, if it plans, what it earns in models; or why it was refused."""
         try:
             gains = self._gains(candidate)
+            self.reporter.scored(candidate.name, gains[0].mean, gains[0].stderr)
             return Result(candidate, gains, self.earned(candidate) if candidate.plans else None)
         except UQFError as problem:
             return Result(candidate, problem=str(problem))
