@@ -138,6 +138,7 @@ class Agent:
         the allowed action of most worth is taken. Trap: masks need a memory of their own, so the first one is given
         before the first `observe`.
         """
+        instance("deterministic", deterministic, (bool, np.bool_), "True or False")
         if mask is None and not deterministic:
             codes = self._batch.act()
         else:
@@ -154,7 +155,10 @@ class Agent:
 
     def _allowed(self, mask: ArrayLike) -> NDArray[np.float64]:
         """Probabilities (n, n_actions) given that the actions are allowed."""
-        given, shape = np.asarray(mask), (len(self), len(self._actions))
+        try:
+            given, shape = np.asarray(mask), (len(self), len(self._actions))
+        except ValueError as error:
+            raise ValueError(f"mask is no list of booleans: {error}") from None
         if given.dtype.kind not in "biu" or given.shape not in (shape, shape[1:]):
             raise ValueError(
                 f"mask has shape {given.shape} and dtype {given.dtype}: give booleans, {shape[1:]} or {shape}"

@@ -36,7 +36,7 @@ def as_path(path: str | os.PathLike[str]) -> Path:
 
 def open_ordinary(path: str | os.PathLike[str]) -> BinaryIO:
     """A file to read; devices and pipes, which may never end, and folders raise `uqf.FileFormatError`."""
-    handle = os.open(path, os.O_RDONLY | WITHOUT_WAITING)
+    handle = os.open(as_path(path), os.O_RDONLY | WITHOUT_WAITING)
     if not stat.S_ISREG(os.fstat(handle).st_mode):
         os.close(handle)
         raise FileFormatError(f"{os.fspath(path)}: a folder, a device or a pipe; give an ordinary file")

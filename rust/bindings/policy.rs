@@ -150,7 +150,9 @@ impl CompiledPolicy {
         };
         let Ok(random) = rng.getattr("random") else {
             let kind = rng.get_type();
-            return Err(PyTypeError::new_err(format!("rng is a {kind}: give one of numpy.random.default_rng()")));
+            return Err(PyTypeError::new_err(format!(
+                "rng is a {kind}: give one of numpy.random.default_rng()"
+            )));
         };
         Ok(Rng::pick(&probs, random.call0()?.extract()?))
     }

@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator, clone
 from uqf import _core
 from uqf.baselines.forests import ExtraTrees, constant, joined
 from uqf.baselines.psr import PSR
-from uqf.episodes.checks import one_of, positive, probability
+from uqf.episodes.checks import instance, one_of, positive, probability, whole
 from uqf.episodes.sums import best_next, cut_before
 from uqf.episodes.trajectories import Trajectories
 from uqf.learn.learner import Learner, checked_data
@@ -116,6 +116,8 @@ class FittedQ(Learner):
         discount = probability("discount", self.discount)
         for name in ("iterations", "trees", "random_splits", "leaf"):
             positive(name, getattr(self, name))
+        whole("seed", self.seed)
+        instance("bootstrap_truncated", self.bootstrap_truncated, (bool, np.bool_), "True or False")
         self.representation_, self.features_ = fitted_features(self.representation, data)
         before = cut_before(data)
         # Features of all cuts are computed once: a cut is the end of one step and the beginning of the next.

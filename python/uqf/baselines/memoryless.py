@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 import scipy.sparse
 
-from uqf.episodes.checks import FloatArray, not_negative, one_of, positive, probability, whole
+from uqf.episodes.checks import FloatArray, instance, not_negative, one_of, positive, probability, whole
 from uqf.episodes.sums import cut_before, goes_on, returns_to_go
 from uqf.episodes.trajectories import Trajectories
 from uqf.learn.improve.discounts import learning_discounts
@@ -73,6 +73,8 @@ class MemorylessQ(Learner):
             (discount,) = learning_discounts(discount, self.learning_discount)
         whole("k", self.k)
         not_negative("shrinkage", self.shrinkage)
+        for name in ("propensity", "bootstrap_truncated"):
+            instance(name, getattr(self, name), (bool, np.bool_), "True or False")
         one_of("target", self.target, ("monte-carlo", "q-learning"))
         tree = ContextTree.of(data, self.k)
         average = Averager(tree, data, self._weights(data), self.shrinkage)

@@ -230,9 +230,12 @@ class Codebook(CodeTransformer):
         sizes = self.column_sizes
         if sizes is None:
             raise ValueError("the codebook has no columns: observations are codes already")
+        places = np.atleast_1d(whole_codes(codes))
+        if places.ndim > 1 or (places.size and not 0 <= places.min() <= places.max() < (self.n_codes or 0)):
+            raise ValueError(f"codes has shape {places.shape}: give codes below {self.n_codes}, (n,)")
         if isinstance(self.coding_, Cells):
-            return self.coding_.points[np.asarray(codes, np.int64)], sizes
-        return np.asarray(codes, np.float32)[:, None], sizes
+            return self.coding_.points[places], sizes
+        return places.astype(np.float32)[:, None], sizes
 
     def describe(self, code: int) -> str:
         """What a code means, in words."""

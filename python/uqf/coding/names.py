@@ -130,7 +130,7 @@ def whole_code(raw: Raw, what: str) -> int:
     """A code as it is; 1.5 is none."""
     try:
         code = int(raw)
-        whole = isinstance(raw, str) or code == raw
+        whole = (isinstance(raw, str) or code == raw) and abs(code) < 2**63
     except (TypeError, ValueError, OverflowError):
         whole = False
     if not whole:

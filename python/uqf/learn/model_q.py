@@ -103,8 +103,8 @@ class ModelQ(Learner):
         probability("discount", self.discount)
         checked_temperature(self.temperature)
         for name, known in (("model", "noisy"), ("planner", "qmdp")):
-            if getattr(self, name) not in (None, known):
-                raise ValueError(f'{name} = {getattr(self, name)!r}: give None or "{known}"')
+            if (given := getattr(self, name)) is not None and (not isinstance(given, str) or given != known):
+                raise ValueError(f'{name} = {given!r}: give None or "{known}"')
         if self.settings is not None:
             instance("settings", self.settings, ModelSettings, "ModelSettings(…), or None")
         how, reporter = self.settings or ModelSettings(), Reporter(progress)

@@ -232,9 +232,7 @@ class UQF(Learner):
         return self
 
     def _support(self, taken: AnyArray) -> None:
-        # What one day never took another may have taken, and there may be no policy yet.
-        if not hasattr(self, "statistics_"):
-            super()._support(taken)
+        """Nothing: `_decide` did, by the tally of all that was counted, which may be more than this sample."""
 
     def _fitted(self) -> CompiledPolicy:
         if getattr(self, "refusal_", None) and not hasattr(self, "policy_"):
@@ -278,6 +276,7 @@ class UQF(Learner):
         if self.rank is None:
             notes.insert(0, f"rank {state.rank} chosen from the spectrum (at most {MAX_RANK})")
         self.diagnostics_ = self._diagnostics(state, tally) | {"notes": notes + cuts}
+        super()._support(tally.taken)
 
     def _diagnostics(self, state: SpectralState, tally: Tally) -> Record:
         spectrum, kept = self.singular_values_, state.decomposition.singular_values

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from functools import cached_property
 
 from uqf.coding.codebook import Codebook
+from uqf.episodes.checks import instance
 from uqf.episodes.concatenate import concatenate
 from uqf.episodes.parquet_file import metadata_of
 from uqf.episodes.trajectories import Trajectories
@@ -55,6 +56,8 @@ class Log:
             raise TypeError(f"columns is a {type(columns).__name__}: give uqf.LogColumns(…)")
         self.path, self.given, self.repairs = as_path(path), given, list[str]()
         self.columns = (columns or LogColumns()).of(given[2])
+        if format is not None:
+            instance("format", format, str, "a name such as 'csv'")
         self.format = format or ("parquet" if self.path.is_dir() else SUFFIXES.get(plain_suffix(self.path)))
         if self.format is None:
             raise FileFormatError(

@@ -19,7 +19,7 @@ from uqf._core import FilterPolicy as FilterPolicy
 from uqf._core import ForestPolicy as ForestPolicy
 from uqf._core import ObservationPolicy as ObservationPolicy
 from uqf._core import TablePolicy as TablePolicy
-from uqf.episodes.checks import number
+from uqf.episodes.checks import instance, number
 from uqf.episodes.trajectories import Trajectories
 from uqf.types import Memory, Record
 
@@ -97,6 +97,8 @@ class ValuePolicy:
     def action(self, state: Memory, rng: np.random.Generator | None = None) -> int:
         """An action: drawn with `rng`, or the most probable (the first of several) without."""
         probs = self.action_probs(state)
+        if rng is not None:
+            instance("rng", rng, np.random.Generator, "one of numpy.random.default_rng()")
         return int(probs.argmax() if rng is None else rng.choice(len(probs), p=probs))
 
     def with_temperature(self, temperature: float) -> Self:

@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from uqf.coding.codebook import Codebook
+from uqf.episodes.checks import positive
 from uqf.episodes.parquet_file import metadata_of
 from uqf.episodes.trajectories import Trajectories
 from uqf.errors import FileFormatError
@@ -186,8 +187,7 @@ class Shards:
         given: Given,
         batch_steps: int,
     ) -> None:
-        if batch_steps < 1:
-            raise ValueError(f"batch_steps = {batch_steps}: give at least 1")
+        positive("batch_steps", batch_steps)
         first = surveys[0]
         for one in surveys:
             if one.layout != first.layout:

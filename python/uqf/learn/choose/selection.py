@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.base import clone
 from threadpoolctl import threadpool_limits
 
-from uqf.episodes.checks import instance, whole
+from uqf.episodes.checks import instance, positive, whole
 from uqf.episodes.trajectories import Trajectories
 from uqf.errors import UQFError
 from uqf.learn.belief_q import BeliefQ
@@ -104,10 +104,12 @@ def select(
     checked_data(data)
     if not isinstance(judge, str) or judge not in JUDGES:
         raise ValueError(f"judge = {judge!r}: choose {' or '.join(map(repr, JUDGES))}")
+    if threads is not None:
+        positive("threads", threads)
     settings = _combinations(grid)
     if not 2 <= whole("folds", folds) <= len(data):
         raise ValueError(f"folds = {folds}: give 2 to {len(data)}, the number of episodes")
-    parts = np.array_split(np.random.default_rng(seed).permutation(len(data)), folds)
+    parts = np.array_split(np.random.default_rng(whole("seed", seed)).permutation(len(data)), folds)
     splits = [(data[np.setdiff1d(np.arange(len(data)), part)], data[np.sort(part)]) for part in parts]
     discount = getattr(learner, "discount", 1.0)
     judges = [(train, JUDGES[judge](train, test, discount, seed)) for train, test in splits]

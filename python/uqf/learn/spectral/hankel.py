@@ -123,6 +123,7 @@ def hankel(
     >>> blocks.block.shape
     (7, 7)
     """
+    instance("target", target, str, "reward, return or probability")
     if target == "return" and discount is None:
         raise ValueError("discount = None: the return target needs a discount in [0, 1]")
     instance("data", data, Trajectories, "uqf.Trajectories (see uqf.read_log)")

@@ -232,11 +232,8 @@ class WFA:
                 "pomdp has first_observations: an automaton reads actions and what follows them only"
             )
         states, actions = pomdp.n_states, pomdp.n_actions
-        probs = (
-            np.full((states, actions), 1.0 / actions) if policy is None else np.asarray(policy, np.float64)
-        )
-        if probs.shape != (states, actions):
-            raise ValueError(f"policy has shape {probs.shape}: expected ({states}, {actions})")
+        uniform = np.full((states, actions), 1.0 / actions)
+        probs = uniform if policy is None else _finite("policy", policy, (states, actions))
         if (probs < 0).any() or not np.allclose(probs.sum(axis=1), 1.0):
             row = int(np.argmax(np.abs(probs.sum(axis=1) - 1.0) + (probs < 0).any(axis=1)))
             raise ValueError(f"policy[{row}] = {probs[row].tolist()}: not a probability distribution")
