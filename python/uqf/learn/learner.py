@@ -16,6 +16,7 @@ from uqf.episodes.checks import FloatArray, instance, number
 from uqf.episodes.fingerprint import fingerprint
 from uqf.episodes.trajectories import Trajectories
 from uqf.learn.improve.gain import Baseline, policy_gain
+from uqf.learn.limits import limits
 from uqf.learn.not_fitted import NotFittedError
 from uqf.policies.policy import CompiledPolicy, remembered
 from uqf.reading.overview import Overview, check_rewards
@@ -113,6 +114,8 @@ class Learner(BaseEstimator):  # type: ignore[misc]
         self.baseline_ = Baseline.of(sample, self.discount)
         self.n_features_in_ = sample.n_symbols
         self.origin_ = Origin(digest, sample.codebook)
+        if hasattr(self, "diagnostics_"):
+            self.diagnostics_["notes"] += limits(sample)
         self._support(np.bincount(sample.actions, minlength=sample.n_actions) > 0)
         return self
 

@@ -235,9 +235,8 @@ def why(holder: Result) -> str:
         )
     gain = holder.gains[0]
     return (
-        f"{name} would have earned {gain.mean:.4g} ± {gain.stderr:.2g} more than the log in each of "
-        f"{len(gain.totals):,} held-out episodes, changing one logged action at a time, and no other learner is "
-        "clearly better."
+        f"{name} would have earned {gain.text} more than the log in each of {len(gain.totals):,} held-out episodes, "
+        "changing one logged action at a time, and no other learner is clearly better."
     )
 
 
