@@ -126,7 +126,8 @@ def hankel(
     instance("target", target, str, "reward, return or probability")
     if target == "return" and discount is None:
         raise ValueError("discount = None: the return target needs a discount in [0, 1]")
-    instance("data", data, Trajectories, "uqf.Trajectories (see uqf.read_log)")
+    if not hasattr(data, "n_symbols") or not hasattr(data, "rewards"):
+        raise TypeError(f"data is a {type(data).__name__}: give uqf.Trajectories (see uqf.read_log)")
     number("offset", offset)
     rows, columns = _words("prefixes", prefixes, data.n_symbols), _words("suffixes", suffixes, data.n_symbols)
     wanted = Target(target, 1.0 if discount is None else discount, offset)
