@@ -1,6 +1,8 @@
-"""What MkDocs cannot read from a file: navigation, links that leave this folder, and the pages of the reference."""
+"""What MkDocs cannot read from a file: navigation, formulas, notebooks, and the pages of the reference."""
 
 import ast
+import html
+import json
 import re
 import tomllib
 from collections.abc import Iterator
@@ -13,7 +15,14 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
-import uqf  # noqa: F401  compiled classes have docstrings only where they are loaded
+try:
+    from latex2mathml.converter import convert
+
+    import uqf  # noqa: F401  compiled classes have docstrings only where they are loaded
+except ImportError as error:
+    raise SystemExit(
+        f"the site needs the package and its extra: pip install '.[docs]', or make docs ({error})"
+    ) from error
 
 ROOT = Path(__file__).parent.parent
 INDEX = ROOT / "docs" / "README.md"
@@ -100,6 +109,40 @@ def introduction(room: str) -> str:
     return f"{text}\n\n"
 
 
+def formulas(markdown: str) -> str:
+    """TeX as MathML, which browsers show by themselves: blocks of the language math, $$…$$ and $…$ outside of code."""
+    blocks = re.compile(r"^```math\n(.*?)^```|^\$\$(.*?)\$\$", re.DOTALL | re.MULTILINE)
+    markdown = blocks.sub(lambda found: f"\n{_mathml(found[1] or found[2], 'block')}\n", markdown)
+    inline = re.compile(r"(^```.*?^```|`[^`\n]*`)|\$([^$\n]+)\$", re.DOTALL | re.MULTILINE)
+    return inline.sub(lambda found: found[1] or _mathml(found[2], "inline"), markdown)
+
+
+def _mathml(tex: str, display: str) -> str:
+    # Markdown would take what follows a blank line for a paragraph of its own.
+    return convert(" ".join(tex.split()), display=display).replace("\n", "")
+
+
+def notebooks() -> dict[str, str]:
+    """Markdown of the notebooks with what their cells printed and drew, by path."""
+    pages = {}
+    for path in sorted((ROOT / "examples").glob("*.ipynb")):
+        parts = []
+        for cell in json.loads(path.read_text())["cells"]:
+            source = "".join(cell["source"])
+            if cell["cell_type"] == "markdown":
+                parts.append(source)
+                continue
+            parts.append(f"```python\n{source}\n```")
+            for output in cell["outputs"]:
+                if "text" in output:
+                    parts.append(f"<pre>{html.escape(''.join(output['text']))}</pre>")
+                elif "image/png" in output["data"]:
+                    image = "".join(output["data"]["image/png"]).replace("\n", "")
+                    parts.append(f'<img alt="what the cell above draws" src="data:image/png;base64,{image}">')
+        pages[f"notebooks/{path.stem}.md"] = "\n\n".join(parts)
+    return pages
+
+
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
     """Navigation: sections and pages in the order of docs/README.md, then the reference."""
     urls = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["urls"]
@@ -109,20 +152,23 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
         title, _, table = section.partition("\n")
         pages = re.findall(r"^\| \[([^\]]+)\]\(([\w-]+\.md)\)", table, flags=re.MULTILINE)
         nav.append({title: [{name[:1].upper() + name[1:]: path} for name, path in pages]})
+    nav.append({"Notebooks": list(notebooks())})
     nav.append({"Reference": list(reference())})
     config.nav = nav
     return config
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Adds the reference, which stands in no file."""
-    for path, text in reference().items():
+    """Adds notebooks and the reference, which stand in no file of this folder."""
+    for path, text in (notebooks() | reference()).items():
         files.append(File.generated(config, path, content=text))
     return files
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Links to files outside docs/ lead to the repository."""
+    """Formulas; and links to files outside docs/ lead to the repository, to notebooks that are pages excepted."""
+    markdown = formulas(markdown)
+    markdown = re.sub(r"\]\(\.\./examples/([^)\s]+)\.ipynb\)", r"](notebooks/\1.md)", markdown)
     return re.sub(r"\]\(\.\./([^)\s]+)\)", rf"]({config.repo_url}/blob/main/\1)", markdown)
 
 

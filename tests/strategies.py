@@ -54,7 +54,7 @@ def trajectories(
     max_length: int = 6,
     max_actions: int = 3,
     max_observations: int = 3,
-    extras: bool = True,
+    extras: bool = False,
 ) -> uqf.Trajectories:
     """A random data set, with or without behaviour probabilities and first observations, columns and masks."""
     lengths = draw(st.lists(st.integers(1, max_length), min_size=1, max_size=max_episodes), label="lengths")

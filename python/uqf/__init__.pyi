@@ -40,13 +40,10 @@ from uqf.learn.spectral.wfa import WFA as WFA
 from uqf.learn.spectral_q import SpectralQ as SpectralQ
 from uqf.learn.table_q import TableQ as TableQ
 from uqf.learn.uqf import UQF as UQF
-from uqf.logs.arrow import from_arrow as from_arrow
 from uqf.logs.columns import LogColumns as LogColumns
 from uqf.logs.convert import convert as convert
-from uqf.logs.log import iter_log as iter_log
 from uqf.logs.log import log_problems as log_problems
 from uqf.logs.log import read_log as read_log
-from uqf.logs.log import read_parquet as read_parquet
 from uqf.logs.problems import LogProblem as LogProblem
 from uqf.policies.batches import batch as batch
 from uqf.policies.persistent import Persistent as Persistent

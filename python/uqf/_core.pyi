@@ -49,7 +49,6 @@ __all__ = [
     "rollout",
     "softmax",
     "sum_operators",
-    "take_episodes",
     "temporal_differences",
     "validate",
     "write_pomdp",
@@ -113,12 +112,6 @@ def temporal_differences(
 
     z and R are sums of ratio · (x_t − following · x_{t+1}) and of ratio · reward that go on by `factors` within an
     episode, all (n_steps,).
-    """
-
-def take_episodes(data: _Data, episodes: _Offsets) -> _Recorded:
-    """The arrays of the chosen episodes, copied in the order given.
-
-    `behavior_probs` comes back empty if the data have none.
     """
 
 # --- worlds ----------------------------------------------------------------------------------------------
@@ -878,6 +871,9 @@ class PolicyBatch:
     def __len__(self) -> int: ...
     def action_probs(self, *, threads: int | None = None) -> _Floats:
         """Probability of every action in every episode: (n, n_actions)."""
+
+    def q_values(self, *, threads: int | None = None) -> _Floats:
+        """What every action is worth in every episode: (n, n_actions)."""
 
     def act(self, *, threads: int | None = None) -> _Offsets:
         """An action for every episode, (n,), each drawn with the random stream of its own episode."""

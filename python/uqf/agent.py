@@ -14,11 +14,13 @@ from numpy.typing import ArrayLike, NDArray
 from uqf.coding.codebook import Codebook
 from uqf.coding.raw_columns import OTHER, Column, values_of_one
 from uqf.episodes.checks import instance
-from uqf.policies.batches import batch
-from uqf.policies.policy import Policy, softmax, started
+from uqf.episodes.columns import as_columns
+from uqf.policies.batches import batch, batch_probs
+from uqf.policies.masks import checked_masks
+from uqf.policies.policy import Policy
 from uqf.storage.policies import inspect_policy, load
 from uqf.storage.policy_header import Origin
-from uqf.types import Memory, Raw
+from uqf.types import AnyArray, Raw
 
 
 @runtime_checkable
@@ -40,7 +42,8 @@ class Agent:
         Who acts.
     codebook : Codebook, optional
         How observations are coded and what actions are called; by default that of the learner or of the file. Without
-        any, observations and actions are codes.
+        any, observations and actions are codes. A policy that looks at columns (see `uqf.Policy`) is given those of the
+        codebook; without any, observations are the columns themselves.
     actions : sequence, optional
         What `act` gives for every action, ``world.actions`` of a `uqf.GymnasiumWorld` for example; by default what the
         codebook has, names, numbers or arrays, or codes.
@@ -96,11 +99,14 @@ class Agent:
             instance("codebook", codebook, Codebook, "a uqf.Codebook")
         self.policy = policy
         self.codebook = Codebook.named() if codebook is None else codebook
+        sizes = getattr(policy, "column_sizes", None)
+        self._sizes: AnyArray | None = None if sizes is None else np.asarray(sizes)
+        self._blank: Raw = 0 if self._sizes is None else np.zeros(len(self._sizes), np.float32)
         self._single = n is None
         actions_known, observations_known = (
             getattr(policy, name, None) for name in ("n_actions", "n_observations")
         )
-        if isinstance(actions_known, int) and isinstance(observations_known, int):
+        if isinstance(actions_known, int) and isinstance(observations_known, int) and self._sizes is None:
             self.codebook.refuse_other_sizes(actions_known, observations_known)
         known = self.codebook.n_actions or getattr(policy, "n_actions", None)
         if known is None:
@@ -114,10 +120,7 @@ class Agent:
         self._taken: NDArray[np.int64] | None = None
         self._names = _known_names(self.codebook)
         self.unseen: dict[str, int] = {}
-        # For masks: what episodes showed first, none before the first `observe`; memories once a mask was given.
         self._rngs = [np.random.default_rng([seed, episode]) for episode in range(len(self))]
-        self._firsts: list[int | None] | None = [None] * len(self)
-        self._memories: list[Memory] | None = None
 
     def __len__(self) -> int:
         """Number of parallel episodes."""
@@ -126,7 +129,6 @@ class Agent:
     def reset(self, first_observation: Raw = None) -> None:
         """Begins an episode anew; `first_observation` is what the world shows before the first action, if anything."""
         self._taken = None
-        self._firsts = [None] * len(self)
         shown = None if first_observation is None else self._listed(first_observation)
         self._begin(np.ones(len(self), np.bool_), shown)
 
@@ -135,14 +137,15 @@ class Agent:
 
         With a `mask` of allowed actions, (n_actions,) or (n, n_actions), by the order of their codes, no other is
         taken: the policy's probabilities are those given that the action is allowed, and where it wants none of them,
-        the allowed action of most worth is taken. Trap: masks need a memory of their own, so the first one is given
-        before the first `observe`.
+        the allowed action of most worth is taken.
         """
         instance("deterministic", deterministic, (bool, np.bool_), "True or False")
         if mask is None and not deterministic:
             codes = self._batch.act()
         else:
-            probs = self._batch.action_probs() if mask is None else self._allowed(mask)
+            shape = (len(self), len(self._actions))
+            allowed = None if mask is None else checked_masks("mask", mask, shape)
+            probs = batch_probs(self._batch, self.policy, allowed)
             codes = probs.argmax(axis=1) if deterministic else self._drawn(probs)
         self._taken = np.asarray(codes, np.int64)
         # Arrays are copied: an environment may change the action that it is given.
@@ -152,36 +155,6 @@ class Agent:
     def _drawn(self, probs: NDArray[np.float64]) -> NDArray[np.int64]:
         rows = zip(probs, self._rngs, strict=True)
         return np.array([rng.choice(len(row), p=row) for row, rng in rows], np.int64)
-
-    def _allowed(self, mask: ArrayLike) -> NDArray[np.float64]:
-        """Probabilities (n, n_actions) given that the actions are allowed."""
-        try:
-            given, shape = np.asarray(mask), (len(self), len(self._actions))
-        except ValueError as error:
-            raise ValueError(f"mask is no list of booleans: {error}") from None
-        if given.dtype.kind not in "biu" or given.shape not in (shape, shape[1:]):
-            raise ValueError(
-                f"mask has shape {given.shape} and dtype {given.dtype}: give booleans, {shape[1:]} or {shape}"
-            )
-        allowed = np.broadcast_to(given.astype(np.bool_), shape)
-        if not allowed.any(axis=1).all():
-            raise ValueError("mask: at least one action must be allowed")
-        if self._memories is None:
-            if self._firsts is None:
-                raise ValueError("mask: the first one is given before the first observe(); call reset()")
-            self._memories = [started(self.policy, first) for first in self._firsts]
-        probs = self._batch.action_probs() * allowed
-        for episode in np.flatnonzero(probs.sum(axis=1) == 0.0):
-            probs[episode] = self._best_allowed(self._memories[episode], allowed[episode])
-        return np.asarray(probs / probs.sum(axis=1, keepdims=True))
-
-    def _best_allowed(self, memory: Memory, allowed: NDArray[np.bool_]) -> NDArray[np.float64]:
-        """The allowed actions of most worth share alike; all of them, if nothing is known of what they are worth."""
-        values_of = getattr(self.policy, "q_values", None)
-        values = np.where(allowed, values_of(memory) if callable(values_of) else -np.inf, -np.inf)
-        if not np.isfinite(values).any():
-            return allowed.astype(np.float64)
-        return softmax(values, 0.0)
 
     def observe(self, observation: Raw, *, action: Raw = None, starts: ArrayLike | None = None) -> None:
         """Takes in what the world showed after the action.
@@ -202,51 +175,56 @@ class Agent:
             self._taken = np.array([self.codebook.encode_action(one) for one in done], np.int64)
         if self._taken is None and not begins.all():
             raise ValueError("observe() before act(): give what the world showed first to reset()")
-        codes = [0 if begin else self._code(one) for begin, one in zip(begins, shown, strict=True)]
         if self._taken is not None:
-            self._batch.update(self._taken, np.array(codes, np.int64))
-            if self._memories is not None:
-                steps = zip(self._memories, self._taken.tolist(), codes, strict=True)
-                self._memories = [self.policy.update(*step) for step in steps]
-        self._firsts = None
+            seen = [
+                self._blank if begin else self._seen(one) for begin, one in zip(begins, shown, strict=True)
+            ]
+            self._batch.update(self._taken, np.array(seen))
         if begins.any():
             self._begin(begins, shown)
         self._taken = None
 
     def _begin(self, starts: NDArray[np.bool_], shown: list[Raw] | None) -> None:
         """Begins the episodes marked; the code after the last means "nothing seen yet", as in `uqf.gymnasium_env`."""
-        codes = np.zeros(len(self), np.int64)
+        first = [self._blank] * len(self)
         seen = np.zeros(len(self), np.bool_)
         if shown is not None:
-            codes[starts] = [self._code(shown[place]) for place in np.flatnonzero(starts)]
-            seen = starts & (codes != getattr(self.policy, "n_observations", -1))
+            for place in np.flatnonzero(starts):
+                seen[place] = not self._is_nothing(shown[place])
+                first[place] = self._seen(shown[place]) if seen[place] else self._blank
         if (starts & ~seen).any():
             self._batch.reset(starts & ~seen)
         if seen.any():
-            self._batch.reset(seen, np.where(seen, codes, 0))
-        for place in np.flatnonzero(starts).tolist():
-            first = int(codes[place]) if seen[place] else None
-            if self._firsts is not None:
-                self._firsts[place] = first
-            if self._memories is not None:
-                self._memories[place] = started(self.policy, first)
+            self._batch.reset(seen, np.array(first))
 
-    def _code(self, observation: Raw) -> int:
-        """The code of an observation; names that the logs never had are counted."""
-        if self._names:
-            values = values_of_one(observation, self.codebook.columns_)
-            for place, (column, names) in self._names.items():
-                value = column.value(values[place])
-                if value is not None and value not in names:
-                    if column.name not in self.unseen:
-                        known = ", ".join(sorted(names)[:10])
-                        warnings.warn(
-                            f"column {column.name!r}: {value!r} never occurred in the logs, which have {known}; "
-                            "more such values are counted in `unseen`",
-                            stacklevel=3,
-                        )
-                    self.unseen[column.name] = self.unseen.get(column.name, 0) + 1
-        return self.codebook.encode_one(observation)
+    def _is_nothing(self, observation: Raw) -> bool:
+        if self.codebook.coding_ is not None or np.ndim(observation):
+            return False
+        codes = getattr(self.policy, "n_observations", -1) if self._sizes is None else self._sizes[0]
+        return bool(observation == codes)
+
+    def _seen(self, observation: Raw) -> Raw:
+        """An observation as the policy takes it, its code or its columns; names that the logs never had are counted."""
+        self._count_unseen(observation)
+        if self._sizes is None:
+            return self.codebook.encode_one(observation)
+        if self.codebook.coding_ is not None:
+            observation = self.codebook.raw_columns_one(observation)
+        return as_columns(observation, self._sizes)
+
+    def _count_unseen(self, observation: Raw) -> None:
+        values = values_of_one(observation, self.codebook.columns_) if self._names else []
+        for place, (column, names) in self._names.items():
+            value = column.value(values[place])
+            if value is not None and value not in names:
+                if column.name not in self.unseen:
+                    known = ", ".join(sorted(names)[:10])
+                    warnings.warn(
+                        f"column {column.name!r}: {value!r} never occurred in the logs, which have {known}; "
+                        "more such values are counted in `unseen`",
+                        stacklevel=4,
+                    )
+                self.unseen[column.name] = self.unseen.get(column.name, 0) + 1
 
     def _listed(self, observation: Raw) -> list[Raw]:
         return [observation] if self._single else unstacked(observation, len(self))

@@ -37,6 +37,17 @@ impl PolicyBatch {
         if given.is_none() && self.n < MIN_PARALLEL { Ok(1) } else { thread_count(given) }
     }
 
+    fn by_action<'py>(
+        &self,
+        py: Python<'py>,
+        values: bool,
+        threads: Option<Whole<i64>>,
+    ) -> PyResult<Matrix<'py>> {
+        let threads = self.threads(threads)?;
+        let rows = job::quick(py, || self.locked().by_action(values, threads))?;
+        rows.into_pyarray(py).reshape([self.n, self.n_actions])
+    }
+
     fn locked(&self) -> MutexGuard<'_, Box<dyn Episodes>> {
         self.episodes.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
@@ -51,9 +62,13 @@ impl PolicyBatch {
     /// Probability of every action in every episode: (n, n_actions).
     #[pyo3(signature = (*, threads=None))]
     fn action_probs<'py>(&self, py: Python<'py>, threads: Option<Whole<i64>>) -> PyResult<Matrix<'py>> {
-        let threads = self.threads(threads)?;
-        let probs = job::quick(py, || self.locked().action_probs(threads))?;
-        probs.into_pyarray(py).reshape([self.n, self.n_actions])
+        self.by_action(py, false, threads)
+    }
+
+    /// What every action is worth in every episode: (n, n_actions).
+    #[pyo3(signature = (*, threads=None))]
+    fn q_values<'py>(&self, py: Python<'py>, threads: Option<Whole<i64>>) -> PyResult<Matrix<'py>> {
+        self.by_action(py, true, threads)
     }
 
     /// An action for every episode, (n,), each drawn with the random stream of its own episode.

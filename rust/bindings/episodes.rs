@@ -13,14 +13,12 @@ use crate::bindings::convert::{
 use crate::bindings::job;
 use crate::bindings::policy::CompiledPolicy;
 use crate::bindings::worlds::World;
-use crate::error::Error;
 use crate::learn::values::Differences;
 use crate::policies::any::AnyPolicy;
 use crate::simulate::environment::Environment;
 use crate::simulate::policy::Uniform;
 use crate::simulate::rollout::Schedule;
 use crate::sums;
-use crate::trajectories::Trajectories;
 
 /// The policy, or the uniform one for None; one that could not act in this world is refused.
 fn policy_or_uniform(
@@ -111,34 +109,6 @@ pub fn episode_priorities<'py>(py: Python<'py>, data: Arrays<'py>, seed: u64) ->
     let view = data.view()?;
     let priorities = job::quick(py, || Ok(view.priorities(seed)))?;
     Ok(priorities.into_pyarray(py))
-}
-
-#[pyfunction]
-pub fn take_episodes<'py>(
-    py: Python<'py>,
-    data: Arrays<'py>,
-    episodes: PyReadonlyArray1<'py, i64>,
-) -> PyResult<Bound<'py, PyTuple>> {
-    let (view, episodes) = (data.view()?, episodes.as_slice()?);
-    let taken = job::quick(py, || {
-        let mut taken = Trajectories::new(0, 0);
-        for &episode in episodes {
-            let index = usize::try_from(episode).ok().filter(|&index| index < view.n_episodes());
-            let index = index.ok_or_else(|| {
-                Error::argument("index", episode, format!("there are {} episodes", view.n_episodes()))
-            })?;
-            let range = view.episode(index);
-            taken.actions.extend_from_slice(&view.actions[range.clone()]);
-            taken.observations.extend_from_slice(&view.observations[range.clone()]);
-            taken.rewards.extend_from_slice(&view.rewards[range.clone()]);
-            if let Some(probs) = view.behavior_probs {
-                taken.behavior_probs.extend_from_slice(&probs[range]);
-            }
-            taken.end_episode(view.terminated[index], view.first(index));
-        }
-        Ok(taken)
-    })?;
-    trajectories_to_python(py, taken)
 }
 
 /// Rows of either precision.

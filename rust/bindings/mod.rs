@@ -28,10 +28,7 @@ mod _core {
         batch::PolicyBatch,
         beliefs::{CloneLayout, expected_counts},
         clones::CloneModels,
-        episodes::{
-            discounted_sums, episode_priorities, returns, rollout, take_episodes, temporal_differences,
-            validate,
-        },
+        episodes::{discounted_sums, episode_priorities, returns, rollout, temporal_differences, validate},
         hankel::{HankelSettings, HankelStatistics},
         hidden::hidden_models,
         plan::point_plan,

@@ -20,8 +20,8 @@ pub struct Batch<P: Policy> {
 
 /// A batch of any policy.
 pub trait Episodes: Send {
-    /// Probability of every action in every episode: (episodes, actions), row-major.
-    fn action_probs(&self, threads: usize) -> Result<Vec<f64>>;
+    /// Probability of every action in every episode, or what it is worth: (episodes, actions), row-major.
+    fn by_action(&self, values: bool, threads: usize) -> Result<Vec<f64>>;
     /// An action for every episode.
     fn act(&mut self, threads: usize) -> Result<Vec<i64>>;
     /// Takes in what happened in every episode.
@@ -57,16 +57,16 @@ fn check_below(name: &'static str, values: &[i64], limit: usize) -> Result<()> {
 }
 
 impl<P: Policy> Episodes for Batch<P> {
-    fn action_probs(&self, threads: usize) -> Result<Vec<f64>> {
-        let mut probs = vec![0.0; self.memories.len() * self.policy.n_actions()];
-        let blocks: Vec<_> =
-            self.memories.chunks(BLOCK).zip(probs.chunks_mut(BLOCK * self.policy.n_actions())).collect();
-        for_each(threads, blocks, |(memories, probs)| {
-            for (memory, row) in memories.iter().zip(probs.chunks_mut(self.policy.n_actions())) {
-                self.policy.action_probs(memory, row);
+    fn by_action(&self, values: bool, threads: usize) -> Result<Vec<f64>> {
+        let (policy, n_actions) = (&self.policy, self.policy.n_actions());
+        let mut rows = vec![0.0; self.memories.len() * n_actions];
+        let blocks: Vec<_> = self.memories.chunks(BLOCK).zip(rows.chunks_mut(BLOCK * n_actions)).collect();
+        for_each(threads, blocks, |(memories, rows)| {
+            for (memory, row) in memories.iter().zip(rows.chunks_mut(n_actions)) {
+                if values { policy.q_values(memory, row) } else { policy.action_probs(memory, row) }
             }
         })?;
-        Ok(probs)
+        Ok(rows)
     }
 
     fn act(&mut self, threads: usize) -> Result<Vec<i64>> {

@@ -11,7 +11,7 @@ from strategies import trajectories
 from uqf.episodes.fingerprint import Fingerprint, fingerprint
 
 
-@given(trajectories(), st.randoms(use_true_random=False), st.data())
+@given(trajectories(extras=True), st.randoms(use_true_random=False), st.data())
 def test_the_order_of_episodes_and_how_they_are_spread_over_files_do_not_matter(data, random, draw):
     order = list(range(len(data)))
     random.shuffle(order)
@@ -21,7 +21,7 @@ def test_the_order_of_episodes_and_how_they_are_spread_over_files_do_not_matter(
     assert reduce(Fingerprint.plus, map(Fingerprint.of, parts)).digest == fingerprint(data)
 
 
-@given(trajectories(), st.data())
+@given(trajectories(extras=True), st.data())
 def test_whatever_is_changed_is_another_data_set(data, draw):
     names = ["actions", "observations", "rewards", "terminated", "columns", "first_columns", "allowed"]
     name = draw.draw(st.sampled_from([name for name in names if getattr(data, name) is not None]))
@@ -49,7 +49,7 @@ def test_whatever_is_changed_is_another_data_set(data, draw):
     assert fingerprint(changed) != fingerprint(data)
 
 
-@given(trajectories())
+@given(trajectories(extras=True))
 def test_one_episode_more_or_cut_elsewhere_is_another_data_set(data):
     twice = uqf.concatenate([data, data[:1]])
     assert fingerprint(twice) != fingerprint(data)

@@ -27,7 +27,7 @@ def test_episodes_partition_the_steps(data):
     assert np.array_equal(np.divmod(data.symbols, data.n_observations), [data.actions, data.observations])
 
 
-@given(trajectories(), st.data())
+@given(trajectories(extras=True), st.data())
 def test_any_selection_is_the_list_of_its_episodes(data, draw):
     chosen = draw.draw(st.lists(st.integers(-len(data), len(data) - 1), min_size=1, max_size=10))
     taken = data[np.array(chosen)]
@@ -40,7 +40,7 @@ def test_any_selection_is_the_list_of_its_episodes(data, draw):
     assert data[mask] == data[np.flatnonzero(mask)]
 
 
-@given(trajectories(), st.data())
+@given(trajectories(extras=True), st.data())
 def test_slices_share_memory_and_agree_with_index_arrays(data, draw):
     first = draw.draw(st.integers(0, len(data) - 1))
     last = draw.draw(st.integers(first + 1, len(data)))
@@ -51,21 +51,21 @@ def test_slices_share_memory_and_agree_with_index_arrays(data, draw):
     assert data[::-1] == data[np.arange(len(data))[::-1]]
 
 
-@given(trajectories(), st.data())
+@given(trajectories(extras=True), st.data())
 def test_concatenation_undoes_cutting(data, draw):
     cut = draw.draw(st.integers(1, len(data)))
     parts = [data[:cut]] + ([data[cut:]] if cut < len(data) else [])
     assert uqf.concatenate(parts) == data
 
 
-@given(trajectories())
+@given(trajectories(extras=True))
 def test_pickling_keeps_everything(data):
     copy = pickle.loads(pickle.dumps(data))
     assert copy == data
     assert not copy.rewards.flags.writeable
 
 
-@given(trajectories(extras=False))
+@given(trajectories())
 def test_from_episodes_inverts_iteration(data):
     parts = [episode[:3] if data.behavior_probs is None else episode[:4] for episode in data]
     sizes = {"n_actions": data.n_actions, "n_observations": data.n_observations}

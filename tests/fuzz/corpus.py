@@ -54,7 +54,7 @@ def fill(folder: Path) -> None:
         "observation": [0, 1, 1, 0],
         "reward": [0, 1, 2, 0],
     }
-    cut = uqf.from_arrow(pa.table(measured), columns=uqf.LogColumns(action_bins=3))
+    cut = uqf.read_log(pa.table(measured), columns=uqf.LogColumns(action_bins=3))
     cut.to_parquet(folder / "cut.parquet")
     uqf.save(uqf.TablePolicy(np.full((7, 3), 1 / 3), 2), folder / "cut.safetensors", codebook=cut.codebook)
     tiger = uqf.rollout(uqf.make("tiger"), episodes=30, horizon=5)

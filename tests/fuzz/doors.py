@@ -152,8 +152,7 @@ class Log:
             warnings.simplefilter("ignore", UserWarning)
             with contextlib.suppress(uqf.FileFormatError):
                 _core.validate(uqf.read_log(self.path, clean=True))
-        for batch in uqf.iter_log(self.path, 5):
-            _core.validate(batch)
+        _core.validate(uqf.read_log(self.path))
 
 
 class Tables(Log, Files):

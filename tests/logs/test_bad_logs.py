@@ -55,14 +55,12 @@ BAD_TABLES = {
 def test_bad_tables_are_refused_by_every_reader(tmp_path, name):
     table, message = BAD_TABLES[name]
     with pytest.raises(uqf.FileFormatError, match=message):
-        uqf.from_arrow(table)
+        uqf.read_log(table)
     path = tmp_path / "log.parquet"
     pq.write_table(table, path)
     with pytest.raises(uqf.FileFormatError, match=message) as whole:
         uqf.read_log(path)
     assert str(path) in str(whole.value)
-    with pytest.raises(uqf.FileFormatError, match=message):
-        list(uqf.iter_log(path))
 
 
 @pytest.mark.parametrize(
@@ -109,12 +107,12 @@ def test_rows_are_counted_from_the_beginning_of_the_log(tmp_path, suffix):
             uqf.read_log(path)
 
 
-def test_rows_are_counted_from_the_beginning_in_every_batch(tmp_path):
+def test_rows_of_lists_are_counted_from_the_beginning(tmp_path):
     lists = {"actions": [[0]] * 300, "observations": [[0]] * 300}
     table = pa.table(lists | {"rewards": [[0.0]] * 250 + [[np.inf]] + [[0.0]] * 49})
     pq.write_table(table, tmp_path / "log.parquet")
     with pytest.raises(uqf.FileFormatError, match="row 250, entry 0: inf"):
-        list(uqf.iter_log(tmp_path / "log.parquet", 7, n_actions=1, n_observations=1))
+        uqf.read_log(tmp_path / "log.parquet", n_actions=1, n_observations=1)
 
 
 def test_rows_of_a_cleaned_and_sorted_log_are_those_of_the_file(tmp_path):
@@ -137,13 +135,13 @@ def test_an_episode_that_comes_back_is_refused_across_batches_and_files(tmp_path
     for ids in ([*range(50), 3], [7, 5, 9, 5], ["a", "b", "a"], ["0", "1", "0"]):
         pa.csv.write_csv(steps(ids), tmp_path / "log.csv")
         with pytest.raises(uqf.FileFormatError, match=f"row {len(ids) - 1}: episode '{ids[-1]}' comes back"):
-            list(uqf.iter_log(tmp_path / "log.csv", 1))
+            uqf.read_log(tmp_path / "log.csv")
     folder = tmp_path / "parts"
     folder.mkdir()
     pq.write_table(steps([0, 1, 2]), folder / "0.parquet")
     pq.write_table(steps([2, 3, 1]), folder / "1.parquet")
     with pytest.raises(uqf.FileFormatError, match="row 5: episode 1 comes back"):
-        list(uqf.iter_log(folder, 1))
+        uqf.read_log(folder)
 
 
 def test_text_has_the_types_that_all_its_rows_need(tmp_path):
@@ -244,7 +242,7 @@ def test_a_parquet_file_cut_anywhere_is_refused(tmp_path):
     whole = path.read_bytes()
     for size in (len(whole) // 2, 5, len(whole) - 1):
         path.write_bytes(whole[:size])
-        for read in (uqf.read_parquet, lambda path: list(uqf.iter_log(path))):
+        for read in (uqf.read_log, uqf.Shards):
             with pytest.raises(uqf.FileFormatError, match=str(path)):
                 read(path)
 
@@ -263,9 +261,8 @@ def test_a_flipped_bit_is_found_or_leaves_valid_episodes(parquet, data):
     damaged[data.draw(st.integers(0, len(content) - 1))] ^= 1 << data.draw(st.integers(0, 7))
     broken = path.with_name("broken.parquet")
     broken.write_bytes(damaged)
-    for read in (uqf.read_parquet, lambda path: uqf.concatenate(list(uqf.iter_log(path, 7)))):
-        with contextlib.suppress(uqf.FileFormatError):
-            _core.validate(read(broken))
+    with contextlib.suppress(uqf.FileFormatError):
+        _core.validate(uqf.read_log(broken))
 
 
 @given(st.binary(max_size=200), st.sampled_from([".parquet", ".arrow", ".csv", ".jsonl"]))

@@ -10,7 +10,7 @@ from log_tables import STEPS
 
 
 def test_names_become_codes_and_stay_with_the_data(tmp_path):
-    data = uqf.from_arrow(pa.table(STEPS))
+    data = uqf.read_log(pa.table(STEPS))
     assert data.codebook == uqf.Codebook.named(("left", "right"), ("door", "wall"))
     assert data.actions.tolist() == [0, 1, 0, 0, 1]
     assert data.observations.tolist() == [1, 0, 1, 1, 1]
@@ -18,14 +18,14 @@ def test_names_become_codes_and_stay_with_the_data(tmp_path):
     assert data.terminated.tolist() == [True, False]
     assert data[:1].codebook == data[[1]].codebook == data.codebook
     data.to_parquet(tmp_path / "log.parquet")
-    again = uqf.read_parquet(tmp_path / "log.parquet")
+    again = uqf.read_log(tmp_path / "log.parquet")
     assert again == data
-    assert [batch.codebook for batch in uqf.iter_log(tmp_path / "log.parquet", 1)] == [data.codebook] * 2
+    assert uqf.read_log(pq.read_table(tmp_path / "log.parquet")) == data
 
 
 def test_new_logs_can_be_read_with_the_names_of_an_old_one(tmp_path):
     names = uqf.Codebook.named(("left", "right", "stay"), ("wall",))
-    data = uqf.from_arrow(pa.table(STEPS), codebook=names)
+    data = uqf.read_log(pa.table(STEPS), codebook=names)
     assert data.observations.tolist() == [0, 1, 0, 0, 0], "door is unknown: the last code"
     assert names.encode_one("dragon") == 1
     assert names.describe(1) == "(unknown)"
@@ -35,21 +35,15 @@ def test_new_logs_can_be_read_with_the_names_of_an_old_one(tmp_path):
     with pytest.raises(ValueError, match="action 'fly' does not occur in the logs, which know left, right"):
         names.encode_action("fly")
     with pytest.raises(uqf.FileFormatError, match="'right' is not in the codebook"):
-        uqf.from_arrow(pa.table(STEPS), codebook=uqf.Codebook.named(("left",), ("wall",)))
-
-
-def test_streaming_finds_the_same_names_as_reading_whole(tmp_path):
-    pq.write_table(pa.table(STEPS), tmp_path / "log.parquet", row_group_size=2)
-    whole = uqf.read_parquet(tmp_path / "log.parquet")
-    assert uqf.concatenate(list(uqf.iter_log(tmp_path / "log.parquet", 1))) == whole
+        uqf.read_log(pa.table(STEPS), codebook=uqf.Codebook.named(("left",), ("wall",)))
 
 
 def test_a_file_with_names_is_read_in_the_codes_of_another_codebook(tmp_path):
-    data = uqf.from_arrow(pa.table(STEPS))
+    data = uqf.read_log(pa.table(STEPS))
     data.to_parquet(tmp_path / "log.parquet")
     names = uqf.Codebook.named(("stay", "right", "left"), ("window", "wall"))
     again = uqf.read_log(tmp_path / "log.parquet", codebook=names)
-    assert again == uqf.from_arrow(pa.table(STEPS), codebook=names)
+    assert again == uqf.read_log(pa.table(STEPS), codebook=names)
     assert again.actions.tolist() == [2, 1, 2, 2, 1]
     assert again.observations.tolist() == [1, 2, 1, 1, 1], "door is unknown: the last code"
     with pytest.raises(uqf.FileFormatError, match="action 'left' does not occur"):
@@ -77,4 +71,4 @@ def test_a_million_distinct_names_are_refused():
     with pytest.raises(
         uqf.FileFormatError, match="more than 100000 distinct values: they look like identifiers"
     ):
-        uqf.from_arrow(pa.table(steps | {"observation": names}))
+        uqf.read_log(pa.table(steps | {"observation": names}))

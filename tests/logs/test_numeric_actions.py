@@ -38,7 +38,7 @@ def frame():
 
 
 def test_cells_are_learned_from_the_log_and_go_along_with_it(tmp_path, frame):
-    data = uqf.from_arrow(frame, columns=BINNED)
+    data = uqf.read_log(frame, columns=BINNED)
     bins = data.codebook.action_bins
     assert data.n_actions == bins.n == 4 and data.codebook.observation_names == ("high", "low")
     assert (data.actions == bins.encode(frame["valve"].to_numpy())).all()
@@ -49,11 +49,11 @@ def test_cells_are_learned_from_the_log_and_go_along_with_it(tmp_path, frame):
         pq.write_table(frame, tmp_path / "raw.parquet")
         assert uqf.read_log(path, columns=BINNED) == data
     named = uqf.LogColumns(episode="run", action="valve", observation="pressure", reward="gain")
-    assert uqf.from_arrow(frame, columns=named, codebook=data.codebook) == data, "a policy's own cells"
+    assert uqf.read_log(frame, columns=named, codebook=data.codebook) == data, "a policy's own cells"
     lists = pa.table(
         {"action": [[0.1, 0.9], [0.5]], "observation": [[0, 1], [1]], "reward": [[1.0, 2.0], [3.0]]}
     )
-    assert uqf.from_arrow(lists, columns=uqf.LogColumns(action_bins=3)).actions.tolist() == [0, 2, 1]
+    assert uqf.read_log(lists, columns=uqf.LogColumns(action_bins=3)).actions.tolist() == [0, 2, 1]
 
 
 def test_shards_of_a_converted_log_share_their_cells(tmp_path, frame):
@@ -61,12 +61,12 @@ def test_shards_of_a_converted_log_share_their_cells(tmp_path, frame):
     columns = dataclasses.replace(BINNED, observation=["pressure", "noise"])
     uqf.convert(written(tmp_path, several), tmp_path / "shards", columns=columns, episodes_per_file=60)
     shards = uqf.Shards(tmp_path / "shards")
-    assert len(shards) == 3 and shards.codebook == uqf.from_arrow(several, columns=columns).codebook
+    assert len(shards) == 3 and shards.codebook == uqf.read_log(several, columns=columns).codebook
     assert shards.codebook.action_bins.n == 4 and shards.codebook.ignored_columns == ("noise",)
 
 
 def test_an_agent_does_numbers_that_were_logged(tmp_path, frame):
-    data = uqf.from_arrow(frame, columns=BINNED)
+    data = uqf.read_log(frame, columns=BINNED)
     learner = uqf.fit(data, discount=0.5)
     learner.save(tmp_path / "valve.safetensors")
     agent = uqf.Agent(tmp_path / "valve.safetensors")
@@ -83,7 +83,7 @@ def test_an_agent_does_numbers_that_were_logged(tmp_path, frame):
 def test_without_a_request_measurements_are_refused_with_the_way_out(tmp_path, frame):
     plain = uqf.LogColumns(episode="run", action="valve", observation="pressure", reward="gain")
     with pytest.raises(uqf.FileFormatError, match=r"'valve' holds double.*action_bins=8.*--action-bins 8"):
-        uqf.from_arrow(frame, columns=plain)
+        uqf.read_log(frame, columns=plain)
     (problem,) = uqf.log_problems(written(tmp_path, frame), columns=plain)
     assert (
         problem.what == "numbers that are no codes" and "--action-bins" in problem.remedy and problem.severe
@@ -91,8 +91,8 @@ def test_without_a_request_measurements_are_refused_with_the_way_out(tmp_path, f
     assert uqf.log_problems(written(tmp_path, frame), columns=BINNED) == []
     negative = {"episode": [0, 0], "action": [-1, 1], "observation": [0, 0], "reward": [0.0, 0.0]}
     with pytest.raises(uqf.FileFormatError, match=r"row 0: -1 is no code below 2.*action_bins=8"):
-        uqf.from_arrow(pa.table(negative))
-    binned = uqf.from_arrow(pa.table(negative), columns=uqf.LogColumns(action_bins=2))
+        uqf.read_log(pa.table(negative))
+    binned = uqf.read_log(pa.table(negative), columns=uqf.LogColumns(action_bins=2))
     assert [binned.codebook.decode_action(code) for code in binned.actions] == [-1, 1]
 
 
@@ -109,14 +109,14 @@ def test_requests_that_contradict_each_other_are_refused(frame, columns, options
     frame = frame.append_column("p", pa.array(np.full(len(frame), 0.5)))
     wanted = vars(BINNED)
     with pytest.raises(uqf.FileFormatError, match=told):
-        uqf.from_arrow(frame, columns=uqf.LogColumns(**(wanted | columns)), **options)
+        uqf.read_log(frame, columns=uqf.LogColumns(**(wanted | columns)), **options)
 
 
 def test_codes_are_not_cut_and_numbers_of_cells_are_checked(tmp_path, frame):
-    uqf.from_arrow(frame, columns=BINNED).to_parquet(tmp_path / "coded.parquet")
+    uqf.read_log(frame, columns=BINNED).to_parquet(tmp_path / "coded.parquet")
     with pytest.raises(uqf.FileFormatError, match="the actions are 4 codes already"):
         uqf.read_log(tmp_path / "coded.parquet", columns=uqf.LogColumns(action_bins=3))
-    other = uqf.from_arrow(table(seed=1), columns=BINNED).codebook
+    other = uqf.read_log(table(seed=1), columns=BINNED).codebook
     with pytest.raises(uqf.FileFormatError, match="other cells of numbers"):
         uqf.read_log(tmp_path / "coded.parquet", codebook=other)
     for wrong in (1, 1001, 2.5, True, "4"):
@@ -126,12 +126,12 @@ def test_codes_are_not_cut_and_numbers_of_cells_are_checked(tmp_path, frame):
         {"episode": [0, 0], "action": [0.5, np.inf], "observation": [0, 0], "reward": [0.0, 0.0]}
     )
     with pytest.raises(uqf.FileFormatError, match="column 'action', row 1: inf is no finite number"):
-        uqf.from_arrow(infinite, columns=uqf.LogColumns(action_bins=3))
+        uqf.read_log(infinite, columns=uqf.LogColumns(action_bins=3))
 
 
 def test_propensities_of_numbers_are_not_taken_for_those_of_cells(tmp_path, frame):
     frame = frame.append_column("behavior_prob", pa.array(np.full(len(frame), 0.5)))
-    assert uqf.from_arrow(frame, columns=BINNED).behavior_probs is None
+    assert uqf.read_log(frame, columns=BINNED).behavior_probs is None
     (problem,) = uqf.log_problems(written(tmp_path, frame), columns=BINNED)
     assert problem.column == "behavior_prob" and "not used" in problem.remedy and not problem.severe
 
@@ -140,7 +140,7 @@ def test_messy_numbers_are_cleaned_before_they_are_cut(tmp_path, frame):
     path = written(tmp_path, frame, mark=",")
     with pytest.raises(uqf.FileFormatError, match=r"'valve'.*decimal comma"):
         uqf.read_log(path, columns=BINNED)
-    assert uqf.read_log(path, columns=BINNED, clean=True) == uqf.from_arrow(frame, columns=BINNED)
+    assert uqf.read_log(path, columns=BINNED, clean=True) == uqf.read_log(frame, columns=BINNED)
     plain = uqf.LogColumns(episode="run", action="valve", observation="pressure", reward="gain")
     with pytest.raises(uqf.FileFormatError, match=r"'valve' holds double.*action_bins=8"):
         uqf.read_log(path, columns=plain, clean=True)

@@ -19,20 +19,18 @@ from strategies import trajectories
 from uqf.logs.text import LIMITS
 
 
-@given(trajectories())
+@given(trajectories(extras=True))
 def test_parquet_comes_back_bit_for_bit(tmp_path_factory, data):
     path = tmp_path_factory.mktemp("logs") / "data.parquet"
     data.to_parquet(path)
-    assert uqf.read_parquet(path) == data
-    assert uqf.concatenate(list(uqf.iter_log(path, 2))) == data
-    assert [len(batch) for batch in uqf.iter_log(path, 2)][:-1] == [2] * ((len(data) - 1) // 2)
+    assert uqf.read_log(path) == data
 
 
 @given(trajectories())
 def test_one_row_per_step_gives_the_same_episodes(tmp_path_factory, data):
     folder = tmp_path_factory.mktemp("logs")
     table = as_steps(data)
-    assert uqf.from_arrow(table, **sizes(data)) == data
+    assert uqf.read_log(table, **sizes(data)) == data
     pq.write_table(table, folder / "steps.parquet", row_group_size=3)
     assert uqf.read_log(folder / "steps.parquet", **sizes(data)) == data
     # An episode that is cut by the end of a file goes on in the next one.
@@ -65,8 +63,8 @@ def test_text_gives_the_same_episodes(tmp_path_factory, data):
         assert uqf.read_log(folder / name, **sizes(data)) == data
 
 
-@given(trajectories(), st.integers(1, 5))
-def test_every_format_is_read_in_batches_of_the_size_asked_for(tmp_path_factory, data, size):
+@given(trajectories())
+def test_every_format_gives_the_same_episodes(tmp_path_factory, data):
     folder = tmp_path_factory.mktemp("logs")
     table = as_steps(data)
     pq.write_table(table, folder / "log.parquet")
@@ -74,21 +72,17 @@ def test_every_format_is_read_in_batches_of_the_size_asked_for(tmp_path_factory,
     pa.csv.write_csv(table, folder / "log.csv")
     (folder / "log.jsonl").write_text("\n".join(json.dumps(row) for row in table.to_pylist()))
     for path in folder.iterdir():
-        batches = list(uqf.iter_log(path, size, **sizes(data)))
-        assert uqf.concatenate(batches) == data
-        assert [len(batch) for batch in batches[:-1]] == [size] * (len(batches) - 1)
-    with pytest.raises(ValueError, match="batch_episodes = 0"):
-        next(uqf.iter_log(folder / "log.csv", 0))
+        assert uqf.read_log(path, **sizes(data)) == data
 
 
-#: Reads a short log and then a long one in batches; prints the steps it held and by how many bytes the process grew.
-READ_IN_BATCHES = """
+#: Reads a short log and then a long one; prints the steps it held and by how many bytes the process grew.
+READ = """
 import re, sys, uqf
 def peak():
     return 1024 * int(re.search(r"VmHWM:\\s*(\\d+)", open("/proc/self/status").read())[1])
-list(uqf.iter_log(sys.argv[1], 200))
+uqf.read_log(sys.argv[1])
 before = peak()
-print(sum(batch.n_steps for batch in uqf.iter_log(sys.argv[2], 200)), peak() - before)
+print(uqf.read_log(sys.argv[2]).n_steps, peak() - before)
 """
 
 
@@ -104,26 +98,19 @@ def long_log(path, episodes):
         names = ("actions", "observations", "rewards")
         lists = {name: values.tolist() for name, values in zip(names, steps, strict=True)}
         path.write_text((json.dumps(lists) + "\n") * episodes)
-    else:
-        arrays = [np.tile(values, episodes) for values in steps]
-        data = uqf.Trajectories(*arrays, np.arange(0, 100 * episodes + 1, 100), n_actions=3, n_observations=7)
-        data.to_parquet(path)
 
 
-@pytest.mark.parametrize("suffix", [".csv", ".jsonl", ".parquet"])
-def test_memory_is_bounded_by_the_size_of_text_and_by_the_batch_of_our_own_files(tmp_path, suffix):
+@pytest.mark.parametrize("suffix", [".csv", ".jsonl"])
+def test_memory_is_bounded_by_the_size_of_text(tmp_path, suffix):
     paths = [tmp_path / f"{size}{suffix}" for size in ("short", "long")]
     for path, episodes in zip(paths, (1000, 20_000), strict=True):
         long_log(path, episodes)
     run = subprocess.run(
-        [sys.executable, "-c", READ_IN_BATCHES, *map(str, paths)], capture_output=True, text=True, check=True
+        [sys.executable, "-c", READ, *map(str, paths)], capture_output=True, text=True, check=True
     )
     steps, growth = map(int, run.stdout.split())
     assert steps == 2_000_000
-    if suffix == ".parquet":
-        assert growth < 0.6 * steps * 24, "the arrays of the whole log alone would take more"
-    else:
-        assert growth < LIMITS.memory * paths[1].stat().st_size
+    assert growth < LIMITS.memory * paths[1].stat().st_size
 
 
 @given(trajectories(), st.integers(1, 5))
@@ -159,7 +146,7 @@ def test_a_log_is_converted_whole_or_not_at_all(tmp_path):
 
 def test_the_format_may_be_said(tmp_path):
     pa.csv.write_csv(pa.table(STEPS), tmp_path / "log.txt")
-    assert uqf.read_log(tmp_path / "log.txt", format="csv") == uqf.from_arrow(pa.table(STEPS))
+    assert uqf.read_log(tmp_path / "log.txt", format="csv") == uqf.read_log(pa.table(STEPS))
     with pytest.raises(uqf.FileFormatError, match=r"suffix '.txt' is not one of .parquet"):
         uqf.read_log(tmp_path / "log.txt")
     with pytest.raises(uqf.FileFormatError, match="format = 'excel': choose arrow, csv"):
@@ -177,22 +164,22 @@ class Frame:
 
 
 def test_frames_are_read_through_the_arrow_interface():
-    assert uqf.from_arrow(Frame(pa.table(STEPS))) == uqf.from_arrow(pa.table(STEPS))
+    assert uqf.read_log(Frame(pa.table(STEPS))) == uqf.read_log(pa.table(STEPS))
     coded = pa.table(STEPS | {"action": pa.array(STEPS["action"]).dictionary_encode()})
-    assert uqf.from_arrow(coded) == uqf.from_arrow(pa.table(STEPS))
-    with pytest.raises(TypeError, match="frame is a dict"):
-        uqf.from_arrow(STEPS)
+    assert uqf.read_log(coded) == uqf.read_log(pa.table(STEPS))
+    with pytest.raises(TypeError, match="log is a dict: give a path, a pandas"):
+        uqf.read_log(STEPS)
 
 
 @pytest.mark.parametrize("library", ["polars", "pandas"])
 def test_frames_of_the_usual_libraries(library):
     frame = pytest.importorskip(library).DataFrame(STEPS)
-    assert uqf.from_arrow(frame) == uqf.from_arrow(pa.table(STEPS))
+    assert uqf.read_log(frame) == uqf.read_log(pa.table(STEPS))
 
 
 def test_columns_may_have_other_names():
     table = pa.table(STEPS).rename_columns(["user", "item", "click", "gain", "p", "done"])
     columns = uqf.LogColumns("user", "item", "click", "gain", "p", "done")
-    assert uqf.from_arrow(table, columns=columns) == uqf.from_arrow(pa.table(STEPS))
-    with pytest.raises(uqf.FileFormatError, match=r"no column 'item' for the action .*\(action=…\)"):
-        uqf.from_arrow(pa.table(STEPS), columns=uqf.LogColumns(action="item"))
+    assert uqf.read_log(table, columns=columns) == uqf.read_log(pa.table(STEPS))
+    with pytest.raises(uqf.FileFormatError, match=r"no column 'item' for the action.*\(action='…'\)"):
+        uqf.read_log(pa.table(STEPS), columns=uqf.LogColumns(action="item"))

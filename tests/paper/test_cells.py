@@ -1,5 +1,6 @@
 import json
 import multiprocessing
+from operator import attrgetter
 
 import pytest
 from hypothesis import assume, given
@@ -8,7 +9,7 @@ from hypothesis import strategies as st
 import uqf
 from uqf.paper import Cell, Store
 
-CELLS = [Cell("trial", method, {"world": "w", "episodes": n}, 0) for method in ("a", "b") for n in (1, 2)]
+CELLS = [Cell("trial", method, {"world": "w", "episodes": n}, 0) for n in (1, 2) for method in ("a", "b")]
 
 
 def result_of(cell):
@@ -25,6 +26,16 @@ def test_a_finished_cell_is_never_run_again(tmp_path):
     assert Store(tmp_path, "trial").run(CELLS, work) == 4
     assert Store(tmp_path, "trial").run(reversed(CELLS), work) == 0
     assert ran == [cell.key for cell in CELLS]
+
+
+def test_several_processes_give_what_one_gives(tmp_path):
+    one, two = Store(tmp_path / "one", "trial"), Store(tmp_path / "two", "trial")
+    shown = []
+    assert (
+        one.run(CELLS, attrgetter("setting")) == two.run(CELLS, attrgetter("setting"), shown.append, 2) == 4
+    )
+    assert sorted(cell.key for cell in shown) == sorted(cell.key for cell in CELLS)
+    assert [row.result for row in one.finished(CELLS)] == [row.result for row in two.finished(CELLS)]
 
 
 def test_settings_are_compared_by_content_not_by_order():

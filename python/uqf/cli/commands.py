@@ -116,6 +116,10 @@ def fit(
     learner: Annotated[
         str | None, typer.Option(help=f"No comparison, this learner alone: {', '.join(LEARNERS)}.")
     ] = None,
+    outcome: Annotated[
+        list[str] | None,
+        typer.Option(help="A column of numbers that --report shows before and after, such as breakdown."),
+    ] = None,
     columns: Columns = None,
     action_bins: ActionBins = None,
     clean: Clean = False,
@@ -137,7 +141,7 @@ def fit(
     paths = check_outputs(log, out=(out, ".safetensors"), report=(report, ".html"))
     again = f"{out} is as it was; the same command starts again."
     with stoppable(again), about(log), progress_line() as progress:
-        from uqf.cli.logs import read_data
+        from uqf.cli.logs import facts_of, read_data
         from uqf.cli.summary import fit_report, plain_values
         from uqf.cli.tables import show
         from uqf.reports.report import Report
@@ -146,10 +150,11 @@ def fit(
         progress(f"reading {log}", 0, 0)
         streamed = log.is_dir() or (learner is not None and log.suffix == ".parquet")
         data = read_data(log, log_columns(columns, action_bins), clean, streamed)
+        facts = facts_of(log, log_columns(columns, action_bins), clean, data, outcome or [])
         whole: Record = {"policy": str(out)}
         if learner is None:
             fitted = uqf.fit(data, discount=discount, holdout=holdout, seed=seed, progress=progress)
-            page = Report(Study.of(fitted, data, discount=discount, seed=seed, progress=None), seed)
+            page = Report(Study.of(fitted, data, discount=discount, seed=seed, progress=None), seed, facts)
             if report is not None or as_json:
                 page.complete(progress)
             progress("evaluating", 0, 0)
@@ -161,7 +166,10 @@ def fit(
             fitted = made_learner(learner, discount, seed).fit(data, progress=progress)
             parts = {"learned": plain_values(fitted.diagnostics_)}
             if report is not None:
-                uqf.report(fitted, data, report, seed=seed, progress=progress)
+                page = Report(
+                    Study.of(fitted, data, discount=None, seed=seed, progress=progress), seed, facts
+                )
+                page.complete(progress).write(report)
         fitted.save(out)
     show(parts | (whole if as_json else {"written": list(map(str, paths))}), as_json)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import typer
@@ -15,6 +15,7 @@ from uqf.cli.tables import show
 from uqf.cli.terminal import say
 from uqf.logs.source import Log
 from uqf.reading.shards import Data
+from uqf.reports.facts import Facts
 from uqf.storage.policy_header import PolicyHeader
 from uqf.types import Record
 
@@ -32,6 +33,29 @@ def read_data(path: Path, columns: uqf.LogColumns, clean: bool, streamed: bool) 
     """A log to learn from: in memory, or, with `streamed` and where it is our own Parquet, a batch at a time."""
     log = Log(path, columns)
     return uqf.Shards(path) if streamed and log.written is not None else _read(log, clean)
+
+
+def facts_of(path: Path, columns: uqf.LogColumns, clean: bool, data: Data, outcomes: list[str]) -> Facts:
+    """What a report shows beside the episodes: what was mended, and outcomes, which are read as rewards are."""
+    if not isinstance(data, uqf.Trajectories):
+        if outcomes:
+            raise typer.BadParameter("a log that is read a batch at a time has none", param_hint="--outcome")
+        return Facts()
+    log, given = Log(path, columns), (data.n_actions, data.n_observations, data.codebook)
+    if clean:
+        log.read(clean=True)
+    values = {}
+    for name in outcomes:
+        plain = replace(columns, reward=name, observation=None, action_bins=None)
+        other = Log(path, plain, given).read(clean=clean)
+        if other.n_steps != data.n_steps:
+            raise typer.BadParameter(
+                f"column {name!r} has no number in {data.n_steps - other.n_steps} steps",
+                param_hint="--outcome",
+            )
+        values[name] = other.rewards
+    found = [] if clean else [str(one) for one in log.problems]
+    return Facts.of(data, [*log.repairs, *found], outcomes=values)
 
 
 def _read(log: Log, clean: bool) -> uqf.Trajectories:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -100,7 +101,8 @@ def _run(
             experiment, store = _experiment(name, size), Store(out, name)
             cells = experiment.cells()
             missing = [cell for cell in store.missing(cells) if not only or cell.method in only]
-            _finish(store, missing, experiment, console)
+            workers = 1 if size is SizeName.smallest else os.cpu_count() or 1
+            _finish(store, missing, experiment, console, workers)
             rows = store.finished(cells)
             ran = len(missing)
             console.print(f"{name}: {len(rows)} cells, {ran} run now, {len(rows) - ran} found finished")
@@ -123,19 +125,22 @@ def _experiment(name: Name, size: SizeName) -> GridWorld | SPocMan:
     return GridWorld(size) if name is Name.gridworld else SPocMan(size)
 
 
-def _finish(store: Store, missing: list[Cell], experiment: GridWorld | SPocMan, console: Console) -> None:
-    """Runs the cells, with a line that says which one runs."""
+def _finish(
+    store: Store, missing: list[Cell], experiment: GridWorld | SPocMan, console: Console, workers: int
+) -> None:
+    """Runs the cells, with a line that says which one was the last."""
     with progress_line(console) as progress:
         finished = 0
 
-        def show(cell: Cell, done: bool) -> None:
+        def show(cell: Cell) -> None:
             nonlocal finished
-            finished += done
+            finished += 1
             size = f", {cell.setting['episodes']:,} episodes" if "episodes" in cell.setting else ""
             stage = f"{cell.method} on {cell.setting['world']}{size}, seed {cell.seed}"
             progress(stage, finished, len(missing))
 
-        store.run(missing, experiment.work, show)
+        progress("the first cells", 0, len(missing))
+        store.run(missing, experiment.work, show, workers)
 
 
 def _seeds(rows: list[Row], labels: dict[str, str]) -> str:

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 Numbers = NDArray[np.float32]
 
+#: The largest number of single precision.
+LARGEST = float(np.finfo(np.float32).max)
+
 
 def known_names(column: Column) -> tuple[str, ...]:
     """The names of a category that have a code of their own."""
@@ -48,10 +51,10 @@ def numbers_of_one(columns: Sequence[Column], raw: Sequence[Raw]) -> Numbers:
 
 def single_precision(values: Raw) -> Numbers:
     """Numbers as columns hold them: those beyond single precision become its largest; NaN stays."""
-    with np.errstate(over="ignore"):
-        single = np.require(np.asarray(values), np.float32, ["C", "A"])
-    largest = np.finfo(np.float32).max
-    return np.clip(single, -largest, largest) if np.isinf(single).any() else single
+    given = np.asarray(values)
+    if given.dtype != np.float32 or np.isinf(given).any():
+        given = np.clip(given.astype(np.float64), -LARGEST, LARGEST).astype(np.float32)
+    return np.require(given, None, ["C", "A"])
 
 
 def _numbers(column: Column, raw: AnyArray) -> NDArray[np.float64]:

@@ -37,10 +37,14 @@ class CodeTransformer:
 
         return BaseEstimator.__sklearn_tags__(self)
 
-    def transform(self: Codebook, columns: TableLike) -> NDArray[np.int64]:
+    # A codebook is the only one: it has `fit` and `encode`.
+
+    def transform(self: Codebook, columns: TableLike) -> NDArray[np.int64]:  # type: ignore[misc]
         """Codes of many observations, shape (n, 1)."""
         return self.encode(columns)[:, None]
 
-    def fit_transform(self: Codebook, columns: TableLike, *given: Raw, **named: Raw) -> NDArray[np.int64]:
+    def fit_transform(  # type: ignore[misc]
+        self: Codebook, columns: TableLike, *given: Raw, **named: Raw
+    ) -> NDArray[np.int64]:
         """`fit` and `transform` in one."""
         return self.fit(columns, *given, **named).transform(columns)

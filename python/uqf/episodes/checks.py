@@ -51,7 +51,7 @@ def frozen(array: AnyArray) -> AnyArray:
 
 def number(name: str, given: float) -> float:
     """A real number, which may be infinite or none."""
-    if not isinstance(given, Real):
+    if isinstance(given, bool) or not isinstance(given, Real):
         raise TypeError(f"{name} is a {type(given).__name__}: give a number")
     try:
         return float(given)

@@ -39,6 +39,18 @@ def columns_of(data: Trajectories) -> tuple[Columns, Columns | None, Sizes]:
     return data.observations.astype(np.float32)[:, None], first, size
 
 
+def as_columns(values: ArrayLike, sizes: Sizes) -> Columns:
+    """Observations (n, d), or one of them (d,), as columns of these sizes; what is no value of a category is missing.
+
+    A plain number is an observation of one column.
+    """
+    rows = single_precision(np.atleast_1d(np.asarray(values, np.float64)))
+    if rows.shape[-1] != len(sizes):
+        raise ValueError(f"an observation of {rows.shape[-1]} values, but of {len(sizes)} columns")
+    known = (sizes == 0) | ((rows >= 0) & (rows < sizes) & (rows == np.floor(rows)))
+    return np.where(known, rows, np.float32(np.nan))
+
+
 def checked_extras(
     data: Trajectories,
     columns: ArrayLike | None,

@@ -58,7 +58,7 @@ def concatenate(parts: Sequence[Trajectories]) -> Trajectories:
         if len({getattr(part, name) is None for part in parts}) > 1:
             raise ValueError(f"some parts have {name} and others have not: give them for all or none")
     sizes = parts[0].column_sizes
-    if sizes is not None and not all(np.array_equal(part.column_sizes, sizes) for part in parts):
+    if len({None if part.column_sizes is None else tuple(part.column_sizes.tolist()) for part in parts}) > 1:
         raise ValueError("the parts have other column_sizes: give data with the same columns")
     bases = np.cumsum([0] + [part.n_steps for part in parts])
     offsets = [part.offsets[1:] + base for part, base in zip(parts, bases, strict=False)]

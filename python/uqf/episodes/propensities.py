@@ -84,13 +84,26 @@ class ActionShares:
     def probabilities(self, data: Trajectories) -> FloatArray:
         """Probability of every logged action, (n_steps,), as if the behaviour had looked at the last symbol only.
 
-        The episodes must be among those that were counted.
+        It is that among the allowed actions, where the log says which were. The episodes must be among those that were
+        counted.
         """
         _, symbol = np.unique(self.choices // self.n_actions, return_inverse=True)
         after = np.bincount(symbol, self.counts)[symbol]
         overall = np.bincount(self.choices % self.n_actions, self.counts, self.n_actions) / self.counts.sum()
         shares = (self.counts + PRIOR_STEPS * overall[self.choices % self.n_actions]) / (after + PRIOR_STEPS)
-        return np.asarray(shares[np.searchsorted(self.choices, _choices(data))])
+        taken = np.searchsorted(self.choices, _choices(data))
+        if data.allowed is None:
+            return np.asarray(shares[taken])
+        mass, symbols = np.zeros(data.n_steps), last_symbols(data) * self.n_actions
+        for action in range(self.n_actions):
+            place = np.minimum(np.searchsorted(self.choices, symbols + action), len(self.choices) - 1)
+            count = np.where(self.choices[place] == symbols + action, self.counts[place], 0)
+            mass += (
+                data.allowed[:, action]
+                * (count + PRIOR_STEPS * overall[action])
+                / (after[taken] + PRIOR_STEPS)
+            )
+        return np.asarray(shares[taken] / mass)
 
 
 def _choices(data: Trajectories) -> NDArray[np.int64]:

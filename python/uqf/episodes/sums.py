@@ -90,7 +90,13 @@ def reward_classes(data: Trajectories, values: int = 16, quantiles: int = 16) ->
 def best_next(
     data: Trajectories, values: FloatArray, discount: float, *, truncated: bool = True
 ) -> FloatArray:
-    """Targets of Q-learning, (n_steps,): reward + discount · max_a Q(next, a), from values (cuts, actions)."""
+    """Targets of Q-learning, (n_steps,): reward + discount · max_a Q(next, a), from values (cuts, actions).
+
+    The best is among the actions that were allowed at the next step; after the last one all are.
+    """
+    if data.allowed is not None:
+        values = values.copy()
+        values[cut_before(data)] = np.where(data.allowed, values[cut_before(data)], -np.inf)
     best = values.max(axis=1)[cut_before(data) + 1]
     return np.asarray(data.rewards + discount * np.where(goes_on(data, truncated=truncated), best, 0.0))
 

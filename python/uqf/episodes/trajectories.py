@@ -289,7 +289,7 @@ class Trajectories:
         self.__init__(**state)  # type: ignore[misc]
 
     def to_parquet(self, path: str | os.PathLike[str]) -> None:
-        """Writes a Parquet file, one row per episode, that `uqf.read_parquet` reads back bit for bit."""
+        """Writes a Parquet file, one row per episode, that `uqf.read_log` reads back bit for bit."""
         from uqf.episodes.parquet_file import write_parquet  # pyarrow takes long to load
 
         write_parquet(self, path)

@@ -22,7 +22,7 @@ from uqf.policies.policy import CompiledPolicy, remembered
 from uqf.reading.overview import Overview, check_rewards
 from uqf.reading.progress import Callback, Reporter, within
 from uqf.reading.reader import Reader
-from uqf.reading.shards import Data, Workers
+from uqf.reading.shards import Data, Workers, opened
 from uqf.storage.policies import save
 from uqf.storage.policy_header import Origin
 from uqf.types import Record
@@ -58,8 +58,8 @@ class Learner(BaseEstimator):  # type: ignore[misc]
 
         Parameters
         ----------
-        data : Trajectories, `uqf.Shards` or the path of a folder of Parquet files
-            Shards are read a batch at a time. `UQF` reads them twice (three times if words are listed) and learns from
+        data : Trajectories, `uqf.Shards`, or a log as `uqf.read_log` takes it
+            Shards, and files that `uqf.convert` wrote, are read a batch at a time. `UQF` reads them twice (three times if words are listed) and learns from
             all episodes. So do `BeliefQ` and `SpectralQ`, but for their models and filters; these, and all of the other
             learners, are learned from a bounded sample of the episodes, drawn by a hash of their content.
         executor : concurrent.futures.Executor or distributed.Client, optional
@@ -67,7 +67,7 @@ class Learner(BaseEstimator):  # type: ignore[misc]
         progress : callable, optional
             Called as ``progress(stage, done, total)`` when a stage begins, now and then, and when it ends.
         """
-        return self._fit(data, None, executor, progress)
+        return self._fit(opened(data), None, executor, progress)
 
     def refit(self, data: Data, *, executor: Workers = None, progress: Callback | None = None) -> Self:
         """A new learner like this one, fitted to other episodes; what this one chose, if anything, is not chosen anew.
@@ -76,7 +76,7 @@ class Learner(BaseEstimator):  # type: ignore[misc]
         """
         self._fitted()
         learner: Self = clone(self)
-        return learner._fit(data, getattr(self, "_kept", None), executor, progress)
+        return learner._fit(opened(data), getattr(self, "_kept", None), executor, progress)
 
     def _fit(
         self,

@@ -12,8 +12,8 @@ from uqf.coding.action_bins import ActionBins, Bins
 from uqf.coding.codebook import Codebook
 from uqf.coding.names import MAX_NAMES, MISSING
 from uqf.errors import FileFormatError
-from uqf.logs.columns import BY_BINS, Layout
-from uqf.logs.rows import Rows, array, is_text
+from uqf.logs.layout import BY_BINS, Layout
+from uqf.logs.rows import Rows, array, is_text, raw
 from uqf.types import AnyArray
 
 #: Sizes and names that were given: n_actions, n_observations, codebook.
@@ -79,12 +79,10 @@ def refuse_bins_of_codes(layout: Layout, n_actions: int | None) -> None:
 
 
 def first_columns(rows: Rows) -> dict[str, AnyArray] | None:
-    """What every episode showed first, under the names of the observation's columns."""
-    layout = rows.layout
-    if not layout.first_observation:
-        return None
-    pairs = zip(layout.observation, layout.first_observation, strict=True)
-    return {name: rows.raw(first, rows.starts if layout.per_step else None) for name, first in pairs}
+    """What every episode showed first, under the names of the observation's columns; None if nothing."""
+    named = enumerate(rows.layout.observation)
+    shown = {name: rows.seen_first(place, may_miss=True) for place, name in named}
+    return {name: raw(values) for name, values in shown.items() if values is not None} or None
 
 
 def alphabet_of(rows: Rows, given: Given) -> Alphabet:
@@ -101,15 +99,15 @@ def alphabet_of(rows: Rows, given: Given) -> Alphabet:
     actions, observations = Stock("action", set()), Stock("observation", set())
     observations.measured = len(layout.observation) > 1
     if n_actions is None and layout.action_bins is None:
-        actions.take(rows.values(layout.names["action"]), layout.names["action"])
+        actions.take(rows.codes(layout.names["action"]), layout.names["action"])
         if max(len(actions.names), actions.largest + 1) > MAX_NAMES:
             raise FileFormatError(
                 f"column {layout.names['action']!r} needs {actions.largest + 1} codes, at most {MAX_NAMES} are "
                 "sensible: group rare values, number them 0, 1, 2, …, or say n_actions if you mean it"
             )
     if n_observations is None:
-        for name in layout.observed:
-            observations.take(rows.values(name, may_miss=True), name)
+        for name in layout.seen:
+            observations.take(rows.codes(name, may_miss=True), name)
     if codebook is None:
         codebook = _learned(rows, actions, observations, n_observations is None)
     known = codebook or Codebook.named()
@@ -141,12 +139,15 @@ def _cells(rows: Rows, bins: ActionBins | None) -> Codebook:
     lengths = np.diff(rows.offsets)
     every = -(-int(rows.offsets[-1]) // MAX_STEPS)
     chosen = np.arange(len(lengths)) % every == 0
-    steps = np.flatnonzero(np.repeat(chosen, lengths))
-    first = first_columns(rows)
-    taken = array(rows.actions().take(pa.array(steps)))
+    keep = np.repeat(chosen, lengths)
+    if rows.layout.before:  # what followed the last action is not known
+        keep[rows.offsets[1:] - 1] = False
+        lengths = lengths - 1
+    steps, first = pa.array(np.flatnonzero(keep)), first_columns(rows)
+    taken = array(rows.actions().take(steps))
     return Codebook().fit(
-        {name: rows.raw(name, steps) for name in rows.layout.observation},
-        rows.numbers(rows.layout.names["reward"])[steps],
+        {name: raw(rows.seen(name, may_miss=True).take(steps)) for name in rows.layout.observation},
+        rows.rewards()[keep],
         np.concatenate([[0], np.cumsum(lengths[chosen])]),
         actions=(taken if bins is None else bins.encode(taken)).astype(str),
         first=None if first is None else {name: values[chosen] for name, values in first.items()},

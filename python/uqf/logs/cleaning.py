@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from uqf.errors import FileFormatError
-from uqf.logs.diagnosis import Diagnosis, times_as_numbers
-from uqf.logs.rows import Rows, array, first_of_each
+from uqf.logs.diagnosis import Diagnosis
+from uqf.logs.rows import Rows, array, first_of_each, is_text
+from uqf.logs.suspicions import spellings
+from uqf.logs.times import ranks
 
 
 def cleaned(diagnosis: Diagnosis) -> tuple[Rows, list[str]]:
@@ -29,15 +32,17 @@ def cleaned(diagnosis: Diagnosis) -> tuple[Rows, list[str]]:
         repairs.append(f"{_count(missing.sum(), 'row')} without episode or time left out")
         rows = rows.take(np.flatnonzero(~missing))
     if "time" in names and len(rows):
-        steps = array(rows.ids().dictionary_encode().indices) * np.int64(len(rows))
-        first = first_of_each(steps + times_as_numbers(rows.table.column(names["time"]).combine_chunks()))
+        steps = array(rows.ids().dictionary_encode().indices) * np.int64(len(rows) + 1)
+        first = first_of_each(steps + ranks(rows.times()))
         if not first.all():
             repairs.append(f"{_count((~first).sum(), 'duplicate step')} left out")
             rows = rows.take(np.flatnonzero(first))
         rows = rows.grouped()
     kept, cut = _before_gaps(rows)
     repairs += cut
-    for name in (names["action"], *diagnosis.layout.observed):
+    kept, merged = _in_one_spelling(kept)
+    repairs += merged
+    for name in (names["action"], *diagnosis.layout.seen):
         text = diagnosis.text.get(name)
         if text is not None and text.has_names and text.numbers.any():
             count = int(text.counts[text.numbers].sum())
@@ -94,6 +99,21 @@ def _before_gaps(rows: Rows) -> tuple[Rows, list[str]]:
         f"{_count(cut, 'episode')} of {len(starts)} cut before a step without action, reward or probability"
         f"{wholly}: {_count((~keep).sum(), 'step')} lost"
     ]
+
+
+def _in_one_spelling(rows: Rows) -> tuple[Rows, list[str]]:
+    """The rows with every name in the commonest of its spellings."""
+    table, merged = rows.table, list[str]()
+    for name in dict.fromkeys((rows.layout.names["action"], *rows.layout.seen)):
+        values = rows.values(name, may_miss=True)
+        others = spellings(values) if is_text(values.type) else {}
+        if others:
+            places = pc.index_in(values, value_set=pa.array(list(others), pa.string()))
+            common = pa.array(list(others.values()), pa.string()).take(places)
+            table = table.set_column(table.column_names.index(name), name, pc.coalesce(common, values))
+            count = len(values) - places.null_count
+            merged.append(f"{_count(count, 'name')} in column {name!r} in another spelling")
+    return Rows(table, rows.layout, rows.first, rows.places), merged
 
 
 def _count(number: int, what: str) -> str:

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-import zlib
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, fields, replace
-
-import pyarrow as pa
+import difflib
+import tomllib
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, fields, replace
+from pathlib import Path
 
 from uqf.coding.action_bins import checked_bins
 from uqf.coding.codebook import Codebook
 from uqf.episodes.checks import instance
 from uqf.errors import FileFormatError
+from uqf.files import read_ordinary
+from uqf.types import Record
 
-#: What a damaged or hostile log may raise on its way to episodes.
-DAMAGE = (ValueError, TypeError, LookupError, OverflowError, RecursionError, EOFError, zlib.error)
+#: The file beside a log that may say what its columns hold, under [columns].
+SETTINGS_FILE = "uqf.toml"
+
+#: Roles that several columns may share.
+SEVERAL = ("observation", "first_observation")
 
 
 @dataclass(frozen=True)
@@ -29,27 +33,36 @@ class LogColumns:
     ----------
     episode, action, observation, reward : str, optional
         What every log has; `episode` only where there is one row per step. An observation may have several columns,
-        as in ``observation=["temp", "pressure", "state"]``.
+        as in ``observation=["temp", "pressure", "state"]``. A column of costs is the reward "-cost".
     behavior_prob : str, optional
         The probability with which the logged action was taken.
     terminated : str, optional
         Whether the system ended the episode.
     first_observation : str, optional
         What was seen before the first action; the first row of an episode counts. As many columns as `observation`.
+    allowed : str, optional
+        The actions that were allowed when the row's action was chosen, itself among them: their names or codes with |
+        between them, as in ``run|stop``, or a list of them. An empty cell allows all.
     time : str, optional
-        With it rows of an episode may lie anywhere in the log: they are sorted by this column.
+        With it rows may lie anywhere in the log: those of an episode are sorted by this column, and episodes by their
+        first time.
     action_bins : int, optional
         Numeric actions are cut into so many cells of about equally many steps, or fewer if there are fewer different
         numbers; for each of them an agent does the median of the cell. Without it numeric actions are codes, and
         measurements are refused.
+    observed : "after" or "before", optional
+        Whether the observation of a row came back after its action (the default), or was seen before it, as in most
+        logs of sensors and decisions. With "before" the first row shows what was seen first, and what followed the
+        last action is not known: it is taken to be what was seen before. `uqf inspect` says which one a log looks like.
 
     Examples
     --------
     >>> import polars, uqf
-    >>> table = polars.DataFrame({"run": [0, 0, 1], "do": [1, 0, 0], "see": [2, 0, 1], "pay": [0.0, 1.0, 0.5]})
-    >>> columns = uqf.LogColumns(episode="run", action="do", observation="see", reward="pay")
-    >>> len(uqf.from_arrow(table, columns=columns))
-    2
+    >>> table = polars.DataFrame({"run": [0, 0, 1], "do": [1, 0, 0], "see": [2, 0, 1], "cost": [0.0, 1.0, 0.5]})
+    >>> columns = uqf.LogColumns(episode="run", action="do", observation="see", reward="-cost", observed="before")
+    >>> data = uqf.read_log(table, columns=columns)
+    >>> data.first_observations.tolist(), data.observations.tolist(), data.rewards.tolist()
+    ([2, 1], [0, 0, 1], [0.0, -1.0, -0.5])
     """
 
     episode: str | None = None
@@ -59,12 +72,20 @@ class LogColumns:
     behavior_prob: str | None = None
     terminated: str | None = None
     first_observation: str | Sequence[str] | None = None
+    allowed: str | None = None
     time: str | None = None
     action_bins: int | None = None
+    observed: str | None = None
 
     def __post_init__(self) -> None:
         if self.action_bins is not None:
             checked_bins(self.action_bins)
+        if self.observed not in (None, "after", "before"):
+            raise ValueError(f"observed = {self.observed!r}: give 'after' or 'before'")
+        if self.observed == "before" and self.first_observation is not None:
+            raise ValueError(
+                "observed = 'before': the first row shows what was seen first; leave out first_observation"
+            )
         for role in SEVERAL:
             given = getattr(self, role)
             if given is not None and not isinstance(given, str):
@@ -79,7 +100,33 @@ class LogColumns:
                     )
                 object.__setattr__(self, role, tuple(given))
 
-    def of(self, codebook: Codebook | None) -> LogColumns:
+    @classmethod
+    def of(cls, content: Record) -> LogColumns:
+        """From roles and names, as ``uqf.toml`` and policy files hold them; ValueError for anything else."""
+        known = [field.name for field in fields(cls)]
+        for role, name in content.items():
+            if role not in known:
+                near = [f"did you mean {one!r}? " for one in difflib.get_close_matches(role, known, n=1)]
+                raise ValueError(
+                    f"{role!r} is no role of a column; {''.join(near)}the roles are {', '.join(known)}"
+                )
+            listed = isinstance(name, (list, tuple)) and role in SEVERAL
+            if not all(
+                isinstance(one, int if role == "action_bins" else str) for one in (name if listed else [name])
+            ):
+                raise ValueError(f"{role} = {name!r}: give the name of a column")
+        return cls(**content)
+
+    def to_dict(self) -> Record:
+        """What was said, as JSON knows it; `of` reads it."""
+        said = {role: value for role, value in asdict(self).items() if value is not None}
+        return {role: list(value) if isinstance(value, tuple) else value for role, value in said.items()}
+
+    def or_else(self, other: LogColumns) -> LogColumns:
+        """What was said, and what the other says about the rest."""
+        return LogColumns(**(other.to_dict() | self.to_dict()))
+
+    def knowing(self, codebook: Codebook | None) -> LogColumns:
         """The same, with the columns of a codebook where nothing was said about the observation."""
         if codebook is not None:
             instance("codebook", codebook, Codebook, "a uqf.Codebook")
@@ -91,141 +138,22 @@ class LogColumns:
         return replace(self, observation=cells) if cells and self.observation is None else self
 
 
-@dataclass(frozen=True)
-class Layout:
-    """The columns that a particular log has."""
+def beside(path: Path) -> LogColumns:
+    """What the file ``uqf.toml`` in the folder of a log says; nothing where there is none."""
+    file = (path if path.is_dir() else path.parent) / SETTINGS_FILE
+    return columns_file(file) if file.is_file() else LogColumns()
 
-    per_step: bool
-    names: dict[str, str]
-    """Column by role, for roles of one column: the fields of `LogColumns`."""
-    observation: tuple[str, ...]
-    first_observation: tuple[str, ...] = ()
-    action_bins: int | None = None
-    """Cells into which numeric actions are cut."""
-    dropped: tuple[str, ...] = ()
-    """Columns of the usual names that cannot be used."""
 
-    @property
-    def observed(self) -> tuple[str, ...]:
-        """The columns of all that is seen."""
-        return (*self.observation, *self.first_observation)
-
-    @property
-    def columns(self) -> list[str]:
-        """The columns to read, each once."""
-        return list(dict.fromkeys([*self.names.values(), *self.observed]))
+def columns_file(path: Path) -> LogColumns:
+    """What stands under [columns] of a TOML file."""
+    try:
+        content = tomllib.loads(read_ordinary(path, 2**20, SETTINGS_FILE).decode("utf-8"))
+        if not isinstance(content.get("columns"), dict):
+            raise ValueError('write roles and names under [columns], such as reward = "gain"')
+        return LogColumns.of(content["columns"])
+    except (ValueError, RecursionError) as error:
+        raise FileFormatError(f"{path}: {error}") from None
 
 
 #: What columns are for.
-ROLES = tuple(field.name for field in fields(LogColumns) if field.name != "action_bins")
-
-#: Roles that several columns may share.
-SEVERAL = ("observation", "first_observation")
-
-#: How to ask for cells of numeric actions.
-BY_BINS = "LogColumns(action_bins=8) or --action-bins 8"
-
-USUAL = {
-    "episode": ("episode", "episode_id"),
-    "action": ("action", "actions"),
-    "observation": ("observation", "observations"),
-    "reward": ("reward", "rewards"),
-    "behavior_prob": ("behavior_prob", "behavior_probs"),
-    "terminated": ("terminated",),
-    "first_observation": ("first_observation",),
-}
-
-
-def is_list(kind: pa.DataType) -> bool:
-    """Whether a column holds a list in every row."""
-    types = pa.types
-    return bool(types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind))
-
-
-def layout_of(schema: pa.Schema, wanted: LogColumns) -> Layout:
-    """Finds the columns of a log by their names."""
-    by_role: dict[str, tuple[str, ...]] = {}
-    for role in ROLES:
-        named = getattr(wanted, role)
-        listed = (named,) if isinstance(named, str) else named or ()
-        usual = [name for name in USUAL.get(role, ()) if name in schema.names]
-        absent = [name for name in listed if name not in schema.names]
-        if listed and not absent:
-            by_role[role] = tuple(listed)
-        elif not listed and usual:
-            by_role[role] = (usual[0],)
-        elif listed or role in ("action", "observation", "reward"):
-            candidates = absent[:1] or USUAL[role]
-            raise FileFormatError(
-                f"no column {' or '.join(map(repr, candidates))} for the {role} among {schema.names[:20]}; "
-                f"give its name, as in LogColumns({role}=…) or --columns {role}=…"
-            )
-    twice = [
-        name
-        for name in {name for names in by_role.values() for name in names}
-        if schema.names.count(name) > 1
-    ]
-    if twice:
-        raise FileFormatError(f"several columns are called {sorted(twice)[0]!r}; rename all but one")
-    observation, first = by_role.pop("observation"), by_role.pop("first_observation", ())
-    if first and len(first) != len(observation):
-        raise FileFormatError(
-            f"first_observation has the columns {list(first)}, observation {list(observation)}: give one for each"
-        )
-    dropped = _without_propensities(wanted, by_role) if wanted.action_bins is not None else ()
-    names = {role: name for role, (name,) in by_role.items()}
-    per_step = not is_list(schema.field(names["action"]).type)
-    _refuse_ids(schema, names, per_step)
-    for name in [*(names[role] for role in ("reward", "behavior_prob") if role in names), *observation]:
-        if is_list(schema.field(name).type) == per_step:
-            raise FileFormatError(
-                f"column {names['action']!r} holds {schema.field(names['action']).type} and column "
-                f"{name!r} holds {schema.field(name).type}: all hold lists, or none does"
-            )
-    if not per_step:
-        names.pop("episode", None)
-    return Layout(per_step, names, observation, first, wanted.action_bins, dropped)
-
-
-def _without_propensities(wanted: LogColumns, by_role: dict[str, tuple[str, ...]]) -> tuple[str, ...]:
-    """Takes the propensities out of the roles: they are those of numbers, not of the cells these lie in."""
-    if wanted.behavior_prob is not None:
-        raise FileFormatError(
-            f"column {wanted.behavior_prob!r} says how probable a logged number was, which says nothing about its "
-            "cell: leave out behavior_prob, and the behaviour is estimated; or leave out action_bins"
-        )
-    return by_role.pop("behavior_prob", ())
-
-
-def _refuse_ids(schema: pa.Schema, names: dict[str, str], per_step: bool) -> None:
-    """Refuses a log whose rows cannot be put together to episodes."""
-    if not per_step:
-        if "time" in names:
-            raise FileFormatError(
-                f"column {names['time']!r} for the time: a row is a whole episode, in its own order"
-            )
-        return
-    if "episode" not in names:
-        raise FileFormatError(
-            f"one row per step needs a column that numbers the episodes, among {schema.names[:20]}; give its "
-            "name, as in LogColumns(episode=…) or --columns episode=…"
-        )
-    for role in ("episode", "time"):
-        kind = schema.field(names[role]).type if role in names else pa.int64()
-        if pa.types.is_nested(kind):
-            raise FileFormatError(f"column {names[role]!r} for the {role} holds {kind}: give one value a row")
-
-
-@contextmanager
-def naming(source: object) -> Iterator[None]:
-    """Turns whatever is wrong with a log into a `FileFormatError` that names it."""
-    try:
-        yield
-    except OSError as error:
-        if error.errno is not None:
-            raise  # the system's own: no such file, no permission, …
-        raise FileFormatError(f"{source}: {error}") from error
-    except (pa.ArrowException, FileFormatError, *DAMAGE) as error:
-        if str(error).startswith(str(source)):
-            raise  # named already, by the file in the folder
-        raise FileFormatError(f"{source}: {error}") from error
+ROLES = tuple(field.name for field in fields(LogColumns) if field.name not in ("action_bins", "observed"))

@@ -11,11 +11,12 @@ from uqf.coding.codebook import Codebook
 from uqf.episodes.parquet_file import write_parquet
 from uqf.files import as_path
 from uqf.logs.columns import LogColumns
-from uqf.logs.log import iter_log
+from uqf.logs.log import read_log
+from uqf.logs.source import LogLike
 
 
 def convert(
-    log: str | os.PathLike[str],
+    log: LogLike,
     folder: str | os.PathLike[str],
     *,
     format: str | None = None,
@@ -64,10 +65,13 @@ def convert(
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
         raise FileExistsError(f"{target}: there is something already; give a new folder")
     unfinished = target.with_name(f".{target.name}.{secrets.token_hex(8)}")
-    batches = iter_log(log, episodes_per_file, format=format, columns=columns, codebook=codebook, clean=clean)
+    if episodes_per_file < 1:
+        raise ValueError(f"episodes_per_file = {episodes_per_file}: give at least 1")
+    data = read_log(log, format=format, columns=columns, codebook=codebook, clean=clean)
     unfinished.mkdir(parents=True)
     try:
-        for number, batch in enumerate(batches):
+        for number, first in enumerate(range(0, len(data), episodes_per_file)):
+            batch = data[first : first + episodes_per_file]
             write_parquet(batch, unfinished / f"{number:05d}.parquet")
         unfinished.replace(target)
     except BaseException:

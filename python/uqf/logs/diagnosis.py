@@ -4,22 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
-from numpy.typing import NDArray
 
 from uqf.errors import FileFormatError, shortened
-from uqf.logs.columns import BY_BINS
+from uqf.logs.layout import BY_BINS, LOOKS_LIKE, OPTIONAL, USUAL
 from uqf.logs.notation import Mask, Text
 from uqf.logs.problems import CLEANED, CUT, LogProblem
 from uqf.logs.rows import Rows, array, first_of_each, is_number, is_text
-
-#: Names under which others keep what we look for, by role.
-LOOKS_LIKE = {
-    "terminated": "done dones terminal terminals is_terminal is_last ended finished end",
-    "behavior_prob": "propensity propensities pscore prob action_prob probability",
-    "time": "time timestamp ts datetime step t",
-    "first_observation": "reset_observation initial_observation",
-}
+from uqf.logs.suspicions import suspicions
+from uqf.logs.times import ranks
 
 #: Characters of an example.
 EXAMPLE = 60
@@ -53,6 +45,7 @@ class Diagnosis:
             self._judge_text(name, text)
         self._order()
         self._look_around(others)
+        self._listed += suspicions(rows)
 
     @property
     def problems(self) -> list[LogProblem]:
@@ -84,7 +77,7 @@ class Diagnosis:
             self._add(name, "missing values", missing if text and text.has_names else nothing, CUT)
         elif name in (names["episode"], names.get("time")):
             self._add(name, "missing values", missing, CLEANED + "these rows are left out")
-        elif name in self.layout.observed:
+        elif name in self.layout.seen:
             if text is None or text.has_names or not text.numbers.any() or not (nothing & ~missing).any():
                 remedy = "missing is read as a value of its own"
                 self._add(name, "missing values", missing, remedy, severe=False)
@@ -115,17 +108,14 @@ class Diagnosis:
         numbers = array(ids.take(pa.array(known)).dictionary_encode().indices)
         wrong = np.zeros(len(ids), np.bool_)
         if "time" in names:
-            wrong[known] = ~first_of_each(numbers * np.int64(len(ids)) + self._times()[known])
+            times = ranks(self.columns[names["time"]])
+            wrong[known] = ~first_of_each(numbers * np.int64(len(ids) + 1) + times[known])
             self._add(names["time"], "duplicate steps", wrong, CLEANED + "the first row of each is kept")
             return
         starts = np.flatnonzero(np.diff(numbers, prepend=-1))
         wrong[known[starts]] = ~first_of_each(numbers[starts])
         remedy = "sort the log by episode, or name the column of the time (--columns time=…)"
         self._add(names["episode"], "episodes that come back", wrong, remedy)
-
-    def _times(self) -> NDArray[np.int64]:
-        """A number for every time."""
-        return np.asarray(times_as_numbers(self.columns[self.layout.names["time"]]))
 
     # --- columns of text ---
 
@@ -205,20 +195,23 @@ class Diagnosis:
 
     def _look_around(self, columns: list[str]) -> None:
         """Columns that nobody named but that look like something we know, or that cannot be used."""
-        for name in self.layout.dropped:
+        cut = self.layout.action_bins is not None
+        dropped = [name for name in columns if cut and name in USUAL["behavior_prob"]]
+        for name in dropped:
             what, remedy = (
                 "propensities of numbers, not of cells",
                 "they are not used; the behaviour is estimated",
             )
             self._listed.append(LogProblem(name, what, 0, (), "", remedy, False))
-        for role, usual in LOOKS_LIKE.items():
+        for role in OPTIONAL:
+            usual = LOOKS_LIKE[role]
             mapped = role in self.layout.names or (
                 role == "first_observation" and self.layout.first_observation
             )
             alike = [
                 name for name in columns if name.lower() in usual.split() and name not in self.layout.columns
             ]
-            if alike and not mapped and not set(alike) & set(self.layout.dropped):
+            if alike and not mapped and not set(alike) & set(dropped):
                 remedy = f"if it is, say --columns {role}={alike[0]} or LogColumns({role}={alike[0]!r})"
                 what = f"looks like `{role}`, but is not used"
                 self._listed.append(LogProblem(alike[0], what, 0, (), "", remedy, False))
@@ -229,7 +222,7 @@ def refuse_mixtures(rows: Rows) -> None:
 
     Only for CSV: a column of any other format has the type that its writer gave it.
     """
-    for name in (rows.layout.names["action"], *rows.layout.observed):
+    for name in (rows.layout.names["action"], *rows.layout.seen):
         values = rows.table.column(name).combine_chunks()
         if not is_text(values.type):
             continue
@@ -248,11 +241,6 @@ def refuse_mixtures(rows: Rows) -> None:
             f"column {name!r}, row {rows.place(row)}: {values[row].as_py()!r} is a number that is written with "
             "other marks, such as a decimal comma; give clean=True (--clean)"
         )
-
-
-def times_as_numbers(times: pa.Array) -> NDArray[np.int64]:
-    """A number for every time, the same for the same."""
-    return np.asarray(array(pc.fill_null(times.dictionary_encode().indices.cast(pa.int64()), -1)))
 
 
 def _has_fractions(values: pa.Array) -> bool:

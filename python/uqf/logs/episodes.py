@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -16,26 +16,25 @@ from uqf.coding.names import MISSING
 from uqf.episodes.trajectories import Trajectories
 from uqf.errors import FileFormatError
 from uqf.logs.alphabet import Alphabet, Given, first_columns
-from uqf.logs.columns import BY_BINS, is_list
-from uqf.logs.rows import Rows, array, is_text
+from uqf.logs.layout import BY_BINS
+from uqf.logs.raw_columns import extras_of_rows
+from uqf.logs.rows import Rows, array, is_text, raw
+from uqf.types import Record
 
 #: Symbols that the metadata of any file may promise, and those for every step of a longer one.
 MODEST_SYMBOLS = 2**20
 SYMBOLS_PER_STEP = 2**10
 
 
-def refuse_empty_promise(
-    written: tuple[int, int, Codebook | None], actions: Callable[[], Iterable[pa.Table]]
-) -> None:
+def refuse_empty_promise(written: tuple[int, int, Codebook | None], count: Callable[[], int]) -> None:
     """Refuses metadata with far more symbols than there are steps: memory would be taken for all of them."""
     n_actions, n_observations, _ = written
-    if n_actions * n_observations <= MODEST_SYMBOLS:
-        return
-    columns = (table.column(0).combine_chunks() for table in actions())
-    steps = sum(len(one.flatten()) if is_list(one.type) else len(one) for one in columns)
-    if n_actions * n_observations > SYMBOLS_PER_STEP * steps:
+    if (
+        n_actions * n_observations > MODEST_SYMBOLS
+        and n_actions * n_observations > SYMBOLS_PER_STEP * count()
+    ):
         raise FileFormatError(
-            f"the metadata claim {n_actions} actions and {n_observations} observations for {steps} steps; say "
+            f"the metadata claim {n_actions} actions and {n_observations} observations for {count()} steps; say "
             "n_actions and n_observations if you mean it"
         )
 
@@ -44,14 +43,13 @@ def trajectories_of(rows: Rows, alphabet: Alphabet) -> Trajectories:
     """The episodes of rows that are whole episodes, one after the other."""
     codebook, names = alphabet.codebook or Codebook.named(), rows.layout.names
     probs = rows.numbers(names["behavior_prob"]) if "behavior_prob" in names else None
-    rewards = rows.numbers(names["reward"])
+    rewards = rows.rewards()
     actions = _actions(rows, codebook)
     seen, first = _observed(rows, codebook)
-    if not np.isfinite(rewards).all():
-        _refuse(rows, names["reward"], rewards, np.isfinite(rewards), "finite number")
+    rows.refuse(names["reward"], rewards, np.isfinite(rewards), "finite number")
     if probs is not None:
         good = (probs > 0.0) & (probs <= 1.0)
-        _refuse(rows, names["behavior_prob"], probs, good, "probability above 0 and up to 1")
+        rows.refuse(names["behavior_prob"], probs, good, "probability above 0 and up to 1")
     for name, codes, limit in (
         (names["action"], actions, alphabet.n_actions),
         (rows.layout.observation[0], seen, alphabet.n_observations),
@@ -60,7 +58,7 @@ def trajectories_of(rows: Rows, alphabet: Alphabet) -> Trajectories:
             wish = f"code below {limit}"
             if codes is actions and codes.min() < 0:
                 wish += f": number the actions 0, 1, 2, …, name them, or cut them into cells with {BY_BINS}"
-            _refuse(rows, name, codes, (codes >= 0) & (codes < limit), wish)
+            rows.refuse(name, codes, (codes >= 0) & (codes < limit), wish)
     return Trajectories(
         actions,
         seen,
@@ -72,14 +70,8 @@ def trajectories_of(rows: Rows, alphabet: Alphabet) -> Trajectories:
         terminated=_terminated(rows),
         codebook=alphabet.codebook,
         first_observations=first,
+        **extras_of_rows(rows, alphabet),
     )
-
-
-def _refuse(rows: Rows, name: str, values: NDArray[np.generic], good: NDArray[np.bool_], wish: str) -> None:
-    """Raises FileFormatError for the first step whose value is not good, if there is one."""
-    if not good.all():
-        step = int(np.argmin(good))
-        raise FileFormatError(f"column {name!r}, {rows.where(step)}: {values[step]} is no {wish}")
 
 
 def _actions(rows: Rows, codebook: Codebook) -> NDArray[np.int64]:
@@ -95,7 +87,7 @@ def _observed(rows: Rows, codebook: Codebook) -> tuple[NDArray[np.int64], NDArra
     layout = rows.layout
     if isinstance(codebook.coding_, Cells):
         shown = first_columns(rows)
-        seen = codebook.encode({name: rows.raw(name) for name in layout.observation})
+        seen = codebook.encode({name: raw(rows.seen(name, may_miss=True)) for name in layout.observation})
         return seen, None if shown is None else codebook.encode(shown)
     if len(layout.observation) > 1:
         raise FileFormatError(
@@ -103,13 +95,9 @@ def _observed(rows: Rows, codebook: Codebook) -> tuple[NDArray[np.int64], NDArra
         )
     names, (column,) = codebook.observation_names, layout.observation
     unknown = None if names is None else len(names)
-    seen = _codes(rows.values(column, may_miss=names is not None), names, column, unknown)
-    if not layout.first_observation:
-        return seen, None
-    (opening,) = layout.first_observation
-    begun = rows.values(opening, may_miss=names is not None)
-    begun = begun.take(pa.array(rows.starts)) if layout.per_step else begun
-    return seen, _codes(begun, names, opening, unknown)
+    seen = _codes(rows.seen(column, may_miss=names is not None), names, column, unknown)
+    first = rows.seen_first(0, may_miss=names is not None)
+    return seen, None if first is None else _codes(first, names, layout.seen[-1], unknown)
 
 
 def _codes(
@@ -166,6 +154,7 @@ def recoded(data: Trajectories, written: Codebook | None, given: Given) -> Traje
     n_actions, n_observations, codebook = given
     old, new = written or Codebook.named(), codebook or written or Codebook.named()
     actions, observations, first = data.actions, data.observations, data.first_observations
+    places = list(range(data.n_actions))
     if isinstance(new.coding_, Cells) != isinstance(old.coding_, Cells) or (
         isinstance(old.coding_, Cells) and new.coding_ != old.coding_
     ):
@@ -186,24 +175,27 @@ def recoded(data: Trajectories, written: Codebook | None, given: Given) -> Traje
                     f"the {role.split('_')[0]}s of the log are {kinds[0]}, those of the codebook {kinds[1]}"
                 )
         if old.action_names is not None:
-            actions = _translated(actions, [new.encode_action(name) for name in old.action_names])
+            places = [new.encode_action(name) for name in old.action_names]
+            actions = _translated(actions, places)
         if old.observation_names is not None and new.n_codes is not None:
             codes = [new.encode_one(name) for name in old.observation_names]
             table = [*codes, new.n_codes - 1]
             observations = _translated(observations, table)
             first = None if first is None else _translated(first, table)
-    return Trajectories(
-        actions,
-        observations,
-        data.rewards,
-        data.offsets,
-        n_actions=new.n_actions or n_actions or data.n_actions,
-        n_observations=new.n_codes or n_observations or data.n_observations,
-        behavior_probs=data.behavior_probs,
-        terminated=data.terminated,
-        codebook=None if new == Codebook.named() else new,
-        first_observations=first,
-    )
+    n_actions = new.n_actions or n_actions or data.n_actions
+    changed: Record = {
+        "actions": actions,
+        "observations": observations,
+        "n_actions": n_actions,
+        "n_observations": new.n_codes or n_observations or data.n_observations,
+        "codebook": None if new == Codebook.named() else new,
+        "first_observations": first,
+    }
+    if data.allowed is not None:
+        # Actions that the file does not know were not offered.
+        changed["allowed"] = np.zeros((data.n_steps, max(n_actions, data.n_actions)), np.bool_)
+        changed["allowed"][:, places] = data.allowed
+    return Trajectories(**data.__getstate__() | changed)
 
 
 def _translated(codes: NDArray[np.int32], table: list[int]) -> NDArray[np.int32]:

@@ -11,7 +11,8 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from uqf.errors import FileFormatError
-from uqf.logs.columns import Layout, is_list
+from uqf.logs.layout import Layout, is_list
+from uqf.logs.times import ranks, times_of
 from uqf.types import AnyArray, Integers, Raw
 
 
@@ -55,6 +56,8 @@ class Rows:
         places = np.asarray(rows, np.int64) if self.places is None else self.places[rows]
         return replace(self, table=self.table.take(pa.array(rows)), places=places)
 
+    # --- values, one per step ---
+
     def values(self, name: str, *, may_miss: bool = False) -> pa.Array:
         """One value per step; without `may_miss` a missing one is refused."""
         column = self.table.column(name).combine_chunks()
@@ -68,16 +71,14 @@ class Rows:
             raise FileFormatError(f"column {name!r}: a value is missing inside a list")
         return values.cast(pa.string()) if is_text(values.type) else values
 
-    def raw(self, name: str, steps: Integers | None = None) -> AnyArray:
-        """The values of all steps, or of some, as NumPy has them."""
-        values = self.values(name, may_miss=True)
-        values = values if steps is None else values.take(pa.array(steps))
-        if not is_text(values.type):
-            return array(values)
-        # An object for every name rather than for every row.
-        coded = values.dictionary_encode()
-        names = np.array([*coded.dictionary.to_pylist(), None], object)
-        return names[array(pc.fill_null(coded.indices, len(names) - 1))]
+    def codes(self, name: str, *, may_miss: bool = False) -> pa.Array:
+        """The same, with whole numbers as such if all are, also those that are written 0.0, 1.0."""
+        values = self.values(name, may_miss=may_miss)
+        if pa.types.is_floating(values.type) and not values.null_count:
+            numbers = array(values)
+            if (np.abs(numbers) < 2.0**53).all() and (numbers == np.floor(numbers)).all():
+                return values.cast(pa.int64())
+        return values
 
     def numbers(self, name: str) -> NDArray[np.float64]:
         """One number per step."""
@@ -85,6 +86,50 @@ class Rows:
         if not is_number(values.type):
             raise FileFormatError(f"column {name!r} holds {_shown(values)}: give numbers")
         return np.ascontiguousarray(array(values.cast(pa.float64())), np.float64)
+
+    def rewards(self) -> NDArray[np.float64]:
+        """One per step; costs count as negative ones."""
+        numbers = self.numbers(self.layout.names["reward"])
+        return 0.0 - numbers if self.layout.costs else numbers
+
+    def actions(self) -> pa.Array:
+        """The actions, one per step: names, codes, or finite numbers if these are cut into cells."""
+        name = self.layout.names["action"]
+        if self.layout.action_bins is None:
+            return self.codes(name)
+        values = self.values(name)
+        if not is_number(values.type):
+            raise FileFormatError(
+                f"column {name!r} holds {_shown(values)}: only numbers are cut into cells; leave out action_bins, or "
+                "give clean=True (--clean) if they are numbers written otherwise"
+            )
+        values = values.cast(pa.float64()) if pa.types.is_decimal(values.type) else values
+        finite = np.isfinite(array(values).astype(np.float64))
+        self.refuse(name, array(values), finite, "finite number")
+        return values
+
+    def seen(self, name: str, *, may_miss: bool = False) -> pa.Array:
+        """What came back after every action, in one column of the observation."""
+        values = self.codes(name, may_miss=may_miss)
+        return values.take(pa.array(self._following)) if self.layout.before else values
+
+    def seen_first(self, place: int, *, may_miss: bool = False) -> pa.Array | None:
+        """What every episode showed before its first action, in a column of the observation; None if nothing."""
+        layout = self.layout
+        if layout.before:
+            return self.codes(layout.observation[place], may_miss=may_miss).take(pa.array(self.offsets[:-1]))
+        if not layout.first_observation:
+            return None
+        values = self.codes(layout.first_observation[place], may_miss=may_miss)
+        return values.take(pa.array(self.starts)) if layout.per_step else values
+
+    @cached_property
+    def _following(self) -> NDArray[np.int64]:
+        """The next step of the episode; the last one's own, where nothing follows."""
+        last = np.repeat(self.offsets[1:] - 1, np.diff(self.offsets))
+        return np.minimum(np.arange(len(last)) + 1, last)
+
+    # --- episodes ---
 
     def ids(self) -> pa.Array:
         """One id of an episode per row; ids that may be the same by rounding are refused."""
@@ -100,26 +145,6 @@ class Rows:
                     f"column {name!r} holds {values.type} ids as large as {np.abs(numbers).max():.0f}, which cannot be "
                     "told apart: write them as whole numbers or as text"
                 )
-        return values
-
-    def actions(self) -> pa.Array:
-        """The actions, one per step: names, codes, or finite numbers if these are cut into cells."""
-        name = self.layout.names["action"]
-        values = self.values(name)
-        if self.layout.action_bins is None:
-            return values
-        if not is_number(values.type):
-            raise FileFormatError(
-                f"column {name!r} holds {_shown(values)}: only numbers are cut into cells; leave out action_bins, or "
-                "give clean=True (--clean) if they are numbers written otherwise"
-            )
-        values = values.cast(pa.float64()) if pa.types.is_decimal(values.type) else values
-        finite = np.isfinite(array(values).astype(np.float64))
-        if not finite.all():
-            step = int(np.argmin(finite))
-            raise FileFormatError(
-                f"column {name!r}, {self.where(step)}: {values[step].as_py()} is no finite number"
-            )
         return values
 
     @cached_property
@@ -139,7 +164,8 @@ class Rows:
     def _list_lengths(self) -> NDArray[np.int64]:
         names, lengths = self.layout.names, {}
         single = [names[role] for role in ("action", "reward", "behavior_prob") if role in names]
-        for name in [*single, *self.layout.observation]:
+        extras = [name for name in self.layout.extras.names if not name.startswith("first_columns")]
+        for name in [*single, *self.layout.observation, *extras]:
             column = self.table.column(name).combine_chunks()
             lengths[name] = array(pc.fill_null(pc.list_value_length(column), 0))
         wanted: NDArray[np.int64] = lengths[names["action"]].astype(np.int64)
@@ -159,6 +185,12 @@ class Rows:
             return f"row {self.place(step)}"
         episode = int(np.searchsorted(self.offsets, step, side="right")) - 1
         return f"row {self.place(episode)}, entry {step - self.offsets[episode]}"
+
+    def refuse(self, name: str, values: AnyArray, good: NDArray[np.bool_], wish: str) -> None:
+        """Raises FileFormatError for the first step whose value is not good, if there is one."""
+        if not good.all():
+            step = int(np.argmin(good))
+            raise FileFormatError(f"column {name!r}, {self.where(step)}: {values[step]} is no {wish}")
 
     def grouped(self) -> Rows:
         """The same rows with those of an episode together, sorted by time where a column has it.
@@ -183,11 +215,12 @@ class Rows:
         return self
 
     def _by_time(self) -> Rows:
-        episodes, times = array(self.ids().dictionary_encode().indices), self._times()
-        order = array(pc.sort_indices(pa.table({"episode": episodes, "time": times}), _IN_ORDER))
-        ranks = array(times.dictionary_encode().indices)
-        same = np.diff(episodes[order]) == 0
-        same &= np.diff(ranks[order]) == 0
+        """Episodes by their first time, those of the same one as they stand in the log."""
+        episodes, times = array(self.ids().dictionary_encode().indices), ranks(self.times())
+        began = np.full(int(episodes.max()) + 1, len(times), np.int64)
+        np.minimum.at(began, episodes, times)
+        order = np.lexsort((times, episodes, began[episodes]))
+        same = (np.diff(episodes[order]) == 0) & (np.diff(times[order]) == 0)
         if same.any():
             pair = [self.place(row) for row in order[np.argmax(same) :][:2]]
             raise FileFormatError(
@@ -197,24 +230,22 @@ class Rows:
             )
         return self.take(order)
 
-    def _times(self) -> pa.Array:
-        """Times that can be sorted."""
+    def times(self) -> pa.Array:
+        """Times that can be sorted: numbers, or dates."""
         name = self.layout.names["time"]
         values = self.values(name)
-        if is_text(values.type):
-            try:
-                return values.cast(pa.timestamp("us"))
-            except pa.ArrowInvalid as problem:
-                raise FileFormatError(
-                    f"column {name!r} holds text that is no time ({problem}): give numbers or dates such as "
-                    "2024-05-17 12:30:00"
-                ) from None
         if pa.types.is_floating(values.type) and pc.any(pc.is_nan(values)).as_py():
             raise FileFormatError(f"column {name!r}: a time is missing")
-        return values
+        return times_of(values, name) if is_text(values.type) else values
 
 
-_IN_ORDER = [("episode", "ascending"), ("time", "ascending")]
+def raw(values: pa.Array) -> AnyArray:
+    """Values as a codebook takes them: an object for every name rather than for every row."""
+    if not is_text(values.type):
+        return array(values)
+    coded = values.dictionary_encode()
+    names = np.array([*coded.dictionary.to_pylist(), None], object)
+    return names[array(pc.fill_null(coded.indices, len(names) - 1))]
 
 
 def first_of_each(numbers: AnyArray) -> NDArray[np.bool_]:

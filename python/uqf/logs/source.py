@@ -2,27 +2,31 @@
 
 from __future__ import annotations
 
+import glob
 import os
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
+from pathlib import Path
+from typing import NamedTuple
 
-from uqf.coding.codebook import Codebook
-from uqf.episodes.checks import instance
-from uqf.episodes.concatenate import concatenate
-from uqf.episodes.parquet_file import metadata_of
+import pyarrow as pa
+
+from uqf.episodes.parquet_file import KEY, metadata_of
 from uqf.episodes.trajectories import Trajectories
 from uqf.errors import FileFormatError
-from uqf.files import as_path
 from uqf.logs.alphabet import Alphabet, Given, alphabet_of, refuse_bins_of_codes
 from uqf.logs.cleaning import cleaned
-from uqf.logs.columns import LogColumns, layout_of, naming
+from uqf.logs.columns import LogColumns, beside
 from uqf.logs.diagnosis import Diagnosis, refuse_mixtures
 from uqf.logs.episodes import recoded, refuse_empty_promise, trajectories_of
+from uqf.logs.layout import layout_of, naming
 from uqf.logs.problems import CLEANED, LogProblem
 from uqf.logs.rows import Rows
-from uqf.logs.tables import TableFiles, files_of
+from uqf.logs.suspicions import observed_before, order_problem, suspicions
+from uqf.logs.tables import cast, joined, schema_of, tables_of
 from uqf.logs.text import plain_suffix, read_csv, read_json_lines
+from uqf.types import TableLike
 
 #: Format by suffix.
 SUFFIXES = {
@@ -35,58 +39,102 @@ SUFFIXES = {
     ".ndjson": "jsonl",
 }
 
-#: Episodes that are read at a time where all are wanted.
-BATCH = 10_000
+LogLike = str | os.PathLike[str] | TableLike | Sequence[str | os.PathLike[str] | TableLike]
+"""A file, a folder or a pattern of names, a table, or several of them that are one log."""
+
+
+class Part(NamedTuple):
+    """A file or a table: what the log needs of it, the names of all its columns, and our own metadata, if any."""
+
+    name: object
+    format: str
+    table: pa.Table
+    columns: list[str]
+    metadata: bytes | None = None
 
 
 class Log:
-    """A log on its way to episodes: opened, read once, diagnosed, cleaned, coded.
+    """A log on its way to episodes: read once, diagnosed, cleaned, ordered, coded.
 
-    `given` are sizes and names that the caller knows. What cleaning left out, cut or merged is in `repairs`, in words.
+    `given` are sizes and names that the caller knows. What cleaning left out, cut or merged is in `repairs`, in words;
+    what a careful reader should know of a log that was read, in `doubts`.
     """
 
     def __init__(
         self,
-        path: str | os.PathLike[str],
+        source: LogLike,
         columns: LogColumns | None = None,
         given: Given = (None, None, None),
         format: str | None = None,
     ) -> None:
         if columns is not None and not isinstance(columns, LogColumns):
             raise TypeError(f"columns is a {type(columns).__name__}: give uqf.LogColumns(…)")
-        self.path, self.given, self.repairs = as_path(path), given, list[str]()
-        self.columns = (columns or LogColumns()).of(given[2])
-        if format is not None:
-            instance("format", format, str, "a name such as 'csv'")
-        self.format = format or ("parquet" if self.path.is_dir() else SUFFIXES.get(plain_suffix(self.path)))
-        if self.format is None:
-            raise FileFormatError(
-                f"{path}: suffix {self.path.suffix!r} is not one of {', '.join(SUFFIXES)}; say what it is, as in "
-                "format='csv'"
+        listed = list(_listed(source))
+        said, first = columns or LogColumns(), listed[0]
+        self.name = str(source) if isinstance(source, (str, os.PathLike)) else str(_name(first))
+        with naming(self.name):
+            known = said.or_else(beside(first)) if isinstance(first, Path) else said
+            self.columns = known.knowing(given[2])
+        self.given, self.repairs, self.doubts = given, list[str](), list[LogProblem]()
+        self.evidence: float | None = None
+        parts = [self._part(one, format) for one in listed]
+        with naming(self.name):
+            for part in parts:
+                if part.metadata != parts[0].metadata:
+                    raise FileFormatError(
+                        f"{part.name}: other actions, observations or names than in {parts[0].name}"
+                    )
+            schema = parts[0].table.schema
+            self.written = (
+                metadata_of(schema.with_metadata({KEY: parts[0].metadata})) if parts[0].metadata else None
             )
-        if self.format not in SUFFIXES.values():
-            known = ", ".join(sorted(set(SUFFIXES.values())))
-            raise FileFormatError(f"{path}: format = {format!r}: choose {known}")
-        self._files = TableFiles(files_of(self.path), self.format == "arrow")
-        self._text: Rows | None = None
-        with naming(self.path):
-            if self.format in ("csv", "jsonl"):
-                read = read_csv if self.format == "csv" else read_json_lines
-                self._text, self.names = read(self.path, self.columns)
-                self.layout, self.written = self._text.layout, None
-            else:
-                schema = self._files.schema
-                self.names, self.layout = schema.names, layout_of(schema, self.columns)
-                self.written = metadata_of(schema)
-                refuse_bins_of_codes(self.layout, self.written and self.written[0])
+            wanted = _own(self.columns) if self.written else self.columns
+            texts = [name for part in parts if part.format == "csv" for name in part.table.column_names]
+            ids = layout_of(schema, wanted).names.get("episode")
+            table = joined([(part.name, part.table) for part in parts], [*texts, ids])
+            if parts[0].metadata:
+                table = table.replace_schema_metadata({KEY: parts[0].metadata})
+            self.is_text, self.names = (
+                bool(texts),
+                list(dict.fromkeys(name for one in parts for name in one.columns)),
+            )
+            self.layout = layout_of(table.schema, wanted)
+            self.rows = Rows(table, self.layout)
+            refuse_bins_of_codes(self.layout, self.written and self.written[0])
 
-    @cached_property
-    def rows(self) -> Rows:
-        """All rows, as they stand in the log."""
-        if self._text is not None:
-            return self._text
-        table = self._files.whole(self.columns)
-        return Rows(table, layout_of(table.schema, self.columns))
+    def _part(self, one: Path | TableLike, format: str | None) -> Part:
+        """What is needed of a file or a table."""
+        if not isinstance(one, Path):
+            with naming(_name(one)):
+                table = pa.table(one)
+                return self._of_table(_name(one), "table", table.schema, lambda names: table.select(names))
+        kind = format or SUFFIXES.get(plain_suffix(one))
+        if kind is None:
+            raise FileFormatError(
+                f"{one}: suffix {one.suffix!r} is not one of {', '.join(SUFFIXES)}; say what it is, as in format='csv'"
+            )
+        if kind not in SUFFIXES.values():
+            known = ", ".join(sorted(set(SUFFIXES.values())))
+            raise FileFormatError(f"{one}: format = {format!r}: choose {known}")
+        with naming(one):
+            if kind in ("csv", "jsonl"):
+                return Part(one, kind, *(read_csv if kind == "csv" else read_json_lines)(one, self.columns))
+            schema = schema_of(one, kind == "arrow")
+
+            def read(names: list[str]) -> pa.Table:
+                empty = pa.schema([schema.field(name) for name in names]).empty_table()
+                return pa.concat_tables([empty, *tables_of(one, 2**20, names, kind == "arrow")])
+
+            return self._of_table(one, kind, schema, read)
+
+    def _of_table(
+        self, name: object, kind: str, schema: pa.Schema, read: Callable[[list[str]], pa.Table]
+    ) -> Part:
+        metadata = (schema.metadata or {}).get(KEY)
+        table = read(layout_of(schema, _own(self.columns) if metadata else self.columns).columns)
+        for column, value in zip(table.column_names, table.schema.types, strict=True):
+            table = cast(table, column, value.value_type) if pa.types.is_dictionary(value) else table
+        return Part(name, kind, table, schema.names, metadata)
 
     @cached_property
     def diagnosis(self) -> Diagnosis:
@@ -96,45 +144,22 @@ class Log:
     @property
     def problems(self) -> list[LogProblem]:
         """The same as a list; empty for a log with one row per episode."""
-        with naming(self.path):
+        with naming(self.name):
             return self.diagnosis.problems if self.layout.per_step else []
-
-    def episodes(self, *, clean: bool = False, batch: int = BATCH) -> Iterator[Trajectories]:
-        """The episodes, in parts of any size."""
-        try:
-            with naming(self.path):
-                self._refuse_empty_promise()
-                if self._streams:
-                    yield from self._streamed(batch)
-                else:
-                    yield self._coded(self._prepared(clean).grouped())
-        except FileFormatError as error:
-            raise FileFormatError(f"{error}{self._listed_problems(clean)}") from error
 
     def read(self, *, clean: bool = False) -> Trajectories:
         """All episodes."""
-        return concatenate(list(self.episodes(clean=clean)))
-
-    @property
-    def _streams(self) -> bool:
-        """Whether batches can be coded one by one: a row is an episode, and all sizes are known."""
-        n_actions, n_observations, codebook = self.given
-        known = codebook or Codebook.named()
-        sizes = (n_actions or known.n_actions, n_observations or known.n_codes)
-        return (
-            not self.layout.per_step
-            and self._text is None
-            and (self.written is not None or None not in sizes)
-        )
-
-    def _streamed(self, batch: int) -> Iterator[Trajectories]:
-        row, part = 0, None
-        for table in self._files.tables(batch, self.layout.columns):
-            part = self._coded(Rows(table, self.layout, row))
-            yield part
-            row += table.num_rows
-        if part is None:
-            raise FileFormatError("the log holds no episode")
+        try:
+            with naming(self.name):
+                rows = self._prepared(clean).grouped()
+                self.doubts = [] if self.written else suspicions(rows)
+                data = self._coded(rows)
+                if self.written is None and self.columns.observed is None:
+                    self.evidence = observed_before(rows)
+                    self.doubts += order_problem(rows, self.evidence)
+                return data
+        except FileFormatError as error:
+            raise FileFormatError(f"{error}{self._listed_problems(clean)}") from error
 
     def _prepared(self, clean: bool) -> Rows:
         if clean and self.written is None:
@@ -142,21 +167,18 @@ class Log:
                 raise FileFormatError("clean: only logs with one row per step can be cleaned")
             rows, self.repairs = cleaned(self.diagnosis)
             return rows
-        if self.format == "csv":
+        if self.is_text:
             refuse_mixtures(self.rows)
         return self.rows
 
     def _coded(self, rows: Rows) -> Trajectories:
         if self.written is None:
             return trajectories_of(rows, alphabet_of(rows, self.given))
+        if None in self.given[:2]:
+            refuse_empty_promise(self.written, lambda: int(rows.offsets[-1]))
         # Our own files hold codes even where there are names.
         n_actions, n_observations, names = self.written
         return recoded(trajectories_of(rows, Alphabet(n_actions, n_observations, None)), names, self.given)
-
-    def _refuse_empty_promise(self) -> None:
-        if self.written is not None and None in self.given[:2]:
-            column = self.layout.names["action"]
-            refuse_empty_promise(self.written, lambda: self._files.tables(BATCH, [column]))
 
     def _listed_problems(self, clean: bool) -> str:
         """The severe problems of a log that could not be read, for its message; without those that are cleaned."""
@@ -171,6 +193,48 @@ class Log:
         return "".join(["\nAll problems of the log:", *(f"\n  {one}" for one in severe)]) if severe else ""
 
     def warn(self) -> None:
-        """Warns of what cleaning left out, cut or merged, once the episodes are read."""
+        """Warns of what cleaning left out, cut or merged, and of what looks wrong, once the episodes are read."""
         if self.repairs:
-            warnings.warn(f"{self.path}: cleaned, with {'; '.join(self.repairs)}", UserWarning, stacklevel=3)
+            warnings.warn(f"{self.name}: cleaned, with {'; '.join(self.repairs)}", UserWarning, stacklevel=3)
+        for doubt in self.doubts:
+            warnings.warn(f"{self.name}: {doubt}", UserWarning, stacklevel=3)
+
+
+def _own(columns: LogColumns) -> LogColumns:
+    """The columns of our own files, which say themselves what they hold."""
+    return LogColumns(action_bins=columns.action_bins)
+
+
+def _name(one: Path | TableLike) -> object:
+    return one if isinstance(one, Path) else f"this {type(one).__name__}"
+
+
+def _listed(source: LogLike) -> Iterator[Path | TableLike]:
+    """The files and tables of a log; those of a folder or a pattern in the order of their names."""
+    if isinstance(source, (list, tuple)):
+        if not source:
+            raise ValueError("the list of logs is empty: give at least one file or table")
+        for one in source:
+            yield from _listed(one)
+    elif isinstance(source, (str, os.PathLike)):
+        path = Path(source)
+        if path.is_dir():
+            files = sorted(path.glob("*.parquet")) or [
+                one for one in sorted(path.iterdir()) if plain_suffix(one) in SUFFIXES
+            ]
+            if not files:
+                raise FileFormatError(f"{path}: the folder holds no .parquet file, nor any other log")
+            yield from files
+        elif glob.has_magic(str(source)) and not path.exists():
+            files = [Path(one) for one in sorted(glob.glob(str(source)))]
+            if not files:
+                raise FileNotFoundError(f"{source}: no file has such a name")
+            yield from files
+        else:
+            yield path
+    elif isinstance(source, pa.Table) or hasattr(source, "__arrow_c_stream__"):
+        yield source
+    else:
+        raise TypeError(
+            f"log is a {type(source).__name__}: give a path, a pandas, polars or Arrow table, or a list of them"
+        )

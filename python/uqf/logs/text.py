@@ -16,8 +16,8 @@ from pyarrow import json as jsonl
 
 from uqf.errors import FileFormatError
 from uqf.files import open_ordinary
-from uqf.logs.columns import LogColumns, layout_of
-from uqf.logs.rows import Rows
+from uqf.logs.columns import LogColumns
+from uqf.logs.layout import layout_of
 
 #: Compression by the last suffix of a name.
 COMPRESSED = {".gz": "gzip", ".zst": "zstd", ".zstd": "zstd"}
@@ -85,8 +85,8 @@ def _refuse_beyond_memory(size: int) -> None:
         )
 
 
-def read_csv(path: Path, columns: LogColumns) -> tuple[Rows, list[str]]:
-    """(the rows, the names of all columns) of a CSV file with a header and one row per step.
+def read_csv(path: Path, columns: LogColumns) -> tuple[pa.Table, list[str]]:
+    """(the columns that a log needs, the names of all) of a CSV file with a header and one row per step.
 
     A column has the narrowest type that holds every cell: whole numbers, numbers, true and false, else text. Ids of
     episodes are text as they stand; so are dates, but for the time of a step, and hexadecimal numbers.
@@ -120,7 +120,7 @@ def read_csv(path: Path, columns: LogColumns) -> tuple[Rows, list[str]]:
             table = table.set_column(
                 table.column_names.index(name), name, table.column(name).cast(pa.string())
             )
-    return Rows(table, layout), names
+    return table, names
 
 
 def _parsed(text: bytes, separator: str, names: Iterable[str] = (), texts: Iterable[str] = ()) -> pa.Table:
@@ -139,8 +139,8 @@ def _parsed(text: bytes, separator: str, names: Iterable[str] = (), texts: Itera
     return csv.read_csv(pa.BufferReader(text), read, parse, convert)
 
 
-def read_json_lines(path: Path, columns: LogColumns) -> tuple[Rows, list[str]]:
-    """(the rows, the names of all columns) of a JSON Lines file: an object per step, or per episode with lists."""
+def read_json_lines(path: Path, columns: LogColumns) -> tuple[pa.Table, list[str]]:
+    """(the columns that a log needs, the names of all) of a JSON Lines file: an object per step, or per episode."""
     text = plain_text(path).strip()
     if not text:
         raise FileFormatError("the file is empty")
@@ -151,5 +151,4 @@ def read_json_lines(path: Path, columns: LogColumns) -> tuple[Rows, list[str]]:
     options = jsonl.ReadOptions(use_threads=False, block_size=min(len(text) + 1, LIMITS.block))
     table = jsonl.read_json(pa.BufferReader(text), read_options=options)
     table.validate(full=True)
-    layout = layout_of(table.schema, columns)
-    return Rows(table.select(layout.columns), layout), table.column_names
+    return table.select(layout_of(table.schema, columns).columns), table.column_names

@@ -101,7 +101,8 @@ def joined(behaviors: list[Behavior]) -> Behavior:
 def _estimated(data: Trajectories, seed: int) -> Behavior:
     """The likeliest of several estimates, from the actions alone."""
     plain = ActionShares.of(data).probabilities(data)
-    if len(data) < MIN_EPISODES or data.n_actions == 1:
+    # Only the plain estimate knows of actions that were not allowed.
+    if len(data) < MIN_EPISODES or data.n_actions == 1 or data.allowed is not None:
         return Behavior(PLAIN, plain)
     order = np.random.default_rng([seed, 5]).permutation(len(data))
     halves = np.zeros(len(data), np.bool_)

@@ -96,6 +96,8 @@ class Panel:
     x_label: str
     y_label: str
     x_ticks: Sequence[float] | None = None
+    x_names: Sequence[str] | None = None
+    """What ticks are called; their numbers by default."""
     shapes: list[Shape] = field(default_factory=list)
 
     def line(self, points: Sequence[tuple[float, float, float]], style: str, label: str) -> None:
@@ -140,7 +142,7 @@ class Panel:
                 bend = max(self.x(x), self.x.end - 60)
                 path = f"{self.x(x):.1f},{self.y(y):.1f} {bend:.1f},{self.y(y):.1f} {self.x.end + 6},{py:.1f}"
                 self._add("polyline", f"leader {style}", points=path)
-            self.text(self.x.end + 9, py + 4, words, style="label")
+            self.text(self.x.end + 9, py + 4, words, style=f"label {style}")
 
     @property
     def frame(self) -> list[Shape]:
@@ -152,10 +154,21 @@ class Panel:
             py = self.y(value)
             frame._add("line", "grid", x1=left, x2=right, y1=py, y2=py)
             frame.text(left - 8, py + 4, number(value), "end", "tick")
-        for value in self.x_ticks or self.x.ticks():
-            px = self.x(value)
+        ticks = self.x_ticks or self.x.ticks()
+        for place, value in enumerate(ticks):
+            px, words = self.x(value), self.x_names[place] if self.x_names else number(value)
             frame._add("line", "stub", x1=px, x2=px, y1=bottom, y2=bottom + 4)
-            frame.text(px, bottom + 18, number(value), "middle", "tick")
+            # A long name stays within the panel.
+            side = (
+                "middle"
+                if self.x_names is None
+                else "start"
+                if place == 0
+                else "end"
+                if value == ticks[-1]
+                else "middle"
+            )
+            frame.text(px, bottom + 18, words, side, "tick")
         frame._add("line", "stub", x1=left, x2=right, y1=bottom, y2=bottom)
         frame.text((left + right) / 2, bottom + 38, self.x_label, "middle", "axis")
         turn = f"translate({left - 44},{(top + bottom) / 2}) rotate(-90)"

@@ -6,11 +6,14 @@ import hashlib
 import json
 import os
 import platform
+import signal
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass
-from functools import cache
+from functools import cache, partial
 from importlib.metadata import version
+from multiprocessing import get_context
 from pathlib import Path
 
 from uqf._core import __version__
@@ -97,22 +100,29 @@ class Store:
         self,
         cells: Iterable[Cell],
         work: Callable[[Cell], Result],
-        progress: Callable[[Cell, bool], object] | None = None,
+        progress: Callable[[Cell], object] | None = None,
+        workers: int = 1,
     ) -> int:
         """Runs the missing cells, each kept as soon as it is done; the number of them.
 
-        ``progress(cell, done)`` is called before and after every one.
+        With several `workers`, which are processes of their own, `work` must be something that can be pickled. Cells of
+        the same log go to the same worker one after the other. ``progress(cell)`` is called after every one.
         """
-        missing = self.missing(cells)
-        for cell in missing:
-            if progress is not None:
-                progress(cell, False)
-            began = time.process_time()
-            result = work(cell)
-            self._append(Row(cell, result, origin() | {"cell_seconds": f"{time.process_time() - began:.3f}"}))
-            if progress is not None:
-                progress(cell, True)
-        return len(missing)
+        groups: dict[str, list[Cell]] = {}
+        for cell in self.missing(cells):
+            log = [cell.setting.get("world"), cell.setting.get("episodes"), cell.seed]
+            groups.setdefault(json.dumps(log), []).append(cell)
+        with ExitStack() as stack:
+            finished = map(partial(_finished, work), groups.values())
+            if workers > 1 and len(groups) > 1:
+                pool = stack.enter_context(get_context("spawn").Pool(workers, _alone))
+                finished = pool.imap_unordered(partial(_finished_at_once, work), groups.values())
+            for rows in finished:
+                for row in rows:
+                    self._append(row)
+                    if progress is not None:
+                        progress(row.cell)
+        return sum(map(len, groups.values()))
 
     def _append(self, row: Row) -> None:
         record = {**asdict(row.cell), "result": row.result, "origin": row.origin}
@@ -128,6 +138,23 @@ class Store:
             file.write(line)
             file.flush()
             os.fsync(file.fileno())
+
+
+def _finished(work: Callable[[Cell], Result], cells: Iterable[Cell]) -> Iterator[Row]:
+    for cell in cells:
+        began = time.process_time()
+        result = work(cell)
+        yield Row(cell, result, origin() | {"cell_seconds": f"{time.process_time() - began:.3f}"})
+
+
+def _finished_at_once(work: Callable[[Cell], Result], cells: Iterable[Cell]) -> list[Row]:
+    return list(_finished(work, cells))
+
+
+def _alone() -> None:
+    """A worker has one core, and leaves Ctrl-C to the process that started it."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    os.environ["RAYON_NUM_THREADS"] = "1"
 
 
 def origin() -> dict[str, str]:

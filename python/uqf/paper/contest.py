@@ -11,11 +11,12 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from threadpoolctl import threadpool_limits
 
+from uqf.episodes.fingerprint import fingerprint
 from uqf.episodes.trajectories import Trajectories
 from uqf.errors import UQFError
 from uqf.evaluate import estimate_return, rollout
 from uqf.frames import play
-from uqf.learn.choose.selection import select
+from uqf.learn.choose.selection import Grid, Judge, JudgeOf, by_playing, select
 from uqf.learn.learner import Learner
 from uqf.paper.cells import Cell, Result
 from uqf.policies.policy import Policy
@@ -53,11 +54,14 @@ class Size:
     """Of POMCP before every action."""
     searched: int = 0
     """Episodes that POMCP plays."""
-    folds: int = 2
     judge: str = "models"
     """How `select` judges; models take seconds to train."""
     cut: Record = field(default_factory=dict)
     """Parameters of BeliefQ that are cut short."""
+    ranks: tuple[int, ...] = (10, 20, 40)
+    """Sizes of the state that UQF chooses among."""
+    slow_episodes: tuple[int, ...] = ()
+    """Training episodes that the slow rivals see; all by default."""
 
     @property
     def quick(self) -> Record:
@@ -69,7 +73,6 @@ class Size:
         return {
             "episodes": episodes,
             "scoring": self.scoring,
-            "folds": self.folds,
             "judge": self.judge,
         }
 
@@ -82,13 +85,31 @@ class Contestant:
     """
 
     learner: Learner
-    grid: Mapping[str, Sequence[Raw]] = field(default_factory=dict)
+    grid: Grid | Sequence[Grid] = ()
     final: Mapping[str, Raw] = field(default_factory=dict)
 
     def setting(self) -> Record:
         """Everything that makes this contestant what it is, in JSON types."""
-        grid = {name: list(values) for name, values in self.grid.items()}
+        grids = [self.grid] if isinstance(self.grid, Mapping) else self.grid
+        grid = [{name: list(values) for name, values in one.items()} for one in grids]
         return {"learner": " ".join(repr(self.learner).split()), "grid": grid, "final": dict(self.final)}
+
+
+class SharedModels:
+    """Judges by play in models (`uqf.select`) and keeps the last models: learners of one log are judged alike."""
+
+    def __init__(self) -> None:
+        self._kept: tuple[object, Judge] | None = None
+
+    def __call__(self, train: Trajectories, test: Trajectories, discount: float, seed: int) -> Judge:
+        """What `by_playing` returns for these episodes."""
+        key = fingerprint(test), discount, seed
+        if self._kept is None or self._kept[0] != key:
+            self._kept = key, by_playing(train, test, discount, seed)
+        return self._kept[1]
+
+
+SHARED_MODELS = SharedModels()
 
 
 @dataclass(frozen=True)
@@ -103,14 +124,14 @@ def train(
     contestant: Contestant,
     data: Trajectories,
     *,
-    folds: int,
     seed: int,
     judge: str = "models",
     progress: Callable[[Learner], Callback] | None = None,
 ) -> Trained:
     """Chooses by `select`, then fits once more under the clock.
 
-    Figures: `seconds` of that fit alone, CPU seconds of all cores together; `selection_seconds`; what was `chosen`;
+    Figures: `seconds` of that fit alone, CPU seconds of all cores together; `selection_seconds`, without the models
+    if another learner of the same log was judged by them before; what was `chosen`;
     `singular_values` where the learner has them; `refused`, the reason, where the data allow no policy at all.
     """
     learner = clone(contestant.learner)
@@ -122,8 +143,8 @@ def train(
     with threadpool_limits(1, user_api="blas"):
         try:
             if contestant.grid:
-                search = select(learner, data, contestant.grid, judge=judge, folds=folds, seed=seed)
-                chosen = {name: search.table[0][name] for name in contestant.grid}
+                judging: str | JudgeOf = SHARED_MODELS if judge == "models" else judge
+                chosen = select(learner, data, contestant.grid, judge=judging, seed=seed).chosen
             learner.set_params(**chosen, **contestant.final)
             fitting = time.process_time()
             learner.fit(data, progress=progress and progress(learner))
@@ -152,7 +173,7 @@ def run_learner(env: Environment, contestant: Contestant, cell: Cell) -> Result:
 
 def choosing(cell: Cell) -> Record:
     """How a learner is chosen in a cell."""
-    return {"folds": cell.setting["folds"], "judge": cell.setting["judge"], "seed": cell.seed}
+    return {"judge": cell.setting["judge"], "seed": cell.seed}
 
 
 def mean_and_error(scores: Sequence[float] | NDArray[np.float64]) -> tuple[float, float]:

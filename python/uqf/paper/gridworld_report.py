@@ -21,7 +21,11 @@ TableLine = tuple[str, list[tuple[str, str]], bool]
 SIZE = (1040.0, 340.0)
 
 #: Rows that are printed in bold.
-OURS = ("belief-q", "spectral-q", "uqf", "uqf-played", "uqf-returns", "uqf-start")
+OURS = ("belief-q", "spectral-q", "uqf", "uqf-returns", "uqf-start")
+
+#: The learners of the first figure, and its level lines in short words.
+FIVE = ("belief-q", "uqf-returns", "uqf", "cpsr-fitted-q", "memoryless")
+LEVELS = {"random": "random", "one-step-belief": "one exact step", "optimum": "optimum"}
 
 LEARNERS = [method for method in gridworld.LABELS if method not in gridworld.REFERENCES]
 
@@ -49,25 +53,47 @@ def sizes_of(rows: Sequence[Row]) -> list[int]:
     return sorted({row.cell.setting["episodes"] for row in rows if "episodes" in row.cell.setting})
 
 
-def returns_figure(rows: list[Row]) -> Drawing:
-    """The paper's figure: one panel per start."""
-    sizes = sizes_of(rows)
-    panels = []
-    for index, start in enumerate(gridworld.STARTS):
-        methods = curves(rows, start, "return")
-        left = 60 + index * 340
-        x = Axis(sizes[0] / 1.15, sizes[-1] * 1.15, left, left + 285, logarithmic=True)
-        y_label = "" if index else "return"
-        panel = Panel(f"start: {start}", x, Axis(0, 1, 290, 40), "training episodes", y_label, _ticks(sizes))
-        for method, label in gridworld.REFERENCES.items():
-            for row in rows:
-                if row.cell.method == method and row.cell.setting["world"].endswith(start):
-                    panel.level(row.result["return"], method, label)
-        for method in reversed(LEARNERS):
-            if method in methods:
-                panel.line(methods[method], method, gridworld.LABELS[method])
-        panels.append(panel)
-    return Drawing(panels, *SIZE, "returns", "Return against training episodes from three starts")
+def returns_panel(rows: list[Row], start: str, methods: Sequence[str], left: float, *, named: bool) -> Panel:
+    """Returns from a start against training episodes; with `named`, names stand beside the lines."""
+    lines = {method: points for method, points in curves(rows, start, "return").items() if method in methods}
+    sizes = sorted({int(n) for points in lines.values() for n, *_ in points})
+    x = Axis(sizes[0] / 1.15, sizes[-1] * 1.15, left, left + (190 if named else 285), logarithmic=True)
+    panel = Panel(f"start: {start}", x, Axis(0, 1, 290, 40), "training episodes", "", _ticks(sizes))
+    names: list[tuple[float, str, float | None, str]] = []
+    for method in LEVELS if named else gridworld.REFERENCES:
+        for row in rows:
+            if row.cell.method == method and row.cell.setting["world"].endswith(start):
+                panel.level(row.result["return"], method, gridworld.LABELS[method])
+                names.append((row.result["return"], LEVELS.get(method, ""), None, method))
+    for method, points in reversed(lines.items()):
+        panel.line(points, method, gridworld.LABELS[method])
+        names.append((points[-1][1], gridworld.LABELS[method], points[-1][0], method))
+    if named:
+        panel.labels(names)
+    return panel
+
+
+def returns_figures(rows: list[Row]) -> list[Drawing]:
+    """The paper's figure, one drawing per start: five learners with their names beside the lines."""
+    return [
+        Drawing(
+            [returns_panel(rows, start, FIVE, 36, named=True)],
+            350,
+            340,
+            f"returns-{start}",
+            f"Returns, {start}",
+        )
+        for start in gridworld.STARTS
+    ]
+
+
+def all_returns(rows: list[Row], methods: Sequence[str] | None = None, *, named: bool = False) -> Drawing:
+    """The panels of all starts in one drawing; of all learners by default."""
+    panels = [
+        returns_panel(rows, start, methods or LEARNERS, 40 + index * 345, named=named)
+        for index, start in enumerate(gridworld.STARTS)
+    ]
+    return Drawing(panels, *SIZE, "all-returns", "Return against training episodes from three starts")
 
 
 def keys(rows: Sequence[Row]) -> list[tuple[str, str]]:
@@ -77,8 +103,8 @@ def keys(rows: Sequence[Row]) -> list[tuple[str, str]]:
 
 
 def _ticks(sizes: list[int]) -> list[int]:
-    """All sizes if they are few, else about every second one and the last."""
-    return sizes if len(sizes) <= 4 else [*sizes[:-1:2], sizes[-1]]
+    """All sizes if they are few, else every second one up to the last."""
+    return sizes if len(sizes) <= 3 else sizes[::-2][::-1]
 
 
 def table_sizes(rows: Sequence[Row]) -> list[int]:
@@ -115,7 +141,9 @@ def part(rows: list[Row]) -> Record | None:
     counts = sorted(Counter(method for method, _ in ran).values())
     fewest, most = counts[0], counts[-1]
     return {
-        "returns": returns_figure(rows),
+        "returns": returns_figures(rows),
+        "all": all_returns(rows),
+        "alone": all_returns(rows, FIVE, named=True),
         "keys": keys(rows),
         "levels": list(gridworld.REFERENCES.items()),
         "seeds": f"{fewest} to {most} seeds" if fewest < most else f"{most} seed{'s' * (most > 1)}",
@@ -133,7 +161,7 @@ def _training_time(rows: list[Row], sizes: list[int]) -> Drawing:
     y = Axis(max(min(seconds) / 1.5, 1e-6), max(seconds) * 1.5, 240, 36, logarithmic=True)
     x = Axis(sizes[0] / 1.15, sizes[-1] * 1.15, 70, 760, logarithmic=True)
     title = "training time, mean of the three starts"
-    panel = Panel(title, x, y, "training episodes", "seconds", _ticks(sizes))
+    panel = Panel(title, x, y, "training episodes", "CPU seconds", _ticks(sizes))
     for method, points in by_method.items():
         panel.line([(n, value, 0.0) for n, value, _ in points], method, gridworld.LABELS[method])
     panel.labels(

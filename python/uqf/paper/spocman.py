@@ -33,7 +33,6 @@ LABELS = {
     "belief-q": "BeliefQ",
     "spectral-q": "SpectralQ",
     "uqf": "UQF",
-    "uqf-played": "UQF, chosen by playing",
     "uqf-returns": "UQF, returns",
     "uqf-start": "UQF, words from the first step",
     "cpsr-fitted-q": "CPSR + fitted-Q",
@@ -56,11 +55,10 @@ SIZES = {
 
 
 def contestants(size: Size, discount: float) -> dict[str, Contestant]:
-    """The learners; those without a way of their own to choose get a few settings on the same folds.
+    """The learners; those without a way of their own to choose get a few settings, judged by the same models.
 
     The settings are two sizes of the memory by two learning discounts: at the discount of the task itself,
     0.99999, noise over a hundred steps hides what one action does. UQF also chooses how much of the past it acts on.
-    "Chosen by playing" has the settings that earned most on training seeds 100 … 103, which no table uses.
     """
     quick: Record = size.quick | {"discount": discount}
     final = {"iterations": max(size.rounds), "trees": size.trees}
@@ -72,7 +70,6 @@ def contestants(size: Size, discount: float) -> dict[str, Contestant]:
         "belief-q": (BeliefQ(discount, **size.cut),),
         "spectral-q": (SpectralQ(discount),),
         "uqf": (UQF(discount=discount, max_prefix=1, max_suffix=1), own | {"window": (None, 1)}),
-        "uqf-played": (UQF(20, 0.5, max_prefix=1, max_suffix=1, window=1),),
         "uqf-returns": (UQF(discount=discount, target="return", projection="hashed", window=3), own),
         "uqf-start": (UQF(discount=discount, occurrences="start", projection="hashed", max_prefix=10), own),
         "memoryless": (MemorylessQ(discount=discount), {"k": (1, 3), "discount": discounts}),

@@ -44,7 +44,6 @@ def summary(rows: list[Row]) -> list[Record]:
                 "return": float(returns.mean()),
                 "stderr": spread,
                 "seconds": None if None in seconds else float(np.mean(seconds)),
-                "cpu_seconds": _mean([result.get("cpu_seconds") for result in results]),
                 "paper_return": published[0] if published else None,
                 "paper_seconds": published[1] if published else None,
                 "seeds": len(results),
@@ -53,34 +52,27 @@ def summary(rows: list[Row]) -> list[Record]:
     return sorted(lines, key=lambda line: -line["return"])
 
 
-def _mean(values: list[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return float(np.mean(known)) if known else None
-
-
 def longest_fitted_q(lines: list[Record]) -> Record | None:
     """The line of fitted-Q with most rounds."""
     fitted = [line for line in lines if line["label"].startswith(LABELS["cpsr-fitted-q"])]
     return max(fitted, key=lambda line: line["seconds"], default=None)
 
 
-def time_ratios(lines: list[Record], clock: str = "seconds") -> dict[str, float]:
-    """How many times longer the longest fitted-Q trained than each learner of ours.
-
-    `clock` is "seconds", on the wall with all cores for whoever uses them, or "cpu_seconds", summed over cores.
-    """
+def time_ratios(lines: list[Record]) -> dict[str, float]:
+    """How many times longer the longest fitted-Q trained than each learner of ours, in CPU seconds."""
     rival = longest_fitted_q(lines)
-    if rival is None or not rival[clock]:
+    if rival is None or not rival["seconds"]:
         return {}
     return {
-        line["label"]: rival[clock] / line[clock] for line in lines if line["label"] in OURS and line[clock]
+        line["label"]: rival["seconds"] / line["seconds"]
+        for line in lines
+        if line["label"] in OURS and line["seconds"]
     }
 
 
 #: Our learners, printed in bold.
 OURS = {
-    LABELS[method]
-    for method in ("context-q", "belief-q", "spectral-q", "uqf", "uqf-played", "uqf-returns", "uqf-start")
+    LABELS[method] for method in ("context-q", "belief-q", "spectral-q", "uqf", "uqf-returns", "uqf-start")
 }
 
 
@@ -103,7 +95,7 @@ def part(rows: list[Row]) -> Record | None:
     return {
         "episodes": max(row.cell.setting.get("episodes", 0) for row in rows),
         "figure": time_figure(lines),
-        "heads": ["method", "return", "seconds", "paper: return", "paper: seconds", "fitted-Q takes"],
+        "heads": ["method", "return", "CPU s", "paper: return", "paper: s", "fitted-Q takes"],
         "lines": shown,
     }
 
@@ -124,7 +116,7 @@ def time_figure(lines: list[Record]) -> Drawing:
         "filled: measured here · hollow: as published · POMCP: see the table",
         x,
         y,
-        "training time, seconds",
+        "training time, CPU seconds (the paper: seconds)",
         "return",
     )
     levels = [line for line in lines if line["seconds"] is None]

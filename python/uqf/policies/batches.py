@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from uqf.episodes.checks import whole
+from uqf.policies.masks import given_allowed
 from uqf.policies.policy import Policy, checked_action, chooser, started
 from uqf.types import Raw
 
@@ -21,11 +22,14 @@ class Batch(Protocol):
     def action_probs(self) -> NDArray[np.float64]:
         """Probability of every action in every episode: (n, n_actions)."""
 
+    def q_values(self) -> NDArray[np.float64]:
+        """What every action is worth in every episode: (n, n_actions); only of policies that have `q_values`."""
+
     def act(self) -> NDArray[np.int64]:
         """An action for every episode, (n,)."""
 
     def update(self, actions: ArrayLike, observations: ArrayLike) -> None:
-        """Takes in the action and the observation of every episode, (n,) each."""
+        """Takes in the action and the observation of every episode, (n,) each; columns are (n, d)."""
 
     def reset(self, starts: ArrayLike, first: ArrayLike | None = None) -> None:
         """Begins the episodes marked in `starts` (n,) anew; `first` (n,) is what they show before an action."""
@@ -51,6 +55,13 @@ class PythonBatch:
             [self._choose(memory, rng) for memory, rng in zip(self._memories, self._rngs, strict=True)]
         )
 
+    def q_values(self) -> NDArray[np.float64]:
+        """What every action is worth in every episode: (n, n_actions)."""
+        values_of = getattr(self._policy, "q_values", None)
+        if not callable(values_of):
+            raise TypeError(f"policy is a {type(self._policy).__name__} without q_values()")
+        return np.stack([values_of(memory) for memory in self._memories])
+
     def act(self) -> NDArray[np.int64]:
         """An action for every episode, (n,), each drawn with the random numbers of its own episode."""
         rows = zip(self.action_probs(), self._rngs, strict=True)
@@ -72,10 +83,8 @@ class PythonBatch:
             self._memories[episode] = started(self._policy, shown[episode])
 
     def _listed(self, name: str, values: ArrayLike) -> list[Raw]:
-        try:
-            listed: list[Raw] = np.atleast_1d(np.asarray(values)).tolist()
-        except ValueError as error:
-            raise ValueError(f"{name} is no list of numbers: {error}") from None
+        array = np.asarray(values)
+        listed: list[Raw] = array.tolist() if array.ndim == 1 else list(array)
         if len(listed) != len(self):
             raise ValueError(f"{name} = array of length {len(listed)}: there are {len(self)} episodes")
         return listed
@@ -121,3 +130,9 @@ def batch(policy: Policy, n: int, *, n_actions: int | None = None, seed: int = 0
     if known is None:
         raise TypeError(f"policy is a {type(policy).__name__} without n_actions: say n_actions")
     return PythonBatch(policy, n, known, seed)
+
+
+def batch_probs(acting: Batch, policy: Policy, allowed: NDArray[np.bool_] | None) -> NDArray[np.float64]:
+    """Probability of every action in every episode, (n, n_actions), given that it is allowed; see `given_allowed`."""
+    values = acting.q_values if callable(getattr(policy, "q_values", None)) else None
+    return given_allowed(acting.action_probs(), allowed, values, getattr(policy, "supported", None))

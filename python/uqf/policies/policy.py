@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import inspect
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Protocol, Self, runtime_checkable
 
 import numpy as np
@@ -20,8 +20,10 @@ from uqf._core import ForestPolicy as ForestPolicy
 from uqf._core import ObservationPolicy as ObservationPolicy
 from uqf._core import TablePolicy as TablePolicy
 from uqf.episodes.checks import instance, number
+from uqf.episodes.columns import columns_of
 from uqf.episodes.trajectories import Trajectories
-from uqf.types import Memory, Record
+from uqf.policies.masks import given_allowed
+from uqf.types import Memory, Raw, Record
 
 FloatArray = NDArray[np.float64]
 
@@ -217,7 +219,7 @@ def logged_probs(policy: Policy | None, data: Trajectories) -> FloatArray:
     return np.concatenate(probs)
 
 
-def started(policy: Policy, first: int | None = None) -> Memory:
+def started(policy: Policy, first: Raw = None) -> Memory:
     """The memory of a policy at the start of an episode that showed `first`, or nothing, before the first action."""
     if first is None:
         return policy.initial_state()
@@ -238,22 +240,50 @@ def remembered(policy: Policy, history: Iterable[tuple[int, int]]) -> Memory:
 
 
 def probs_along(policy: Policy | None, data: Trajectories) -> FloatArray:
-    """π(a | h) of every action before every logged step, shape (n_steps, n_actions).
+    """π(a | h) of every action before every logged step, shape (n_steps, n_actions); 0 for what was not allowed.
 
     The policy remembers what was logged, not what it would have done. Policies in Python are called once a
-    step; compiled ones are replayed in the core. None is the uniform policy.
+    step; compiled ones are replayed in the core. None is the uniform policy. See `given_allowed` for masks.
     """
     if policy is None:
-        return np.full((data.n_steps, data.n_actions), 1.0 / data.n_actions)
-    if isinstance(policy, CompiledPolicy):
-        return policy.probs_along(data)
-    choose = chooser(policy, data.n_actions)
-    rng = np.random.default_rng(0)
-    rows = []
-    for episode in data:
-        state, history = started(policy, episode.first_observation), episode.history
-        for step, (action, observation) in enumerate(history, start=1):
-            rows.append(choose(state, rng))
-            if step < len(history):
-                state = policy.update(state, action, observation)
-    return np.stack(rows)
+        return given_allowed(np.full((data.n_steps, data.n_actions), 1.0 / data.n_actions), data.allowed)
+    own = getattr(policy, "probs_along", None)
+    if callable(own):
+        probs = own(data)
+    else:
+        choose, rng = chooser(policy, data.n_actions), np.random.default_rng(0)
+        probs = np.stack([choose(memory, rng) for memory in memories_along(policy, data)])
+    return given_allowed(probs, data.allowed, _values_along(policy, data), getattr(policy, "supported", None))
+
+
+def _values_along(policy: Policy, data: Trajectories) -> Callable[[], FloatArray] | None:
+    """What gives the worth of every action before every logged step, if the policy says it."""
+    own, values_of = (getattr(policy, name, None) for name in ("q_values_along", "q_values"))
+    if callable(own):
+        return lambda: own(data)
+    if not callable(values_of):
+        return None
+    return lambda: np.stack([values_of(memory) for memory in memories_along(policy, data)])
+
+
+def memories_along(policy: Policy, data: Trajectories) -> Iterator[Memory]:
+    """The memory of a policy before every logged step."""
+    seen: Sequence[Raw] = data.observations.tolist()
+    first: Sequence[Raw] = (
+        [None] * len(data) if data.first_observations is None else data.first_observations.tolist()
+    )
+    if wants_columns(policy):
+        columns, shown, _ = columns_of(data)
+        seen, first = list(columns), first if shown is None else list(shown)
+    actions = data.actions.tolist()
+    for begin, end, opening in zip(data.offsets[:-1], data.offsets[1:], first, strict=True):
+        memory = started(policy, opening)
+        for step in range(begin, end):
+            yield memory
+            if step + 1 < end:
+                memory = policy.update(memory, actions[step], seen[step])
+
+
+def wants_columns(policy: object) -> bool:
+    """Whether a policy looks at raw columns rather than at codes."""
+    return getattr(policy, "column_sizes", None) is not None

@@ -18,14 +18,18 @@ from uqf.episodes.trajectories import Trajectories
 from uqf.errors import FileFormatError
 from uqf.files import as_path, open_ordinary
 from uqf.logs.alphabet import Alphabet, Given
-from uqf.logs.columns import Layout, LogColumns, layout_of, naming
+from uqf.logs.columns import LogColumns
 from uqf.logs.episodes import recoded, refuse_empty_promise, trajectories_of
+from uqf.logs.layout import Layout, layout_of, naming
 from uqf.logs.rows import Rows
-from uqf.logs.tables import TableFiles, files_of
+from uqf.logs.tables import files_of, schema_of, tables_of
 from uqf.reading.release import release_memory
 
 #: Steps in a batch: some tens of megabytes while it is read.
 BATCH_STEPS = 1 << 19
+
+#: Bytes of a step without raw columns and allowed actions.
+STEP_BYTES = 24
 
 #: Rows that are looked at together where the footer does not help.
 ROWS = 10_000
@@ -58,10 +62,21 @@ def survey(path: Path, given: Given) -> FileSurvey:
             raise FileFormatError("the log holds no episode")
         if None in given[:2]:
             actions = [layout.names["action"]]
-            refuse_empty_promise(written, lambda: TableFiles([path]).tables(ROWS, actions))
+            refuse_empty_promise(written, lambda: _steps(path, actions))
         steps = sum(chunk.num_values for chunk in _chunks(footer, layout.names["action"]))
         size = _reward_size(path, footer, layout.names["reward"])
         return FileSurvey(str(path), layout, footer.metadata.num_rows, steps, size, written)
+
+
+def are_shards(path: Path) -> bool:
+    """Whether a folder or a file is one that this package wrote."""
+    files = [path] if path.suffix == ".parquet" and path.is_file() else sorted(path.glob("*.parquet"))[:1]
+    return any(metadata_of(schema_of(file)) is not None for file in files)
+
+
+def _steps(path: Path, names: list[str]) -> int:
+    """The steps that a file really has, whatever its footer says."""
+    return sum(len(table.column(0).combine_chunks().flatten()) for table in tables_of(path, ROWS, names))
 
 
 def _chunks(footer: pq.ParquetFile, column: str) -> list[pq.ColumnChunkMetaData]:
@@ -79,7 +94,7 @@ def _reward_size(path: Path, footer: pq.ParquetFile, column: str) -> float:
         if all(isinstance(limit, (int, float)) for limit in limits):
             return float(max(map(abs, limits)))
     sizes = [0.0]
-    for table in TableFiles([path]).tables(ROWS, [column]):
+    for table in tables_of(path, ROWS, [column]):
         rewards = table.column(0).combine_chunks().flatten().cast(pa.float64())
         sizes.append(pc.max(pc.abs(rewards)).as_py() or 0.0)
     return max(sizes)
@@ -110,7 +125,7 @@ class ParquetShard:
         one, row = self.survey, 0
         n_actions, n_observations, names = one.written
         with naming(one.path):
-            for table in TableFiles([Path(one.path)]).tables(self.batch_rows, one.layout.columns):
+            for table in tables_of(Path(one.path), self.batch_rows, one.layout.columns):
                 data = trajectories_of(
                     Rows(table, one.layout, row), Alphabet(n_actions, n_observations, None)
                 )
@@ -131,9 +146,9 @@ class Shards:
     folder : path
         Of the folder or the file.
     n_actions, n_observations, codebook
-        As in `uqf.from_arrow`; by default those of the files.
+        As in `uqf.read_log`; by default those of the files.
     batch_steps : int
-        About so many steps are in memory at a time.
+        About so many steps are in memory at a time; fewer where they have many columns, in the same memory.
 
     Raises
     ------
@@ -202,6 +217,10 @@ class Shards:
         self.n_actions = names.n_actions or n_actions or first.written[0]
         self.n_observations = names.n_codes or n_observations or first.written[1]
         self.reward_size = max(one.reward_size for one in surveys)
+        # A step takes `STEP_BYTES` without columns and masks.
+        extras = first.layout.extras
+        bytes_more = 4 * len(extras.column_sizes) + extras.allowed
+        batch_steps = max(1, batch_steps * STEP_BYTES // (STEP_BYTES + bytes_more))
         self.shards = [
             ParquetShard(
                 one, given, max(1, batch_steps * one.rows // max(one.steps, 1)), hosts.get(one.path, ())

@@ -96,7 +96,8 @@ def _read(
     total, checksum, fingerprint = None, 0, None
     for batch in shard.batches():
         if shard.changeable:
-            for array in (batch.offsets, batch.actions, batch.observations, batch.rewards):
+            tables = [table for table in (batch.columns, batch.allowed) if table is not None]
+            for array in (batch.offsets, batch.actions, batch.observations, batch.rewards, *tables):
                 checksum = zlib.crc32(np.ascontiguousarray(array).data, checksum)
         if identifies:
             here = Fingerprint.of(batch)

@@ -6,12 +6,14 @@ import os
 from collections.abc import Iterator
 from concurrent.futures import Executor
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 import numpy as np
 
 from uqf.coding.codebook import Codebook
 from uqf.episodes.trajectories import Trajectories
+from uqf.types import TableLike
 
 if TYPE_CHECKING:
     import distributed
@@ -109,24 +111,30 @@ class Blocks:
         return Block(chosen, f"episodes from {first} on")
 
 
-Data = Trajectories | Source | str | os.PathLike[str]
-"""What learners read: episodes in memory, shards, or the path of a folder of Parquet files."""
+Data = Trajectories | Source | str | os.PathLike[str] | TableLike
+"""What learners read: episodes in memory, shards, or whatever `uqf.read_log` reads."""
 
 Workers: TypeAlias = "Executor | distributed.Client | None"
 """Who reads it; None is this process."""
 
 
-def source_of(data: Data) -> Source:
-    """Episodes in memory, a folder of Parquet files or its path, or any other source of shards."""
-    if isinstance(data, Trajectories):
-        return Blocks(data)
-    if isinstance(data, (str, os.PathLike)):
-        from uqf.reading.parquet_shards import Shards  # pyarrow takes long to load
-
-        return Shards(data)
-    if hasattr(data, "reward_size") and hasattr(data, "in_memory"):
+def opened(data: Data) -> Trajectories | Source:
+    """Episodes in memory or shards: our own Parquet files are read a batch at a time, any other log is read whole."""
+    if isinstance(data, Trajectories) or (hasattr(data, "reward_size") and hasattr(data, "in_memory")):
         return data
-    raise TypeError(
-        f"data is a {type(data).__name__}: give uqf.Trajectories (see uqf.Trajectories.from_episodes), "
-        "uqf.Shards or the path of a folder of Parquet files"
-    )
+    if not isinstance(data, (str, os.PathLike, list, tuple)) and not hasattr(data, "__arrow_c_stream__"):
+        raise TypeError(
+            f"data is a {type(data).__name__}: give uqf.Trajectories (see uqf.Trajectories.from_episodes), "
+            "uqf.Shards, a log (a path, a pandas, polars or Arrow table, or a list of them)"
+        )
+    # pyarrow takes long to load
+    from uqf.logs.log import read_log
+    from uqf.reading.parquet_shards import Shards, are_shards
+
+    return Shards(data) if isinstance(data, (str, os.PathLike)) and are_shards(Path(data)) else read_log(data)
+
+
+def source_of(data: Data) -> Source:
+    """Any data as shards; what is in memory is cut into blocks."""
+    known = opened(data)
+    return Blocks(known) if isinstance(known, Trajectories) else known

@@ -13,7 +13,7 @@ from uqf.episodes.propensities import propensities
 from uqf.episodes.trajectories import Trajectories
 from uqf.learn.improve.gain import Gain
 from uqf.page.figures import HEIGHT, LEFT, RIGHT, WIDTH, Axis, Drawing, Panel
-from uqf.reports.names import Names
+from uqf.reports.names import MAX_LETTERS, Names
 from uqf.types import Record
 
 #: A symbol needs about this many occurrences before what is learned of it is more than noise.
@@ -72,16 +72,25 @@ class Log:
     stderr: float
     returns: list[tuple[int, float, float]]
     """Of successive groups: the number of the last episode, the mean return, and its standard error."""
+    dates: list[str]
+    """Of the last episode of each group; empty if no times are known."""
     actions: list[Count]
     observations: list[Count]
     problems: list[str]
 
     @classmethod
     def of(
-        cls, data: Trajectories, discount: float, problems: list[str], sampled_from: int | None = None
+        cls,
+        data: Trajectories,
+        discount: float,
+        problems: list[str],
+        sampled_from: int | None = None,
+        times: NDArray[np.datetime64] | None = None,
     ) -> Log:
-        """Of some episodes, in the order in which they were logged."""
+        """Of some episodes, in the order of their `times`, or else in that in which they were logged."""
         returns, names = data.returns(discount), Names.of(data)
+        order = np.arange(len(data)) if times is None else np.argsort(times, kind="stable")
+        groups = np.array_split(order, min(MAX_GROUPS, len(data)))
         return cls(
             episodes=len(data),
             steps=data.n_steps,
@@ -97,13 +106,19 @@ class Log:
             mean_return=float(returns.mean()),
             stderr=_error(returns),
             returns=[
-                (int(part[-1]) + 1, float(returns[part].mean()), _error(returns[part]))
-                for part in np.array_split(np.arange(len(data)), min(MAX_GROUPS, len(data)))
+                (int(upto), float(returns[part].mean()), _error(returns[part]))
+                for upto, part in zip(np.cumsum(list(map(len, groups))), groups, strict=True)
             ],
+            dates=[] if times is None else [str(times[part[-1]].astype("datetime64[D]")) for part in groups],
             actions=_counts(data.actions, names.action),
             observations=_counts(data.observations, names.observation),
             problems=problems,
         )
+
+    @property
+    def long_names(self) -> list[str]:
+        """Names that are cut somewhere on the page, whole."""
+        return [name for name, *_ in self.actions + self.observations if len(name) > MAX_LETTERS]
 
     @property
     def bars(self) -> dict[str, list[tuple[str, list[float]]]]:
@@ -120,9 +135,14 @@ class Log:
             "Return over time",
             Axis(bands[0][0], max(bands[-1][0], bands[0][0] + 1), LEFT, RIGHT),
             Axis(low - margin, high + margin, HEIGHT - 50, 34),
-            "episode",
+            "" if self.dates else "episode",
             "",
         )
+        if self.dates:
+            # Three dates have place side by side on a phone.
+            shown = sorted({0, len(bands) // 2, len(bands) - 1})
+            panel.x_ticks = [bands[one][0] for one in shown]
+            panel.x_names = [self.dates[one] for one in shown]
         panel.band(bands, "second")
         panel.curve([(upto, mean) for upto, mean, _ in self.returns], "second")
         return Drawing([panel], WIDTH, HEIGHT, "log-returns", "Mean return of successive episodes")

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from uqf.coding.codebook import Codebook
 from uqf.episodes.trajectories import Trajectories
 
-#: Longer names are cut where there is no page that could show the whole one beside.
-MAX_LETTERS = 60
+#: Longer names are cut; pages list them whole.
+MAX_LETTERS = 120
 
 #: Words, and whether they are a name.
 Phrase = list[tuple[str, bool]]

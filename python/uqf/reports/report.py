@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import ClassVar
+
+from numpy.typing import ArrayLike
 
 from uqf import ope
 from uqf.learn.learner import Learner
@@ -12,12 +15,15 @@ from uqf.page.render import render
 from uqf.policies.policy import Policy
 from uqf.reading.progress import Callback
 from uqf.reading.shards import Data
+from uqf.reports.acting import Acting
 from uqf.reports.answers import answers
 from uqf.reports.differences import Differences
 from uqf.reports.episodes import Episodes
 from uqf.reports.expectations import Expectations
+from uqf.reports.facts import Facts
 from uqf.reports.frontier import Frontier
 from uqf.reports.memory import Memory
+from uqf.reports.outcomes import Outcomes
 from uqf.reports.rules import Rules
 from uqf.reports.study import Study
 from uqf.reports.writing import PartedReport, check_folder
@@ -34,11 +40,13 @@ class Report(PartedReport):
         "memory",
         "frontier",
         "expectations",
+        "outcomes",
+        "acting",
         "episodes",
     )
 
-    def __init__(self, study: Study, seed: int = 0) -> None:
-        self.study, self.seed = study, seed
+    def __init__(self, study: Study, seed: int = 0, facts: Facts | None = None) -> None:
+        self.study, self.seed, self.facts = study, seed, facts or Facts()
 
     @cached_property
     def differences(self) -> Differences:
@@ -66,6 +74,16 @@ class Report(PartedReport):
         return Expectations.of(self.study, self.frontier, self.seed)
 
     @cached_property
+    def outcomes(self) -> Outcomes:
+        """Before and after."""
+        return Outcomes.of(self.study, self.facts, self.frontier)
+
+    @cached_property
+    def acting(self) -> Acting:
+        """The policy at work."""
+        return Acting.of(self.study, self.seed)
+
+    @cached_property
     def estimate(self) -> ope.Estimate:
         """What the policy would earn, by the method that suits the held-out episodes."""
         study = self.study
@@ -82,6 +100,12 @@ class Report(PartedReport):
         # The frontier is within what to expect.
         return self.plain((part for part in self.PARTS if part != "frontier"), **study)
 
+    def _acting_bars(self) -> list[tuple[str, tuple[float, ...]]]:
+        """Shares of actions: of the policy at the logged steps, of the log, and of the policy when it acts."""
+        names, shares = self.study.names, self.acting.shares
+        guesses = {names.action(code): share for code, share in enumerate(shares)}
+        return [(name, (*pair, guesses[name])) for name, pair in self.differences.bars] if shares else []
+
     def page(self) -> str:
         """One file, without any request to the outside."""
         learner = self.study.learner
@@ -91,6 +115,7 @@ class Report(PartedReport):
             learner=None if learner is None else type(learner).__name__,
             why=self.study.diagnostics.get("chosen", {}).get("why"),
             answers=answers(self.expectations),
+            acting=self._acting_bars(),
         )
 
 
@@ -100,6 +125,9 @@ def report(
     path: str | os.PathLike[str],
     *,
     discount: float | None = None,
+    problems: Sequence[str] = (),
+    times: ArrayLike | None = None,
+    outcomes: Mapping[str, ArrayLike] | None = None,
     seed: int = 0,
     progress: Callback | None = None,
 ) -> Report:
@@ -120,6 +148,12 @@ def report(
         Where the page goes; it is written whole or not at all.
     discount : float in [0, 1], optional
         That of the learner by default; a policy alone needs it.
+    problems : list of str
+        What was mended or dropped when the log was read, in words and with counts; listed with the other problems.
+    times : (n_episodes,), datetime64, optional
+        When each episode began: figures have dates then, and outcomes are also shown per week.
+    outcomes : mapping of (n_steps,) numbers, optional
+        What a reader wants to see before and after, such as ``{"breakdown": …}``, added up over an episode.
     seed : int
         Of the estimates, and of which episodes judge where that is not settled.
     progress : callable, optional
@@ -141,6 +175,6 @@ def report(
     """
     check_folder(path)
     study = Study.of(learner, data, discount=discount, seed=seed, progress=progress)
-    made = Report(study, seed).complete(progress)
+    made = Report(study, seed, Facts.of(study.log, problems, times, outcomes)).complete(progress)
     made.write(path)
     return made

@@ -66,7 +66,19 @@ class Rule:
     @property
     def leaves(self) -> int:
         """How many rules follow from here."""
-        return 1 if self.yes is None or self.no is None else self.yes.leaves + self.no.leaves
+        return len(self.card)
+
+    @property
+    def card(self) -> list[tuple[list[tuple[Phrase, bool]], Rule]]:
+        """The same as a list: what must hold (a question, and whether its answer is yes), and the rule that follows.
+
+        Rules are read from the top and the first that fits is followed, so a "no" above needs no mention below.
+        """
+        if self.yes is None or self.no is None or self.question is None:
+            return [([], self)]
+        short, long = sorted((self.yes, self.no), key=lambda rule: rule.leaves)
+        first = [([(self.question, short is self.yes), *conditions], rule) for conditions, rule in short.card]
+        return first + long.card
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from typing import ClassVar, Self
 
 from uqf.files import as_path, whole_file
 from uqf.reading.progress import Callback, Reporter
+from uqf.reports.facts import Facts
 from uqf.reports.log import Log, problems
 from uqf.reports.study import Study
 from uqf.types import Record
@@ -24,6 +25,7 @@ class PartedReport(ABC):
     PARTS: ClassVar[tuple[str, ...]]
 
     study: Study
+    facts: Facts = Facts()
 
     @cached_property
     def log(self) -> Log:
@@ -31,7 +33,8 @@ class PartedReport(ABC):
         log, diagnostics = self.study.log, self.study.diagnostics
         whole = diagnostics.get("episodes", 0)
         sampled_from = whole if whole > len(log) else None
-        return Log.of(log, self.study.discount, problems(log, diagnostics), sampled_from)
+        listed = [*self.facts.problems, *problems(log, diagnostics)]
+        return Log.of(log, self.study.discount, listed, sampled_from, self.facts.times)
 
     def plain(self, parts: Iterable[str], **others: object) -> Record:
         """Parts and other values as JSON knows them: lists for tuples, and None for what is not finite."""

@@ -53,6 +53,11 @@ class World(ABC):
         return self.n_actions * self.n_observations
 
     @property
+    def column_sizes(self) -> NDArray[np.int32]:
+        """What the raw columns of an observation are, (d,): here one, the code."""
+        return np.array([self.n_observations], np.int32)
+
+    @property
     @abstractmethod
     def action_names(self) -> list[str]:
         """What each action is called."""
@@ -84,7 +89,13 @@ class World(ABC):
         """What the core and `PlayedWorld.play` are given to play by, or an error that names the argument."""
         if not isinstance(seed, (int, np.integer)) or not 0 <= seed < 2**64:
             raise ValueError(f"seed = {seed!r}: give an integer from 0 to 2**64 - 1")
-        for name in ("n_actions", "n_observations"):
+        sizes = getattr(policy, "column_sizes", None)
+        if sizes is not None and not np.array_equal(sizes, self.column_sizes):
+            own = self.column_sizes.tolist()
+            raise ValueError(
+                f"policy has column_sizes = {np.asarray(sizes).tolist()}, but {self.name} has {own}"
+            )
+        for name in ("n_actions", "n_observations") if sizes is None else ("n_actions",):
             size = getattr(policy, name, None)
             if isinstance(size, int) and size != getattr(self, name):
                 raise ValueError(f"policy has {name} = {size}, but {self.name} has {getattr(self, name)}")

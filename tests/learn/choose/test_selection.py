@@ -5,6 +5,7 @@ import pytest
 
 import uqf
 from uqf.baselines import MemorylessQ
+from uqf.learn.choose.selection import by_playing
 
 
 @pytest.fixture(scope="module")
@@ -72,7 +73,7 @@ def test_the_learner_that_was_given_stays_unfitted(data):
 
 @pytest.mark.parametrize(
     ("grid", "folds", "message"),
-    [({}, 2, "grid"), ({"rank": []}, 2, "grid"), ({"rank": [2]}, 1, "folds"), ({"rank": [2]}, 61, "folds")],
+    [({}, 2, "grid"), ({"rank": []}, 2, "grid"), ({"rank": [2]}, 0, "folds"), ({"rank": [2]}, 61, "folds")],
 )
 def test_a_search_over_nothing_is_refused(data, grid, folds, message):
     with pytest.raises(ValueError, match=message):
@@ -88,3 +89,13 @@ def test_every_setting_refused_is_an_error(data):
     learner = uqf.UQF(occurrences="start", max_prefix=1, max_suffix=1)
     with pytest.raises(uqf.UQFError, match="every setting"):
         uqf.select(learner, data, {"rank": [10_000]}, folds=2, judge="gain")
+
+
+def test_all_episodes_judge_the_policies_of_all_episodes_and_grids_may_be_several(data):
+    grids = [{"depth": [1]}, {"depth": [2, 3], "learning_discount": [0.8]}]
+    search = uqf.select(uqf.ContextQ(0.95), data, grids)
+    assert search.chosen.items() <= search.table[0].items()
+    assert len(search.table) == 3
+    # The models that judge are those of all episodes, played with the same random numbers.
+    judge = by_playing(data, data, 0.95, 0)
+    assert search.table[0]["gain"] == judge(search.best_learner.policy_).mean

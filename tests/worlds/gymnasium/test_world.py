@@ -28,7 +28,7 @@ class Echo(gymnasium.Env):
 
     def step(self, action):
         self.time += 1
-        numbers = [one for one in leaves(self.seen) if not isinstance(one, str)]
+        numbers = [one for one in leaves(self.observation_space, self.seen) if not isinstance(one, str)]
         reward = float(np.mean([np.mean(one) for one in numbers]))
         return self._shown(), reward, self.time == 4, False, {}
 
@@ -54,7 +54,7 @@ def test_observations_of_any_form_are_coded_one_by_one_as_all_at_once(name, monk
     monkeypatch.setattr(module, "LEARNED_EPISODES", 60)
     world = uqf.GymnasiumWorld(lambda: Echo(OBSERVATIONS[name]), horizon=9)
     assert world.n_observations == world.codebook.n_codes >= 2
-    raws = [world.begin(0, 5, episode) for episode in range(80)]
+    raws = [world.begin(0, 5, episode)[0] for episode in range(80)]
     together = world.encode(raws)
     assert together.tolist() == [world.codebook.encode_one(raw) for raw in raws]
     assert len(set(together.tolist())) > 1

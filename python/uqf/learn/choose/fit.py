@@ -20,7 +20,7 @@ from uqf.reading.overview import Overview
 from uqf.reading.progress import Callback
 from uqf.reading.reader import Reader
 from uqf.reading.release import release_memory
-from uqf.reading.shards import Data, Workers
+from uqf.reading.shards import Data, Workers, opened
 
 SETTINGS = Settings()
 
@@ -58,7 +58,7 @@ def fit(
 
     Parameters
     ----------
-    data : Trajectories, `uqf.Shards` or the path of a folder of Parquet files
+    data : Trajectories, `uqf.Shards`, or a log as `uqf.read_log` takes it: a path, a table, a list of them
         Learners are compared on a bounded sample of the episodes, drawn by a hash of their content. Shards are read a
         batch at a time.
     discount : float in [0, 1]
@@ -101,6 +101,7 @@ def fit(
         number("seconds", seconds)
     if not 0.0 < number("holdout", holdout) < 1.0:
         raise ValueError(f"holdout = {holdout}: give a share above 0 and below 1")
+    data = opened(data)
     reader = Reader(data, executor=executor, progress=progress)
     sample = Overview.read(reader, SETTINGS.sample_steps, seed).sample
     parts = _split(sample, holdout)

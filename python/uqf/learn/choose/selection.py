@@ -22,6 +22,10 @@ from uqf.learn.learner import Learner, checked_data
 from uqf.policies.policy import Policy
 from uqf.types import Raw, Record
 
+Grid = Mapping[str, Sequence[Raw]]
+Judge = Callable[[Policy], Gain]
+JudgeOf = Callable[[Trajectories, Trajectories, float, int], Judge]
+
 
 @dataclass(frozen=True)
 class Selection:
@@ -33,6 +37,8 @@ class Selection:
         With the best setting, fitted to all data.
     table : list of dict
         One row per setting, best first.
+    chosen : dict
+        The best setting.
 
     Examples
     --------
@@ -45,19 +51,20 @@ class Selection:
 
     best_learner: Learner
     table: list[Record]
+    chosen: Record
 
 
 def select(
     learner: Learner,
     data: Trajectories,
-    grid: Mapping[str, Sequence[Raw]],
+    grid: Grid | Sequence[Grid],
     *,
-    judge: str = "models",
-    folds: int = 2,
+    judge: str | JudgeOf = "models",
+    folds: int | None = None,
     seed: int = 0,
     threads: int | None = None,
 ) -> Selection:
-    """The setting of `grid` whose policies do best on held-out episodes, a standard error taken off.
+    """The setting of `grid` whose policy does best by the data alone, a standard error taken off.
 
     Gains are in units of reward per episode. A setting that a fold refuses (a rank beyond the data, say) gets the
     reason in its row and cannot win.
@@ -68,14 +75,15 @@ def select(
         Anything with `fit(data)` and a `policy_`.
     data : Trajectories
         What is learned from and judged by.
-    grid : mapping
-        Parameter names and the values to try; all combinations are tried.
+    grid : mapping or sequence of mappings
+        Parameter names and the values to try; all combinations of each mapping are tried.
     judge : "models" or "gain"
-        Policies are played in the models that `BeliefQ` learns from the held-out episodes; or their gain is measured on
-        those episodes one step at a time (`uqf.learn.improve.gain`), which is quick, and blind to what a policy does
-        when it goes where the log does not.
-    folds : int
-        Parts of the data, each held out once.
+        Policies are played in the models that `BeliefQ` learns from the episodes; or their gain is measured on
+        held-out episodes one step at a time (`uqf.learn.improve.gain`), which is quick, and blind to what a policy does
+        when it goes where the log does not; or a function (train, test, discount, seed) → (policy → Gain).
+    folds : int, optional
+        Parts of the data, each held out once. With 1, the default of "models", the policies of all episodes are judged
+        by all episodes: greedy policies of two halves say little about that of the whole. The default of "gain" is 2.
     seed : int
         Draws the folds, and the models that judge.
     threads : int, optional
@@ -97,42 +105,46 @@ def select(
     --------
     >>> import uqf
     >>> data = uqf.rollout(uqf.make("gridworld-near"), episodes=100, seed=0)
-    >>> search = uqf.select(uqf.UQF(discount=0.9), data, {"rank": [3, 6]}, folds=2)
+    >>> search = uqf.select(uqf.UQF(discount=0.9), data, {"rank": [3, 6]})
     >>> search.best_learner.rank in (3, 6)
     True
     """
     checked_data(data)
-    if not isinstance(judge, str) or judge not in JUDGES:
-        raise ValueError(f"judge = {judge!r}: choose {' or '.join(map(repr, JUDGES))}")
     if threads is not None:
         positive("threads", threads)
-    settings = _combinations(grid)
-    if not 2 <= whole("folds", folds) <= len(data):
-        raise ValueError(f"folds = {folds}: give 2 to {len(data)}, the number of episodes")
-    parts = np.array_split(np.random.default_rng(whole("seed", seed)).permutation(len(data)), folds)
-    splits = [(data[np.setdiff1d(np.arange(len(data)), part)], data[np.sort(part)]) for part in parts]
+    if not callable(judge) and (not isinstance(judge, str) or judge not in JUDGES):
+        raise ValueError(f"judge = {judge!r}: choose {' or '.join(map(repr, JUDGES))}, or give a function")
+    settings = [
+        one for part in ([grid] if isinstance(grid, Mapping) else grid or [{}]) for one in _combinations(part)
+    ]
+    fewest = 2 if judge == "gain" else 1
+    folds = fewest if folds is None else folds
+    if not fewest <= whole("folds", folds) <= len(data):
+        raise ValueError(f"folds = {folds}: give {fewest} to {len(data)}, the number of episodes")
+    splits = [(data, data)]
+    if folds > 1:
+        parts = np.array_split(np.random.default_rng(whole("seed", seed)).permutation(len(data)), folds)
+        splits = [(data[np.setdiff1d(np.arange(len(data)), part)], data[np.sort(part)]) for part in parts]
     discount = getattr(learner, "discount", 1.0)
-    judges = [(train, JUDGES[judge](train, test, discount, seed)) for train, test in splits]
+    judge_of = JUDGES[judge] if isinstance(judge, str) else judge
+    judges = [(train, judge_of(train, test, discount, seed)) for train, test in splits]
     jobs = [(setting, *judging) for setting in settings for judging in judges]
     # Every core has a setting to fit; BLAS splitting each of them once more made this ten times slower.
     with threadpool_limits(1, user_api="blas"), ThreadPoolExecutor(threads) as pool:
         outcomes = list(pool.map(lambda job: _judged(learner, *job), jobs))
     rows = [_row(setting, outcomes[n * folds : (n + 1) * folds]) for n, setting in enumerate(settings)]
-    rows.sort(key=lambda row: -row["score"])
-    if rows[0]["score"] == -np.inf:
+    order = sorted(range(len(rows)), key=lambda n: -rows[n]["score"])
+    if rows[order[0]]["score"] == -np.inf:
         raise UQFError(f"every setting was refused; the first said: {rows[0]['problem']}")
-    best = clone(learner).set_params(**{name: rows[0][name] for name in grid})
-    return Selection(best.fit(data), rows)
+    best = clone(learner).set_params(**settings[order[0]]).fit(data)
+    return Selection(best, [rows[n] for n in order], settings[order[0]])
 
 
-def _combinations(grid: Mapping[str, Sequence[Raw]]) -> list[Record]:
+def _combinations(grid: Grid) -> list[Record]:
     instance("grid", grid, Mapping, "lists of values by the name of a parameter")
     if not grid or any(not isinstance(values, Sequence) or len(values) == 0 for values in grid.values()):
         raise ValueError(f"grid = {dict(grid)!r}: give at least one value for every parameter")
     return [dict(zip(grid, values, strict=True)) for values in itertools.product(*grid.values())]
-
-
-Judge = Callable[[Policy], Gain]
 
 
 def by_single_steps(train: Trajectories, test: Trajectories, discount: float, seed: int) -> Judge:
@@ -151,7 +163,7 @@ def by_playing(train: Trajectories, test: Trajectories, discount: float, seed: i
     return lambda policy: Gain(np.array(list(earned_in(worlds, policy, seed, settings))) - earned)
 
 
-JUDGES = {"models": by_playing, "gain": by_single_steps}
+JUDGES: dict[str, JudgeOf] = {"models": by_playing, "gain": by_single_steps}
 
 
 def _judged(learner: Learner, setting: Record, train: Trajectories, judge: Judge) -> Gain | str:

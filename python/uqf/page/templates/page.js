@@ -20,8 +20,8 @@ function short(value) {
 
 // A name that is too long for its place is whole in the title.
 function named(element, name) {
-  element.textContent = name.length > 60 ? name.slice(0, 59) + "…" : name;
-  if (name.length > 60) element.title = name;
+  element.textContent = name.length > 120 ? name.slice(0, 119) + "…" : name;
+  if (name.length > 120) element.title = name;
   return element;
 }
 

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from uqf.policies.batches import Batch, batch
-from uqf.policies.policy import Policy
-from uqf.types import Memory, Raw
+from uqf.episodes.columns import Columns
+from uqf.policies.batches import Batch, batch, batch_probs
+from uqf.policies.masks import uniform
+from uqf.policies.policy import Policy, wants_columns
+from uqf.types import AnyArray, Memory, Raw
+
+Mask = NDArray[np.bool_] | None
 
 
 class Steppable(Protocol):
@@ -21,14 +25,17 @@ class Steppable(Protocol):
     shows_first: bool
     """Whether an episode shows something before its first action."""
 
-    def begin(self, copy: int, seed: int, episode: int) -> Raw:
-        """Resets a copy to a numbered episode; gives what it shows."""
+    def begin(self, copy: int, seed: int, episode: int) -> tuple[Raw, Mask]:
+        """Resets a copy to a numbered episode; gives what it shows, and the actions that are allowed."""
 
-    def step(self, copy: int, action: int) -> tuple[Raw, float, bool, bool]:
-        """(observation, reward, terminated, truncated)"""
+    def step(self, copy: int, action: int) -> tuple[Raw, float, bool, bool, Mask]:
+        """(observation, reward, terminated, truncated, allowed)"""
 
     def encode(self, observations: Sequence[Raw]) -> NDArray[np.int64]:
         """Codes of several observations, (n,)."""
+
+    def raw_columns(self, observations: Sequence[Raw]) -> Columns:
+        """Raw columns of several observations, (n, d)."""
 
 
 @dataclass
@@ -37,12 +44,15 @@ class Played:
 
     number: int
     first: Raw
+    mask: Mask
+    """The actions that may be taken next; None for all."""
     rng: np.random.Generator = field(repr=False)
     actions: list[int] = field(default_factory=list)
     codes: list[int] = field(default_factory=list)
     observations: list[Raw] = field(default_factory=list)
     rewards: list[float] = field(default_factory=list)
     probs: list[float] = field(default_factory=list)
+    allowed: list[Mask] = field(default_factory=list)
     terminated: bool = False
     over: bool = False
 
@@ -57,7 +67,8 @@ class Played:
         """One step: draws an action by the running sums of its probabilities, and gives what was seen."""
         # The last sum may miss 1 by a rounding error, and the draw must not fall beyond it.
         action = int(below.searchsorted(self.rng.random() * below[-1], side="right"))
-        seen, reward, self.terminated, truncated = world.step(copy, action)
+        self.allowed.append(self.mask)
+        seen, reward, self.terminated, truncated, self.mask = world.step(copy, action)
         self.actions.append(action)
         self.rewards.append(float(reward))
         self.probs.append(float(probs[action]))
@@ -76,19 +87,18 @@ def play(
     seed: int,
     keep: bool = False,
 ) -> Iterator[Played]:
-    """Numbered episodes as they end; a policy of None acts uniformly.
+    """Numbered episodes as they end; a policy of None acts uniformly. Nobody takes an action that is not allowed.
 
     Every episode has random numbers of its own: the number of copies does not change what happens. What was seen is
     kept as it came with `keep`, and where the policy is None.
     """
     copies = min(copies, len(episodes))
     acting = None if policy is None else batch(policy, copies, n_actions=world.n_actions, seed=seed)
+    shown = world.raw_columns if wants_columns(policy) else world.encode
     waiting, playing = iter(episodes), dict[int, Played]()
-    _begin(world, range(copies), waiting, playing, acting, seed)
-    probs = np.full((copies, world.n_actions), 1.0 / world.n_actions)
+    _begin(world, range(copies), waiting, playing, acting, shown, seed)
     while playing:
-        if acting is not None:
-            probs = (1.0 - epsilon) * acting.action_probs() + epsilon / world.n_actions
+        probs = _probs(world.n_actions, policy, acting, playing, copies, epsilon)
         below = probs.cumsum(axis=1)
         seen = [
             episode.take(world, copy, probs[copy], below[copy], horizon) for copy, episode in playing.items()
@@ -97,16 +107,41 @@ def play(
             for episode, observation in zip(playing.values(), seen, strict=True):
                 episode.observations.append(observation)
         if acting is not None:
-            actions, codes = np.zeros((2, copies), np.int64)
             places = list(playing)
-            codes[places] = world.encode(seen)
+            actions = np.zeros(copies, np.int64)
             actions[places] = [episode.actions[-1] for episode in playing.values()]
-            for copy, episode in playing.items():
-                episode.codes.append(int(codes[copy]))
-            acting.update(actions, codes)
+            for episode, code in zip(playing.values(), world.encode(seen).tolist(), strict=True):
+                episode.codes.append(code)
+            acting.update(actions, _spread(shown(seen), places, copies))
         free = [copy for copy, episode in playing.items() if episode.over]
         yield from [playing.pop(copy) for copy in free]
-        _begin(world, free, waiting, playing, acting, seed)
+        _begin(world, free, waiting, playing, acting, shown, seed)
+
+
+def _probs(
+    n_actions: int,
+    policy: Policy | None,
+    acting: Batch | None,
+    playing: dict[int, Played],
+    copies: int,
+    epsilon: float,
+) -> NDArray[np.float64]:
+    """Probability of every action in every copy, (copies, n_actions)."""
+    allowed = np.ones((copies, n_actions), np.bool_)
+    masked = {copy: episode.mask for copy, episode in playing.items() if episode.mask is not None}
+    for copy, mask in masked.items():
+        allowed[copy] = mask
+    if acting is None or policy is None:
+        return uniform(allowed)
+    wanted = batch_probs(acting, policy, allowed if masked else None)
+    return np.asarray((1.0 - epsilon) * wanted + epsilon * uniform(allowed))
+
+
+def _spread(values: AnyArray, places: Sequence[int], copies: int) -> AnyArray:
+    """Values of some copies among blank ones of the others."""
+    spread = np.zeros((copies, *values.shape[1:]), values.dtype)
+    spread[places] = values
+    return spread
 
 
 def _begin(
@@ -115,18 +150,23 @@ def _begin(
     waiting: Iterator[int],
     playing: dict[int, Played],
     acting: Batch | None,
+    shown: Callable[[Sequence[Raw]], AnyArray],
     seed: int,
 ) -> None:
     """Starts waiting episodes in the copies that are free."""
     # The copies come first: `zip` takes from them before it finds that no episode waits.
     begun = list(zip(free, waiting, strict=False))
     for copy, number in begun:
-        playing[copy] = Played(number, world.begin(copy, seed, number), np.random.default_rng([seed, number]))
+        first, mask = world.begin(copy, seed, number)
+        playing[copy] = Played(number, first, mask, np.random.default_rng([seed, number]))
     if acting is None or not begun:
         return
     places = [copy for copy, _ in begun]
-    starts, first = np.zeros(len(acting), np.bool_), np.zeros(len(acting), np.int64)
+    starts = np.zeros(len(acting), np.bool_)
     starts[places] = True
-    if world.shows_first:
-        first[places] = world.encode([playing[copy].first for copy in places])
-    acting.reset(starts, first if world.shows_first else None)
+    first = (
+        _spread(shown([playing[copy].first for copy in places]), places, len(acting))
+        if world.shows_first
+        else None
+    )
+    acting.reset(starts, first)

@@ -13,8 +13,10 @@ from gymnasium.vector import VectorEnv
 from gymnasium.wrappers import TimeLimit
 from numpy.typing import ArrayLike
 
-from uqf.types import Raw
+from uqf.episodes.columns import Columns
+from uqf.types import Raw, Record
 from uqf.worlds.environments import Environment
+from uqf.worlds.gymnasium.space_columns import mask_of
 
 if TYPE_CHECKING:
     from uqf.worlds.gymnasium.world import GymnasiumWorld
@@ -74,17 +76,17 @@ def usual_horizon(env: Env) -> int:
     raise ValueError("horizon is not given and the environment names no max_episode_steps: give horizon")
 
 
-def begun(env: Env, seed: int, episode: int) -> Raw:
-    """Resets to an episode that depends on its number and the seed alone; gives what it shows."""
+def begun(env: Env, seed: int, episode: int) -> tuple[Raw, Record]:
+    """Resets to an episode that depends on its number and the seed alone; gives what it shows, and `info`."""
     if inner_world(env) is not None:
-        return env.reset(seed=seed, options={"episode": episode})[0]
-    return env.reset(seed=int(np.random.SeedSequence([seed, episode]).generate_state(1)[0]))[0]
+        return env.reset(seed=seed, options={"episode": episode})
+    return env.reset(seed=int(np.random.SeedSequence([seed, episode]).generate_state(1)[0]))
 
 
-def stepped(env: Env, action: Raw) -> tuple[Raw, float, bool, bool]:
-    """(observation, reward, terminated, truncated)"""
-    observation, reward, terminated, truncated, _ = env.step(action)
-    return observation, float(reward), bool(terminated), bool(truncated)
+def stepped(env: Env, action: Raw) -> tuple[Raw, float, bool, bool, Record]:
+    """(observation, reward, terminated, truncated, info)"""
+    observation, reward, terminated, truncated, info = env.step(action)
+    return observation, float(reward), bool(terminated), bool(truncated), info
 
 
 def pictured(source: Source) -> Env:
@@ -101,12 +103,16 @@ def plain_picture(coloured: str) -> str:
 
 
 class GymnasiumSimulation:
-    """One running episode of a `GymnasiumWorld`, like those of compiled worlds; `first` is what `reset` showed."""
+    """One running episode of a `GymnasiumWorld`, like those of compiled worlds; `first` is what `reset` showed.
+
+    `allowed` are the actions that may be taken next, (n_actions,), None for all.
+    """
 
     def __init__(self, world: GymnasiumWorld, source: Source, seed: int, episode: int) -> None:
         self._world, self._env = world, pictured(source)
         self._rng = np.random.default_rng([seed, episode])
-        self._seen = begun(self._env, seed, episode)
+        self._seen, info = begun(self._env, seed, episode)
+        self.allowed = mask_of(info, world.n_actions)
         self.first = int(world.encode([self._seen])[0]) if world.shows_first else None
 
     def choose(self, probs: ArrayLike) -> int:
@@ -116,8 +122,15 @@ class GymnasiumSimulation:
 
     def step(self, action: int) -> tuple[int, float, bool]:
         """(observation, reward, whether the episode is over)"""
-        self._seen, reward, terminated, truncated = stepped(self._env, self._world.actions[action])
+        self._seen, reward, terminated, truncated, info = stepped(self._env, self._world.actions[action])
+        self.allowed = mask_of(info, self._world.n_actions)
         return int(self._world.encode([self._seen])[0]), reward, terminated or truncated
+
+    @property
+    def columns(self) -> Columns:
+        """What was seen last as raw columns, (d,)."""
+        seen: Columns = self._world.raw_columns([self._seen])[0]
+        return seen
 
     def render(self) -> str:
         """A picture in letters; what was seen, where the environment draws none."""

@@ -10,9 +10,10 @@ from gymnasium import spaces
 from uqf.coding.codebook import Codebook
 from uqf.episodes.trajectories import Trajectories
 from uqf.errors import FileFormatError
-from uqf.types import Raw
+from uqf.types import Raw, Record
 from uqf.worlds.gymnasium.numeric_actions import known_bins
 from uqf.worlds.gymnasium.space_codes import codes_shown, encoded, learned, one_to_one
+from uqf.worlds.gymnasium.space_columns import column_sizes, raw_columns
 from uqf.worlds.gymnasium.spaces import Space, checked_observations, coding
 
 if TYPE_CHECKING:
@@ -112,9 +113,17 @@ def from_minari(dataset: minari.MinariDataset | str, *, action_bins: int | None 
         codebook = one_to_one(space) or learned(space, episodes, first, seed=0)
     if bins is not None:
         codebook = (codebook or Codebook.named()).with_actions(bins)
+    later, extras = [one for _, seen, _ in episodes for one in seen], Record()
+    sizes = column_sizes(space, codebook)
+    if sizes is not None:
+        extras = {
+            "columns": raw_columns(codebook, space, later, sizes),
+            "first_columns": raw_columns(codebook, space, first, sizes),
+            "column_sizes": sizes,
+        }
     return Trajectories(
         np.concatenate([taken for taken, _, _ in episodes]),
-        encoded(codebook, space, [one for _, seen, _ in episodes for one in seen]),
+        encoded(codebook, space, later),
         np.concatenate([rewards for _, _, rewards in episodes]),
         np.cumsum([0, *(len(taken) for taken, _, _ in episodes)]),
         n_actions=actions.n,
@@ -122,4 +131,5 @@ def from_minari(dataset: minari.MinariDataset | str, *, action_bins: int | None 
         terminated=ended,
         first_observations=encoded(codebook, space, first),
         codebook=codebook,
+        **extras,
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -140,7 +140,7 @@ def table(space: Space, observations: Sequence[Raw]) -> dict[str, AnyArray]:
     """Observations of a space as columns, in the order in which a codebook reads a single one."""
     columns: dict[str, AnyArray] = {}
     for (name, part), values in zip(
-        named_parts(space), zip(*map(leaves, observations), strict=True), strict=True
+        named_parts(space), zip(*(leaves(space, one) for one in observations), strict=True), strict=True
     ):
         array = np.array(values)
         if part.shape:
@@ -151,10 +151,14 @@ def table(space: Space, observations: Sequence[Raw]) -> dict[str, AnyArray]:
     return columns
 
 
-def leaves(observation: Raw) -> Iterator[Raw]:
-    """The parts of an observation that are no tuples or mappings."""
-    if isinstance(observation, (Mapping, tuple)):
-        for part in observation.values() if isinstance(observation, Mapping) else observation:
-            yield from leaves(part)
-    else:
-        yield observation
+def leaves(space: Space, observation: Raw) -> Iterator[Raw]:
+    """The parts of an observation that are no tuples or mappings, in the order of its space, not of its own keys."""
+    match space:
+        case spaces.Dict():
+            for key, part in space.spaces.items():
+                yield from leaves(part, observation[key])
+        case spaces.Tuple():
+            for part, inner in zip(space.spaces, observation, strict=True):
+                yield from leaves(part, inner)
+        case _:
+            yield observation

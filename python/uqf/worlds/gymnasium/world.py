@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from weakref import WeakKeyDictionary
 
@@ -11,10 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uqf.coding.codebook import Codebook
+from uqf.episodes.columns import Columns, Sizes
 from uqf.episodes.trajectories import MAX_SYMBOLS, Trajectories
 from uqf.policies.policy import Policy
 from uqf.types import Raw, Record
-from uqf.worlds.gymnasium.copies import Played, play
+from uqf.worlds.gymnasium.copies import Mask, Played, play
 from uqf.worlds.gymnasium.envs import (
     Env,
     GymnasiumSimulation,
@@ -26,7 +27,9 @@ from uqf.worlds.gymnasium.envs import (
     usual_horizon,
 )
 from uqf.worlds.gymnasium.numeric_actions import known_bins
+from uqf.worlds.gymnasium.recorded import recorded
 from uqf.worlds.gymnasium.space_codes import codes_shown, encoded, learned, one_to_one
+from uqf.worlds.gymnasium.space_columns import column_sizes, mask_of, raw_columns
 from uqf.worlds.gymnasium.spaces import Coding, bins_coding, checked_observations, coding
 from uqf.worlds.world import PlayedWorld
 
@@ -44,6 +47,8 @@ class GymnasiumWorld(PlayedWorld):
     """A Gymnasium environment with finitely many actions, or made so; its observations become codes of a codebook.
 
     What `reset` shows is part of every episode: `rollout` records it as `first_observations`, and policies see it.
+    Observations that are no codes are recorded as they came too, as `columns`. Where ``info["action_mask"]`` says which
+    actions are allowed, no other is taken, and `rollout` records them as `allowed`.
     Every episode has a seed of its own, so it is the same whatever was played before it; this needs an environment
     that draws its random numbers from the seed of `reset`, as those of Gymnasium do.
 
@@ -111,6 +116,9 @@ class GymnasiumWorld(PlayedWorld):
             # Codes would be other actions of the environment, or none; names cannot be mistaken for them.
             known = self._bins or self.action_names
             self.codebook = (self.codebook or Codebook.named()).with_actions(known)
+        self._sizes = column_sizes(self.observation_space, self.codebook)
+        #: Whether `rollout` keeps raw columns: where observations are no codes as they come.
+        self.keeps_columns = self._sizes is not None
 
     def _usual_codebook(self, seed: int) -> Codebook | None:
         """None where observations are codes as they come."""
@@ -194,24 +202,12 @@ class GymnasiumWorld(PlayedWorld):
         """What `uqf.rollout` does in this world."""
         played: list[Played] = []
         numbers = range(first, first + episodes)
-        for episode in self.episodes(policy, numbers, seed=seed, horizon=horizon, epsilon=epsilon):
+        options: Record = {"horizon": horizon, "epsilon": epsilon, "keep": self.keeps_columns}
+        for episode in self.episodes(policy, numbers, seed=seed, **options):
             played.append(episode)
             if progress is not None:
                 progress(len(played))
-        played.sort(key=lambda episode: episode.number)
-        by_chance = self.encode(_joined(one.observations for one in played)) if policy is None else None
-        return Trajectories(
-            _joined(one.actions for one in played),
-            _joined(one.codes for one in played) if by_chance is None else by_chance,
-            _joined(one.rewards for one in played),
-            np.cumsum([0, *(len(one.actions) for one in played)]),
-            n_actions=self.n_actions,
-            n_observations=self.n_observations,
-            behavior_probs=_joined(one.probs for one in played),
-            terminated=[one.terminated for one in played],
-            codebook=self.codebook,
-            first_observations=self.encode([one.first for one in played]) if self.shows_first else None,
-        )
+        return recorded(self, played)
 
     def episodes(self, policy: Policy | None, numbers: range, **options: Raw) -> Iterator[Played]:
         """Numbered episodes as they end, with what was seen as it came if chance acts."""
@@ -220,26 +216,33 @@ class GymnasiumWorld(PlayedWorld):
         settings: Record = {"copies": copies, "horizon": self.horizon, "epsilon": 0.0} | options
         return play(self, policy, numbers, **settings)
 
-    def begin(self, copy: int, seed: int, episode: int) -> Raw:
-        """Resets a copy to a numbered episode; gives what it shows."""
-        return begun(self._envs[copy], seed, episode)
+    def begin(self, copy: int, seed: int, episode: int) -> tuple[Raw, Mask]:
+        """Resets a copy to a numbered episode; gives what it shows, and the actions that are allowed."""
+        seen, info = begun(self._envs[copy], seed, episode)
+        return seen, mask_of(info, self.n_actions)
 
-    def step(self, copy: int, action: int) -> tuple[Raw, float, bool, bool]:
-        """(observation, reward, terminated, truncated)"""
-        return stepped(self._envs[copy], self._actions.decode(action))
+    def step(self, copy: int, action: int) -> tuple[Raw, float, bool, bool, Mask]:
+        """(observation, reward, terminated, truncated, allowed)"""
+        *step, info = stepped(self._envs[copy], self._actions.decode(action))
+        return *step, mask_of(info, self.n_actions)
 
     def encode(self, observations: Sequence[Raw]) -> NDArray[np.int64]:
         """Codes of several observations, (n,)."""
         return encoded(self.codebook, self.observation_space, observations)
 
+    @property
+    def column_sizes(self) -> Sizes:
+        """What each column is, (d,): 0 for a number, k for a category of k values."""
+        return super().column_sizes if self._sizes is None else self._sizes
+
+    def raw_columns(self, observations: Sequence[Raw]) -> Columns:
+        """Raw columns of several observations, (n, d)."""
+        return raw_columns(self.codebook, self.observation_space, observations, self.column_sizes)
+
     def __getstate__(self) -> Record:
         """Without the copies, which can be made again; a given environment cannot."""
         kept = {name: value for name, value in self.__dict__.items() if name != "_actions"}
         return kept | {"_envs": [self._source] if isinstance(self._source, gymnasium.Env) else []}
-
-
-def _joined(lists: Iterable[list[Raw]]) -> list[Raw]:
-    return [one for part in lists for one in part]
 
 
 #: Codebooks of environments that were given to `rollout` and others as they are: one environment, one codebook.

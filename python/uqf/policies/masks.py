@@ -1,0 +1,60 @@
+"""Actions that are not always allowed: what a policy does given that only some are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uqf import _core
+from uqf.types import Floats
+
+
+def given_allowed(
+    probs: Floats,
+    allowed: NDArray[np.bool_] | None,
+    values: Callable[[], Floats] | None = None,
+    supported: NDArray[np.bool_] | None = None,
+) -> Floats:
+    """Probabilities (n, n_actions) given that the action is allowed, (n, n_actions) too; None allows all.
+
+    Where a policy wants none of the allowed actions, those of most worth share alike: `values`, called only then, gives
+    what every action is worth, (n, n_actions), and actions that are not `supported`, (n_actions,), come last. All
+    allowed actions share alike if nothing is known of what they are worth.
+    """
+    if allowed is None:
+        return probs
+    kept = np.where(allowed, probs, 0.0)
+    lost = np.flatnonzero(kept.sum(axis=1) == 0.0)
+    if len(lost):
+        kept[lost] = _best(allowed[lost], None if values is None else values()[lost], supported)
+    return np.asarray(kept / kept.sum(axis=1, keepdims=True))
+
+
+def _best(allowed: NDArray[np.bool_], values: Floats | None, supported: NDArray[np.bool_] | None) -> Floats:
+    usual = allowed if supported is None else allowed & supported
+    usual = np.where(usual.any(axis=1, keepdims=True), usual, allowed)
+    if values is None:
+        return usual.astype(np.float64)
+    worth = np.where(usual, values, -np.inf)
+    known = np.isfinite(worth).any(axis=1, keepdims=True)
+    return np.where(known, _core.softmax(worth, 0.0, None), usual)
+
+
+def uniform(allowed: NDArray[np.bool_]) -> Floats:
+    """Equal probabilities of the allowed actions, (n, n_actions)."""
+    return np.asarray(allowed / allowed.sum(axis=1, keepdims=True))
+
+
+def checked_masks(name: str, given: object, shape: tuple[int, int]) -> NDArray[np.bool_]:
+    """Masks of actions, (n, n_actions) or one for all, or an error that shows them; one action at least is allowed."""
+    mask = np.asarray(given)
+    if mask.dtype.kind not in "biu" or mask.shape not in (shape, shape[1:]):
+        raise ValueError(
+            f"{name} has shape {mask.shape} and dtype {mask.dtype}: give booleans, {shape[1:]} or {shape}"
+        )
+    allowed = np.broadcast_to(mask.astype(np.bool_), shape)
+    if not allowed.any(axis=1).all():
+        raise ValueError(f"{name}: at least one action must be allowed")
+    return allowed

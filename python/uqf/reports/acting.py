@@ -1,0 +1,107 @@
+"""What the policy would do when it acts for whole episodes, and when a sensor is missing: by models, so guesses."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from uqf.coding.cells import Cells
+from uqf.coding.column_numbers import Numbers, known_names
+from uqf.coding.raw_columns import OTHER
+from uqf.episodes.sums import episodes_within
+from uqf.episodes.trajectories import Trajectories
+from uqf.evaluate import rollout
+from uqf.learn.belief_q import BeliefQ
+from uqf.learn.choose.candidates import Settings
+from uqf.learn.choose.play import models_to_play_in
+from uqf.learn.improve.gain import Gain
+from uqf.policies.policy import probs_along
+from uqf.reports.study import Study
+from uqf.types import Record
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How much is played: `episodes` in each model; models are learned from `steps` steps at most."""
+
+    episodes: int = 200
+    steps: int = 20_000
+
+
+@dataclass(frozen=True)
+class WithoutSensor:
+    """What is left of the policy when a column is missing from now on."""
+
+    column: str
+    decisions: float
+    """Share of the held-out steps in which it would still do the same."""
+    value: float | None
+    """Share of its one-step gain that is left; None if that gain is not clear."""
+
+
+@dataclass(frozen=True)
+class Acting:
+    """The policy at work."""
+
+    shares: list[float]
+    """Of the actions, by code, when the policy acts for whole episodes; empty if no model is small enough."""
+    sensors: list[WithoutSensor]
+
+    @classmethod
+    def of(cls, study: Study, seed: int, effort: Effort | None = None) -> Acting:
+        """Shares from models of episodes that do not judge; sensors by the held-out episodes."""
+        return cls(_shares(study, seed, effort or Effort()), _sensors(study))
+
+
+def _shares(study: Study, seed: int, effort: Effort) -> list[float]:
+    training = study.training[: episodes_within(study.training, effort.steps)]
+    learner = study.learner if isinstance(study.learner, BeliefQ) else None
+    learner = learner or BeliefQ(study.discount, seed=seed).fit(training)
+    counts = np.zeros(study.log.n_actions)
+    for world in models_to_play_in(learner, study.log, Settings()):
+        played = rollout(world, study.policy, episodes=effort.episodes, seed=seed)
+        counts += np.bincount(played.actions, minlength=len(counts))
+    return [] if not counts.any() else [float(share) for share in counts / counts.sum()]
+
+
+def _sensors(study: Study) -> list[WithoutSensor]:
+    """One line for each column on which codes depend; none where an observation is a single column."""
+    data, book = study.held_out, study.log.codebook
+    cells = None if book is None else book.coding_
+    if not isinstance(cells, Cells) or len(cells.used) < 2:
+        return []
+    whole = study.total(study.gains(study.taken(study.probs)))
+    lines = []
+    for column in cells.used:
+        probs = probs_along(study.policy, _without(data, cells, column))
+        left = study.total(study.gains(study.taken(probs)))
+        same = probs.argmax(axis=1) == study.probs.argmax(axis=1)
+        lines.append(WithoutSensor(column, float(same.mean()), _share(left, whole)))
+    return lines
+
+
+def _without(data: Trajectories, cells: Cells, column: str) -> Trajectories:
+    """The episodes as they would be coded if a column were missing; other columns have a value in their cell."""
+    codes = np.array([_code_without(cells, column, point) for point in cells.points], np.int32)
+    changed: Record = {"observations": codes[data.observations]}
+    if data.first_observations is not None:
+        changed["first_observations"] = codes[data.first_observations]
+    return Trajectories(**data.__getstate__() | changed)
+
+
+def _code_without(cells: Cells, column: str, point: Numbers) -> int:
+    place, questions = 0, cells.questions
+    while place < len(questions):
+        question = questions[place]
+        asked, value = cells.columns[question.column], point[question.column]
+        missing = asked.name == column or np.isnan(value)
+        known = (
+            (*known_names(asked), OTHER)[int(value)] if asked.kind == "category" and not missing else value
+        )
+        place = question.yes if question.answer(None if missing else known) else question.no
+    return place - len(questions)
+
+
+def _share(part: Gain, whole: Gain) -> float | None:
+    return part.mean / whole.mean if whole.evidence >= 2.0 else None

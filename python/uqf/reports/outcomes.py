@@ -1,0 +1,68 @@
+"""Outcomes that the reader named, and the plain sum of rewards: as logged, and with the policy in part."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from uqf import ope
+from uqf.episodes.checks import FloatArray
+from uqf.episodes.trajectories import Trajectories
+from uqf.reports.expectations import Ends, interval_of
+from uqf.reports.facts import Facts, places
+from uqf.reports.frontier import Frontier
+from uqf.reports.study import Study
+
+#: How the sum of rewards is called among outcomes.
+REWARDS = "rewards, not discounted"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A number that is added up over an episode."""
+
+    name: str
+    logged: float
+    """Mean per episode."""
+    interval: Ends | None
+    """With the policy deciding in part, with 95 % confidence; None if the log cannot say."""
+
+
+@dataclass(frozen=True)
+class Outcomes:
+    """Before and after."""
+
+    rows: list[Outcome]
+    share: float | None
+    """Of the decisions that are left to the policy: the boldest whose return is known."""
+    per_week: float | None
+    """Episodes in a week."""
+
+    @classmethod
+    def of(cls, study: Study, facts: Facts, frontier: Frontier) -> Outcomes:
+        """From the held-out episodes; without times and outcomes there is nothing to show."""
+        bold = frontier.boldest_known
+        share = None if bold is None else bold.setting
+        wanted = {**facts.outcomes, REWARDS: study.log.rewards} if facts.times is not None else facts.outcomes
+        if not wanted:
+            return cls([], share, None)
+        numbers = places(study.held_out, study.log)
+        rows = []
+        for name, values in wanted.items():
+            data = _with_rewards(study.held_out, _of_episodes(values, study.log, numbers))
+            interval = None
+            if share is not None:
+                (estimate,) = ope.versions([(study.policy, share)], data, discount=1.0, replicates=300)
+                interval = interval_of(estimate)
+            rows.append(Outcome(name, float(data.returns(1.0).mean()), interval))
+        return cls(rows, share, facts.episodes_per_week)
+
+
+def _of_episodes(values: FloatArray, log: Trajectories, numbers: FloatArray) -> FloatArray:
+    """The values of the steps of some episodes."""
+    return np.concatenate([values[log.offsets[one] : log.offsets[one + 1]] for one in numbers])
+
+
+def _with_rewards(data: Trajectories, rewards: FloatArray) -> Trajectories:
+    return Trajectories(**data.__getstate__() | {"rewards": rewards})
