@@ -203,9 +203,12 @@ def _in_range(data: Trajectories, discount: float, unit: float, return_range: Re
         )
     worst, best = (number("return_range", end) for end in return_range)
     returns = unit * data.returns(discount)
-    if not (math.isfinite(best - worst) and worst <= returns.min() and returns.max() <= best):
+    low, high = float(returns.min()), float(returns.max())
+    # Sums of rewards may miss a bound that they reach by rounding.
+    slack = 1e-9 * max(abs(worst), abs(best))
+    if not (math.isfinite(best - worst) and worst - slack <= low and high <= best + slack):
         raise ValueError(
-            f"return_range = {return_range}: give the least and the most that an episode can earn; the logged ones "
-            f"earn from {returns.min():.4g} to {returns.max():.4g}"
+            f"return_range = {tuple(return_range)}: give the least and the most that an episode can earn; the logged "
+            f"ones earn from {low:.4g} to {high:.4g}"
         )
-    return worst / unit, best / unit
+    return min(worst, low) / unit, max(best, high) / unit

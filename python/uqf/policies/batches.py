@@ -83,7 +83,10 @@ class PythonBatch:
             self._memories[episode] = started(self._policy, shown[episode])
 
     def _listed(self, name: str, values: ArrayLike) -> list[Raw]:
-        array = np.asarray(values)
+        try:
+            array = np.atleast_1d(np.asarray(values))
+        except ValueError as error:
+            raise ValueError(f"{name} is no list of numbers: {error}") from None
         listed: list[Raw] = array.tolist() if array.ndim == 1 else list(array)
         if len(listed) != len(self):
             raise ValueError(f"{name} = array of length {len(listed)}: there are {len(self)} episodes")

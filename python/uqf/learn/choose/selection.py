@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from threadpoolctl import threadpool_limits
 
 from uqf.episodes.checks import instance, positive, whole
@@ -110,6 +110,10 @@ def select(
     True
     """
     checked_data(data)
+    instance("learner", learner, BaseEstimator, "a learner, not its class")
+    instance(
+        "grid", grid, (Mapping, Sequence), "lists of values by the name of a parameter, or several of them"
+    )
     if threads is not None:
         positive("threads", threads)
     if not callable(judge) and (not isinstance(judge, str) or judge not in JUDGES):
