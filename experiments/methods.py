@@ -115,6 +115,7 @@ METHODS = {
     "ContextQ": offline(lambda discount, seed: uqf.ContextQ(discount)),
     "SpectralQ": offline(lambda discount, seed: uqf.SpectralQ(discount, seed=seed)),
     "BeliefQ": offline(lambda discount, seed: uqf.BeliefQ(discount, seed=seed)),
+    "SummaryQ": offline(lambda discount, seed: uqf.SummaryQ(discount, seed=seed)),
     "uqf.fit": Method(lambda trial: uqf.fit(trial.data, discount=trial.env.discount, seed=trial.seed)),
     "PBVI, given the model": Method(lambda trial: planned(trial.world), plays=True, suits=_has_model),
     "UQF, chosen by playing": of_paper("uqf-played"),

@@ -30,6 +30,15 @@ TABLES = {
         (*FRONT_DOOR, "BeliefQ"),
         ("tmaze-1", "tmaze-5", "tmaze-10", "tmaze-5@5000", "cue"),
     ),
+    "summaries": Table(
+        "long but simple memory, and numbers as they are",
+        ("SummaryQ", "uqf.fit"),
+        (
+            *(*("tmaze-1", "tmaze-5", "tmaze-10", "cue"), *POPGYM, "popgym-AutoencodeEasy-v0"),
+            *("CartPole-positions", "CartPole-v1"),
+            *("Acrobot-v1", "persistent-Acrobot-v1", "persistent-MountainCar-v0"),
+        ),
+    ),
     "own": Table(
         "our own worlds", ("uqf.fit", "BeliefQ", "memoryless"), (*GRIDS, "tiger@5000", "spocman@500")
     ),

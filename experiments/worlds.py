@@ -2,7 +2,8 @@
 
 A name is that of a world of the package (``gridworld-far``), of a `.pomdp` file of the folder that is given, of
 Gymnasium or POPGym (``CartPole-v1``), ``CartPole-positions``, ``tmaze-N`` with a corridor of N cells, or ``cue``.
-``NAME@EPISODES`` changes how many episodes are logged or played.
+``persistent-NAME`` is logged by chance that repeats its last action. ``NAME@EPISODES`` changes how many episodes are
+logged or played.
 """
 
 from __future__ import annotations
@@ -42,6 +43,8 @@ class World:
     """What makes an environment of Gymnasium; None elsewhere."""
     bounds: tuple[float, float] | None = None
     """Return of chance and of the optimum, for normalised scores."""
+    repeat: float = 0.0
+    """Probability with which the log repeats its last action."""
 
     @property
     def setting(self) -> Record:
@@ -64,9 +67,10 @@ class Trial:
 
     @cached_property
     def data(self) -> uqf.Trajectories:
-        """Episodes of the uniform policy."""
-        world = self.world
-        return uqf.rollout(self.env, episodes=world.episodes, horizon=world.horizon, seed=self.seed)
+        """Episodes of chance."""
+        world, env = self.world, self.env
+        policy = uqf.Persistent(world.repeat, env.n_actions, env.n_observations) if world.repeat else None
+        return uqf.rollout(env, policy, episodes=world.episodes, horizon=world.horizon, seed=self.seed)
 
     def score(self, policy: uqf.Policy | None) -> float:
         """Mean return in fresh episodes, the same for every method; None plays uniformly."""
@@ -127,6 +131,8 @@ def pomdp_files(folder: Path) -> list[str]:
 
 
 def _world(name: str, folder: Path | None) -> World:
+    if name.startswith("persistent-"):
+        return replace(_world(name.removeprefix("persistent-"), folder), name=name, repeat=0.8)
     if folder is not None and name in pomdp_files(folder):
         path = next(one for one in folder.iterdir() if one.stem == name and one.suffix.lower() == ".pomdp")
         return World(name, lambda seed: uqf.load_pomdp(path), horizon=POMDP_STEPS)

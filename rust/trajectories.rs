@@ -100,6 +100,42 @@ fn joined<T: Copy + Default + Send>(
     Ok(all)
 }
 
+/// Raw columns of borrowed episodes.
+#[derive(Clone, Copy)]
+pub struct Columns<'a> {
+    /// (steps, width): what came after the actions.
+    pub values: &'a [f32],
+    /// (episodes, width): what was shown before the first actions, where anything was.
+    pub first: Option<&'a [f32]>,
+    /// How many columns there are.
+    pub width: usize,
+}
+
+impl Columns<'_> {
+    /// Refuses columns of other episodes.
+    pub fn check(&self, view: &View) -> Result<()> {
+        let (steps, episodes) = (view.n_steps(), view.n_episodes());
+        if self.values.len() == steps * self.width
+            && self.first.is_none_or(|first| first.len() == episodes * self.width)
+        {
+            return Ok(());
+        }
+        let remedy = format!("expected {} for each of {steps} steps and {episodes} episodes", self.width);
+        Err(Error::argument("columns", format!("{} numbers", self.values.len()), remedy))
+    }
+
+    /// What came after the action of a step.
+    #[inline]
+    pub fn row(&self, step: usize) -> &[f32] {
+        &self.values[step * self.width..(step + 1) * self.width]
+    }
+
+    /// What an episode showed before its first action.
+    pub fn first_row(&self, episode: usize) -> Option<&[f32]> {
+        self.first.map(|first| &first[episode * self.width..(episode + 1) * self.width])
+    }
+}
+
 /// Borrowed episodes: what learning reads. The arrays belong to the caller and are not copied.
 #[derive(Clone, Copy)]
 pub struct View<'a> {

@@ -81,6 +81,19 @@ def corridor(wrong, states=5):
     )
 
 
+def random_world(seed, states=3, actions=2, observations=2, spread=1.0, discount=0.9, **more):
+    """Laws drawn from Dirichlet distributions, rewards from a normal one."""
+    rng = np.random.default_rng(seed)
+    return uqf.TabularPOMDP(
+        rng.dirichlet(np.full(states, spread), (actions, states)),
+        rng.dirichlet(np.full(observations, spread), (actions, states)),
+        rng.normal(size=(actions, states)),
+        rng.dirichlet(np.ones(states)),
+        discount,
+        **more,
+    )
+
+
 def t_maze(length=1):
     """`reset` shows which way to turn at the end of a corridor of look-alike cells: forward, up, down.
 

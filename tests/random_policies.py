@@ -4,6 +4,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 import uqf
+from mazes import random_world
 from uqf.learn.plan.plan_policy import PlanPolicy
 from uqf.policies.policy import ForestPolicy
 
@@ -47,8 +48,6 @@ def random_automaton(n_actions, n_observations, seed=0, rank=3, seen=None, **opt
         options["propensities"] = rng.dirichlet(np.ones(n_actions), len(symbols) + 2)
     if options.pop("normaliser", False):
         options["normaliser"] = rng.normal(size=rank)
-    if plans := options.pop("plans", 0):
-        options["actions"] = rng.integers(n_actions, size=plans)
     return uqf.AutomatonPolicy(
         symbols=symbols,
         operators=rng.normal(size=(len(symbols), rank, rank)),
@@ -56,7 +55,7 @@ def random_automaton(n_actions, n_observations, seed=0, rank=3, seen=None, **opt
         n_observations=n_observations,
         start=rng.normal(size=rank),
         anchor=rng.normal(size=rank),
-        weights=rng.normal(size=(plans or n_actions, rank)),
+        weights=rng.normal(size=(n_actions, rank)),
         **({"temperature": 0.7} | options),
     )
 
@@ -147,7 +146,6 @@ def random_forest(n_actions, n_observations, seed=0, length=2, one_hot=True, aut
         n_actions=n_actions,
         n_observations=n_observations,
         base=rng.normal(size=n_actions),
-        weights=rng.normal(size=(n_actions, features)),
         trees=np.full(n_actions, 2),
         nodes=np.full(n_actions, 6),
         roots=np.tile([0, 3], n_actions),
@@ -162,21 +160,31 @@ def random_forest(n_actions, n_observations, seed=0, length=2, one_hot=True, aut
     )
 
 
+def random_summaries(n_actions, n_observations, seed=0, steps=2, long=True, temperature=0.5):
+    """Two trees of one split for every action, over summaries of two columns that codes stand for."""
+    rng = np.random.default_rng(seed)
+    plain = random_forest(n_actions, n_observations, seed, length=2).parts()
+    names = ("base", "trees", "nodes", "roots", "threshold", "left", "right", "value")
+    codes = np.stack([np.arange(n_observations), rng.normal(size=n_observations)], axis=1)
+    return uqf.SummaryPolicy(
+        sizes=np.array([n_observations, 0]),
+        n_actions=n_actions,
+        steps=steps,
+        long=long,
+        codes=codes.astype(np.float32),
+        # The last two observations.
+        feature=np.where(plain["feature"] < 0, -1, rng.integers(2 * steps, size=6 * n_actions)),
+        temperature=temperature,
+        **{name: plain[name] for name in names},
+    )
+
+
 def random_plan(n_actions, n_observations, seed=0, stages=None, lookahead=False, temperature=0.5):
     """Plans in a world where everything is possible; with `stages` some for every number of steps left."""
-    rng = np.random.default_rng(seed)
-    states = 3
-    pomdp = uqf.TabularPOMDP(
-        rng.dirichlet(np.ones(states), (n_actions, states)),
-        rng.dirichlet(np.ones(n_observations), (n_actions, states)),
-        rng.normal(size=(n_actions, states)),
-        rng.dirichlet(np.ones(states)),
-        0.9,
-    )
     plans = n_actions * (stages or 1)
     return PlanPolicy(
-        pomdp,
-        rng.normal(size=(plans, states)),
+        random_world(seed, 3, n_actions, n_observations),
+        np.random.default_rng(seed).normal(size=(plans, 3)),
         np.arange(plans) % n_actions,
         stages=None if stages is None else 1 + np.arange(plans) // n_actions,
         lookahead=lookahead,
@@ -193,12 +201,13 @@ KINDS = {
     "belief of some vectors": lambda: random_beliefs(3, 2, seed=2, models=1),
     "filter": lambda: random_filter(3, 2, seen=4),
     "automaton": lambda: random_automaton(3, 2, seen=4, propensities=True, window=3),
-    "automaton of plans": lambda: random_automaton(3, 2, plans=5, normaliser=True),
+    "automaton with a normaliser": lambda: random_automaton(3, 2, normaliser=True),
     "automaton with behaviour": lambda: random_automaton(
         3, 2, behavior=(random_automaton(3, 2, seed=1, behavior=(random_automaton(3, 2, seed=2), 0.5)), 0.25)
     ),
     "forest on a window": lambda: random_forest(3, 2),
     "forest on an automaton": lambda: random_forest(3, 2, automaton=random_automaton(3, 2, seed=1)),
+    "summaries": lambda: random_summaries(3, 2),
     "plan": lambda: random_plan(3, 2),
     "plan with lookahead": lambda: random_plan(3, 2, lookahead=True),
     "staged plan": lambda: random_plan(3, 2, stages=4),
@@ -220,7 +229,9 @@ def _policies(draw):
     sizes = (n_actions, n_observations, draw(st.integers(0, 2**32 - 1)))
     temperature = draw(st.sampled_from([0.0, 0.5]))
     kind = draw(
-        st.sampled_from(["table", "context", "belief", "filter", "automaton", "window forest", "forest"])
+        st.sampled_from(
+            ["table", "context", "belief", "filter", "automaton", "window forest", "forest", "summaries"]
+        )
     )
     if kind == "table":
         return random_table(*sizes)
@@ -231,6 +242,8 @@ def _policies(draw):
     if kind == "filter":
         seen = draw(st.integers(1, n_actions * n_observations))
         return random_filter(*sizes, rank=draw(st.integers(1, 20)), seen=seen, temperature=temperature)
+    if kind == "summaries":
+        return random_summaries(*sizes, draw(st.integers(1, 3)), draw(st.booleans()), temperature)
     if kind == "window forest":
         one_hot = draw(st.booleans())
         return random_forest(*sizes, length=draw(st.integers(1, 3)), one_hot=one_hot, temperature=temperature)
@@ -240,7 +253,6 @@ def _policies(draw):
         seen=draw(st.integers(1, n_actions * n_observations)),
         propensities=draw(st.booleans()),
         normaliser=draw(st.booleans()),
-        plans=draw(st.sampled_from([0, 0, 4])),
         window=draw(st.none() | st.integers(1, 3)),
         temperature=temperature,
     )

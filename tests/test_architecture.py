@@ -25,6 +25,7 @@ LAYERS = [
         "_reference",
         "_reference_beliefs",
         "_reference_filters",
+        "_reference_summaries",
         "page",
     },
     {"coding"},
@@ -241,20 +242,6 @@ def test_names_on_request_are_the_real_ones():
     assert uqf.baselines.TPSR.__module__ == "uqf.baselines.tpsr"
     for name in dir(uqf):
         assert getattr(uqf, name) is not None
-
-
-def test_type_checkers_and_the_program_take_every_name_from_the_same_place():
-    import uqf
-
-    stub = ast.parse((PYTHON / "__init__.pyi").read_text())
-    imports = [node for node in ast.walk(stub) if isinstance(node, ast.ImportFrom)]
-    seen = {
-        name.asname: name.name if node.module == "uqf" else node.module.removeprefix("uqf.")
-        for node in imports
-        for name in node.names
-        if name.asname == name.name
-    }
-    assert seen == uqf._PLACES
 
 
 def test_a_missing_extra_is_named():

@@ -7,6 +7,7 @@ from hypothesis import given, settings
 
 import uqf
 from dynamic_programming import random_value
+from random_policies import InPython, random_table
 from strategies import pomdps
 
 VARIANTS = [
@@ -20,31 +21,14 @@ VARIANTS = [
 ]
 
 
-def random_table(env, seed=0):
-    probs = np.random.default_rng(seed).dirichlet(np.ones(env.n_actions), env.n_symbols + 1)
-    return uqf.TablePolicy(probs, env.n_observations)
-
-
-class PythonPolicy:
-    """The same table without the core: what a user's own policy looks like."""
-
-    def __init__(self, table):
-        self.table = table
-
-    def initial_state(self):
-        return self.table.initial_state()
-
-    def update(self, state, action, observation):
-        return self.table.update(state, action, observation)
-
-    def action_probs(self, state):
-        return self.table.action_probs(state)
+def table_for(env):
+    return random_table(env.n_actions, env.n_observations)
 
 
 @pytest.mark.parametrize(("name", "options"), VARIANTS)
 def test_same_bits_for_any_number_of_threads(name, options):
     env = uqf.make(name, **options)
-    for policy in (None, random_table(env)):
+    for policy in (None, table_for(env)):
         one, two, five = (
             uqf.rollout(env, policy, episodes=1100, epsilon=0.1, seed=3, threads=threads)
             for threads in (1, 2, 5)
@@ -82,7 +66,7 @@ def test_same_bits_in_two_processes():
 @pytest.mark.parametrize(("name", "options"), VARIANTS)
 def test_scores_are_the_returns_of_the_same_episodes(name, options):
     env = uqf.make(name, **options)
-    policy = random_table(env)
+    policy = table_for(env)
     data = uqf.rollout(env, policy, episodes=300, seed=8)
     score = uqf.estimate_return(env, policy, episodes=300, seed=8)
     np.testing.assert_allclose(score.returns, data.returns(env.discount), rtol=1e-12, atol=1e-12)
@@ -94,20 +78,20 @@ def test_scores_are_the_returns_of_the_same_episodes(name, options):
 @pytest.mark.parametrize(("name", "options"), VARIANTS)
 def test_a_python_policy_plays_as_its_compiled_twin(name, options):
     env = uqf.make(name, **options)
-    table = random_table(env)
+    table = table_for(env)
     compiled = uqf.rollout(env, table, episodes=10, epsilon=0.2, seed=6)
-    played = uqf.rollout(env, PythonPolicy(table), episodes=10, epsilon=0.2, seed=6)
+    played = uqf.rollout(env, InPython(table), episodes=10, epsilon=0.2, seed=6)
     for field in ("actions", "observations", "rewards", "offsets", "terminated"):
         assert np.array_equal(getattr(played, field), getattr(compiled, field)), field
     np.testing.assert_allclose(played.behavior_probs, compiled.behavior_probs, rtol=1e-12)
-    score = uqf.estimate_return(env, PythonPolicy(table), episodes=10, seed=6)
+    score = uqf.estimate_return(env, InPython(table), episodes=10, seed=6)
     np.testing.assert_allclose(score.returns, uqf.estimate_return(env, table, episodes=10, seed=6).returns)
 
 
 @settings(max_examples=25)
 @given(pomdps())
 def test_recorded_probabilities_are_those_of_the_mixed_policy(pomdp):
-    policy = random_table(pomdp)
+    policy = table_for(pomdp)
     data = uqf.rollout(pomdp, policy, episodes=30, epsilon=0.25, seed=1)
     for episode in data:
         state = policy.initial_state()
@@ -129,7 +113,7 @@ def test_the_uniform_policy_earns_its_exact_value(pomdp):
 
 def test_actions_come_as_often_as_their_probability_says():
     env = uqf.make("tiger")
-    data = uqf.rollout(env, random_table(env), episodes=5000, epsilon=0.3, seed=2)
+    data = uqf.rollout(env, table_for(env), episodes=5000, epsilon=0.3, seed=2)
     inverse = 1.0 / data.behavior_probs
     for action in range(3):
         weights = inverse * (data.actions == action)
@@ -138,7 +122,7 @@ def test_actions_come_as_often_as_their_probability_says():
 
 def test_full_epsilon_is_the_uniform_policy():
     env = uqf.make("tiger")
-    data = uqf.rollout(env, random_table(env), episodes=10, epsilon=1.0)
+    data = uqf.rollout(env, table_for(env), episodes=10, epsilon=1.0)
     np.testing.assert_allclose(data.behavior_probs, 1 / 3, rtol=1e-12)
 
 

@@ -26,7 +26,6 @@ from uqf.learn.choose.markov_test import markov_test as markov_test
 from uqf.learn.choose.selection import Selection as Selection
 from uqf.learn.choose.selection import select as select
 from uqf.learn.context_q import ContextQ as ContextQ
-from uqf.learn.lag_q import LagQ as LagQ
 from uqf.learn.model_q import ModelQ as ModelQ
 from uqf.learn.not_fitted import NotFittedError as NotFittedError
 from uqf.learn.spectral.hankel import Hankel as Hankel
@@ -38,6 +37,7 @@ from uqf.learn.spectral.statistics_file import load_statistics as load_statistic
 from uqf.learn.spectral.statistics_file import save_statistics as save_statistics
 from uqf.learn.spectral.wfa import WFA as WFA
 from uqf.learn.spectral_q import SpectralQ as SpectralQ
+from uqf.learn.summary_q import SummaryQ as SummaryQ
 from uqf.learn.table_q import TableQ as TableQ
 from uqf.learn.uqf import UQF as UQF
 from uqf.logs.columns import LogColumns as LogColumns
@@ -46,6 +46,7 @@ from uqf.logs.log import log_problems as log_problems
 from uqf.logs.log import read_log as read_log
 from uqf.logs.problems import LogProblem as LogProblem
 from uqf.policies.batches import batch as batch
+from uqf.policies.mixture import mix as mix
 from uqf.policies.persistent import Persistent as Persistent
 from uqf.policies.policy import AutomatonPolicy as AutomatonPolicy
 from uqf.policies.policy import BeliefPolicy as BeliefPolicy
@@ -53,7 +54,9 @@ from uqf.policies.policy import ContextPolicy as ContextPolicy
 from uqf.policies.policy import FilterPolicy as FilterPolicy
 from uqf.policies.policy import ObservationPolicy as ObservationPolicy
 from uqf.policies.policy import Policy as Policy
+from uqf.policies.policy import SummaryPolicy as SummaryPolicy
 from uqf.policies.policy import TablePolicy as TablePolicy
+from uqf.policies.rule import rule as rule
 from uqf.reading.cluster import dask_shards as dask_shards
 from uqf.reading.parquet_shards import Shards as Shards
 from uqf.reports.report import report as report
@@ -65,6 +68,11 @@ from uqf.storage.policy_header import PolicyHeader as PolicyHeader
 from uqf.strings.spectral import SpectralStrings as SpectralStrings
 from uqf.worlds.environments import Environment as Environment
 from uqf.worlds.environments import TabularPOMDP as TabularPOMDP
+from uqf.worlds.gymnasium.datasets import from_d3rlpy as from_d3rlpy
+from uqf.worlds.gymnasium.datasets import from_rlds as from_rlds
+from uqf.worlds.gymnasium.datasets import to_d3rlpy as to_d3rlpy
+from uqf.worlds.gymnasium.datasets import to_minari as to_minari
+from uqf.worlds.gymnasium.datasets import to_rlds as to_rlds
 from uqf.worlds.gymnasium.minari import from_minari as from_minari
 from uqf.worlds.gymnasium.world import GymnasiumWorld as GymnasiumWorld
 from uqf.worlds.gymnasium.world import from_gymnasium as from_gymnasium

@@ -6,7 +6,7 @@ about twenty times a second. Errors are `ValueError` naming the argument; a `Run
 """
 
 from collections.abc import Callable, Sequence
-from typing import Protocol, Self, TypeAlias, final
+from typing import Final, Protocol, Self, TypeAlias, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,52 +14,15 @@ from typing_extensions import disjoint_base
 
 from uqf.types import Record
 
-__all__ = [
-    "Automaton",
-    "AutomatonPolicy",
-    "BeliefPolicy",
-    "CloneLayout",
-    "CloneModels",
-    "CompiledPolicy",
-    "ContextPolicy",
-    "Features",
-    "Filter",
-    "FilterPolicy",
-    "ForestPolicy",
-    "HankelSettings",
-    "HankelStatistics",
-    "ObservationPolicy",
-    "PolicyBatch",
-    "PolicyState",
-    "Pomcp",
-    "Simulation",
-    "TablePolicy",
-    "World",
-    "__version__",
-    "context_tree",
-    "discounted_sums",
-    "episode_priorities",
-    "expected_counts",
-    "hidden_models",
-    "most_frequent",
-    "point_plan",
-    "project_words",
-    "read_pomdp",
-    "returns",
-    "rollout",
-    "softmax",
-    "sum_operators",
-    "temporal_differences",
-    "validate",
-    "write_pomdp",
-]
-
 __version__: str
 
 _Integers: TypeAlias = NDArray[np.int32]
 _Offsets: TypeAlias = NDArray[np.int64]
 _Floats: TypeAlias = NDArray[np.float64]
+_Singles: TypeAlias = NDArray[np.float32]
 _Booleans: TypeAlias = NDArray[np.bool_]
+_Tasks: TypeAlias = NDArray[np.uint32] | None
+_Progress: TypeAlias = Callable[[int], object] | None
 
 #: (actions, observations, rewards, behavior_probs, offsets, terminated, first_observations)
 _Recorded: TypeAlias = tuple[_Integers, _Integers, _Floats, _Floats, _Offsets, _Booleans, _Integers | None]
@@ -80,6 +43,7 @@ class _Data(Protocol):
     n_observations: int
     @property
     def first_observations(self) -> _Integers | None: ...
+    # And, where there are any, `columns` (n_steps, d) and `first_columns` (n_episodes, d), float32.
 
 # --- trajectories ----------------------------------------------------------------------------------------
 
@@ -93,7 +57,7 @@ def episode_priorities(data: _Data, seed: int) -> NDArray[np.uint64]:
     """
 
 def discounted_sums(
-    rows: _Floats | NDArray[np.float32], offsets: _Offsets, factor: float | _Floats, *, forward: bool = False
+    rows: _Floats | _Singles, offsets: _Offsets, factor: float | _Floats, *, forward: bool = False
 ) -> None:
     """In place, within every episode: rows[t] += factor · rows[t + 1], or rows[t − 1] with `forward`.
 
@@ -101,12 +65,12 @@ def discounted_sums(
     """
 
 def temporal_differences(
-    rows: NDArray[np.float32],
+    rows: _Singles,
     offsets: _Offsets,
-    rewards: NDArray[np.float32],
-    following: NDArray[np.float32],
-    ratios: NDArray[np.float32],
-    factors: NDArray[np.float32],
+    rewards: _Singles,
+    following: _Singles,
+    ratios: _Singles,
+    factors: _Singles,
 ) -> _Floats:
     """Σ x_t [z_t, R_t]ᵀ, (width, width + 1), of rows x (n_steps + n_episodes, width) at every cut.
 
@@ -118,8 +82,6 @@ def temporal_differences(
 
 @final
 class World:
-    """A simulated world; stateless, shared by any number of episodes and threads."""
-
     @staticmethod
     def tiger() -> World:
         """Two doors, one tiger."""
@@ -147,57 +109,22 @@ class World:
         action_names: list[str],
         observation_names: list[str],
         state_names: list[str],
-    ) -> World:
-        """A finite POMDP: (A, S, S), (A, S, O), (A, S) or (A, S, S) or (A, S, S, O), (S,), (S,), (S, O).
+    ) -> World: ...
 
-        An empty list of names numbers the things instead.
-        """
-
-    @property
-    def n_actions(self) -> int:
-        """Number of actions."""
-
-    @property
-    def n_observations(self) -> int:
-        """Number of observations."""
-
-    @property
-    def shows_first(self) -> bool:
-        """Whether episodes show an observation before their first action."""
-
-    @property
-    def action_names(self) -> list[str]:
-        """What each action is called."""
-
-    @property
-    def observation_names(self) -> list[str]:
-        """What each observation means."""
-
-    def model(self) -> Record | None:
-        """The arrays of a small world by name, or None if it has too many states to write down."""
-
-    def simulation(self, seed: int, episode: int = 0) -> Simulation:
-        """Episode number `episode` of a rollout with this seed, to be stepped by hand."""
+    n_actions: Final[int]
+    n_observations: Final[int]
+    shows_first: Final[bool]
+    action_names: Final[list[str]]
+    observation_names: Final[list[str]]
+    def model(self) -> Record | None: ...
+    def simulation(self, seed: int, episode: int = 0) -> Simulation: ...
 
 @final
 class Simulation:
-    """One running episode."""
-
-    @property
-    def first(self) -> int | None:
-        """What was shown before the first action, in worlds that show anything."""
-
-    def step(self, action: int) -> tuple[int, float, bool]:
-        """(observation, reward, terminated); refused once the episode has ended."""
-
-    def choose(self, probs: _Floats) -> int:
-        """An action drawn from these probabilities with the episode's own random stream, as `rollout` would.
-
-        The probabilities must sum to one; that is not checked here.
-        """
-
-    def render(self) -> str:
-        """The state as text."""
+    first: Final[int | None]
+    def step(self, action: int) -> tuple[int, float, bool]: ...
+    def choose(self, probs: _Floats) -> int: ...
+    def render(self) -> str: ...
 
 # --- POMDP files -----------------------------------------------------------------------------------------
 
@@ -246,9 +173,7 @@ class HankelSettings:
         projection: tuple[str, int, int, int] | None = None,
         reward_size: float = 1.0,
     ) -> HankelSettings: ...
-    @property
-    def shape(self) -> tuple[int, int]:
-        """(left_dim, right_dim)"""
+    shape: Final[tuple[int, int]]  # (left_dim, right_dim)
 
 @final
 class HankelStatistics:
@@ -261,47 +186,23 @@ class HankelStatistics:
         *,
         by_symbol: bool = False,
         threads: int | None = None,
-        progress: Callable[[int], object] | None = None,
+        progress: _Progress = None,
     ) -> HankelStatistics:
         """One pass over the data. `by_symbol` also keeps a block per symbol, which saves a second pass."""
-
-    @staticmethod
-    def empty(settings: HankelSettings, *, by_symbol: bool = False) -> HankelStatistics:
-        """Sums over no episode at all, to merge into."""
 
     @staticmethod
     def from_state(state: Record) -> HankelStatistics:
         """The statistics that `__getstate__` described."""
 
-    def merge(self, other: HankelStatistics) -> None:
-        """Adds the sums of another shard, in place."""
+    def plus(self, other: HankelStatistics, sign: float = 1.0) -> HankelStatistics:
+        """The sums of both shards, or with `sign` −1 without those of a shard that was added; neither changes."""
 
-    def subtract(self, other: HankelStatistics) -> None:
-        """Takes the sums of a shard out again, in place."""
-
-    def plus(self, other: HankelStatistics) -> HankelStatistics:
-        """The sums of both shards; neither changes."""
-
-    @property
-    def episodes(self) -> int:
-        """Number of episodes summed."""
-
-    @property
-    def steps(self) -> int:
-        """Number of steps summed."""
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """(left_dim, right_dim)"""
-
-    @property
-    def coverage(self) -> tuple[tuple[int, int], tuple[int, int]]:
-        """((known, seen) prefix occurrences, (known, seen) suffix occurrences)"""
-
-    @property
-    def symbols(self) -> list[int]:
-        """Symbols for which there is a block of their own."""
-
+    episodes: Final[int]
+    steps: Final[int]
+    shape: Final[tuple[int, int]]  # (left_dim, right_dim)
+    #: ((known, seen) prefix occurrences, (known, seen) suffix occurrences)
+    coverage: Final[tuple[tuple[int, int], tuple[int, int]]]
+    symbols: Final[list[int]]  # symbols for which there is a block of their own
     def block(self) -> _Cells:
         """The Hankel block as (rows, columns, sums) of the cells that are not zero."""
 
@@ -327,7 +228,7 @@ def sum_operators(
     right_map: _Floats,
     *,
     threads: int | None = None,
-    progress: Callable[[int], object] | None = None,
+    progress: _Progress = None,
 ) -> tuple[_Offsets, _Floats]:
     """(seen symbols, operators summed over the episodes).
 
@@ -353,7 +254,7 @@ def hidden_models(
     patience: int,
     seed: int,
     threads: int | None = None,
-    progress: Callable[[int], object] | None = None,
+    progress: _Progress = None,
 ) -> list[Record]:
     """Hidden Markov models in which a state may show any observation, grown or begun at one state an observation.
 
@@ -362,10 +263,10 @@ def hidden_models(
     """
 
 def point_plan(
-    transitions: NDArray[np.float32],
-    emissions: NDArray[np.float32],
-    rewards: NDArray[np.float32],
-    starts: NDArray[np.float32],
+    transitions: _Singles,
+    emissions: _Singles,
+    rewards: _Singles,
+    starts: _Singles,
     discount: float,
     *,
     points: int,
@@ -373,7 +274,7 @@ def point_plan(
     sweeps: int,
     horizon: int,
     seed: int,
-) -> tuple[NDArray[np.float32], float]:
+) -> tuple[_Singles, float]:
     """(vectors (A, V, S), value of the start): an action is worth its largest product with the belief."""
 
 def expected_counts(
@@ -408,71 +309,30 @@ def softmax(values: _Floats, temperature: float, supported: _Booleans | None = N
     """Probabilities along the last axis of values (rows, n_actions), by the rule of all policies."""
 
 @final
-class PolicyState:
-    """What a policy remembers of an episode. It never changes: `update` makes a new one."""
+class PolicyState: ...
 
 @disjoint_base
 class CompiledPolicy:
-    """A policy that is stepped without a call to Python; its kinds are the subclasses.
-
-    `parts()` of every kind are the arguments that make the same policy again.
-    """
-
-    @property
-    def n_actions(self) -> int:
-        """Number of actions."""
-
-    @property
-    def n_observations(self) -> int:
-        """Number of observations."""
-
-    @property
-    def temperature(self) -> float:
-        """0 acts greedily, ties by chance; otherwise actions are drawn from softmax(q_values / temperature)."""
-
-    @property
-    def supported(self) -> _Booleans | None:
-        """Which actions the log says anything about, (n_actions,); the others have probability 0. None: all."""
-
-    def initial_state(self, first: int | None = None) -> PolicyState:
-        """The memory at the start of an episode; `first` is what it shows before the first action, if anything."""
-
-    def update(self, state: PolicyState, action: int, observation: int) -> PolicyState:
-        """The memory after one more step; `state` itself does not change."""
-
-    def q_values(self, state: PolicyState) -> _Floats:
-        """Value of every action, (n_actions,); comparable across actions at one history."""
-
-    def action_probs(self, state: PolicyState) -> _Floats:
-        """Probability of every action, (n_actions,)."""
-
-    def action(self, state: PolicyState, rng: _Random | None = None) -> int:
-        """An action: drawn with `rng` (anything with `random()`), or else with the policy's own random stream."""
-
-    def with_temperature(self, temperature: float) -> Self:
-        """The same values, acted on at another temperature."""
-
-    def with_support(self, supported: _Booleans | None) -> Self:
-        """The same values, of which only those of the marked actions, (n_actions,), count; None: all."""
-
-    def greedy(self) -> Self:
-        """The same values, acted on greedily."""
-
-    def batch(self, n: int, *, seed: int = 0) -> PolicyBatch:
-        """The policy acting in `n` episodes at once."""
-
-    def probs_along(self, data: _Data, *, threads: int | None = None) -> _Floats:
-        """Probability of every action before every step of the data: (n_steps, n_actions)."""
-
-    def q_values_along(self, data: _Data, *, threads: int | None = None) -> _Floats:
-        """Value of every action before every step of the data: (n_steps, n_actions)."""
-
+    n_actions: Final[int]
+    n_observations: Final[int]
+    temperature: Final[float]
+    supported: Final[_Booleans | None]
+    column_sizes: Final[_Offsets | None]
+    def initial_state(self, first: int | _Singles | None = None) -> PolicyState: ...
+    def update(self, state: PolicyState, action: int, observation: int | _Singles) -> PolicyState: ...
+    def q_values(self, state: PolicyState) -> _Floats: ...
+    def action_probs(self, state: PolicyState) -> _Floats: ...
+    def action(self, state: PolicyState, rng: _Random | None = None) -> int: ...
+    def with_temperature(self, temperature: float) -> Self: ...
+    def with_support(self, supported: _Booleans | None) -> Self: ...
+    def greedy(self) -> Self: ...
+    def batch(self, n: int, *, seed: int = 0) -> PolicyBatch: ...
+    def probs_along(self, data: _Data, *, threads: int | None = None) -> _Floats: ...
+    def q_values_along(self, data: _Data, *, threads: int | None = None) -> _Floats: ...
     def __reduce__(self) -> tuple[object, ...]: ...
 
 @final
 class TablePolicy(CompiledPolicy):
-    """Action probabilities by last symbol."""
-
     def __new__(
         cls,
         probs: _Floats,
@@ -481,31 +341,19 @@ class TablePolicy(CompiledPolicy):
         temperature: float = 1.0,
         supported: _Booleans | None = None,
     ) -> TablePolicy: ...
-    @property
-    def probs(self) -> _Floats:
-        """Action probabilities by symbol, with a last row for the start."""
-
-    def parts(self) -> Record:
-        """The arguments that make this policy again."""
+    probs: Final[_Floats]  # action probabilities by symbol, with a last row for the start
+    def parts(self) -> Record: ...
 
 @final
 class ObservationPolicy(CompiledPolicy):
-    """Values by last observation."""
-
     def __new__(
         cls, values: _Floats, *, temperature: float = 0.0, supported: _Booleans | None = None
     ) -> ObservationPolicy: ...
-    @property
-    def values(self) -> _Floats:
-        """(n_observations + 1, n_actions)"""
-
-    def parts(self) -> Record:
-        """The arguments that make this policy again."""
+    values: Final[_Floats]  # (n_observations + 1, n_actions)
+    def parts(self) -> Record: ...
 
 @final
 class AutomatonPolicy(CompiledPolicy):
-    """Acts on the state αᵀA_h of an automaton, which is rescaled at every step by a positive number."""
-
     def __new__(
         cls,
         *,
@@ -516,7 +364,6 @@ class AutomatonPolicy(CompiledPolicy):
         start: _Floats,
         anchor: _Floats,
         weights: _Floats,
-        actions: _Offsets | None = None,
         propensities: _Floats | None = None,
         normaliser: _Floats | None = None,
         window: int | None = None,
@@ -524,26 +371,12 @@ class AutomatonPolicy(CompiledPolicy):
         supported: _Booleans | None = None,
         behavior: tuple[AutomatonPolicy, float] | None = None,
     ) -> AutomatonPolicy: ...
-    @property
-    def rank(self) -> int:
-        """Entries of the state."""
-
-    @property
-    def weights(self) -> _Floats:
-        """(plans, rank); one plan for every action unless `parts()` say otherwise."""
-
-    @property
-    def operators(self) -> _Floats:
-        """(seen symbols, rank, rank)"""
-
-    def vector(self, state: PolicyState) -> _Floats:
-        """The state vector of a memory, rescaled: (rank,)."""
-
-    def states_along(self, data: _Data, *, threads: int | None = None) -> _Floats:
-        """State vectors at every cut of a data set, also after the last step: (n_steps + n_episodes, rank)."""
-
-    def parts(self) -> Record:
-        """The arguments that make this policy again."""
+    rank: Final[int]
+    weights: Final[_Floats]  # (n_actions, rank)
+    operators: Final[_Floats]
+    def vector(self, state: PolicyState) -> _Floats: ...
+    def states_along(self, data: _Data, *, threads: int | None = None) -> _Floats: ...
+    def parts(self) -> Record: ...
 
 def context_tree(
     data: _Data, depth: int, min_count: int, max_nodes: int
@@ -557,8 +390,6 @@ def context_tree(
 
 @final
 class ContextPolicy(CompiledPolicy):
-    """Values by the longest known context that a history ends with."""
-
     def __new__(
         cls,
         *,
@@ -569,18 +400,9 @@ class ContextPolicy(CompiledPolicy):
         temperature: float = 0.0,
         supported: _Booleans | None = None,
     ) -> ContextPolicy: ...
-    @property
-    def values(self) -> _Floats:
-        """(nodes, n_actions)"""
-
-    def plus(self, other: ContextPolicy) -> ContextPolicy:
-        """Acts at temperature 1 on the sum of both values, each in units of its own temperature.
-
-        The contexts of both become one tree, so acting takes no longer however many policies were added.
-        """
-
-    def parts(self) -> Record:
-        """The arguments that make this policy again."""
+    values: Final[_Floats]  # (nodes, n_actions)
+    def plus(self, other: ContextPolicy) -> ContextPolicy: ...
+    def parts(self) -> Record: ...
 
 @final
 class CloneLayout:
@@ -591,26 +413,14 @@ class CloneLayout:
     """
 
     def __new__(
-        cls, data: _Data, *, states: int, tasks: NDArray[np.uint32] | None = None, noisy: bool = False
+        cls, data: _Data, *, states: int, tasks: _Tasks = None, noisy: bool = False
     ) -> CloneLayout: ...
-    @property
-    def noisy(self) -> bool:
-        """Whether a state may show anything."""
-
-    @property
-    def n_states(self) -> int: ...
-    @property
-    def ranges(self) -> _Offsets:
-        """First and last + 1 of the clones of every observation: (n_observations, 2)."""
-
-    @property
-    def kinds(self) -> _Offsets:
-        """Which transition matrix every action has, (n_actions,)."""
-
-    @property
-    def shared(self) -> tuple[int, int]:
-        """(observations, actions) that are too rare to be learned about alone and share clones or transitions."""
-
+    noisy: Final[bool]  # whether a state may show anything
+    n_states: Final[int]
+    ranges: Final[_Offsets]  # first and last + 1 of the clones of every observation: (n_observations, 2)
+    kinds: Final[_Offsets]  # which transition matrix every action has, (n_actions,)
+    #: (observations, actions) that are too rare to be learned about alone and share clones or transitions.
+    shared: Final[tuple[int, int]]
     def started(
         self,
         data: _Data,
@@ -618,7 +428,7 @@ class CloneLayout:
         *,
         first: int,
         seed: int,
-        tasks: NDArray[np.uint32] | None = None,
+        tasks: _Tasks = None,
     ) -> CloneModels:
         """One model from every row of `labels` (models, n_steps), the clone guessed for every step of the data.
 
@@ -641,9 +451,9 @@ class CloneModels:
         settle: int,
         first: int,
         seed: int,
-        tasks: NDArray[np.uint32] | None = None,
+        tasks: _Tasks = None,
         threads: int | None = None,
-        progress: Callable[[int], object] | None = None,
+        progress: _Progress = None,
     ) -> CloneModels:
         """The models after `explore` iterations on a minibatch each and `settle` iterations that average them.
 
@@ -660,24 +470,16 @@ class CloneModels:
     def plus(self, other: CloneModels) -> CloneModels:
         """These models and others of the same layout."""
 
-    @property
-    def n_features(self) -> int:
-        """Entries of the feature vector: the states of all models."""
-
-    @property
-    def noisy(self) -> bool:
-        """Whether a state may show anything."""
-
+    n_features: Final[int]  # entries of the feature vector: the states of all models
+    noisy: Final[bool]  # whether a state may show anything
     def __len__(self) -> int: ...
-    def score(self, data: _Data, *, tasks: NDArray[np.uint32] | None = None) -> list[float]:
+    def score(self, data: _Data, *, tasks: _Tasks = None) -> list[float]:
         """Mean log-likelihood of a step of these episodes, by model."""
 
     def iterated(self, data: _Data) -> CloneModels:
         """Models after one plain iteration of Baum and Welch on these episodes."""
 
-    def expected_counts(
-        self, index: int, data: _Data
-    ) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.float32]]:
+    def expected_counts(self, index: int, data: _Data) -> tuple[_Singles, _Singles, _Singles]:
         """Expected by one model: transitions (kinds, S, S), events (kinds, events, S), start (S,)."""
 
     def model(self, index: int) -> Record:
@@ -695,32 +497,24 @@ class CloneModels:
 
 @final
 class BeliefPolicy(CompiledPolicy):
-    """Acts on bias + weights · beliefs of several cloned hidden Markov models."""
-
     def __new__(
         cls,
         *,
         states: _Offsets,
-        starts: NDArray[np.float32],
-        transitions: NDArray[np.float32],
+        starts: _Singles,
+        transitions: _Singles,
         ranges: _Offsets,
         kinds: _Offsets,
         weights: _Floats,
         bias: _Floats,
-        shown: NDArray[np.float32] | None = None,
+        shown: _Singles | None = None,
         opens: bool = False,
         temperature: float = 0.0,
         supported: _Booleans | None = None,
     ) -> BeliefPolicy: ...
-    @property
-    def weights(self) -> _Floats:
-        """(features, vectors, n_actions)"""
-
-    def beliefs_along(self, data: _Data, *, threads: int | None = None) -> NDArray[np.float32]:
-        """[1, beliefs] at every cut of the data, also after the last step: (n_steps + n_episodes, 1 + features)."""
-
-    def parts(self) -> Record:
-        """The arguments that make this policy again."""
+    weights: Final[_Floats]  # (features, vectors, n_actions)
+    def beliefs_along(self, data: _Data, *, threads: int | None = None) -> _Singles: ...
+    def parts(self) -> Record: ...
 
 @final
 class Filter:
@@ -729,16 +523,16 @@ class Filter:
     operators : (symbols, 1 + rank, rank)
     """
 
-    def __new__(cls, operators: NDArray[np.float32], reach: float) -> Filter: ...
+    def __new__(cls, operators: _Singles, reach: float) -> Filter: ...
     def along(
         self,
         places: _Integers,
         offsets: _Offsets,
-        starts: NDArray[np.float32],
+        starts: _Singles,
         *,
         backward: bool = False,
         threads: int | None = None,
-    ) -> NDArray[np.float32]:
+    ) -> _Singles:
         """[1, state] at every cut of episodes, (n_steps + n_episodes, 1 + rank).
 
         places : (n_steps,), the symbol of every step, −1 for one that changes nothing
@@ -748,28 +542,21 @@ class Filter:
 
 @final
 class FilterPolicy(CompiledPolicy):
-    """Acts on the state of a filter: q(h, a) = [1, state(h)] · weights[:, a]."""
-
     def __new__(
         cls,
         *,
         symbols: _Offsets,
-        operators: NDArray[np.float32],
+        operators: _Singles,
         n_observations: int,
-        start: NDArray[np.float32],
+        start: _Singles,
         reach: float,
         weights: _Floats,
         temperature: float = 0.0,
         supported: _Booleans | None = None,
     ) -> FilterPolicy: ...
-    @property
-    def rank(self) -> int: ...
-    @property
-    def operators(self) -> NDArray[np.float32]:
-        """(seen symbols, 1 + rank, rank)"""
-
-    def parts(self) -> Record:
-        """The arguments that make this policy again."""
+    rank: Final[int]
+    operators: Final[_Singles]
+    def parts(self) -> Record: ...
 
 @final
 class Features:
@@ -788,11 +575,8 @@ class Features:
         n_actions: int,
         n_observations: int,
     ) -> Features: ...
-    @property
-    def n_features(self) -> int:
-        """Entries of a vector."""
-
-    def along(self, data: _Data, *, threads: int | None = None) -> NDArray[np.float32]:
+    n_features: Final[int]
+    def along(self, data: _Data, *, threads: int | None = None) -> _Singles:
         """Features at every cut of every episode: (n_steps + n_episodes, n_features)."""
 
     def parts(self) -> Record:
@@ -800,17 +584,6 @@ class Features:
 
 @final
 class ForestPolicy(CompiledPolicy):
-    """Acts on one forest per action, over features of the history: base + weights · x + the leaves that x falls into.
-
-    The first arguments are those of `Features`.
-
-    base, weights : (n_actions,), (n_actions, n_features)
-    trees, nodes : (n_actions,), how many trees and nodes each forest has
-    roots, feature, threshold, left, right, value : those of all forests, one after the other; roots and children count
-        from the first node of their forest. A node goes left if x[feature] ≤ threshold; a negative feature marks a
-        leaf. Children come after their parents.
-    """
-
     def __new__(
         cls,
         *,
@@ -820,7 +593,6 @@ class ForestPolicy(CompiledPolicy):
         n_actions: int,
         n_observations: int,
         base: _Floats,
-        weights: _Floats,
         trees: _Offsets,
         nodes: _Offsets,
         roots: _Offsets,
@@ -832,16 +604,125 @@ class ForestPolicy(CompiledPolicy):
         temperature: float = 0.0,
         supported: _Booleans | None = None,
     ) -> ForestPolicy: ...
-    def values(self, x: NDArray[np.float32], *, threads: int | None = None) -> _Floats:
-        """Values (rows, n_actions) of feature vectors (rows, n_features)."""
+    def values(self, x: _Singles, *, threads: int | None = None) -> _Floats: ...
+    def parts(self) -> Record: ...
+
+# --- summaries of raw columns, and forests on them ---------------------------------------------------------
+
+def summaries_along(
+    data: _Data,
+    columns: _Singles,
+    first_columns: _Singles | None,
+    sizes: _Offsets,
+    *,
+    steps: int,
+    long: bool,
+    threads: int | None = None,
+) -> tuple[_Singles, _Singles]:
+    """Summaries at every cut of episodes: about the history (cuts, n), about every action (cuts, n_actions, m).
+
+    columns (n_steps, d), first_columns (n_episodes, d); sizes (d,) is 0 for a number, else how many values there are
+    steps : how many of the last observations and actions are remembered; long : and a summary of the whole history
+    """
+
+@final
+class SummaryBins:
+    """Summaries at every cut of episodes, as the bins that trees are grown on; arguments as of `summaries_along`."""
+
+    def __new__(
+        cls,
+        data: _Data,
+        columns: _Singles,
+        first_columns: _Singles | None,
+        sizes: _Offsets,
+        *,
+        steps: int,
+        long: bool,
+        threads: int | None = None,
+    ) -> SummaryBins: ...
+    @property
+    def n_features(self) -> tuple[int, int]:
+        """Numbers about the history, and about every action."""
+
+    def held_out_errors(
+        self,
+        targets: _Singles,
+        fold: NDArray[np.uint8],
+        *,
+        trees: int,
+        leaves: int,
+        smallest: int,
+        features: float,
+        rows: float,
+        seed: int,
+    ) -> _Singles:
+        """Squared errors (targets, n_steps) of targets of mean 0, (targets, n_steps).
+
+        Of every action and fold (0 or 1 for every step) a forest predicts the steps of the other fold.
+        """
+
+    def fitted(
+        self,
+        rewards: _Singles,
+        going: _Booleans,
+        fold: NDArray[np.uint8],
+        returns: _Singles,
+        span: tuple[float, float],
+        *,
+        discount: float,
+        stages: int,
+        sweeps: int,
+        value_trees: int,
+        trees: int,
+        leaves: int,
+        smallest: int,
+        shrinkage: float,
+        caution: float,
+        features: float,
+        rows: float,
+        seed: int,
+        progress: Callable[[int], object] | None = None,
+    ) -> Record:
+        """The forests of all actions as arguments of a `SummaryPolicy`, `changes` of the targets, and `mean_value`.
+
+        Arrays have an entry for every step. `going` is False where the world ended the episode; values are kept within
+        `span`. `uqf.learn.improve.forests.Forests` explains the rest. Progress counts trees and sweeps.
+        """
+
+@final
+class SummaryPolicy(CompiledPolicy):
+    """Acts on one forest per action, over summaries of the raw columns and of what the action brought before."""
+
+    def __new__(
+        cls,
+        *,
+        base: _Floats,
+        trees: _Offsets,
+        nodes: _Offsets,
+        roots: _Offsets,
+        feature: _Offsets,
+        threshold: _Floats,
+        left: _Offsets,
+        right: _Offsets,
+        value: _Floats,
+        sizes: _Offsets,
+        n_actions: int,
+        steps: int,
+        long: bool,
+        codes: _Singles,
+        temperature: float = 0.0,
+        supported: _Booleans | None = None,
+    ) -> SummaryPolicy: ...
+    def vector(self, state: PolicyState) -> _Singles:
+        """The summaries in a memory, as they are kept."""
 
     def parts(self) -> Record:
         """The arguments that make this policy again."""
 
+# --- search ------------------------------------------------------------------------------------------------
+
 @disjoint_base
 class Pomcp(CompiledPolicy):
-    """Plans at every step; `uqf.baselines.POMCP` says how."""
-
     def __new__(
         cls,
         world: World,
@@ -854,35 +735,20 @@ class Pomcp(CompiledPolicy):
         horizon: int,
         seed: int,
     ) -> Self: ...
-    @property
-    def exploration(self) -> float:
-        """The constant of UCB1 in use."""
-
-    def n_particles(self, state: PolicyState) -> int:
-        """Size of the particle belief; 0 once the episode should have ended in every particle."""
-
-    def simulated_steps(self, state: PolicyState) -> int:
-        """Steps simulated since the episode began."""
+    exploration: Final[float]
+    def n_particles(self, state: PolicyState) -> int: ...
+    def simulated_steps(self, state: PolicyState) -> int: ...
 
 @final
 class PolicyBatch:
-    """A policy acting in many episodes at once; made by ``policy.batch(n)``."""
-
     def __len__(self) -> int: ...
-    def action_probs(self, *, threads: int | None = None) -> _Floats:
-        """Probability of every action in every episode: (n, n_actions)."""
-
-    def q_values(self, *, threads: int | None = None) -> _Floats:
-        """What every action is worth in every episode: (n, n_actions)."""
-
-    def act(self, *, threads: int | None = None) -> _Offsets:
-        """An action for every episode, (n,), each drawn with the random stream of its own episode."""
-
-    def update(self, actions: _Offsets, observations: _Offsets, *, threads: int | None = None) -> None:
-        """Takes in the action and the observation of every episode, (n,) each."""
-
-    def reset(self, starts: _Booleans, first: _Offsets | None = None) -> None:
-        """Begins the episodes marked in `starts` (n,) anew; `first` (n,) is what they show before an action."""
+    def action_probs(self, *, threads: int | None = None) -> _Floats: ...
+    def q_values(self, *, threads: int | None = None) -> _Floats: ...
+    def act(self, *, threads: int | None = None) -> _Offsets: ...
+    def update(
+        self, actions: _Offsets, observations: _Offsets | _Singles, *, threads: int | None = None
+    ) -> None: ...
+    def reset(self, starts: _Booleans, first: _Offsets | _Singles | None = None) -> None: ...
 
 # --- playing ---------------------------------------------------------------------------------------------
 
@@ -896,7 +762,7 @@ def rollout(
     seed: int,
     first: int = 0,
     threads: int | None = None,
-    progress: Callable[[int], object] | None = None,
+    progress: _Progress = None,
 ) -> _Recorded:
     """Episodes of a policy (None: uniform), recorded with the probability of every action taken."""
 
@@ -909,6 +775,6 @@ def returns(
     discount: float,
     seed: int,
     threads: int | None = None,
-    progress: Callable[[int], object] | None = None,
+    progress: _Progress = None,
 ) -> tuple[_Floats, _Offsets]:
     """(discounted returns, lengths), one entry per episode; nothing else is kept."""

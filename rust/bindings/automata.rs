@@ -99,20 +99,14 @@ policy! {
     ///     Sizes of the alphabets.
     /// start, anchor : (rank,)
     ///     States of the empty history and of an unknown one, where windows begin.
-    /// weights : (n_actions, rank), or (plans, rank)
-    ///     What an action is worth; with plans, the best plan that begins with it, −inf if none does.
-    /// actions : (plans,), optional
-    ///     The first action of every plan.
+    /// weights : (n_actions, rank)
+    ///     What an action is worth, linear in the state.
     /// propensities : (seen + 2, n_actions), optional
     ///     Π(a | last symbol), then for an unseen symbol and for the start; values are divided by them.
     /// normaliser : (rank,), optional
     ///     The state is scaled to normaliser · state = 1; without, to largest entry 1.
     /// window : int, optional
     ///     Only the last so many symbols count.
-    /// temperature : float
-    ///     0 acts greedily; more draws actions from softmax(q_values / temperature).
-    /// supported : (n_actions,), optional
-    ///     Which actions the log says anything about; the others have probability 0 at any temperature. By default all.
     /// behavior : (AutomatonPolicy, epsilon), optional
     ///     By whose probabilities values are divided.
     ///
@@ -127,9 +121,9 @@ policy! {
     (),
     {
         symbols: Vec<i64>, operators: Array<f64, 3>, n_actions: usize, n_observations: usize, start: Vec<f64>,
-        anchor: Vec<f64>, weights: Array<f64, 2>, actions: Option<Vec<i64>> = None,
-        propensities: Option<Array<f64, 2>> = None, normaliser: Option<Vec<f64>> = None,
-        window: Option<usize> = None, behavior: Option<automaton_policy::Behavior> = None,
+        anchor: Vec<f64>, weights: Array<f64, 2>, propensities: Option<Array<f64, 2>> = None,
+        normaliser: Option<Vec<f64>> = None, window: Option<usize> = None,
+        behavior: Option<automaton_policy::Behavior> = None,
     },
     get { weights },
     {
@@ -212,18 +206,18 @@ impl Features {
 }
 
 policy! {
-    /// Acts on one forest per action, over features of the history: base + weights · x + the leaves that x falls into.
+    /// Acts on one forest per action, over features of the history: base + the leaves that x falls into.
     ///
-    /// The first arguments are those of `Features`. base, weights : (n_actions,), (n_actions, n_features); trees, nodes :
-    /// (n_actions,), how many trees and nodes each forest has; roots, feature, threshold, left, right, value : those of all
-    /// forests, one after the other; roots and children count from the first node of their forest. A node goes left if
-    /// x[feature] ≤ threshold; a negative feature marks a leaf.
+    /// The first arguments are those of `Features`. base : (n_actions,); trees, nodes : (n_actions,), how many
+    /// trees and nodes each forest has; roots, feature, threshold, left, right, value : those of all forests, one after the
+    /// other; roots and children count from the first node of their forest. A node goes left if x[feature] ≤ threshold; a
+    /// negative feature marks a leaf.
     ForestPolicy in forest, temperature = 0.0,
     (),
     {
         + window: Window { length: usize, one_hot: bool = false, n_actions: usize, n_observations: usize },
         + forests: Forests {
-            base: Vec<f64>, weights: Array<f64, 2>, trees: Vec<i64>, nodes: Vec<i64>, roots: Vec<i64>,
+            base: Vec<f64>, trees: Vec<i64>, nodes: Vec<i64>, roots: Vec<i64>,
             feature: Vec<i64>, threshold: Vec<f64>, left: Vec<i64>, right: Vec<i64>, value: Vec<f64>,
         },
         automaton: Option<Arc<automaton_policy::AutomatonPolicy>> = None,

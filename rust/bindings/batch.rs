@@ -2,13 +2,13 @@
 
 use std::sync::{Mutex, MutexGuard};
 
-use numpy::{IntoPyArray, PyArrayMethods, PyReadonlyArray1};
+use numpy::{IntoPyArray, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::bindings::convert::{Matrix, Vector, Whole, threads as thread_count};
 use crate::bindings::job;
-use crate::simulate::batch::Episodes;
+use crate::simulate::batch::{AllSeen, Episodes};
 
 /// More is a slip of the finger, and would fill the memory before anyone noticed.
 const MAX_EPISODES: i64 = 100_000_000;
@@ -78,30 +78,53 @@ impl PolicyBatch {
         Ok(job::quick(py, || self.locked().act(threads))?.into_pyarray(py))
     }
 
-    /// Takes in the action and the observation of every episode, (n,) each.
+    /// Takes in the action of every episode, (n,), and what was seen: codes (n,), or raw columns (n, d) as float32 for a
+    /// policy that has `column_sizes`.
     #[pyo3(signature = (actions, observations, *, threads=None))]
     fn update(
         &self,
         py: Python<'_>,
         actions: PyReadonlyArray1<'_, i64>,
-        observations: PyReadonlyArray1<'_, i64>,
+        observations: Observations<'_>,
         threads: Option<Whole<i64>>,
     ) -> PyResult<()> {
-        let (actions, observations) = (actions.as_slice()?, observations.as_slice()?);
-        let threads = self.threads(threads)?;
-        job::quick(py, || self.locked().update(actions, observations, threads))
+        let (actions, threads) = (actions.as_slice()?, self.threads(threads)?);
+        let seen = observations.seen()?;
+        job::quick(py, || self.locked().update(actions, &seen, threads))
     }
 
-    /// Begins the episodes marked in `starts` (n,) anew; `first` (n,) is what they show before the first action.
+    /// Begins the episodes marked in `starts` (n,) anew; `first`, like observations, is what they show before the first
+    /// action.
     #[pyo3(signature = (starts, first=None))]
     fn reset(
         &self,
         py: Python<'_>,
         starts: PyReadonlyArray1<'_, bool>,
-        first: Option<PyReadonlyArray1<'_, i64>>,
+        first: Option<Observations<'_>>,
     ) -> PyResult<()> {
         let starts = starts.as_slice()?;
-        let first = first.as_ref().map(|first| first.as_slice()).transpose()?;
-        job::quick(py, || self.locked().reset(starts, first))
+        let first = first.as_ref().map(Observations::seen).transpose()?;
+        job::quick(py, || self.locked().reset(starts, first.as_ref()))
+    }
+}
+
+/// What was seen in every episode.
+#[derive(FromPyObject)]
+pub enum Observations<'py> {
+    Codes(PyReadonlyArray1<'py, i64>),
+    Rows(PyReadonlyArray2<'py, f32>),
+}
+
+impl Observations<'_> {
+    fn seen(&self) -> PyResult<AllSeen<'_>> {
+        Ok(match self {
+            Observations::Codes(codes) => AllSeen::Codes(codes.as_slice()?),
+            Observations::Rows(rows) if rows.is_c_contiguous() => {
+                AllSeen::Rows(rows.as_slice()?, rows.shape()[1])
+            }
+            Observations::Rows(_) => {
+                return Err(PyValueError::new_err("observations: give rows that are contiguous"));
+            }
+        })
     }
 }

@@ -5,15 +5,14 @@ use std::borrow::Cow;
 use numpy::ndarray::{Dimension, IntoDimension, Ix1};
 use numpy::{
     Element, IntoPyArray, PyArray, PyArray1, PyArray2, PyArray3, PyArrayMethods, PyReadonlyArray,
-    PyReadonlyArray1, PyUntypedArrayMethods,
+    PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods,
 };
 use pyo3::exceptions::{PyAttributeError, PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
 use crate::reserve::copied;
-use crate::trajectories::Trajectories;
-use crate::trajectories::View;
+use crate::trajectories::{Columns, Trajectories, View};
 
 /// Arrays on their way out, of numbers as Python has them unless said otherwise.
 pub type Vector<'py, T = f64> = Bound<'py, PyArray1<T>>;
@@ -40,7 +39,7 @@ impl<'a, 'py, T: FromPyObject<'a, 'py, Error = PyErr>> FromPyObject<'a, 'py> for
 }
 
 /// The arrays of a data set, borrowed from Python for the length of a call.
-pub struct Arrays<'py>(Columns<'py>);
+pub struct Arrays<'py>(Fields<'py>);
 
 impl<'a, 'py> FromPyObject<'a, 'py> for Arrays<'py> {
     type Error = PyErr;
@@ -57,7 +56,7 @@ impl<'a, 'py> FromPyObject<'a, 'py> for Arrays<'py> {
 }
 
 #[derive(FromPyObject)]
-struct Columns<'py> {
+struct Fields<'py> {
     actions: PyReadonlyArray1<'py, i32>,
     observations: PyReadonlyArray1<'py, i32>,
     rewards: PyReadonlyArray1<'py, f64>,
@@ -65,6 +64,10 @@ struct Columns<'py> {
     behavior_probs: Option<PyReadonlyArray1<'py, f64>>,
     terminated: PyReadonlyArray1<'py, bool>,
     first_observations: Option<PyReadonlyArray1<'py, i32>>,
+    #[pyo3(default)]
+    columns: Option<PyReadonlyArray2<'py, f32>>,
+    #[pyo3(default)]
+    first_columns: Option<PyReadonlyArray2<'py, f32>>,
     n_actions: usize,
     n_observations: usize,
 }
@@ -87,6 +90,13 @@ impl Arrays<'_> {
             n_actions: self.0.n_actions,
             n_observations: self.0.n_observations,
         })
+    }
+
+    /// Raw columns, where the data have any.
+    pub fn columns(&self) -> PyResult<Option<Columns<'_>>> {
+        let Some(columns) = &self.0.columns else { return Ok(None) };
+        let first = self.0.first_columns.as_ref().map(|first| first.as_slice()).transpose()?;
+        Ok(Some(Columns { values: columns.as_slice()?, first, width: columns.shape()[1] }))
     }
 }
 

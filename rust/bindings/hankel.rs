@@ -77,7 +77,7 @@ fn triplets<'py>(py: Python<'py>, cells: &Cells, width: u64) -> Triplets<'py> {
 }
 
 /// Sums over episodes, not yet divided by their number. Merging in any grouping gives the same bits.
-#[pyclass(module = "uqf._core")]
+#[pyclass(frozen, module = "uqf._core")]
 pub struct HankelStatistics {
     inner: Accumulator,
 }
@@ -99,23 +99,10 @@ impl HankelStatistics {
         job::long(py, progress.as_ref(), run).map(|inner| HankelStatistics { inner })
     }
 
-    #[staticmethod]
-    #[pyo3(signature = (settings, *, by_symbol=false))]
-    fn empty(settings: &HankelSettings, by_symbol: bool) -> Self {
-        HankelStatistics { inner: Accumulator::new(&settings.inner, by_symbol) }
-    }
-
-    fn merge(&mut self, other: &HankelStatistics) -> PyResult<()> {
-        Ok(self.inner.merge(&other.inner, 1.0)?)
-    }
-
-    fn subtract(&mut self, other: &HankelStatistics) -> PyResult<()> {
-        Ok(self.inner.merge(&other.inner, -1.0)?)
-    }
-
-    fn plus(&self, other: &HankelStatistics) -> PyResult<Self> {
+    #[pyo3(signature = (other, sign=1.0))]
+    fn plus(&self, other: &HankelStatistics, sign: f64) -> PyResult<Self> {
         let mut inner = self.inner.clone();
-        inner.merge(&other.inner, 1.0)?;
+        inner.merge(&other.inner, sign)?;
         Ok(HankelStatistics { inner })
     }
 
@@ -176,8 +163,7 @@ impl HankelStatistics {
     }
 
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyDict>,))> {
-        let state = slf.borrow().__getstate__(slf.py())?;
-        Ok((slf.get_type().getattr("from_state")?, (state,)))
+        Ok((slf.get_type().getattr("from_state")?, (slf.get().__getstate__(slf.py())?,)))
     }
 }
 

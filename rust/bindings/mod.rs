@@ -1,5 +1,5 @@
 //! The whole boundary with Python: borrow, call, convert. No logic lives here. What the calls mean and which shapes they
-//! take is said once, in `_core.pyi`; what users meet as `uqf.…` has its docstring here.
+//! take is said once: here where users meet it (worlds and policies), else in `_core.pyi`.
 #![allow(clippy::too_many_arguments)]
 
 mod automata;
@@ -16,6 +16,7 @@ mod plan;
 mod policies;
 mod policy;
 mod spectral;
+mod summaries;
 mod worlds;
 
 use pyo3::prelude::*;
@@ -35,13 +36,21 @@ mod _core {
         policies::{BeliefPolicy, ContextPolicy, FilterPolicy, ObservationPolicy, Pomcp, TablePolicy},
         policy::{CompiledPolicy, PolicyState, softmax},
         spectral::{Filter, context_tree, most_frequent, project_words, sum_operators},
+        summaries::{SummaryBins, SummaryPolicy, summaries_along},
         worlds::{Simulation, World, read_pomdp, write_pomdp},
     };
 
-    /// The version of the crate is that of the package.
+    /// The version of the crate is that of the package; the names are listed in `_core.pyi`, not again here. Who forgot
+    /// `--release` hears so: it is slower by far.
     #[pymodule_init]
     fn init(module: &super::Bound<'_, super::PyModule>) -> super::PyResult<()> {
-        use super::PyModuleMethods;
-        module.add("__version__", env!("CARGO_PKG_VERSION"))
+        use super::{PyAnyMethods, PyModuleMethods};
+        module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+        if cfg!(debug_assertions) {
+            let category = module.py().get_type::<pyo3::exceptions::PyRuntimeWarning>();
+            let words = c"uqf was built without optimisation and is slow: build it with `make build`";
+            pyo3::PyErr::warn(module.py(), &category, words, 1)?;
+        }
+        module.delattr("__all__")
     }
 }

@@ -33,8 +33,6 @@ policy! {
     ///     Size of the alphabet.
     /// temperature : float
     ///     0 takes the most probable action, 1 acts by the table.
-    /// supported : (n_actions,), optional
-    ///     Which actions the log says anything about; the others have probability 0 at any temperature. By default all.
     ///
     /// Examples
     /// --------
@@ -55,10 +53,6 @@ policy! {
     /// ----------
     /// values : (n_observations + 1, n_actions)
     ///     The last row is for a start that showed nothing.
-    /// temperature : float
-    ///     0 acts greedily; more draws actions from softmax(q_values / temperature).
-    /// supported : (n_actions,), optional
-    ///     Which actions the log says anything about; the others have probability 0 at any temperature. By default all.
     ///
     /// Examples
     /// --------
@@ -87,10 +81,6 @@ policy! {
     ///     What an action is worth after a context.
     /// n_observations : int
     ///     Size of the alphabet.
-    /// temperature : float
-    ///     0 acts greedily; more draws actions from softmax(q_values / temperature).
-    /// supported : (n_actions,), optional
-    ///     Which actions the log says anything about; the others have probability 0 at any temperature. By default all.
     ///
     /// Examples
     /// --------
@@ -131,10 +121,6 @@ policy! {
     ///     A state is shortened to this root mean square where it is longer.
     /// weights : (1 + rank, n_actions)
     ///     What an action is worth, linear in the state.
-    /// temperature : float
-    ///     0 acts greedily; more draws actions from softmax(q_values / temperature).
-    /// supported : (n_actions,), optional
-    ///     Which actions the log says anything about; the others have probability 0 at any temperature. By default all.
     ///
     /// Examples
     /// --------
@@ -186,10 +172,6 @@ policy! {
     ///     state shows those in whose range it lies.
     /// opens : bool
     ///     Whether the models know what an episode shows before its first action.
-    /// temperature : float
-    ///     0 acts greedily; more draws actions from softmax(q_values / temperature).
-    /// supported : (n_actions,), optional
-    ///     Which actions the log says anything about; the others have probability 0 at any temperature. By default all.
     ///
     /// Examples
     /// --------

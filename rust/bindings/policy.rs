@@ -17,7 +17,7 @@ use crate::bindings::parts::Part;
 use crate::error::Result;
 use crate::policies::any::{AnyMemory, AnyPolicy};
 use crate::rng::Rng;
-use crate::simulate::policy::Rule;
+use crate::simulate::policy::{Rule, Seen};
 
 /// A policy that is stepped without a call to Python; its kinds are the subclasses.
 ///
@@ -33,6 +33,13 @@ pub struct CompiledPolicy {
 #[pyclass(frozen, module = "uqf._core")]
 pub struct PolicyState {
     pub memory: AnyMemory,
+}
+
+/// An observation: its code, or raw columns.
+#[derive(FromPyObject)]
+pub enum Observation<'py> {
+    Code(i64),
+    Row(PyReadonlyArray1<'py, f32>),
 }
 
 impl CompiledPolicy {
@@ -66,6 +73,22 @@ impl CompiledPolicy {
         Ok(PolicyState { memory: if self.inner.deliberates() { job::quick(py, work)? } else { work()? } })
     }
 
+    fn seen<'a>(&self, name: &str, observation: &'a Observation<'_>) -> PyResult<Seen<'a>> {
+        let row = match observation {
+            Observation::Code(code) => {
+                return Ok(Seen::Code(below(name, *code, self.inner.n_observations())?));
+            }
+            Observation::Row(row) => row.as_slice()?,
+        };
+        if self.inner.column_sizes().is_some_and(|sizes| sizes.len() == row.len()) {
+            return Ok(Seen::Row(row));
+        }
+        Err(PyValueError::new_err(format!(
+            "{name} has {} columns: give as many as the policy has `column_sizes`, or a code if it has none",
+            row.len()
+        )))
+    }
+
     /// Every row is π(a | h), or what every action is worth, before a step of the data.
     fn before_steps<'py>(
         &self,
@@ -74,7 +97,7 @@ impl CompiledPolicy {
         values: bool,
         threads: Option<Whole<i64>>,
     ) -> PyResult<Matrix<'py>> {
-        let (view, threads) = (data.view()?, thread_count(threads)?);
+        let (view, columns, threads) = (data.view()?, data.columns()?, thread_count(threads)?);
         let (actions, observations) = (self.inner.n_actions(), self.inner.n_observations());
         if (actions, observations) != (view.n_actions, view.n_observations) {
             return Err(PyValueError::new_err(format!(
@@ -82,7 +105,9 @@ impl CompiledPolicy {
                 view.n_actions, view.n_observations
             )));
         }
-        let rows = job::long(py, None, |ticker| self.inner.before_steps(&view, values, threads, ticker))?;
+        let rows = job::long(py, None, |ticker| {
+            self.inner.before_steps(&view, columns.as_ref(), values, threads, ticker)
+        })?;
         shaped(py, rows, [view.n_steps(), actions])
     }
 }
@@ -99,6 +124,12 @@ impl CompiledPolicy {
         self.inner.n_observations()
     }
 
+    /// Of a policy that looks at raw columns, how many values each has, 0 for a number: (d,). None: it looks at codes.
+    #[getter]
+    fn column_sizes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.inner.column_sizes().map(<[i64]>::to_vec).give(py)
+    }
+
     /// 0 acts greedily, ties by chance; otherwise actions are drawn from softmax(q_values / temperature).
     #[getter]
     fn temperature(&self) -> f64 {
@@ -113,22 +144,23 @@ impl CompiledPolicy {
 
     /// The memory at the start of an episode; `first` is what it shows before the first action, if anything.
     #[pyo3(signature = (first=None))]
-    fn initial_state(&self, py: Python<'_>, first: Option<Whole<i64>>) -> PyResult<PolicyState> {
-        let first = first.map(|first| below("first", first.0, self.inner.n_observations())).transpose()?;
+    fn initial_state(&self, py: Python<'_>, first: Option<Observation<'_>>) -> PyResult<PolicyState> {
+        let first = first.as_ref().map(|first| self.seen("first", first)).transpose()?;
         self.remembered(py, || Ok(self.inner.start(first)))
     }
 
-    /// The memory after one more step; `state` itself does not change.
+    /// The memory after one more step; `state` itself does not change. A policy that looks at raw columns takes them,
+    /// (d,) as float32, in place of the code; given the code, it looks at those that the code stands for.
     fn update(
         &self,
         py: Python<'_>,
         state: &PolicyState,
         action: Whole<i64>,
-        observation: Whole<i64>,
+        observation: Observation<'_>,
     ) -> PyResult<PolicyState> {
         let action = below("action", action.0, self.inner.n_actions())?;
-        let observation = below("observation", observation.0, self.inner.n_observations())?;
-        self.remembered(py, || self.inner.updated(&state.memory, action, observation))
+        let seen = self.seen("observation", &observation)?;
+        self.remembered(py, || self.inner.updated(&state.memory, action, seen))
     }
 
     /// Value of every action, (n_actions,); comparable across actions at one history.

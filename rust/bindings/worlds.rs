@@ -68,6 +68,8 @@ impl World {
     }
 
     /// A finite POMDP: (A, S, S), (A, S, O), (A, S) or (A, S, S) or (A, S, S, O), (S,), (S,), (S, O) or None.
+    ///
+    /// An empty list of names numbers the things instead.
     #[staticmethod]
     fn tabular(
         transitions: PyReadonlyArray3<'_, f64>,
@@ -166,7 +168,7 @@ pub struct Simulation {
 
 #[pymethods]
 impl Simulation {
-    /// (observation, reward, terminated)
+    /// (observation, reward, terminated); refused once the episode has ended.
     fn step(&mut self, action: Whole<i64>) -> PyResult<(usize, f64, bool)> {
         if self.terminated {
             return Err(PyValueError::new_err("the episode has ended; start another simulation"));
@@ -178,6 +180,8 @@ impl Simulation {
     }
 
     /// An action drawn from these probabilities with the episode's own random stream for policies, as `rollout` would.
+    ///
+    /// The probabilities must sum to one; that is not checked here.
     fn choose(&mut self, probs: PyReadonlyArray1<'_, f64>) -> PyResult<usize> {
         let probs = probs.as_slice()?;
         if probs.len() != self.world.n_actions() {

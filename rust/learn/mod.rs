@@ -1,4 +1,4 @@
-//! What is learned from episodes: automata, hidden Markov models, contexts.
+//! What is learned from episodes: automata, hidden Markov models, contexts, forests on summaries.
 
 pub mod spectral;
 pub mod beliefs;
@@ -6,3 +6,5 @@ pub mod contexts;
 pub mod values;
 pub mod hidden;
 pub mod plan;
+pub mod summaries;
+pub mod forests;

@@ -7,11 +7,10 @@ use crate::domains::World;
 use crate::error::{Error, Result};
 use crate::parallel::Ticker;
 use crate::simulate::batch::{Batch, Episodes};
-use crate::simulate::policy::{Described, Policy};
+use crate::simulate::policy::{Described, Policy, Seen};
 use crate::simulate::replay;
 use crate::simulate::rollout::{self, Schedule};
-use crate::trajectories::Trajectories;
-use crate::trajectories::View;
+use crate::trajectories::{Columns, Trajectories, View};
 use crate::with_world;
 
 /// Memory of a policy whose kind is not known.
@@ -22,10 +21,12 @@ pub type AnyMemory = Box<dyn Any + Send + Sync>;
 pub trait AnyPolicy: Described {
     /// Whether a step may take long.
     fn deliberates(&self) -> bool;
+    /// Of a policy that looks at raw columns, how many values each has.
+    fn column_sizes(&self) -> Option<&[i64]>;
     /// The memory at the start of an episode, which may show an observation before the first action.
-    fn start(&self, first: Option<usize>) -> AnyMemory;
+    fn start(&self, first: Option<Seen>) -> AnyMemory;
     /// The memory after one more step.
-    fn updated(&self, memory: &AnyMemory, action: usize, observation: usize) -> Result<AnyMemory>;
+    fn updated(&self, memory: &AnyMemory, action: usize, seen: Seen) -> Result<AnyMemory>;
     /// What every action is worth.
     fn q_values(&self, memory: &AnyMemory) -> Result<Vec<f64>>;
     /// The probability of every action.
@@ -43,7 +44,14 @@ pub trait AnyPolicy: Described {
         ticker: &Ticker,
     ) -> Result<Vec<(f64, i64)>>;
     /// π(a | h), or what every action is worth, before every step of the data: (steps, actions).
-    fn before_steps(&self, view: &View, values: bool, threads: usize, ticker: &Ticker) -> Result<Vec<f64>>;
+    fn before_steps(
+        &self,
+        view: &View,
+        columns: Option<&Columns>,
+        values: bool,
+        threads: usize,
+        ticker: &Ticker,
+    ) -> Result<Vec<f64>>;
 }
 
 /// The memory, if it is one of this policy.
@@ -57,17 +65,21 @@ impl<P: Policy> AnyPolicy for P {
         P::DELIBERATES
     }
 
-    fn start(&self, first: Option<usize>) -> AnyMemory {
+    fn column_sizes(&self) -> Option<&[i64]> {
+        Policy::column_sizes(self)
+    }
+
+    fn start(&self, first: Option<Seen>) -> AnyMemory {
         let mut memory = Policy::start(self);
         if let Some(first) = first {
-            self.update(&mut memory, self.n_actions(), first);
+            self.take_in(&mut memory, self.n_actions(), first);
         }
         Box::new(memory)
     }
 
-    fn updated(&self, memory: &AnyMemory, action: usize, observation: usize) -> Result<AnyMemory> {
+    fn updated(&self, memory: &AnyMemory, action: usize, seen: Seen) -> Result<AnyMemory> {
         let mut memory = own(self, memory)?.clone();
-        self.update(&mut memory, action, observation);
+        self.take_in(&mut memory, action, seen);
         Ok(Box::new(memory))
     }
 
@@ -101,7 +113,14 @@ impl<P: Policy> AnyPolicy for P {
         with_world!(world, environment => rollout::returns(environment, self, schedule, discount, ticker))
     }
 
-    fn before_steps(&self, view: &View, values: bool, threads: usize, ticker: &Ticker) -> Result<Vec<f64>> {
-        replay::before_steps(self, view, values, threads, ticker)
+    fn before_steps(
+        &self,
+        view: &View,
+        columns: Option<&Columns>,
+        values: bool,
+        threads: usize,
+        ticker: &Ticker,
+    ) -> Result<Vec<f64>> {
+        replay::before_steps(self, view, columns, values, threads, ticker)
     }
 }

@@ -10,7 +10,7 @@ use crate::parallel::Ticker;
 use crate::policies::array::Array;
 use crate::policies::automaton::{Automaton, dot};
 use crate::policies::places::UNSEEN;
-use crate::policies::{Parted, check_finite, check_sizes, indices};
+use crate::policies::{Parted, check_finite, check_sizes};
 use crate::simulate::policy::{Described, Policy, Rule};
 use crate::simulate::replay::at_cuts;
 use crate::trajectories::{View, start_symbol};
@@ -22,17 +22,14 @@ const VANISHING: f64 = 1e-9;
 /// Π(a | h) as the paper does.
 pub type Behavior = (Arc<AutomatonPolicy>, f64);
 
-/// q(h, a) = the largest weights[v] · state(h) of the plans v that begin with action a, divided by the probability of
-/// a under the policy that collected the data, where that is given. The state is rescaled at every step by a
-/// *positive* number, so the order of actions never changes: to normaliser · state = 1 if there is a normaliser
+/// q(h, a) = weights[a] · state(h), divided by the probability of a under the policy that collected the data, where
+/// that is given. The state is rescaled at every step by a *positive* number, so the order of actions never changes: to normaliser · state = 1 if there is a normaliser
 /// (q is then in units of reward), else to largest entry 1.
 #[derive(Clone, Debug)]
 pub struct AutomatonPolicy {
     /// All but the operators, which the automaton has.
     pub(crate) parts: Parts,
     pub(crate) automaton: Automaton,
-    /// First action of every plan; empty if plan a is for action a.
-    actions: Vec<u32>,
 }
 
 /// What it is made of.
@@ -47,9 +44,8 @@ pub struct Parts {
     pub start: Vec<f64>,
     /// State of an unknown history: where windows begin, and where lost states are sent.
     pub anchor: Vec<f64>,
-    /// (plans, rank), and the first action of every plan; None if plan a is for action a.
+    /// (actions, rank)
     pub weights: Array<f64, 2>,
-    pub(crate) actions: Option<Vec<i64>>,
     /// Π(a | last symbol), (seen symbols + 2, actions): a row per operator, then the rows of an unseen symbol and of
     /// the start. After a row's symbol an action of probability 0 is worth −∞. None if values are not divided.
     pub propensities: Option<Array<f64, 2>>,
@@ -80,9 +76,8 @@ impl Parted for AutomatonPolicy {
         let n_symbols = start_symbol(parts.n_actions, parts.n_observations);
         let (rank, operators) = (parts.operators.shape[1], take(&mut parts.operators.entries));
         let automaton = Automaton::new(rank, n_symbols, &parts.symbols, operators)?;
-        let actions = indices("actions", parts.actions.as_deref().unwrap_or_default())?;
-        parts.check(rank, &actions)?;
-        Ok(AutomatonPolicy { parts, automaton, actions })
+        parts.check(rank)?;
+        Ok(AutomatonPolicy { parts, automaton })
     }
 
     fn parts(&self) -> Parts {
@@ -91,15 +86,14 @@ impl Parted for AutomatonPolicy {
 }
 
 impl Parts {
-    fn check(&self, rank: usize, actions: &[u32]) -> Result<()> {
-        let plans = if actions.is_empty() { self.n_actions } else { actions.len() };
+    fn check(&self, rank: usize) -> Result<()> {
         let propensities = self.propensities.as_deref().unwrap_or_default();
         let rows = if self.propensities.is_none() { 0 } else { self.symbols.len() + 2 };
         let normaliser = self.normaliser.as_ref().unwrap_or(&self.start);
         check_sizes([
             ("start", self.start.len(), rank),
             ("anchor", self.anchor.len(), rank),
-            ("weights", self.weights.len(), plans.saturating_mul(rank)),
+            ("weights", self.weights.len(), self.n_actions.saturating_mul(rank)),
             ("propensities", propensities.len(), rows.saturating_mul(self.n_actions)),
             ("normaliser", normaliser.len(), rank),
         ])?;
@@ -113,9 +107,6 @@ impl Parts {
                 p,
                 "give probabilities, and 0 for what was never tried there",
             ));
-        }
-        if let Some(action) = actions.iter().find(|action| **action as usize >= self.n_actions) {
-            return Err(Error::argument("actions", action, format!("there are {} actions", self.n_actions)));
         }
         self.rule.check(self.n_actions)?;
         if self.window == Some(0) {
@@ -248,16 +239,7 @@ impl Policy for AutomatonPolicy {
     }
 
     fn q_values(&self, memory: &Memory, values: &mut [f64]) {
-        if self.actions.is_empty() {
-            self.automaton.weigh(&memory.state, &self.parts.weights, values);
-        } else {
-            let mut plans = vec![0.0; self.actions.len()];
-            self.automaton.weigh(&memory.state, &self.parts.weights, &mut plans);
-            values.fill(f64::NEG_INFINITY);
-            for (&action, &worth) in self.actions.iter().zip(&plans) {
-                values[action as usize] = values[action as usize].max(worth);
-            }
-        }
+        self.automaton.weigh(&memory.state, &self.parts.weights, values);
         if let Some(propensities) = &self.parts.propensities {
             let probs = propensities.row(memory.row as usize);
             for (value, &p) in values.iter_mut().zip(probs) {

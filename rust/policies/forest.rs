@@ -5,15 +5,13 @@ use std::sync::Arc;
 
 use crate::error::{Error, Result};
 use crate::parallel::{Ticker, map_blocks};
-use crate::policies::array::Array;
 use crate::policies::automaton_policy::AutomatonPolicy;
 pub use crate::policies::features::Window;
 use crate::policies::features::{Features, Memory};
 use crate::policies::{Parted, check_finite, check_sizes};
 use crate::simulate::policy::{Described, Policy, Rule};
 
-/// Several functions f(x) = base + weights · x + the sum over all trees of the leaf that x falls into. Averages of
-/// trees, boosted trees and linear functions all have this form.
+/// Several functions f(x) = base + the sum over all trees of the leaf that x falls into.
 ///
 /// The arrays of all forests lie one after another; roots and children count from the first node of their forest. A
 /// node goes `left` if x[feature] ≤ threshold; a negative feature marks a leaf. Features are compared as `f32`, the
@@ -21,8 +19,6 @@ use crate::simulate::policy::{Described, Policy, Rule};
 #[derive(Clone, Debug)]
 pub struct Forests {
     pub(crate) base: Vec<f64>,
-    /// (forests, features)
-    pub(crate) weights: Array<f64, 2>,
     /// How many trees and nodes each forest has.
     pub(crate) trees: Vec<i64>,
     pub(crate) nodes: Vec<i64>,
@@ -33,6 +29,9 @@ pub struct Forests {
     pub(crate) right: Vec<i64>,
     pub(crate) value: Vec<f64>,
 }
+
+/// Where the roots and the nodes of a forest lie.
+pub type Span = (Range<usize>, Range<usize>);
 
 /// Where counts cut `total` entries.
 fn cut(name: &'static str, counts: &[i64], total: usize) -> Result<Vec<Range<usize>>> {
@@ -50,23 +49,20 @@ fn cut(name: &'static str, counts: &[i64], total: usize) -> Result<Vec<Range<usi
 }
 
 impl Forests {
-    /// Where the roots and the nodes of every forest lie. Children must come after their parents, so that no walk goes
-    /// round in circles.
-    fn spans(&self, n_features: usize) -> Result<Vec<(Range<usize>, Range<usize>)>> {
+    /// Where the forests of all actions lie. Children must come after their parents, so that no walk goes round in
+    /// circles.
+    pub fn spans(&self, n_features: usize, n_actions: usize) -> Result<Vec<Span>> {
         let (forests, total) = (self.base.len(), self.feature.len());
         check_sizes([
             ("trees", self.trees.len(), forests),
             ("nodes", self.nodes.len(), forests),
-            ("weights", self.weights.len(), forests.saturating_mul(n_features)),
             ("threshold", self.threshold.len(), total),
             ("left", self.left.len(), total),
             ("right", self.right.len(), total),
             ("value", self.value.len(), total),
         ])?;
-        for (name, numbers) in [("base", &self.base[..]), ("weights", &self.weights), ("value", &self.value)]
-        {
-            check_finite(name, numbers)?;
-        }
+        check_finite("base", &self.base)?;
+        check_finite("value", &self.value)?;
         let roots = cut("roots", &self.trees, self.roots.len())?;
         let spans: Vec<_> = roots.into_iter().zip(cut("feature", &self.nodes, total)?).collect();
         for (roots, nodes) in &spans {
@@ -83,7 +79,24 @@ impl Forests {
                 return Err(Error::argument("forest", format!("{count} nodes"), remedy));
             }
         }
+        if spans.len() != n_actions {
+            let remedy = format!("expected one per action, {n_actions}");
+            return Err(Error::argument("forests", spans.len(), remedy));
+        }
         Ok(spans)
+    }
+
+    /// The value of one forest, which lies at `span`.
+    pub fn evaluate(&self, forest: usize, (roots, nodes): &Span, x: &[f32]) -> f64 {
+        let leaf = |&root: &i64| {
+            let mut node = nodes.start + root as usize;
+            while self.feature[node] >= 0 {
+                let goes_left = f64::from(x[self.feature[node] as usize]) <= self.threshold[node];
+                node = nodes.start + if goes_left { self.left[node] } else { self.right[node] } as usize;
+            }
+            self.value[node]
+        };
+        self.base[forest] + self.roots[roots.clone()].iter().map(leaf).sum::<f64>()
     }
 }
 
@@ -92,8 +105,7 @@ impl Forests {
 pub struct ForestPolicy {
     pub(crate) features: Features,
     parts: Parts,
-    /// Roots and nodes of every forest.
-    spans: Vec<(Range<usize>, Range<usize>)>,
+    spans: Vec<Span>,
 }
 
 /// What it is made of.
@@ -113,11 +125,7 @@ impl Parted for ForestPolicy {
 
     fn new(parts: Parts) -> Result<Self> {
         let features = Features::new(parts.automaton.clone(), parts.window)?;
-        let spans = parts.forests.spans(features.dim())?;
-        if spans.len() != features.n_actions() {
-            let remedy = format!("expected one per action, {}", features.n_actions());
-            return Err(Error::argument("forests", spans.len(), remedy));
-        }
+        let spans = parts.forests.spans(features.dim(), features.n_actions())?;
         parts.rule.check(spans.len())?;
         Ok(ForestPolicy { features, parts, spans })
     }
@@ -128,20 +136,8 @@ impl Parted for ForestPolicy {
 }
 
 impl ForestPolicy {
-    /// The value of one forest.
     fn evaluate(&self, forest: usize, x: &[f32]) -> f64 {
-        let (all, (roots, nodes)) = (&self.parts.forests, &self.spans[forest]);
-        let linear: f64 =
-            all.weights.row(forest).iter().zip(x).map(|(weight, &x)| weight * f64::from(x)).sum();
-        let leaf = |&root: &i64| {
-            let mut node = nodes.start + root as usize;
-            while all.feature[node] >= 0 {
-                let goes_left = f64::from(x[all.feature[node] as usize]) <= all.threshold[node];
-                node = nodes.start + if goes_left { all.left[node] } else { all.right[node] } as usize;
-            }
-            all.value[node]
-        };
-        all.base[forest] + linear + all.roots[roots.clone()].iter().map(leaf).sum::<f64>()
+        self.parts.forests.evaluate(forest, &self.spans[forest], x)
     }
 
     /// Values (rows, forests) of feature vectors (rows, n_features).

@@ -31,6 +31,7 @@ pub mod context;
 pub mod filter;
 pub mod features;
 pub mod forest;
+pub mod summary;
 pub mod pomcp;
 pub mod any;
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::error::{Error, Result};
 use crate::parallel::for_each;
 use crate::rng::Rng;
-use crate::simulate::policy::Policy;
+use crate::simulate::policy::{Policy, Seen};
 
 /// How many episodes a thread takes at a time.
 const BLOCK: usize = 256;
@@ -18,6 +18,24 @@ pub struct Batch<P: Policy> {
     rngs: Vec<Rng>,
 }
 
+/// What was seen in every episode.
+pub enum AllSeen<'a> {
+    /// Codes.
+    Codes(&'a [i64]),
+    /// Rows of so many columns.
+    Rows(&'a [f32], usize),
+}
+
+impl AllSeen<'_> {
+    #[inline]
+    fn of(&self, episode: usize) -> Seen<'_> {
+        match *self {
+            AllSeen::Codes(codes) => Seen::Code(codes[episode] as usize),
+            AllSeen::Rows(rows, width) => Seen::Row(&rows[episode * width..(episode + 1) * width]),
+        }
+    }
+}
+
 /// A batch of any policy.
 pub trait Episodes: Send {
     /// Probability of every action in every episode, or what it is worth: (episodes, actions), row-major.
@@ -25,9 +43,9 @@ pub trait Episodes: Send {
     /// An action for every episode.
     fn act(&mut self, threads: usize) -> Result<Vec<i64>>;
     /// Takes in what happened in every episode.
-    fn update(&mut self, actions: &[i64], observations: &[i64], threads: usize) -> Result<()>;
+    fn update(&mut self, actions: &[i64], seen: &AllSeen, threads: usize) -> Result<()>;
     /// Begins the marked episodes anew, with what they show before the first action if they show anything.
-    fn reset(&mut self, starts: &[bool], first: Option<&[i64]>) -> Result<()>;
+    fn reset(&mut self, starts: &[bool], first: Option<&AllSeen>) -> Result<()>;
 }
 
 impl<P: Policy> Batch<P> {
@@ -35,6 +53,23 @@ impl<P: Policy> Batch<P> {
         let memories = vec![policy.start(); n];
         let rngs = (0..n as u64).map(|episode| Rng::stream(seed, episode)).collect();
         Batch { policy, memories, rngs }
+    }
+
+    /// Refuses what is not of this policy, or not one for every episode.
+    fn check_seen(&self, all: &'static str, one: &'static str, seen: &AllSeen) -> Result<()> {
+        match seen {
+            AllSeen::Codes(codes) => {
+                self.check_length(all, codes.len())?;
+                check_below(one, codes, self.policy.n_observations())
+            }
+            AllSeen::Rows(rows, width) => {
+                if self.policy.column_sizes().is_none_or(|sizes| sizes.len() != *width) {
+                    let remedy = "give as many as the policy has `column_sizes`, or codes if it has none";
+                    return Err(Error::argument(all, format!("{width} columns"), remedy));
+                }
+                self.check_length(all, rows.len() / width.max(&1))
+            }
+        }
     }
 
     fn check_length(&self, name: &'static str, length: usize) -> Result<()> {
@@ -83,33 +118,30 @@ impl<P: Policy> Episodes for Batch<P> {
         Ok(actions)
     }
 
-    fn update(&mut self, actions: &[i64], observations: &[i64], threads: usize) -> Result<()> {
+    fn update(&mut self, actions: &[i64], seen: &AllSeen, threads: usize) -> Result<()> {
         self.check_length("actions", actions.len())?;
-        self.check_length("observations", observations.len())?;
+        self.check_seen("observations", "observation", seen)?;
         check_below("action", actions, self.policy.n_actions())?;
-        check_below("observation", observations, self.policy.n_observations())?;
         let policy = &self.policy;
-        let symbols = actions.chunks(BLOCK).zip(observations.chunks(BLOCK));
-        let blocks: Vec<_> = self.memories.chunks_mut(BLOCK).zip(symbols).collect();
-        for_each(threads, blocks, |(memories, (actions, observations))| {
-            for ((memory, &action), &observation) in memories.iter_mut().zip(actions).zip(observations) {
-                policy.update(memory, action as usize, observation as usize);
+        let blocks: Vec<_> = self.memories.chunks_mut(BLOCK).zip(actions.chunks(BLOCK)).enumerate().collect();
+        for_each(threads, blocks, |(block, (memories, actions))| {
+            for (place, (memory, &action)) in memories.iter_mut().zip(actions).enumerate() {
+                policy.take_in(memory, action as usize, seen.of(block * BLOCK + place));
             }
         })
     }
 
-    fn reset(&mut self, starts: &[bool], first: Option<&[i64]>) -> Result<()> {
+    fn reset(&mut self, starts: &[bool], first: Option<&AllSeen>) -> Result<()> {
         self.check_length("starts", starts.len())?;
         if let Some(first) = first {
-            self.check_length("first", first.len())?;
-            check_below("first", first, self.policy.n_observations())?;
+            self.check_seen("first", "first", first)?;
         }
         let start = self.policy.start();
         for (episode, memory) in self.memories.iter_mut().enumerate().filter(|(episode, _)| starts[*episode])
         {
             memory.clone_from(&start);
             if let Some(first) = first {
-                self.policy.update(memory, self.policy.n_actions(), first[episode] as usize);
+                self.policy.take_in(memory, self.policy.n_actions(), first.of(episode));
             }
         }
         Ok(())

@@ -18,6 +18,15 @@ pub trait Described: Send + Sync + 'static {
     fn describe(&self) -> String;
 }
 
+/// An observation: its code, or raw columns for a policy that looks at them.
+#[derive(Clone, Copy)]
+pub enum Seen<'a> {
+    /// From 0 to `n_observations` − 1.
+    Code(usize),
+    /// One number for each of the columns.
+    Row(&'a [f32]),
+}
+
 /// A rule for choosing actions, separate from its memory of one episode.
 pub trait Policy: Described {
     /// What it remembers of one episode.
@@ -43,6 +52,23 @@ pub trait Policy: Described {
 
     /// Takes in what happened. The action `n_actions` stands for nobody's: its observation was shown before the first.
     fn update(&self, memory: &mut Self::Memory, action: usize, observation: usize);
+
+    /// Of a policy that looks at raw columns rather than at codes, how many values each has; 0 is a number.
+    fn column_sizes(&self) -> Option<&[i64]> {
+        None
+    }
+
+    /// Like `update`, for a row of the columns that this policy looks at.
+    fn update_row(&self, _memory: &mut Self::Memory, _action: usize, _row: &[f32]) {}
+
+    /// Either of both.
+    #[inline]
+    fn take_in(&self, memory: &mut Self::Memory, action: usize, seen: Seen) {
+        match seen {
+            Seen::Code(observation) => self.update(memory, action, observation),
+            Seen::Row(row) => self.update_row(memory, action, row),
+        }
+    }
 
     /// Probability of every action; `probs` has one place per action and is overwritten.
     #[inline]

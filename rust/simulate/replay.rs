@@ -2,8 +2,8 @@
 
 use crate::error::Result;
 use crate::parallel::{Ticker, fill_blocks};
-use crate::simulate::policy::Policy;
-use crate::trajectories::View;
+use crate::simulate::policy::{Policy, Seen};
+use crate::trajectories::{Columns, View};
 
 /// Episodes a thread takes at a time.
 const BLOCK: usize = 64;
@@ -14,13 +14,14 @@ const BLOCK: usize = 64;
 #[allow(clippy::too_many_arguments)]
 fn rows<M, T: Copy + Default + Send>(
     view: &View,
+    columns: Option<&Columns>,
     ends: bool,
     block: usize,
     width: usize,
     threads: usize,
     ticker: &Ticker,
     start: impl Fn() -> M + Sync,
-    update: impl Fn(&mut M, usize, usize) + Sync,
+    update: impl Fn(&mut M, usize, Seen) + Sync,
     write: impl Fn(&M, &mut [T]) -> Result<()> + Sync,
 ) -> Result<Vec<T>> {
     let place = |episode: usize| (view.offset(episode) + usize::from(ends) * episode) * width;
@@ -30,14 +31,17 @@ fn rows<M, T: Copy + Default + Send>(
         for episode in episodes {
             let mut memory = start();
             if let Some(first) = view.first(episode) {
-                update(&mut memory, view.n_actions, first);
+                let shown = columns.and_then(|columns| columns.first_row(episode));
+                update(&mut memory, view.n_actions, shown.map_or(Seen::Code(first), Seen::Row));
             }
             let steps = view.episode(episode);
             let last = steps.end - 1;
             for step in steps {
                 write(&memory, rows.next().expect("a row per step"))?;
                 if ends || step < last {
-                    update(&mut memory, view.actions[step] as usize, view.observations[step] as usize);
+                    let row = columns.map(|columns| Seen::Row(columns.row(step)));
+                    let seen = row.unwrap_or(Seen::Code(view.observations[step] as usize));
+                    update(&mut memory, view.actions[step] as usize, seen);
                 }
             }
             if ends {
@@ -63,19 +67,31 @@ pub fn at_cuts<M, T: Copy + Default + Send>(
         write(memory, row);
         Ok(())
     };
-    rows(view, true, BLOCK, width, threads, ticker, start, update, write)
+    let update = |memory: &mut M, action, seen: Seen| {
+        if let Seen::Code(observation) = seen {
+            update(memory, action, observation);
+        }
+    };
+    rows(view, None, true, BLOCK, width, threads, ticker, start, update, write)
 }
 
 /// π(a | h), or what every action is worth, before every step of the data: (steps, actions).
 pub fn before_steps<P: Policy>(
     policy: &P,
     view: &View,
+    columns: Option<&Columns>,
     values: bool,
     threads: usize,
     ticker: &Ticker,
 ) -> Result<Vec<f64>> {
     let block = if P::DELIBERATES { 1 } else { BLOCK };
-    let update = |memory: &mut P::Memory, action, observation| policy.update(memory, action, observation);
+    // Columns of other data than it was made for are no use to a policy.
+    let wanted = policy.column_sizes().map(<[i64]>::len);
+    let columns = columns.filter(|columns| wanted == Some(columns.width));
+    if let Some(columns) = columns {
+        columns.check(view)?;
+    }
+    let update = |memory: &mut P::Memory, action, seen: Seen| policy.take_in(memory, action, seen);
     let write = |memory: &P::Memory, row: &mut [f64]| {
         if P::DELIBERATES {
             ticker.check()?;
@@ -87,5 +103,5 @@ pub fn before_steps<P: Policy>(
         }
         Ok(())
     };
-    rows(view, false, block, view.n_actions, threads, ticker, || policy.start(), update, write)
+    rows(view, columns, false, block, view.n_actions, threads, ticker, || policy.start(), update, write)
 }

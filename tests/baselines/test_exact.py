@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import uqf
+from mazes import random_world
 from uqf.baselines import BeliefModel, ExactValueIteration
 from uqf.baselines.alpha_vectors import useful
 
@@ -25,19 +26,11 @@ def search_tree(model, belief, horizon):
 @settings(max_examples=20, deadline=None)
 @given(st.integers(0, 2**32 - 1), st.integers(1, 4), st.sampled_from([0.7, 1.0]))
 def test_equals_the_search_tree_from_any_belief(seed, horizon, discount):
-    rng = np.random.default_rng(seed)
-    pomdp = uqf.TabularPOMDP(
-        rng.dirichlet(np.full(3, 0.5), size=(2, 3)),
-        rng.dirichlet(np.full(2, 0.5), size=(2, 3)),
-        rng.normal(size=(2, 3)),
-        rng.dirichlet(np.ones(3)),
-        discount,
-        terminal=[False, False, seed % 2 == 0],
-    )
+    pomdp = random_world(seed, spread=0.5, discount=discount, terminal=[False, False, seed % 2 == 0])
     solved = ExactValueIteration(horizon=horizon).solve(pomdp)
     model = BeliefModel(pomdp)
     assert solved.lower_bound_ == solved.upper_bound_ == solved.plans_.values(pomdp.start)
-    for belief in (pomdp.start, *rng.dirichlet(np.ones(3), size=5)):
+    for belief in (pomdp.start, *np.random.default_rng(seed).dirichlet(np.ones(3), size=5)):
         assert solved.plans_.values(belief) == pytest.approx(search_tree(model, belief, horizon), abs=1e-5)
 
 

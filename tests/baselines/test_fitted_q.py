@@ -108,7 +108,7 @@ def test_compiled_trees_equal_scikit_learns():
     x = rng.normal(size=(500, 6)).astype(np.float32)
     y = np.sin(x[:, 0]) - 5.0 + x[:, 1] * x[:, 2]
     model = ExtraTreesRegressor(7, min_samples_leaf=3, random_state=0).fit(x, y)
-    forest = flattened([tree.tree_ for tree in model.estimators_], 6, 1 / 7)
+    forest = flattened([tree.tree_ for tree in model.estimators_], 1 / 7)
     policy = ForestPolicy(length=1, one_hot=True, n_actions=1, n_observations=5, **joined([forest]))
     fresh = rng.normal(size=(3000, 6)).astype(np.float32)
     for threads in (1, 3):
@@ -121,16 +121,16 @@ def test_damaged_forests_and_foreign_states_are_refused():
     sizes = {"length": 1, "n_actions": 1, "n_observations": 2}
     zeros, ints = np.zeros(1), np.zeros(1, np.int64)
     for feature in (0, 7):
-        circle = (0.0, np.zeros(2), ints, np.array([feature]), zeros, ints, ints, zeros)
+        circle = (0.0, ints, np.array([feature]), zeros, ints, ints, zeros)
         with pytest.raises(ValueError, match="forest = 1 nodes"):
             ForestPolicy(**sizes, **joined([circle]))
-    leaf = (0.0, np.zeros(2), ints, np.array([-2]), zeros, ints, ints, zeros)
+    leaf = (0.0, ints, np.array([-2]), zeros, ints, ints, zeros)
     with pytest.raises(ValueError, match="forests = 2: expected one per action, 1"):
         ForestPolicy(**sizes, **joined([leaf, leaf]))
     with pytest.raises(ValueError, match="roots = 1: there are fewer entries"):
         ForestPolicy(**sizes, **(joined([leaf]) | {"trees": np.array([2])}))
     policy = ForestPolicy(**sizes, **joined([leaf]))
-    other = ForestPolicy(**(sizes | {"length": 2}), **joined([(0.0, np.zeros(4), *leaf[2:])]))
+    other = ForestPolicy(**(sizes | {"length": 2}), **joined([leaf]))
     longer = other.update(other.update(other.initial_state(), 0, 0), 0, 0)
     with pytest.raises(ValueError, match="memory of another policy"):
         policy.q_values(longer)

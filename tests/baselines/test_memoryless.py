@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 
 import uqf
+from logged import logged
 from strategies import trajectories
 from uqf.baselines import MemorylessQ, RandomPolicy
 from uqf.episodes.sums import returns_to_go
@@ -86,15 +87,14 @@ def test_propensities_undo_a_behaviour_that_saw_more():
     right = rng.random(40_000) < 0.9
     bets = np.where(right, coin, 1 - coin)
     # Heads pay more whatever the bet is: the bet itself is worth nothing.
-    data = uqf.Trajectories(
+    data = logged(
         bets,
-        np.zeros(40_000, int),
+        0,
         coin.astype(float),
-        np.arange(40_001),
         n_actions=2,
         n_observations=1,
         behavior_probs=np.where(right, 0.9, 0.1),
-        terminated=np.ones(40_000, bool),
+        terminated=True,
     )
     naive = MemorylessQ(shrinkage=0.0).fit(data).values_[0]
     weighted = MemorylessQ(shrinkage=0.0, propensity=True).fit(data).values_[0]

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 
 import uqf
@@ -153,13 +152,7 @@ def test_the_rank_can_be_searched_for(noisy):
     assert np.isfinite(search.cv_results_["mean_test_score"]).all()
 
 
-def test_conventions_and_misuse(tiger):
-    learner = CPSR(2, projection="sparse", suffix_dim=50)
-    assert clone(learner).get_params() == learner.get_params()
-    with pytest.raises(uqf.NotFittedError, match="CPSR is not fitted"):
-        learner.score(None)
-    with pytest.raises(TypeError, match="data is a NoneType"):
-        TPSR().fit(None)
+def test_misuse(tiger):
     with pytest.raises(ValueError, match=r"n_actions \* n_observations = 4"):
         PSR(uqf.WFA.from_pomdp(tiger, target="probability"), 2, 2)
     with pytest.raises(ValueError, match="ridge = -1"):

@@ -7,21 +7,10 @@ from hypothesis import strategies as st
 
 import uqf
 from dynamic_programming import observable_optimum
+from mazes import random_world
 from uqf.baselines import BeliefModel, OneStepBelief, ValueIteration
 from uqf.baselines.value_iteration import backup, blind_values, observable_values
 from uqf.learn.plan.values import policy_values
-
-
-def random_pomdp(seed, states=5, actions=3):
-    rng = np.random.default_rng(seed)
-    return uqf.TabularPOMDP(
-        rng.dirichlet(np.ones(states), size=(actions, states)),
-        rng.dirichlet(np.ones(2), size=(actions, states)),
-        rng.normal(size=(actions, states)),
-        rng.dirichlet(np.ones(states)),
-        0.9,
-        terminal=np.arange(states) == states - 1,
-    )
 
 
 @pytest.mark.parametrize("name", ["near", "mid", "far", "hamilton"])
@@ -51,7 +40,7 @@ def test_uniform_policy_is_evaluated_exactly():
 @settings(max_examples=30, deadline=None)
 @given(st.integers(0, 2**32 - 1))
 def test_endless_values_are_the_fixed_point_and_the_limit(seed):
-    pomdp = random_pomdp(seed)
+    pomdp = random_world(seed, states=5, actions=3, terminal=np.arange(5) == 4)
     model = BeliefModel(pomdp)
     values = observable_values(model).max(axis=0)
     np.testing.assert_allclose(backup(model, values).max(axis=0), values, atol=1e-9)

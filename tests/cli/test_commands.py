@@ -68,8 +68,8 @@ def test_from_a_log_to_a_policy_and_what_it_earns(tmp_path, log):
         "BeliefQ",
         "ContextQ, the next reward only",
         "ContextQ",
-        "LagQ",
         "SpectralQ",
+        "SummaryQ",
         "TableQ",
         "ModelQ",
     ]

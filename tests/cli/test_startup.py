@@ -38,13 +38,13 @@ def test_the_program_is_light():
 
 FIRST = """
 import sys
-from uqf.cli import commands
+from uqf.cli import commands, fit
 
 def progress_line():
     print(*sys.modules, file=sys.stderr)
     raise SystemExit(print("begun"))
 
-commands.progress_line = progress_line
+fit.progress_line = progress_line
 sys.argv = ["uqf", "fit", "log.csv", "--out", "policy"]
 commands.main()
 """

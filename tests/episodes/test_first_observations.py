@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import uqf
+from logged import logged
 from strategies import trajectories
 from uqf.baselines import MemorylessQ
 from uqf.episodes.fingerprint import fingerprint
@@ -19,15 +20,14 @@ def told(hint: float, episodes: int, seed: int) -> uqf.Trajectories:
     rng = np.random.default_rng(seed)
     right, taken = rng.integers(2, size=(2, episodes))
     shown = np.where(rng.random(episodes) < hint, right, 1 - right)
-    return uqf.Trajectories(
+    return logged(
         taken,
-        np.zeros(episodes, int),
+        0,
         (taken == right).astype(float),
-        np.arange(episodes + 1),
         n_actions=2,
         n_observations=2,
-        behavior_probs=np.full(episodes, 0.5),
-        terminated=np.ones(episodes, bool),
+        behavior_probs=0.5,
+        terminated=True,
         first_observations=shown,
     )
 

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 
 import uqf
+from logged import changed, logged
 from random_policies import random_table
 from strategies import trajectories
 from uqf import ope
@@ -16,16 +17,7 @@ from uqf.policies.policy import probs_along
 
 def with_probs(data, probs):
     """The same episodes with other propensities."""
-    return uqf.Trajectories(
-        data.actions,
-        data.observations,
-        data.rewards,
-        data.offsets,
-        n_actions=data.n_actions,
-        n_observations=data.n_observations,
-        behavior_probs=probs,
-        terminated=data.terminated,
-    )
+    return changed(data, behavior_probs=probs)
 
 
 def estimated_propensities(data):
@@ -109,14 +101,7 @@ def telling_apart(episodes, seed):
     observations = rng.integers(2, size=(episodes, length))
     last = np.concatenate([np.zeros((episodes, 1), int), observations[:, :-1]], axis=1)
     actions = (rng.random((episodes, length)) < np.where(last == 1, 0.8, 0.2)).astype(int)
-    return uqf.Trajectories(
-        actions.ravel(),
-        observations.ravel(),
-        0.4 + 0.6 * actions.ravel(),
-        np.arange(0, (episodes + 1) * length, length),
-        n_actions=2,
-        n_observations=2,
-    )
+    return logged(actions, observations, 0.4 + 0.6 * actions, n_actions=2, n_observations=2)
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ import pytest
 from sklearn.base import clone
 
 import uqf
+from logged import in_files
 from shard_sources import Watched, WatchedShard
 from uqf.baselines import FittedQ, MemorylessQ
 from uqf.episodes.fingerprint import fingerprint
@@ -29,10 +30,7 @@ def data():
 
 @pytest.fixture(scope="module")
 def folder(data, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("shards")
-    for index in range(11):
-        data[40 * index : 40 * (index + 1)].to_parquet(folder / f"{index:02d}.parquet")
-    return folder
+    return in_files(data, tmp_path_factory.mktemp("shards"), 11)
 
 
 @pytest.fixture(scope="module")
@@ -145,8 +143,7 @@ def test_a_file_that_changes_between_the_readings_is_noticed(data, folder, tmp_p
 def test_shards_teach_what_memory_teaches(data, tmp_path, known):
     """Models are the same, since the sample is; sums over parts differ in their last digits."""
     data = data if known else uqf.Trajectories(**data.__getstate__() | {"behavior_probs": None})
-    for index in range(11):
-        data[40 * index : 40 * (index + 1)].to_parquet(tmp_path / f"{index:02d}.parquet")
+    in_files(data, tmp_path, 11)
     memory = uqf.BeliefQ(**SMALL).fit(data)
     for source in (tmp_path, uqf.Shards(tmp_path, batch_steps=100)):
         learner = uqf.BeliefQ(**SMALL).fit(source)

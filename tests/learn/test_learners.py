@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 import uqf
 from random_policies import random_automaton
-from uqf.baselines import CPSR, EM, PSRPBVI, TPSR, FittedQ, MemorylessQ
+from uqf.baselines import CPSR, EM, TPSR, FittedQ, MemorylessQ
 from uqf.learn.learner import Learner
 from uqf.learn.memory.hidden import Growth
 from uqf.learn.model_q import ModelSettings
@@ -27,7 +27,7 @@ OURS = {
     "BeliefQ": lambda: uqf.BeliefQ(0.9, states=4, models=1),
     "ContextQ": lambda: uqf.ContextQ(0.9),
     "SpectralQ": lambda: uqf.SpectralQ(0.9, rank=7, rounds=1),
-    "LagQ": lambda: uqf.LagQ(0.9, lags=2),
+    "SummaryQ": lambda: uqf.SummaryQ(0.9, view="recent"),
     "TableQ": lambda: uqf.TableQ(0.9),
     "ModelQ": lambda: uqf.ModelQ(0.9, settings=QUICK),
 }
@@ -35,7 +35,6 @@ ALL = OURS | {
     "MemorylessQ": MemorylessQ,
     "FittedQ": lambda: FittedQ(iterations=2, trees=2),
     "TPSR": lambda: TPSR(2),
-    "PSRPBVI": lambda: PSRPBVI(TPSR(2), points=20, iterations=5),
 }
 WITH_VALUES = [name for name in ALL if name != "TPSR"]
 
@@ -88,6 +87,13 @@ def test_scikit_learn_sees_whether_a_learner_is_fitted(name, data):
 def test_other_data_than_episodes_are_refused(name):
     with pytest.raises(TypeError, match=r"data is a list: give uqf\.Trajectories"):
         ALL[name]().fit([[1, 2]])
+
+
+@pytest.mark.parametrize("name", WITH_VALUES)
+@pytest.mark.parametrize("discount", [-0.1, 1.5, float("nan")])
+def test_a_discount_outside_the_unit_interval_is_refused_by_name(name, discount, data):
+    with pytest.raises(ValueError, match=f"discount = {discount}"):
+        ALL[name]().set_params(discount=discount).fit(data)
 
 
 @pytest.mark.parametrize("name", WITH_VALUES)
@@ -240,11 +246,10 @@ CHANGES = {
         "learning_discount": ({}, 0.3, 0.9),
         "temperature": ({}, None, 0.5),
     },
-    uqf.LagQ: {
+    uqf.SummaryQ: {
         "discount": ({}, 0.9, 0.3),
-        "lags": ({}, 1, 2),
-        "learning_discount": ({}, 0.3, 0.9),
-        "temperature": ({}, None, 0.5),
+        "view": ({}, "now", "recent"),
+        "seed": ({}, 0, 1),
     },
     uqf.TableQ: {"discount": ({}, 0.9, 0.3), "temperature": ({}, 0.0, 0.5)},
     uqf.ModelQ: {
@@ -261,7 +266,7 @@ USUAL = {
     uqf.BeliefQ: {"states": 4, "models": 1},
     uqf.ContextQ: {},
     uqf.SpectralQ: {"rank": 7, "rounds": 1},
-    uqf.LagQ: {"lags": 2},
+    uqf.SummaryQ: {"view": "recent"},
     uqf.TableQ: {},
     uqf.ModelQ: {"settings": QUICK},
 }

@@ -6,7 +6,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 import uqf
-from uqf.baselines import PSRPBVI, TPSR, FittedQ, MemorylessQ
+from logged import in_files
+from uqf.baselines import TPSR, FittedQ, MemorylessQ
 from uqf.reading.progress import Reporter, within
 
 FITS = {
@@ -17,7 +18,6 @@ FITS = {
     "MemorylessQ": MemorylessQ().fit,
     "FittedQ": FittedQ(iterations=2, trees=2).fit,
     "TPSR": TPSR(2).fit,
-    "PSRPBVI": PSRPBVI(TPSR(2), points=20, iterations=5).fit,
     "the front door": uqf.fit,
 }
 
@@ -48,10 +48,7 @@ def data():
 
 @pytest.fixture(scope="module")
 def folder(data, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("shards")
-    for index in range(5):
-        data[40 * index : 40 * (index + 1)].to_parquet(folder / f"{index}.parquet")
-    return folder
+    return in_files(data, tmp_path_factory.mktemp("shards"), 5)
 
 
 @pytest.mark.parametrize("name", FITS)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import uqf
+from logged import in_files, logged
 from uqf.baselines import FittedQ, MemorylessQ
 
 LEARNERS = {
@@ -28,15 +29,9 @@ def parts_equal(one, other):
 def some(episodes, actions, observations, seed, sizes=(3, 4)):
     """Episodes of ten random steps with these actions and observations."""
     rng = np.random.default_rng(seed)
-    steps = 10 * episodes
-    return uqf.Trajectories(
-        rng.choice(actions, size=steps),
-        rng.choice(observations, size=steps),
-        rng.normal(size=steps),
-        np.arange(0, steps + 1, 10),
-        n_actions=sizes[0],
-        n_observations=sizes[1],
-    )
+    parts = (rng.choice(actions, size=10 * episodes), rng.choice(observations, size=10 * episodes))
+    drawn = [part.reshape(episodes, 10) for part in (*parts, rng.normal(size=10 * episodes))]
+    return logged(*drawn, n_actions=sizes[0], n_observations=sizes[1])
 
 
 @pytest.mark.parametrize("name", LEARNERS)
@@ -128,8 +123,7 @@ def test_fewer_codes_are_nothing_new():
 
 def test_a_folder_refits_to_the_same_bits_with_any_executor(ring_data, tmp_path):
     first = LEARNERS["BeliefQ"]().fit(ring_data[:150])
-    for index in range(4):
-        ring_data[100 * index : 100 * (index + 1)].to_parquet(tmp_path / f"{index}.parquet")
+    in_files(ring_data, tmp_path, 4)
     alone = first.refit(tmp_path)
     with ThreadPoolExecutor(2) as pool:
         assert parts_equal(first.refit(tmp_path, executor=pool), alone)

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import uqf
+from logged import in_files, logged
 from uqf import _core
 from uqf import _reference_filters as reference
 from uqf.episodes.sums import returns_to_go
@@ -88,14 +89,7 @@ def test_words_of_many_symbols_need_no_counter_for_every_pair():
     """Two thousand frequent symbols and forty thousand that occur once: pairs are counted as they come."""
     frequent, rare = np.repeat(np.arange(2_000), 20), np.arange(2_000, 42_000)
     shown = np.random.default_rng(0).permutation(np.concatenate([frequent, rare]))
-    data = uqf.Trajectories(
-        np.zeros(len(shown), int),
-        shown,
-        shown % 3.0,
-        np.arange(0, 80_001, 100),
-        n_actions=1,
-        n_observations=42_000,
-    )
+    data = logged(0, shown.reshape(-1, 100), shown.reshape(-1, 100) % 3.0, n_actions=1, n_observations=42_000)
     steps = Steps.of(data)
     tracemalloc.start()
     past, future = first_states(steps, 2, Words(max_words=20))
@@ -292,8 +286,7 @@ def test_the_bits_do_not_depend_on_threads_nor_on_executors(ring_data, tmp_path)
     assert bits(uqf.SpectralQ(0.9, threads=1).fit(ring_data)) == bits(
         uqf.SpectralQ(0.9, threads=3).fit(ring_data)
     )
-    for index in range(4):
-        ring_data[100 * index : 100 * (index + 1)].to_parquet(tmp_path / f"{index}.parquet")
+    in_files(ring_data, tmp_path, 4)
     alone = uqf.SpectralQ(0.9).fit(tmp_path)
     with ThreadPoolExecutor(2) as pool:
         assert bits(uqf.SpectralQ(0.9).fit(tmp_path, executor=pool)) == bits(alone)
@@ -304,10 +297,8 @@ def test_however_the_data_are_cut_into_shards_the_filter_is_the_same(tmp_path):
     data = uqf.rollout(uqf.make("tiger"), episodes=400, seed=1)
     parts = []
     for name, size in (("few", 200), ("many", 40)):
-        (tmp_path / name).mkdir()
-        for index in range(400 // size):
-            data[size * index : size * (index + 1)].to_parquet(tmp_path / name / f"{index:02d}.parquet")
-        parts.append(uqf.SpectralQ(0.9).fit(tmp_path / name).policy_.parts())
+        folder = in_files(data, tmp_path / name, 400 // size)
+        parts.append(uqf.SpectralQ(0.9).fit(folder).policy_.parts())
     assert parts[0]["operators"].tobytes() == parts[1]["operators"].tobytes()
     np.testing.assert_allclose(parts[0]["weights"], parts[1]["weights"], rtol=1e-3, atol=1e-6)
 

@@ -15,7 +15,7 @@ LEARNERS = {
     "UQF": lambda: uqf.UQF(3, 0.9, on_divergence="horizon"),
     "UQF, returns": lambda: uqf.UQF(3, 0.9, target="return"),
     "SpectralQ": lambda: uqf.SpectralQ(0.9),
-    "LagQ": lambda: uqf.LagQ(0.9),
+    "SummaryQ": lambda: uqf.SummaryQ(0.9),
     "BeliefQ": lambda: uqf.BeliefQ(0.9, states=6, models=1),
     "ContextQ": lambda: uqf.ContextQ(0.9),
     "TableQ": lambda: uqf.TableQ(0.9),

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.base import clone
 
 import uqf
+from logged import changed
 from strategies import trajectories
 from uqf.learn import table_q
 
@@ -127,15 +127,7 @@ def test_a_continuing_log_is_worth_its_reward_for_ever(reward):
 @pytest.mark.parametrize("scale", [1e-3, 1.0, 1e4])
 def test_what_was_never_tried_is_worse_than_the_worst_in_any_unit(scale):
     data = uqf.rollout(chain(), episodes=60, seed=0)
-    tried = uqf.Trajectories(
-        data.actions,
-        data.observations,
-        scale * data.rewards,
-        data.offsets,
-        n_actions=3,
-        n_observations=6,
-        terminated=data.terminated,
-    )
+    tried = changed(data, rewards=scale * data.rewards, n_actions=3)
     learner = uqf.TableQ(0.9).fit(tried)
     values = np.stack(
         [learner.policy_.q_values(learner.policy_.initial_state(first=code)) for code in range(5)]
@@ -143,17 +135,7 @@ def test_what_was_never_tried_is_worse_than_the_worst_in_any_unit(scale):
     known = learner.values_[:5, :2]
     assert np.isfinite(known).all() and np.isinf(learner.values_[:, 2]).all()
     assert (values[:, 2] <= known.min(axis=1) - 0.99 * np.ptp(known)).all()
-    same = uqf.TableQ(0.9).fit(
-        uqf.Trajectories(
-            data.actions,
-            data.observations,
-            data.rewards,
-            data.offsets,
-            n_actions=3,
-            n_observations=6,
-            terminated=data.terminated,
-        )
-    )
+    same = uqf.TableQ(0.9).fit(changed(data, n_actions=3))
     expected = np.stack([same.policy_.q_values(same.policy_.initial_state(first=code)) for code in range(5)])
     np.testing.assert_allclose(values, scale * expected, rtol=1e-6)
 
@@ -177,11 +159,3 @@ def test_standard_errors_cover_the_truth():
     assert np.mean(np.array(off) < 2.0) > 0.9
     assert np.mean(off) > 0.4
     assert (np.array(bounds) >= 0.999).all(), "what is meant for many observations is never less"
-
-
-def test_it_is_a_learner_like_all():
-    data = uqf.rollout(chain(), episodes=20, seed=0)
-    learner = clone(uqf.TableQ(0.9, temperature=0.5)).fit(data)
-    assert learner.policy_.temperature == 0.5 and learner.n_features_in_ == 12
-    with pytest.raises(ValueError, match="discount"):
-        uqf.TableQ(1.5).fit(data)

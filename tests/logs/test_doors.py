@@ -36,7 +36,7 @@ def test_a_log_may_be_a_file_a_pattern_a_list_or_a_table(folder):
     assert len({one.origin_.fingerprint for one in fitted}) == 1
     with pytest.raises(FileNotFoundError, match=r"nothing-\*"):
         uqf.read_log(folder / "nothing-*.csv")
-    with pytest.raises(TypeError, match="data is a dict: give uqf.Trajectories"):
+    with pytest.raises(TypeError, match=r"data is a dict: give uqf\.Trajectories"):
         uqf.fit({})
 
 
@@ -96,3 +96,18 @@ def test_a_discount_in_quotes_is_refused_by_name(make):
             refused()
     with pytest.raises(ValueError, match=r"discount = nan"):
         uqf.fit(data, discount=np.nan)
+
+
+def test_newcomers_are_told_what_to_give(tmp_path):
+    data = uqf.rollout(uqf.make("tiger"), episodes=30, seed=0)
+    learner = uqf.ContextQ(0.95).fit(data)
+    with pytest.raises(FileNotFoundError, match=r"there is no folder .*no.such"):
+        learner.save(tmp_path / "no" / "such" / "x.safetensors")
+    for fresh in (uqf.BeliefQ(), uqf.UQF(2, 0.9), uqf.ContextQ()):
+        with pytest.raises(uqf.NotFittedError, match=r"not fitted yet: call fit\(data\) first"):
+            fresh.policy_  # noqa: B018
+        assert not hasattr(fresh, "policy_") and not hasattr(fresh, "nothing")
+    for wrong in ([0], 0, [[0]], [[(0, 1, 2)]]):
+        with pytest.raises(TypeError, match=r"give a list of histories, each a list of pairs"):
+            learner.predict(wrong)
+    assert learner.predict([[], [(0, 1)]]).shape == (2,)

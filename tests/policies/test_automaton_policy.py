@@ -127,18 +127,7 @@ def learned():
 
 
 def windowed(state, window, temperature=0.0):
-    wfa = state.wfa()
-    return uqf.AutomatonPolicy(
-        symbols=wfa.symbols,
-        operators=wfa.seen_operators,
-        n_actions=3,
-        n_observations=2,
-        start=state.alpha,
-        anchor=state.anchor,
-        weights=wfa.action_weights(3, 2),
-        window=window,
-        temperature=temperature,
-    )
+    return state.wfa().policy(3, 2, anchor=state.anchor, window=window, temperature=temperature)
 
 
 @pytest.mark.parametrize("window", [1, 3])
@@ -164,16 +153,7 @@ def test_behavior_is_divided_out_as_the_paper_does_through_two_rounds():
     ]
 
     def policy_on(wfa, behavior):
-        return uqf.AutomatonPolicy(
-            symbols=wfa.symbols,
-            operators=wfa.seen_operators,
-            n_actions=3,
-            n_observations=2,
-            start=wfa.alpha,
-            anchor=wfa.alpha,
-            weights=wfa.action_weights(3, 2),
-            behavior=behavior,
-        )
+        return wfa.policy(3, 2, behavior=behavior)
 
     first = policy_on(automata[0], None)
     second = policy_on(automata[1], (first, 0.5))

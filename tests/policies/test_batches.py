@@ -72,7 +72,6 @@ def learned():
         "fitted": baselines.FittedQ(baselines.Window(2), iterations=2),
         "tpsr": baselines.TPSR(rank=3),
         "cpsr": baselines.CPSR(rank=3, temperature=0.5),
-        "psr-pbvi": baselines.PSRPBVI(baselines.TPSR(rank=3)),
     }
     policies = {name: learner.fit(data).policy_ for name, learner in learners.items()}
     return policies | {
@@ -83,7 +82,7 @@ def learned():
 
 
 KINDS = (
-    "beliefs contexts spectral start memoryless fitted tpsr cpsr psr-pbvi qmdp random own".split()  # noqa: SIM905
+    "beliefs contexts spectral start memoryless fitted tpsr cpsr qmdp random own".split()  # noqa: SIM905
 )
 
 

@@ -3,6 +3,7 @@
 import pytest
 
 import uqf
+from logged import in_files
 
 
 @pytest.fixture(scope="module")
@@ -12,7 +13,4 @@ def data():
 
 @pytest.fixture(scope="module")
 def folder(data, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("shards")
-    for index in range(11):
-        data[40 * index : 40 * (index + 1)].to_parquet(folder / f"{index:02d}.parquet")
-    return folder
+    return in_files(data, tmp_path_factory.mktemp("shards"), 11)

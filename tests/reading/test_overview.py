@@ -9,6 +9,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import uqf
+from logged import changed, in_files, logged
 from random_policies import random_table
 from strategies import trajectories
 from uqf import _core
@@ -28,11 +29,6 @@ def same(one, other):
         and np.array_equal(one.priorities, other.priorities)
         and (one.episodes, one.steps) == (other.episodes, other.steps)
     )
-
-
-def bare(data):
-    """The same episodes without propensities."""
-    return uqf.Trajectories(**data.__getstate__() | {"behavior_probs": None})
 
 
 @st.composite
@@ -126,11 +122,8 @@ def folders(data, tmp_path_factory):
     """The same episodes in one file, in eleven, and in seven of another order."""
     folder = tmp_path_factory.mktemp("spread")
     shuffled = data[np.random.default_rng(0).permutation(len(data))]
-    for name, episodes, count in (("one", data, 1), ("eleven", data, 11), ("seven", shuffled, 7)):
-        (folder / name).mkdir()
-        for index, part in enumerate(np.array_split(np.arange(len(episodes)), count)):
-            episodes[part].to_parquet(folder / name / f"{index:02d}.parquet")
-    return [folder / name for name in ("one", "eleven", "seven")]
+    spread = (("one", data, 1), ("eleven", data, 11), ("seven", shuffled, 7))
+    return [in_files(episodes, folder / name, count) for name, episodes, count in spread]
 
 
 @pytest.mark.parametrize("max_steps", [1, 100, 500, 1500, 10**6])
@@ -158,11 +151,8 @@ def test_the_sample_has_the_shares_of_the_whole_where_episodes_repeat(files, tmp
     """Short episodes are copies of each other: neither all nor none of them are drawn."""
     law = np.array([0.1, 0.2, 0.3, 0.4])
     kinds = np.random.default_rng(0).choice(4, size=10_000, p=law)
-    data = uqf.Trajectories(
-        kinds % 2, kinds // 2, np.zeros(10_000), np.arange(10_001), n_actions=2, n_observations=2
-    )
-    for number, part in enumerate(np.array_split(np.arange(10_000), max(files, 1))):
-        data[part].to_parquet(tmp_path / f"{number:02d}.parquet")
+    data = logged(kinds % 2, kinds // 2, 0.0, n_actions=2, n_observations=2)
+    in_files(data, tmp_path, max(files, 1))
     for seed in range(4):
         sample = read(tmp_path if files else data, 2000, seed).sample
         assert len(sample) == 2000
@@ -173,16 +163,17 @@ def test_the_sample_has_the_shares_of_the_whole_where_episodes_repeat(files, tmp
 def test_propensities_are_estimated_from_all_shards(tmp_path):
     """A tenth of the episodes is in the sample, yet frequencies are those of the whole log."""
     env = uqf.make("tiger", horizon=12)
-    data = bare(uqf.rollout(env, random_table(3, 2, softness=2.0), episodes=400, seed=3))
-    for index in range(8):
-        data[50 * index : 50 * (index + 1)].to_parquet(tmp_path / f"{index}.parquet")
+    data = changed(
+        uqf.rollout(env, random_table(3, 2, softness=2.0), episodes=400, seed=3), behavior_probs=None
+    )
+    in_files(data, tmp_path, 8)
     expected = propensities(data)
     for source in (data, tmp_path, uqf.Shards(tmp_path, batch_steps=100)):
         found = read(source, 480)
         np.testing.assert_array_equal(found.known(data).behavior_probs, expected)
         np.testing.assert_array_equal(found.without_sample().known(data).behavior_probs, expected)
         places = [np.flatnonzero(_core.episode_priorities(data, 0) == p)[0] for p in found.priorities]
-        few = uqf.Trajectories(**data.__getstate__() | {"behavior_probs": expected})[np.array(places)]
+        few = changed(data, behavior_probs=expected)[np.array(places)]
         assert found.known(found.sample) == few
         assert np.abs(propensities(found.sample) - few.behavior_probs).max() > 0.0
 
@@ -203,4 +194,4 @@ def test_shares_of_actions_add_up_exactly(data, cut):
     assert whole.counts.sum() == data.n_steps
     for part in (*parts, concatenate(parts[::-1])):
         np.testing.assert_array_equal(sums.probabilities(part), whole.probabilities(part))
-    np.testing.assert_array_equal(whole.probabilities(data), propensities(bare(data)))
+    np.testing.assert_array_equal(whole.probabilities(data), propensities(changed(data, behavior_probs=None)))

@@ -12,7 +12,6 @@
 | `MemorylessQ` | data | a table over the last k symbols | the last symbols say it all, or data are few |
 | `TPSR`, `CPSR` | data | a model of what will be seen, `PSR` | you need predictions |
 | `EM` | data | a `TabularPOMDP` of maximum likelihood | few states, much patience; you need a model |
-| `PSRPBVI` | data | plans by point-based backups on a learned PSR | data come from a blind policy |
 | `FittedQ` | data | repeated improvement on any state, by trees | one round of improvement is not enough |
 | `POMCP` | simulator | a policy that searches anew at every step | there is a simulator, and time to think |
 
@@ -33,7 +32,6 @@ from uqf.baselines.memoryless import RandomPolicy as RandomPolicy
 from uqf.baselines.pbvi import PBVI as PBVI
 from uqf.baselines.pomcp import POMCP as POMCP
 from uqf.baselines.psr import PSR as PSR
-from uqf.baselines.psr_pbvi import PSRPBVI as PSRPBVI
 from uqf.baselines.tpsr import CPSR as CPSR
 from uqf.baselines.tpsr import TPSR as TPSR
 from uqf.baselines.value_iteration import FIB as FIB

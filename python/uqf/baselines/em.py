@@ -14,9 +14,9 @@ from uqf import _core
 from uqf.baselines.psr import PSR
 from uqf.episodes.checks import not_negative, positive, probability, whole
 from uqf.episodes.trajectories import Trajectories
-from uqf.learn.learner import checked_data
 from uqf.learn.not_fitted import NotFittedError
 from uqf.learn.spectral.wfa import WFA
+from uqf.reading.shards import checked_data
 from uqf.worlds.environments import TabularPOMDP
 
 Floats = NDArray[np.float64]

@@ -15,9 +15,10 @@ from uqf.baselines.psr import PSR
 from uqf.episodes.checks import instance, one_of, positive, probability, whole
 from uqf.episodes.sums import best_next, cut_before
 from uqf.episodes.trajectories import Trajectories
-from uqf.learn.learner import Learner, checked_data
+from uqf.learn.learner import Learner
 from uqf.policies.policy import AutomatonPolicy, ForestPolicy
 from uqf.reading.progress import Callback, Reporter
+from uqf.reading.shards import checked_data
 
 Floats = NDArray[np.float64]
 
@@ -138,7 +139,7 @@ class FittedQ(Learner):
                 previous = targets
                 targets = best_next(data, values, discount, truncated=self.bootstrap_truncated)
                 changes.append(float(np.sqrt(np.mean((targets - previous) ** 2))))
-            forests = [constant(float(targets.min()), states.shape[1]) for _ in steps]
+            forests = [constant(float(targets.min())) for _ in steps]
             grown = forest.grown([targets[steps[action]] for action in taken], iteration)
             for action, one in zip(taken, grown, strict=True):
                 forests[action] = one

@@ -15,7 +15,7 @@ from uqf.types import AnyArray, Record, Tree
 
 Floats = NDArray[np.float64]
 
-#: (base, weights, roots, feature, threshold, left, right, value): base + weights · x + the leaves of x
+#: (base, roots, feature, threshold, left, right, value): base + the leaves of x
 Forest: TypeAlias = tuple[AnyArray | float, ...]
 
 
@@ -59,19 +59,18 @@ class ExtraTrees:
         with ThreadPoolExecutor(self.threads or os.cpu_count()) as pool:
             grown = list(pool.map(grow, jobs))
         return [
-            flattened(grown[first : first + self.trees], n_features, 1.0 / self.trees)
+            flattened(grown[first : first + self.trees], 1.0 / self.trees)
             for first in range(0, len(grown), self.trees)
         ]
 
 
-def flattened(trees: Sequence[Tree], n_features: int, scale: float) -> Forest:
+def flattened(trees: Sequence[Tree], scale: float) -> Forest:
     """The sum of scikit-learn's trees, each leaf times `scale`."""
     sizes = [tree.node_count for tree in trees]
     roots = np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int64)
     shift = np.repeat(roots, sizes)
     return (
         0.0,
-        np.zeros(n_features),
         roots,
         np.concatenate([tree.feature for tree in trees]).astype(np.int64),
         np.concatenate([tree.threshold for tree in trees]).astype(np.float64),
@@ -81,21 +80,20 @@ def flattened(trees: Sequence[Tree], n_features: int, scale: float) -> Forest:
     )
 
 
-def constant(value: float, n_features: int) -> Forest:
+def constant(value: float) -> Forest:
     """The same value everywhere."""
     none, nodes = np.zeros(0), np.zeros(0, np.int64)
-    return (value, np.zeros(n_features), nodes, nodes, none, nodes, nodes, none)
+    return (value, nodes, nodes, none, nodes, nodes, none)
 
 
 def joined(forests: Sequence[Forest]) -> Record:
     """Several forests as the arguments of a `ForestPolicy`."""
-    base, weights, *nodes = zip(*forests, strict=True)
+    base, *nodes = zip(*forests, strict=True)
     names = ("roots", "feature", "threshold", "left", "right", "value")
     arrays = {name: np.concatenate(part) for name, part in zip(names, nodes, strict=True)}
     counts = {"trees": [len(one) for one in nodes[0]], "nodes": [len(one) for one in nodes[1]]}
     return {
         "base": np.array(base, np.float64),
-        "weights": np.stack(weights),
         **{name: np.array(sizes, np.int64) for name, sizes in counts.items()},
         **arrays,
     }

@@ -157,17 +157,14 @@ class Search:
 
     @property
     def lower(self) -> float:
-        """Lower bound at the start."""
         return float(self.plans.values(np.array([root.belief for root in self.roots])) @ self.shares)
 
     @property
     def upper(self) -> float:
-        """Upper bound at the start."""
         return float(np.array([root.value for root in self.roots]) @ self.shares)
 
     @property
     def gap(self) -> float:
-        """Upper minus lower bound at the start."""
         return self.upper - self.lower
 
     def widest(self) -> Point:

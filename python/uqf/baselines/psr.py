@@ -39,11 +39,6 @@ class PSR:
     def __init__(
         self, wfa: WFA, n_actions: int, n_observations: int, *, anchor: ArrayLike | None = None
     ) -> None:
-        if n_actions * n_observations != wfa.n_symbols:
-            raise ValueError(
-                f"n_actions * n_observations = {n_actions * n_observations}: the automaton has "
-                f"{wfa.n_symbols} symbols"
-            )
         self.wfa = wfa
         self.n_actions = n_actions
         self.n_observations = n_observations
@@ -58,26 +53,14 @@ class PSR:
         """Number of entries of the state."""
         return self.wfa.rank
 
-    def policy(
-        self, weights: Floats, *, actions: NDArray[np.int64] | None = None, temperature: float = 0.0
-    ) -> AutomatonPolicy:
-        """A compiled policy with values weights (A, k) · state, in units of whatever the weights predict.
-
-        With `actions` (plans,) the weights are those of plans, and an action is worth the best plan that begins with
-        it.
-        """
-        return AutomatonPolicy(
-            symbols=self.wfa.symbols,
-            operators=self.wfa.seen_operators,
-            n_actions=self.n_actions,
-            n_observations=self.n_observations,
-            start=self.wfa.alpha,
-            anchor=self.anchor,
-            weights=np.ascontiguousarray(weights),
-            actions=actions,
-            normaliser=self.wfa.omega,
-            temperature=temperature,
-        )
+    def policy(self, weights: Floats, *, temperature: float = 0.0) -> AutomatonPolicy:
+        """A compiled policy with values weights (A, k) · state, in units of whatever the weights predict."""
+        parts = {
+            "anchor": self.anchor,
+            "weights": np.ascontiguousarray(weights),
+            "normaliser": self.wfa.omega,
+        }
+        return self.wfa.policy(self.n_actions, self.n_observations, temperature=temperature, **parts)
 
     @property
     def features(self) -> _core.Features:

@@ -89,7 +89,7 @@ class TPSR(SpectralPSR):
     wfa_ : the automaton of P(h); singular_values_
     policy_ : greedy on a linear function of the state per action, fitted by ridge regression to the returns
         seen: one step of policy improvement, no more. The planners of the literature make better use of the
-        state: ``FittedQ(TPSR(…))`` and ``PSRPBVI(TPSR(…))``.
+        state: ``FittedQ(TPSR(…))``.
 
     Examples
     --------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, cast
+from typing import Annotated
 
 import typer
 
@@ -12,6 +12,7 @@ import uqf
 from uqf.cli import paper
 from uqf.cli.compare import compare
 from uqf.cli.convert import convert
+from uqf.cli.fit import fit
 from uqf.cli.options import (
     DISCOUNT,
     ActionBins,
@@ -19,21 +20,18 @@ from uqf.cli.options import (
     Clean,
     Columns,
     Discount,
+    Observed,
     PolicyDiscount,
+    Reward,
     Seed,
     check_outputs,
     discount_of,
     fitting,
     log_columns,
-    made_learner,
     named_world,
     world_names,
 )
 from uqf.cli.terminal import REFUSALS, about, explain, plain_table, progress_line, stoppable
-
-if TYPE_CHECKING:
-    from uqf.policies.policy import CompiledPolicy
-    from uqf.types import Record
 
 app = typer.Typer(
     help="""Policies for partially observed systems from logged episodes.
@@ -57,6 +55,7 @@ app = typer.Typer(
 
 app.command()(paper.demo)
 app.command()(paper.reproduce)
+app.command()(fit)
 app.command()(compare)
 app.command()(convert)
 
@@ -87,9 +86,6 @@ World = Annotated[
 ]
 PolicyFile = Annotated[Path, typer.Argument(help="Policy file that `uqf fit` wrote.")]
 
-#: Names that --learner takes.
-LEARNERS = sorted(name for name in dir(uqf) if name.endswith("Q") or name == "UQF")
-
 
 def main() -> None:
     """Runs the program; what files and data forbid ends with a message, not with a traceback."""
@@ -98,80 +94,6 @@ def main() -> None:
     except REFUSALS as error:
         explain(error)
         raise SystemExit(1) from None
-
-
-@app.command()
-def fit(
-    log: Annotated[
-        Path, typer.Argument(help="Log of episodes: .parquet (or a folder of them), .arrow, .csv, .jsonl.")
-    ],
-    out: Annotated[Path, typer.Option(help="Where the policy goes, such as policy.safetensors.")],
-    discount: Discount = DISCOUNT,
-    holdout: Annotated[
-        float, typer.Option(help="Share of the episodes that judge the learners.", min=0.01, max=0.9)
-    ] = 0.5,
-    report: Annotated[
-        Path | None, typer.Option(help="Where a page about the log and the policy goes, such as report.html.")
-    ] = None,
-    learner: Annotated[
-        str | None, typer.Option(help=f"No comparison, this learner alone: {', '.join(LEARNERS)}.")
-    ] = None,
-    outcome: Annotated[
-        list[str] | None,
-        typer.Option(help="A column of numbers that --report shows before and after, such as breakdown."),
-    ] = None,
-    columns: Columns = None,
-    action_bins: ActionBins = None,
-    clean: Clean = False,
-    seed: Seed = 0,
-    as_json: AsJson = False,
-) -> None:
-    """Learns a policy from a log, as `uqf.fit` does, and writes it.
-
-    The learners are compared on held-out episodes, and the best one is taught again by all of them. What is printed
-    says what the data look like, what was chosen, where it differs from the log, what return to expect, and what to
-    worry about. With --report all of it is a page to look at: one file. The policy is written last and whole: an
-    interrupted run leaves an older file as it was.
-
-    A folder of .parquet files may be larger than memory: it is read a batch at a time, and learners are compared on a
-    sample of its episodes. With --learner nothing is compared and nothing is held out; UQF is the paper's.
-    """
-    if learner is not None and learner not in LEARNERS:
-        raise typer.BadParameter(f"{learner!r} is not one of {', '.join(LEARNERS)}", param_hint="--learner")
-    paths = check_outputs(log, out=(out, ".safetensors"), report=(report, ".html"))
-    again = f"{out} is as it was; the same command starts again."
-    with stoppable(again), about(log), progress_line() as progress:
-        from uqf.cli.logs import facts_of, read_data
-        from uqf.cli.summary import fit_report, plain_values
-        from uqf.cli.tables import show
-        from uqf.reports.report import Report
-        from uqf.reports.study import Study
-
-        progress(f"reading {log}", 0, 0)
-        streamed = log.is_dir() or (learner is not None and log.suffix == ".parquet")
-        data = read_data(log, log_columns(columns, action_bins), clean, streamed)
-        facts = facts_of(log, log_columns(columns, action_bins), clean, data, outcome or [])
-        whole: Record = {"policy": str(out)}
-        if learner is None:
-            fitted = uqf.fit(data, discount=discount, holdout=holdout, seed=seed, progress=progress)
-            page = Report(Study.of(fitted, data, discount=discount, seed=seed, progress=None), seed, facts)
-            if report is not None or as_json:
-                page.complete(progress)
-            progress("evaluating", 0, 0)
-            parts = fit_report(fitted, page)
-            if report is not None:
-                page.write(report)
-            whole |= {"report": page.as_dict(), "page": report and str(report)} if as_json else {}
-        else:
-            fitted = made_learner(learner, discount, seed).fit(data, progress=progress)
-            parts = {"learned": plain_values(fitted.diagnostics_)}
-            if report is not None:
-                page = Report(
-                    Study.of(fitted, data, discount=None, seed=seed, progress=progress), seed, facts
-                )
-                page.complete(progress).write(report)
-        fitted.save(out)
-    show(parts | (whole if as_json else {"written": list(map(str, paths))}), as_json)
 
 
 @app.command()
@@ -185,17 +107,23 @@ def evaluate(
         str | None, typer.Option(help="How to use the log, such as importance; chosen by default.")
     ] = None,
     columns: Columns = None,
+    observed: Observed = None,
+    reward: Reward = None,
     clean: Clean = False,
     seed: Seed = 0,
     as_json: AsJson = False,
 ) -> None:
-    """Says what a policy earns: by playing in a world, or from a log of another policy."""
+    """Says what a policy earns: by playing in a world, or from a log of another policy.
+
+    What the columns of the log hold need not be said again: the policy file remembers it.
+    """
     if (env is None) == (log is None):
         raise typer.BadParameter("give either --env NAME or --log LOG")
     again = "Nothing was written; the same command starts again."
     with stoppable(again), about(policy, log or env), progress_line() as progress:
+        from uqf.cli.contents import data_report
         from uqf.cli.logs import read_for
-        from uqf.cli.summary import data_report, estimate_report
+        from uqf.cli.summary import estimate_report
         from uqf.cli.tables import show
 
         header, loaded = uqf.inspect_policy(policy), uqf.load(policy)
@@ -212,7 +140,8 @@ def evaluate(
             shown = {env: played | {"mean length": float(score.lengths.mean())}}
         else:
             progress(f"evaluating on {log}", 0, 0)
-            data, weight = read_for(header, Path(str(log)), columns, clean), discount_of(header, discount)
+            named = log_columns(columns, None, observed, reward)
+            data, weight = read_for(header, Path(str(log)), named, clean), discount_of(header, discount)
             estimate = uqf.ope.evaluate(loaded, data, discount=weight, method=method, seed=seed)
             estimate = estimate.of_taught() if header.taught_by(data) else estimate
             shown = {"expect": estimate_report(estimate), "data": data_report(data, weight)}
@@ -255,8 +184,13 @@ def watch(
 @app.command()
 def inspect(
     path: Annotated[Path, typer.Argument(help="Policy, or a log.")],
+    against: Annotated[
+        Path | None, typer.Option(help="Policy whose log the new one is compared with: has anything moved?")
+    ] = None,
     columns: Columns = None,
     action_bins: ActionBins = None,
+    observed: Observed = None,
+    reward: Reward = None,
     clean: Clean = False,
     discount: Discount = DISCOUNT,
     as_json: AsJson = False,
@@ -264,8 +198,8 @@ def inspect(
     """Shows what a policy file or a log holds, and everything that is wrong with a log."""
     from uqf.storage.tensors import begins_as_tensors
 
-    if path.suffix == ".safetensors" or begins_as_tensors(path):
-        from uqf.cli.summary import policy_report
+    if path.suffix == ".safetensors" or (path.is_file() and begins_as_tensors(path)):
+        from uqf.cli.contents import policy_report
         from uqf.cli.tables import show
 
         show({"policy": policy_report(uqf.inspect_policy(path))}, as_json)
@@ -273,7 +207,8 @@ def inspect(
     from uqf.cli.logs import inspect_log
 
     with about(path):
-        inspect_log(path, log_columns(columns, action_bins), clean, discount, as_json)
+        named = log_columns(columns, action_bins, observed, reward)
+        inspect_log(path, named, clean, discount, as_json, against)
 
 
 @app.command()
@@ -284,9 +219,8 @@ def export(
     """Writes a policy for other languages: one step as an ONNX model, with what its codes mean."""
     check_outputs(policy, onnx=(onnx, ".onnx"))
     with about(policy):
-        header, loaded = uqf.inspect_policy(policy), uqf.load(policy)
         try:
-            uqf.export_onnx(cast("CompiledPolicy", loaded), onnx, codebook=header.codebook)
+            uqf.export_onnx(policy, onnx)
         except TypeError as error:  # policies of this kind cannot be exported
             raise ValueError(str(error)) from None
     typer.echo(f"Written: {onnx}")

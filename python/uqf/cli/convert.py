@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 import uqf
-from uqf.cli.options import ActionBins, AsJson, Clean, Columns, log_columns
+from uqf.cli.options import ActionBins, AsJson, Clean, Columns, Observed, Reward, log_columns
 
 
 def convert(
@@ -19,6 +19,8 @@ def convert(
     folder: Annotated[Path, typer.Argument(help="Where the .parquet files go: a new folder.")],
     columns: Columns = None,
     action_bins: ActionBins = None,
+    observed: Observed = None,
+    reward: Reward = None,
     clean: Clean = False,
     episodes_per_file: Annotated[int, typer.Option(help="Episodes of a file.", min=1)] = 10_000,
     as_json: AsJson = False,
@@ -29,8 +31,8 @@ def convert(
 
     with about(log), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        named = log_columns(columns, action_bins)
-        files = uqf.convert(log, folder, columns=named, clean=clean, episodes_per_file=episodes_per_file)
+        named = log_columns(columns, action_bins, observed, reward)
+        files = uqf.convert(str(log), folder, columns=named, clean=clean, episodes_per_file=episodes_per_file)
     shards = uqf.Shards(folder)
     report = {
         "files": len(files),

@@ -26,8 +26,28 @@ Columns = Annotated[
     str | None,
     typer.Option(
         # Words of help that are wider than its column would be cut off.
-        help="Columns with other names, such as reward=gain,episode=user or observation=temp+state.",
+        help="Columns with other names, such as reward=gain,episode=user or observation=temp+state, or a .toml file "
+        "with [columns]; a file uqf.toml beside the log is read without being named.",
         metavar="ROLE=NAME,…",
+    ),
+]
+Reward = Annotated[
+    str | None, typer.Option(help="Column of the reward; --reward=-cost for a column of costs.")
+]
+Observed = Annotated[
+    str | None,
+    typer.Option(
+        help="Whether the observation of a row came after its action or was seen before it; `uqf inspect` says "
+        "which one the rows show.",
+        metavar="after|before",
+    ),
+]
+Share = Annotated[
+    float | None,
+    typer.Option(
+        help="A cautious start: the policy decides this share of the steps, and the rest is done as in the log.",
+        min=0.0,
+        max=1.0,
     ),
 ]
 Clean = Annotated[
@@ -48,10 +68,19 @@ PolicyDiscount = Annotated[
 ]
 
 
-def log_columns(text: str | None, action_bins: int | None = None) -> LogColumns:
-    """The columns of ``role=name,…``; several columns of an observation are joined by +."""
-    from uqf.logs.columns import ROLES, SEVERAL, LogColumns
+def log_columns(
+    text: str | None,
+    action_bins: int | None = None,
+    observed: str | None = None,
+    reward: str | None = None,
+) -> LogColumns:
+    """The columns of ``role=name,…`` or of a .toml file; several columns of an observation are joined by +."""
+    from uqf.logs.columns import ROLES, SEVERAL, LogColumns, columns_file
 
+    more: Record = {"action_bins": action_bins, "observed": observed, "reward": reward}
+    said = LogColumns(**{role: value for role, value in more.items() if value is not None})
+    if text is not None and text.endswith(".toml"):
+        return said.or_else(columns_file(Path(text)))
     pairs = [pair.partition("=") for pair in text.split(",")] if text else []
     for role, _, name in pairs:
         if role not in ROLES or not name:
@@ -61,7 +90,15 @@ def log_columns(text: str | None, action_bins: int | None = None) -> LogColumns:
     given: Record = {
         role: name.split("+") if role in SEVERAL and "+" in name else name for role, _, name in pairs
     }
-    return LogColumns(**given, action_bins=action_bins)
+    return said.or_else(LogColumns(**given))
+
+
+def remembered_columns(header: PolicyHeader) -> LogColumns:
+    """The columns of the log that taught a policy, as its file has them."""
+    from uqf.logs.columns import LogColumns
+
+    known = header.settings.get("columns")
+    return LogColumns.of(known) if isinstance(known, dict) else LogColumns()
 
 
 def check_outputs(read: Path, **written: tuple[Path | None, str]) -> list[Path]:

@@ -12,10 +12,11 @@ from uqf.episodes.sums import cut_before, discounted_backward, returns_to_go
 from uqf.episodes.trajectories import Trajectories
 from uqf.learn.improve.discounts import MIN_EPISODES, learning_discounts
 from uqf.learn.improve.gain import Baseline, policy_gain
-from uqf.learn.learner import Learner, checked_data, checked_temperature
+from uqf.learn.learner import Learner, checked_temperature
 from uqf.learn.memory.contexts import ContextTree
 from uqf.policies.policy import ContextPolicy, softmax
 from uqf.reading.progress import Callback
+from uqf.reading.shards import checked_data
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from sklearn.base import BaseEstimator, clone
 from uqf.curves import frame_of, plotted
 from uqf.episodes.checks import FloatArray, instance, number
 from uqf.episodes.fingerprint import fingerprint
+from uqf.episodes.profile import profile
 from uqf.episodes.trajectories import Trajectories
 from uqf.learn.improve.gain import Baseline, policy_gain
 from uqf.learn.limits import limits
@@ -22,7 +23,7 @@ from uqf.policies.policy import CompiledPolicy, remembered
 from uqf.reading.overview import Overview, check_rewards
 from uqf.reading.progress import Callback, Reporter, within
 from uqf.reading.reader import Reader
-from uqf.reading.shards import Data, Workers, opened
+from uqf.reading.shards import Data, Workers, checked_data, opened
 from uqf.storage.policies import save
 from uqf.storage.policy_header import Origin
 from uqf.types import Record
@@ -59,9 +60,10 @@ class Learner(BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         data : Trajectories, `uqf.Shards`, or a log as `uqf.read_log` takes it
-            Shards, and files that `uqf.convert` wrote, are read a batch at a time. `UQF` reads them twice (three times if words are listed) and learns from
-            all episodes. So do `BeliefQ` and `SpectralQ`, but for their models and filters; these, and all of the other
-            learners, are learned from a bounded sample of the episodes, drawn by a hash of their content.
+            Shards, and files that `uqf.convert` wrote, are read a batch at a time. `UQF` reads them twice (three times
+            if words are listed) and learns from all episodes. So do `BeliefQ` and `SpectralQ`, but for their models and
+            filters; these, and all of the other learners, are learned from a bounded sample of the episodes, drawn by a
+            hash of their content.
         executor : concurrent.futures.Executor or distributed.Client, optional
             Where shards are read and models are trained. The result has the same bits with any executor or none.
         progress : callable, optional
@@ -113,6 +115,7 @@ class Learner(BaseEstimator):  # type: ignore[misc]
         """Keeps for scoring and saving the fingerprint of the data and a baseline of a sample that is in memory."""
         self.baseline_ = Baseline.of(sample, self.discount)
         self.n_features_in_ = sample.n_symbols
+        self.profile_ = profile(sample)
         self.origin_ = Origin(digest, sample.codebook)
         if hasattr(self, "diagnostics_"):
             self.diagnostics_["notes"] += limits(sample)
@@ -140,9 +143,8 @@ class Learner(BaseEstimator):  # type: ignore[misc]
         policy = self._fitted()
         if isinstance(histories, Trajectories):
             return np.asarray(policy.q_values_along(histories))
-        instance("histories", histories, Sequence, "a list of histories, or uqf.Trajectories")
-        values = [policy.q_values(remembered(policy, history)) for history in histories]
-        return np.stack(values) if values else np.zeros((0, policy.n_actions))
+        listed = checked_histories(histories)
+        return np.stack([policy.q_values(remembered(policy, history)) for history in listed])
 
     def predict(self, histories: Trajectories | Sequence[History]) -> NDArray[np.int64]:
         """The best action after each history, or before each step; ties go to the first, so that it repeats."""
@@ -160,15 +162,21 @@ class Learner(BaseEstimator):  # type: ignore[misc]
         return policy_gain(policy, baseline, data).mean
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the policy as a file with these settings; `uqf.load` reads it."""
-        policy = self._fitted()
+        """Writes the policy as a file with these settings; `uqf.load` reads it.
+
+        Only what acts is kept: a file may come from anybody, and is never executed. ``pickle`` keeps the whole learner.
+        """
+        save(self._fitted(), path, settings=self.file_settings(), data=self.origin_)
+
+    def file_settings(self) -> Record:
+        """What a policy file says of how it was learned: the learner, its parameters, and what the log looked like."""
         settings = {"learner": type(self).__name__} | self.get_params()
         plain = {
             name: asdict(value) if is_dataclass(value) and not isinstance(value, type) else value
             for name, value in settings.items()
             if not isinstance(value, (tuple, BaseEstimator))
         }
-        save(policy, path, settings=plain, data=self.origin_)
+        return plain | {"profile": getattr(self, "profile_", None)}
 
     def to_frame(self) -> pandas.DataFrame:
         """The learners that `uqf.fit` compared, a row for each: gain, stderr, …, and the problem of who was refused.
@@ -203,7 +211,6 @@ class Learner(BaseEstimator):  # type: ignore[misc]
         return render("notebook.html", name=type(self).__name__, why=why, rows=rows)
 
     def _repr_mimebundle_(self, **_: object) -> dict[str, str]:
-        """What notebooks ask first."""
         return {"text/plain": repr(self), "text/html": self._repr_html_()}
 
     def export_onnx(self, path: str | os.PathLike[str]) -> None:
@@ -217,6 +224,12 @@ class Learner(BaseEstimator):  # type: ignore[misc]
             raise ImportError(f"export_onnx needs {error.name}: pip install 'uqf[onnx]'") from error
         export_onnx(self._fitted(), path, codebook=self.origin_.codebook)
 
+    def __getattr__(self, name: str) -> Any:  # Any: whatever `fit` sets
+        """What only a fitted learner has is refused with the way out; called where there is no such attribute."""
+        if name.endswith("_") and not name.startswith("_") and "policy_" not in self.__dict__:
+            raise NotFittedError.of(self)
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
     def _fitted(self) -> CompiledPolicy:
         if not hasattr(self, "policy_"):
             raise NotFittedError.of(self)
@@ -224,18 +237,18 @@ class Learner(BaseEstimator):  # type: ignore[misc]
         return policy
 
     def __sklearn_is_fitted__(self) -> bool:
-        """Whether there is a policy."""
         return hasattr(self, "policy_")
 
 
-def checked_data(data: Data) -> Trajectories:
-    """The argument of `fit`, or an error that says what to give instead."""
-    if not isinstance(data, Trajectories):
+def checked_histories(histories: Sequence[History]) -> list[list[tuple[int, int]]]:
+    """Lists of pairs, or an error that says what to give."""
+    try:
+        return [[(action, seen) for action, seen in history] for history in histories]
+    except (TypeError, ValueError):
         raise TypeError(
-            f"data is a {type(data).__name__}: give uqf.Trajectories (see uqf.Trajectories.from_episodes and "
-            "uqf.read_log)"
-        )
-    return data
+            f"histories = {histories!r}: give a list of histories, each a list of pairs (action, observation) such as "
+            "[[(0, 1), (2, 0)]], [[]] for the beginning of an episode, or Trajectories"
+        ) from None
 
 
 def checked_temperature(temperature: float | None) -> None:

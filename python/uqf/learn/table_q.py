@@ -59,7 +59,6 @@ class Counts:
 
     @classmethod
     def of(cls, data: Trajectories) -> Counts:
-        """Of a data set."""
         pairs = last_observations(data) * data.n_actions + data.actions
         cells, place = np.unique(pairs, return_inverse=True)
         n_states, on = data.n_observations + 1, goes_on(data)

@@ -257,11 +257,9 @@ class UQF(Learner):
             state, tally, self._target(), self.on_divergence
         )
         rank = self.wfa_.rank
-        self.policy_ = AutomatonPolicy(
-            symbols=state.symbols,
-            operators=self.value_wfa_.seen_operators,
-            n_actions=tally.n_actions,
-            n_observations=tally.n_observations,
+        self.policy_ = self.value_wfa_.policy(
+            tally.n_actions,
+            tally.n_observations,
             start=start[:rank],
             anchor=state.anchor[:rank],
             weights=weights,

@@ -60,7 +60,8 @@ class Diagnosis:
         if len(first) == 0:
             return None
         value = self.columns[column][int(first[0])].as_py()
-        example = "" if value is None or value != value else shortened(repr(value), EXAMPLE)
+        shown = str(value) if hasattr(value, "isoformat") else repr(value)
+        example = "" if value is None or value != value else shortened(shown, EXAMPLE)
         places = tuple(self.rows.place(row) for row in first[:3])
         self._listed.append(LogProblem(column, what, len(first), places, example, remedy, severe))
         return self._listed[-1]

@@ -230,6 +230,13 @@ class Rows:
             )
         return self.take(order)
 
+    def dates(self) -> AnyArray | None:
+        """When every episode began, (n_episodes,) datetime64; None if the times are no dates, or there are none."""
+        times = self.times() if "time" in self.layout.names else pa.array([0])
+        if not (pa.types.is_timestamp(times.type) or pa.types.is_date(times.type)):
+            return None
+        return array(times.take(pa.array(self.offsets[:-1])).cast(pa.timestamp("s"), safe=False))
+
     def times(self) -> pa.Array:
         """Times that can be sorted: numbers, or dates."""
         name = self.layout.names["time"]

@@ -26,7 +26,7 @@ from uqf.logs.rows import Rows
 from uqf.logs.suspicions import observed_before, order_problem, suspicions
 from uqf.logs.tables import cast, joined, schema_of, whole_table
 from uqf.logs.text import plain_suffix, read_csv, read_json_lines
-from uqf.types import TableLike
+from uqf.types import AnyArray, TableLike
 
 #: Format by suffix.
 SUFFIXES = {
@@ -57,7 +57,7 @@ class Log:
     """A log on its way to episodes: read once, diagnosed, cleaned, ordered, coded.
 
     `given` are sizes and names that the caller knows. What cleaning left out, cut or merged is in `repairs`, in words;
-    what a careful reader should know of a log that was read, in `doubts`.
+    what a careful reader should know of a log that was read, in `doubts`; when its episodes began, in `times`.
     """
 
     def __init__(
@@ -77,6 +77,7 @@ class Log:
             self.columns = known.knowing(given[2])
         self.given, self.repairs, self.doubts = given, list[str](), list[LogProblem]()
         self.evidence: float | None = None
+        self.times: AnyArray | None = None
         parts = [self._part(one, format) for one in listed]
         with naming(self.name):
             for part in parts:
@@ -91,7 +92,7 @@ class Log:
             wanted = _own(self.columns) if self.written else self.columns
             texts = [name for part in parts if part.format == "csv" for name in part.table.column_names]
             ids = layout_of(schema, wanted).names.get("episode")
-            table = joined([(part.name, part.table) for part in parts], [*texts, ids])
+            table = joined([(part.name, part.table) for part in parts], [*texts, *([ids] if ids else [])])
             if parts[0].metadata:
                 table = table.replace_schema_metadata({KEY: parts[0].metadata})
             self.is_text, self.names = (
@@ -153,6 +154,7 @@ class Log:
                 rows = self._prepared(clean).grouped()
                 self.doubts = [] if self.written else suspicions(rows)
                 data = self._coded(rows)
+                self.times = rows.dates()
                 if self.written is None and self.columns.observed is None:
                     self.evidence = observed_before(rows)
                     self.doubts += order_problem(rows, self.evidence)

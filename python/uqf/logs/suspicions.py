@@ -160,7 +160,7 @@ def _foreseen(what: AnyArray, by: tuple[AnyArray, AnyArray], half: AnyArray) -> 
     context = (half * size + by[0]) * size + by[1]
     counts = np.bincount(context * size + what, minlength=2 * size**3).reshape(2, -1, size) + 0.5
     probs = counts / counts.sum(axis=2, keepdims=True)
-    return np.log(probs[1 - half, context % size**2, what])
+    return np.asarray(np.log(probs[1 - half, context % size**2, what]))
 
 
 def _kinds(values: AnyArray) -> NDArray[np.int64]:

@@ -96,11 +96,11 @@ def joined(parts: Sequence[tuple[object, pa.Table]], identifying: Sequence[str])
         return pa.concat_tables(tables, promote_options="permissive") if len(tables) > 1 else tables[0]
     except (pa.ArrowTypeError, pa.ArrowInvalid) as error:
         for name in tables[0].column_names:
-            kinds = {
+            held = {
                 table.schema.field(name).type: part for part, table in parts if name in table.column_names
             }
             if f"Field {name} " in str(error):
-                listed = "; ".join(f"{kind} in {part}" for kind, part in kinds.items())
+                listed = "; ".join(f"{kind} in {part}" for kind, part in held.items())
                 raise FileFormatError(f"column {name!r} holds {listed}: give one kind of values") from None
         raise
 

@@ -18,6 +18,7 @@ from uqf._core import ContextPolicy as ContextPolicy
 from uqf._core import FilterPolicy as FilterPolicy
 from uqf._core import ForestPolicy as ForestPolicy
 from uqf._core import ObservationPolicy as ObservationPolicy
+from uqf._core import SummaryPolicy as SummaryPolicy
 from uqf._core import TablePolicy as TablePolicy
 from uqf.episodes.checks import instance, number
 from uqf.episodes.columns import columns_of

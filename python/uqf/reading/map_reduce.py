@@ -29,7 +29,6 @@ class TreeSum(Generic[Sum]):
         self.levels: list[Sum | None] = []
 
     def push(self, term: Sum) -> None:
-        """The next term of the sequence."""
         for level, waiting in enumerate(self.levels):
             if waiting is None:
                 self.levels[level] = term
@@ -38,7 +37,6 @@ class TreeSum(Generic[Sum]):
         self.levels.append(term)
 
     def total(self) -> Sum:
-        """The sum of everything pushed."""
         last, *earlier = [waiting for waiting in self.levels if waiting is not None]
         for waiting in earlier:
             last = self.merge(waiting, last)

@@ -57,7 +57,6 @@ class Overview:
         return replace(self, sample=self.sample[:1], priorities=self.priorities[:1])
 
     def plus(self, other: Overview) -> Overview:
-        """Of both."""
         shares = [one.shares for one in (self, other) if one.shares is not None]
         both = replace(
             self,

@@ -87,7 +87,6 @@ def _chunks(footer: pq.ParquetFile, column: str) -> list[pq.ColumnChunkMetaData]
 
 
 def _reward_size(path: Path, footer: pq.ParquetFile, column: str) -> float:
-    """The largest absolute reward."""
     known = [chunk.statistics for chunk in _chunks(footer, column)]
     if known and all(one is not None and one.has_min_max and not one.null_count for one in known):
         limits = [limit for one in known for limit in (one.min, one.max)]
@@ -112,7 +111,6 @@ class ParquetShard:
 
     @property
     def name(self) -> str:
-        """The path."""
         return self.survey.path
 
     @property

@@ -32,7 +32,6 @@ class Reporter:
 
     @property
     def seconds(self) -> float:
-        """Since creation."""
         return time.perf_counter() - self._began
 
     def enter(self, stage: str, total: int) -> None:
@@ -47,7 +46,6 @@ class Reporter:
         self._report()
 
     def advance(self, units: int) -> None:
-        """So many more units are done."""
         self.reach(self.done + units)
 
     def finish(self) -> None:

@@ -77,11 +77,9 @@ class Block:
 
     @property
     def n_steps(self) -> int:
-        """Number of steps."""
         return self.data.n_steps
 
     def batches(self) -> Iterator[Trajectories]:
-        """All episodes at once."""
         yield self.data
 
 
@@ -97,7 +95,6 @@ class Blocks:
 
     @property
     def reward_size(self) -> float:
-        """The largest absolute reward."""
         return float(np.abs(self.data.rewards).max())
 
     def __len__(self) -> int:
@@ -120,8 +117,11 @@ Workers: TypeAlias = "Executor | distributed.Client | None"
 
 def opened(data: Data) -> Trajectories | Source:
     """Episodes in memory or shards: our own Parquet files are read a batch at a time, any other log is read whole."""
-    if isinstance(data, Trajectories) or (hasattr(data, "reward_size") and hasattr(data, "in_memory")):
+    if isinstance(data, Trajectories):
         return data
+    if hasattr(data, "reward_size") and hasattr(data, "in_memory"):
+        source: Source = data
+        return source
     if not isinstance(data, (str, os.PathLike, list, tuple)) and not hasattr(data, "__arrow_c_stream__"):
         raise TypeError(
             f"data is a {type(data).__name__}: give uqf.Trajectories (see uqf.Trajectories.from_episodes), "
@@ -138,3 +138,13 @@ def source_of(data: Data) -> Source:
     """Any data as shards; what is in memory is cut into blocks."""
     known = opened(data)
     return Blocks(known) if isinstance(known, Trajectories) else known
+
+
+def checked_data(data: Data) -> Trajectories:
+    """The argument of `fit`, or an error that says what to give instead."""
+    if not isinstance(data, Trajectories):
+        raise TypeError(
+            f"data is a {type(data).__name__}: give uqf.Trajectories (see uqf.Trajectories.from_episodes and "
+            "uqf.read_log)"
+        )
+    return data

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -15,6 +15,7 @@ from uqf.episodes.sums import episodes_within
 from uqf.episodes.trajectories import Trajectories
 from uqf.learn.improve.gain import Baseline, Gain
 from uqf.learn.learner import MAX_STEPS, Learner
+from uqf.policies.mixture import mix
 from uqf.policies.policy import Policy, probs_along
 from uqf.reading.overview import overview
 from uqf.reading.progress import Callback, within
@@ -89,6 +90,13 @@ class Study:
     def total(self, gains: FloatArray) -> Gain:
         """Gains of single steps, added up by episode."""
         return Gain(np.add.reduceat(gains, self.held_out.offsets[:-1]))
+
+    def cautious(self, share: float | None) -> Study:
+        """The same with a policy that decides this share of the steps, the rest being done as in the log."""
+        if share is None:
+            return self
+        words = f"{self.judged_as}, deciding {share:.0%} of the steps, the rest as in the log"
+        return replace(self, policy=mix(self.policy, self.training, share), judged_as=words)
 
     @classmethod
     def of(

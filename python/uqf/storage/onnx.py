@@ -10,13 +10,18 @@ import numpy as np
 from uqf.coding.codebook import Codebook
 from uqf.episodes.checks import instance
 from uqf.files import refuse_other_kind, whole_file
+from uqf.policies.mixture import Mixture
 from uqf.policies.policy import CompiledPolicy
 from uqf.storage.onnx_graph import Graph
-from uqf.storage.onnx_steps import step_of
+from uqf.storage.onnx_mixture import any_step, supported
+from uqf.storage.policies import inspect_policy, load
 
 
 def export_onnx(
-    policy: CompiledPolicy, path: str | os.PathLike[str], *, codebook: Codebook | None = None
+    policy: CompiledPolicy | Mixture | str | os.PathLike[str],
+    path: str | os.PathLike[str],
+    *,
+    codebook: Codebook | None = None,
 ) -> None:
     """Writes one step of a policy as an ONNX model: state, action, observation → next_state, values.
 
@@ -29,16 +34,16 @@ def export_onnx(
       not 0; −inf for actions without support in the log
 
     The metadata have `n_actions`, `n_observations`, `temperature` and, as JSON, the `codebook`: what codes mean.
-    Policies that plan or search while they act, windows of automata and forests are refused by name.
+    Policies that plan or search while they act, windows of automata, forests and summaries are refused by name.
 
     Parameters
     ----------
-    policy : a policy of a learner
+    policy : a policy of a learner, a mixture of two, or the path of a policy file
         Who acts.
     path : path
         Where to; the file appears whole or not at all.
     codebook : Codebook, optional
-        What codes mean.
+        What codes mean; that of the file by default.
 
     Raises
     ------
@@ -58,7 +63,11 @@ def export_onnx(
     refuse_other_kind(path, ".onnx")
     if codebook is not None:
         instance("codebook", codebook, Codebook, "a uqf.Codebook")
-    step = step_of(policy)
+    if isinstance(policy, (str, os.PathLike)):
+        codebook = codebook or inspect_policy(policy).codebook
+        export_onnx(load(policy), path, codebook=codebook)  # type: ignore[arg-type]
+        return
+    step = any_step(policy)
     graph = Graph()
     state, action, observation = "state", "action", "observation"
     begins = graph("Less", action, graph.integer(0))
@@ -68,10 +77,7 @@ def export_onnx(
     seen = graph("Max", observation, graph.integer(0))
     symbol = graph("Add", graph("Mul", taken, graph.integer(policy.n_observations)), seen)
     after = graph("Where", nothing, before, step.update(graph, before, taken, seen, symbol))
-    values = step.values(graph, after)
-    if policy.supported is not None and policy.supported.any():
-        none = graph.constant(np.full(policy.n_actions, -np.inf))
-        values = graph("Where", graph.constant(policy.supported, np.bool_), values, none)
+    values = supported(graph, policy, step.values(graph, after))
     kind = (step.start.dtype, list(step.start.shape))
     model = graph.model(
         {state: kind, action: (np.int64, []), observation: (np.int64, [])},

@@ -210,10 +210,6 @@ def automaton_step(policy: AutomatonPolicy, parts: Record) -> Step:
         mine = graph("Slice", state, graph.constant([0]), graph.constant([rank]))
         weights = np.asarray(parts["weights"], np.float64).reshape(-1, rank)
         worth = graph("MatMul", graph.constant(weights), mine)
-        if parts["actions"] is not None:
-            plans = np.asarray(parts["actions"])
-            none = np.where(plans[None] == np.arange(policy.n_actions)[:, None], 0.0, -np.inf)
-            worth = graph("ReduceMax", graph("Add", worth, graph.constant(none)), axes=[1], keepdims=0)
         if parts["propensities"] is not None:
             row = graph.cast(_scalar(graph, state, rank), np.int64)
             probs = np.asarray(parts["propensities"], np.float64).reshape(-1, policy.n_actions)

@@ -12,6 +12,7 @@ from uqf.coding.codebook import Codebook
 from uqf.episodes.checks import instance
 from uqf.episodes.trajectories import Trajectories
 from uqf.learn.plan.plan_policy import PlanPolicy
+from uqf.policies.mixture import Mixture
 from uqf.policies.policy import (
     AutomatonPolicy,
     BeliefPolicy,
@@ -20,6 +21,7 @@ from uqf.policies.policy import (
     FilterPolicy,
     ForestPolicy,
     ObservationPolicy,
+    SummaryPolicy,
     TablePolicy,
 )
 from uqf.storage.policy_header import FORMAT, Origin, PolicyHeader
@@ -34,7 +36,7 @@ MAX_BYTES = 2**32
 MAX_SYMBOLS = 2**24
 MAX_NESTING = 100
 
-Storable = CompiledPolicy | PlanPolicy
+Storable = CompiledPolicy | Mixture | PlanPolicy
 """Policies that files are made of."""
 
 #: Kinds of policies by the name that stands in a file, and what makes one from its `parts()`.
@@ -45,7 +47,9 @@ KINDS: dict[str, tuple[type, Callable[..., Storable]]] = {
     "filter": (FilterPolicy, FilterPolicy),
     "forest": (ForestPolicy, ForestPolicy),
     "observation": (ObservationPolicy, ObservationPolicy),
+    "mixture": (Mixture, Mixture),
     "plan": (PlanPolicy, PlanPolicy.from_parts),
+    "summary": (SummaryPolicy, SummaryPolicy),
     "table": (TablePolicy, TablePolicy),
 }
 

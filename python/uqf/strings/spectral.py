@@ -237,7 +237,6 @@ class SpectralStrings(BaseEstimator):  # type: ignore[misc]
         return self.model_
 
     def __sklearn_is_fitted__(self) -> bool:
-        """Whether there is a model."""
         return hasattr(self, "model_")
 
 

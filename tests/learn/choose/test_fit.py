@@ -176,13 +176,15 @@ def steps_of(actions, observations, rewards, n_observations, **more):
     )
 
 
-def test_what_was_shown_four_steps_ago_is_remembered_by_lags():
+def test_what_was_shown_four_steps_ago_is_remembered():
     rng = np.random.default_rng(0)
     seen, actions = rng.integers(3, size=(400, 16)), rng.integers(3, size=(400, 16))
     rewards = np.zeros((400, 16))
     rewards[:, 4:] = actions[:, 4:] == seen[:, :-4]
     told = uqf.fit(steps_of(actions, seen, rewards, 3)).diagnostics_["chosen"]
-    assert told["learner"] == "LagQ" and "more than BeliefQ in each of 400 held-out episodes" in told["why"]
+    assert (
+        told["learner"] == "SummaryQ" and "more than BeliefQ in each of 400 held-out episodes" in told["why"]
+    )
     assert "whose models must miss something" in told["candidates"]["TableQ"]["problem"]
 
 

@@ -17,8 +17,8 @@ PLANS = ModelSettings(growth=Growth(states=16, first=16))
 LEARNERS = {
     "BeliefQ": (uqf.BeliefQ(0.97, states=15, models=2), REMEMBER),
     "ContextQ": (uqf.ContextQ(0.97), REMEMBER),
-    "LagQ": (uqf.LagQ(0.97), REMEMBER),
     "SpectralQ": (uqf.SpectralQ(0.97), REMEMBER),
+    "SummaryQ": (uqf.SummaryQ(0.97), REMEMBER),
     "ModelQ": (uqf.ModelQ(0.97, settings=PLANS), REMEMBER),
     "MemorylessQ": (MemorylessQ(2, "q-learning", discount=0.97), REMEMBER),
     "TableQ": (uqf.TableQ(0.97), FORGET),
@@ -51,6 +51,20 @@ def test_a_learner_needs_no_first_observation(name, ring, ring_data):
     earned = uqf.estimate_return(ring, learner.fit(ring_data).policy_, episodes=200, seed=1).mean
     assert np.isfinite(earned) and earned >= 0.0
     assert learner.policy_.q_values(learner.policy_.initial_state()).shape == (2,)
+
+
+@pytest.mark.parametrize("learner", [uqf.SpectralQ(0.97, rank=7, rounds=1), uqf.SummaryQ(0.97)])
+def test_what_reset_shows_is_part_of_the_memory(learner, cued, tmp_path):
+    few = cued[:60]
+    policy = learner.fit(few).policy_
+    learner.save(tmp_path / "policy.safetensors")
+    loaded = uqf.load(tmp_path / "policy.safetensors")
+    along, before = policy.q_values_along(few), 0
+    for episode in few:
+        state = loaded.initial_state(first=int(episode.first_observation))
+        for action, observation in episode.history:
+            np.testing.assert_allclose(along[before], policy.q_values(state), atol=1e-5)
+            state, before = loaded.update(state, action, observation), before + 1
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -71,26 +71,6 @@ def test_the_learner_that_was_given_stays_unfitted(data):
     assert not hasattr(learner, "policy_")
 
 
-@pytest.mark.parametrize(
-    ("grid", "folds", "message"),
-    [({}, 2, "grid"), ({"rank": []}, 2, "grid"), ({"rank": [2]}, 0, "folds"), ({"rank": [2]}, 61, "folds")],
-)
-def test_a_search_over_nothing_is_refused(data, grid, folds, message):
-    with pytest.raises(ValueError, match=message):
-        uqf.select(uqf.UQF(), data, grid, folds=folds)
-
-
-def test_a_parameter_that_the_learner_lacks_is_refused(data):
-    with pytest.raises(ValueError, match="Invalid parameter 'rank'"):
-        uqf.select(uqf.ContextQ(), data, {"rank": [2]}, folds=2, judge="gain")
-
-
-def test_every_setting_refused_is_an_error(data):
-    learner = uqf.UQF(occurrences="start", max_prefix=1, max_suffix=1)
-    with pytest.raises(uqf.UQFError, match="every setting"):
-        uqf.select(learner, data, {"rank": [10_000]}, folds=2, judge="gain")
-
-
 def test_all_episodes_judge_the_policies_of_all_episodes_and_grids_may_be_several(data):
     grids = [{"depth": [1]}, {"depth": [2, 3], "learning_discount": [0.8]}]
     search = uqf.select(uqf.ContextQ(0.95), data, grids)

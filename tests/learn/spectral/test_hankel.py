@@ -2,6 +2,7 @@
 
 import pickle
 from collections import Counter
+from functools import reduce
 from itertools import pairwise
 
 import numpy as np
@@ -64,15 +65,10 @@ def test_any_split_into_shards_gives_the_same_bits(projection, data, by_symbol, 
         _core.HankelStatistics.accumulate(data[first:last], what, by_symbol=by_symbol, threads=2)
         for first, last in pairwise(edges)
     ]
-    merged = _core.HankelStatistics.empty(what, by_symbol=by_symbol)
-    for shard in shards:
-        merged.merge(pickle.loads(pickle.dumps(shard)))
-    assert bits(merged) == bits(whole)
-    backwards = shards[-1]
-    for shard in reversed(shards[:-1]):
-        shard.merge(backwards)  # the other association: a + (b + c)
-        backwards = shard
-    assert bits(backwards) == bits(whole)
+    shards = [pickle.loads(pickle.dumps(shard)) for shard in shards]
+    forwards = reduce(_core.HankelStatistics.plus, shards)
+    backwards = reduce(lambda total, shard: shard.plus(total), reversed(shards))  # a + (b + c)
+    assert bits(forwards) == bits(backwards) == bits(whole)
 
 
 @pytest.mark.parametrize("projection", PROJECTIONS)
@@ -94,13 +90,14 @@ def test_threads_agree_bit_for_bit(projection):
 def test_a_day_can_be_forgotten(data):
     assume(len(data) > 1)
     what = counted(data, Basis(max_prefix=1, max_suffix=1), Target("return", 0.9))
-    whole = _core.HankelStatistics.accumulate(data, what)
-    whole.subtract(_core.HankelStatistics.accumulate(data[:1], what))
-    rest = _core.HankelStatistics.accumulate(data[1:], what)
+    all_days, first, rest = (
+        _core.HankelStatistics.accumulate(part, what) for part in (data, data[:1], data[1:])
+    )
+    whole = all_days.plus(first, -1.0)
     np.testing.assert_allclose(whole.average(), rest.average(), atol=1e-12)
     assert whole.episodes == rest.episodes
     with pytest.raises(ValueError, match="only"):
-        rest.subtract(_core.HankelStatistics.accumulate(data, what))
+        rest.plus(all_days, -1.0)
 
 
 def test_explicit_blocks_dense_and_sparse():
@@ -144,8 +141,10 @@ def test_bad_input():
     with pytest.raises(ValueError, match="n_prefixes = 0"):
         Basis(n_prefixes=0)
     one, other = (
-        _core.HankelStatistics.empty(counted(data, Basis(max_prefix=length, max_suffix=1), Target("reward")))
+        _core.HankelStatistics.accumulate(
+            data, counted(data, Basis(max_prefix=length, max_suffix=1), Target("reward"))
+        )
         for length in (1, 2)
     )
     with pytest.raises(ValueError, match="shape"):
-        one.merge(other)
+        one.plus(other)

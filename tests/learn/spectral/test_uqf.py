@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import uqf
+from logged import logged
 from uqf.episodes.fingerprint import fingerprint
 from uqf.learn.spectral.decomposition import MAX_RANK
 
@@ -65,14 +66,7 @@ def ring(steps, size=23, seed=0):
     rng = np.random.default_rng(seed)
     episodes = steps // 50
     places = (rng.integers(size, size=(episodes, 1)) + rng.integers(-4, 5, (episodes, 50)).cumsum(1)) % size
-    return uqf.Trajectories(
-        np.zeros(steps, np.int64),
-        places.ravel(),
-        (places == 0).ravel() + rng.normal(size=steps),
-        np.arange(0, steps + 1, 50),
-        n_actions=1,
-        n_observations=size,
-    )
+    return logged(0, places, (places == 0) + rng.normal(size=places.shape), n_actions=1, n_observations=size)
 
 
 def test_a_rank_is_chosen_quickly_among_many_symbols_and_told():
@@ -105,14 +99,7 @@ def late_rewards(episodes=200, length=12, seed=0):
     actions = rng.integers(2, size=(episodes, length))
     rewards = np.zeros((episodes, length))
     rewards[:, -1] = actions[:, -1]
-    return uqf.Trajectories(
-        actions.ravel(),
-        np.tile(np.arange(length), episodes),
-        rewards.ravel(),
-        np.arange(0, episodes * length + 1, length),
-        n_actions=2,
-        n_observations=length,
-    )
+    return logged(actions, np.arange(length), rewards, n_actions=2, n_observations=length)
 
 
 def test_words_from_the_start_are_refused_where_no_reward_comes_soon():

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 from uqf.learn.belief_q import BeliefQ
 from uqf.learn.context_q import ContextQ
-from uqf.learn.lag_q import LagQ
 from uqf.learn.learner import Learner
 from uqf.learn.memory.hidden import Growth
 from uqf.learn.model_q import ModelQ, ModelSettings
 from uqf.learn.spectral_q import SpectralQ
+from uqf.learn.summary_q import SummaryQ
 from uqf.learn.table_q import TableQ
 
 
@@ -51,6 +51,8 @@ class Candidate:
     """Compared by what it earns in models of held-out episodes, not by what it gains on these episodes."""
     on_observations: bool = False
     """Right where the last observation is a state, and considered only there."""
+    on_columns: bool = False
+    """Sees numbers as they are and histories of any length, which models of codes may miss: these do not judge it."""
 
 
 #: It holds the place until another is clearly better; plans are played in its models.
@@ -62,8 +64,8 @@ RIVALS: tuple[Candidate, ...] = (
         "ContextQ, the next reward only", lambda discount, seed: ContextQ(discount, learning_discount=0.0)
     ),
     Candidate("ContextQ", lambda discount, seed: ContextQ(discount)),
-    Candidate("LagQ", lambda discount, seed: LagQ(discount)),
     Candidate("SpectralQ", lambda discount, seed: SpectralQ(discount)),
+    Candidate("SummaryQ", lambda discount, seed: SummaryQ(discount, seed=seed), on_columns=True),
     Candidate("TableQ", lambda discount, seed: TableQ(discount), plans=True, on_observations=True),
 )
 

@@ -8,6 +8,7 @@ from functools import cache, cached_property
 import numpy as np
 
 from uqf.episodes.checks import FloatArray
+from uqf.episodes.columns import columns_of
 from uqf.episodes.trajectories import Trajectories
 from uqf.errors import UQFError
 from uqf.learn.belief_q import BeliefQ
@@ -100,6 +101,11 @@ class Comparison:
         if self._shared is not None and isinstance(learner, BeliefQ):
             return learner.go_on(self._shared.of_all, data, executor=self.executor, progress=nested)
         return learner.fit(data, executor=self.executor, progress=nested)
+
+    @property
+    def has_numbers(self) -> bool:
+        """Whether codes stand for numbers, of which they say only in which cell they lie."""
+        return bool((columns_of(self.parts[0][:1])[2] == 0).any())
 
     @property
     def noisy(self) -> bool:

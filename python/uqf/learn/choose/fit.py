@@ -117,7 +117,8 @@ def fit(
         if holder is not None and candidate.plans and result.gains:
             holder = replace(holder, earned=comparison.earned(holder.candidate))
             results[holder.candidate.name] = holder
-        holder, result = challenged(holder, result, SETTINGS.evidence)
+        favoured = candidate.on_columns and comparison.has_numbers
+        holder, result = challenged(holder, result, SETTINGS.evidence, favoured=favoured)
         results[candidate.name] = result
     if holder is None:
         first = next(iter(results.values()))
@@ -162,11 +163,14 @@ def _challenge(
     return duel(planner, learner, holder, comparison.parts, seed), planner
 
 
-def challenged(holder: Result | None, result: Result, evidence: float) -> tuple[Result | None, Result]:
+def challenged(
+    holder: Result | None, result: Result, evidence: float, *, favoured: bool = False
+) -> tuple[Result | None, Result]:
     """(who holds the place now, the result with its lead over who held it before).
 
-    The place goes to whoever gains or earns more by so many standard errors; to a plan on observations, which is
-    considered only where these are states, unless it earns less by as many. Whoever was refused does not challenge.
+    The place goes to whoever gains or earns more by so many standard errors; to one that is `favoured` unless it gains
+    or earns less by as many: a plan on observations that are states, and summaries of columns where codes say only in
+    which cell a number lies. Whoever was refused does not challenge.
     """
     if not result.gains:
         return holder, result
@@ -174,7 +178,7 @@ def challenged(holder: Result | None, result: Result, evidence: float) -> tuple[
         return result, result
     lead = result.more_than(holder, evidence)
     result = replace(result, lead=lead, over=holder.candidate.name)
-    needed = -evidence if result.candidate.on_observations else evidence
+    needed = -evidence if favoured or result.candidate.on_observations else evidence
     return (result if lead.evidence > needed else holder), result
 
 
@@ -185,7 +189,7 @@ def _unsuitable(
     if holder is None:
         return None
     if not candidate.plans:
-        seen = test.markov and not test.doubted
+        seen = test.markov and not test.doubted and not (candidate.on_columns and comparison.has_numbers)
         return "the last observation is a state: nothing else need be remembered" if seen else None
     if holder.candidate is not FAVOURITE:
         return f"{holder.candidate.name} is better than {FAVOURITE.name}, whose models must miss something"
@@ -198,10 +202,14 @@ def _unsuitable(
 
 def _unplannable(holder: Result, test: MarkovTest, parts: tuple[Trajectories, Trajectories]) -> str | None:
     """Why no plan in hidden models is considered, or None."""
+    if holder.candidate.on_columns:
+        return f"{holder.candidate.name} is better than {FAVOURITE.name}, whose models must miss something"
     if holder.candidate.on_observations and not test.doubted:
         return (
             f"{holder.candidate.name} plans on observations, and they are states: no model need remember more"
         )
+    if any(part.allowed is not None for part in parts):
+        return "some actions are not always allowed, and models do not say which"
     episodes = sum(map(len, parts))
     if episodes < SETTINGS.planning_episodes:
         return f"{episodes} episodes: models of fewer than {SETTINGS.planning_episodes} are wrong in the same way"
@@ -223,6 +231,12 @@ def why(holder: Result) -> str:
         return (
             f"{name} plans on the last observation, which is a state: beside {holder.over} it earned {lead.mean:+.4g} "
             f"an episode in {len(lead.totals):,} {judges}, {lead.evidence:+.1f} times the standard error."
+        )
+    if lead is not None and holder.candidate.on_columns and lead.evidence <= SETTINGS.evidence:
+        return (
+            f"{name} sees numbers as they are, of which codes say only in which cell they lie: beside {holder.over} "
+            f"it would have earned {lead.mean:+.4g} in each of {len(lead.totals):,} held-out episodes, changing one "
+            f"logged action at a time, {lead.evidence:+.1f} times the standard error."
         )
     if lead is not None and holder.earned is not None:
         return (

@@ -12,7 +12,7 @@ from uqf.episodes.checks import FloatArray, instance
 from uqf.episodes.propensities import last_observations
 from uqf.episodes.sums import goes_on, reward_classes, time_within
 from uqf.episodes.trajectories import Trajectories
-from uqf.learn.learner import checked_data
+from uqf.reading.shards import checked_data
 from uqf.types import Integers, Record
 
 IntArray = NDArray[np.int64]

@@ -14,8 +14,11 @@ from uqf.worlds.environments import TabularPOMDP
 
 
 def models_to_play_in(learner: BeliefQ, data: Trajectories, settings: Settings) -> list[TabularPOMDP]:
-    """The models of a learner as worlds with episodes as long as those of `data`; none if one is too large."""
-    if cells_of(learner.families_, data.n_observations) > settings.world_cells:
+    """The models of a learner as worlds with episodes as long as those of `data`; none if one is too large.
+
+    None either where some actions are not always allowed: models do not say which.
+    """
+    if data.allowed is not None or cells_of(learner.families_, data.n_observations) > settings.world_cells:
         return []
     return worlds_of(learner.families_, discount=learner.discount, horizon=int(data.lengths.max()))
 

@@ -31,7 +31,6 @@ class Decomposition:
 
     @property
     def rank(self) -> int:
-        """Number of singular values kept."""
         return len(self.singular_values)
 
     @property
@@ -41,7 +40,6 @@ class Decomposition:
 
     @property
     def suffix_map(self) -> FloatArray:
-        """V."""
         return np.ascontiguousarray(self.right)
 
 

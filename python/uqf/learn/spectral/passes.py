@@ -36,7 +36,6 @@ class WordCounts:
         )
 
     def faded(self, factor: float) -> WordCounts:
-        """Every count times a factor."""
         return WordCounts(scaled(self.prefixes, factor), scaled(self.suffixes, factor))
 
     def kept(self, basis: Basis) -> WordCounts:
@@ -102,7 +101,6 @@ class OperatorSums:
     operators: FloatArray
 
     def plus(self, other: OperatorSums) -> OperatorSums:
-        """The sums of both."""
         symbols = np.union1d(self.symbols, other.symbols)
         operators = np.zeros((len(symbols), *self.operators.shape[1:]))
         for one in (self, other):

@@ -38,7 +38,6 @@ class SpectralState:
 
     @property
     def rank(self) -> int:
-        """Number of entries of the state."""
         return len(self.alpha)
 
     def wfa(self) -> WFA:

@@ -84,8 +84,7 @@ class Statistics:
             return replace(self, tally=tally, sums=self.sums.plus(other.sums))
         words = self.words.plus(other.words)
         mine, theirs = (one._onto(words, tally.symbols) for one in (self, other))
-        mine.merge(theirs)
-        return replace(self, tally=tally, sums=mine, words=words)
+        return replace(self, tally=tally, sums=mine.plus(theirs), words=words)
 
     def minus(self, other: Statistics) -> Statistics:
         """The statistics without those of a data set that was added before."""
@@ -94,9 +93,8 @@ class Statistics:
         if not tally.lengths:
             raise ValueError("nothing would be left: forget less, or begin with a fresh learner")
         words = self.words and other.words and self.words.plus(other.words, -1.0)
-        copy, theirs = (one._onto(self.words, self.tally.symbols) for one in (self, other))
-        copy.subtract(theirs)
-        left = replace(self, sums=copy)
+        mine, theirs = (one._onto(self.words, self.tally.symbols) for one in (self, other))
+        left = replace(self, sums=mine.plus(theirs, -1.0))
         return replace(self, tally=tally, sums=left._onto(words, tally.symbols), words=words)
 
     def faded(self, factor: float) -> Statistics:

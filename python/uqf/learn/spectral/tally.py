@@ -60,7 +60,6 @@ class Tally:
 
     @property
     def steps(self) -> float:
-        """Number of steps of all episodes together."""
         return sum(length * count for length, count in self.lengths.items())
 
     def __len__(self) -> int:
@@ -78,7 +77,6 @@ class Tally:
 
     @property
     def longest(self) -> int:
-        """Length of the longest episode."""
         return max(self.lengths)
 
     @property
@@ -127,7 +125,6 @@ class Tally:
         )
 
     def faded(self, factor: float) -> Tally:
-        """Every count times a factor."""
         return replace(
             self,
             symbols=scaled(self.symbols, factor),

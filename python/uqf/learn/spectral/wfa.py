@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property, partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -178,21 +179,16 @@ class WFA:
         backward = _closure(omega, operators, tolerance)
         return self.with_parts(backward.T @ alpha, backward.T @ operators @ backward, backward.T @ omega)
 
-    def policy(
-        self, n_actions: int, n_observations: int, *, temperature: float = 0.0, window: int | None = None
-    ) -> AutomatonPolicy:
-        """Acts on Q̃(h, a) = Σ_o f(h a o), if this computes Ṽ and the data came from the uniform policy."""
-        return AutomatonPolicy(
-            symbols=self.symbols,
-            operators=self.seen_operators,
-            n_actions=n_actions,
-            n_observations=n_observations,
-            start=self.alpha,
-            anchor=self.alpha,
-            weights=self.action_weights(n_actions, n_observations),
-            temperature=temperature,
-            window=window,
-        )
+    # Any: arguments of a policy have several types, and the core checks them.
+    def policy(self, n_actions: int, n_observations: int, **parts: Any) -> AutomatonPolicy:
+        """Acts on Q̃(h, a) = Σ_o f(h a o), if this computes Ṽ and the data came from the uniform policy.
+
+        More `parts` of `uqf.AutomatonPolicy` may be given, such as `temperature` or `window`; `start`, `anchor` and
+        `weights` take the place of those that follow from the automaton.
+        """
+        sizes = {"n_actions": n_actions, "n_observations": n_observations}
+        own = {"start": self.alpha, "anchor": self.alpha, "weights": self.action_weights(**sizes)}
+        return AutomatonPolicy(symbols=self.symbols, operators=self.seen_operators, **sizes, **own | parts)
 
     def action_weights(self, n_actions: int, n_observations: int) -> FloatArray:
         """Σ_o A_{ao} ω for every action: (n_actions, k), so that Q̃(h, ·) = weights · state."""

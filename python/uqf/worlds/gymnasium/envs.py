@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import gymnasium
@@ -23,17 +24,19 @@ if TYPE_CHECKING:
 
 # Any: actions and observations are what a world's spaces say.
 Env = gymnasium.Env[Any, Any]
-Source = str | Env | Callable[[], Env]
+Source = str | Env | VectorEnv[Any, Any, Any] | Callable[[], Env]
 
 
 def made(source: Source, **options: Raw) -> Env:
     """An environment of a source; `options` are for those that are made by name."""
     if isinstance(source, gymnasium.Env):
         return source
-    if isinstance(source, VectorEnv) or not (isinstance(source, str) or callable(source)):
+    if isinstance(source, VectorEnv):
+        source = _single(source)
+    if not (isinstance(source, str) or callable(source)):
         raise TypeError(
-            f"source is a {type(source).__name__}: give the name of an environment, a single gymnasium.Env (not a "
-            "vector: many copies are made here), or a function without arguments that makes one"
+            f"source is a {type(source).__name__}: give the name of an environment, a gymnasium.Env, a vector of them, "
+            "or a function without arguments that makes one"
         )
     # The checker looks at every step of every copy.
     named = {"disable_env_checker": True} | options
@@ -44,6 +47,22 @@ def made(source: Source, **options: Raw) -> Env:
     if not isinstance(env, gymnasium.Env):
         raise TypeError(f"source made a {type(env).__name__}: give a function that makes a gymnasium.Env")
     return env
+
+
+def _single(vector: VectorEnv[Any, Any, Any]) -> str | Callable[[], Env]:
+    """What makes one of the environments of a vector: here many copies are made anyway."""
+    makers = getattr(vector.unwrapped, "env_fns", None)
+    if isinstance(makers, (list, tuple)):
+        maker: Callable[[], Env] = makers[0]
+        return maker
+    # Gymnasium 1.0 keeps a generator that is used up; its environments know how they were made.
+    specs = [env.spec for env in getattr(vector.unwrapped, "envs", [])] or [vector.spec]
+    if specs[0] is not None:
+        return partial(gymnasium.make, specs[0])
+    raise TypeError(
+        f"source is a {type(vector).__name__} that does not say how one of its environments is made: give its name, a "
+        "gymnasium.Env, or a function without arguments that makes one"
+    )
 
 
 def inner_world(env: Env) -> Environment | None:

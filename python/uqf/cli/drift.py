@@ -1,0 +1,70 @@
+"""Whether a new log looks like the one that taught a policy."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from uqf.coding.codebook import Codebook
+from uqf.coding.raw_columns import OTHER
+from uqf.episodes.profile import EVIDENCE, moved, profile, shifted
+from uqf.episodes.trajectories import Trajectories
+from uqf.errors import FileFormatError
+from uqf.logs.rows import is_text
+from uqf.logs.source import Log
+from uqf.reports.names import Names
+from uqf.storage.policy_header import PolicyHeader
+
+#: Codes that are listed for each role.
+MAX_LISTED = 10
+
+
+def unseen_values(log: Log, codebook: Codebook | None) -> list[str]:
+    """Names that never occurred in the log that taught, with counts."""
+    book = codebook or Codebook.named()
+    known: dict[str, tuple[str, ...]] = {}
+    if book.action_names is not None:
+        known[log.layout.names["action"]] = book.action_names
+    if book.observation_names is not None:
+        known[log.layout.observation[0]] = book.observation_names
+    elif book.coding_ is not None:
+        known |= {column.name: column.names for column in book.coding_.columns if column.names}
+    found = []
+    for name, names in known.items():
+        values = log.rows.values(name, may_miss=True)
+        if not is_text(values.type) or OTHER in names:
+            continue
+        unseen = values.filter(pc.invert(pc.is_in(values, value_set=pa.array([*names, None], pa.string()))))
+        if len(unseen):
+            role = "action" if name == log.layout.names["action"] else "observation"
+            listed = sorted(unseen.value_counts().to_pylist(), key=lambda one: -one["counts"])[:MAX_LISTED]
+            shown = ", ".join(f"{one['values']!r} {one['counts']:,} times" for one in listed)
+            found.append(
+                f"{role} {name!r}: {len(unseen):,} of {len(values):,} rows hold what never occurred: {shown}"
+            )
+    return found
+
+
+def movements(header: PolicyHeader, data: Trajectories) -> list[str]:
+    """Shares of actions and observations, rewards and lengths that differ clearly, with counts."""
+    old, new = header.settings.get("profile"), profile(data)
+    if not isinstance(old, dict):
+        return ["the policy file does not say what its log looked like: fit it again"]
+    names, lines = Names.of(data), []
+    try:
+        for role, called in (("actions", names.action), ("observations", names.observation)):
+            for code, before, now, evidence in moved(old, new, role)[:MAX_LISTED]:
+                lines.append(
+                    f"{role[:-1]} {called(code)}: {now:.1%} of the steps ({round(now * data.n_steps):,}) instead of "
+                    f"{before:.1%} ({evidence:+.0f} standard errors)"
+                )
+        for figure, what in (("reward", "mean reward of a step"), ("length", "mean length of an episode")):
+            evidence = shifted(old, new, figure)
+            if abs(evidence) > EVIDENCE:
+                lines.append(
+                    f"{what}: {new[figure][0]:.4g} instead of {old[figure][0]:.4g} ({evidence:+.0f} standard errors)"
+                )
+    except (TypeError, ValueError, KeyError, IndexError, ZeroDivisionError, OverflowError) as error:
+        raise FileFormatError(f"the profile in the policy file is damaged: {error}") from None
+    same = f"nothing: it looks like the log of {old.get('episodes', 0):,} episodes that taught the policy"
+    return lines or [same]

@@ -1,0 +1,87 @@
+"""Summaries of the history of raw columns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uqf import _core
+from uqf.episodes.columns import Columns, Sizes, columns_of
+from uqf.episodes.trajectories import Trajectories
+
+
+@dataclass(frozen=True)
+class View:
+    """How much of a history is summarised: the last `steps`, and with `long` counts, times and firsts of all of it."""
+
+    steps: int
+    long: bool
+
+
+#: From the simplest to the richest.
+VIEWS: dict[str, View] = {"now": View(1, False), "recent": View(2, False), "history": View(4, True)}
+
+
+@dataclass(frozen=True)
+class Seen:
+    """Episodes and their raw columns.
+
+    columns (n_steps, d), first (n_episodes, d) or None, sizes (d,), see `uqf.episodes.columns.columns_of`
+    """
+
+    data: Trajectories
+    columns: Columns
+    first: Columns | None
+    sizes: Sizes
+
+    @classmethod
+    def of(cls, data: Trajectories) -> Seen:
+        """Of a data set."""
+        return cls(data, *columns_of(data))
+
+    def bins(self, view: View, threads: int | None) -> _core.SummaryBins:
+        """Summaries at every cut of the episodes, as trees read them."""
+        return _core.SummaryBins(
+            self.data,
+            self.columns,
+            self.first,
+            self.sizes.astype(np.int64),
+            steps=view.steps,
+            long=view.long,
+            threads=threads,
+        )
+
+    def of_codes(self) -> NDArray[np.float32]:
+        """Columns that codes stand for, (n_observations, d): means of numbers, and the commonest of a category.
+
+        A code that the episodes never show stands for the mean of all, and for no known category (−1).
+        """
+        data, shown = self.data, self.data.first_observations
+        codes, rows = data.observations, self.columns
+        if shown is not None and self.first is not None:
+            codes, rows = np.concatenate([codes, shown]), np.concatenate([rows, self.first])
+        table = np.full((data.n_observations, len(self.sizes)), -1.0, np.float32)
+        for column, size in enumerate(self.sizes.tolist()):
+            values = rows[:, column]
+            known = np.isfinite(values)
+            here, values = codes[known], values[known]
+            if size == 0:
+                count = np.bincount(here, minlength=len(table))
+                sums = np.bincount(here, values, len(table))
+                mean = values.mean(dtype=np.float64) if len(values) else 0.0
+                table[:, column] = np.where(count > 0, sums / np.maximum(count, 1), mean)
+                continue
+            pairs, count = np.unique(
+                here.astype(np.int64) * size + values.astype(np.int64), return_counts=True
+            )
+            # The last to be written is the commonest, of several the one of the lowest number.
+            order = np.lexsort([-pairs, count])
+            table[pairs[order] // size, column] = pairs[order] % size
+        return table
+
+
+def folds(data: Trajectories) -> NDArray[np.uint8]:
+    """Every other episode, as 0 and 1 for each of its steps."""
+    return np.repeat((np.arange(len(data)) % 2).astype(np.uint8), data.lengths)

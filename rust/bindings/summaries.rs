@@ -1,0 +1,265 @@
+//! Summaries of raw columns, forests on them, and the policy that acts on both.
+
+use std::sync::Arc;
+
+use numpy::{
+    IntoPyArray, PyArray3, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods,
+};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::bindings::convert::{Arrays, Matrix, Vector, Whole, in_rows, shaped, threads as thread_count};
+use crate::bindings::job;
+use crate::bindings::parts::Part;
+use crate::bindings::policy::{CompiledPolicy, PolicyState};
+use crate::learn::forests::bins::Bins;
+use crate::learn::forests::errors::held_out_errors;
+use crate::learn::forests::fitted::{Settings, Steps, fit};
+use crate::learn::forests::tree::Growth;
+use crate::learn::summaries::Summaries;
+use crate::policies::any::own;
+use crate::policies::array::Array;
+use crate::policies::{Parted, summary};
+use crate::policy;
+use crate::simulate::policy::Rule;
+use crate::trajectories::Columns;
+
+policy! {
+    /// Acts on one forest per action, over summaries of the raw columns and of what the action brought before.
+    ///
+    /// Parameters
+    /// ----------
+    /// sizes : (columns,)
+    ///     How many values every raw column has; 0 is a number.
+    /// n_actions : int
+    ///     Size of the alphabet.
+    /// steps : int
+    ///     How many of the last observations and actions are remembered.
+    /// long : bool
+    ///     Whether the rest of the history is summarised as well.
+    /// codes : (n_observations, columns), float32
+    ///     Which columns a code stands for, where they are not given.
+    /// base : (n_actions,)
+    ///     What an action is worth without its trees.
+    /// trees, nodes, roots, feature, threshold, left, right, value
+    ///     The forests of all actions, one after the other: how many trees and nodes each has, and these. A node goes left
+    ///     if x[feature] ≤ threshold; a negative feature marks a leaf.
+    /// temperature : float
+    ///     0 acts greedily; more draws actions from softmax(q_values / temperature).
+    /// supported : (n_actions,), optional
+    ///     Which actions the log says anything about; the others have probability 0 at any temperature. By default all.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import uqf
+    /// >>> data = uqf.rollout(uqf.make("tiger"), episodes=200, seed=0)
+    /// >>> policy = uqf.SummaryQ(0.95, view="now").fit(data).policy_
+    /// >>> type(policy).__name__, policy.column_sizes.tolist()
+    /// ('SummaryPolicy', [2])
+    SummaryPolicy in summary, temperature = 0.0,
+    (),
+    {
+        + forests: Forests {
+            base: Vec<f64>, trees: Vec<i64>, nodes: Vec<i64>, roots: Vec<i64>, feature: Vec<i64>,
+            threshold: Vec<f64>, left: Vec<i64>, right: Vec<i64>, value: Vec<f64>,
+        },
+        sizes: Vec<i64>, n_actions: usize, steps: usize, long: bool, codes: Array<f32, 2>,
+    },
+    get {},
+    {
+        /// The summaries in a memory, as they are kept: (numbers,), float32.
+        fn vector<'py>(&self, py: Python<'py>, state: &PolicyState) -> PyResult<Vector<'py, f32>> {
+            Ok(own(self.inner.as_ref(), &state.memory)?.clone().into_pyarray(py))
+        }
+    }
+}
+
+fn summaries(sizes: &[i64], n_actions: usize, steps: usize, long: bool) -> PyResult<Summaries> {
+    let size = |&size: &i64| {
+        usize::try_from(size).map_err(|_| PyValueError::new_err(format!("sizes: {size}: give 0 or more")))
+    };
+    Ok(Summaries::new(sizes.iter().map(size).collect::<PyResult<_>>()?, n_actions, steps, long)?)
+}
+
+type Rows<'py> = PyReadonlyArray2<'py, f32>;
+
+/// Features at every cut of episodes: (shared (cuts, features), own (cuts, n_actions, features)).
+#[pyfunction]
+#[pyo3(signature = (data, columns, first_columns, sizes, *, steps, long, threads=None))]
+pub fn summaries_along<'py>(
+    py: Python<'py>,
+    data: Arrays<'py>,
+    columns: Rows<'py>,
+    first_columns: Option<Rows<'py>>,
+    sizes: PyReadonlyArray1<'py, i64>,
+    steps: usize,
+    long: bool,
+    threads: Option<Whole<i64>>,
+) -> PyResult<(Matrix<'py, f32>, Bound<'py, PyArray3<f32>>)> {
+    let (view, threads) = (data.view()?, thread_count(threads)?);
+    let summaries = summaries(sizes.as_slice()?, view.n_actions, steps, long)?;
+    let (values, first) = (in_rows(&columns)?, first_columns.as_ref().map(in_rows).transpose()?);
+    let columns = Columns { values: &values, first: first.as_deref(), width: columns.shape()[1] };
+    let (shared, each) = job::long(py, None, |ticker| summaries.features(&view, &columns, threads, ticker))?;
+    let cuts = view.n_steps() + view.n_episodes();
+    let each = each.into_pyarray(py).reshape([cuts, summaries.n_actions, summaries.n_own()])?;
+    Ok((shaped(py, shared, [cuts, summaries.n_shared()])?, each))
+}
+
+/// Summaries of all cuts of episodes as the bins that trees are grown on.
+#[pyclass(frozen, module = "uqf._core")]
+pub struct SummaryBins {
+    inner: Bins,
+    threads: usize,
+    actions: Vec<i32>,
+    /// The cut before every step.
+    before: Vec<u32>,
+}
+
+#[pymethods]
+impl SummaryBins {
+    #[new]
+    #[pyo3(signature = (data, columns, first_columns, sizes, *, steps, long, threads=None))]
+    fn new(
+        py: Python<'_>,
+        data: Arrays<'_>,
+        columns: Rows<'_>,
+        first_columns: Option<Rows<'_>>,
+        sizes: PyReadonlyArray1<'_, i64>,
+        steps: usize,
+        long: bool,
+        threads: Option<Whole<i64>>,
+    ) -> PyResult<Self> {
+        let (view, threads) = (data.view()?, thread_count(threads)?);
+        let summaries = summaries(sizes.as_slice()?, view.n_actions, steps, long)?;
+        let (values, first) = (in_rows(&columns)?, first_columns.as_ref().map(in_rows).transpose()?);
+        let columns = Columns { values: &values, first: first.as_deref(), width: columns.shape()[1] };
+        let inner = job::long(py, None, |ticker| Bins::of(summaries, &view, &columns, threads, ticker))?;
+        let before = (0..view.n_episodes())
+            .flat_map(|episode| view.episode(episode).map(move |step| (step + episode) as u32))
+            .collect();
+        Ok(SummaryBins { inner, threads, actions: view.actions.to_vec(), before })
+    }
+
+    /// (about the history, about each action)
+    #[getter]
+    fn n_features(&self) -> (usize, usize) {
+        (self.inner.summaries.n_shared(), self.inner.summaries.n_own())
+    }
+
+    /// Squared errors (targets, steps) of the targets (targets, steps), predicted by forests of the other fold.
+    #[pyo3(signature = (targets, fold, *, trees, leaves, smallest, features, rows, seed))]
+    fn held_out_errors<'py>(
+        &self,
+        py: Python<'py>,
+        targets: Rows<'py>,
+        fold: PyReadonlyArray1<'py, u8>,
+        trees: usize,
+        leaves: usize,
+        smallest: usize,
+        features: f64,
+        rows: f64,
+        seed: u64,
+    ) -> PyResult<Matrix<'py, f32>> {
+        let (shape, growth) = ([targets.shape()[0], targets.shape()[1]], Growth { leaves, features, rows });
+        let (targets, fold) = (in_rows(&targets)?, fold.as_slice()?);
+        self.same_steps(&[shape[1], fold.len()])?;
+        let errors = job::long(py, None, |ticker| {
+            held_out_errors(
+                &self.inner,
+                &self.actions,
+                &self.before,
+                fold,
+                &targets,
+                trees,
+                smallest,
+                &growth,
+                seed,
+                self.threads,
+                ticker,
+            )
+        })?;
+        shaped(py, errors, shape)
+    }
+
+    /// The forests of all actions as the arguments of a `SummaryPolicy`, with `changes` and `value`.
+    #[pyo3(signature = (rewards, going, fold, returns, span, *, discount, stages, sweeps, value_trees, trees, leaves,
+        smallest, shrinkage, caution, features, rows, seed, progress=None))]
+    fn fitted<'py>(
+        &self,
+        py: Python<'py>,
+        rewards: PyReadonlyArray1<'py, f32>,
+        going: PyReadonlyArray1<'py, bool>,
+        fold: PyReadonlyArray1<'py, u8>,
+        returns: PyReadonlyArray1<'py, f32>,
+        span: (f32, f32),
+        discount: f64,
+        stages: usize,
+        sweeps: usize,
+        value_trees: usize,
+        trees: usize,
+        leaves: usize,
+        smallest: usize,
+        shrinkage: f64,
+        caution: f32,
+        features: f64,
+        rows: f64,
+        seed: u64,
+        progress: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let growth = Growth { leaves, features, rows };
+        let settings = Settings {
+            discount,
+            stages,
+            sweeps,
+            value_trees,
+            trees,
+            smallest,
+            shrinkage,
+            caution,
+            growth,
+            seed,
+        };
+        let steps = Steps {
+            bins: &self.inner,
+            actions: &self.actions,
+            rewards: rewards.as_slice()?,
+            before: &self.before,
+            going: going.as_slice()?,
+            fold: fold.as_slice()?,
+            returns: returns.as_slice()?,
+            range: span,
+        };
+        self.same_steps(&[steps.rewards.len(), steps.going.len(), steps.fold.len(), steps.returns.len()])?;
+        let fitted = job::long(py, progress.as_ref(), |ticker| fit(&steps, &settings, self.threads, ticker))?;
+        let forests = fitted.forests(&self.inner);
+        let arrays = PyDict::new(py);
+        arrays.set_item("base", forests.base.give(py)?)?;
+        for (name, numbers) in [
+            ("trees", forests.trees),
+            ("nodes", forests.nodes),
+            ("roots", forests.roots),
+            ("feature", forests.feature),
+            ("left", forests.left),
+            ("right", forests.right),
+        ] {
+            arrays.set_item(name, numbers.give(py)?)?;
+        }
+        arrays.set_item("threshold", forests.threshold.give(py)?)?;
+        arrays.set_item("value", forests.value.give(py)?)?;
+        arrays.set_item("changes", fitted.changes.clone().give(py)?)?;
+        arrays.set_item("mean_value", fitted.value)?;
+        Ok(arrays)
+    }
+}
+
+impl SummaryBins {
+    fn same_steps(&self, lengths: &[usize]) -> PyResult<()> {
+        let steps = self.actions.len();
+        match lengths.iter().find(|&&length| length != steps) {
+            None => Ok(()),
+            Some(length) => Err(PyValueError::new_err(format!("{length} numbers for {steps} steps"))),
+        }
+    }
+}

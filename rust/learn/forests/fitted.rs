@@ -1,0 +1,342 @@
+//! Fitted Q iteration with trees that are frozen while values are swept, in two folds of episodes.
+//!
+//! Q = V + G: in every fold a forest for V on all steps, and one for every action for what V leaves over. At first V is
+//! fitted to the returns of the log, and the targets become r + γ V(next) of the other fold. Then, in every further stage,
+//! trees are grown anew on the targets, and the values of their leaves are swept: the targets are r + γ Q(next, best),
+//! where the fold of the step chooses the best action, and both value it.
+
+use crate::error::Result;
+use crate::learn::forests::bins::Bins;
+use crate::learn::forests::sweeps::Leaves;
+use crate::learn::forests::tree::{Growth, Tree};
+use crate::parallel::{Ticker, for_each, map_blocks};
+use crate::rng::Rng;
+
+const FOLDS: usize = 2;
+/// Steps that a thread takes at a time.
+const BLOCK: usize = 8192;
+/// Targets that change by less than this share of their size are done.
+const DONE: f64 = 1e-4;
+
+/// The numbers of the algorithm.
+#[derive(Clone, Copy, Debug)]
+pub struct Settings {
+    pub(crate) discount: f64,
+    pub(crate) stages: usize,
+    /// Sweeps of a stage at most.
+    pub(crate) sweeps: usize,
+    /// Trees of V, and of every action.
+    pub(crate) value_trees: usize,
+    pub(crate) trees: usize,
+    /// Fewest rows of a leaf; twice as many for V.
+    pub(crate) smallest: usize,
+    /// Pseudo-rows of advantage 0 in every leaf.
+    pub(crate) shrinkage: f64,
+    /// 0 values an action by the mean of both folds, 1 by the smaller; between, by a mixture.
+    pub(crate) caution: f32,
+    pub(crate) growth: Growth,
+    pub(crate) seed: u64,
+}
+
+/// Episodes as the algorithm reads them; arrays have an entry for every step.
+pub struct Steps<'a> {
+    pub(crate) bins: &'a Bins,
+    pub(crate) actions: &'a [i32],
+    pub(crate) rewards: &'a [f32],
+    /// The cut before; the next one is after.
+    pub(crate) before: &'a [u32],
+    /// Whether the episode may go on.
+    pub(crate) going: &'a [bool],
+    pub(crate) fold: &'a [u8],
+    /// Discounted sums of the log.
+    pub(crate) returns: &'a [f32],
+    /// Values outside of this cannot be.
+    pub(crate) range: (f32, f32),
+}
+
+/// What was learned of an action, from a fold: its trees, and the values of their leaves.
+pub struct Advantage {
+    pub(crate) trees: Vec<Tree>,
+    pub(crate) values: Vec<Vec<f32>>,
+    /// Where there are no trees.
+    pub(crate) constant: f32,
+}
+
+/// Of every fold and action.
+pub struct Fitted {
+    pub(crate) advantages: Vec<Vec<Advantage>>,
+    /// Mean change of the targets in every sweep.
+    pub(crate) changes: Vec<f64>,
+    /// Mean of the last targets of all steps.
+    pub(crate) value: f64,
+}
+
+/// The rows of one regression.
+#[derive(Default)]
+struct Rows {
+    steps: Vec<u32>,
+    cuts: Vec<u32>,
+}
+
+/// What is fitted in a stage: (fold, None for V or an action), its rows, its trees and their leaves.
+struct Job {
+    fold: usize,
+    action: Option<usize>,
+    rows: Rows,
+    grown: Vec<Tree>,
+    leaves: Leaves,
+    /// At every cut.
+    out: Vec<f32>,
+}
+
+struct Fit<'a> {
+    steps: &'a Steps<'a>,
+    settings: &'a Settings,
+    threads: usize,
+    ticker: &'a Ticker,
+    n_actions: usize,
+    targets: Vec<f32>,
+    values: Vec<Job>,
+    /// By fold, then action.
+    advantages: Vec<Job>,
+}
+
+/// Fits; the ticker counts trees and sweeps.
+pub fn fit(steps: &Steps, settings: &Settings, threads: usize, ticker: &Ticker) -> Result<Fitted> {
+    let n_actions = steps.bins.summaries.n_actions;
+    let job = |fold: usize, action: Option<usize>| {
+        let mut rows = Rows::default();
+        for (step, &taken) in steps.actions.iter().enumerate() {
+            if steps.fold[step] as usize == fold && action.is_none_or(|action| action == taken as usize) {
+                rows.steps.push(step as u32);
+                rows.cuts.push(steps.before[step]);
+            }
+        }
+        let out = vec![0.0; steps.bins.n_cuts];
+        Job { fold, action, rows, grown: Vec::new(), leaves: Leaves::default(), out }
+    };
+    let mut fit = Fit {
+        steps,
+        settings,
+        threads,
+        ticker,
+        n_actions,
+        targets: steps.returns.to_vec(),
+        values: (0..FOLDS).map(|fold| job(fold, None)).collect(),
+        advantages: (0..FOLDS * n_actions).map(|i| job(i / n_actions, Some(i % n_actions))).collect(),
+    };
+    let mut changes = Vec::new();
+    for stage in 0..settings.stages {
+        fit.grow(stage, true)?;
+        fit.sweep_values()?;
+        if stage == 0 {
+            // The value of the log's own policy, then one step of it: less noise than whole returns.
+            fit.targets = fit.evaluated();
+            fit.sweep_values()?;
+        }
+        fit.grow(stage, false)?;
+        for sweep in 0..if stage == 0 { 1 } else { settings.sweeps } {
+            ticker.check()?;
+            if sweep > 0 {
+                fit.sweep_values()?;
+            }
+            fit.sweep_advantages()?;
+            let (new, change) = fit.improved()?;
+            let size = mean(new.iter().map(|&target| f64::from(target.abs())));
+            fit.targets = new;
+            changes.push(change);
+            ticker.advance(1);
+            if sweep > 2 && change < DONE * (size + 1e-9) {
+                break;
+            }
+        }
+    }
+    let value = mean(fit.targets.iter().map(|&target| f64::from(target)));
+    let mut advantages: Vec<Vec<Advantage>> = (0..FOLDS).map(|_| Vec::new()).collect();
+    for job in fit.advantages {
+        let constant = job.out.first().copied().unwrap_or(0.0);
+        advantages[job.fold].push(Advantage { trees: job.grown, values: job.leaves.values, constant });
+    }
+    Ok(Fitted { advantages, changes, value })
+}
+
+/// The trees of every action, of both folds, one after the other; roots and children count from the first node of their
+/// forest.
+#[derive(Default)]
+pub struct Flat {
+    pub(crate) base: Vec<f64>,
+    pub(crate) trees: Vec<i64>,
+    pub(crate) nodes: Vec<i64>,
+    pub(crate) roots: Vec<i64>,
+    pub(crate) feature: Vec<i64>,
+    pub(crate) threshold: Vec<f64>,
+    pub(crate) left: Vec<i64>,
+    pub(crate) right: Vec<i64>,
+    pub(crate) value: Vec<f64>,
+}
+
+impl Fitted {
+    /// Mean advantages of both folds.
+    pub fn forests(&self, bins: &Bins) -> Flat {
+        let (mut flat, share) = (Flat::default(), 1.0 / FOLDS as f64);
+        for action in 0..bins.summaries.n_actions {
+            let first = flat.feature.len();
+            let (mut base, mut count) = (0.0, 0);
+            for advantage in self.advantages.iter().map(|fold| &fold[action]) {
+                if advantage.trees.is_empty() {
+                    base += share * f64::from(advantage.constant);
+                }
+                for (tree, values) in advantage.trees.iter().zip(&advantage.values) {
+                    let root = flat.feature.len() - first;
+                    flat.roots.push(root as i64);
+                    count += 1;
+                    for node in 0..tree.feature.len() {
+                        let leaf = tree.feature[node] < 0;
+                        let threshold = if leaf {
+                            0.0
+                        } else {
+                            bins.thresholds[tree.feature[node] as usize][tree.bin[node] as usize]
+                        };
+                        let value =
+                            if leaf { share * f64::from(values[tree.bin[node] as usize]) } else { 0.0 };
+                        flat.feature.push(i64::from(tree.feature[node]));
+                        flat.threshold.push(f64::from(threshold));
+                        flat.left.push((root + tree.left[node] as usize) as i64);
+                        flat.right.push((root + tree.right[node] as usize) as i64);
+                        flat.value.push(value);
+                    }
+                }
+            }
+            flat.base.push(base);
+            flat.trees.push(count);
+            flat.nodes.push((flat.feature.len() - first) as i64);
+        }
+        flat
+    }
+}
+
+fn mean(numbers: impl ExactSizeIterator<Item = f64>) -> f64 {
+    let count = numbers.len().max(1) as f64;
+    numbers.sum::<f64>() / count
+}
+
+impl Fit<'_> {
+    /// Grows the trees of V, or of the advantages, on the present targets.
+    fn grow(&mut self, stage: usize, of_values: bool) -> Result<()> {
+        let (bins, settings) = (self.steps.bins, self.settings);
+        let counts = bins.counts();
+        let residuals = self.residuals(!of_values);
+        let jobs = if of_values { &mut self.values } else { &mut self.advantages };
+        let trees = if of_values { settings.value_trees } else { settings.trees };
+        let smallest = settings.smallest * if of_values { 2 } else { 1 };
+        let grow = |number: usize| {
+            let job = &jobs[number / trees];
+            if job.rows.steps.len() < 2 * smallest {
+                return None;
+            }
+            let columns = job.action.map_or_else(|| bins.shared(), |action| bins.of_action(action));
+            let wanted: Vec<f32> = job.rows.steps.iter().map(|&step| residuals[step as usize]).collect();
+            let kind = if of_values { 0 } else { 1 };
+            let rng = Rng::stream(settings.seed, ((2 * stage + kind) << 32 | number) as u64);
+            let tree =
+                Tree::grown(&columns, &counts, &job.rows.cuts, &wanted, smallest, &settings.growth, rng);
+            let leaves = tree.leaves(&columns, bins.n_cuts);
+            Some((tree, leaves))
+        };
+        let grown =
+            map_blocks(self.threads, jobs.len() * trees, 1, self.ticker, |number| Ok(grow(number.start)))?;
+        let mut grown = grown.into_iter();
+        for job in jobs {
+            (job.grown, job.leaves) = (Vec::new(), Leaves::default());
+            for (tree, leaves) in grown.by_ref().take(trees).flatten() {
+                job.leaves.trees.push((tree.n_leaves, leaves));
+                job.grown.push(tree);
+            }
+        }
+        Ok(())
+    }
+
+    /// Targets, less V of the fold of the step if `centred`.
+    fn residuals(&self, centred: bool) -> Vec<f32> {
+        let value = |step: usize| {
+            let value = self.values[self.steps.fold[step] as usize].out[self.steps.before[step] as usize];
+            if centred { value } else { 0.0 }
+        };
+        self.targets.iter().enumerate().map(|(step, target)| target - value(step)).collect()
+    }
+
+    fn sweep_values(&mut self) -> Result<()> {
+        let targets = &self.targets;
+        for_each(self.threads, self.values.iter_mut().collect(), |job: &mut Job| job.sweep(targets, 0.0))
+    }
+
+    fn sweep_advantages(&mut self) -> Result<()> {
+        let residuals = self.residuals(true);
+        let shrinkage = self.settings.shrinkage;
+        for_each(self.threads, self.advantages.iter_mut().collect(), |job: &mut Job| {
+            job.sweep(&residuals, shrinkage);
+        })
+    }
+
+    /// r + γ V(next), V of the other fold.
+    fn evaluated(&self) -> Vec<f32> {
+        let value = |step: usize| {
+            self.values[1 - self.steps.fold[step] as usize].out[self.steps.before[step] as usize + 1]
+        };
+        (0..self.targets.len()).map(|step| self.target(step, value(step))).collect()
+    }
+
+    fn target(&self, step: usize, value: f32) -> f32 {
+        let (low, high) = self.steps.range;
+        let ahead = if self.steps.going[step] { value.clamp(low, high) } else { 0.0 };
+        self.steps.rewards[step] + self.settings.discount as f32 * ahead
+    }
+
+    /// (r + γ Q(next, best), the mean change).
+    fn improved(&self) -> Result<(Vec<f32>, f64)> {
+        let value = |step: usize| {
+            let (mine, cut) = (self.steps.fold[step] as usize, self.steps.before[step] as usize + 1);
+            let (first, other) = (mine * self.n_actions, (1 - mine) * self.n_actions);
+            let (mut best, mut choice) = (f32::NEG_INFINITY, 0);
+            for action in 0..self.n_actions {
+                let value = self.advantages[first + action].out[cut];
+                if value > best {
+                    (best, choice) = (value, action);
+                }
+            }
+            let own = self.values[mine].out[cut] + best;
+            let judged = self.values[1 - mine].out[cut] + self.advantages[other + choice].out[cut];
+            0.5 * (own + judged - self.settings.caution * (own - judged).abs())
+        };
+        let blocks = map_blocks(self.threads, self.targets.len(), BLOCK, &Ticker::default(), |steps| {
+            let mut change = 0.0;
+            let new: Vec<f32> = steps
+                .map(|step| {
+                    let new = self.target(step, value(step));
+                    change += f64::from((new - self.targets[step]).abs());
+                    new
+                })
+                .collect();
+            Ok((new, change))
+        })?;
+        let (new, changes): (Vec<_>, Vec<f64>) = blocks.into_iter().unzip();
+        Ok((new.concat(), changes.iter().sum::<f64>() / self.targets.len() as f64))
+    }
+}
+
+impl Job {
+    /// Values of the leaves from the targets of all steps; without trees the lowest of them, for nothing speaks for it.
+    fn sweep(&mut self, targets: &[f32], shrinkage: f64) {
+        if self.leaves.trees.is_empty() {
+            let lowest = targets.iter().copied().fold(f32::INFINITY, f32::min);
+            let constant = if self.action.is_some() { lowest } else { mine_mean(&self.rows, targets) };
+            return self.out.fill(constant);
+        }
+        let wanted: Vec<f32> = self.rows.steps.iter().map(|&step| targets[step as usize]).collect();
+        self.leaves.sweep(&self.rows.cuts, &wanted, shrinkage, &mut self.out);
+    }
+}
+
+fn mine_mean(rows: &Rows, targets: &[f32]) -> f32 {
+    mean(rows.steps.iter().map(|&step| f64::from(targets[step as usize]))) as f32
+}

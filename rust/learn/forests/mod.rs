@@ -1,0 +1,9 @@
+//! Forests of histogram trees on summaries of histories, and values that are fitted with them.
+
+pub mod bins;
+pub mod errors;
+pub mod fitted;
+mod sweeps;
+#[cfg(test)]
+mod tests;
+pub mod tree;

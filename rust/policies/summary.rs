@@ -1,0 +1,104 @@
+//! Acting on forests over summaries of the history.
+
+use crate::error::{Error, Result};
+use crate::learn::summaries::Summaries;
+use crate::policies::array::Array;
+pub use crate::policies::forest::Forests;
+use crate::policies::forest::Span;
+use crate::policies::{Parted, check_finite, check_sizes};
+use crate::simulate::policy::{Described, Policy, Rule};
+
+/// Acts on one forest per action, over summaries of the raw columns, and of what the action brought before.
+#[derive(Clone, Debug)]
+pub struct SummaryPolicy {
+    pub(crate) summaries: Summaries,
+    pub(crate) parts: Parts,
+    spans: Vec<Span>,
+}
+
+/// What it is made of.
+#[derive(Clone, Debug)]
+pub struct Parts {
+    /// Of every raw column the number of its values; 0 is a number.
+    pub(crate) sizes: Vec<i64>,
+    pub(crate) n_actions: usize,
+    /// How many of the last steps are remembered, and whether the rest of the history is summarised.
+    pub(crate) steps: usize,
+    pub(crate) long: bool,
+    /// Of every code the columns that it stands for, where these are not known: (n_observations, columns).
+    pub(crate) codes: Array<f32, 2>,
+    /// One for every action.
+    pub(crate) forests: Forests,
+    pub(crate) rule: Rule,
+}
+
+impl Parted for SummaryPolicy {
+    type Parts = Parts;
+
+    fn new(parts: Parts) -> Result<Self> {
+        let size = |&size: &i64| {
+            let remedy = "give 0 for a number, or how many values a category has";
+            usize::try_from(size).map_err(|_| Error::argument("sizes", size, remedy))
+        };
+        let sizes: Vec<usize> = parts.sizes.iter().map(size).collect::<Result<_>>()?;
+        check_sizes([("codes", parts.codes.shape[1], sizes.len())])?;
+        check_finite("codes", &parts.codes)?;
+        let summaries = Summaries::new(sizes, parts.n_actions, parts.steps, parts.long)?;
+        let features = summaries.n_shared() + summaries.n_own();
+        let spans = parts.forests.spans(features, parts.n_actions)?;
+        parts.rule.check(parts.n_actions)?;
+        Ok(SummaryPolicy { summaries, parts, spans })
+    }
+
+    fn parts(&self) -> Parts {
+        self.parts.clone()
+    }
+}
+
+impl Described for SummaryPolicy {
+    sizes_and_rule!(self: self.parts.n_actions, self.parts.codes.shape[0]);
+
+    fn describe(&self) -> String {
+        let (trees, columns) = (self.parts.forests.roots.len(), self.parts.sizes.len());
+        let features = self.summaries.n_shared() + self.summaries.n_own();
+        format!("{trees} trees over {features} summaries of {columns} columns")
+    }
+}
+
+impl Policy for SummaryPolicy {
+    type Memory = Vec<f32>;
+
+    fn start(&self) -> Vec<f32> {
+        self.summaries.start()
+    }
+
+    fn knows(&self, memory: &Vec<f32>) -> bool {
+        memory.len() == self.summaries.n_state()
+    }
+
+    fn q_values(&self, memory: &Vec<f32>, values: &mut [f64]) {
+        let shared = self.summaries.n_shared();
+        let mut x = vec![0.0; shared + self.summaries.n_own()];
+        self.summaries.write_shared(memory, &mut x[..shared]);
+        for (action, value) in values.iter_mut().enumerate() {
+            self.summaries.write_own(memory, action, &mut x[shared..]);
+            *value = self.parts.forests.evaluate(action, &self.spans[action], &x);
+        }
+    }
+
+    fn update(&self, memory: &mut Vec<f32>, action: usize, observation: usize) {
+        self.update_row(memory, action, self.parts.codes.row(observation));
+    }
+
+    fn column_sizes(&self) -> Option<&[i64]> {
+        Some(&self.parts.sizes)
+    }
+
+    fn update_row(&self, memory: &mut Vec<f32>, action: usize, row: &[f32]) {
+        if action == self.parts.n_actions {
+            self.summaries.begin(memory, Some(row));
+        } else {
+            self.summaries.update(memory, action, row);
+        }
+    }
+}

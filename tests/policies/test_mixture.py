@@ -1,0 +1,121 @@
+"""Old rules as policies, and cautious mixtures of a new policy and what was done before."""
+
+import numpy as np
+import onnxruntime
+import pyarrow as pa
+import pytest
+
+import uqf
+from uqf.policies.policy import probs_along
+
+
+@pytest.fixture(scope="module")
+def tiger():
+    data = uqf.rollout(uqf.make("tiger"), episodes=400, seed=0)
+    return data, uqf.ContextQ(0.95, depth=2).fit(data)
+
+
+def names_log(seed=0, episodes=300):
+    """Two columns; the action "cool" pays where it is hot."""
+    rng = np.random.default_rng(seed)
+    steps = 10 * episodes
+    temp, mode = rng.uniform(50, 100, steps), rng.choice(["eco", "full"], steps)
+    action = rng.choice(["cool", "wait"], steps)
+    table = {"episode": np.repeat(np.arange(episodes), 10), "temp": temp, "mode": mode, "action": action}
+    reward = np.where(action == "cool", np.where(temp > 80, 1.0, -1.0), 0.0)
+    columns = uqf.LogColumns(observation=["temp", "mode"], observed="before")
+    return uqf.read_log(pa.table(table | {"reward": reward}), columns=columns)
+
+
+def test_a_rule_is_a_policy_of_the_last_observation(tiger):
+    data, _ = tiger
+    rule = uqf.rule(lambda heard: 0 if heard is None else 1 + heard)
+    probs = probs_along(rule, data)
+    seen = np.roll(data.observations, 1)
+    expected = np.where(np.isin(np.arange(data.n_steps), data.offsets[:-1]), 0, 1 + seen)
+    assert probs.argmax(axis=1).tolist() == expected.tolist() and (probs.max(axis=1) == 1).all()
+    world = uqf.make("tiger")
+    table = rule.of(None, 3, 2)
+    played = [uqf.rollout(world, one, episodes=50, seed=3) for one in (rule, table)]
+    assert played[0].actions.tolist() == played[1].actions.tolist()
+    with pytest.raises(ValueError, match=r"before anything was seen .*give start=ACTION"):
+        uqf.rule(lambda heard: heard + 1).of(None, 3, 2)
+    begun = uqf.rule(lambda heard: heard + 1, start=0).of(None, 3, 2)
+    assert begun.action(begun.initial_state()) == 0
+
+
+def test_a_rule_of_several_columns_speaks_the_names_of_the_log(tmp_path):
+    data = names_log()
+    rule = uqf.rule(lambda seen: "cool" if seen["temp"] > 80 else "wait")
+    taken = rule.probs_along(data).argmax(axis=1)
+    logged = (data.rewards == 1.0) & (data.actions == 0)
+    agreed = taken[data.rewards != 0.0] == np.where(logged, 0, 1)[data.rewards != 0.0]
+    assert agreed.mean() > 0.97, "cells of the codebook end near 80"
+    (tmp_path / "rule.csv").write_text("temp;mode;action\n> 80;;cool\n;eco;wait\n;;wait\n")
+    assert np.array_equal(uqf.rule(tmp_path / "rule.csv").probs_along(data), rule.probs_along(data))
+    estimate = uqf.ope.evaluate(rule, data, discount=0.9)
+    assert estimate.mean > uqf.ope.evaluate(None, data, discount=0.9).mean
+    (tmp_path / "bad.csv").write_text("pressure,action\n3,cool\n")
+    with pytest.raises(ValueError, match="asks for 'pressure', which is not observed: temp, mode"):
+        uqf.rule(tmp_path / "bad.csv").probs_along(data)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.25, 1.0])
+def test_a_mixture_has_the_probabilities_of_both(tiger, share, tmp_path):
+    data, learner = tiger
+    old = uqf.rule(lambda heard: 0)
+    mixed = uqf.mix(learner, old, share)
+    one, other = learner.policy_.probs_along(data), old.probs_along(data)
+    np.testing.assert_allclose(mixed.probs_along(data), share * one + (1 - share) * other, atol=1e-12)
+    uqf.save(mixed, tmp_path / "mixed.safetensors")
+    again = uqf.load(tmp_path / "mixed.safetensors")
+    np.testing.assert_array_equal(again.probs_along(data), mixed.probs_along(data))
+    state = again.initial_state()
+    for action, observation in data[0].history[:6]:
+        np.testing.assert_allclose(again.action_probs(state).sum(), 1.0)
+        state = again.update(state, action, observation)
+    agent = uqf.Agent(tmp_path / "mixed.safetensors", n=2000, seed=1)
+    agent.reset()
+    counts = np.bincount(agent.act(), minlength=3) / 2000
+    np.testing.assert_allclose(counts, mixed.action_probs(mixed.initial_state()), atol=0.05)
+
+
+def test_the_behaviour_of_a_log_is_learned_and_mixed(tiger):
+    _, learner = tiger
+    old = learner.policy_.with_temperature(3.0)
+    data = uqf.rollout(uqf.make("tiger"), old, episodes=4000, seed=5)
+    behaviour = uqf.mix(learner, data, 0.0)
+    states = np.arange(200)
+    exact = uqf.mix(learner, uqf.ContextQ(0.95, depth=1).fit(data), 0.0)
+    assert exact.n_actions == behaviour.n_actions
+    shares = behaviour.probs_along(data[:50])[np.arange(data[:50].n_steps), data[:50].actions]
+    assert abs(np.log(shares).mean() - np.log(data[:50].behavior_probs).mean()) < 0.15 and len(states)
+
+
+def test_a_mixture_is_exported_to_onnx(tiger, tmp_path):
+    data, learner = tiger
+    for first in (learner, uqf.BeliefQ(0.95, seed=0).fit(data[:100])):
+        mixed = uqf.mix(first, data, 0.3)
+        uqf.save(mixed, tmp_path / "mixed.safetensors")
+        uqf.export_onnx(tmp_path / "mixed.safetensors", tmp_path / "mixed.onnx")
+        session = onnxruntime.InferenceSession(tmp_path / "mixed.onnx")
+        (kind,) = [one for one in session.get_inputs() if one.name == "state"]
+        memory, state = np.zeros(kind.shape), mixed.initial_state()
+        given = {"action": np.array(-1), "observation": np.array(-1)}
+        for action, observation in data[3].history[:8]:
+            memory, values = session.run(["next_state", "values"], {"state": memory} | given)
+            np.testing.assert_allclose(np.exp(values), mixed.action_probs(state), atol=1e-5)
+            given = {"action": np.array(action), "observation": np.array(observation)}
+            state = mixed.update(state, action, observation)
+        model = {
+            one.key: one.value for one in __import__("onnx").load(tmp_path / "mixed.onnx").metadata_props
+        }
+        assert model["temperature"] == "1.0"
+
+
+def test_what_cannot_be_mixed_is_refused_by_name(tiger):
+    data, learner = tiger
+    with pytest.raises(ValueError, match=r"share = 1\.5: give a number in \[0, 1\]"):
+        uqf.mix(learner, data, 1.5)
+    with pytest.raises(ValueError, match="policy has n_observations = 2 and other has 5"):
+        uqf.mix(learner, uqf.Persistent(0.5, 3, 5), 0.5)

@@ -1,0 +1,95 @@
+"""Data sets of others, in and out: real ones where their packages are installed."""
+
+import gymnasium
+import numpy as np
+import pytest
+
+import uqf
+
+
+@pytest.fixture(scope="module")
+def tiger():
+    return uqf.rollout(uqf.make("tiger"), episodes=40, seed=0)
+
+
+@pytest.fixture(scope="module")
+def lake():
+    return uqf.from_gymnasium("FrozenLake-v1", episodes=60, seed=0)
+
+
+def same(one, other):
+    for name in ("actions", "observations", "rewards", "offsets", "terminated"):
+        assert getattr(one, name).tolist() == getattr(other, name).tolist(), name
+
+
+def test_minari_comes_back(tiger, lake, tmp_path, monkeypatch):
+    pytest.importorskip("minari")
+    pytest.importorskip("h5py")
+    monkeypatch.setenv("MINARI_DATASETS_PATH", str(tmp_path))
+    for data, name in ((lake, "lake/random-v0"), (tiger, "tiger/random-v0")):
+        uqf.to_minari(data, name)
+        again = uqf.from_minari(name)
+        same(again, data)
+        shown = np.full(len(data), data.n_observations) if data is tiger else data.first_observations
+        assert again.first_observations.tolist() == shown.tolist()
+
+
+def test_rlds_comes_back(tiger, lake):
+    for data in (tiger, lake):
+        episodes = list(uqf.to_rlds(data))
+        same(uqf.from_rlds(episodes), data)
+        steps = [
+            {
+                "steps": [
+                    dict(zip(one["steps"], step, strict=True))
+                    for step in zip(*one["steps"].values(), strict=True)
+                ]
+            }
+            for one in episodes
+        ]
+        same(uqf.from_rlds(steps), data)
+
+
+def test_rlds_of_tensorflow_is_read(lake):
+    tensorflow = pytest.importorskip("tensorflow")
+    sets = [{"steps": tensorflow.data.Dataset.from_tensor_slices(one["steps"])} for one in uqf.to_rlds(lake)]
+    same(uqf.from_rlds(sets), lake)
+
+
+def test_d3rlpy_comes_back_but_for_the_last_outcome(lake):
+    pytest.importorskip("d3rlpy")
+    dataset = uqf.to_d3rlpy(lake)
+    assert [len(one) for one in dataset.episodes] == lake.lengths.tolist()
+    again = uqf.from_d3rlpy(dataset)
+    assert again.actions.tolist() == lake.actions.tolist()
+    assert again.terminated.tolist() == lake.terminated.tolist()
+    np.testing.assert_allclose(again.rewards, lake.rewards)
+
+
+def test_measurements_and_numbers_of_actions_are_coded():
+    rng = np.random.default_rng(0)
+    seen = {"pose": rng.normal(size=(40, 11, 2)), "mode": rng.integers(2, size=(40, 11))}
+    episodes = [
+        {
+            "steps": {
+                "observation": {name: part[place] for name, part in seen.items()},
+                "action": rng.uniform(-1, 1, size=(11, 1)),
+                "reward": seen["pose"][place, :, 0],
+                "is_last": np.arange(11) == 10,
+            }
+        }
+        for place in range(40)
+    ]
+    data = uqf.from_rlds(episodes, action_bins=3)
+    assert data.n_actions == 3 and data.n_steps == 400 and not data.terminated.any()
+    assert "mode" in data.codebook.columns_ and "pose.0" in data.codebook.columns_
+
+
+def test_vector_environments_are_played_by_their_kind():
+    vectors = gymnasium.make_vec("FrozenLake-v1", num_envs=3)
+    same(
+        uqf.from_gymnasium(vectors, episodes=20, seed=0),
+        uqf.from_gymnasium("FrozenLake-v1", episodes=20, seed=0),
+    )
+    with pytest.raises(ValueError, match=r"'CartPole-v1' is a name of Gymnasium: use uqf\.GymnasiumWorld"):
+        uqf.make("CartPole-v1")
