@@ -312,7 +312,11 @@ def drawn_family(seed):
     name = sorted(families)[seed % len(families)]
     draw, mean = families[name]
     words = f"drawn from {seed}: {name} ({a:.2f}, {b:.2f}), {episodes} episodes"
-    return one_step_apart(words, lambda r, n: sign * scale * draw(r, n), sign * scale * mean, episodes)
+    ends = sorted([0.0, sign * scale])
+    bounds = (ends[0], 4.0 + ends[1]) if name in ("two outcomes", "beta") else None
+    return one_step_apart(
+        words, lambda r, n: sign * scale * draw(r, n), sign * scale * mean, episodes, return_range=bounds
+    )
 
 
 def random_case(seed):
@@ -360,6 +364,7 @@ def random_case(seed):
 
     kind = f"{nodes or 'no'} nodes, {'hidden' if hides else 'logged'} propensities"
     truth = exact_value(pomdp, Controller.of_table(first), horizon, 0.95)
-    return Case(
-        f"drawn from {seed}: {kind}, {episodes} episodes of {horizon}", log, first, second, truth, 0.0, 0.95
-    )
+    name = f"drawn from {seed}: {kind}, {episodes} episodes of {horizon}"
+    # Nobody will see noise beyond ten standard deviations.
+    most = horizon * (float(np.abs(rewards).max()) + 10.0 * spread)
+    return Case(name, log, first, second, truth, 0.0, 0.95, return_range=(-most, most))

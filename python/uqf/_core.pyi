@@ -588,7 +588,7 @@ class ForestPolicy(CompiledPolicy):
         cls,
         *,
         automaton: AutomatonPolicy | None = None,
-        length: int = 0,
+        length: int,
         one_hot: bool = False,
         n_actions: int,
         n_observations: int,

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from uqf.coding.codebook import Codebook
 from uqf.coding.raw_columns import OTHER, Column, values_of_one
+from uqf.episodes.checks import instance
 from uqf.episodes.columns import as_columns
 from uqf.policies.batches import batch, batch_probs
 from uqf.policies.masks import checked_masks
@@ -94,6 +95,8 @@ class Agent:
             raise TypeError(
                 f"policy is a {type(policy).__name__}: give a policy, a fitted learner or the path of a policy file"
             )
+        if codebook is not None:
+            instance("codebook", codebook, Codebook, "a uqf.Codebook")
         self.policy = policy
         self.codebook = Codebook.named() if codebook is None else codebook
         sizes = getattr(policy, "column_sizes", None)
@@ -136,6 +139,7 @@ class Agent:
         taken: the policy's probabilities are those given that the action is allowed, and where it wants none of them,
         the allowed action of most worth is taken.
         """
+        instance("deterministic", deterministic, (bool, np.bool_), "True or False")
         if mask is None and not deterministic:
             codes = self._batch.act()
         else:
@@ -160,7 +164,10 @@ class Agent:
         (n,), marks the parallel episodes that were over: theirs is the first observation of a new one.
         """
         shown = self._listed(observation)
-        begins = np.zeros(len(self), np.bool_) if starts is None else np.asarray(starts, np.bool_)
+        try:
+            begins = np.zeros(len(self), np.bool_) if starts is None else np.asarray(starts, np.bool_)
+        except ValueError as error:
+            raise ValueError(f"starts is no list of booleans: {error}") from None
         if begins.shape != (len(self),):
             raise ValueError(f"starts has shape {begins.shape}: there are {len(self)} episodes")
         if action is not None:

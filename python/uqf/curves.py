@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from uqf.files import as_path
 from uqf.types import Record
 
 if TYPE_CHECKING:
@@ -79,7 +80,7 @@ class CsvLines:
     COLUMNS: ClassVar = ("seconds", "stage", "done", "total", "name", "mean", "stderr")
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
-        self.path, self._began, self._place = path, time.perf_counter(), ("", 0, 0)
+        self.path, self._began, self._place = as_path(path), time.perf_counter(), ("", 0, 0)
         with open(path, "w", newline="") as file:
             csv.writer(file).writerow(self.COLUMNS)
 

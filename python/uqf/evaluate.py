@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uqf import _core
+from uqf.episodes.checks import instance, probability
 from uqf.episodes.sums import standard_error
 from uqf.episodes.trajectories import Trajectories
 from uqf.policies.policy import CompiledPolicy, Policy, chooser, started
@@ -226,9 +227,7 @@ def estimate_return(
     """
     world = as_world(env, horizon)
     schedule = world.schedule(policy, episodes, horizon, seed)
-    weight = world.discount if discount is None else float(discount)
-    if not 0.0 <= weight <= 1.0:
-        raise ValueError(f"discount = {discount}: give a number in [0, 1]")
+    weight = world.discount if discount is None else probability("discount", discount)
     counted = _counted(progress, episodes)
     if not isinstance(world, Environment):
         played = world.play(policy, progress=counted, **schedule)
@@ -248,7 +247,10 @@ def estimate_return(
 
 def _counted(progress: Progress | None, episodes: int) -> Callable[[int], object] | None:
     """The callback as worlds call it: with the number of episodes done."""
-    return None if progress is None else lambda done: progress("episodes", done, episodes)
+    if progress is None:
+        return None
+    instance("progress", progress, Callable, "a function of stage, done and total")
+    return lambda done: progress("episodes", done, episodes)
 
 
 def _play(

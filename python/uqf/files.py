@@ -23,9 +23,20 @@ except ImportError:  # pragma: no cover
 WITHOUT_WAITING = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
 
+def as_path(path: str | os.PathLike[str]) -> Path:
+    """The path of a file or folder, or an error that says what was given instead."""
+    if "\0" in str(path):
+        raise ValueError(f"path = {str(path)!r}: no name of a file holds a zero byte")
+    if not isinstance(path, (str, os.PathLike)):
+        raise TypeError(
+            f"path is a {type(path).__name__}: give the name of a file, a string or a pathlib.Path"
+        )
+    return Path(path)
+
+
 def open_ordinary(path: str | os.PathLike[str]) -> BinaryIO:
     """A file to read; devices and pipes, which may never end, and folders raise `uqf.FileFormatError`."""
-    handle = os.open(path, os.O_RDONLY | WITHOUT_WAITING)
+    handle = os.open(as_path(path), os.O_RDONLY | WITHOUT_WAITING)
     if not stat.S_ISREG(os.fstat(handle).st_mode):
         os.close(handle)
         raise FileFormatError(f"{os.fspath(path)}: a folder, a device or a pipe; give an ordinary file")
@@ -65,7 +76,7 @@ KINDS = {
 
 def refuse_other_kind(path: str | os.PathLike[str], own: str) -> None:
     """Raises ValueError for a name whose suffix belongs to another kind of file; others, and none, are free."""
-    suffix = Path(path).suffix.lower()
+    suffix = as_path(path).suffix.lower()
     if suffix != own and suffix in KINDS:
         raise ValueError(
             f"path = {os.fspath(path)!r}: {suffix} is for {KINDS[suffix]}, and this is a {own} file; name it so"
@@ -74,7 +85,7 @@ def refuse_other_kind(path: str | os.PathLike[str], own: str) -> None:
 
 def check_folder(path: str | os.PathLike[str]) -> Path:
     """The path, if there is a folder for it: better to know before long work than after it."""
-    folder = Path(os.path.realpath(path)).parent
+    folder = Path(os.path.realpath(as_path(path))).parent
     if not folder.is_dir():
         raise FileNotFoundError(f"{os.fspath(path)}: there is no folder {folder}; make it, or name another")
     return Path(path)
@@ -89,7 +100,7 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     behind is removed by the next one that writes the same file. A link stays, and what it leads to is replaced; a
     device is written to.
     """
-    target = Path(os.path.realpath(path))
+    target = Path(os.path.realpath(as_path(path)))
     if target.exists() and not target.is_file():
         with open(path, "wb") as device:
             yield device

@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::bindings::convert::{
-    Arrays, Matrix, Vector, below, in_rows, same_alphabets, shaped, threads as thread_count,
+    Arrays, Matrix, Vector, Whole, below, in_rows, same_alphabets, shaped, threads as thread_count,
 };
 use crate::bindings::job;
 use crate::bindings::parts::Part;
@@ -57,14 +57,14 @@ impl Automaton {
         &self,
         py: Python<'py>,
         state: PyReadonlyArray1<'py, f64>,
-        symbol: i64,
+        symbol: Whole<i64>,
     ) -> PyResult<Vector<'py>> {
         let (state, rank) = (state.as_slice()?, self.inner.rank());
         if state.len() != rank {
             return Err(PyValueError::new_err(format!("state has {} entries, not {rank}", state.len())));
         }
         let mut next = vec![0.0; rank];
-        let place = self.inner.place(below("symbol", symbol, self.inner.n_symbols())?);
+        let place = self.inner.place(below("symbol", symbol.0, self.inner.n_symbols())?);
         if place != UNSEEN {
             self.inner.step(state, place, &mut next);
         }
@@ -149,7 +149,7 @@ policy! {
             &self,
             py: Python<'py>,
             data: Arrays<'py>,
-            threads: Option<i64>,
+            threads: Option<Whole<i64>>,
         ) -> PyResult<Matrix<'py>> {
             let (view, threads, policy) = (data.view()?, thread_count(threads)?, self.inner.as_ref());
             same_alphabets("policy", &view, policy.n_actions(), policy.n_observations())?;
@@ -196,7 +196,7 @@ impl Features {
         &self,
         py: Python<'py>,
         data: Arrays<'py>,
-        threads: Option<i64>,
+        threads: Option<Whole<i64>>,
     ) -> PyResult<Matrix<'py, f32>> {
         let (view, threads) = (data.view()?, thread_count(threads)?);
         same_alphabets("features", &view, self.inner.n_actions(), self.inner.n_observations())?;
@@ -215,7 +215,7 @@ policy! {
     ForestPolicy in forest, temperature = 0.0,
     (),
     {
-        + window: Window { length: usize = 0, one_hot: bool = false, n_actions: usize, n_observations: usize },
+        + window: Window { length: usize, one_hot: bool = false, n_actions: usize, n_observations: usize },
         + forests: Forests {
             base: Vec<f64>, trees: Vec<i64>, nodes: Vec<i64>, roots: Vec<i64>,
             feature: Vec<i64>, threshold: Vec<f64>, left: Vec<i64>, right: Vec<i64>, value: Vec<f64>,
@@ -230,7 +230,7 @@ policy! {
             &self,
             py: Python<'py>,
             x: PyReadonlyArray2<'py, f32>,
-            threads: Option<i64>,
+            threads: Option<Whole<i64>>,
         ) -> PyResult<Matrix<'py>> {
             let (rows, n_features) = (x.shape()[0], x.shape()[1]);
             if n_features != self.inner.features.dim() {

@@ -6,7 +6,7 @@ use numpy::{IntoPyArray, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyU
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-use crate::bindings::convert::{Matrix, Vector, threads as thread_count};
+use crate::bindings::convert::{Matrix, Vector, Whole, threads as thread_count};
 use crate::bindings::job;
 use crate::simulate::batch::{AllSeen, Episodes};
 
@@ -33,11 +33,16 @@ impl PolicyBatch {
         Ok(PolicyBatch { episodes: Mutex::new(make(n as usize)), n: n as usize, n_actions })
     }
 
-    fn threads(&self, given: Option<i64>) -> PyResult<usize> {
+    fn threads(&self, given: Option<Whole<i64>>) -> PyResult<usize> {
         if given.is_none() && self.n < MIN_PARALLEL { Ok(1) } else { thread_count(given) }
     }
 
-    fn by_action<'py>(&self, py: Python<'py>, values: bool, threads: Option<i64>) -> PyResult<Matrix<'py>> {
+    fn by_action<'py>(
+        &self,
+        py: Python<'py>,
+        values: bool,
+        threads: Option<Whole<i64>>,
+    ) -> PyResult<Matrix<'py>> {
         let threads = self.threads(threads)?;
         let rows = job::quick(py, || self.locked().by_action(values, threads))?;
         rows.into_pyarray(py).reshape([self.n, self.n_actions])
@@ -56,19 +61,19 @@ impl PolicyBatch {
 
     /// Probability of every action in every episode: (n, n_actions).
     #[pyo3(signature = (*, threads=None))]
-    fn action_probs<'py>(&self, py: Python<'py>, threads: Option<i64>) -> PyResult<Matrix<'py>> {
+    fn action_probs<'py>(&self, py: Python<'py>, threads: Option<Whole<i64>>) -> PyResult<Matrix<'py>> {
         self.by_action(py, false, threads)
     }
 
     /// What every action is worth in every episode: (n, n_actions).
     #[pyo3(signature = (*, threads=None))]
-    fn q_values<'py>(&self, py: Python<'py>, threads: Option<i64>) -> PyResult<Matrix<'py>> {
+    fn q_values<'py>(&self, py: Python<'py>, threads: Option<Whole<i64>>) -> PyResult<Matrix<'py>> {
         self.by_action(py, true, threads)
     }
 
     /// An action for every episode, (n,), each drawn with the random stream of its own episode.
     #[pyo3(signature = (*, threads=None))]
-    fn act<'py>(&self, py: Python<'py>, threads: Option<i64>) -> PyResult<Vector<'py, i64>> {
+    fn act<'py>(&self, py: Python<'py>, threads: Option<Whole<i64>>) -> PyResult<Vector<'py, i64>> {
         let threads = self.threads(threads)?;
         Ok(job::quick(py, || self.locked().act(threads))?.into_pyarray(py))
     }
@@ -81,7 +86,7 @@ impl PolicyBatch {
         py: Python<'_>,
         actions: PyReadonlyArray1<'_, i64>,
         observations: Observations<'_>,
-        threads: Option<i64>,
+        threads: Option<Whole<i64>>,
     ) -> PyResult<()> {
         let (actions, threads) = (actions.as_slice()?, self.threads(threads)?);
         let seen = observations.seen()?;

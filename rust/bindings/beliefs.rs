@@ -11,10 +11,10 @@ use pyo3::types::PyDict;
 
 use crate::bindings::clones::CloneModels;
 use crate::bindings::convert::{
-    Arrays, Cube, Matrix, Vector, count, field, in_rows, large, numbers, threads as thread_count,
+    Arrays, Cube, Matrix, Vector, Whole, count, field, in_rows, large, numbers, threads as thread_count,
 };
 use crate::bindings::job;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::learn::beliefs::CloneModel;
 use crate::learn::beliefs::baum_welch::{self, Model};
 use crate::learn::beliefs::events::{RewardClasses, Tasks};
@@ -34,7 +34,7 @@ pub fn expected_counts<'py>(
     start: PyReadonlyArray1<'py, f64>,
     transitions: PyReadonlyArray3<'py, f64>,
     observations: PyReadonlyArray3<'py, f64>,
-    threads: Option<i64>,
+    threads: Option<Whole<i64>>,
 ) -> PyResult<Counts<'py>> {
     let (view, threads) = (data.view()?, thread_count(threads)?);
     let (transitions, observations) = (in_rows(&transitions)?, in_rows(&observations)?);
@@ -93,6 +93,9 @@ pub fn readable(
     }
 }
 
+/// Transitions of one model: a gigabyte, of which training holds several.
+const MAX_CELLS: usize = 1 << 28;
+
 #[pymethods]
 impl CloneLayout {
     #[new]
@@ -109,6 +112,12 @@ impl CloneLayout {
         job::quick(py, || {
             let tasks = Arc::new(Tasks::of(&view, tasks)?);
             let layout = Arc::new(Layout::of(&view, states, tasks.n_events(), tasks.count(), noisy));
+            let cells = layout.n_states.saturating_mul(layout.n_states).saturating_mul(layout.n_kinds);
+            if cells > MAX_CELLS {
+                let remedy =
+                    format!("its transitions would be {cells} numbers, more than {MAX_CELLS}; give fewer");
+                return Err(Error::argument("states", layout.n_states.to_string(), remedy));
+            }
             Ok(CloneLayout { layout, tasks })
         })
     }

@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::bindings::beliefs::{self, readable};
-use crate::bindings::convert::{Arrays, Cube, Vector, below, count, shaped, threads as thread_count};
+use crate::bindings::convert::{Arrays, Cube, Vector, Whole, below, count, shaped, threads as thread_count};
 use crate::bindings::job;
 use crate::bindings::parts::Part;
 use crate::learn::beliefs::CloneModel;
@@ -73,7 +73,7 @@ impl CloneModels {
         first: usize,
         seed: u64,
         tasks: Option<PyReadonlyArray1<'_, u32>>,
-        threads: Option<i64>,
+        threads: Option<Whole<i64>>,
         progress: Option<Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
         let view = data.view()?;

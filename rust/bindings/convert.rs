@@ -7,7 +7,7 @@ use numpy::{
     Element, IntoPyArray, PyArray, PyArray1, PyArray2, PyArray3, PyArrayMethods, PyReadonlyArray,
     PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods,
 };
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyAttributeError, PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
@@ -19,9 +19,44 @@ pub type Vector<'py, T = f64> = Bound<'py, PyArray1<T>>;
 pub type Matrix<'py, T = f64> = Bound<'py, PyArray2<T>>;
 pub type Cube<'py, T = f64> = Bound<'py, PyArray3<T>>;
 
+/// A whole number of Python; one that does not fit is a `ValueError` as any other wrong argument.
+pub struct Whole<T>(pub T);
+
+impl<'a, 'py, T: FromPyObject<'a, 'py, Error = PyErr>> FromPyObject<'a, 'py> for Whole<T> {
+    type Error = PyErr;
+
+    fn extract(given: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
+        given.extract::<T>().map(Whole).map_err(|error: PyErr| {
+            if !error.is_instance_of::<PyOverflowError>(given.py()) {
+                return error;
+            }
+            PyValueError::new_err(format!(
+                "{} is no whole number of 64 bits in the range of this argument",
+                given.to_owned()
+            ))
+        })
+    }
+}
+
 /// The arrays of a data set, borrowed from Python for the length of a call.
+pub struct Arrays<'py>(Fields<'py>);
+
+impl<'a, 'py> FromPyObject<'a, 'py> for Arrays<'py> {
+    type Error = PyErr;
+
+    fn extract(given: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
+        given.extract().map(Arrays).map_err(|error| {
+            if !error.is_instance_of::<PyAttributeError>(given.py()) {
+                return error;
+            }
+            let kind = given.get_type();
+            PyTypeError::new_err(format!("data is a {kind}: give uqf.Trajectories (see uqf.read_log)"))
+        })
+    }
+}
+
 #[derive(FromPyObject)]
-pub struct Arrays<'py> {
+struct Fields<'py> {
     actions: PyReadonlyArray1<'py, i32>,
     observations: PyReadonlyArray1<'py, i32>,
     rewards: PyReadonlyArray1<'py, f64>,
@@ -40,22 +75,27 @@ pub struct Arrays<'py> {
 impl Arrays<'_> {
     pub fn view(&self) -> PyResult<View<'_>> {
         Ok(View {
-            actions: self.actions.as_slice()?,
-            observations: self.observations.as_slice()?,
-            rewards: self.rewards.as_slice()?,
-            offsets: self.offsets.as_slice()?,
-            behavior_probs: self.behavior_probs.as_ref().map(|probs| probs.as_slice()).transpose()?,
-            terminated: self.terminated.as_slice()?,
-            first_observations: self.first_observations.as_ref().map(|first| first.as_slice()).transpose()?,
-            n_actions: self.n_actions,
-            n_observations: self.n_observations,
+            actions: self.0.actions.as_slice()?,
+            observations: self.0.observations.as_slice()?,
+            rewards: self.0.rewards.as_slice()?,
+            offsets: self.0.offsets.as_slice()?,
+            behavior_probs: self.0.behavior_probs.as_ref().map(|probs| probs.as_slice()).transpose()?,
+            terminated: self.0.terminated.as_slice()?,
+            first_observations: self
+                .0
+                .first_observations
+                .as_ref()
+                .map(|first| first.as_slice())
+                .transpose()?,
+            n_actions: self.0.n_actions,
+            n_observations: self.0.n_observations,
         })
     }
 
     /// Raw columns, where the data have any.
     pub fn columns(&self) -> PyResult<Option<Columns<'_>>> {
-        let Some(columns) = &self.columns else { return Ok(None) };
-        let first = self.first_columns.as_ref().map(|first| first.as_slice()).transpose()?;
+        let Some(columns) = &self.0.columns else { return Ok(None) };
+        let first = self.0.first_columns.as_ref().map(|first| first.as_slice()).transpose()?;
         Ok(Some(Columns { values: columns.as_slice()?, first, width: columns.shape()[1] }))
     }
 }
@@ -157,9 +197,9 @@ pub fn below(name: &str, given: i64, limit: usize) -> PyResult<usize> {
 }
 
 /// The number of threads to use: as given, or what the machine has.
-pub fn threads(given: Option<i64>) -> PyResult<usize> {
+pub fn threads(given: Option<Whole<i64>>) -> PyResult<usize> {
     const MAX: i64 = 1024;
-    match given {
+    match given.map(|given| given.0) {
         None => Ok(std::thread::available_parallelism().map_or(1, std::num::NonZero::get)),
         Some(n @ 1..=MAX) => Ok(n as usize),
         Some(n) => {

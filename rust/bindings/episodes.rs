@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
 use crate::bindings::convert::{
-    Arrays, Matrix, Vector, count, in_rows, shaped, threads as thread_count, trajectories_to_python,
+    Arrays, Matrix, Vector, Whole, count, in_rows, shaped, threads as thread_count, trajectories_to_python,
 };
 use crate::bindings::job;
 use crate::bindings::policy::CompiledPolicy;
@@ -39,7 +39,12 @@ fn policy_or_uniform(
 }
 
 /// Which episodes are played: how many, the number of the first, and the steps of each at most.
-fn schedule(numbers: (i64, i64, i64), epsilon: f64, seed: u64, threads: Option<i64>) -> PyResult<Schedule> {
+fn schedule(
+    numbers: (i64, i64, i64),
+    epsilon: f64,
+    seed: u64,
+    threads: Option<Whole<i64>>,
+) -> PyResult<Schedule> {
     Ok(Schedule {
         episodes: count("episodes", numbers.0)?,
         first: count("first", numbers.1)?,
@@ -61,7 +66,7 @@ pub fn rollout<'py>(
     epsilon: f64,
     seed: u64,
     first: i64,
-    threads: Option<i64>,
+    threads: Option<Whole<i64>>,
     progress: Option<Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyTuple>> {
     let schedule = schedule((episodes, first, horizon), epsilon, seed, threads)?;
@@ -82,7 +87,7 @@ pub fn returns<'py>(
     horizon: i64,
     discount: f64,
     seed: u64,
-    threads: Option<i64>,
+    threads: Option<Whole<i64>>,
     progress: Option<Bound<'py, PyAny>>,
 ) -> PyResult<Scores<'py>> {
     let schedule = schedule((episodes, 0, horizon), 0.0, seed, threads)?;

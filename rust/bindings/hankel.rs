@@ -5,7 +5,9 @@ use pyo3::exceptions::{PyKeyError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::bindings::convert::{Arrays, Vector, collected, count, field, numbers, threads as thread_count};
+use crate::bindings::convert::{
+    Arrays, Vector, Whole, collected, count, field, numbers, threads as thread_count,
+};
 use crate::bindings::job;
 use crate::learn::spectral::cuts::{Coverage, Settings};
 use crate::learn::spectral::double::{Double, Quantum};
@@ -89,7 +91,7 @@ impl HankelStatistics {
         data: Arrays<'_>,
         settings: &HankelSettings,
         by_symbol: bool,
-        threads: Option<i64>,
+        threads: Option<Whole<i64>>,
         progress: Option<Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
         let (view, threads, settings) = (data.view()?, thread_count(threads)?, &settings.inner);

@@ -4,7 +4,7 @@ use numpy::{IntoPyArray, PyArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::bindings::convert::{Arrays, threads as thread_count};
+use crate::bindings::convert::{Arrays, Whole, threads as thread_count};
 use crate::bindings::job;
 use crate::learn::hidden::grow::Priors;
 use crate::learn::hidden::{Coded, Growth, Model, Start, grown};
@@ -37,7 +37,7 @@ pub fn hidden_models<'py>(
     held_out: f64,
     patience: usize,
     seed: u64,
-    threads: Option<i64>,
+    threads: Option<Whole<i64>>,
     progress: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Vec<Bound<'py, PyDict>>> {
     let (view, judging, threads) = (data.view()?, judges.view()?, thread_count(threads)?);

@@ -5,7 +5,7 @@ use numpy::{Element, IntoPyArray, PyArrayMethods, PyReadonlyArray, PyReadonlyArr
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 
-use crate::bindings::convert::{aligned, numbers};
+use crate::bindings::convert::{Whole, aligned, numbers};
 use crate::policies::array::Array;
 
 /// An argument of a policy on its way in and out: numbers as they are, lists and arrays by copy.
@@ -33,7 +33,19 @@ macro_rules! plain_parts {
     )*};
 }
 
-plain_parts!(bool, usize, f32, f64);
+plain_parts!(bool, f32, f64);
+
+impl Part for usize {
+    type Given<'py> = Whole<usize>;
+
+    fn take(given: Whole<usize>) -> PyResult<Self> {
+        Ok(given.0)
+    }
+
+    fn give(self, py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+        self.into_bound_py_any(py)
+    }
+}
 
 impl<P: Part> Part for Option<P> {
     type Given<'py> = Option<P::Given<'py>>;

@@ -6,7 +6,9 @@ use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::bindings::convert::{Arrays, Matrix, count, same_alphabets, shaped, threads as thread_count};
+use crate::bindings::convert::{
+    Arrays, Matrix, Whole, count, same_alphabets, shaped, threads as thread_count,
+};
 use crate::bindings::job;
 use crate::bindings::parts::Part;
 use crate::bindings::policy::{CompiledPolicy, PolicyState};
@@ -195,7 +197,7 @@ policy! {
             &self,
             py: Python<'py>,
             data: Arrays<'py>,
-            threads: Option<i64>,
+            threads: Option<Whole<i64>>,
         ) -> PyResult<Matrix<'py, f32>> {
             let (view, threads, beliefs) = (data.view()?, thread_count(threads)?, &self.inner.beliefs);
             same_alphabets("policy", &view, self.inner.n_actions(), self.inner.n_observations())?;

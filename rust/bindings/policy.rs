@@ -4,12 +4,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use numpy::{IntoPyArray, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
 use crate::bindings::batch::PolicyBatch;
-use crate::bindings::convert::{Arrays, Matrix, Vector, below, in_rows, shaped, threads as thread_count};
+use crate::bindings::convert::{
+    Arrays, Matrix, Vector, Whole, below, in_rows, shaped, threads as thread_count,
+};
 use crate::bindings::job;
 use crate::bindings::parts::Part;
 use crate::error::Result;
@@ -93,7 +95,7 @@ impl CompiledPolicy {
         py: Python<'py>,
         data: Arrays<'py>,
         values: bool,
-        threads: Option<i64>,
+        threads: Option<Whole<i64>>,
     ) -> PyResult<Matrix<'py>> {
         let (view, columns, threads) = (data.view()?, data.columns()?, thread_count(threads)?);
         let (actions, observations) = (self.inner.n_actions(), self.inner.n_observations());
@@ -153,10 +155,10 @@ impl CompiledPolicy {
         &self,
         py: Python<'_>,
         state: &PolicyState,
-        action: i64,
+        action: Whole<i64>,
         observation: Observation<'_>,
     ) -> PyResult<PolicyState> {
-        let action = below("action", action, self.inner.n_actions())?;
+        let action = below("action", action.0, self.inner.n_actions())?;
         let seen = self.seen("observation", &observation)?;
         self.remembered(py, || self.inner.updated(&state.memory, action, seen))
     }
@@ -178,7 +180,13 @@ impl CompiledPolicy {
         let Some(rng) = rng else {
             return Ok(Rng::stream(0, self.drawn.fetch_add(1, Ordering::Relaxed)).choose(&probs, 1.0));
         };
-        Ok(Rng::pick(&probs, rng.call_method0("random")?.extract()?))
+        let Ok(random) = rng.getattr("random") else {
+            let kind = rng.get_type();
+            return Err(PyTypeError::new_err(format!(
+                "rng is a {kind}: give one of numpy.random.default_rng()"
+            )));
+        };
+        Ok(Rng::pick(&probs, random.call0()?.extract()?))
     }
 
     /// The same values, acted on at another temperature.
@@ -200,9 +208,9 @@ impl CompiledPolicy {
     }
 
     /// This policy acting in `n` episodes at once.
-    #[pyo3(signature = (n, *, seed=0))]
-    fn batch(&self, n: i64, seed: u64) -> PyResult<PolicyBatch> {
-        PolicyBatch::new(n, self.inner.n_actions(), |n| self.inner.clone().batch(n, seed))
+    #[pyo3(signature = (n, *, seed=Whole(0)), text_signature = "($self, n, *, seed=0)")]
+    fn batch(&self, n: Whole<i64>, seed: Whole<u64>) -> PyResult<PolicyBatch> {
+        PolicyBatch::new(n.0, self.inner.n_actions(), |n| self.inner.clone().batch(n, seed.0))
     }
 
     /// Probability of every action before every step of the data: (n_steps, n_actions).
@@ -211,7 +219,7 @@ impl CompiledPolicy {
         &self,
         py: Python<'py>,
         data: Arrays<'py>,
-        threads: Option<i64>,
+        threads: Option<Whole<i64>>,
     ) -> PyResult<Matrix<'py>> {
         self.before_steps(py, data, false, threads)
     }
@@ -222,7 +230,7 @@ impl CompiledPolicy {
         &self,
         py: Python<'py>,
         data: Arrays<'py>,
-        threads: Option<i64>,
+        threads: Option<Whole<i64>>,
     ) -> PyResult<Matrix<'py>> {
         self.before_steps(py, data, true, threads)
     }

@@ -5,7 +5,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::bindings::convert::{
-    Arrays, Cube, Matrix, Vector, count, in_rows, large, shaped, threads as thread_count,
+    Arrays, Cube, Matrix, Vector, Whole, count, in_rows, large, shaped, threads as thread_count,
 };
 use crate::bindings::hankel::HankelSettings;
 use crate::bindings::job;
@@ -80,7 +80,7 @@ pub fn sum_operators<'py>(
     settings: &HankelSettings,
     left_map: PyReadonlyArray2<'py, f64>,
     right_map: PyReadonlyArray2<'py, f64>,
-    threads: Option<i64>,
+    threads: Option<Whole<i64>>,
     progress: Option<Bound<'py, PyAny>>,
 ) -> PyResult<SeenOperators<'py>> {
     let rank = left_map.shape()[1];
@@ -116,7 +116,7 @@ impl Filter {
         offsets: PyReadonlyArray1<'py, i64>,
         starts: PyReadonlyArray2<'py, f32>,
         backward: bool,
-        threads: Option<i64>,
+        threads: Option<Whole<i64>>,
     ) -> PyResult<Matrix<'py, f32>> {
         let starts = in_rows(&starts)?;
         let (places, offsets) = (places.as_slice()?, offsets.as_slice()?);

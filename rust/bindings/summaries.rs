@@ -9,7 +9,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::bindings::convert::{Arrays, Matrix, Vector, in_rows, shaped, threads as thread_count};
+use crate::bindings::convert::{Arrays, Matrix, Vector, Whole, in_rows, shaped, threads as thread_count};
 use crate::bindings::job;
 use crate::bindings::parts::Part;
 use crate::bindings::policy::{CompiledPolicy, PolicyState};
@@ -95,7 +95,7 @@ pub fn summaries_along<'py>(
     sizes: PyReadonlyArray1<'py, i64>,
     steps: usize,
     long: bool,
-    threads: Option<i64>,
+    threads: Option<Whole<i64>>,
 ) -> PyResult<(Matrix<'py, f32>, Bound<'py, PyArray3<f32>>)> {
     let (view, threads) = (data.view()?, thread_count(threads)?);
     let summaries = summaries(sizes.as_slice()?, view.n_actions, steps, long)?;
@@ -129,7 +129,7 @@ impl SummaryBins {
         sizes: PyReadonlyArray1<'_, i64>,
         steps: usize,
         long: bool,
-        threads: Option<i64>,
+        threads: Option<Whole<i64>>,
     ) -> PyResult<Self> {
         let (view, threads) = (data.view()?, thread_count(threads)?);
         let summaries = summaries(sizes.as_slice()?, view.n_actions, steps, long)?;

@@ -10,7 +10,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::bindings::convert::{below, count, owned, shaped};
+use crate::bindings::convert::{Whole, below, count, owned, shaped};
 use crate::bindings::job;
 use crate::domains::tabular::{Model, Rewards, Tabular};
 use crate::domains::{self, WorldState, gridworld, pocman, spocman, tiger};
@@ -144,9 +144,9 @@ impl World {
     }
 
     /// Episode number `episode` of a rollout with this seed, to be stepped by hand.
-    #[pyo3(signature = (seed, episode=0))]
-    fn simulation(&self, seed: u64, episode: i64) -> PyResult<Simulation> {
-        let (mut world_rng, policy_rng) = episode_rngs(seed, count("episode", episode)?);
+    #[pyo3(signature = (seed, episode=Whole(0)), text_signature = "($self, seed, episode=0)")]
+    fn simulation(&self, seed: Whole<u64>, episode: Whole<i64>) -> PyResult<Simulation> {
+        let (mut world_rng, policy_rng) = episode_rngs(seed.0, count("episode", episode.0)?);
         let state = self.inner.start(&mut world_rng);
         let first = self.inner.first_observation(&state, &mut world_rng);
         Ok(Simulation { world: self.inner.clone(), state, first, world_rng, policy_rng, terminated: false })
@@ -169,11 +169,11 @@ pub struct Simulation {
 #[pymethods]
 impl Simulation {
     /// (observation, reward, terminated); refused once the episode has ended.
-    fn step(&mut self, action: i64) -> PyResult<(usize, f64, bool)> {
+    fn step(&mut self, action: Whole<i64>) -> PyResult<(usize, f64, bool)> {
         if self.terminated {
             return Err(PyValueError::new_err("the episode has ended; start another simulation"));
         }
-        let action = below("action", action, self.world.n_actions())?;
+        let action = below("action", action.0, self.world.n_actions())?;
         let outcome = self.world.step(&mut self.state, action, &mut self.world_rng);
         self.terminated = outcome.terminated;
         Ok((outcome.observation, outcome.reward, outcome.terminated))
@@ -200,8 +200,12 @@ impl Simulation {
 
 /// The arguments of a `TabularPOMDP`, from the bytes of a file.
 #[pyfunction]
-pub fn read_pomdp<'py>(py: Python<'py>, content: &[u8], max_entries: i64) -> PyResult<Bound<'py, PyDict>> {
-    let max_entries = count("max_entries", max_entries)?;
+pub fn read_pomdp<'py>(
+    py: Python<'py>,
+    content: &[u8],
+    max_entries: Whole<i64>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let max_entries = count("max_entries", max_entries.0)?;
     let file = job::long(py, None, |ticker| read::read(content, max_entries, ticker))?;
     let arguments = arrays(py, file.model)?;
     arguments.set_item("discount", file.discount)?;

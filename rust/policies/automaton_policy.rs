@@ -47,7 +47,7 @@ pub struct Parts {
     /// (actions, rank)
     pub weights: Array<f64, 2>,
     /// Π(a | last symbol), (seen symbols + 2, actions): a row per operator, then the rows of an unseen symbol and of
-    /// the start. None if values are not divided.
+    /// the start. After a row's symbol an action of probability 0 is worth −∞. None if values are not divided.
     pub propensities: Option<Array<f64, 2>>,
     pub(crate) normaliser: Option<Vec<f64>>,
     /// Only the last so many symbols count, from the anchor; None for the whole history.
@@ -101,8 +101,12 @@ impl Parts {
         check_finite("anchor", &self.anchor)?;
         check_finite("weights", &self.weights)?;
         check_finite("normaliser", normaliser)?;
-        if let Some(p) = propensities.iter().find(|p| !(0.0 < **p && **p <= 1.0)) {
-            return Err(Error::argument("propensities", p, "give probabilities above 0"));
+        if let Some(p) = propensities.iter().find(|p| !(0.0..=1.0).contains(*p)) {
+            return Err(Error::argument(
+                "propensities",
+                p,
+                "give probabilities, and 0 for what was never tried there",
+            ));
         }
         self.rule.check(self.n_actions)?;
         if self.window == Some(0) {
@@ -238,7 +242,9 @@ impl Policy for AutomatonPolicy {
         self.automaton.weigh(&memory.state, &self.parts.weights, values);
         if let Some(propensities) = &self.parts.propensities {
             let probs = propensities.row(memory.row as usize);
-            values.iter_mut().zip(probs).for_each(|(value, p)| *value /= p);
+            for (value, &p) in values.iter_mut().zip(probs) {
+                *value = if p > 0.0 { *value / p } else { f64::NEG_INFINITY };
+            }
         }
         if let (Some((policy, epsilon)), Some(inner)) = (&self.parts.behavior, &memory.behavior) {
             let mut probs = vec![0.0; self.parts.n_actions];

@@ -59,7 +59,7 @@ def test_frequencies_after_the_last_symbol_approach_a_behaviour_that_looks_no_fu
 @given(trajectories())
 def test_evaluation_and_learning_weigh_the_same_log_alike(data):
     policy = random_table(data.n_actions, data.n_observations)
-    factors = Evaluator.of(data, discount=0.9).replay(policy).weights.factors
+    factors = Evaluator.of(data, 0.9, 0.95, 100, None, 0).replay(policy).weights.factors
     probs = probs_along(policy, data)[np.arange(data.n_steps), data.actions]
     gains = gain(probs, np.ones(data.n_steps), data).totals
     np.testing.assert_allclose(gains, np.add.reduceat(factors - 1.0, data.offsets[:-1]), atol=1e-9)

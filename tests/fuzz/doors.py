@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.feather
 import pyarrow.parquet as pq
 import safetensors.numpy
+from calls import Calls
 from command_line import Arguments
 from corpus import WORLDS
 from mutators import bent, bent_arrays, bent_table, damaged, pick, rewritten
@@ -278,4 +279,5 @@ DOORS = {
     "automata": Automata,
     "cells": Cells,
     "arguments": Arguments,
+    "calls": Calls,
 }

@@ -29,7 +29,7 @@ def test_overlap_foresees_weights_that_the_logs_happen_to_lack(no_model):
             behavior_probs=data.behavior_probs,
         )
         whole = paid[paid.lengths == horizon]
-        log = Evaluator.of(whole, discount=env.discount, model=no_model)
+        log = Evaluator.of(whole, env.discount, 0.95, 100, None, 0, no_model)
         return len(whole) / 2000, log.replay(policy).overlap
 
     found = [overlap(seed) for seed in range(8)]

@@ -90,7 +90,7 @@ def test_time_and_memory_grow_with_the_steps(discount):
 @settings(deadline=None)
 @given(trajectories(), st.integers(0, 99))
 def test_sparse_sums_are_the_same_sums(data, seed):
-    log = Evaluator.of(data, discount=0.9)
+    log = Evaluator.of(data, 0.9, 0.95, 100, None, 0)
     logs = log.replay(random_table(data.n_actions, data.n_observations, seed))
     counts = np.random.default_rng(seed).integers(0, 4, (7, logs.weights.n_groups)).astype(float)
     found = []

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import kurtosis
 
-from evaluation_worlds import WORLDS, one_step_apart, rare_event
+from evaluation_worlds import WORLDS, from_columns, one_step_apart, rare_event
 from uqf import ope
 from uqf.ope.ratios import Ratios, Term, bootstrap
 from uqf.ope.tails import Tail, Tails, unseen_share
@@ -90,6 +90,12 @@ def test_whoever_knows_what_an_episode_can_earn_has_no_such_condition():
     assert low < 2.0 < case.truth < high < 10.0
     with pytest.raises(ValueError, match="logged ones earn from"):
         ope.evaluate(case.first, log, discount=1.0, return_range=(0.0, 1.0))
+
+
+def test_a_bound_that_sums_of_rewards_miss_by_rounding_is_a_bound():
+    rewards = np.full((200, 10), 0.1)
+    log = from_columns(np.tile([0, 1], (200, 5)), rewards, np.full((200, 10), 0.5))
+    assert log.returns().max() < 1.0 and ope.evaluate(None, log, discount=1.0, return_range=(1.0, 2.0))
 
 
 @pytest.mark.parametrize("symmetric", [False, True])

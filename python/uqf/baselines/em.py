@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator
 
 from uqf import _core
 from uqf.baselines.psr import PSR
-from uqf.episodes.checks import positive, probability
+from uqf.episodes.checks import not_negative, positive, probability, whole
 from uqf.episodes.trajectories import Trajectories
 from uqf.learn.not_fitted import NotFittedError
 from uqf.learn.spectral.wfa import WFA
@@ -87,9 +87,8 @@ class EM(BaseEstimator):  # type: ignore[misc]
         for name in ("n_states", "iterations", "restarts"):
             positive(name, getattr(self, name))
         for name in ("tolerance", "pseudo_count"):
-            if not getattr(self, name) >= 0.0:
-                raise ValueError(f"{name} = {getattr(self, name)}: give 0 or a positive number")
-        rng = np.random.default_rng(self.seed)
+            not_negative(name, getattr(self, name))
+        rng = np.random.default_rng(whole("seed", self.seed))
         runs = [self._climb(data, self._random(data, rng), progress) for _ in range(self.restarts)]
         tables, rewards, likelihoods = max(runs, key=lambda run: run[2][-1])
         self.log_likelihoods_ = np.array(likelihoods)

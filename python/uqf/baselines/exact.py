@@ -9,7 +9,7 @@ import numpy as np
 from uqf.baselines.alpha_vectors import AlphaVectors, useful
 from uqf.baselines.pbvi import PBVI
 from uqf.baselines.value_iteration import checked_horizon
-from uqf.episodes.checks import positive
+from uqf.episodes.checks import above_zero, positive
 from uqf.errors import NumericalError
 from uqf.learn.plan.belief_model import BeliefModel, Floats, infinite_horizon_model, tabular_model
 from uqf.learn.plan.plan_policy import PlanPolicy
@@ -47,10 +47,8 @@ class ExactValueIteration:
         self, *, horizon: int | None = None, tolerance: float = 1e-3, max_vectors: int = 20_000
     ) -> None:
         checked_horizon(horizon)
-        if not tolerance > 0.0:
-            raise ValueError(f"tolerance = {tolerance}: give a positive number")
         self.horizon = horizon
-        self.tolerance = tolerance
+        self.tolerance = above_zero("tolerance", tolerance)
         self.max_vectors = positive("max_vectors", max_vectors)
 
     def solve(self, pomdp: TabularPOMDP) -> Self:

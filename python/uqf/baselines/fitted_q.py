@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator, clone
 from uqf import _core
 from uqf.baselines.forests import ExtraTrees, constant, joined
 from uqf.baselines.psr import PSR
-from uqf.episodes.checks import positive, probability
+from uqf.episodes.checks import instance, one_of, positive, probability, whole
 from uqf.episodes.sums import best_next, cut_before
 from uqf.episodes.trajectories import Trajectories
 from uqf.learn.learner import Learner
@@ -45,10 +45,8 @@ class Window(BaseEstimator):  # type: ignore[misc]
     def fit(self, data: Trajectories, y: None = None) -> Window:
         """Reads only the sizes of the alphabets."""
         checked_data(data)
-        if self.length < 1:
-            raise ValueError(f"length = {self.length}: give at least one step")
-        if self.encoding not in ("one-hot", "ordinal"):
-            raise ValueError(f"encoding = {self.encoding!r}: choose 'one-hot' or 'ordinal'")
+        positive("length", self.length)
+        one_of("encoding", self.encoding, ("one-hot", "ordinal"))
         self.features_ = _core.Features(
             length=self.length,
             one_hot=self.encoding == "one-hot",
@@ -119,6 +117,8 @@ class FittedQ(Learner):
         discount = probability("discount", self.discount)
         for name in ("iterations", "trees", "random_splits", "leaf"):
             positive(name, getattr(self, name))
+        whole("seed", self.seed)
+        instance("bootstrap_truncated", self.bootstrap_truncated, (bool, np.bool_), "True or False")
         self.representation_, self.features_ = fitted_features(self.representation, data)
         before = cut_before(data)
         # Features of all cuts are computed once: a cut is the end of one step and the beginning of the next.

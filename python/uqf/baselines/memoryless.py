@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import operator
 from dataclasses import KW_ONLY, dataclass
 from typing import Literal
 
 import numpy as np
 import scipy.sparse
 
-from uqf.episodes.checks import FloatArray, positive, probability
+from uqf.episodes.checks import FloatArray, instance, not_negative, one_of, positive, probability, whole
 from uqf.episodes.sums import cut_before, goes_on, returns_to_go
 from uqf.episodes.trajectories import Trajectories
 from uqf.learn.improve.discounts import learning_discounts
@@ -72,12 +71,11 @@ class MemorylessQ(Learner):
         discount = probability("discount", self.discount)
         if self.learning_discount is not None:
             (discount,) = learning_discounts(discount, self.learning_discount)
-        if operator.index(self.k) < 0:
-            raise ValueError(f"k = {self.k}: give 0 or more symbols")
-        if not self.shrinkage >= 0.0:
-            raise ValueError(f"shrinkage = {self.shrinkage}: give 0 or a positive number of steps")
-        if self.target not in ("monte-carlo", "q-learning"):
-            raise ValueError(f"target = {self.target!r}: choose 'monte-carlo' or 'q-learning'")
+        whole("k", self.k)
+        not_negative("shrinkage", self.shrinkage)
+        for name in ("propensity", "bootstrap_truncated"):
+            instance(name, getattr(self, name), (bool, np.bool_), "True or False")
+        one_of("target", self.target, ("monte-carlo", "q-learning"))
         tree = ContextTree.of(data, self.k)
         average = Averager(tree, data, self._weights(data), self.shrinkage)
         if self.target == "monte-carlo":

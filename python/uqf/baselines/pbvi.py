@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from uqf.baselines.alpha_vectors import AlphaVectors
 from uqf.baselines.sawtooth import Sawtooth
 from uqf.baselines.value_iteration import blind_values, informed_values
-from uqf.episodes.checks import positive
+from uqf.episodes.checks import above_zero, positive
 from uqf.learn.plan.belief_model import BeliefModel, Floats, infinite_horizon_model
 from uqf.learn.plan.plan_policy import PlanPolicy
 from uqf.reading.parallel import single_blas
@@ -101,8 +101,7 @@ class PBVI:
 
     def __post_init__(self) -> None:
         for name in ("tolerance", "seconds"):
-            if not getattr(self, name) > 0.0:
-                raise ValueError(f"{name} = {getattr(self, name)}: give a positive number")
+            above_zero(name, getattr(self, name))
         positive("iterations", self.iterations)
 
     def solve(self, pomdp: TabularPOMDP) -> Self:

@@ -8,7 +8,7 @@ import numpy as np
 
 from uqf import _core
 from uqf.baselines.psr import PSR, Floats
-from uqf.episodes.checks import probability
+from uqf.episodes.checks import not_negative, probability
 from uqf.episodes.sums import returns_to_go
 from uqf.episodes.trajectories import Trajectories
 from uqf.learn.learner import Learner
@@ -36,8 +36,7 @@ class SpectralPSR(Learner):
 
     def _learn(self, data: Trajectories, progress: Callback | None) -> None:
         discount = probability("discount", self.discount)
-        if not self.ridge >= 0.0:
-            raise ValueError(f"ridge = {self.ridge}: give 0 or a positive number")
+        not_negative("ridge", self.ridge)
         reader = Reader(data, threads=self.threads, progress=progress)
         state, _ = learn_state(reader, Basis.of(self), Target("probability"), self.rank)
         self.wfa_ = state.wfa()

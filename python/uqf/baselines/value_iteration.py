@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import operator
 from typing import Self
 
 import numpy as np
 
-from uqf.episodes.checks import positive
+from uqf.episodes.checks import above_zero, positive
 from uqf.learn.plan.belief_model import BeliefModel, Floats, infinite_horizon_model, tabular_model
 from uqf.learn.plan.plan_policy import PlanPolicy
 from uqf.learn.plan.values import optimal_values, policy_values
@@ -16,9 +15,7 @@ from uqf.worlds.environments import TabularPOMDP
 
 def checked_horizon(horizon: int | None) -> int | None:
     """A number of steps that count, or None for all of them."""
-    if horizon is not None and operator.index(horizon) < 1:
-        raise ValueError(f"horizon = {horizon}: give at least one step, or None for an endless future")
-    return horizon
+    return None if horizon is None else positive("horizon", horizon)
 
 
 def backup(model: BeliefModel, values: Floats) -> Floats:
@@ -171,9 +168,7 @@ class FIB(QMDP):
     """
 
     def __init__(self, *, tolerance: float = 1e-6, max_iterations: int = 100_000) -> None:
-        if not tolerance > 0.0:
-            raise ValueError(f"tolerance = {tolerance}: give a positive number")
-        self.tolerance = tolerance
+        self.tolerance = above_zero("tolerance", tolerance)
         self.max_iterations = positive("max_iterations", max_iterations)
 
     def _table(self, model: BeliefModel) -> Floats:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from uqf import ope
 from uqf.cli.contents import data_report
+from uqf.learn.improve.gain import with_error
 from uqf.learn.learner import Learner
-from uqf.page.parts import percent, signed
+from uqf.page.parts import percent
 from uqf.reports import report as reports
 from uqf.reports.differences import Differences
 from uqf.reports.expectations import Expectations
@@ -63,8 +64,8 @@ def _judged(candidate: Record) -> str:
         return f"not considered: {candidate['problem']}"
     parts = []
     if candidate["gain"] is not None:
-        gain = f"{candidate['gain']:.4g} ± {candidate['stderr']:.2g}"
-        parts.append(f"{gain} better than the log, changing one step of an episode at a time")
+        gain = with_error(candidate["gain"], candidate["stderr"])
+        parts.append(f"better than the log by {gain}, changing one step of an episode at a time")
     if candidate["difference"] is not None:
         parts.append(
             f"{candidate['difference']:+.4g} an episode in learned models, beside who held the place"
@@ -91,8 +92,8 @@ def against(differences: Differences) -> list[str]:
     """How two ways of acting differ, in a few lines."""
     lines = [
         f"{differences.first} takes the same action as {differences.second} in {percent(differences.agreement)} of "
-        f"the held-out steps; it gains {signed(differences.gain)} ± {differences.stderr:.2g} per episode, changing "
-        "one step at a time"
+        f"the held-out steps; changing one step of an episode at a time it gains "
+        f"{with_error(differences.gain, differences.stderr)}"
     ]
     lines += [
         f"{one.action}: {percent(one.first)} instead of {percent(one.second)}"

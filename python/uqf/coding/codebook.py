@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from uqf.coding.action_bins import ActionBins
 from uqf.coding.cells import Cells
 from uqf.coding.column_numbers import Numbers, column_sizes, numbers, numbers_of_one
-from uqf.coding.names import Names, checked_names, whole_code
+from uqf.coding.names import Names, checked_names, code_below, whole_code, whole_codes
 from uqf.coding.raw_columns import columns_of, kind_of, values_of_one, with_first
 from uqf.coding.transformer import CodeTransformer
 from uqf.types import AnyArray, Raw, Record, TableLike
@@ -120,7 +120,11 @@ class Codebook(CodeTransformer):
     ) -> Codebook:
         """Of names: action i is called ``actions[i]``, observation i ``observations[i]``; None if they are codes."""
         made = cls()
-        made.coding_ = None if observations is None else Names("observation", tuple(observations))
+        made.coding_ = (
+            None
+            if observations is None
+            else Names("observation", checked_names("observations", observations))
+        )
         made.diagnostics_ = {}
         return made.with_actions(actions)
 
@@ -182,7 +186,7 @@ class Codebook(CodeTransformer):
     def encode(self, columns: TableLike) -> NDArray[np.int64]:
         """Codes of many observations, shape (n,); columns as in `fit`, in any order if they have names."""
         if self.coding_ is None:
-            return np.asarray(columns, np.int64)
+            return whole_codes(columns)
         return self.coding_.encode(self._in_order(columns))
 
     def _in_order(self, columns: TableLike) -> list[AnyArray]:
@@ -226,17 +230,18 @@ class Codebook(CodeTransformer):
         sizes = self.column_sizes
         if sizes is None:
             raise ValueError("the codebook has no columns: observations are codes already")
+        places = np.atleast_1d(whole_codes(codes))
+        if places.ndim > 1 or (places.size and not 0 <= places.min() <= places.max() < (self.n_codes or 0)):
+            raise ValueError(f"codes has shape {places.shape}: give codes below {self.n_codes}, (n,)")
         if isinstance(self.coding_, Cells):
-            return self.coding_.points[np.asarray(codes, np.int64)], sizes
-        return np.asarray(codes, np.float32)[:, None], sizes
+            return self.coding_.points[places], sizes
+        return places.astype(np.float32)[:, None], sizes
 
     def describe(self, code: int) -> str:
         """What a code means, in words."""
         if self.coding_ is None:
-            return str(int(code))
-        if not 0 <= code < self.coding_.n_codes:
-            raise ValueError(f"code {code}: the codebook has {self.coding_.n_codes}")
-        return self.coding_.describe(int(code))
+            return str(whole_code(code, "code"))
+        return self.coding_.describe(code_below(code, self.coding_.n_codes))
 
     def encode_action(self, action: Raw) -> int:
         """Code of an action: of a name, or of a number by the cell it lies in; without either, codes are themselves."""
@@ -252,8 +257,10 @@ class Codebook(CodeTransformer):
     def decode_action(self, code: int) -> Raw:
         """What is done: the name, the number (or array) that stands for a cell, or the code itself."""
         if isinstance(self.actions_, ActionBins):
-            return self.actions_.decode(code)
-        return int(code) if self.actions_ is None else self.actions_[code]
+            return self.actions_.decode(code_below(code, self.actions_.n))
+        if self.actions_ is None:
+            return whole_code(code, "code")
+        return self.actions_[code_below(code, len(self.actions_))]
 
     def action_name(self, code: int) -> str:
         """What an action is called, such as "repair", "valve 0.35" or "3"."""

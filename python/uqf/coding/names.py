@@ -95,7 +95,8 @@ def _name(value: str | None) -> str:
 
 def checked_names(role: str, names: Sequence[str]) -> tuple[str, ...]:
     """The names, if all differ and they are no more and no longer than sensible."""
-    if isinstance(names, str) or len(names) == 0 or not all(isinstance(name, str) for name in names):
+    several = isinstance(names, Sequence) and not isinstance(names, str) and len(names) > 0
+    if not several or not all(isinstance(name, str) for name in names):
         raise ValueError(f"{role}: give at least one name, all of them strings")
     if len(names) > MAX_NAMES:
         raise ValueError(f"{role}: {len(names)} names, at most {MAX_NAMES} are sensible; group rare ones")
@@ -107,11 +108,29 @@ def checked_names(role: str, names: Sequence[str]) -> tuple[str, ...]:
     return tuple(names)
 
 
+def code_below(code: Raw, codes: int) -> int:
+    """A code, if there is such a one among so many."""
+    if not 0 <= whole_code(code, "code") < codes:
+        raise ValueError(f"code {code}: the codebook has {codes}, from 0 on")
+    return int(code)
+
+
+def whole_codes(columns: Raw) -> NDArray[np.int64]:
+    """Codes as they are, (n,)."""
+    try:
+        codes, whole = np.asarray(columns), np.asarray(columns, np.int64)
+    except (TypeError, ValueError, OverflowError):
+        raise ValueError("columns: without a codebook codes are whole numbers") from None
+    if codes.dtype.kind not in "iu" and not np.array_equal(whole, codes):
+        raise ValueError("columns: without a codebook codes are whole numbers")
+    return whole
+
+
 def whole_code(raw: Raw, what: str) -> int:
     """A code as it is; 1.5 is none."""
     try:
         code = int(raw)
-        whole = isinstance(raw, str) or code == raw
+        whole = (isinstance(raw, str) or code == raw) and abs(code) < 2**63
     except (TypeError, ValueError, OverflowError):
         whole = False
     if not whole:

@@ -192,7 +192,10 @@ def _array(name: str, values: TableLike) -> AnyArray:
         mixed = any(
             one is None or isinstance(one, (str, bool)) or type(one).__name__ == "NAType" for one in listed
         )
-        array = np.array(listed, object) if mixed else np.asarray(listed)
+        try:
+            array = np.array(listed, object) if mixed else np.asarray(listed)
+        except ValueError as error:
+            raise ValueError(f"column {name!r} holds values of different shapes: {error}") from None
     return array
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Sequence
+from numbers import Real
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,7 +16,10 @@ FloatArray = NDArray[np.float64]
 
 def integers(name: str, values: ArrayLike, dtype: type[np.int32] | type[np.int64]) -> AnyArray:
     """A one-dimensional array of integers, contiguous and aligned."""
-    array = np.asarray(values)
+    try:
+        array = np.asarray(values)
+    except ValueError as error:
+        raise TypeError(f"{name} cannot be read as numbers: {error}") from None
     if array.ndim != 1:
         raise ValueError(f"{name} has shape {array.shape}: give a one-dimensional array")
     if array.size and array.dtype.kind not in "iu":
@@ -45,32 +49,78 @@ def frozen(array: AnyArray) -> AnyArray:
     return view
 
 
+def number(name: str, given: float) -> float:
+    """A real number, which may be infinite or none."""
+    if isinstance(given, bool) or not isinstance(given, Real):
+        raise TypeError(f"{name} is a {type(given).__name__}: give a number")
+    try:
+        return float(given)
+    except OverflowError:
+        raise ValueError(f"{name} is beyond floating point: give a smaller number") from None
+
+
 def probability(name: str, given: float) -> float:
     """A number in [0, 1]: a discount, an exploration rate, a share."""
-    if isinstance(given, bool) or not isinstance(given, (int, float, np.integer, np.floating)):
-        raise TypeError(f"{name} = {given!r}: give a number in [0, 1]")
-    if not 0.0 <= given <= 1.0:
+    if not 0.0 <= number(name, given) <= 1.0:
         raise ValueError(f"{name} = {given}: give a number in [0, 1]")
     return float(given)
 
 
-def positive(name: str, given: int) -> int:
-    """A count of at least one."""
+def not_negative(name: str, given: float) -> float:
+    """A number from 0 on."""
+    if not number(name, given) >= 0.0:
+        raise ValueError(f"{name} = {given}: give 0 or a positive number")
+    return float(given)
+
+
+def above_zero(name: str, given: float) -> float:
+    """A number above 0."""
+    if not number(name, given) > 0.0:
+        raise ValueError(f"{name} = {given}: give a positive number")
+    return float(given)
+
+
+def whole(name: str, given: int, least: int = 0) -> int:
+    """A whole number from `least` on that 63 bits hold."""
     try:
         count = operator.index(given)
     except TypeError:
-        raise TypeError(f"{name} = {given!r}: give a whole number of at least 1") from None
-    if count < 1:
-        raise ValueError(f"{name} = {given}: give at least 1")
+        raise TypeError(
+            f"{name} is a {type(given).__name__}: give a whole number of at least {least}"
+        ) from None
+    if count < least:
+        raise ValueError(f"{name} = {given}: give at least {least}")
+    if count >= 2**63:
+        raise ValueError(f"{name} = {given}: give a number below 2⁶³")
+    return count
+
+
+def positive(name: str, given: int) -> int:
+    """A count of at least one."""
+    return whole(name, given, 1)
+
+
+def one_of(name: str, given: str, options: Sequence[str]) -> str:
+    """One of some words."""
+    if not isinstance(given, str) or given not in options:
+        raise ValueError(f"{name} = {given!r}: choose {' or '.join(map(repr, options))}")
     return given
+
+
+def instance(name: str, given: object, kind: type | tuple[type, ...], remedy: str) -> None:
+    """Refuses an argument of another kind; the remedy says what to give."""
+    if not isinstance(given, kind):
+        raise TypeError(f"{name} is a {type(given).__name__}: give {remedy}")
 
 
 def joined_episodes(episodes: Sequence[tuple[ArrayLike, ...]]) -> tuple[list[AnyArray], NDArray[np.int64]]:
     """The parts of all episodes, each as one array, and where episodes begin; episodes have 3 or 4 parts."""
+    instance("episodes", episodes, Sequence, "a list of (actions, observations, rewards)")
     if len(episodes) == 0:
         raise ValueError("episodes is empty: give at least one episode")
     lengths = []
     for index, episode in enumerate(episodes):
+        instance(f"episodes[{index}]", episode, Sequence, "(actions, observations, rewards)")
         sizes = {len(np.atleast_1d(np.asarray(part))) for part in episode}
         if len(episode) not in (3, 4) or len(episode) != len(episodes[0]):
             raise ValueError(

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from uqf.episodes.checks import instance
 from uqf.episodes.trajectories import BY_EPISODE, BY_STEP, Trajectories
 from uqf.types import AnyArray
 
@@ -38,6 +39,7 @@ def concatenate(parts: Sequence[Trajectories]) -> Trajectories:
     >>> len(uqf.concatenate([monday, tuesday]))
     10
     """
+    instance("parts", parts, Sequence, "a list of data sets")
     if len(parts) == 0:
         raise ValueError("parts is empty: give at least one data set")
     for index, part in enumerate(parts):

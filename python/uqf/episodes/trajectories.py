@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from uqf import _core
 from uqf.coding.codebook import Codebook
-from uqf.episodes.checks import FloatArray, floats, frozen, integers, joined_episodes
+from uqf.episodes.checks import FloatArray, floats, frozen, integers, joined_episodes, number, positive
 from uqf.episodes.columns import checked_extras
 from uqf.episodes.episode import Episode
 from uqf.types import AnyArray, Raw, Record
@@ -102,8 +102,7 @@ class Trajectories:
         allowed: ArrayLike | None = None,
     ) -> None:
         for name, size in (("n_actions", n_actions), ("n_observations", n_observations)):
-            if operator.index(size) < 1:
-                raise ValueError(f"{name} = {size}: give a positive number")
+            positive(name, size)
         if n_actions * n_observations > MAX_SYMBOLS:
             raise ValueError(
                 f"n_actions * n_observations = {n_actions * n_observations}: at most {MAX_SYMBOLS} symbols; "
@@ -201,7 +200,9 @@ class Trajectories:
     def returns(self, discount: float = 1.0) -> FloatArray:
         """Discounted return of every episode, the first reward undiscounted."""
         within = np.arange(self.n_steps) - np.repeat(self.offsets[:-1], self.lengths)
-        return np.asarray(np.add.reduceat(self.rewards * float(discount) ** within, self.offsets[:-1]))
+        return np.asarray(
+            np.add.reduceat(self.rewards * number("discount", discount) ** within, self.offsets[:-1])
+        )
 
     def __len__(self) -> int:
         return len(self.offsets) - 1

@@ -6,7 +6,7 @@ from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
 
-from uqf.episodes.checks import FloatArray, positive
+from uqf.episodes.checks import FloatArray, instance, positive
 from uqf.episodes.propensities import propensities
 from uqf.episodes.sums import cut_before, discounted_backward, returns_to_go
 from uqf.episodes.trajectories import Trajectories
@@ -106,6 +106,9 @@ class ContextQ(Learner):
         `temperature` times the spread of the returns. The learner itself is not changed.
         """
         checked_data(data)
+        checked_temperature(temperature)
+        if base is not None:
+            instance("base", base, ContextPolicy, "a policy of ContextQ, or None")
         # The policy's own episodes need less shrinkage than a fixed log.
         settings = Tables(shrinkage=(5.0, 5.0))
         tree = ContextTree.of(data, positive("depth", self.depth), min_count=settings.min_count)

@@ -12,11 +12,12 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 
 from uqf.curves import frame_of, plotted
-from uqf.episodes.checks import FloatArray
+from uqf.episodes.checks import FloatArray, instance, number
 from uqf.episodes.fingerprint import fingerprint
 from uqf.episodes.profile import profile
 from uqf.episodes.trajectories import Trajectories
 from uqf.learn.improve.gain import Baseline, policy_gain
+from uqf.learn.limits import limits
 from uqf.learn.not_fitted import NotFittedError
 from uqf.policies.policy import CompiledPolicy, remembered
 from uqf.reading.overview import Overview, check_rewards
@@ -116,6 +117,8 @@ class Learner(BaseEstimator):  # type: ignore[misc]
         self.n_features_in_ = sample.n_symbols
         self.profile_ = profile(sample)
         self.origin_ = Origin(digest, sample.codebook)
+        if hasattr(self, "diagnostics_"):
+            self.diagnostics_["notes"] += limits(sample)
         self._support(np.bincount(sample.actions, minlength=sample.n_actions) > 0)
         return self
 
@@ -250,5 +253,5 @@ def checked_histories(histories: Sequence[History]) -> list[list[tuple[int, int]
 
 def checked_temperature(temperature: float | None) -> None:
     """Refuses a negative temperature by name."""
-    if temperature is not None and not temperature >= 0.0:
+    if temperature is not None and not number("temperature", temperature) >= 0.0:
         raise ValueError(f"temperature = {temperature}: give 0 (greedy), more, or None")

@@ -8,7 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-from uqf.episodes.checks import FloatArray, probability
+from uqf.episodes.checks import FloatArray, instance, probability
 from uqf.episodes.trajectories import Trajectories
 from uqf.evaluate import estimate_return
 from uqf.learn.learner import Learner, checked_temperature
@@ -104,8 +104,10 @@ class ModelQ(Learner):
         probability("discount", self.discount)
         checked_temperature(self.temperature)
         for name, known in (("model", "noisy"), ("planner", "qmdp")):
-            if getattr(self, name) not in (None, known):
-                raise ValueError(f'{name} = {getattr(self, name)!r}: give None or "{known}"')
+            if (given := getattr(self, name)) is not None and (not isinstance(given, str) or given != known):
+                raise ValueError(f'{name} = {given!r}: give None or "{known}"')
+        if self.settings is not None:
+            instance("settings", self.settings, ModelSettings, "ModelSettings(…), or None")
         how, reporter = self.settings or ModelSettings(), Reporter(progress)
         sample: Trajectories = data[: max(1, int(np.searchsorted(data.offsets[1:], how.steps, side="right")))]
         opens = data.first_observations is not None

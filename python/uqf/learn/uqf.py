@@ -7,7 +7,7 @@ from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from typing import Self
 
-from uqf.episodes.checks import FloatArray, probability
+from uqf.episodes.checks import FloatArray, number, one_of, probability
 from uqf.episodes.fingerprint import fingerprint
 from uqf.episodes.trajectories import Trajectories
 from uqf.errors import NumericalError
@@ -232,9 +232,7 @@ class UQF(Learner):
         return self
 
     def _support(self, taken: AnyArray) -> None:
-        # What one day never took another may have taken, and there may be no policy yet.
-        if not hasattr(self, "statistics_"):
-            super()._support(taken)
+        """Nothing: `_decide` did, by the tally of all that was counted, which may be more than this sample."""
 
     def _fitted(self) -> CompiledPolicy:
         if getattr(self, "refusal_", None) and not hasattr(self, "policy_"):
@@ -244,9 +242,8 @@ class UQF(Learner):
     def _reader(self, data: Data, executor: Workers, progress: Callback | None) -> Reader:
         """Refuses parameters before anything is read."""
         checked_temperature(self.temperature)
-        if self.target not in ("return", "reward"):
-            raise ValueError(f"target = {self.target!r}: choose 'return' or 'reward'")
-        if not 0.0 < self.forgetting <= 1.0:
+        one_of("target", self.target, ("return", "reward"))
+        if not 0.0 < number("forgetting", self.forgetting) <= 1.0:
             raise ValueError(f"forgetting = {self.forgetting}: give a factor above 0 and up to 1")
         return Reader(data, threads=self.threads, executor=executor, progress=progress)
 
@@ -277,6 +274,7 @@ class UQF(Learner):
         if self.rank is None:
             notes.insert(0, f"rank {state.rank} chosen from the spectrum (at most {MAX_RANK})")
         self.diagnostics_ = self._diagnostics(state, tally) | {"notes": notes + cuts}
+        super()._support(tally.taken)
 
     def _diagnostics(self, state: SpectralState, tally: Tally) -> Record:
         spectrum, kept = self.singular_values_, state.decomposition.singular_values

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from uqf.coding.action_bins import checked_bins
 from uqf.coding.codebook import Codebook
+from uqf.episodes.checks import instance
 from uqf.errors import FileFormatError
 from uqf.files import read_ordinary
 from uqf.types import Record
@@ -88,7 +89,12 @@ class LogColumns:
         for role in SEVERAL:
             given = getattr(self, role)
             if given is not None and not isinstance(given, str):
-                if not given or len(set(given)) != len(given):
+                instance(role, given, Sequence, "the name of a column, or several")
+                if (
+                    not given
+                    or not all(isinstance(name, str) for name in given)
+                    or len(set(given)) != len(given)
+                ):
                     raise ValueError(
                         f"{role} = {given!r}: give the names of one or several different columns"
                     )
@@ -122,6 +128,8 @@ class LogColumns:
 
     def knowing(self, codebook: Codebook | None) -> LogColumns:
         """The same, with the columns of a codebook where nothing was said about the observation."""
+        if codebook is not None:
+            instance("codebook", codebook, Codebook, "a uqf.Codebook")
         if codebook is not None and self.action_bins is not None:
             raise ValueError(
                 f"action_bins = {self.action_bins}, but the codebook says what actions are: leave out one of both"

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from uqf.coding.codebook import Codebook
 from uqf.episodes.parquet_file import write_parquet
+from uqf.files import as_path
 from uqf.logs.columns import LogColumns
 from uqf.logs.log import read_log
 from uqf.logs.source import LogLike
@@ -60,7 +61,7 @@ def convert(
     >>> uqf.Shards("shards").codebook.action_names
     ('repair', 'wait')
     """
-    target = Path(folder)
+    target = as_path(folder)
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
         raise FileExistsError(f"{target}: there is something already; give a new folder")
     unfinished = target.with_name(f".{target.name}.{secrets.token_hex(8)}")

@@ -24,7 +24,7 @@ from uqf.logs.layout import layout_of, naming
 from uqf.logs.problems import CLEANED, LogProblem
 from uqf.logs.rows import Rows
 from uqf.logs.suspicions import observed_before, order_problem, suspicions
-from uqf.logs.tables import cast, joined, schema_of, tables_of
+from uqf.logs.tables import cast, joined, schema_of, whole_table
 from uqf.logs.text import plain_suffix, read_csv, read_json_lines
 from uqf.types import AnyArray, TableLike
 
@@ -123,8 +123,7 @@ class Log:
             schema = schema_of(one, kind == "arrow")
 
             def read(names: list[str]) -> pa.Table:
-                empty = pa.schema([schema.field(name) for name in names]).empty_table()
-                return pa.concat_tables([empty, *tables_of(one, 2**20, names, kind == "arrow")])
+                return whole_table(one, schema, names, kind == "arrow")
 
             return self._of_table(one, kind, schema, read)
 

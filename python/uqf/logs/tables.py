@@ -6,14 +6,18 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from uqf.errors import FileFormatError
 from uqf.files import open_ordinary
 from uqf.logs.layout import naming
 
-#: Bytes of a column that are read ahead.
-BUFFER = 1 << 20
+#: Bytes of a column that are read ahead, and rows that are read at a time where all are wanted.
+BUFFER, ROWS = 1 << 20, 1 << 20
+
+#: A file may stand for so many times its bytes, or for so many bytes, whichever is more.
+EXPANSION, MODEST = 100, 1 << 30
 
 
 def files_of(path: Path) -> list[Path]:
@@ -38,6 +42,41 @@ def tables_of(path: Path, rows: int, names: list[str], arrow: bool = False) -> I
         for batch in _arrow_batches(file) if arrow else _parquet_batches(file, rows, names):
             for first in range(0, batch.num_rows, rows):
                 yield pa.Table.from_batches([batch.slice(first, rows)]).select(names)
+
+
+def whole_table(path: Path, schema: pa.Schema, names: list[str], arrow: bool = False) -> pa.Table:
+    """The named columns of a file, unless they are much more than its bytes.
+
+    A few bytes of a dictionary or of a repeated value may stand for any number of long values.
+    """
+    size = path.stat().st_size
+    limit, tables, expanded = max(MODEST, EXPANSION * size), [], 0
+    for table in tables_of(path, ROWS, names, arrow):
+        expanded += sum(map(_plain_bytes, table.columns))
+        if expanded > limit:
+            raise FileFormatError(
+                f"{size} bytes expand to more than {limit}: write the file with plain values first if you trust it"
+            )
+        tables.append(table)
+    return (
+        pa.concat_tables(tables)
+        if tables
+        else pa.schema([schema.field(name) for name in names]).empty_table()
+    )
+
+
+def _plain_bytes(column: pa.ChunkedArray) -> int:
+    """What a column takes without a dictionary."""
+    if not pa.types.is_dictionary(column.type):
+        return int(column.nbytes)
+    value, types = column.type.value_type, pa.types
+    if not any(
+        kind(value)
+        for kind in (types.is_string, types.is_binary, types.is_large_string, types.is_large_binary)
+    ):
+        return 8 * len(column)
+    lengths = (pc.take(pc.binary_length(one.dictionary), one.indices) for one in column.chunks)
+    return sum(pc.sum(one).as_py() or 0 for one in lengths)
 
 
 def joined(parts: Sequence[tuple[object, pa.Table]], identifying: Sequence[str]) -> pa.Table:
@@ -72,7 +111,14 @@ def cast(table: pa.Table, name: str, kind: pa.DataType) -> pa.Table:
 
 
 def _parquet_batches(file: object, rows: int, names: list[str]) -> Iterator[pa.RecordBatch]:
-    parquet = pq.ParquetFile(file, page_checksum_verification=True, buffer_size=BUFFER)
+    # Text stays in its dictionary until its size is known.
+    schema = pq.read_schema(file)
+    texts = [
+        name
+        for name in names
+        if schema.names.count(name) == 1 and pa.types.is_string(schema.field(name).type)
+    ]
+    parquet = pq.ParquetFile(file, page_checksum_verification=True, buffer_size=BUFFER, read_dictionary=texts)
     yield from parquet.iter_batches(rows, columns=names, use_threads=False)
 
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from uqf.episodes.checks import FloatArray, probability
+from uqf.episodes.checks import FloatArray, number, probability
 from uqf.ope import doubts
 from uqf.ope.estimates import Answer, Doubt, Doubted, answer_of
 from uqf.ope.evaluator import Evaluator, Logs, ReturnRange
@@ -53,7 +53,7 @@ class ReturnDistribution(Doubted):
 
     def at_least(self, value: float) -> Banded:
         """Probability of a return of at least this much."""
-        share = float(self.shares[self.returns >= value].sum())
+        share = float(self.shares[self.returns >= number("value", value)].sum())
         return Banded(share, max(0.0, share - self.margin), min(1.0, share + self.margin))
 
     @property
@@ -136,9 +136,7 @@ def distribution(
     >>> returns.quantile(0.5).value, returns.at_least(-50).low > 0.4
     (-3.0, True)
     """
-    log = Evaluator.of(
-        data, discount=discount, level=level, replicates=replicates, return_range=return_range, seed=seed
-    )
+    log = Evaluator.of(data, discount, level, replicates, return_range, seed)
     logs, episodes = log.replay(policy), len(log.data)
     whole = np.zeros(logs.weights.horizon)
     whole[-1] = 1.0

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
+from uqf.episodes.checks import instance, positive, probability
 from uqf.episodes.trajectories import Trajectories
 from uqf.ope.behavior import Behavior
 from uqf.ope.ratios import ROUNDING, Ratios, bootstrap
@@ -30,6 +31,15 @@ class ValueModel(Protocol):
 
     def values(self, data: Trajectories, *, horizon: int) -> FloatArray:
         """Q of every action before every step, (n_steps, n_actions); no reward after step `horizon`."""
+
+
+def check_model(model: ValueModel) -> None:
+    """Refuses what cannot be fitted or has no values."""
+    for name in ("fit", "values"):
+        if not callable(getattr(model, name, None)):
+            raise TypeError(
+                f"model is a {type(model).__name__} without {name}(): give one such as LastSymbolModel()"
+            )
 
 
 @dataclass(frozen=True)
@@ -214,6 +224,11 @@ def model_value(
     >>> uqf.ope.model_value(uqf.ope.LastSymbolModel(), log, uniform, discount=0.95) < -50
     True
     """
+    check_model(model)
+    instance("data", data, Trajectories, "uqf.Trajectories (see uqf.read_log)")
+    probability("discount", discount)
+    if np.shape(probs) != (data.n_steps, data.n_actions):
+        raise ValueError(f"probs has shape {np.shape(probs)}: give ({data.n_steps}, {data.n_actions})")
     model.fit(data, probs, discount=discount)
     first = data.offsets[:-1]
     starts = Trajectories(
@@ -225,7 +240,8 @@ def model_value(
         n_observations=data.n_observations,
         first_observations=data.first_observations,
     )
-    values = model.values(starts, horizon=int(data.lengths.max()) if horizon is None else horizon)
+    steps = int(data.lengths.max()) if horizon is None else positive("horizon", horizon)
+    values = model.values(starts, horizon=steps)
     return float((probs[first] * values).sum(axis=1).mean())
 
 

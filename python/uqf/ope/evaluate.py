@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from uqf.episodes.checks import instance, probability
 from uqf.ope.estimates import Comparison, Estimate
 from uqf.ope.estimators import ValueModel
 from uqf.ope.evaluator import Evaluator, Logs, ReturnRange, check_method
@@ -74,15 +75,7 @@ def evaluate(
     (True, True)
     """
     check_method(method)
-    log = Evaluator.of(
-        data,
-        discount=discount,
-        level=level,
-        replicates=replicates,
-        model=model,
-        return_range=return_range,
-        seed=seed,
-    )
+    log = Evaluator.of(data, discount, level, replicates, return_range, seed, model)
     logs = log.replay(policy)
     return log.estimate(logs, method or log.method(logs))
 
@@ -124,15 +117,7 @@ def compare(
     True
     """
     check_method(method)
-    log = Evaluator.of(
-        data,
-        discount=discount,
-        level=level,
-        replicates=replicates,
-        model=model,
-        return_range=return_range,
-        seed=seed,
-    )
+    log = Evaluator.of(data, discount, level, replicates, return_range, seed, model)
     logs = [log.replay(policy) for policy in (first, second)]
     if method is None:
         method = min((log.method(one) for one in logs), key=("model", "doubly-robust").index)
@@ -172,7 +157,12 @@ def versions(
     >>> [one.answer.value for one in estimates]
     ['conditional', 'conditional', 'unknown']
     """
-    log = Evaluator.of(
-        data, discount=discount, level=level, replicates=replicates, return_range=return_range, seed=seed
-    )
-    return [log.estimate(log.replay(policy, share), "importance") for policy, share in policies]
+    log = Evaluator.of(data, discount, level, replicates, return_range, seed)
+    instance("policies", policies, Sequence, "pairs of a policy and its share of the steps")
+    for pair in policies:
+        if not isinstance(pair, Sequence) or len(pair) != 2:
+            raise TypeError(f"policies: {pair!r} is no pair of a policy and its share of the steps")
+    return [
+        log.estimate(log.replay(policy, probability("share", share)), "importance")
+        for policy, share in policies
+    ]

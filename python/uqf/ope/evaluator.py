@@ -8,12 +8,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from uqf.episodes.checks import instance, number, probability, whole
 from uqf.episodes.concatenate import concatenate
 from uqf.episodes.trajectories import Trajectories
 from uqf.ope import doubts
 from uqf.ope.behavior import Behavior, behavior_of, joined
 from uqf.ope.estimates import ANYTHING, Answer, Comparison, Doubt, Estimate, answer_of
-from uqf.ope.estimators import METHODS, Measured, Replayed, ValueModel, measured
+from uqf.ope.estimators import METHODS, Measured, Replayed, ValueModel, check_model, measured
 from uqf.ope.last_symbol import LastSymbolModel
 from uqf.ope.tails import unseen_share
 from uqf.ope.truncation import Truncation
@@ -46,32 +47,25 @@ class Evaluator:
     def of(
         cls,
         data: Logs,
-        *,
         discount: float,
-        level: float = 0.95,
-        replicates: int = 1000,
+        level: float,
+        replicates: int,
+        return_range: ReturnRange,
+        seed: int,
         model: ValueModel | None = None,
-        return_range: ReturnRange = None,
-        seed: int = 0,
     ) -> Evaluator:
         """Checked arguments; every log has a behaviour of its own."""
         logs = [data] if isinstance(data, Trajectories) else data
-        if (
-            not isinstance(logs, Sequence)
-            or not logs
-            or not all(isinstance(log, Trajectories) for log in logs)
-        ):
-            raise TypeError(
-                f"data is a {type(data).__name__}: give uqf.Trajectories (see uqf.read_log), or a list of them"
-            )
-        if not 0.0 <= discount <= 1.0:
-            raise ValueError(f"discount = {discount}: give a number in [0, 1]")
-        if not 0.0 < level < 1.0:
+        for log in logs if isinstance(logs, Sequence) and logs else [logs]:
+            instance("data", log, Trajectories, "uqf.Trajectories (see uqf.read_log), or a list of them")
+        if not 0.0 < number("level", level) < 1.0:
             raise ValueError(f"level = {level}: give a confidence between 0 and 1, such as 0.95")
-        if replicates < 100:
-            raise ValueError(f"replicates = {replicates}: give at least 100")
-        whole = concatenate(list(logs)) if len(logs) > 1 else logs[0]
-        scaled, unit = _in_units(whole)
+        probability("discount", discount)
+        whole("replicates", replicates, 100)
+        whole("seed", seed)
+        if model is not None:
+            check_model(model)
+        scaled, unit = _in_units(concatenate(list(logs)))
         return cls(
             scaled,
             unit,
@@ -178,10 +172,10 @@ class Evaluator:
         return min(low, value - reach), max(high, value + reach)
 
 
-def check_method(method: str | None, methods: tuple[str, ...] = METHODS) -> None:
+def check_method(method: str | None) -> None:
     """Refuses what is no method."""
-    if method is not None and method not in methods:
-        raise ValueError(f"method = {method!r}: choose {', '.join(methods)} or None")
+    if method is not None and (not isinstance(method, str) or method not in METHODS):
+        raise ValueError(f"method = {method!r}: choose {', '.join(METHODS)} or None")
 
 
 def _in_units(data: Trajectories) -> tuple[Trajectories, float]:
@@ -203,10 +197,18 @@ def _in_range(data: Trajectories, discount: float, unit: float, return_range: Re
     """What an episode can earn, in these units."""
     if return_range is None:
         return None
-    (worst, best), returns = return_range, unit * data.returns(discount)
-    if not (math.isfinite(best - worst) and worst <= returns.min() and returns.max() <= best):
-        raise ValueError(
-            f"return_range = {return_range}: give the least and the most that an episode can earn; the logged ones "
-            f"earn from {returns.min():.4g} to {returns.max():.4g}"
+    if not isinstance(return_range, Sequence) or len(return_range) != 2:
+        raise TypeError(
+            f"return_range = {return_range!r}: give the least and the most that an episode can earn"
         )
-    return worst / unit, best / unit
+    worst, best = (number("return_range", end) for end in return_range)
+    returns = unit * data.returns(discount)
+    low, high = float(returns.min()), float(returns.max())
+    # Sums of rewards may miss a bound that they reach by rounding.
+    slack = 1e-9 * max(abs(worst), abs(best))
+    if not (math.isfinite(best - worst) and worst - slack <= low and high <= best + slack):
+        raise ValueError(
+            f"return_range = {tuple(return_range)}: give the least and the most that an episode can earn; the logged "
+            f"ones earn from {low:.4g} to {high:.4g}"
+        )
+    return min(worst, low) / unit, max(best, high) / unit

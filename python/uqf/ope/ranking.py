@@ -9,7 +9,7 @@ from itertools import combinations
 import numpy as np
 from scipy.special import ndtri
 
-from uqf.episodes.checks import FloatArray
+from uqf.episodes.checks import FloatArray, instance
 from uqf.ope.estimates import ANYTHING, Answer, Comparison, Estimate
 from uqf.ope.estimators import Measured, Replayed, ValueModel, ratios_of, widened
 from uqf.ope.evaluator import Evaluator, Logs, ReturnRange
@@ -88,20 +88,13 @@ def rank(
     >>> uqf.ope.rank(policies, log, discount=0.95, return_range=(-300, 30), replicates=200).verdict
     'The best policy is 60%, with 95% confidence.'
     """
+    instance("policies", policies, (Mapping, Sequence), "policies by name, or a list of them")
     named = (
         dict(policies) if isinstance(policies, Mapping) else {str(n): one for n, one in enumerate(policies)}
     )
     if len(named) < 2:
         raise ValueError(f"policies has {len(named)}: give at least two to rank")
-    log = Evaluator.of(
-        data,
-        discount=discount,
-        level=level,
-        replicates=replicates,
-        model=model,
-        return_range=return_range,
-        seed=seed,
-    )
+    log = Evaluator.of(data, discount, level, replicates, return_range, seed, model)
     logs = {name: log.replay(policy) for name, policy in named.items()}
     estimates = {name: log.estimate(one, "model") for name, one in logs.items() if log.method(one) == "model"}
     weighted = [name for name in logs if name not in estimates]

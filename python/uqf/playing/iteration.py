@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import clone
 
 from uqf.curves import Curve
-from uqf.episodes.checks import positive, probability
+from uqf.episodes.checks import instance, one_of, positive, probability
 from uqf.episodes.concatenate import concatenate
 from uqf.episodes.trajectories import Trajectories
 from uqf.evaluate import Score, WorldLike, as_world
@@ -140,10 +140,11 @@ def policy_iteration(
     """
     positive("iterations", iterations)
     positive("episodes", episodes)
-    if method not in ("improved", "paper"):
-        raise ValueError(f"method = {method!r}: choose 'improved' or 'paper'")
+    one_of("method", method, ("improved", "paper"))
     usual = 0.02 if method == "improved" else 1.0
     exploration = probability("epsilon", usual if epsilon is None else epsilon)
+    if resume is not None:
+        instance("resume", resume, PolicyIteration, "what uqf.policy_iteration returned")
     world, rounds = as_world(env, horizon), list(resume.rounds) if resume else []
     game = _Game(world, episodes, horizon, seed, threads, executor, Reporter(progress), rounds)
     if method == "paper":

@@ -7,6 +7,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from uqf.episodes.checks import whole
 from uqf.policies.masks import given_allowed
 from uqf.policies.policy import Policy, checked_action, chooser, started
 from uqf.types import Raw
@@ -38,8 +39,8 @@ class PythonBatch:
     """A batch of a policy written in Python: one call per episode and step."""
 
     def __init__(self, policy: Policy, n: int, n_actions: int, seed: int = 0) -> None:
-        if n < 1:
-            raise ValueError(f"n = {n}: give at least 1 episode")
+        whole("n", n, 1)
+        whole("seed", seed)
         self._policy, self._n_actions = policy, n_actions
         self._choose = chooser(policy, n_actions)
         self._rngs = [np.random.default_rng([seed, episode]) for episode in range(n)]
@@ -82,7 +83,10 @@ class PythonBatch:
             self._memories[episode] = started(self._policy, shown[episode])
 
     def _listed(self, name: str, values: ArrayLike) -> list[Raw]:
-        array = np.asarray(values)
+        try:
+            array = np.atleast_1d(np.asarray(values))
+        except ValueError as error:
+            raise ValueError(f"{name} is no list of numbers: {error}") from None
         listed: list[Raw] = array.tolist() if array.ndim == 1 else list(array)
         if len(listed) != len(self):
             raise ValueError(f"{name} = array of length {len(listed)}: there are {len(self)} episodes")

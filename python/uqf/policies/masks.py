@@ -49,7 +49,10 @@ def uniform(allowed: NDArray[np.bool_]) -> Floats:
 
 def checked_masks(name: str, given: object, shape: tuple[int, int]) -> NDArray[np.bool_]:
     """Masks of actions, (n, n_actions) or one for all, or an error that shows them; one action at least is allowed."""
-    mask = np.asarray(given)
+    try:
+        mask = np.asarray(given)
+    except ValueError as error:
+        raise ValueError(f"{name} is no list of booleans: {error}") from None
     if mask.dtype.kind not in "biu" or mask.shape not in (shape, shape[1:]):
         raise ValueError(
             f"{name} has shape {mask.shape} and dtype {mask.dtype}: give booleans, {shape[1:]} or {shape}"

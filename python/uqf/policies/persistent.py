@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import operator
-
 import numpy as np
 
+from uqf.episodes.checks import positive, probability
 from uqf.policies.policy import ContextPolicy
 
 
@@ -39,11 +38,10 @@ def Persistent(repeat: float, n_actions: int, n_observations: int) -> ContextPol
     >>> policy.action_probs(policy.update(policy.initial_state(), action=1, observation=0)).round(3).tolist()
     [0.1, 0.9]
     """
-    if not 0.0 <= repeat < 1.0:
+    if probability("repeat", repeat) == 1.0:
         raise ValueError(f"repeat = {repeat}: give a probability below 1")
     for name, count in (("n_actions", n_actions), ("n_observations", n_observations)):
-        if operator.index(count) < 1:
-            raise ValueError(f"{name} = {count}: give at least one")
+        positive(name, count)
     probs = repeat * np.eye(n_actions) + (1.0 - repeat) / n_actions
     # After nothing, or what an episode shows first, all actions are alike.
     values = np.log(

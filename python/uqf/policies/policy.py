@@ -20,6 +20,7 @@ from uqf._core import ForestPolicy as ForestPolicy
 from uqf._core import ObservationPolicy as ObservationPolicy
 from uqf._core import SummaryPolicy as SummaryPolicy
 from uqf._core import TablePolicy as TablePolicy
+from uqf.episodes.checks import instance, number
 from uqf.episodes.columns import columns_of
 from uqf.episodes.trajectories import Trajectories
 from uqf.policies.masks import given_allowed
@@ -99,6 +100,8 @@ class ValuePolicy:
     def action(self, state: Memory, rng: np.random.Generator | None = None) -> int:
         """An action: drawn with `rng`, or the most probable (the first of several) without."""
         probs = self.action_probs(state)
+        if rng is not None:
+            instance("rng", rng, np.random.Generator, "one of numpy.random.default_rng()")
         return int(probs.argmax() if rng is None else rng.choice(len(probs), p=probs))
 
     def with_temperature(self, temperature: float) -> Self:
@@ -124,7 +127,7 @@ class ValuePolicy:
 
 def checked_temperature(temperature: float) -> float:
     """A temperature, or an error that shows it."""
-    if not 0.0 <= temperature < np.inf:
+    if not 0.0 <= number("temperature", temperature) < np.inf:
         raise ValueError(f"temperature = {temperature}: give 0 (greedy) or a positive number")
     return float(temperature)
 
@@ -133,7 +136,10 @@ def checked_support(supported: ArrayLike | None, n_actions: int) -> NDArray[np.b
     """A mask of actions, or an error that shows its shape."""
     if supported is None:
         return None
-    mask = np.array(supported, np.bool_)
+    try:
+        mask = np.array(supported, np.bool_)
+    except ValueError as error:
+        raise ValueError(f"supported is no list of booleans: {error}") from None
     if mask.shape != (n_actions,):
         raise ValueError(f"supported has shape {mask.shape}: there are {n_actions} actions")
     return mask
@@ -227,8 +233,10 @@ def started(policy: Policy, first: Raw = None) -> Memory:
 def remembered(policy: Policy, history: Iterable[tuple[int, int]]) -> Memory:
     """The memory of a policy after a history, a list of (action, observation)."""
     state = policy.initial_state()
-    for action, observation in history:
-        state = policy.update(state, action, observation)
+    for step in history if isinstance(history, Iterable) else [history]:
+        if not isinstance(step, Sequence | np.ndarray) or len(step) != 2:
+            raise TypeError(f"histories: {step!r} is no pair of action and observation")
+        state = policy.update(state, *step)
     return state
 
 

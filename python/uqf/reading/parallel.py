@@ -11,6 +11,8 @@ from typing import TypeVar
 
 from threadpoolctl import ThreadpoolController
 
+from uqf.episodes.checks import positive
+
 Part = TypeVar("Part")
 Result = TypeVar("Result")
 
@@ -32,7 +34,7 @@ def in_order(work: Callable[[Part], Result], parts: Iterable[Part], threads: int
 
     BLAS splitting every product once more would be slower, and its sums would depend on the number of threads.
     """
-    count = threads or os.cpu_count() or 1
+    count = os.cpu_count() or 1 if threads is None else positive("threads", threads)
     with single_blas():
         if count == 1:
             yield from map(work, parts)

@@ -12,10 +12,11 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from uqf.coding.codebook import Codebook
+from uqf.episodes.checks import positive
 from uqf.episodes.parquet_file import metadata_of
 from uqf.episodes.trajectories import Trajectories
 from uqf.errors import FileFormatError
-from uqf.files import open_ordinary
+from uqf.files import as_path, open_ordinary
 from uqf.logs.alphabet import Alphabet, Given
 from uqf.logs.columns import LogColumns
 from uqf.logs.episodes import recoded, refuse_empty_promise, trajectories_of
@@ -176,7 +177,7 @@ class Shards:
     ) -> None:
         given = (n_actions, n_observations, codebook)
         self._keep(
-            [survey(path, given) for path in files_of(Path(folder).absolute())], {}, given, batch_steps
+            [survey(path, given) for path in files_of(as_path(folder).absolute())], {}, given, batch_steps
         )
 
     @classmethod
@@ -199,8 +200,7 @@ class Shards:
         given: Given,
         batch_steps: int,
     ) -> None:
-        if batch_steps < 1:
-            raise ValueError(f"batch_steps = {batch_steps}: give at least 1")
+        positive("batch_steps", batch_steps)
         first = surveys[0]
         for one in surveys:
             if one.layout != first.layout:

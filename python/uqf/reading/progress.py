@@ -7,6 +7,8 @@ import time
 from collections.abc import Callable
 from functools import partial
 
+from uqf.episodes.checks import instance
+
 #: Long computations log their stages here; nothing is shown unless the program configures a handler.
 LOG = logging.getLogger("uqf")
 LOG.addHandler(logging.NullHandler())
@@ -23,6 +25,8 @@ class Reporter:
     """
 
     def __init__(self, callback: Callback | None) -> None:
+        if callback is not None:
+            instance("progress", callback, Callable, "a function of stage, done and total")
         self.callback, self.stage, self.done, self.total = callback, "", 0, 0
         self._began = time.perf_counter()
 

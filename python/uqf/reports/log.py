@@ -23,11 +23,6 @@ FEW_OCCURRENCES = 10
 def problems(data: Trajectories, diagnostics: Record) -> list[str]:
     """Most serious first; `diagnostics` are those of the learner."""
     listed = []
-    if data.rewards.min() == data.rewards.max():
-        listed.append("Every reward is the same: there is nothing to learn from.")
-    unused = data.n_actions - len(np.unique(data.actions))
-    if unused:
-        listed.append(f"{unused} of {data.n_actions} actions never occur: nothing is known about them.")
     if data.behavior_probs is None:
         probs = propensities(data)
         listed.append(

@@ -11,7 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import ClassVar, Self
 
-from uqf.files import whole_file
+from uqf.files import as_path, whole_file
 from uqf.reading.progress import Callback, Reporter
 from uqf.reports.facts import Facts
 from uqf.reports.log import Log, problems
@@ -62,7 +62,7 @@ class PartedReport(ABC):
 
 def check_folder(path: str | os.PathLike[str]) -> Path:
     """The path, if there is a folder for it: better to know before long work than after it."""
-    target = Path(path)
+    target = as_path(path)
     if not target.absolute().parent.is_dir():
         raise FileNotFoundError(f"{target}: there is no folder {target.absolute().parent} to write to")
     return target

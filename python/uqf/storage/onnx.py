@@ -8,6 +8,7 @@ import os
 import numpy as np
 
 from uqf.coding.codebook import Codebook
+from uqf.episodes.checks import instance
 from uqf.files import refuse_other_kind, whole_file
 from uqf.policies.mixture import Mixture
 from uqf.policies.policy import CompiledPolicy
@@ -60,6 +61,8 @@ def export_onnx(
     True
     """
     refuse_other_kind(path, ".onnx")
+    if codebook is not None:
+        instance("codebook", codebook, Codebook, "a uqf.Codebook")
     if isinstance(policy, (str, os.PathLike)):
         codebook = codebook or inspect_policy(policy).codebook
         export_onnx(load(policy), path, codebook=codebook)  # type: ignore[arg-type]

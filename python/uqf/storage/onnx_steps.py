@@ -213,7 +213,8 @@ def automaton_step(policy: AutomatonPolicy, parts: Record) -> Step:
         if parts["propensities"] is not None:
             row = graph.cast(_scalar(graph, state, rank), np.int64)
             probs = np.asarray(parts["propensities"], np.float64).reshape(-1, policy.n_actions)
-            worth = graph("Div", worth, graph.row(probs, row))
+            worth = graph("Div", worth, graph.row(np.where(probs > 0.0, probs, 1.0), row))
+            worth = graph("Add", worth, graph.row(np.where(probs > 0.0, 0.0, -np.inf), row))
         return worth
 
     return Step(np.append(_first_state(policy, parts), seen + 1.0), update, values)

@@ -9,6 +9,7 @@ import numpy as np
 
 from uqf._core import __version__
 from uqf.coding.codebook import Codebook
+from uqf.episodes.checks import instance
 from uqf.episodes.trajectories import Trajectories
 from uqf.learn.plan.plan_policy import PlanPolicy
 from uqf.policies.mixture import Mixture
@@ -92,6 +93,12 @@ def save(
     {'discount': 0.95}
     """
     kind, scalars, tensors = _taken_apart(policy)
+    if data is not None:
+        instance("data", data, (Trajectories, Origin), "the uqf.Trajectories that it learned from")
+    if settings is not None:
+        instance("settings", settings, Mapping, "a dictionary")
+    if codebook is not None:
+        instance("codebook", codebook, Codebook, "a uqf.Codebook")
     origin = Origin.of(data) if isinstance(data, Trajectories) else data
     book = codebook if codebook is not None or origin is None else origin.codebook
     header = PolicyHeader(

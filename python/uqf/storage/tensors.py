@@ -7,14 +7,13 @@ import json
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 import numpy as np
 import safetensors.numpy
 from safetensors import SafetensorError
 
 from uqf.errors import FileFormatError
-from uqf.files import read_ordinary, refuse_other_kind, whole_file
+from uqf.files import as_path, read_ordinary, refuse_other_kind, whole_file
 from uqf.types import AnyArray, Record
 
 Arrays = dict[str, AnyArray]
@@ -80,7 +79,7 @@ def naming_damage(path: str | os.PathLike[str], what: str) -> Iterator[None]:
 
 def begins_as_tensors(path: str | os.PathLike[str]) -> bool:
     """Whether a file begins as these files do: the length of a JSON header, and that header."""
-    path = Path(path)
+    path = as_path(path)
     if not path.is_file():
         return False
     with path.open("rb") as file:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import numpy as np
 
-from uqf.episodes.checks import FloatArray
+from uqf.episodes.checks import FloatArray, instance
 from uqf.errors import FileFormatError
+from uqf.files import as_path
 from uqf.learn.spectral.wfa import WFA
 from uqf.strings.files import MAX_BYTES, PathLike, finite_number, lines_of, write_lines
 
@@ -60,7 +60,7 @@ def read_automaton(path: PathLike, *, max_bytes: int = MAX_BYTES) -> WFA:
     states = {one for section in ("I", "F") for (one,) in entries[section]} | {row[0] for row in rows}
     n_states = max(states | {row[2] for row in entries["T"]}) + 1
     n_symbols = max((row[1] for row in rows), default=-1) + 1
-    limit = max(MAX_WEIGHTS, WEIGHTS_PER_BYTE * Path(path).stat().st_size)
+    limit = max(MAX_WEIGHTS, WEIGHTS_PER_BYTE * as_path(path).stat().st_size)
     if n_states * n_states * max(n_symbols, 1) > limit:
         raise FileFormatError(
             f"{path}: {n_states} states and {n_symbols} symbols need more than {limit} weights, too many for a file of "
@@ -95,6 +95,7 @@ def write_automaton(wfa: WFA, path: PathLike) -> None:
     >>> Path("own_model.txt").read_text().split()[:6]
     ['I:', '(state)', '(0)', '1.0', 'F:', '(state)']
     """
+    instance("wfa", wfa, WFA, "a uqf.WFA")
     symbols = wfa.operators.sum(axis=2).T
     totals = wfa.omega + symbols.sum(axis=1)
     if min(wfa.alpha.min(), wfa.omega.min(), wfa.seen_operators.min(initial=0.0)) < 0.0:

@@ -11,7 +11,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import ArrayLike
 
-from uqf.episodes.checks import FloatArray, floats
+from uqf.episodes.checks import FloatArray, floats, positive, whole
 from uqf.errors import FileFormatError
 from uqf.files import open_ordinary, whole_file
 from uqf.strings.sample import Strings
@@ -54,8 +54,10 @@ def read_strings(path: PathLike, *, n_symbols: int | None = None, max_bytes: int
     >>> list(read_strings("own.train"))
     [(3, 0), (), (2,)]
     """
-    lines = lines_of(path, max_bytes)
+    lines = lines_of(path, positive("max_bytes", max_bytes))
     declared = None
+    if n_symbols is not None:
+        whole("n_symbols", n_symbols)
     if n_symbols is None:
         declared, n_symbols = _integers(path, 1, next(lines, (1, ""))[1], count=2)
     if not 0 <= n_symbols <= MAX_SYMBOLS:
@@ -157,6 +159,7 @@ def write_probabilities(probabilities: ArrayLike, path: PathLike) -> None:
 
 def lines_of(path: PathLike, max_bytes: int) -> Iterator[tuple[int, str]]:
     """Line numbers and lines that are not blank, of a file of bounded size."""
+    positive("max_bytes", max_bytes)
     with io.TextIOWrapper(open_ordinary(path), encoding="ascii", errors="replace") as file:
         size = os.fstat(file.fileno()).st_size
         if size > max_bytes:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uqf import _core
-from uqf.episodes.checks import FloatArray
+from uqf.episodes.checks import FloatArray, instance
 from uqf.learn.spectral.hankel import Hankel, check_ends, hankel
 from uqf.strings.sample import Strings
 from uqf.types import Matrix
@@ -27,7 +27,7 @@ STATISTICS = {
 
 def checked_statistics(statistics: str) -> tuple[str, bool]:
     """(where a word may begin, whether it must reach the end)."""
-    if statistics not in STATISTICS:
+    if not isinstance(statistics, str) or statistics not in STATISTICS:
         raise ValueError(f"statistics = {statistics!r}: choose one of {', '.join(STATISTICS)}")
     return STATISTICS[statistics]
 
@@ -141,6 +141,7 @@ class _Episodes:
 
     @classmethod
     def of(cls, strings: Strings) -> _Episodes:
+        instance("strings", strings, Strings, "uqf.strings.Strings")
         size = len(strings.symbols)
         rewards = np.zeros(size)
         rewards[strings.offsets[1:][strings.lengths > 0] - 1] = 1.0

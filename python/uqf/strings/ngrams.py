@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from uqf.episodes.checks import FloatArray
+from uqf.episodes.checks import FloatArray, instance, positive
 from uqf.strings.sample import Strings
 from uqf.types import Integers
 
@@ -53,9 +53,8 @@ class NGrams:
     """
 
     def __init__(self, strings: Strings, order: int) -> None:
-        self.order, self.base = order, strings.n_symbols + 1
-        if order < 1:
-            raise ValueError(f"ngram = {order}: give at least 1")
+        instance("strings", strings, Strings, "uqf.strings.Strings")
+        self.order, self.base = positive("ngram", order), strings.n_symbols + 1
         if self.base**order >= 2**62:
             raise ValueError(f"ngram = {order}: too long for an alphabet of {strings.n_symbols}; lower it")
         # Every string as (order − 1) beginnings, its symbols and an end, one after the other.

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uqf.episodes.checks import frozen, integers
+from uqf.episodes.checks import frozen, instance, integers
 from uqf.types import Raw
 
 #: A string as users give it; text is a sequence of characters.
@@ -58,13 +58,22 @@ class Strings:
         for place, string in enumerate(listed):
             if not isinstance(string, (Sequence, np.ndarray)):
                 raise TypeError(f"strings[{place}] is a {type(string).__name__}: give a sequence of tokens")
+        if alphabet is not None:
+            instance("alphabet", alphabet, Iterable, "all tokens, in the order of their codes")
         plain = [string.tolist() if isinstance(string, np.ndarray) else string for string in listed]
         self.alphabet = _found(plain) if alphabet is None else tuple(alphabet)
-        codes = {token: code for code, token in enumerate(self.alphabet)}
+        try:
+            codes = {token: code for code, token in enumerate(self.alphabet)}
+        except TypeError as error:
+            raise TypeError(
+                f"alphabet: tokens are numbers or strings, such as may be sorted; {error}"
+            ) from None
         if len(codes) != len(self.alphabet):
             raise ValueError("alphabet lists a token twice: give every token once")
         try:
             symbols = [codes[token] for token in chain.from_iterable(plain)]
+        except TypeError as error:
+            raise TypeError(f"strings: tokens are numbers or strings; {error}") from None
         except KeyError as error:
             raise ValueError(
                 f"the token {error.args[0]!r} is not in the alphabet of {len(codes)} tokens; give all tokens that "
@@ -162,7 +171,10 @@ def _refuse_padding(strings: Iterable[Tokens]) -> None:
 
 def _found(strings: list[Sequence[Raw]]) -> tuple[Hashable, ...]:
     """The tokens that occur: sorted, or in the order of their appearance where they cannot be compared."""
-    tokens = dict.fromkeys(chain.from_iterable(strings))
+    try:
+        tokens = dict.fromkeys(chain.from_iterable(strings))
+    except TypeError as error:
+        raise TypeError(f"strings: tokens are numbers or strings; {error}") from None
     try:
         return tuple(sorted(tokens))
     except TypeError:

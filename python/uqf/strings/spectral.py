@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
-from uqf.episodes.checks import FloatArray, probability
+from uqf.episodes.checks import FloatArray, probability, whole
 from uqf.errors import NumericalError
 from uqf.learn.not_fitted import NotFittedError
 from uqf.learn.spectral.decomposition import Decomposition, decompose, enough_rank
@@ -221,10 +221,9 @@ class SpectralStrings(BaseEstimator):  # type: ignore[misc]
                 f"rank = {self.rank!r}: give an integer of at least 1, or None to have it chosen"
             )
         for name in ("max_prefix", "max_suffix"):
-            if getattr(self, name) < 0:
-                raise ValueError(f"{name} = {getattr(self, name)}: give 0 or more symbols")
+            whole(name, getattr(self, name))
         for name in ("n_prefixes", "n_suffixes"):
-            if getattr(self, name) is not None and getattr(self, name) < 1:
+            if getattr(self, name) is not None and whole(name, getattr(self, name), -1) < 1:
                 raise ValueError(f"{name} = {getattr(self, name)}: give at least 1, or None for all")
         if self.smoothing is not None:
             probability("smoothing", self.smoothing)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from uqf import _core
+from uqf.episodes.checks import whole
 from uqf.worlds.world import World
 
 
@@ -65,7 +66,7 @@ class Environment(World):
 
         It has the random stream of episode number `episode` of ``rollout(..., seed=seed)``.
         """
-        return self.world.simulation(seed, episode)
+        return self.world.simulation(whole("seed", seed), whole("episode", episode))
 
     def tabular(self) -> TabularPOMDP:
         """The same world as arrays, for exact computation; only small worlds have them."""
@@ -83,7 +84,10 @@ class Environment(World):
 
 
 def _array(name: str, values: ArrayLike, dimensions: Sequence[int], shape: str) -> NDArray[np.float64]:
-    array = np.require(values, np.float64, ["C", "A"])
+    try:
+        array = np.require(values, np.float64, ["C", "A"])
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"{name} cannot be read as numbers: {error}") from None
     if array.ndim not in dimensions:
         raise ValueError(f"{name} has shape {array.shape}: give {shape}")
     return array

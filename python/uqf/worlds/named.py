@@ -106,7 +106,7 @@ def make(
     >>> env.n_actions, env.n_observations, env.horizon
     (4, 5, 50)
     """
-    if name not in _WORLDS:
+    if not isinstance(name, str) or name not in _WORLDS:
         if re.fullmatch(r"(?:[\w.]+:)?(?:[\w-]+/)?[\w:.-]+-v\d+", str(name)):
             raise ValueError(f"{name!r} is a name of Gymnasium: use uqf.GymnasiumWorld({name!r})")
         near = difflib.get_close_matches(str(name), _WORLDS, n=1)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 
 from uqf import _core
-from uqf.files import read_ordinary, refuse_other_kind, whole_file
+from uqf.episodes.checks import instance
+from uqf.files import as_path, read_ordinary, refuse_other_kind, whole_file
 from uqf.worlds.environments import Environment, TabularPOMDP
 
 #: Entries of tables that any file may ask for (128 MiB of numbers), and those for every byte of a larger file.
@@ -61,6 +61,7 @@ def loads_pomdp(
     >>> uqf.loads_pomdp(text).action_names
     ['stay', 'go']
     """
+    instance("text", text, (str, bytes, bytearray, memoryview), "the text of a .pomdp file")
     content = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else bytes(text)
     if max_entries is None:
         max_entries = max(MAX_ENTRIES, ENTRIES_PER_BYTE * len(content))
@@ -102,7 +103,7 @@ def load_pomdp(
     >>> uqf.load_pomdp("tiger.pomdp").name
     'tiger'
     """
-    path = Path(path)
+    path = as_path(path)
     content = read_ordinary(path, MAX_BYTES, "world")
     try:
         return loads_pomdp(
@@ -145,6 +146,7 @@ def dumps_pomdp(pomdp: Environment) -> str:
     >>> uqf.dumps_pomdp(uqf.make("tiger")).splitlines()[0]
     'discount: 0.95'
     """
+    instance("pomdp", pomdp, Environment, "a world, such as uqf.TabularPOMDP(…) or uqf.make(…)")
     tabular = pomdp.tabular()
     text: str = _core.write_pomdp(tabular.world, tabular.discount)
     return text

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Protocol
@@ -10,6 +9,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from uqf.episodes.checks import positive, probability, whole
 from uqf.episodes.trajectories import Trajectories
 from uqf.policies.policy import Policy
 from uqf.types import Record
@@ -41,13 +41,9 @@ class World(ABC):
     def __init__(
         self, *, name: str, horizon: int, discount: float, n_actions: int, n_observations: int
     ) -> None:
-        if operator.index(horizon) < 1:
-            raise ValueError(f"horizon = {horizon}: give at least one step")
-        if not 0.0 <= discount <= 1.0:
-            raise ValueError(f"discount = {discount}: give a number in [0, 1]")
         self.name = name
-        self.horizon = operator.index(horizon)
-        self.discount = float(discount)
+        self.horizon = positive("horizon", horizon)
+        self.discount = probability("discount", discount)
         self.n_actions = n_actions
         self.n_observations = n_observations
 
@@ -116,21 +112,12 @@ class World(ABC):
             size = getattr(policy, name, None)
             if isinstance(size, int) and size != getattr(self, name):
                 raise ValueError(f"policy has {name} = {size}, but {self.name} has {getattr(self, name)}")
-        length = self.horizon if horizon is None else operator.index(horizon)
-        if episodes < 1:
-            raise ValueError(f"episodes = {episodes}: give at least one")
-        if length < 1:
-            raise ValueError(f"horizon = {horizon}: give at least one step")
-        if not 0.0 <= epsilon <= 1.0:
-            raise ValueError(f"epsilon = {epsilon}: give a probability in [0, 1]")
-        if first < 0:
-            raise ValueError(f"first = {first}: give 0 or more")
         return {
-            "episodes": operator.index(episodes),
-            "horizon": length,
+            "episodes": positive("episodes", episodes),
+            "horizon": self.horizon if horizon is None else positive("horizon", horizon),
             "seed": int(seed),
-            "epsilon": float(epsilon),
-            "first": operator.index(first),
+            "epsilon": probability("epsilon", epsilon),
+            "first": whole("first", first),
         }
 
     def __repr__(self) -> str:

@@ -120,7 +120,7 @@ def test_explicit_blocks_dense_and_sparse():
 
 def test_bad_input():
     data = uqf.rollout(uqf.make("tiger"), episodes=3)
-    with pytest.raises(ValueError, match="basis is empty"):
+    with pytest.raises(ValueError, match="prefixes is empty"):
         uqf.hankel(data, prefixes=[], suffixes=[()])
     with pytest.raises(ValueError, match="listed twice"):
         uqf.hankel(data, prefixes=[(), ()], suffixes=[()])

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from uqf.episodes.checks import probability
+from uqf.episodes.checks import number, probability
 from uqf.episodes.trajectories import Trajectories
 from uqf.errors import UQFError
 from uqf.learn.choose.candidates import FAVOURITE, PLANNER, RIVALS, TRIAL_PLANNER, Candidate, Settings
@@ -98,7 +98,9 @@ def fit(
     'BeliefQ'
     """
     probability("discount", discount)
-    if not 0.0 < holdout < 1.0:
+    if seconds is not None:
+        number("seconds", seconds)
+    if not 0.0 < number("holdout", holdout) < 1.0:
         raise ValueError(f"holdout = {holdout}: give a share above 0 and below 1")
     data = opened(data)
     reader = Reader(data, executor=executor, progress=progress)
@@ -253,9 +255,8 @@ def why(holder: Result) -> str:
         )
     gain = holder.gains[0]
     return (
-        f"{name} would have earned {gain.mean:.4g} ± {gain.stderr:.2g} more than the log in each of "
-        f"{len(gain.totals):,} held-out episodes, changing one logged action at a time, and no other learner is "
-        "clearly better."
+        f"{name} would have earned {gain.text} more than the log in each of {len(gain.totals):,} held-out episodes, "
+        "changing one logged action at a time, and no other learner is clearly better."
     )
 
 

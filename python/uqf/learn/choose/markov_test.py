@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from uqf.episodes.checks import FloatArray
+from uqf.episodes.checks import FloatArray, instance
 from uqf.episodes.propensities import last_observations
 from uqf.episodes.sums import goes_on, reward_classes, time_within
 from uqf.episodes.trajectories import Trajectories
@@ -170,6 +170,8 @@ def markov_test(
     (False, True)
     """
     data = checked_data(data)
+    if summaries is not None:
+        instance("summaries", summaries, Mapping, "integers (n_steps,) by name")
     given = dict(summaries or {})
     for name, values in given.items():
         if len(values) != data.n_steps:

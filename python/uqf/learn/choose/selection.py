@@ -8,16 +8,17 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from threadpoolctl import threadpool_limits
 
+from uqf.episodes.checks import instance, positive, whole
 from uqf.episodes.trajectories import Trajectories
 from uqf.errors import UQFError
 from uqf.learn.belief_q import BeliefQ
 from uqf.learn.choose.candidates import Settings
 from uqf.learn.choose.play import earned_in, models_to_play_in
 from uqf.learn.improve.gain import Baseline, Gain, policy_gain
-from uqf.learn.learner import Learner
+from uqf.learn.learner import Learner, checked_data
 from uqf.policies.policy import Policy
 from uqf.types import Raw, Record
 
@@ -108,18 +109,25 @@ def select(
     >>> search.best_learner.rank in (3, 6)
     True
     """
-    if judge not in JUDGES and not callable(judge):
+    checked_data(data)
+    instance("learner", learner, BaseEstimator, "a learner, not its class")
+    instance(
+        "grid", grid, (Mapping, Sequence), "lists of values by the name of a parameter, or several of them"
+    )
+    if threads is not None:
+        positive("threads", threads)
+    if not callable(judge) and (not isinstance(judge, str) or judge not in JUDGES):
         raise ValueError(f"judge = {judge!r}: choose {' or '.join(map(repr, JUDGES))}, or give a function")
     settings = [
         one for part in ([grid] if isinstance(grid, Mapping) else grid or [{}]) for one in _combinations(part)
     ]
     fewest = 2 if judge == "gain" else 1
     folds = fewest if folds is None else folds
-    if not fewest <= folds <= len(data):
+    if not fewest <= whole("folds", folds) <= len(data):
         raise ValueError(f"folds = {folds}: give {fewest} to {len(data)}, the number of episodes")
     splits = [(data, data)]
     if folds > 1:
-        parts = np.array_split(np.random.default_rng(seed).permutation(len(data)), folds)
+        parts = np.array_split(np.random.default_rng(whole("seed", seed)).permutation(len(data)), folds)
         splits = [(data[np.setdiff1d(np.arange(len(data)), part)], data[np.sort(part)]) for part in parts]
     discount = getattr(learner, "discount", 1.0)
     judge_of = JUDGES[judge] if isinstance(judge, str) else judge
@@ -137,7 +145,8 @@ def select(
 
 
 def _combinations(grid: Grid) -> list[Record]:
-    if not grid or any(len(values) == 0 for values in grid.values()):
+    instance("grid", grid, Mapping, "lists of values by the name of a parameter")
+    if not grid or any(not isinstance(values, Sequence) or len(values) == 0 for values in grid.values()):
         raise ValueError(f"grid = {dict(grid)!r}: give at least one value for every parameter")
     return [dict(zip(grid, values, strict=True)) for values in itertools.product(*grid.values())]
 

@@ -13,6 +13,9 @@ from uqf.episodes.sums import returns_to_go
 from uqf.episodes.trajectories import Trajectories
 from uqf.policies.policy import Policy, logged_probs
 
+#: Episodes that all gain the same show nothing of chance if they are fewer.
+MIN_EQUAL = 30
+
 #: Discounts above this make the gain of one step too noisy.
 MAX_DISCOUNT = 0.95
 
@@ -36,10 +39,23 @@ class Gain:
 
     @property
     def evidence(self) -> float:
-        """Mean in standard errors: ±inf if every episode gains the same, 0 if the mean is 0."""
-        if self.mean == 0.0:
-            return 0.0
-        return self.mean / self.stderr if self.stderr > 0.0 else float(np.copysign(np.inf, self.mean))
+        """Mean in standard errors; ±inf if each of many episodes gains the same, 0 if each of a handful does."""
+        if self.stderr > 0.0 or self.mean == 0.0:
+            return self.mean / (self.stderr or 1.0)
+        return float(np.copysign(np.inf, self.mean)) if len(self.totals) >= MIN_EQUAL else 0.0
+
+    @property
+    def text(self) -> str:
+        """The mean with its standard error, or why there is none."""
+        return with_error(self.mean, self.stderr)
+
+
+def with_error(mean: float, stderr: float) -> str:
+    """A mean with its standard error, or why there is none."""
+    if 0.0 < stderr < np.inf:
+        return f"{mean:.4g} ± {stderr:.2g}"
+    why = "the same in every episode" if stderr == 0.0 else "from a single episode"
+    return f"{mean:.4g}, {why}, so that nothing shows its error"
 
 
 @dataclass(frozen=True)

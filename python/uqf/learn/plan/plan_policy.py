@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from uqf.episodes.checks import whole
 from uqf.learn.plan.belief_model import BeliefModel, Floats
 from uqf.policies.policy import ValuePolicy, checked_support, checked_temperature
 from uqf.types import Memory, Raw, Record
@@ -75,16 +76,16 @@ class PlanPolicy(ValuePolicy):
             ("action", action, self.n_actions),
             ("observation", observation, self.n_observations),
         ):
-            if not 0 <= code < codes:
+            if not 0 <= whole(name, code, -1) < codes:
                 raise ValueError(f"{name} = {code}: choose 0 to {codes - 1}")
-        if self.stages is None:
-            return self.model.update(state, action, observation)
-        belief, left = state
+        belief, left = self._taken_apart(state)
+        if left is None:
+            return self.model.update(belief, action, observation)
         return self.model.update(belief, action, observation), max(left - 1, 0)
 
     def q_values(self, state: Memory) -> Floats:
         """What each action is worth, (A,), in this belief."""
-        belief, left = (state, None) if self.stages is None else state
+        belief, left = self._taken_apart(state)
         if left == 0:
             return np.zeros(self.n_actions)
         if self.lookahead:
@@ -94,6 +95,19 @@ class PlanPolicy(ValuePolicy):
         chosen = slice(None) if left is None else self.stages == left
         np.maximum.at(values, self.actions[chosen], self.vectors[chosen] @ belief)
         return values
+
+    def _taken_apart(self, state: Memory) -> tuple[Floats, int | None]:
+        """The belief (S,), and with stages the number of steps left."""
+        try:
+            belief, left = (state, None) if self.stages is None else state
+            belief = np.asarray(belief, np.float64)
+        except (TypeError, ValueError):
+            belief, left = np.zeros(0), None
+        if belief.shape != (self.model.n_states,):
+            raise TypeError(
+                f"state is a {type(state).__name__}: give what initial_state() or update() returned"
+            )
+        return belief, left
 
     def _after(self, left: int | None) -> Floats:
         """Plans for the steps that are left after the next one; the end of all is worth nothing."""

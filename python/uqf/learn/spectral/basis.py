@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 
 from uqf import _core
+from uqf.episodes.checks import whole
 from uqf.types import Record
 
 #: Lists of prefixes and suffixes; a word is a sequence of symbols.
@@ -51,13 +52,11 @@ class Basis:
 
     def __post_init__(self) -> None:
         for name in ("max_prefix", "max_suffix"):
-            if getattr(self, name) < 0:
-                raise ValueError(f"{name} = {getattr(self, name)}: give 0 or more symbols")
-        if not 0 <= self.seed < 2**63:
-            raise ValueError(f"seed = {self.seed}: give an integer from 0 to 2**63 - 1")
+            whole(name, getattr(self, name))
+        whole("seed", self.seed)
         for name in ("n_prefixes", "n_suffixes"):
             limit = getattr(self, name)
-            if limit is not None and limit < 1:
+            if limit is not None and whole(name, limit, -1) < 1:
                 raise ValueError(
                     f"{name} = {limit}: the basis would be empty; give at least 1, or None for all"
                 )

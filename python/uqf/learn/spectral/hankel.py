@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -9,7 +10,7 @@ import numpy as np
 import scipy.sparse
 
 from uqf import _core
-from uqf.episodes.checks import FloatArray
+from uqf.episodes.checks import FloatArray, instance, number
 from uqf.episodes.trajectories import Trajectories
 from uqf.learn.spectral.basis import Basis, Counting, Target
 from uqf.learn.spectral.decomposition import Decomposition, decompose
@@ -57,7 +58,12 @@ class Hankel:
 
 
 def _words(name: str, words: Iterable[Sequence[int]], n_symbols: int) -> list[Word]:
-    listed = [tuple(int(symbol) for symbol in word) for word in words]
+    try:
+        listed = [tuple(map(operator.index, word)) for word in words]
+    except TypeError as error:
+        raise TypeError(f"{name} is no list of words, each a sequence of symbols: {error}") from None
+    if not listed:
+        raise ValueError(f"{name} is empty: give at least the empty word ()")
     for word in listed:
         if any(not 0 <= symbol < n_symbols for symbol in word):
             raise ValueError(f"{name} holds {word}: symbols go from 0 to {n_symbols - 1}")
@@ -117,8 +123,12 @@ def hankel(
     >>> blocks.block.shape
     (7, 7)
     """
+    instance("target", target, str, "reward, return or probability")
     if target == "return" and discount is None:
         raise ValueError("discount = None: the return target needs a discount in [0, 1]")
+    if not hasattr(data, "n_symbols") or not hasattr(data, "rewards"):
+        raise TypeError(f"data is a {type(data).__name__}: give uqf.Trajectories (see uqf.read_log)")
+    number("offset", offset)
     rows, columns = _words("prefixes", prefixes, data.n_symbols), _words("suffixes", suffixes, data.n_symbols)
     wanted = Target(target, 1.0 if discount is None else discount, offset)
     largest = float(np.abs(data.rewards).max(initial=abs(offset)))
@@ -164,6 +174,7 @@ def exact_hankel(wfa: WFA, *, prefixes: Iterable[Sequence[int]], suffixes: Itera
     >>> uqf.exact_hankel(halving, prefixes=[(), (0,)], suffixes=[()]).block.tolist()
     [[1.0], [0.5]]
     """
+    instance("wfa", wfa, WFA, "a uqf.WFA")
     rows, columns = _words("prefixes", prefixes, wfa.n_symbols), _words("suffixes", suffixes, wfa.n_symbols)
     forward = np.stack([wfa.state(word) for word in rows])
     backward = np.stack([_backward(wfa, word) for word in columns], axis=1)
@@ -221,6 +232,7 @@ def spectral_wfa(hankel: Hankel, rank: int | None = None) -> WFA:
 
 def check_ends(hankel: Hankel) -> None:
     """Refuses blocks without the empty word."""
+    instance("hankel", hankel, Hankel, "what uqf.hankel returned")
     for name, words in (("prefixes", hankel.prefixes), ("suffixes", hankel.suffixes)):
         if () not in words:
             raise ValueError(f"{name} lacks the empty word (): its row and column are the automaton's ends")

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uqf import _core
-from uqf.episodes.checks import FloatArray
+from uqf.episodes.checks import FloatArray, above_zero, instance
 from uqf.episodes.trajectories import Trajectories
 from uqf.learn.spectral.basis import Basis, Counting, Target
 from uqf.learn.spectral.decomposition import Decomposition, decompose, numerical_rank
@@ -99,7 +99,7 @@ class Statistics:
 
     def faded(self, factor: float) -> Statistics:
         """All sums and counts times a factor: older data count less."""
-        sums = self._onto(self.words, self.tally.symbols, factor)
+        sums = self._onto(self.words, self.tally.symbols, above_zero("factor", factor))
         return replace(
             self, tally=self.tally.faded(factor), sums=sums, words=self.words and self.words.faded(factor)
         )
@@ -135,6 +135,7 @@ class Statistics:
         )
 
     def _check(self, other: Statistics) -> None:
+        instance("other", other, Statistics, "uqf.Statistics, such as UQF.statistics_")
         for name in ("basis", "target"):
             mine, theirs = getattr(self, name), getattr(other, name)
             if mine != theirs:

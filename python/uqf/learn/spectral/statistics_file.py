@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from uqf import _core
 from uqf.coding.codebook import Codebook
+from uqf.episodes.checks import instance
 from uqf.learn.spectral.basis import Basis, Target
 from uqf.learn.spectral.passes import Word, WordCounts
 from uqf.learn.spectral.statistics import Statistics
@@ -58,6 +59,7 @@ def save_statistics(statistics: Statistics, path: str | os.PathLike[str]) -> Non
     >>> data = uqf.rollout(uqf.make("tiger"), episodes=100, seed=0)
     >>> uqf.save_statistics(uqf.UQF(2, 0.95).partial_fit(data).statistics_, "monday.safetensors")
     """
+    instance("statistics", statistics, Statistics, "uqf.Statistics, such as UQF.statistics_")
     state, tally = statistics.sums.__getstate__(), statistics.tally
     owners = list(state["symbol_blocks"])
     cells = [state["symbol_blocks"][owner] for owner in owners]

@@ -17,6 +17,9 @@ from uqf.types import Integers
 #: Beyond so many numbers, counting by sorting takes less memory than a counter for each.
 MAX_COUNTERS = 1 << 22
 
+#: Steps of an action to be expected after a symbol, of which there is none, before the log counts as avoiding it there.
+EXPECTED_STEPS = 5.0
+
 Counts = dict[int, float]
 Key = TypeVar("Key")
 
@@ -76,11 +79,20 @@ class Tally:
     def longest(self) -> int:
         return max(self.lengths)
 
+    @property
+    def taken(self) -> NDArray[np.bool_]:
+        """Which actions occur at all, (n_actions,)."""
+        taken = np.zeros(self.n_actions, np.bool_)
+        taken[[choice % self.n_actions for choice in self.choices]] = True
+        return taken
+
     def propensities(self, symbols: NDArray[np.int64]) -> FloatArray:
         """Π(a | last symbol) by the rule of `uqf.episodes.propensities`, (len(symbols) + 2, n_actions).
 
         The last two rows are those of an unseen symbol and of the start. Actions never taken get 1: nothing was
-        learned about them that could be divided.
+        learned about them that could be divided. An action that was never taken after a symbol gets 0 there if its
+        share of all steps would lead to expect `EXPECTED_STEPS` or more: the log avoids it, and what a state of low
+        rank makes of that is no evidence.
         """
         counts = np.zeros((len(symbols) + 2, self.n_actions))
         place = {int(symbol): row for row, symbol in enumerate(symbols)}
@@ -91,8 +103,10 @@ class Tally:
             overall[action] += count
             if symbol in place:
                 counts[place[symbol], action] = count
-        probs = shrunk_frequencies(counts, overall / overall.sum())
-        return np.where(overall > 0.0, probs, 1.0)
+        shares = overall / overall.sum()
+        probs = shrunk_frequencies(counts, shares)
+        avoided = (counts == 0.0) & (counts.sum(axis=1, keepdims=True) * shares >= EXPECTED_STEPS)
+        return np.where(overall > 0.0, np.where(avoided, 0.0, probs), 1.0)
 
     def plus(self, other: Tally, sign: float = 1.0) -> Tally:
         """The tally of both, or of what is left without the other (`sign` −1)."""

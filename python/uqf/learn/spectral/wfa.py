@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from uqf import _core
-from uqf.episodes.checks import FloatArray
+from uqf.episodes.checks import FloatArray, instance, integers, number, positive, probability
 from uqf.errors import SpectralRadiusError
 from uqf.policies.policy import AutomatonPolicy
 from uqf.types import Record
@@ -20,7 +20,10 @@ Word = Sequence[int]
 
 
 def _finite(name: str, values: ArrayLike, shape: tuple[int | None, ...]) -> FloatArray:
-    array = np.ascontiguousarray(values, np.float64)
+    try:
+        array = np.ascontiguousarray(values, np.float64)
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"{name} cannot be read as numbers: {error}") from None
     fits = array.ndim == len(shape) and all(
         want is None or have == want for have, want in zip(array.shape, shape, strict=True)
     )
@@ -101,10 +104,9 @@ class WFA:
 
     def values(self, words: Sequence[Word]) -> FloatArray:
         """Value of every word, shape (len(words),)."""
-        lengths = [len(word) for word in words]
-        flat = np.concatenate(
-            [np.asarray(word, np.int64).reshape(-1) for word in words] or [np.zeros(0, np.int64)]
-        )
+        instance("words", words, Sequence, "a list of words, each a sequence of symbols")
+        parts = [integers(f"words[{place}]", word, np.int64) for place, word in enumerate(words)]
+        lengths, flat = list(map(len, parts)), np.concatenate([np.zeros(0, np.int64), *parts])
         if flat.size and (flat.min() < 0 or flat.max() >= self.n_symbols):
             raise ValueError(
                 f"words holds symbols from {flat.min()} to {flat.max()}: choose 0 to {self.n_symbols - 1}"
@@ -115,21 +117,27 @@ class WFA:
     def state(self, word: Word) -> FloatArray:
         """αᵀ A_word, unscaled: long words under- or overflow; policies rescale."""
         state = self.alpha
-        for symbol in word:
-            state = self.automaton.step(state, int(symbol))
+        for symbol in integers("word", word, np.int64).tolist():
+            state = self.automaton.step(state, symbol)
         return state
 
     def change_basis(self, matrix: ArrayLike) -> WFA:
         """The same function from states multiplied by an invertible (k, k) matrix."""
         change = _finite("matrix", matrix, (self.rank, self.rank))
-        inverse = np.linalg.inv(change)
+        try:
+            inverse = np.linalg.inv(change)
+        except np.linalg.LinAlgError:
+            raise ValueError("matrix cannot be inverted: give one of full rank") from None
         return self.with_parts(
             self.alpha @ change, inverse @ self.seen_operators @ change, inverse @ self.omega
         )
 
     def spectral_radius(self, discount: float = 1.0) -> float:
         """ρ(discount · Σ_σ A_σ): the sum over all futures converges only below one."""
-        return float(abs(discount) * np.abs(np.linalg.eigvals(self.seen_operators.sum(axis=0))).max())
+        return float(
+            abs(number("discount", discount))
+            * np.abs(np.linalg.eigvals(self.seen_operators.sum(axis=0))).max()
+        )
 
     def discounted(self, discount: float, *, horizon: int | None = None) -> WFA:
         """The paper's theorem: if this computes g, the result computes Ṽ(h) = Σ_z discount^|z| g(hz).
@@ -138,15 +146,16 @@ class WFA:
         and the call is refused. Ways out: a finite `horizon` (only futures of fewer than that many symbols
         are summed), a smaller `discount`, or an automaton of lower rank.
         """
-        if not 0.0 <= discount <= 1.0:
-            raise ValueError(f"discount = {discount}: give a number in [0, 1]")
+        probability("discount", discount)
         step = discount * self.seen_operators.sum(axis=0)
         if horizon is not None:
-            if horizon < 1:
-                raise ValueError(f"horizon = {horizon}: sum over at least one length")
-            omega = np.zeros(self.rank)
-            for _ in range(horizon):
-                omega = self.omega + step @ omega
+            positive("horizon", horizon)
+            # The sum over n lengths from that over n // 2: a long horizon takes no longer than a short one.
+            omega, power = np.zeros(self.rank), np.eye(self.rank)
+            for bit in f"{horizon:b}":
+                omega, power = omega + power @ omega, power @ power
+                if bit == "1":
+                    omega, power = self.omega + step @ omega, step @ power
             return self.with_parts(self.alpha, self.seen_operators, omega)
         radius = self.spectral_radius(discount)
         if not radius < 1.0:
@@ -161,7 +170,7 @@ class WFA:
         States never reached, and differences that no word reveals, are projected out. `tolerance` is relative
         to the largest direction.
         """
-        if not 0.0 < tolerance < 1.0:
+        if not 0.0 < number("tolerance", tolerance) < 1.0:
             raise ValueError(
                 f"tolerance = {tolerance}: give a share of the largest direction, above 0 and below 1"
             )
@@ -178,11 +187,6 @@ class WFA:
         More `parts` of `uqf.AutomatonPolicy` may be given, such as `temperature` or `window`; `start`, `anchor` and
         `weights` take the place of those that follow from the automaton.
         """
-        if n_actions * n_observations != self.n_symbols:
-            raise ValueError(
-                f"n_actions * n_observations = {n_actions * n_observations}: "
-                f"the automaton has {self.n_symbols} symbols"
-            )
         weights = self.action_weights(n_actions, n_observations)
         given: Record = {"start": self.alpha, "anchor": self.alpha, "weights": weights} | parts
         given |= {"symbols": self.symbols, "operators": self.seen_operators}
@@ -190,6 +194,11 @@ class WFA:
 
     def action_weights(self, n_actions: int, n_observations: int) -> FloatArray:
         """Σ_o A_{ao} ω for every action: (n_actions, k), so that Q̃(h, ·) = weights · state."""
+        if positive("n_actions", n_actions) * positive("n_observations", n_observations) != self.n_symbols:
+            raise ValueError(
+                f"n_actions * n_observations = {n_actions * n_observations}: "
+                f"the automaton has {self.n_symbols} symbols"
+            )
         weights = np.zeros((n_actions, self.rank))
         np.add.at(weights, self.symbols // n_observations, self.seen_operators @ self.omega)
         return weights
@@ -215,16 +224,14 @@ class WFA:
         of a step may depend on the step and not only on the state reached, the reward automaton carries a
         second copy of the states that holds the reward just received; `minimise` finds the true rank.
         """
+        instance("pomdp", pomdp, TabularPOMDP, "a uqf.TabularPOMDP")
         if pomdp.first_observations is not None:
             raise ValueError(
                 "pomdp has first_observations: an automaton reads actions and what follows them only"
             )
         states, actions = pomdp.n_states, pomdp.n_actions
-        probs = (
-            np.full((states, actions), 1.0 / actions) if policy is None else np.asarray(policy, np.float64)
-        )
-        if probs.shape != (states, actions):
-            raise ValueError(f"policy has shape {probs.shape}: expected ({states}, {actions})")
+        uniform = np.full((states, actions), 1.0 / actions)
+        probs = uniform if policy is None else _finite("policy", policy, (states, actions))
         if (probs < 0).any() or not np.allclose(probs.sum(axis=1), 1.0):
             row = int(np.argmax(np.abs(probs.sum(axis=1) - 1.0) + (probs < 0).any(axis=1)))
             raise ValueError(f"policy[{row}] = {probs[row].tolist()}: not a probability distribution")

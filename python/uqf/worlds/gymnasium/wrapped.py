@@ -9,6 +9,7 @@ import numpy as np
 from gymnasium.spaces import Discrete
 from gymnasium.vector import SyncVectorEnv
 
+from uqf.episodes.checks import positive
 from uqf.types import Raw, Record
 from uqf.worlds.environments import Environment
 from uqf.worlds.named import make
@@ -115,8 +116,7 @@ def gymnasium_vector_env(env: Environment, n: int, *, autoreset_mode: Raw = None
     >>> tigers.reset(seed=0)[0].tolist()
     [2, 2, 2]
     """
-    if operator.index(n) < 1:
-        raise ValueError(f"n = {n}: give at least one copy")
+    positive("n", n)
     modes = {} if autoreset_mode is None else {"autoreset_mode": autoreset_mode}
     return SyncVectorEnv([lambda: GymnasiumEnv(env)] * n, **modes)
 

@@ -1,0 +1,56 @@
+"""What a log cannot show is said, in `diagnostics_["notes"]` and on the terminal."""
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import uqf
+from uqf.cli.commands import app
+
+
+def log(episodes=60, length=5, actions=2, rewards=None):
+    rng = np.random.default_rng(0)
+    steps = episodes * length
+    return uqf.Trajectories(
+        rng.integers(actions, size=steps),
+        rng.integers(2, size=steps),
+        rng.normal(size=steps) if rewards is None else rewards(steps),
+        np.arange(0, steps + 1, length),
+        n_actions=2,
+        n_observations=2,
+    )
+
+
+def outlier(steps):
+    rewards = np.ones(steps) + 0.01 * np.random.default_rng(1).normal(size=steps)
+    rewards[7] = 1e9
+    return rewards
+
+
+CASES = {
+    "action 0 was always taken": log(actions=1),
+    "every reward is 3": log(rewards=lambda steps: np.full(steps, 3.0)),
+    "2 episodes: fewer than 20": log(episodes=2),
+    "one reward, 1e+09, outweighs": log(rewards=outlier),
+}
+
+
+@pytest.mark.parametrize("words", CASES)
+def test_the_notes_say_what_the_log_cannot_show(words):
+    for learner in (uqf.fit(CASES[words], discount=0.9), uqf.ContextQ(0.9).fit(CASES[words])):
+        assert any(words in note for note in learner.diagnostics_["notes"])
+    assert not any(
+        "reward" in note or "episodes" in note for note in uqf.ContextQ().fit(log()).diagnostics_["notes"]
+    )
+
+
+@pytest.mark.parametrize("words", CASES)
+def test_the_terminal_says_so_and_no_gain_is_without_error(words, tmp_path):
+    CASES[words].to_parquet(tmp_path / "log.parquet")
+    run = CliRunner().invoke(
+        app, ["fit", str(tmp_path / "log.parquet"), "--out", str(tmp_path / "p.safetensors")]
+    )
+    assert run.exit_code == 0, run.output
+    said = " ".join(run.output.split())
+    assert words in said
+    assert "± 0 " not in said and "± inf" not in said and "± nan" not in said
