@@ -12,7 +12,7 @@ fn the_first_observation_and_differences_are_kept() {
     // Last two observations, last two actions, the last difference, what reset showed, the time.
     assert_eq!(x[..10], [0.0, 4.0, 0.0, 4.0, 0.0, 1.0, 0.0, 2.0, 1.0, 2.0]);
     // Counts of values without decay, then with .9.
-    assert_eq!(x[10..16], [2.0, 0.0, 1.0, 1.9, 0.0, 0.81]);
+    assert_eq!(x[10..16], [2.0, 0.0, 1.0, 1.9, 0.0, 0.9 * 0.9]);
 }
 
 #[test]
