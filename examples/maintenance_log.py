@@ -131,4 +131,4 @@ if __name__ == "__main__":
         "a rule that sees the wear": knows_the_wear,
     }.items():
         mean, error = earned(decide)
-        print(f"{name}: {mean:.1f} ± {error:.1f} a run")
+        print(f"{name}: mean return of a run {mean:.1f} ± {error:.1f}")

@@ -40,7 +40,7 @@ def test_a_policy_of_a_released_version_decides_as_it_did(path):
 
 @pytest.mark.parametrize("path", sorted(FOLDER.glob("*/log.parquet")), ids=lambda path: path.parent.name)
 def test_a_log_of_a_released_version_holds_what_it_held(path):
-    assert uqf.read_parquet(path) == log()
+    assert uqf.read_log(path) == log()
 
 
 if __name__ == "__main__":

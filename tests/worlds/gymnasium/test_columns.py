@@ -201,12 +201,6 @@ def test_both_of_a_mixture_keep_to_what_is_allowed(countdown):
     data = uqf.rollout(countdown, mixture, episodes=200, seed=15)
     probs = probs_along(mixture, data)[np.arange(data.n_steps), data.actions]
     np.testing.assert_allclose(probs, data.behavior_probs)
-    with pytest.raises(ValueError, match="do not look at the same columns"):
-        uqf.mix(ByCode(), uqf.ObservationPolicy(np.zeros((4, 3))), 0.5)
-
-
-class ByCode(ByColour):
-    n_observations = 3
 
 
 def test_the_best_that_follows_is_allowed(countdown):

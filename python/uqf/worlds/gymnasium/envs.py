@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from uqf.worlds.gymnasium.world import GymnasiumWorld
 
 # Any: actions and observations are what a world's spaces say.
-Env = gymnasium.Env[Any, Any]
-Source = str | Env | VectorEnv[Any, Any, Any] | Callable[[], Env]
+Env, Vector = gymnasium.Env[Any, Any], VectorEnv[Any, Any, Any]
+Source = str | Env | Vector | Callable[[], Env]
 
 
 def made(source: Source, **options: Raw) -> Env:
@@ -49,7 +49,7 @@ def made(source: Source, **options: Raw) -> Env:
     return env
 
 
-def _single(vector: VectorEnv[Any, Any, Any]) -> str | Callable[[], Env]:
+def _single(vector: Vector) -> str | Callable[[], Env]:
     """What makes one of the environments of a vector: here many copies are made anyway."""
     makers = getattr(vector.unwrapped, "env_fns", None)
     if isinstance(makers, (list, tuple)):
