@@ -26,6 +26,7 @@ from uqf.playing.rounds import Round
 from uqf.playing.settings import Settings
 from uqf.reading.progress import Callback, Reporter
 from uqf.reading.shards import Workers
+from uqf.worlds.world import World
 
 SETTINGS = Settings()
 
@@ -127,7 +128,7 @@ class Earlier:
         return sum(map(len, self.parts))
 
     @property
-    def world(self) -> WorldLike | None:
+    def world(self) -> World | None:
         """With the codebook of the episodes."""
         return self.played.env if self.played is not None else None
 

@@ -55,15 +55,15 @@ class Counts:
     def plus(self, other: Counts) -> Counts:
         """Of both data sets, which have the same alphabets."""
         cells, place = np.unique(np.concatenate([self.cells, other.cells]), return_inverse=True)
-        sums = (
-            np.bincount(place, np.concatenate([getattr(self, name), getattr(other, name)]))
+        tried, rewards, squares = (
+            np.bincount(place, np.concatenate([getattr(self, name), getattr(other, name)])).astype(np.float64)
             for name in ("tried", "rewards", "squares")
         )
         merge = scipy.sparse.csr_array(
             (np.ones(len(place)), (place, np.arange(len(place)))), shape=(len(cells), len(place))
         )
         arrivals = merge @ scipy.sparse.vstack([self.arrivals, other.arrivals], format="csr")
-        return Counts(self.n_actions, self.n_states, cells, *sums, arrivals.tocsr())
+        return Counts(self.n_actions, self.n_states, cells, tried, rewards, squares, arrivals.tocsr())
 
     @property
     def states(self) -> NDArray[np.int64]:
