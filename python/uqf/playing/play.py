@@ -185,7 +185,7 @@ class Race:
         }
         why = self.why(name, scores, test)
         policy, env = finalists[name].policy, finalists[name].env or game.env
-        return Played(policy, game.rounds, env.recoded(game.data), why, env, scores, game.discount, steps)
+        return Played(policy, game.rounds, env.recoded(game.data), why, env, name, scores, game.discount, steps)
 
     def begun(self, opened: list[Trajectories], test: MarkovTest) -> list[Lineage]:
         """The lineages, cheap ones first."""
@@ -275,7 +275,8 @@ def _figures(score: Score) -> str:
 def judged(game: Game, finalists: dict[str, Finalist]) -> tuple[str, dict[str, Score]]:
     """(the best, fresh scores): all share one half of the episodes that are left, the two best the other.
 
-    A single finalist plays them too: what it earns is reported.
+    The better one of these two is taken, even if somebody who was given up had more luck in fewer episodes. A single
+    finalist plays them too: what it earns is reported.
     """
     scores: dict[str, Score] = {}
     contenders = list(finalists)
@@ -285,5 +286,6 @@ def judged(game: Game, finalists: dict[str, Finalist]) -> tuple[str, dict[str, S
             if game.left > 0:
                 score = game.play(finalists[name].policy, each, f"judged: {name}", finalists[name].env)[1]
                 scores[name] = scores[name].plus(score) if name in scores else score
-        contenders = sorted(scores, key=lambda name: -scores[name].mean)[:2]
+        played = [name for name in contenders if name in scores]
+        contenders = sorted(played, key=lambda name: -scores[name].mean)[:2]
     return contenders[0], scores
