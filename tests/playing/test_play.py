@@ -30,7 +30,9 @@ def test_every_episode_is_counted_kept_and_has_exact_probabilities(tiger):
 
 def test_the_choice_is_explained_by_what_it_earned_in_fresh_episodes(tiger):
     _, played = tiger
-    assert played.why.startswith(f"{played.chosen} earned {played.scores[played.chosen].mean:.4g}")
+    assert played.why.startswith(
+        f"In fresh episodes {played.chosen} earned {played.scores[played.chosen].mean:.4g}"
+    )
     judged = [one for one in played.rounds if one.kind.startswith("judged: ")]
     assert {one.kind.removeprefix("judged: ") for one in judged} == played.scores.keys()
     assert sum(one.episodes for one in judged) == sum(len(one.returns) for one in played.scores.values())
@@ -87,7 +89,9 @@ def test_drawn_plans_find_what_chance_never_sees():
     """A reward at the end of one path of 2^10: random play finds it once in a thousand episodes."""
     env = uqf.GymnasiumWorld(lambda: DeepSea(10), horizon=10, discount=0.99, seed=0)
     played = uqf.play(env, episodes=60, seed=0)
-    assert uqf.estimate_return(env, played.policy, episodes=5, discount=1.0, seed=1).mean == pytest.approx(0.99)
+    assert uqf.estimate_return(env, played.policy, episodes=5, discount=1.0, seed=1).mean == pytest.approx(
+        0.99
+    )
 
 
 def test_a_world_with_numbers_is_played_and_the_policy_has_its_codes(tmp_path):

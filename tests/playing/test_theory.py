@@ -105,7 +105,7 @@ def chance_of_the_wrong_arm(rounds, episodes, good=0.5, sure=0.4):
 
 
 def test_algorithm_3_as_printed_stops_trying_and_may_stay_with_the_wrong_arm_for_ever():
-    """Every round forgets the others and ε is halved: all rounds together try the other arm a finite number of times."""
+    """Rounds forget each other and ε is halved: all of them together try the other arm a finite number of times."""
     episodes = 12
     exact = {rounds: chance_of_the_wrong_arm(rounds, episodes) for rounds in (8, 16, 32, 64)}
     assert exact[64] > 0.05 and abs(exact[64] - exact[32]) < 1e-6, "more rounds change nothing"

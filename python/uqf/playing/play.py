@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from uqf.episodes.checks import positive, probability
 from uqf.episodes.trajectories import Trajectories
 from uqf.evaluate import Score, WorldLike, as_world
@@ -185,7 +187,9 @@ class Race:
         }
         why = self.why(name, scores, test)
         policy, env = finalists[name].policy, finalists[name].env or game.env
-        return Played(policy, game.rounds, env.recoded(game.data), why, env, name, scores, game.discount, steps)
+        return Played(
+            policy, game.rounds, env.recoded(game.data), why, env, name, scores, game.discount, steps
+        )
 
     def begun(self, opened: list[Trajectories], test: MarkovTest) -> list[Lineage]:
         """The lineages, cheap ones first."""
@@ -233,7 +237,8 @@ class Race:
         kept = []
         for one in lineages:
             if one.rounds >= settings.protected and one.behind(best, settings.behind):
-                self.given_up.append(f"{one.name} ({one.score} beside {best.score} of {best.name})")
+                beside = f"{best.score.mean:.4g} of {best.name}" if best.score else best.name
+                self.given_up.append(f"{one.name} ({_figures(one.score)} beside {beside})")
             else:
                 kept.append(one)
         return kept
@@ -255,7 +260,7 @@ class Race:
 
     def why(self, name: str, scores: dict[str, Score], test: MarkovTest) -> str:
         """The choice in plain words."""
-        text = f"{name} earned {_figures(scores[name])}"
+        text = f"In fresh episodes {name} earned {_figures(scores[name])}"
         others = sorted((one for one in scores if one != name), key=lambda one: -scores[one].mean)
         if others:
             text += f"; next, {others[0]} earned {_figures(scores[others[0]])}"
@@ -269,7 +274,9 @@ def refuted(test: MarkovTest) -> bool:
 
 
 def _figures(score: Score) -> str:
-    return f"{score.mean:.4g} ± {score.stderr:.2g} in {len(score.returns):,} fresh episodes"
+    error = f" ± {score.stderr:.2g}" if np.isfinite(score.stderr) else ""
+    count = len(score.returns)
+    return f"{score.mean:.4g}{error} in {count:,} episode{'s' if count > 1 else ''}"
 
 
 def judged(game: Game, finalists: dict[str, Finalist]) -> tuple[str, dict[str, Score]]:
