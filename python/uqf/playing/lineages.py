@@ -94,7 +94,7 @@ class Steps(Lineage):
 
 
 class Fitted(Lineage):
-    """What `uqf.fit` makes of the opening. Its policy stays the same: as long as it may not be given up, a part of every
+    """What `uqf.fit` makes of the opening. Its policy stays the same: while it may not be given up, a part of every
     round judges it; all other episodes are random play for the fit at the end.
     """
 
