@@ -101,6 +101,9 @@ def test_a_world_with_numbers_is_played_and_the_policy_has_its_codes(tmp_path):
     earned = uqf.estimate_return(played.env, played.policy, episodes=50, discount=1.0, seed=1).mean
     assert earned > 1.5 * chance
     played.save(tmp_path / "policy.safetensors")
+    played.data.to_parquet(tmp_path / "played.parquet")
+    more = uqf.play(env, episodes=10, seconds=0, seed=0, resume=uqf.read_log(tmp_path / "played.parquet"))
+    assert len(more.data) > len(played.data)
     agent = uqf.Agent(tmp_path / "policy.safetensors")
     agent.reset(np.zeros(4))
     assert agent.act() in (0, 1)

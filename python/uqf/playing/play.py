@@ -101,7 +101,8 @@ def play(
     weight = world.discount if discount is None else probability("discount", discount)
     before = Earlier.of(resume)
     game = Game(before.world or world, weight, episodes + before.episodes, seed, executor, Reporter(progress))
-    game.parts, game.rounds = list(before.parts), list(before.rounds)
+    # Episodes of an earlier run may have the codes of another codebook.
+    game.parts, game.rounds = [game.env.recoded(part) for part in before.parts], list(before.rounds)
     return Race(game, episodes, seconds, before).run()
 
 
