@@ -237,8 +237,9 @@ class Race:
         best = max(lineages, key=lambda one: -float("inf") if one.score is None else one.score.mean)
         kept = []
         for one in lineages:
-            if one.rounds >= settings.protected and one.behind(best, settings.behind):
-                beside = f"{best.score.mean:.4g} of {best.name}" if best.score else best.name
+            protected = one.rounds < settings.protected or not one.behind(best, settings.behind)
+            if not protected and one.score is not None and best.score is not None:
+                beside = f"{best.score.mean:.4g} of {best.name}"
                 self.given_up.append(f"{one.name} ({_figures(one.score)} beside {beside})")
             else:
                 kept.append(one)
