@@ -105,7 +105,7 @@ def main(given: Sequence[str] | None = None) -> None:
     """Runs what is missing of a table and prints it, world by world."""
     options = arguments(given)
     table, store = TABLES[options.table], Store(options.out, options.table)
-    names = options.worlds or table.worlds
+    names = options.worlds or (*table.worlds, *(table.files if options.pomdp else ()))
     if not names:
         if options.pomdp is None:
             raise ValueError(f"{options.table} needs --pomdp FOLDER: its worlds are .pomdp files")
@@ -117,7 +117,7 @@ def main(given: Sequence[str] | None = None) -> None:
         store.run(
             cells,
             lambda cell, one=one: result(trials(one, cell.seed), cell.method),  # type: ignore[misc]
-            lambda cell, done: None if done else print(f"… {cell.method}, seed {cell.seed}", file=sys.stderr),
+            lambda cell: print(f"… {cell.method}, seed {cell.seed}", file=sys.stderr),
         )
         rows = store.finished(cells)
         print(f"\n{one.name}: {one.episodes:,} episodes", *lines(one, rows), sep="\n", flush=True)

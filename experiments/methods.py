@@ -66,7 +66,7 @@ def of_paper(method: str) -> Method:
     def learn(trial: Trial) -> Learned:
         paper = spocman if trial.world.name.startswith("spocman") else gridworld
         contestant = paper.contestants(paper.SIZES["full"], trial.env.discount)[method]
-        return train(contestant, trial.data, folds=2, seed=trial.seed).policy
+        return train(contestant, trial.data, seed=trial.seed).policy
 
     own = ("gridworld", "spocman")
     return Method(learn, suits=lambda world: world.name.startswith(own))
@@ -118,7 +118,6 @@ METHODS = {
     "SummaryQ": offline(lambda discount, seed: uqf.SummaryQ(discount, seed=seed)),
     "uqf.fit": Method(lambda trial: uqf.fit(trial.data, discount=trial.env.discount, seed=trial.seed)),
     "PBVI, given the model": Method(lambda trial: planned(trial.world), plays=True, suits=_has_model),
-    "UQF, chosen by playing": of_paper("uqf-played"),
     "UQF, chosen from data": of_paper("uqf"),
     "UQF, words from the first step": of_paper("uqf-start"),
     "uqf.play": Method(

@@ -40,7 +40,7 @@ def test_machines_get_json_and_nothing_else(finished):
     assert set(answer) == {"spocman", "report"}
     assert answer["spocman"]["time_ratios"].keys() == {
         spocman.LABELS[method]
-        for method in ("context-q", "belief-q", "spectral-q", "uqf", "uqf-played", "uqf-returns", "uqf-start")
+        for method in ("context-q", "belief-q", "spectral-q", "uqf", "uqf-returns", "uqf-start")
     }
 
 

@@ -124,9 +124,9 @@ def test_methods_play_as_many_episodes_as_the_log_has():
 
 
 def test_learners_of_the_paper_are_tried_in_its_worlds_only():
-    method = METHODS["UQF, chosen by playing"]
+    method = METHODS["UQF, chosen from data"]
     assert not method.suits(world("tmaze-1")) and method.suits(world("spocman"))
-    found = result(Trial(world("gridworld-near@60"), 0), "UQF, chosen by playing")
+    found = result(Trial(world("gridworld-near@60"), 0), "UQF, chosen from data")
     assert 0.0 <= found["return"] <= 1.0 and found["cpu_seconds"] > 0.0
 
 

@@ -86,7 +86,7 @@ def play(
         if log is not None:
             played.data.to_parquet(log)
         played.save(out)
-    best = max(played.scores.values(), key=lambda one: one.mean)
+    best = played.scores[played.chosen]
     earned = {"return": best.mean, "standard error": best.stderr, "judged by episodes": len(best.returns)}
     chosen = {"episodes": len(played.data), "steps": played.data.n_steps, **earned, "verdict": played.why}
     finalists = {

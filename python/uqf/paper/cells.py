@@ -113,7 +113,7 @@ class Store:
             log = [cell.setting.get("world"), cell.setting.get("episodes"), cell.seed]
             groups.setdefault(json.dumps(log), []).append(cell)
         with ExitStack() as stack:
-            finished = map(partial(_finished, work), groups.values())
+            finished: Iterable[Iterable[Row]] = map(partial(_finished, work), groups.values())
             if workers > 1 and len(groups) > 1:
                 pool = stack.enter_context(get_context("spawn").Pool(workers, _alone))
                 finished = pool.imap_unordered(partial(_finished_at_once, work), groups.values())

@@ -158,17 +158,16 @@ def policy_iteration(
         return _as_printed(game, learner, iterations, exploration, resume)
     if isinstance(learner, str) and learner != "auto":
         raise ValueError(f"learner = {learner!r}: give 'auto' or a learner, such as uqf.ContextQ(…)")
-    if isinstance(learner, str):
-        learner = _Automatic(world.discount, seed)
-    if not callable(getattr(learner, "improve", None)):
+    improver = _Automatic(world.discount, seed) if isinstance(learner, str) else learner
+    if not callable(getattr(improver, "improve", None)):
         raise TypeError(
             f"learner is a {type(learner).__name__} without improve(): give uqf.ContextQ(…) or 'auto', perhaps with "
             f"final={type(learner).__name__}(…), or use method='paper'"
         )
     if start is not None:
-        _check_start(start, learner, resume)
+        _check_start(start, improver, resume)
         resume = PolicyIteration(start, [], start)
-    return _improved(game, learner, final or learner, iterations, exploration, resume)
+    return _improved(game, improver, final or improver, iterations, exploration, resume)
 
 
 def _check_start(
@@ -192,7 +191,7 @@ class _Automatic:
         self.discount, self.seed = discount, seed
         self.learner: Learner | None = None
 
-    def improve(self, data: Trajectories, base: CompiledPolicy | None, temperature: float) -> CompiledPolicy:
+    def improve(self, data: Trajectories, base: Policy | None, temperature: float) -> CompiledPolicy:
         """As that of the learner that was taken."""
         improver: ContextQ | BeliefQ = ContextQ(self.discount)
         if isinstance(base, BeliefPolicy):
@@ -251,8 +250,8 @@ class _Game:
 
 def _improved(
     game: _Game,
-    learner: Learner,
-    final: Learner,
+    learner: Learner | _Automatic,
+    final: Learner | _Automatic,
     iterations: int,
     epsilon: float,
     resume: PolicyIteration | None,

@@ -94,17 +94,20 @@ class Steps(Lineage):
 
 
 class Fitted(Lineage):
-    """What `uqf.fit` makes of the episodes so far; rounds judge it and add random play for the fit at the end."""
+    """What `uqf.fit` makes of the opening. Its policy stays the same: while it may not be given up, a part of every
+    round judges it; all other episodes are random play for the fit at the end.
+    """
 
     def __init__(self, learner: Learner, settings: Settings) -> None:
         self.name, self.learner, self.settings = "fit", learner, settings
 
     def play(self, game: Game, episodes: int, temperature: float) -> None:
-        """Judged by a part of the round; the rest is random play."""
-        judged = max(1, round(self.settings.judged * episodes))
-        score = game.play(self.learner.policy_, judged, self.name)[1]
-        # The policy is the same in every round: all of them judge it.
-        self.score = score if self.score is None else self.score.plus(score)
+        """Judged by a part of the first rounds; the rest is random play."""
+        judged = 0
+        if self.rounds < self.settings.protected:
+            judged = max(1, round(self.settings.judged * episodes))
+            score = game.play(self.learner.policy_, judged, self.name)[1]
+            self.score = score if self.score is None else self.score.plus(score)
         self.rounds += 1
         if episodes > judged:
             random_play(game, self.settings, episodes - judged)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from uqf.episodes.checks import positive, probability
 from uqf.episodes.trajectories import Trajectories
 from uqf.evaluate import Score, WorldLike, as_world
@@ -26,6 +28,7 @@ from uqf.playing.rounds import Round
 from uqf.playing.settings import Settings
 from uqf.reading.progress import Callback, Reporter
 from uqf.reading.shards import Workers
+from uqf.worlds.world import World
 
 SETTINGS = Settings()
 
@@ -98,7 +101,8 @@ def play(
     weight = world.discount if discount is None else probability("discount", discount)
     before = Earlier.of(resume)
     game = Game(before.world or world, weight, episodes + before.episodes, seed, executor, Reporter(progress))
-    game.parts, game.rounds = list(before.parts), list(before.rounds)
+    # Episodes of an earlier run may have the codes of another codebook.
+    game.parts, game.rounds = [game.env.recoded(part) for part in before.parts], list(before.rounds)
     return Race(game, episodes, seconds, before).run()
 
 
@@ -127,7 +131,7 @@ class Earlier:
         return sum(map(len, self.parts))
 
     @property
-    def world(self) -> WorldLike | None:
+    def world(self) -> World | None:
         """With the codebook of the episodes."""
         return self.played.env if self.played is not None else None
 
@@ -184,7 +188,9 @@ class Race:
         }
         why = self.why(name, scores, test)
         policy, env = finalists[name].policy, finalists[name].env or game.env
-        return Played(policy, game.rounds, env.recoded(game.data), why, env, scores, game.discount, steps)
+        return Played(
+            policy, game.rounds, env.recoded(game.data), why, env, name, scores, game.discount, steps
+        )
 
     def begun(self, opened: list[Trajectories], test: MarkovTest) -> list[Lineage]:
         """The lineages, cheap ones first."""
@@ -231,8 +237,10 @@ class Race:
         best = max(lineages, key=lambda one: -float("inf") if one.score is None else one.score.mean)
         kept = []
         for one in lineages:
-            if one.rounds >= settings.protected and one.behind(best, settings.behind):
-                self.given_up.append(f"{one.name} ({one.score} beside {best.score} of {best.name})")
+            protected = one.rounds < settings.protected or not one.behind(best, settings.behind)
+            if not protected and one.score is not None and best.score is not None:
+                beside = f"{best.score.mean:.4g} of {best.name}"
+                self.given_up.append(f"{one.name} ({_figures(one.score)} beside {beside})")
             else:
                 kept.append(one)
         return kept
@@ -254,7 +262,7 @@ class Race:
 
     def why(self, name: str, scores: dict[str, Score], test: MarkovTest) -> str:
         """The choice in plain words."""
-        text = f"{name} earned {_figures(scores[name])}"
+        text = f"In fresh episodes {name} earned {_figures(scores[name])}"
         others = sorted((one for one in scores if one != name), key=lambda one: -scores[one].mean)
         if others:
             text += f"; next, {others[0]} earned {_figures(scores[others[0]])}"
@@ -268,13 +276,16 @@ def refuted(test: MarkovTest) -> bool:
 
 
 def _figures(score: Score) -> str:
-    return f"{score.mean:.4g} ± {score.stderr:.2g} in {len(score.returns):,} fresh episodes"
+    error = f" ± {score.stderr:.2g}" if np.isfinite(score.stderr) else ""
+    count = len(score.returns)
+    return f"{score.mean:.4g}{error} in {count:,} episode{'s' if count > 1 else ''}"
 
 
 def judged(game: Game, finalists: dict[str, Finalist]) -> tuple[str, dict[str, Score]]:
     """(the best, fresh scores): all share one half of the episodes that are left, the two best the other.
 
-    A single finalist plays them too: what it earns is reported.
+    The better one of these two is taken, even if somebody who was given up had more luck in fewer episodes. A single
+    finalist plays them too: what it earns is reported.
     """
     scores: dict[str, Score] = {}
     contenders = list(finalists)
@@ -284,5 +295,6 @@ def judged(game: Game, finalists: dict[str, Finalist]) -> tuple[str, dict[str, S
             if game.left > 0:
                 score = game.play(finalists[name].policy, each, f"judged: {name}", finalists[name].env)[1]
                 scores[name] = scores[name].plus(score) if name in scores else score
-        contenders = sorted(scores, key=lambda name: -scores[name].mean)[:2]
+        played = [name for name in contenders if name in scores]
+        contenders = sorted(played, key=lambda name: -scores[name].mean)[:2]
     return contenders[0], scores

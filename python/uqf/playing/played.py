@@ -31,8 +31,10 @@ class Played(Curve):
     env : World
         The world as it was played at last: where observations are numbers its codebook, which is also that of the
         policy, was learned anew from the episodes.
+    chosen : str
+        The finalist whose policy was taken.
     scores : dict of Score
-        Of every finalist, in fresh episodes.
+        Of every finalist, in fresh episodes; the two best played more of them than the others.
     discount : float
         Of the returns.
     lineages : dict of policies
@@ -51,6 +53,7 @@ class Played(Curve):
     data: Trajectories = field(repr=False)
     why: str
     env: World = field(repr=False)
+    chosen: str
     scores: dict[str, Score]
     discount: float
     lineages: dict[str, ContextPolicy | BeliefPolicy] = field(default_factory=dict, repr=False)

@@ -16,7 +16,7 @@ class Settings:
     temperatures : of the first and of the last step of a lineage, in units of the spread of returns
     protected : rounds of a lineage before it may be given up
     behind : standard errors behind the best lineage at which one is given up
-    judged : share of a round of `uqf.fit` that its policy plays; random play has the rest, for the next fit
+    judged : share of a round that the policy of drawn plans, or the first one of `uqf.fit`, plays to be judged
     growth : posterior plans are drawn anew when there are so many more episodes, as a share
     draws : plans drawn from the same posterior
     cooling : share of the episodes between opening and judging after which the temperature falls no more

@@ -33,7 +33,7 @@ def playing_page(played: Played) -> str:
     for one, end in zip(played.rounds, ends, strict=True):
         half = 2.0 * one.stderr if math.isfinite(one.stderr) else 0.0
         curves.setdefault(_group(one.kind), []).append((float(end), one.mean, half))
-    scores = sorted(played.scores.items(), key=lambda pair: -pair[1].mean)
+    scores = sorted(played.scores.items(), key=lambda pair: (pair[0] != played.chosen, -pair[1].mean))
     return render(
         "playing.html",
         played=played,

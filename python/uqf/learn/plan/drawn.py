@@ -54,7 +54,8 @@ def drawn_values(
 
     What follows a pair is drawn from a Dirichlet distribution whose parameters are the counts, and `optimism` for a
     place where the return `hope` is earned; rewards are normal around their mean. A pair that was never tried leads to
-    `hope` for certain: it is tried as soon as a plan can reach it, and given up when nothing comes of it.
+    `hope` for certain: it is tried as soon as a plan can reach it, and given up when nothing comes of it. Nothing is
+    hoped of actions that were never allowed after an observation, or plans would wait there for ever.
     """
     arrivals = counts.arrivals
     law = scipy.sparse.csr_array(
@@ -69,8 +70,7 @@ def drawn_values(
     share = wonder / total
     known = scipy.sparse.diags_array(1.0 / total) @ law
     # All actions of observations that were left; of others nothing is known but what is hoped for.
-    states = np.unique(counts.states)
-    cells = (states[:, np.newaxis] * counts.n_actions + np.arange(counts.n_actions)).ravel()
+    cells = counts.possible
     place = np.searchsorted(cells, counts.cells)
     rewards = np.full(len(cells), hope)
     rewards[place] = means * (1.0 - share) + share * hope
@@ -78,6 +78,7 @@ def drawn_values(
         (np.ones(len(place)), (place, np.arange(len(place)))), shape=(len(cells), len(place))
     )
     process = DecisionProcess(cells // counts.n_actions, rewards, (spread @ known).tocsr(), floor=hope)
-    values = np.full((counts.n_states, counts.n_actions), hope)
-    values[states] = process.optimal(discount).pairs.reshape(len(states), counts.n_actions)
+    values, planned = np.full((counts.n_states, counts.n_actions), hope), process.optimal(discount).pairs
+    values[counts.states] = min(float(planned.min()), hope) - 1.0
+    values.ravel()[cells] = planned
     return values

@@ -1,0 +1,125 @@
+"""Learning by playing: what is returned, that it is good where the answer is known, that it goes on, anywhere."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from experiments.deep_sea import DeepSea
+
+import uqf
+from uqf.playing.play import SETTINGS
+
+
+@pytest.fixture(scope="module")
+def tiger():
+    env = uqf.make("tiger", horizon=10)
+    return env, uqf.play(env, episodes=300, seed=3)
+
+
+def test_every_episode_is_counted_kept_and_has_exact_probabilities(tiger):
+    env, played = tiger
+    assert len(played.data) == sum(one.episodes for one in played.rounds) == 300
+    assert [one.kind for one in played.rounds[:2]] == ["random", "random, repeating 0.8"]
+    assert played.data.behavior_probs is not None and (played.data.behavior_probs > 0).all()
+    opening = played.rounds[0].episodes
+    np.testing.assert_array_equal(played.data[:opening].behavior_probs, 1 / env.n_actions)
+    returns = played.data.returns(played.discount)
+    assert played.rounds[0].mean == pytest.approx(returns[:opening].mean())
+    assert played.rounds[0].mean < played.scores[played.chosen].mean
+
+
+def test_the_choice_is_explained_by_what_it_earned_in_fresh_episodes(tiger):
+    _, played = tiger
+    assert played.why.startswith(
+        f"In fresh episodes {played.chosen} earned {played.scores[played.chosen].mean:.4g}"
+    )
+    judged = [one for one in played.rounds if one.kind.startswith("judged: ")]
+    assert {one.kind.removeprefix("judged: ") for one in judged} == played.scores.keys()
+    assert sum(one.episodes for one in judged) == sum(len(one.returns) for one in played.scores.values())
+    frame = played.to_frame()
+    assert len(frame) == len(played.rounds) and {"kind", "mean", "stderr", "episodes"} <= set(frame.columns)
+
+
+def test_the_same_seed_gives_the_same_bits_on_any_executor(tiger):
+    env, played = tiger
+    with ThreadPoolExecutor(2) as pool:
+        again = uqf.play(env, episodes=300, seed=3, executor=pool)
+    np.testing.assert_array_equal(again.data.actions, played.data.actions)
+    assert again.why == played.why
+    assert [one.mean for one in again.rounds] == [one.mean for one in played.rounds]
+    other = uqf.play(env, episodes=300, seed=4)
+    assert not np.array_equal(other.data.actions[:100], played.data.actions[:100])
+
+
+def test_it_goes_on_with_what_was_played_and_the_old_policy_is_a_finalist(tiger):
+    env, played = tiger
+    more = uqf.play(env, episodes=100, seed=3, resume=played)
+    assert len(more.data) == 400 and more.rounds[: len(played.rounds)] == played.rounds
+    np.testing.assert_array_equal(more.data.actions[: played.data.n_steps], played.data.actions)
+    assert "as before" in more.scores
+    from_log = uqf.play(env, episodes=100, seed=3, resume=played.data)
+    assert 395 <= len(from_log.data) <= 400 and "as before" not in from_log.scores
+
+
+def test_without_time_the_opening_is_judged_at_once():
+    played = uqf.play(uqf.make("tiger", horizon=5), episodes=100, seconds=0, seed=0)
+    assert len(played.data) <= 100 and played.scores
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"episodes": 9}, "episodes = 9: give at least 10"),
+        ({"episodes": 50, "discount": 1.5}, "discount"),
+    ],
+)
+def test_numbers_out_of_range_are_refused(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        uqf.play(uqf.make("tiger"), **arguments)
+
+
+def test_what_cannot_be_resumed_or_played_is_refused():
+    with pytest.raises(TypeError, match=r"resume is a str: give what uqf\.play returned"):
+        uqf.play(uqf.make("tiger"), episodes=20, resume="tiger")
+    with pytest.raises(TypeError, match="env is a str"):
+        uqf.play("tiger", episodes=20)
+
+
+def test_drawn_plans_find_what_chance_never_sees():
+    """A reward at the end of one path of 2^10: random play finds it once in a thousand episodes."""
+    env = uqf.GymnasiumWorld(lambda: DeepSea(10), horizon=10, discount=0.99, seed=0)
+    played = uqf.play(env, episodes=60, seed=0)
+    assert uqf.estimate_return(env, played.policy, episodes=5, discount=1.0, seed=1).mean == pytest.approx(
+        0.99
+    )
+
+
+def test_a_world_with_numbers_is_played_and_the_policy_has_its_codes(tmp_path):
+    env = uqf.GymnasiumWorld("CartPole-v1", horizon=60, discount=0.99, seed=0)
+    played = uqf.play(env, episodes=60, seed=0)
+    chance = uqf.estimate_return(env, None, episodes=50, discount=1.0, seed=1).mean
+    earned = uqf.estimate_return(played.env, played.policy, episodes=50, discount=1.0, seed=1).mean
+    assert earned > 1.5 * chance
+    played.save(tmp_path / "policy.safetensors")
+    played.data.to_parquet(tmp_path / "played.parquet")
+    more = uqf.play(env, episodes=10, seconds=0, seed=0, resume=uqf.read_log(tmp_path / "played.parquet"))
+    assert len(more.data) > len(played.data)
+    agent = uqf.Agent(tmp_path / "policy.safetensors")
+    agent.reset(np.zeros(4))
+    assert agent.act() in (0, 1)
+
+
+def test_a_fitted_policy_is_judged_in_its_first_rounds_only(tiger):
+    """It does not change: more episodes of it would be wasted."""
+    _, played = tiger
+    assert sum(one.kind == "fit" for one in played.rounds) <= SETTINGS.protected
+
+
+@pytest.mark.slow
+def test_playing_tiger_is_no_worse_than_a_fit_of_a_random_log():
+    """2,000 episodes, where a fit of the opening alone listens for ever."""
+    env, earned = uqf.make("tiger"), []
+    for seed in range(8101, 8104):
+        played = uqf.play(env, episodes=2_000, seed=seed)
+        earned.append(uqf.estimate_return(env, played.policy, episodes=20_000, seed=1).mean)
+    assert min(earned) > 10.0
