@@ -117,7 +117,7 @@ def main(given: Sequence[str] | None = None) -> None:
         store.run(
             cells,
             lambda cell, one=one: result(trials(one, cell.seed), cell.method),  # type: ignore[misc]
-            lambda cell, done: None if done else print(f"… {cell.method}, seed {cell.seed}", file=sys.stderr),
+            lambda cell: print(f"… {cell.method}, seed {cell.seed}", file=sys.stderr),
         )
         rows = store.finished(cells)
         print(f"\n{one.name}: {one.episodes:,} episodes", *lines(one, rows), sep="\n", flush=True)
