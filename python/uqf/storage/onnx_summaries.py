@@ -58,7 +58,7 @@ class Layout:
     @cached_property
     def is_number(self) -> NDArray[np.bool_]:
         """Of every column."""
-        return np.array(self.sizes) == 0
+        return np.asarray(np.array(self.sizes) == 0)
 
     @cached_property
     def numbers(self) -> NDArray[np.int64]:
@@ -258,11 +258,11 @@ class Layout:
                 last = [graph("Gather", row, numbers, axis=0) for row in rows]
                 all_parts += [graph("Sub", last[ago], last[ago + 1]) for ago in range(min(self.steps - 1, 2))]
         if self.own is not None:
-            rows = [graph("Gather", parts["tries"], graph.integer(place), axis=0) for place in (0, 1)]
+            about = [graph("Gather", parts["tries"], graph.integer(place), axis=0) for place in (0, 1)]
             never = graph("Less", parts["when"], _float(graph, 0.0))
-            ago = graph("Sub", parts["time"], parts["when"])
-            rows.append(graph("Where", never, _float(graph, -1.0), ago))
-            own = [graph("Unsqueeze", one, graph.constant([1])) for one in rows]
+            since = graph("Sub", parts["time"], parts["when"])
+            about.append(graph("Where", never, _float(graph, -1.0), since))
+            own = [graph("Unsqueeze", one, graph.constant([1])) for one in about]
             if self.own:
                 sums = graph("Add", parts["sums"], _float(graph, 0.5))
                 own += [graph("Div", sums, graph("Add", own[0], _float(graph, 1.0))), parts["brought"]]

@@ -182,7 +182,7 @@ impl Fit<'_> {
             }
             let columns = job.action.map_or_else(|| bins.shared(), |action| bins.of_action(action));
             let wanted: Vec<f32> = job.rows.steps.iter().map(|&step| residuals[step as usize]).collect();
-            let kind = if of_values { 0 } else { 1 };
+            let kind = usize::from(!of_values);
             let rng = Rng::stream(settings.seed, ((2 * stage + kind) << 32 | number) as u64);
             let tree =
                 Tree::grown(&columns, &counts, &job.rows.cuts, &wanted, smallest, &settings.growth, rng);
