@@ -207,10 +207,10 @@ class Layout:
             recalled += [graph.vector(graph("Where", known, one, none)) for one in (often, ago, done)]
         if recalled:
             after["recalled"] = graph("Concat", *recalled, axis=0)
-        for place, column in enumerate(self.counted):
-            came = _hits(graph, self.sizes[column], values[place])
-            after[f"counts {place}"] = _counted(graph, after[f"counts {place}"], COUNT_DECAYS, came)
-            after[f"seen {place}"] = graph("Where", came, after["time"], after[f"seen {place}"])
+        for number, column in enumerate(self.counted):
+            came = _hits(graph, self.sizes[column], values[number])
+            after[f"counts {number}"] = _counted(graph, after[f"counts {number}"], COUNT_DECAYS, came)
+            after[f"seen {number}"] = graph("Where", came, after["time"], after[f"seen {number}"])
 
     def _credit(self, graph: Graph, after: Parts, action: str, row: str) -> None:
         """What the action brought."""
