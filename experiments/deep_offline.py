@@ -47,7 +47,7 @@ class RawLog:
     def of(cls, trial: Trial) -> RawLog:
         """Plays them again."""
         assert isinstance(trial.env, GymnasiumWorld)
-        played = trial.env.episodes(None, range(trial.world.episodes), seed=trial.seed)
+        played = trial.env.episodes(trial.behavior, range(trial.world.episodes), seed=trial.seed, keep=True)
         return cls(trial.env, trial.seed, sorted(played, key=lambda one: one.number))
 
     def frames(self, setting: Setting) -> Frames:

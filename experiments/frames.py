@@ -112,14 +112,14 @@ class Rival:
         self, envs: Sequence[Env], first: int, seed: int, steps: int, actions: list[Raw]
     ) -> list[float]:
         """Returns of numbered episodes, one in each environment."""
-        seen = [begun(env, seed, first + place) for place, env in enumerate(envs)]
+        seen = [begun(env, seed, first + place)[0] for place, env in enumerate(envs)]
         rows = np.zeros((len(envs), self.frames.count * self.frames.width))
         rows = self.frames.pushed(rows, seen, np.full(len(envs), -1), 0)
         returns, over = np.zeros(len(envs)), np.zeros(len(envs), np.bool_)
         for step in range(steps):
             chosen = self.choose(rows, np.full(len(envs), step == 0))
             for place in np.flatnonzero(~over).tolist():
-                seen[place], reward, ended, cut = stepped(envs[place], actions[chosen[place]])
+                seen[place], reward, ended, cut, _ = stepped(envs[place], actions[chosen[place]])
                 returns[place] += reward
                 over[place] = ended or cut
             if over.all():

@@ -56,7 +56,11 @@ TABLES = {
         (
             *(*("tmaze-1", "tmaze-5", "tmaze-10", "cue"), *POPGYM, "popgym-AutoencodeEasy-v0"),
             *("CartPole-positions", "CartPole-v1"),
-            *("Acrobot-v1", "persistent-Acrobot-v1", "persistent-MountainCar-v0"),
+            *("persistent-Acrobot-v1", "persistent-MountainCar-v0"),
+            *(f"popgym-{board}Easy-v0" for board in ("Battleship", "MineSweeper", "Concentration")),
+            # Where it must not be chosen.
+            *("tiger", "gridworld-far@100", "gridworld-far@800", "spocman"),
+            *("FrozenLake8x8-v1", "Taxi-v4"),
         ),
     ),
     "own": Table(

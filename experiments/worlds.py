@@ -67,12 +67,17 @@ class Trial:
         env.horizon = self.world.horizon or env.horizon
         return env
 
+    @property
+    def behavior(self) -> uqf.Policy | None:
+        """Who logs: chance, uniform (None) or persistent."""
+        env, repeat = self.env, self.world.repeat
+        return uqf.Persistent(repeat, env.n_actions, env.n_observations) if repeat else None
+
     @cached_property
     def data(self) -> uqf.Trajectories:
         """Episodes of chance."""
-        world, env = self.world, self.env
-        policy = uqf.Persistent(world.repeat, env.n_actions, env.n_observations) if world.repeat else None
-        return uqf.rollout(env, policy, episodes=world.episodes, horizon=world.horizon, seed=self.seed)
+        options: Record = {"episodes": self.world.episodes, "horizon": self.world.horizon}
+        return uqf.rollout(self.env, self.behavior, seed=self.seed, **options)
 
     def score(self, policy: uqf.Policy | None, env: Env | None = None) -> float:
         """Mean return in fresh episodes, the same for every method; None plays uniformly.

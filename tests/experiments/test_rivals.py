@@ -53,7 +53,7 @@ def test_rows_from_the_start_hold_every_frame_in_its_own_place(count):
     _is_what_is_seen_in_play(frames, seen, actions)
 
 
-@pytest.mark.parametrize("name", ["FrozenLake-v1@40", "CartPole-positions@30"])
+@pytest.mark.parametrize("name", ["FrozenLake-v1@40", "CartPole-positions@30", "persistent-CartPole-v1@30"])
 def test_the_raw_log_is_the_log_and_scores_are_of_the_same_episodes(name):
     trial = Trial(world(name), 3)
     log, data = RawLog.of(trial), trial.data

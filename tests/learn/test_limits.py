@@ -44,6 +44,12 @@ def test_the_notes_say_what_the_log_cannot_show(words):
     )
 
 
+def test_equal_rewards_say_something_where_episodes_end():
+    """Of a reward of 1 a step, as CartPole has it, more is earned by whoever lasts longer."""
+    data = uqf.rollout(uqf.GymnasiumWorld("CartPole-v1", horizon=200), episodes=60, seed=0)
+    assert not any("every reward" in note for note in uqf.ContextQ().fit(data).diagnostics_["notes"])
+
+
 @pytest.mark.parametrize("words", CASES)
 def test_the_terminal_says_so_and_no_gain_is_without_error(words, tmp_path):
     CASES[words].to_parquet(tmp_path / "log.parquet")

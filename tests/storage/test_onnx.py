@@ -12,8 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import uqf
+from column_logs import column_logs, forest_on
 from random_policies import policies
-from uqf.policies.policy import ForestPolicy, SummaryPolicy
+from uqf.learn.memory.summaries import VIEWS
+from uqf.policies.policy import ForestPolicy
 from uqf.storage.onnx import export_onnx
 
 LEARNERS = {
@@ -22,6 +24,7 @@ LEARNERS = {
     "FilterPolicy": lambda: uqf.SpectralQ(0.95),
     "ObservationPolicy": lambda: uqf.TableQ(0.95),
     "AutomatonPolicy": lambda: uqf.UQF(4, 0.95),
+    "SummaryPolicy": lambda: uqf.SummaryQ(0.95, view="history"),
 }
 
 
@@ -39,7 +42,10 @@ class Runtime:
         return self.session.run(["next_state", "values"], given)
 
     def reset(self, first=None):
-        return self.step(self.zeros, -1, -1 if first is None else first)
+        """Nothing shown is −1 for a code, and a row of NaN for raw columns."""
+        shape = self.session.get_inputs()[2].shape
+        nothing = np.full(shape, np.nan, np.float32) if shape else -1
+        return self.step(self.zeros, -1, nothing if first is None else first)
 
 
 def log(opens, seed=0):
@@ -59,7 +65,15 @@ def log(opens, seed=0):
     )
 
 
+def shown(policy, observation):
+    """A code, as the row of one column where the policy reads columns."""
+    if policy.column_sizes is None or observation is None:
+        return observation
+    return np.atleast_1d(np.asarray(observation, np.float32))
+
+
 def compare(policy, runtime, history, first):
+    first = shown(policy, first)
     state, (memory, values) = policy.initial_state(first=first), runtime.reset(first)
     for action, observation in [*history, (None, None)]:
         expected = policy.q_values(state)
@@ -70,6 +84,7 @@ def compare(policy, runtime, history, first):
         # The runtime sums in another order: actions that are worth the same but for rounding may change places.
         assert expected[values.argmax()] >= expected.max() - 1e-3 * scale
         if action is not None:
+            observation = shown(policy, observation)
             state = policy.update(state, action, observation)
             memory, values = runtime.step(memory, action, observation)
 
@@ -100,14 +115,36 @@ def test_any_policy_is_exported_or_refused_by_name(policy, data):
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "policy.onnx")
         parts = policy.parts()
-        if isinstance(policy, (ForestPolicy, SummaryPolicy)) or parts.get("window") or parts.get("behavior"):
+        if isinstance(policy, ForestPolicy) or parts.get("window") or parts.get("behavior"):
             with pytest.raises(TypeError, match=type(policy).__name__):
                 export_onnx(policy, path)
         else:
             export_onnx(policy, path)
-            codes = (st.integers(0, policy.n_actions - 1), st.integers(0, policy.n_observations - 1))
+            observations = st.integers(0, policy.n_observations - 1)
+            if policy.column_sizes is not None:
+                strange = [-1.0, 0.0, 1.0, 2.5, np.nan, np.inf]
+                row = st.lists(st.sampled_from(strange), min_size=2, max_size=2)
+                observations = row.map(lambda row: np.array(row, np.float32))
+            codes = (st.integers(0, policy.n_actions - 1), observations)
             history = data.draw(st.lists(st.tuples(*codes), max_size=8))
             compare(policy, Runtime(path), history, data.draw(st.none() | codes[1]))
+
+
+@pytest.mark.parametrize("view", VIEWS)
+@settings(max_examples=25, deadline=None)
+@given(data=column_logs())
+def test_summaries_of_raw_columns_are_stepped_as_by_the_policy(view, data):
+    """Categories and numbers, missing ones, many values, many actions; every summary has a say."""
+    policy = forest_on(data, VIEWS[view])
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "policy.onnx")
+        export_onnx(policy, path)
+        runtime = Runtime(path)
+        told = runtime.session.get_modelmeta().custom_metadata_map
+        assert json.loads(told["column_sizes"]) == data.column_sizes.tolist()
+        for episode in data:
+            history = list(zip(episode.actions.tolist(), episode.columns, strict=True))
+            compare(policy, runtime, history, episode.first_columns)
 
 
 def test_learners_export_what_they_learned_with_the_meaning_of_the_codes(tmp_path):
@@ -143,6 +180,9 @@ def test_other_policies_are_refused_by_name(tmp_path):
     window = uqf.UQF(4, 0.95, window=3).fit(log(False)).policy_
     with pytest.raises(TypeError, match="with a window"):
         export_onnx(window, path)
+    summaries = uqf.SummaryQ(0.95, view="now").fit(log(False)).policy_
+    with pytest.raises(TypeError, match="Mixture with a SummaryPolicy"):
+        export_onnx(uqf.mix(summaries, uqf.TableQ(0.95).fit(log(False)).policy_, 0.5), path)
     assert not path.exists()
 
 

@@ -26,7 +26,9 @@ def limits(data: Trajectories, bounds: Limits = LIMITS) -> list[str]:
     """In words, what these episodes cannot show; the most serious first."""
     listed = []
     rewards, taken = data.rewards, np.bincount(data.actions, minlength=data.n_actions)
-    if rewards.min() == rewards.max():
+    # Where episodes end by themselves, early ones earn another sum than late ones.
+    ends = data.terminated.any() and len(np.unique(data.lengths)) > 1
+    if rewards.min() == rewards.max() and (rewards[0] == 0.0 or not ends):
         listed.append(f"every reward is {rewards[0]:.4g}: no action is known to be better than another")
     if np.count_nonzero(taken) == 1 and data.n_actions > 1:
         listed.append(

@@ -15,6 +15,7 @@ from uqf.policies.policy import CompiledPolicy
 from uqf.storage.onnx_graph import Graph
 from uqf.storage.onnx_mixture import any_step, supported
 from uqf.storage.policies import inspect_policy, load
+from uqf.types import Raw
 
 
 def export_onnx(
@@ -28,13 +29,15 @@ def export_onnx(
     - state: the `next_state` of the step before; zeros of the same shape and type at the first
     - action, an int64 scalar: the code of the action taken, or −1 to begin an episode
     - observation, an int64 scalar: the code of what came back; with action −1, what the episode shows before its first
-      action, or −1 if nothing
+      action, or −1 if nothing. Of a `SummaryPolicy` the raw columns (d,) float32 instead: numbers as they are,
+      categories by code, NaN where a value is missing; all NaN if nothing was shown
     - next_state: the memory after the step
     - values, float64 (n_actions,): act on the largest, or by softmax(values / temperature) where the temperature is
       not 0; −inf for actions without support in the log
 
-    The metadata have `n_actions`, `n_observations`, `temperature` and, as JSON, the `codebook`: what codes mean.
-    Policies that plan or search while they act, windows of automata, forests and summaries are refused by name.
+    The metadata have `n_actions`, `n_observations`, `temperature` and, as JSON, the `codebook`: what codes mean, and
+    the `column_sizes` where raw columns are read: 0 for a number, k for a category of k values. Policies that plan or
+    search while they act, windows of automata, forests on them and mixtures with a `SummaryPolicy` are refused by name.
 
     Parameters
     ----------
@@ -73,20 +76,27 @@ def export_onnx(
     begins = graph("Less", action, graph.integer(0))
     before = graph("Where", begins, graph.constant(step.start), state)
     taken = graph("Where", begins, graph.integer(policy.n_actions), action)
-    nothing = graph("Less", observation, graph.integer(0))
-    seen = graph("Max", observation, graph.integer(0))
-    symbol = graph("Add", graph("Mul", taken, graph.integer(policy.n_observations)), seen)
-    after = graph("Where", nothing, before, step.update(graph, before, taken, seen, symbol))
+    if step.n_columns is None:
+        seen = graph("Max", observation, graph.integer(0))
+        symbol = graph("Add", graph("Mul", taken, graph.integer(policy.n_observations)), seen)
+        nothing = graph("Less", observation, graph.integer(0))
+        after = graph("Where", nothing, before, step.update(graph, before, taken, seen, symbol))
+        shown: Raw = (np.int64, [])
+    else:
+        after = step.update(graph, before, taken, observation, "")
+        shown = (np.float32, [step.n_columns])
     values = supported(graph, policy, step.values(graph, after))
     kind = (step.start.dtype, list(step.start.shape))
     model = graph.model(
-        {state: kind, action: (np.int64, []), observation: (np.int64, [])},
+        {state: kind, action: (np.int64, []), observation: shown},
         {
             "next_state": (after, *kind),
             "values": (values, np.float64, [policy.n_actions]),
         },
     )
     metadata = {name: str(getattr(policy, name)) for name in ("n_actions", "n_observations", "temperature")}
+    if step.n_columns is not None:
+        metadata["column_sizes"] = json.dumps(np.asarray(policy.column_sizes).tolist())
     if codebook is not None:
         metadata["codebook"] = json.dumps(codebook.to_dict(), ensure_ascii=False)
     for name, text in metadata.items():

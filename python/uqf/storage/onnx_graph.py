@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 from onnx import ModelProto, NodeProto, TensorProto, ValueInfoProto, helper, numpy_helper
 
-from uqf.types import Raw
+from uqf.types import AnyArray, Raw
 
 #: Version of the operators; runtimes of 2021 and later know it.
 OPSET = 15
@@ -43,6 +46,18 @@ class Graph:
         """Row `place`, a scalar, of a fixed table."""
         return self("Gather", self.constant(table, dtype), place, axis=0)
 
+    def part(self, vector: str, begin: int, end: int) -> str:
+        """Places `begin` up to `end` of a vector."""
+        return self("Slice", vector, self.constant([begin]), self.constant([end]))
+
+    def scalar(self, vector: str, place: int = 0) -> str:
+        """One number of a vector."""
+        return self("Gather", vector, self.integer(place), axis=0)
+
+    def vector(self, scalar: str) -> str:
+        """A vector of one number."""
+        return self("Unsqueeze", scalar, self.constant([0]))
+
     def total(self, vector: str) -> str:
         """The sum of a vector, a scalar."""
         return self("ReduceSum", vector, keepdims=0)
@@ -74,3 +89,18 @@ class Graph:
         )
         opsets = [helper.make_opsetid("", OPSET)]
         return helper.make_model(graph, opset_imports=opsets, ir_version=FORMAT, producer_name="uqf")
+
+
+@dataclass(frozen=True)
+class Step:
+    """How a policy begins, goes on and values its actions; the state is one vector of numbers.
+
+    `update` is given (graph, state, action, observation, symbol), scalars but for the state. The action n_actions means
+    that the observation is the one before the first action. With `n_columns` the observation is a row of as many raw
+    columns, and the symbol says nothing.
+    """
+
+    start: AnyArray
+    update: Callable[[Graph, str, str, str, str], str]
+    values: Callable[[Graph, str], str]
+    n_columns: int | None = None

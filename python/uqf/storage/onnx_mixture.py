@@ -6,19 +6,24 @@ import numpy as np
 
 from uqf.policies.mixture import Mixture
 from uqf.policies.policy import Policy
-from uqf.storage.onnx_graph import Graph
-from uqf.storage.onnx_steps import Step, step_of
+from uqf.storage.onnx_graph import Graph, Step
+from uqf.storage.onnx_steps import step_of
 from uqf.types import Raw
 
 
 def mixture_step(policy: Mixture) -> Step:
     """The state are the states of both, one after the other, in double precision; values are logarithms."""
     steps = [any_step(one) for one in policy.policies]
+    for one, step in zip(policy.policies, steps, strict=True):
+        if step.n_columns is not None:
+            kind = type(one).__name__
+            raise TypeError(
+                f"policy is a Mixture with a {kind}: it cannot be exported to ONNX; export its parts"
+            )
     ends = np.cumsum([0, *(len(step.start) for step in steps)]).tolist()
 
     def part(graph: Graph, state: str, place: int) -> str:
-        cut = graph("Slice", state, graph.constant([ends[place]]), graph.constant([ends[place + 1]]))
-        return graph.cast(cut, steps[place].start.dtype)
+        return graph.cast(graph.part(state, ends[place], ends[place + 1]), steps[place].start.dtype)
 
     def update(graph: Graph, state: str, action: str, observation: str, symbol: str) -> str:
         after = [

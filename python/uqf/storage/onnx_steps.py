@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,27 +14,16 @@ from uqf.policies.policy import (
     ContextPolicy,
     FilterPolicy,
     ObservationPolicy,
+    SummaryPolicy,
     TablePolicy,
     shown_by_states,
 )
-from uqf.storage.onnx_graph import Graph
-from uqf.types import AnyArray, Integers, Record
+from uqf.storage.onnx_graph import Graph, Step
+from uqf.storage.onnx_summaries import summary_step
+from uqf.types import Integers, Record
 
 #: Below this a number counts as 0, as in the core.
 NOTHING, VANISHING = 1e-12, 1e-9
-
-
-@dataclass(frozen=True)
-class Step:
-    """How a policy begins, goes on and values its actions; the state is one vector of numbers.
-
-    `update` is given (graph, state, action, observation, symbol), scalars but for the state. The action n_actions means
-    that the observation is the one before the first action.
-    """
-
-    start: AnyArray
-    update: Callable[[Graph, str, str, str, str], str]
-    values: Callable[[Graph, str], str]
 
 
 def step_of(policy: CompiledPolicy) -> Step:
@@ -52,8 +40,8 @@ def observation_step(policy: ObservationPolicy, parts: Record) -> Step:
     first = np.array([policy.n_observations], np.int64)
     return Step(
         first,
-        lambda graph, state, action, observation, symbol: _vector(graph, observation),
-        lambda graph, state: graph.row(parts["values"], _scalar(graph, state)),
+        lambda graph, state, action, observation, symbol: graph.vector(observation),
+        lambda graph, state: graph.row(parts["values"], graph.scalar(state)),
     )
 
 
@@ -64,10 +52,10 @@ def table_step(policy: TablePolicy, parts: Record) -> Step:
         values = np.log(parts["probs"])
     return Step(
         np.array([start], np.int64),
-        lambda graph, state, action, observation, symbol: _vector(
-            graph, graph("Min", symbol, graph.integer(start))
+        lambda graph, state, action, observation, symbol: graph.vector(
+            graph("Min", symbol, graph.integer(start))
         ),
-        lambda graph, state: graph.row(values, _scalar(graph, state)),
+        lambda graph, state: graph.row(values, graph.scalar(state)),
     )
 
 
@@ -87,8 +75,8 @@ def context_step(policy: ContextPolicy, parts: Record) -> Step:
     def update(graph: Graph, state: str, action: str, observation: str, symbol: str) -> str:
         begins = graph("Equal", action, graph.integer(policy.n_actions))
         before = graph("Where", begins, graph.constant(np.zeros(depth), np.int64), state)
-        longer = graph("Concat", _vector(graph, graph("Add", symbol, graph.integer(1))), before, axis=0)
-        pushed = graph("Slice", longer, graph.constant([0]), graph.constant([depth]))
+        longer = graph("Concat", graph.vector(graph("Add", symbol, graph.integer(1))), before, axis=0)
+        pushed = graph.part(longer, 0, depth)
         return pushed if opens else graph("Where", begins, state, pushed)
 
     def values(graph: Graph, state: str) -> str:
@@ -120,7 +108,7 @@ def belief_step(policy: BeliefPolicy, parts: Record) -> Step:
         kind = graph.row([*kinds, 0], action)
         beliefs, first = [], 0
         for size, table, shown in zip(sizes, tables, shown_by_states(parts), strict=True):
-            belief = graph("Slice", state, graph.constant([first]), graph.constant([first + size]))
+            belief = graph.part(state, first, first + size)
             moved = graph("MatMul", belief, graph.row(table.reshape(-1, size, size), kind))
             mask = graph.row(shown > 0.0, observation, np.float32)
             likely = graph.row(shown, observation, np.float32)
@@ -193,7 +181,7 @@ def automaton_step(policy: AutomatonPolicy, parts: Record) -> Step:
     def update(graph: Graph, state: str, action: str, observation: str, symbol: str) -> str:
         place = graph.row(places, symbol)
         operator = graph.row(operators, graph("Max", place, graph.integer(0)))
-        before = graph("Slice", state, graph.constant([0]), graph.constant([rank]))
+        before = graph.part(state, 0, rank)
         anchor = graph.constant(parts["anchor"], np.float64)
         last, _ = rescaled(graph, anchor)
         again, fine_again = rescaled(graph, graph("MatMul", anchor, operator))
@@ -201,17 +189,17 @@ def automaton_step(policy: AutomatonPolicy, parts: Record) -> Step:
         chosen = graph("Where", fine, moved, graph("Where", fine_again, again, last))
         unseen = graph("Less", place, graph.integer(0))
         row = graph("Where", unseen, graph.integer(seen), place)
-        row_kept = _vector(graph, graph.cast(row, np.float64))
+        row_kept = graph.vector(graph.cast(row, np.float64))
         after = graph("Concat", graph("Where", unseen, before, chosen), row_kept, axis=0)
         begins = graph("Equal", action, graph.integer(policy.n_actions))
         return graph("Where", graph("And", begins, unseen), state, after)
 
     def values(graph: Graph, state: str) -> str:
-        mine = graph("Slice", state, graph.constant([0]), graph.constant([rank]))
+        mine = graph.part(state, 0, rank)
         weights = np.asarray(parts["weights"], np.float64).reshape(-1, rank)
         worth = graph("MatMul", graph.constant(weights), mine)
         if parts["propensities"] is not None:
-            row = graph.cast(_scalar(graph, state, rank), np.int64)
+            row = graph.cast(graph.scalar(state, rank), np.int64)
             probs = np.asarray(parts["propensities"], np.float64).reshape(-1, policy.n_actions)
             worth = graph("Div", worth, graph.row(np.where(probs > 0.0, probs, 1.0), row))
             worth = graph("Add", worth, graph.row(np.where(probs > 0.0, 0.0, -np.inf), row))
@@ -235,19 +223,12 @@ def _places(policy: CompiledPolicy, symbols: Integers) -> NDArray[np.int64]:
     return places
 
 
-def _vector(graph: Graph, scalar: str) -> str:
-    return graph("Unsqueeze", scalar, graph.constant([0]))
-
-
-def _scalar(graph: Graph, vector: str, place: int = 0) -> str:
-    return graph("Gather", vector, graph.integer(place), axis=0)
-
-
 STEPS: dict[type, Callable[..., Step]] = {
     AutomatonPolicy: automaton_step,
     BeliefPolicy: belief_step,
     ContextPolicy: context_step,
     FilterPolicy: filter_step,
     ObservationPolicy: observation_step,
+    SummaryPolicy: summary_step,
     TablePolicy: table_step,
 }

@@ -12,7 +12,8 @@ use crate::learn::forests::tree::{Growth, Tree};
 use crate::parallel::{Ticker, for_each, map_blocks};
 use crate::rng::Rng;
 
-const FOLDS: usize = 2;
+/// Folds of episodes.
+pub const FOLDS: usize = 2;
 /// Steps that a thread takes at a time.
 const BLOCK: usize = 8192;
 /// Targets that change by less than this share of their size are done.
@@ -160,61 +161,6 @@ pub fn fit(steps: &Steps, settings: &Settings, threads: usize, ticker: &Ticker) 
     Ok(Fitted { advantages, changes, value })
 }
 
-/// The trees of every action, of both folds, one after the other; roots and children count from the first node of their
-/// forest.
-#[derive(Default)]
-pub struct Flat {
-    pub(crate) base: Vec<f64>,
-    pub(crate) trees: Vec<i64>,
-    pub(crate) nodes: Vec<i64>,
-    pub(crate) roots: Vec<i64>,
-    pub(crate) feature: Vec<i64>,
-    pub(crate) threshold: Vec<f64>,
-    pub(crate) left: Vec<i64>,
-    pub(crate) right: Vec<i64>,
-    pub(crate) value: Vec<f64>,
-}
-
-impl Fitted {
-    /// Mean advantages of both folds.
-    pub fn forests(&self, bins: &Bins) -> Flat {
-        let (mut flat, share) = (Flat::default(), 1.0 / FOLDS as f64);
-        for action in 0..bins.summaries.n_actions {
-            let first = flat.feature.len();
-            let (mut base, mut count) = (0.0, 0);
-            for advantage in self.advantages.iter().map(|fold| &fold[action]) {
-                if advantage.trees.is_empty() {
-                    base += share * f64::from(advantage.constant);
-                }
-                for (tree, values) in advantage.trees.iter().zip(&advantage.values) {
-                    let root = flat.feature.len() - first;
-                    flat.roots.push(root as i64);
-                    count += 1;
-                    for node in 0..tree.feature.len() {
-                        let leaf = tree.feature[node] < 0;
-                        let threshold = if leaf {
-                            0.0
-                        } else {
-                            bins.thresholds[tree.feature[node] as usize][tree.bin[node] as usize]
-                        };
-                        let value =
-                            if leaf { share * f64::from(values[tree.bin[node] as usize]) } else { 0.0 };
-                        flat.feature.push(i64::from(tree.feature[node]));
-                        flat.threshold.push(f64::from(threshold));
-                        flat.left.push((root + tree.left[node] as usize) as i64);
-                        flat.right.push((root + tree.right[node] as usize) as i64);
-                        flat.value.push(value);
-                    }
-                }
-            }
-            flat.base.push(base);
-            flat.trees.push(count);
-            flat.nodes.push((flat.feature.len() - first) as i64);
-        }
-        flat
-    }
-}
-
 fn mean(numbers: impl ExactSizeIterator<Item = f64>) -> f64 {
     let count = numbers.len().max(1) as f64;
     numbers.sum::<f64>() / count
@@ -236,7 +182,7 @@ impl Fit<'_> {
             }
             let columns = job.action.map_or_else(|| bins.shared(), |action| bins.of_action(action));
             let wanted: Vec<f32> = job.rows.steps.iter().map(|&step| residuals[step as usize]).collect();
-            let kind = if of_values { 0 } else { 1 };
+            let kind = usize::from(!of_values);
             let rng = Rng::stream(settings.seed, ((2 * stage + kind) << 32 | number) as u64);
             let tree =
                 Tree::grown(&columns, &counts, &job.rows.cuts, &wanted, smallest, &settings.growth, rng);

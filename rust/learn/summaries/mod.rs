@@ -5,7 +5,7 @@
 //! value of a column was seen before, and what every action brought so far. `python/uqf/_reference_summaries.py` says the
 //! same in NumPy.
 
-mod along;
+mod cuts;
 mod features;
 mod state;
 #[cfg(test)]
