@@ -23,7 +23,7 @@ from uqf.learn.improve.discounts import (
 from uqf.learn.improve.regression import Regression, Softmax
 from uqf.learn.improve.step import advantage_step
 from uqf.learn.improve.values import improved
-from uqf.learn.learner import Learner, checked_data, checked_temperature
+from uqf.learn.learner import Learner, checked_temperature
 from uqf.learn.memory.beliefs import BeliefMemory
 from uqf.learn.memory.models import Models, Trainer
 from uqf.learn.memory.sample import Sample
@@ -33,7 +33,7 @@ from uqf.reading.overview import Overview
 from uqf.reading.parallel import single_blas
 from uqf.reading.progress import Callback
 from uqf.reading.reader import Reader
-from uqf.reading.shards import Data, Workers
+from uqf.reading.shards import Data, Workers, checked_data
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 
 from uqf.curves import frame_of, plotted
-from uqf.episodes.checks import FloatArray, instance, number
+from uqf.episodes.checks import FloatArray, number
 from uqf.episodes.fingerprint import fingerprint
 from uqf.episodes.profile import profile
 from uqf.episodes.trajectories import Trajectories

@@ -59,7 +59,7 @@ class Outcomes:
         return cls(rows, share, facts.episodes_per_week)
 
 
-def _of_episodes(values: FloatArray, log: Trajectories, numbers: FloatArray) -> FloatArray:
+def _of_episodes(values: FloatArray, log: Trajectories, numbers: AnyArray) -> FloatArray:
     """The values of the steps of some episodes."""
     return np.concatenate([values[log.offsets[one] : log.offsets[one + 1]] for one in numbers])
 
