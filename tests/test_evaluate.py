@@ -237,7 +237,7 @@ def test_discount_lies_in_the_unit_interval(discount):
     ("arguments", "message"),
     [
         ({"env": "tiger"}, "env is a str"),
-        ({"policy": "greedy"}, "policy is a str without initial_state"),
+        ({"policy": "greedy"}, "policy is a str, 'greedy' without initial_state"),
         ({"policy": Broken(0.5)}, "returned 0.5"),
         ({"policy": Broken(None)}, "returned None"),
         ({"policy": Broken(True)}, "returned True"),

@@ -122,7 +122,9 @@ def opened(data: Data) -> Trajectories | Source:
         return data
     if hasattr(data, "reward_size") and hasattr(data, "in_memory"):
         return cast(Source, data)
-    if not isinstance(data, (str, os.PathLike, list, tuple)) and not hasattr(data, "__arrow_c_stream__"):
+    listed = data if isinstance(data, (list, tuple)) else [data]
+    logs = (isinstance(one, (str, os.PathLike)) or hasattr(one, "__arrow_c_stream__") for one in listed)
+    if not listed or not all(logs):
         raise TypeError(
             f"data is {kind_of(data)}: give uqf.Trajectories (see uqf.Trajectories.from_episodes), "
             "uqf.Shards, a log (a path, a pandas, polars or Arrow table, or a list of them)"

@@ -13,6 +13,7 @@ from uqf.reports.expectations import Ends, interval_of
 from uqf.reports.facts import Facts, places
 from uqf.reports.frontier import Frontier
 from uqf.reports.study import Study
+from uqf.types import AnyArray
 
 #: How the sum of rewards is called among outcomes.
 REWARDS = "rewards, not discounted"

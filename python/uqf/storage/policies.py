@@ -224,6 +224,8 @@ def _put_together(
             }
             policy = _put_together(header, part["kind"], part["parts"], within, depth + 1)
             part = policy if part["epsilon"] is None else (policy, part["epsilon"])
+        elif isinstance(part, int) and part < 0:
+            raise ValueError(f"{name} = {part} is negative: it counts something")
         parts[name] = part
     return KINDS[kind][1](**parts)
 
