@@ -106,7 +106,7 @@ def test_without_a_codebook_only_whole_numbers_are_codes(shown):
 
 
 def test_who_acts_is_a_policy():
-    with pytest.raises(TypeError, match="policy is a int: give a policy, a fitted learner or the path"):
+    with pytest.raises(TypeError, match="policy is an int, 3: give a policy, a fitted learner or the path"):
         uqf.Agent(3)
 
     class Listening:

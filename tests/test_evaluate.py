@@ -200,7 +200,6 @@ class BrokenProbs(Broken):
         ({"horizon": 10**15}, "horizon = 1000000000000000"),
         ({"seed": -1}, "seed = -1"),
         ({"seed": 2**64}, "seed = "),
-        ({"seed": 0.5}, "seed = 0.5"),
         ({"threads": 0}, "threads = 0"),
         ({"threads": 10**6}, "threads = 1000000"),
         ({"policy": uqf.TablePolicy(np.full((3, 1), 1.0), 2)}, "policy has n_actions = 1"),
@@ -237,11 +236,12 @@ def test_discount_lies_in_the_unit_interval(discount):
     ("arguments", "message"),
     [
         ({"env": "tiger"}, "env is a str"),
-        ({"policy": "greedy"}, "policy is a str without initial_state"),
+        ({"policy": "greedy"}, "policy is a str, 'greedy' without initial_state"),
         ({"policy": Broken(0.5)}, "returned 0.5"),
         ({"policy": Broken(None)}, "returned None"),
         ({"policy": Broken(True)}, "returned True"),
-        ({"episodes": 2.5}, "float"),
+        ({"episodes": 2.5}, r"episodes = 2\.5: give a whole number"),
+        ({"seed": 0.5}, r"seed = 0\.5: give a whole number"),
     ],
 )
 def test_the_wrong_type_is_refused(arguments, message):

@@ -15,6 +15,7 @@ from uqf.coding.codebook import Codebook
 from uqf.coding.raw_columns import OTHER, Column, values_of_one
 from uqf.episodes.checks import instance
 from uqf.episodes.columns import as_columns
+from uqf.errors import kind_of
 from uqf.policies.batches import batch, batch_probs
 from uqf.policies.masks import checked_masks
 from uqf.policies.policy import Policy
@@ -93,7 +94,7 @@ class Agent:
             policy = policy.policy_
         if not isinstance(policy, Policy):
             raise TypeError(
-                f"policy is a {type(policy).__name__}: give a policy, a fitted learner or the path of a policy file"
+                f"policy is {kind_of(policy)}: give a policy, a fitted learner or the path of a policy file"
             )
         if codebook is not None:
             instance("codebook", codebook, Codebook, "a uqf.Codebook")
@@ -110,7 +111,7 @@ class Agent:
             self.codebook.refuse_other_sizes(actions_known, observations_known)
         known = self.codebook.n_actions or getattr(policy, "n_actions", None)
         if known is None:
-            raise TypeError(f"policy is a {type(policy).__name__} without n_actions: give a codebook")
+            raise TypeError(f"policy is {kind_of(policy)} without n_actions: give a codebook")
         if actions is not None and len(actions) != known:
             raise ValueError(f"actions has {len(actions)} entries: the policy has {known} actions")
         self._actions = (

@@ -5,6 +5,28 @@ numbers forbid raises a kind of `UQFError`, so that a program can distinguish "y
 data do not support that".
 """
 
+import reprlib
+
+#: What is short enough to be shown whole; other objects are shown by their kind alone.
+_PLAIN = (str, bytes, int, float, complex, list, tuple, dict, set, frozenset)
+
+
+def shown(given: object) -> str:
+    """A value as Python writes it, shortened: for the sentence `name = value: the way out`."""
+    try:
+        return reprlib.repr(given)
+    except ValueError:  # a whole number of more digits than Python writes
+        return f"a number of {int(given).bit_length()} bits" if isinstance(given, int) else kind_of(given)
+
+
+def kind_of(given: object) -> str:
+    """The kind of an argument and, of plain data, the value: for the sentence `name is kind: the way out`."""
+    if given is None:
+        return "None"
+    word = type(given).__name__
+    article = "an" if word[:1].lower() in "aeio" else "a"
+    return f"{article} {word}" + (f", {shown(given)}" if type(given) in _PLAIN else "")
+
 
 class UQFError(Exception):
     """Base of everything that the package refuses for reasons that lie in the data.

@@ -11,9 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uqf import _core
-from uqf.episodes.checks import instance, probability
+from uqf.episodes.checks import function, probability
 from uqf.episodes.sums import standard_error
 from uqf.episodes.trajectories import Trajectories
+from uqf.errors import kind_of
 from uqf.policies.policy import CompiledPolicy, Policy, chooser, started
 from uqf.worlds.environments import Environment
 from uqf.worlds.world import PlayedWorld, World
@@ -53,7 +54,7 @@ def as_world(env: WorldLike, horizon: int | None = None) -> Environment | Played
 
         return world_of(env, horizon)
     raise TypeError(
-        f"env is a {type(env).__name__}: give uqf.make(…), uqf.load_pomdp(…), a TabularPOMDP, a uqf.GymnasiumWorld or "
+        f"env is {kind_of(env)}: give uqf.make(…), uqf.load_pomdp(…), a TabularPOMDP, a uqf.GymnasiumWorld or "
         "a gymnasium.Env"
     )
 
@@ -249,7 +250,7 @@ def _counted(progress: Progress | None, episodes: int) -> Callable[[int], object
     """The callback as worlds call it: with the number of episodes done."""
     if progress is None:
         return None
-    instance("progress", progress, Callable, "a function of stage, done and total")
+    function("progress", progress, "stage, done and total")
     return lambda done: progress("episodes", done, episodes)
 
 

@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
-from uqf.errors import FileFormatError
+from uqf.errors import FileFormatError, kind_of
 
 try:
     import fcntl
@@ -28,9 +28,7 @@ def as_path(path: str | os.PathLike[str]) -> Path:
     if "\0" in str(path):
         raise ValueError(f"path = {str(path)!r}: no name of a file holds a zero byte")
     if not isinstance(path, (str, os.PathLike)):
-        raise TypeError(
-            f"path is a {type(path).__name__}: give the name of a file, a string or a pathlib.Path"
-        )
+        raise TypeError(f"path is {kind_of(path)}: give the name of a file, a string or a pathlib.Path")
     return Path(path)
 
 

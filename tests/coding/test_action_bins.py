@@ -53,7 +53,7 @@ def test_whole_numbers_stay_whole_and_numbers_beyond_the_log_lie_in_the_outer_ce
         book.encode_action(float("nan"))
     with pytest.raises(ValueError, match=r"actions \['much'\]: give 1 finite numbers"):
         book.encode_action("much")
-    with pytest.raises(ValueError, match="action 7: there are 3"):
+    with pytest.raises(ValueError, match="action 7: the codebook has 3, from 0 on"):
         book.decode_action(7)
 
 

@@ -36,7 +36,7 @@ def test_a_log_may_be_a_file_a_pattern_a_list_or_a_table(folder):
     assert len({one.origin_.fingerprint for one in fitted}) == 1
     with pytest.raises(FileNotFoundError, match=r"nothing-\*"):
         uqf.read_log(folder / "nothing-*.csv")
-    with pytest.raises(TypeError, match=r"data is a dict: give uqf\.Trajectories"):
+    with pytest.raises(TypeError, match=r"data is a dict, .*: give uqf\.Trajectories"):
         uqf.fit({})
 
 

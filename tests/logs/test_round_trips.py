@@ -167,7 +167,7 @@ def test_frames_are_read_through_the_arrow_interface():
     assert uqf.read_log(Frame(pa.table(STEPS))) == uqf.read_log(pa.table(STEPS))
     coded = pa.table(STEPS | {"action": pa.array(STEPS["action"]).dictionary_encode()})
     assert uqf.read_log(coded) == uqf.read_log(pa.table(STEPS))
-    with pytest.raises(TypeError, match="log is a dict: give a path, a pandas"):
+    with pytest.raises(TypeError, match=r"log is a dict, .*: give a path, a pandas"):
         uqf.read_log(STEPS)
 
 

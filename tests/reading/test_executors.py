@@ -115,7 +115,7 @@ def test_an_error_cancels_what_has_not_begun(data, tmp_path):
     with ThreadPoolExecutor(1) as pool, pytest.raises(ValueError, match="a broken shard"):
         uqf.UQF(**HASHED).fit(Watched(shards), executor=pool)
     assert len(Watched(shards).readings()) < 5
-    with pytest.raises(TypeError, match="executor is a int"):
+    with pytest.raises(TypeError, match="executor is an int, 3"):
         uqf.UQF(**HASHED).fit(data, executor=3)
 
 

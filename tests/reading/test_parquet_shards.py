@@ -98,5 +98,5 @@ def test_files_that_do_not_fit_together_are_refused(data, tmp_path):
     with pytest.raises(uqf.FileFormatError, match=r"1\.parquet: other actions"):
         uqf.Shards(tmp_path)
     for learner in (uqf.BeliefQ(), uqf.ContextQ(), uqf.UQF(**HASHED)):
-        with pytest.raises(TypeError, match="log is a int: give a path"):
+        with pytest.raises(TypeError, match=r"data is a list, \[1, 2, 3\]: give uqf\.Trajectories"):
             learner.fit([1, 2, 3])

@@ -114,7 +114,7 @@ FORGERIES = {
     "no actions": ({"n_actions": 0}, "n_actions = 0 is no positive number"),
     "true actions": ({"n_actions": True}, "n_actions = True is no positive number"),
     "settings of another shape": ({"settings": [1]}, "settings or parts are no mapping"),
-    "window": ({"which": "automaton", "parts": {"window": -1}}, "negative"),
+    "window": ({"which": "automaton", "parts": {"window": -1}}, "window = -1 is negative"),
     "temperature": ({"parts": {"temperature": "hot"}}, "must be real number"),
     "temperature of a plan": ({"which": "plan", "parts": {"temperature": -1.0}}, "temperature = -1"),
     "deep nesting": (

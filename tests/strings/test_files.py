@@ -159,7 +159,7 @@ def test_only_probabilistic_automata_are_written(path):
 
 
 def test_only_what_can_be_read_again_is_written(path):
-    with pytest.raises(TypeError, match=r"strings is a list: give Strings\(…\)"):
+    with pytest.raises(TypeError, match=r"strings is a list, .*: give Strings\(…\)"):
         write_strings(["ab"], path)
     with pytest.raises(ValueError, match="probabilities: give finite numbers"):
         write_probabilities([0.5, float("nan")], path)

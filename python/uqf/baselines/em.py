@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator
 
 from uqf import _core
 from uqf.baselines.psr import PSR
-from uqf.episodes.checks import not_negative, positive, probability, whole
+from uqf.episodes.checks import not_negative, positive, probability, seed_number
 from uqf.episodes.trajectories import Trajectories
 from uqf.learn.not_fitted import NotFittedError
 from uqf.learn.spectral.wfa import WFA
@@ -88,7 +88,7 @@ class EM(BaseEstimator):  # type: ignore[misc]
             positive(name, getattr(self, name))
         for name in ("tolerance", "pseudo_count"):
             not_negative(name, getattr(self, name))
-        rng = np.random.default_rng(whole("seed", self.seed))
+        rng = np.random.default_rng(seed_number(self.seed))
         runs = [self._climb(data, self._random(data, rng), progress) for _ in range(self.restarts)]
         tables, rewards, likelihoods = max(runs, key=lambda run: run[2][-1])
         self.log_likelihoods_ = np.array(likelihoods)

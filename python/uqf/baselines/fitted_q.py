@@ -12,9 +12,10 @@ from sklearn.base import BaseEstimator, clone
 from uqf import _core
 from uqf.baselines.forests import ExtraTrees, constant, joined
 from uqf.baselines.psr import PSR
-from uqf.episodes.checks import instance, one_of, positive, probability, whole
+from uqf.episodes.checks import instance, one_of, positive, probability, seed_number
 from uqf.episodes.sums import best_next, cut_before
 from uqf.episodes.trajectories import Trajectories
+from uqf.errors import kind_of
 from uqf.learn.learner import Learner
 from uqf.policies.policy import AutomatonPolicy, ForestPolicy
 from uqf.reading.progress import Callback, Reporter
@@ -117,7 +118,7 @@ class FittedQ(Learner):
         discount = probability("discount", self.discount)
         for name in ("iterations", "trees", "random_splits", "leaf"):
             positive(name, getattr(self, name))
-        whole("seed", self.seed)
+        seed_number(self.seed)
         instance("bootstrap_truncated", self.bootstrap_truncated, (bool, np.bool_), "True or False")
         self.representation_, self.features_ = fitted_features(self.representation, data)
         before = cut_before(data)
@@ -170,7 +171,7 @@ def fitted_features(
     learner = Window() if representation is None else representation
     if not callable(getattr(learner, "fit", None)):
         raise TypeError(
-            f"representation is a {type(learner).__name__}: give TPSR(…), CPSR(…), uqf.UQF(…), Window(…), "
+            f"representation is {kind_of(learner)}: give TPSR(…), CPSR(…), uqf.UQF(…), Window(…), "
             "a PSR or an AutomatonPolicy"
         )
     learner = clone(learner).fit(data)
@@ -179,7 +180,7 @@ def fitted_features(
     if isinstance(getattr(learner, "policy_", None), AutomatonPolicy):
         return learner, automaton_features(learner.policy_)
     raise TypeError(
-        f"representation is a {type(learner).__name__}, which learns neither features_ nor an AutomatonPolicy"
+        f"representation is {kind_of(learner)}, which learns neither features_ nor an AutomatonPolicy"
     )
 
 

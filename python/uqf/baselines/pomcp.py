@@ -6,6 +6,7 @@ from functools import partial
 from typing import Literal, Self
 
 from uqf import _core
+from uqf.errors import kind_of
 from uqf.types import Record
 from uqf.worlds.environments import Environment
 
@@ -68,9 +69,7 @@ class POMCP(_core.Pomcp):
     ) -> Self:
         """The compiled planner, on the world inside `env`."""
         if not isinstance(env, Environment):
-            raise TypeError(
-                f"env is a {type(env).__name__}: give uqf.make(…), uqf.load_pomdp(…) or a TabularPOMDP"
-            )
+            raise TypeError(f"env is {kind_of(env)}: give uqf.make(…), uqf.load_pomdp(…) or a TabularPOMDP")
         planner = super().__new__(
             cls,
             env.world,

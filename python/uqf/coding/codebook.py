@@ -257,10 +257,10 @@ class Codebook(CodeTransformer):
     def decode_action(self, code: int) -> Raw:
         """What is done: the name, the number (or array) that stands for a cell, or the code itself."""
         if isinstance(self.actions_, ActionBins):
-            return self.actions_.decode(code_below(code, self.actions_.n))
+            return self.actions_.decode(code_below(code, self.actions_.n, "action"))
         if self.actions_ is None:
             return whole_code(code, "code")
-        return self.actions_[code_below(code, len(self.actions_))]
+        return self.actions_[code_below(code, len(self.actions_), "action")]
 
     def action_name(self, code: int) -> str:
         """What an action is called, such as "repair", "valve 0.35" or "3"."""

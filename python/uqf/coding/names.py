@@ -108,10 +108,10 @@ def checked_names(role: str, names: Sequence[str]) -> tuple[str, ...]:
     return tuple(names)
 
 
-def code_below(code: Raw, codes: int) -> int:
+def code_below(code: Raw, codes: int, role: str = "code") -> int:
     """A code, if there is such a one among so many."""
-    if not 0 <= whole_code(code, "code") < codes:
-        raise ValueError(f"code {code}: the codebook has {codes}, from 0 on")
+    if not 0 <= whole_code(code, role) < codes:
+        raise ValueError(f"{role} {code}: the codebook has {codes}, from 0 on")
     return int(code)
 
 

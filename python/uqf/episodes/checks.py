@@ -5,10 +5,12 @@ from __future__ import annotations
 import operator
 from collections.abc import Sequence
 from numbers import Real
+from types import UnionType
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from uqf.errors import kind_of, shown
 from uqf.types import AnyArray
 
 FloatArray = NDArray[np.float64]
@@ -52,11 +54,11 @@ def frozen(array: AnyArray) -> AnyArray:
 def number(name: str, given: float) -> float:
     """A real number, which may be infinite or none."""
     if isinstance(given, bool) or not isinstance(given, Real):
-        raise TypeError(f"{name} is a {type(given).__name__}: give a number")
+        raise TypeError(f"{name} = {shown(given)}: give a number")
     try:
         return float(given)
     except OverflowError:
-        raise ValueError(f"{name} is beyond floating point: give a smaller number") from None
+        raise ValueError(f"{name} = {shown(given)}: give a number that floating point holds") from None
 
 
 def probability(name: str, given: float) -> float:
@@ -80,19 +82,22 @@ def above_zero(name: str, given: float) -> float:
     return float(given)
 
 
-def whole(name: str, given: int, least: int = 0) -> int:
-    """A whole number from `least` on that 63 bits hold."""
+def whole(name: str, given: int, least: int = 0, bits: int = 63) -> int:
+    """A whole number from `least` on that so many bits hold."""
     try:
         count = operator.index(given)
     except TypeError:
-        raise TypeError(
-            f"{name} is a {type(given).__name__}: give a whole number of at least {least}"
-        ) from None
+        raise TypeError(f"{name} = {shown(given)}: give a whole number of at least {least}") from None
     if count < least:
-        raise ValueError(f"{name} = {given}: give at least {least}")
-    if count >= 2**63:
-        raise ValueError(f"{name} = {given}: give a number below 2⁶³")
+        raise ValueError(f"{name} = {shown(count)}: give at least {least}")
+    if count >= 2**bits:
+        raise ValueError(f"{name} = {shown(count)}: give at most 2**{bits} - 1")
     return count
+
+
+def seed_number(given: int, name: str = "seed") -> int:
+    """The number that a stream of random numbers begins with: 0 to 2**64 - 1 everywhere in the package."""
+    return whole(name, given, bits=64)
 
 
 def positive(name: str, given: int) -> int:
@@ -103,14 +108,20 @@ def positive(name: str, given: int) -> int:
 def one_of(name: str, given: str, options: Sequence[str]) -> str:
     """One of some words."""
     if not isinstance(given, str) or given not in options:
-        raise ValueError(f"{name} = {given!r}: choose {' or '.join(map(repr, options))}")
+        raise ValueError(f"{name} = {shown(given)}: choose {' or '.join(map(repr, options))}")
     return given
 
 
-def instance(name: str, given: object, kind: type | tuple[type, ...], remedy: str) -> None:
+def instance(name: str, given: object, wanted: type | tuple[type, ...] | UnionType, remedy: str) -> None:
     """Refuses an argument of another kind; the remedy says what to give."""
-    if not isinstance(given, kind):
-        raise TypeError(f"{name} is a {type(given).__name__}: give {remedy}")
+    if not isinstance(given, wanted):
+        raise TypeError(f"{name} is {kind_of(given)}: give {remedy}")
+
+
+def function(name: str, given: object, arguments: str) -> None:
+    """Refuses what cannot be called."""
+    if not callable(given):
+        raise TypeError(f"{name} is {kind_of(given)}: give a function of {arguments}")
 
 
 def joined_episodes(episodes: Sequence[tuple[ArrayLike, ...]]) -> tuple[list[AnyArray], NDArray[np.int64]]:

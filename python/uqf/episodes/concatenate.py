@@ -8,6 +8,7 @@ import numpy as np
 
 from uqf.episodes.checks import instance
 from uqf.episodes.trajectories import BY_EPISODE, BY_STEP, Trajectories
+from uqf.errors import kind_of
 from uqf.types import AnyArray
 
 
@@ -44,7 +45,7 @@ def concatenate(parts: Sequence[Trajectories]) -> Trajectories:
         raise ValueError("parts is empty: give at least one data set")
     for index, part in enumerate(parts):
         if not isinstance(part, Trajectories):
-            raise TypeError(f"parts[{index}] is a {type(part).__name__}, not Trajectories")
+            raise TypeError(f"parts[{index}] is {kind_of(part)}, not Trajectories")
         if (part.n_actions, part.n_observations) != (parts[0].n_actions, parts[0].n_observations):
             raise ValueError(
                 f"parts[{index}] has {part.n_actions} actions and {part.n_observations} observations, "

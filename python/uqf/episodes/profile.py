@@ -47,8 +47,8 @@ def _shares(data: Trajectories, codes: AnyArray, size: int) -> list[list[float]]
     code, length = pairs % size, data.lengths[pairs // size]
     share = np.bincount(code, counts, size) / data.n_steps
     # Σ (n − p L)² over episodes, of which most have n = 0.
-    squares: FloatArray = np.bincount(code, counts**2.0 - 2.0 * share[code] * counts * length, size)
-    squares = squares + np.square(share) * float(np.square(data.lengths.astype(np.float64)).sum())
+    within = np.bincount(code, counts**2.0 - 2.0 * share[code] * counts * length, size)
+    squares: FloatArray = within + np.square(share) * float(np.square(data.lengths.astype(np.float64)).sum())
     errors = np.sqrt(np.maximum(squares, 0.0)) / data.n_steps
     return [[float(one), float(error)] for one, error in zip(share, errors, strict=True)]
 

@@ -10,7 +10,7 @@ from typing import Self
 from uqf.episodes.checks import FloatArray, number, one_of, probability
 from uqf.episodes.fingerprint import fingerprint
 from uqf.episodes.trajectories import Trajectories
-from uqf.errors import NumericalError
+from uqf.errors import NumericalError, kind_of
 from uqf.learn.learner import Learner, checked_temperature
 from uqf.learn.not_fitted import NotFittedError
 from uqf.learn.spectral.basis import Basis, Counting, Target
@@ -185,7 +185,7 @@ class UQF(Learner):
             theirs = theirs._statistics() or theirs
         if not isinstance(theirs, Statistics):
             raise TypeError(
-                f"other is a {type(other).__name__}: give a UQF after partial_fit, uqf.Statistics or the path "
+                f"other is {kind_of(other)}: give a UQF after partial_fit, uqf.Statistics or the path "
                 "of a file that uqf.save_statistics wrote"
             )
         before = self._statistics()

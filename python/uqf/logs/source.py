@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from uqf.episodes.parquet_file import KEY, metadata_of
 from uqf.episodes.trajectories import Trajectories
-from uqf.errors import FileFormatError
+from uqf.errors import FileFormatError, kind_of
 from uqf.logs.alphabet import Alphabet, Given, alphabet_of, refuse_bins_of_codes
 from uqf.logs.cleaning import cleaned
 from uqf.logs.columns import LogColumns, beside
@@ -68,7 +68,7 @@ class Log:
         format: str | None = None,
     ) -> None:
         if columns is not None and not isinstance(columns, LogColumns):
-            raise TypeError(f"columns is a {type(columns).__name__}: give uqf.LogColumns(…)")
+            raise TypeError(f"columns is {kind_of(columns)}: give uqf.LogColumns(…)")
         listed = list(_listed(source))
         said, first = columns or LogColumns(), listed[0]
         self.name = str(source) if isinstance(source, (str, os.PathLike)) else str(_name(first))
@@ -237,5 +237,5 @@ def _listed(source: LogLike) -> Iterator[Path | TableLike]:
         yield source
     else:
         raise TypeError(
-            f"log is a {type(source).__name__}: give a path, a pandas, polars or Arrow table, or a list of them"
+            f"log is {kind_of(source)}: give a path, a pandas, polars or Arrow table, or a list of them"
         )

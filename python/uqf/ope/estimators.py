@@ -12,6 +12,7 @@ from scipy.special import stdtrit
 
 from uqf.episodes.checks import instance, positive, probability
 from uqf.episodes.trajectories import Trajectories
+from uqf.errors import kind_of
 from uqf.ope.behavior import Behavior
 from uqf.ope.ratios import ROUNDING, Ratios, bootstrap
 from uqf.ope.tails import NO_TAILS, Tails
@@ -37,9 +38,7 @@ def check_model(model: ValueModel) -> None:
     """Refuses what cannot be fitted or has no values."""
     for name in ("fit", "values"):
         if not callable(getattr(model, name, None)):
-            raise TypeError(
-                f"model is a {type(model).__name__} without {name}(): give one such as LastSymbolModel()"
-            )
+            raise TypeError(f"model is {kind_of(model)} without {name}(): give one such as LastSymbolModel()")
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from uqf.episodes.checks import instance, number, probability, whole
+from uqf.episodes.checks import instance, number, probability, seed_number, whole
 from uqf.episodes.concatenate import concatenate
 from uqf.episodes.trajectories import Trajectories
 from uqf.ope import doubts
@@ -62,7 +62,7 @@ class Evaluator:
             raise ValueError(f"level = {level}: give a confidence between 0 and 1, such as 0.95")
         probability("discount", discount)
         whole("replicates", replicates, 100)
-        whole("seed", seed)
+        seed_number(seed)
         if model is not None:
             check_model(model)
         scaled, unit = _in_units(concatenate(list(logs)))

@@ -67,7 +67,7 @@ def contestants(size: Size, discount: float) -> dict[str, Contestant]:
     drawn = {"representation__rank": ranks, "temperature": (0.001, 0.002)}
     long_words: Record = {"prefix_dim": 300, "suffix_dim": 300, "max_prefix": 40, "max_suffix": 20}
     shared = {"rank": size.ranks, "discount": (0.9, 0.95)}
-    words = {n: shared | {"max_prefix": (n,), "max_suffix": (n,)} for n in (3, 4, 6)}
+    words: dict[int, Record] = {n: shared | {"max_prefix": (n,), "max_suffix": (n,)} for n in (3, 4, 6)}
     words[6] |= {"projection": ("hashed",), "prefix_dim": (600,), "suffix_dim": (600,)}
     learners: dict[str, tuple[Raw, ...]] = {
         "belief-q": (BeliefQ(discount, **size.cut),),

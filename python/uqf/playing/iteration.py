@@ -12,6 +12,7 @@ from uqf.curves import Curve
 from uqf.episodes.checks import instance, one_of, positive, probability
 from uqf.episodes.concatenate import concatenate
 from uqf.episodes.trajectories import Trajectories
+from uqf.errors import kind_of
 from uqf.evaluate import Score, WorldLike, as_world
 from uqf.learn.belief_q import BeliefQ
 from uqf.learn.choose.fit import fit
@@ -161,7 +162,7 @@ def policy_iteration(
     improver = _Automatic(world.discount, seed) if isinstance(learner, str) else learner
     if not callable(getattr(improver, "improve", None)):
         raise TypeError(
-            f"learner is a {type(learner).__name__} without improve(): give uqf.ContextQ(…) or 'auto', perhaps with "
+            f"learner is {kind_of(learner)} without improve(): give uqf.ContextQ(…) or 'auto', perhaps with "
             f"final={type(learner).__name__}(…), or use method='paper'"
         )
     if start is not None:
@@ -176,7 +177,7 @@ def _check_start(
     kind = BeliefPolicy if isinstance(learner, BeliefQ) else ContextPolicy
     if not isinstance(start, kind):
         raise TypeError(
-            f"start is a {type(start).__name__}: give a uqf.{kind.__name__}, to whose values advantages can be added"
+            f"start is {kind_of(start)}: give a uqf.{kind.__name__}, to whose values advantages can be added"
         )
     if start.temperature == 0.0:
         raise ValueError("start acts greedily: give start.with_temperature(…), the unit of its values")

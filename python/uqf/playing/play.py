@@ -8,6 +8,7 @@ import numpy as np
 
 from uqf.episodes.checks import positive, probability
 from uqf.episodes.trajectories import Trajectories
+from uqf.errors import kind_of
 from uqf.evaluate import Score, WorldLike, as_world
 from uqf.learn.choose.fit import fit
 from uqf.learn.choose.markov_test import MarkovTest, markov_test
@@ -123,7 +124,7 @@ class Earlier:
                 return cls([resume.data], resume)
             case Trajectories():
                 return cls([resume])
-        raise TypeError(f"resume is a {type(resume).__name__}: give what uqf.play returned, or its episodes")
+        raise TypeError(f"resume is {kind_of(resume)}: give what uqf.play returned, or its episodes")
 
     @property
     def episodes(self) -> int:

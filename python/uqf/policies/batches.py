@@ -7,7 +7,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uqf.episodes.checks import whole
+from uqf.episodes.checks import seed_number, whole
+from uqf.errors import kind_of
 from uqf.policies.masks import given_allowed
 from uqf.policies.policy import Policy, checked_action, chooser, started
 from uqf.types import Raw
@@ -40,7 +41,7 @@ class PythonBatch:
 
     def __init__(self, policy: Policy, n: int, n_actions: int, seed: int = 0) -> None:
         whole("n", n, 1)
-        whole("seed", seed)
+        seed_number(seed)
         self._policy, self._n_actions = policy, n_actions
         self._choose = chooser(policy, n_actions)
         self._rngs = [np.random.default_rng([seed, episode]) for episode in range(n)]
@@ -59,7 +60,7 @@ class PythonBatch:
         """What every action is worth in every episode: (n, n_actions)."""
         values_of = getattr(self._policy, "q_values", None)
         if not callable(values_of):
-            raise TypeError(f"policy is a {type(self._policy).__name__} without q_values()")
+            raise TypeError(f"policy is {kind_of(self._policy)} without q_values()")
         return np.stack([values_of(memory) for memory in self._memories])
 
     def act(self) -> NDArray[np.int64]:
@@ -131,7 +132,7 @@ def batch(policy: Policy, n: int, *, n_actions: int | None = None, seed: int = 0
         return made
     known = n_actions or getattr(policy, "n_actions", None)
     if known is None:
-        raise TypeError(f"policy is a {type(policy).__name__} without n_actions: say n_actions")
+        raise TypeError(f"policy is {kind_of(policy)} without n_actions: say n_actions")
     return PythonBatch(policy, n, known, seed)
 
 

@@ -23,6 +23,7 @@ from uqf._core import TablePolicy as TablePolicy
 from uqf.episodes.checks import instance, number
 from uqf.episodes.columns import columns_of
 from uqf.episodes.trajectories import Trajectories
+from uqf.errors import kind_of
 from uqf.policies.masks import given_allowed
 from uqf.types import Memory, Raw, Record
 
@@ -199,14 +200,14 @@ def chooser(policy: Policy, n_actions: int) -> Callable[[Memory, np.random.Gener
     """How this policy gives its action probabilities: ``choose(state, rng)``, checked at every call."""
     for method in ("initial_state", "update"):
         if not callable(getattr(policy, method, None)):
-            raise TypeError(f"policy is a {type(policy).__name__} without {method}(); see uqf.Policy")
+            raise TypeError(f"policy is {kind_of(policy)} without {method}(); see uqf.Policy")
     probs_of, action_of = getattr(policy, "action_probs", None), getattr(policy, "action", None)
     if callable(probs_of):
         return lambda state, rng: checked_probs(probs_of(state), n_actions)
     if callable(action_of):
         one_hot = np.eye(n_actions)
         return lambda state, rng: one_hot[checked_action(action_of(state, rng), n_actions)]
-    raise TypeError(f"policy is a {type(policy).__name__} without action_probs() or action(); see uqf.Policy")
+    raise TypeError(f"policy is {kind_of(policy)} without action_probs() or action(); see uqf.Policy")
 
 
 def logged_probs(policy: Policy | None, data: Trajectories) -> FloatArray:

@@ -14,7 +14,7 @@ from uqf.coding.cells import Cells
 from uqf.coding.codebook import Codebook
 from uqf.episodes.checks import FloatArray
 from uqf.episodes.trajectories import Trajectories
-from uqf.errors import FileFormatError
+from uqf.errors import FileFormatError, kind_of
 from uqf.files import read_ordinary
 from uqf.policies.policy import ObservationPolicy
 from uqf.types import AnyArray, Raw
@@ -58,9 +58,7 @@ def rule(function: Callable[[Raw], Raw] | str | os.PathLike[str], *, start: Raw 
     if isinstance(function, (str, os.PathLike)):
         return Rule(_table(function), start)
     if not callable(function):
-        raise TypeError(
-            f"function is a {type(function).__name__}: give a function of the observation, or a path"
-        )
+        raise TypeError(f"function is {kind_of(function)}: give a function of the observation, or a path")
     return Rule(function, start)
 
 

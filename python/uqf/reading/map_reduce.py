@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import BrokenExecutor, Executor, Future
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from uqf.errors import WorkerError
+from uqf.errors import WorkerError, kind_of
 from uqf.reading.progress import LOG
 from uqf.reading.shards import Source, Workers
 
@@ -75,7 +75,7 @@ def map_reduce(
         return tree.total()
     if not isinstance(executor, Executor) and type(executor).__module__.partition(".")[0] != "distributed":
         raise TypeError(
-            f"executor is a {type(executor).__name__}: give a concurrent.futures.Executor or a distributed.Client"
+            f"executor is {kind_of(executor)}: give a concurrent.futures.Executor or a distributed.Client"
         )
     waiting, most = deque[tuple[object, Future[Sum]]](), 2 * _workers(executor)
     try:

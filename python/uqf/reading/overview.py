@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uqf import _core
-from uqf.episodes.checks import whole
+from uqf.episodes.checks import seed_number
 from uqf.episodes.concatenate import concatenate
 from uqf.episodes.propensities import ActionShares
 from uqf.episodes.trajectories import Trajectories
@@ -101,7 +101,7 @@ def _check_largest(largest: float) -> None:
 
 def overview(max_steps: int, seed: int, data: Trajectories) -> Overview:
     """Of some episodes in memory."""
-    priorities = _core.episode_priorities(data, whole("seed", seed))
+    priorities = _core.episode_priorities(data, seed_number(seed))
     shares = ActionShares.of(data) if data.behavior_probs is None else None
     largest = float(np.abs(data.rewards).max())
     return Overview(len(data), data.n_steps, data, priorities, 2**64 - 1, max_steps, shares, largest)._cut()

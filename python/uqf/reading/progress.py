@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from functools import partial
 
-from uqf.episodes.checks import instance
+from uqf.episodes.checks import function
 
 #: Long computations log their stages here; nothing is shown unless the program configures a handler.
 LOG = logging.getLogger("uqf")
@@ -26,7 +26,7 @@ class Reporter:
 
     def __init__(self, callback: Callback | None) -> None:
         if callback is not None:
-            instance("progress", callback, Callable, "a function of stage, done and total")
+            function("progress", callback, "stage, done and total")
         self.callback, self.stage, self.done, self.total = callback, "", 0, 0
         self._began = time.perf_counter()
 

@@ -7,12 +7,13 @@ from collections.abc import Iterator
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Protocol, TypeAlias, cast
 
 import numpy as np
 
 from uqf.coding.codebook import Codebook
 from uqf.episodes.trajectories import Trajectories
+from uqf.errors import kind_of
 from uqf.types import TableLike
 
 if TYPE_CHECKING:
@@ -120,11 +121,12 @@ def opened(data: Data) -> Trajectories | Source:
     if isinstance(data, Trajectories):
         return data
     if hasattr(data, "reward_size") and hasattr(data, "in_memory"):
-        source: Source = data
-        return source
-    if not isinstance(data, (str, os.PathLike, list, tuple)) and not hasattr(data, "__arrow_c_stream__"):
+        return cast(Source, data)
+    listed = data if isinstance(data, (list, tuple)) else [data]
+    logs = (isinstance(one, (str, os.PathLike)) or hasattr(one, "__arrow_c_stream__") for one in listed)
+    if not listed or not all(logs):
         raise TypeError(
-            f"data is a {type(data).__name__}: give uqf.Trajectories (see uqf.Trajectories.from_episodes), "
+            f"data is {kind_of(data)}: give uqf.Trajectories (see uqf.Trajectories.from_episodes), "
             "uqf.Shards, a log (a path, a pandas, polars or Arrow table, or a list of them)"
         )
     # pyarrow takes long to load
@@ -144,7 +146,7 @@ def checked_data(data: Data) -> Trajectories:
     """The argument of `fit`, or an error that says what to give instead."""
     if not isinstance(data, Trajectories):
         raise TypeError(
-            f"data is a {type(data).__name__}: give uqf.Trajectories (see uqf.Trajectories.from_episodes and "
+            f"data is {kind_of(data)}: give uqf.Trajectories (see uqf.Trajectories.from_episodes and "
             "uqf.read_log)"
         )
     return data

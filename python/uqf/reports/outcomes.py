@@ -13,6 +13,7 @@ from uqf.reports.expectations import Ends, interval_of
 from uqf.reports.facts import Facts, places
 from uqf.reports.frontier import Frontier
 from uqf.reports.study import Study
+from uqf.types import AnyArray
 
 #: How the sum of rewards is called among outcomes.
 REWARDS = "rewards, not discounted"
@@ -59,7 +60,7 @@ class Outcomes:
         return cls(rows, share, facts.episodes_per_week)
 
 
-def _of_episodes(values: FloatArray, log: Trajectories, numbers: FloatArray) -> FloatArray:
+def _of_episodes(values: FloatArray, log: Trajectories, numbers: AnyArray) -> FloatArray:
     """The values of the steps of some episodes."""
     return np.concatenate([values[log.offsets[one] : log.offsets[one + 1]] for one in numbers])
 

@@ -32,7 +32,7 @@ def step_of(policy: CompiledPolicy) -> Step:
         if isinstance(policy, kind) and hasattr(policy, "parts"):
             return make(policy, policy.parts())
     kinds = ", ".join(kind.__name__ for kind in STEPS)
-    raise TypeError(f"policy is a {type(policy).__name__}: these can be exported to ONNX: {kinds}")
+    raise TypeError(f"policy is {kind(policy)}: these can be exported to ONNX: {kinds}")
 
 
 def observation_step(policy: ObservationPolicy, parts: Record) -> Step:

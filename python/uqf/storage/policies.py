@@ -11,6 +11,7 @@ from uqf._core import __version__
 from uqf.coding.codebook import Codebook
 from uqf.episodes.checks import instance
 from uqf.episodes.trajectories import Trajectories
+from uqf.errors import kind_of
 from uqf.learn.plan.plan_policy import PlanPolicy
 from uqf.policies.mixture import Mixture
 from uqf.policies.policy import (
@@ -190,9 +191,7 @@ def _taken_apart(policy: Storable) -> tuple[str, Record, Arrays]:
     """(kind, parts that are no arrays, arrays); the parts of a policy within are named "outer.inner"."""
     kinds = [name for name, (kind, _) in KINDS.items() if isinstance(policy, kind)]
     if not kinds or not hasattr(policy, "parts"):
-        raise TypeError(
-            f"policy is a {type(policy).__name__}: of these kinds files are made: {', '.join(KINDS)}"
-        )
+        raise TypeError(f"policy is {kind_of(policy)}: of these kinds files are made: {', '.join(KINDS)}")
     scalars: Record = {}
     arrays: Arrays = {}
     for name, part in policy.parts().items():
@@ -225,6 +224,8 @@ def _put_together(
             }
             policy = _put_together(header, part["kind"], part["parts"], within, depth + 1)
             part = policy if part["epsilon"] is None else (policy, part["epsilon"])
+        elif isinstance(part, int) and part < 0:
+            raise ValueError(f"{name} = {part} is negative: it counts something")
         parts[name] = part
     return KINDS[kind][1](**parts)
 

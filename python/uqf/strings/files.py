@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from uqf.episodes.checks import FloatArray, floats, positive, whole
-from uqf.errors import FileFormatError
+from uqf.errors import FileFormatError, kind_of
 from uqf.files import open_ordinary, whole_file
 from uqf.strings.sample import Strings
 
@@ -97,7 +97,7 @@ def write_strings(strings: Strings, path: PathLike) -> None:
     [(0, 1), (1,)]
     """
     if not isinstance(strings, Strings):
-        raise TypeError(f"strings is a {type(strings).__name__}: give Strings(…) of them")
+        raise TypeError(f"strings is {kind_of(strings)}: give Strings(…) of them")
     flat = list(map(str, strings.symbols.tolist()))
     lines = [f"{len(strings)} {strings.n_symbols}"]
     lines += [

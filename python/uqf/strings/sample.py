@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from uqf.episodes.checks import frozen, instance, integers
+from uqf.errors import kind_of
 from uqf.types import Raw
 
 #: A string as users give it; text is a sequence of characters.
@@ -57,7 +58,7 @@ class Strings:
         listed = list(strings)
         for place, string in enumerate(listed):
             if not isinstance(string, (Sequence, np.ndarray)):
-                raise TypeError(f"strings[{place}] is a {type(string).__name__}: give a sequence of tokens")
+                raise TypeError(f"strings[{place}] is {kind_of(string)}: give a sequence of tokens")
         if alphabet is not None:
             instance("alphabet", alphabet, Iterable, "all tokens, in the order of their codes")
         plain = [string.tolist() if isinstance(string, np.ndarray) else string for string in listed]

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from uqf import _core
-from uqf.episodes.checks import whole
+from uqf.episodes.checks import seed_number, whole
 from uqf.worlds.world import World
 
 
@@ -66,7 +66,7 @@ class Environment(World):
 
         It has the random stream of episode number `episode` of ``rollout(..., seed=seed)``.
         """
-        return self.world.simulation(whole("seed", seed), whole("episode", episode))
+        return self.world.simulation(seed_number(seed), whole("episode", episode))
 
     def tabular(self) -> TabularPOMDP:
         """The same world as arrays, for exact computation; only small worlds have them."""

@@ -9,7 +9,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from uqf.episodes.checks import positive, probability, whole
+from uqf.episodes.checks import positive, probability, seed_number, whole
 from uqf.episodes.trajectories import Trajectories
 from uqf.policies.policy import Policy
 from uqf.types import Record
@@ -98,8 +98,7 @@ class World(ABC):
         first: int = 0,
     ) -> Record:
         """What the core and `PlayedWorld.play` are given to play by, or an error that names the argument."""
-        if not isinstance(seed, (int, np.integer)) or not 0 <= seed < 2**64:
-            raise ValueError(f"seed = {seed!r}: give an integer from 0 to 2**64 - 1")
+        seed_number(seed)
         sizes = getattr(policy, "column_sizes", None)
         # A policy of raw columns also knows codes: those of the codebook that it was learned with.
         knows = getattr(policy, "n_observations", None) == self.n_observations

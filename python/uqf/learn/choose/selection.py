@@ -11,15 +11,16 @@ import numpy as np
 from sklearn.base import BaseEstimator, clone
 from threadpoolctl import threadpool_limits
 
-from uqf.episodes.checks import instance, positive, whole
+from uqf.episodes.checks import instance, positive, seed_number, whole
 from uqf.episodes.trajectories import Trajectories
 from uqf.errors import UQFError
 from uqf.learn.belief_q import BeliefQ
 from uqf.learn.choose.candidates import Settings
 from uqf.learn.choose.play import earned_in, models_to_play_in
 from uqf.learn.improve.gain import Baseline, Gain, policy_gain
-from uqf.learn.learner import Learner, checked_data
+from uqf.learn.learner import Learner
 from uqf.policies.policy import Policy
+from uqf.reading.shards import checked_data
 from uqf.types import Raw, Record
 
 Grid = Mapping[str, Sequence[Raw]]
@@ -127,7 +128,7 @@ def select(
         raise ValueError(f"folds = {folds}: give {fewest} to {len(data)}, the number of episodes")
     splits = [(data, data)]
     if folds > 1:
-        parts = np.array_split(np.random.default_rng(whole("seed", seed)).permutation(len(data)), folds)
+        parts = np.array_split(np.random.default_rng(seed_number(seed)).permutation(len(data)), folds)
         splits = [(data[np.setdiff1d(np.arange(len(data)), part)], data[np.sort(part)]) for part in parts]
     discount = getattr(learner, "discount", 1.0)
     judge_of = JUDGES[judge] if isinstance(judge, str) else judge

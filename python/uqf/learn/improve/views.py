@@ -41,7 +41,7 @@ def chosen_view(seen: Seen, seed: int, threads: int | None) -> tuple[str, Record
     data = seen.data
     few = Seen.of(data[: max(20, int(np.searchsorted(data.offsets[1:], settings.steps)) + 1)])
     targets = _targets(few, settings.targets, seed)
-    chosen, best, evidence = "", np.zeros(0), {}
+    chosen, best, evidence = "", np.zeros(0, np.float32), {}
     for name, view in VIEWS.items():
         errors = few.bins(view, threads).held_out_errors(
             targets,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uqf.errors import NumericalError
+from uqf.errors import NumericalError, kind_of
 from uqf.worlds.environments import Environment, TabularPOMDP
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ def tabular_model(pomdp: Environment) -> TabularPOMDP:
     """The argument of every `solve`, or an error that says what to give instead."""
     if not isinstance(pomdp, TabularPOMDP):
         raise TypeError(
-            f"pomdp is a {type(pomdp).__name__}: a planner needs the model; give a uqf.TabularPOMDP, "
+            f"pomdp is {kind_of(pomdp)}: a planner needs the model; give a uqf.TabularPOMDP, "
             "for example uqf.make('tiger').tabular()"
         )
     return pomdp

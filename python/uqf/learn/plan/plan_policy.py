@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from uqf.episodes.checks import whole
+from uqf.errors import kind_of
 from uqf.learn.plan.belief_model import BeliefModel, Floats
 from uqf.policies.policy import ValuePolicy, checked_support, checked_temperature
 from uqf.types import Memory, Raw, Record
@@ -104,9 +105,7 @@ class PlanPolicy(ValuePolicy):
         except (TypeError, ValueError):
             belief, left = np.zeros(0), None
         if belief.shape != (self.model.n_states,):
-            raise TypeError(
-                f"state is a {type(state).__name__}: give what initial_state() or update() returned"
-            )
+            raise TypeError(f"state is {kind_of(state)}: give what initial_state() or update() returned")
         return belief, left
 
     def _after(self, left: int | None) -> Floats:

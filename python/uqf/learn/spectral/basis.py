@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 
 from uqf import _core
-from uqf.episodes.checks import whole
+from uqf.episodes.checks import seed_number, whole
 from uqf.types import Record
 
 #: Lists of prefixes and suffixes; a word is a sequence of symbols.
@@ -53,7 +53,7 @@ class Basis:
     def __post_init__(self) -> None:
         for name in ("max_prefix", "max_suffix"):
             whole(name, getattr(self, name))
-        whole("seed", self.seed)
+        seed_number(self.seed)
         for name in ("n_prefixes", "n_suffixes"):
             limit = getattr(self, name)
             if limit is not None and whole(name, limit, -1) < 1:

@@ -12,6 +12,7 @@ import scipy.sparse
 from uqf import _core
 from uqf.episodes.checks import FloatArray, instance, number
 from uqf.episodes.trajectories import Trajectories
+from uqf.errors import kind_of
 from uqf.learn.spectral.basis import Basis, Counting, Target
 from uqf.learn.spectral.decomposition import Decomposition, decompose
 from uqf.learn.spectral.wfa import WFA
@@ -127,7 +128,7 @@ def hankel(
     if target == "return" and discount is None:
         raise ValueError("discount = None: the return target needs a discount in [0, 1]")
     if not hasattr(data, "n_symbols") or not hasattr(data, "rewards"):
-        raise TypeError(f"data is a {type(data).__name__}: give uqf.Trajectories (see uqf.read_log)")
+        raise TypeError(f"data is {kind_of(data)}: give uqf.Trajectories (see uqf.read_log)")
     number("offset", offset)
     rows, columns = _words("prefixes", prefixes, data.n_symbols), _words("suffixes", suffixes, data.n_symbols)
     wanted = Target(target, 1.0 if discount is None else discount, offset)

@@ -15,6 +15,7 @@ from gymnasium.wrappers import TimeLimit
 from numpy.typing import ArrayLike
 
 from uqf.episodes.columns import Columns
+from uqf.errors import kind_of
 from uqf.types import Raw, Record
 from uqf.worlds.environments import Environment
 from uqf.worlds.gymnasium.space_columns import mask_of
@@ -35,7 +36,7 @@ def made(source: Source, **options: Raw) -> Env:
         source = _single(source)
     if not (isinstance(source, str) or callable(source)):
         raise TypeError(
-            f"source is a {type(source).__name__}: give the name of an environment, a gymnasium.Env, a vector of them, "
+            f"source is {kind_of(source)}: give the name of an environment, a gymnasium.Env, a vector of them, "
             "or a function without arguments that makes one"
         )
     # The checker looks at every step of every copy.
@@ -45,7 +46,7 @@ def made(source: Source, **options: Raw) -> Env:
     except gymnasium.error.Error as error:
         raise ValueError(f"source = {source!r}: {error}") from None
     if not isinstance(env, gymnasium.Env):
-        raise TypeError(f"source made a {type(env).__name__}: give a function that makes a gymnasium.Env")
+        raise TypeError(f"source made {kind_of(env)}: give a function that makes a gymnasium.Env")
     return env
 
 
@@ -60,7 +61,7 @@ def _single(vector: Vector) -> str | Callable[[], Env]:
     if specs[0] is not None:
         return partial(gymnasium.make, specs[0])
     raise TypeError(
-        f"source is a {type(vector).__name__} that does not say how one of its environments is made: give its name, a "
+        f"source is {kind_of(vector)} that does not say how one of its environments is made: give its name, a "
         "gymnasium.Env, or a function without arguments that makes one"
     )
 

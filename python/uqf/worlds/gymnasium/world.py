@@ -151,7 +151,9 @@ class GymnasiumWorld(PlayedWorld):
         codebook do not fit the new world; `recoded` makes data fit. `cells` as in the constructor.
         """
         if self.codebook is None or not self.learns_codes:
-            return super().relearned(data)
+            raise ValueError(
+                f"{self.name}: observations are codes as they come, nothing is learned about them"
+            )
         return GymnasiumWorld(
             self._source,
             horizon=self.horizon,

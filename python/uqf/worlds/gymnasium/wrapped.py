@@ -10,6 +10,7 @@ from gymnasium.spaces import Discrete
 from gymnasium.vector import SyncVectorEnv
 
 from uqf.episodes.checks import positive
+from uqf.errors import kind_of
 from uqf.types import Raw, Record
 from uqf.worlds.environments import Environment
 from uqf.worlds.named import make
@@ -22,7 +23,7 @@ class GymnasiumEnv(gymnasium.Env[np.int64, np.int64]):
 
     def __init__(self, env: Environment, render_mode: str | None = None) -> None:
         if not isinstance(env, Environment):
-            raise TypeError(f"env is a {type(env).__name__}: give uqf.make(…) or a TabularPOMDP")
+            raise TypeError(f"env is {kind_of(env)}: give uqf.make(…) or a TabularPOMDP")
         if render_mode not in (None, "ansi"):
             raise ValueError(f"render_mode = {render_mode!r}: give None or 'ansi'")
         self.world = env
