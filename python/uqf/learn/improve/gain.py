@@ -13,9 +13,6 @@ from uqf.episodes.sums import returns_to_go
 from uqf.episodes.trajectories import Trajectories
 from uqf.policies.policy import Policy, logged_probs
 
-#: Episodes that all gain the same show nothing of chance if they are fewer.
-MIN_EQUAL = 30
-
 #: Discounts above this make the gain of one step too noisy.
 MAX_DISCOUNT = 0.95
 
@@ -39,10 +36,10 @@ class Gain:
 
     @property
     def evidence(self) -> float:
-        """Mean in standard errors; ±inf if each of many episodes gains the same, 0 if each of a handful does."""
+        """Mean in standard errors; ±inf if every episode gains the same, 0 from a single episode."""
         if self.stderr > 0.0 or self.mean == 0.0:
             return self.mean / (self.stderr or 1.0)
-        return float(np.copysign(np.inf, self.mean)) if len(self.totals) >= MIN_EQUAL else 0.0
+        return float(np.copysign(np.inf, self.mean))
 
     @property
     def text(self) -> str:
