@@ -81,7 +81,7 @@ def test_workflows_only_call_make():
         text = workflow.read_text()
         commands = re.findall(r"^\s*(?:- )?run: (.*)$", text, re.MULTILINE)
         for choices in re.findall(r"^\s*target: \[(.*)\]$", text, re.MULTILINE):
-            commands += [f"make {one.strip(' \"')}" for one in choices.split(",")]
+            commands += ["make " + one.strip(' "') for one in choices.split(",")]
         commands = [command for command in commands if "${{" not in command]
         assert commands
         for program, target, *settings in map(str.split, commands):
