@@ -79,7 +79,7 @@ def test_numbers_out_of_range_are_refused(arguments, message):
 
 
 def test_what_cannot_be_resumed_or_played_is_refused():
-    with pytest.raises(TypeError, match=r"resume is a str: give what uqf\.play returned"):
+    with pytest.raises(TypeError, match=r"resume is a str, 'tiger': give what uqf\.play returned"):
         uqf.play(uqf.make("tiger"), episodes=20, resume="tiger")
     with pytest.raises(TypeError, match="env is a str"):
         uqf.play("tiger", episodes=20)

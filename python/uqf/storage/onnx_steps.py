@@ -28,11 +28,11 @@ NOTHING, VANISHING = 1e-12, 1e-9
 
 def step_of(policy: CompiledPolicy) -> Step:
     """The step of a policy, or an error that names its kind."""
-    for kind, make in STEPS.items():
-        if isinstance(policy, kind) and hasattr(policy, "parts"):
+    for known, make in STEPS.items():
+        if isinstance(policy, known) and hasattr(policy, "parts"):
             return make(policy, policy.parts())
-    kinds = ", ".join(kind.__name__ for kind in STEPS)
-    raise TypeError(f"policy is {kind(policy)}: these can be exported to ONNX: {kinds}")
+    kinds = ", ".join(known.__name__ for known in STEPS)
+    raise TypeError(f"policy is a {type(policy).__name__}: these can be exported to ONNX: {kinds}")
 
 
 def observation_step(policy: ObservationPolicy, parts: Record) -> Step:

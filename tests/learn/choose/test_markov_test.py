@@ -98,7 +98,7 @@ def test_a_summary_of_another_length_is_refused():
         ValueError, match=r"summaries\['mine'\] has 3 entries: give one for each of 600 steps"
     ):
         uqf.markov_test(data, summaries={"mine": np.zeros(3, np.int64)})
-    with pytest.raises(TypeError, match="data is a int"):
+    with pytest.raises(TypeError, match="data is an int"):
         uqf.markov_test(3)
 
 

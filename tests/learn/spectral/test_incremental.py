@@ -166,5 +166,5 @@ def test_misuse_names_the_way_out(tmp_path):
         learner(SETTINGS[2], forgetting=0.9).partial_fit(tiger).forget(tiger)
     with pytest.raises(ValueError, match="forgetting = 0"):
         learner(SETTINGS[2], forgetting=0.0).partial_fit(tiger)
-    with pytest.raises(TypeError, match="other is a int"):
+    with pytest.raises(TypeError, match="other is an int"):
         made.merge(3)

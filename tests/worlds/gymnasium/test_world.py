@@ -202,7 +202,7 @@ def test_bad_sources_are_refused_with_a_way_out():
         uqf.GymnasiumWorld(3)
     with pytest.raises(ValueError, match=r"source = 'FrozenLakes-v1': .*Did you mean: `FrozenLake`"):
         uqf.GymnasiumWorld("FrozenLakes-v1")
-    with pytest.raises(TypeError, match="source made a int"):
+    with pytest.raises(TypeError, match="source made an int"):
         uqf.GymnasiumWorld(int)
     with pytest.raises(TypeError, match="offer a few actions"):
         uqf.GymnasiumWorld("Pendulum-v1")

@@ -53,7 +53,9 @@ class Basis:
     def __post_init__(self) -> None:
         for name in ("max_prefix", "max_suffix"):
             whole(name, getattr(self, name))
-        seed_number(self.seed)
+        # The hash of suffixes takes twice the seed, and one more.
+        if seed_number(self.seed) >= 2**63:
+            raise ValueError(f"seed = {self.seed}: a basis takes seeds below 2⁶³")
         for name in ("n_prefixes", "n_suffixes"):
             limit = getattr(self, name)
             if limit is not None and whole(name, limit, -1) < 1:

@@ -24,7 +24,9 @@ if TYPE_CHECKING:
     from uqf.worlds.gymnasium.world import GymnasiumWorld
 
 # Any: actions and observations are what a world's spaces say.
-Env, Vector = gymnasium.Env[Any, Any], VectorEnv[Any, Any, Any]
+Env = gymnasium.Env[Any, Any]
+# Any: the same.
+Vector = VectorEnv[Any, Any, Any]
 Source = str | Env | Vector | Callable[[], Env]
 
 
