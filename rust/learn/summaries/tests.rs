@@ -28,7 +28,7 @@ fn what_an_action_brought_is_its_own() {
 
 #[test]
 fn many_values_and_actions_are_bounded() {
-    let sizes = vec![1_000_000, 0, 32, 33, 32];
+    let sizes = [1_000_000, 0, 32, 33, 32];
     let summaries = Summaries::new(sizes.repeat(200), 5_000, 4, true).unwrap();
     assert!(summaries.counted.len() * 32 <= MAX_COUNTED && summaries.relations.len() <= MAX_RELATIONS);
     assert_eq!((summaries.paired.len(), summaries.n_own()), (0, 0));
