@@ -17,8 +17,6 @@ pub enum Error {
     Offsets { index: usize, problem: String },
     /// A row of a model that is not a probability distribution.
     Distribution { table: &'static str, row: String, problem: String },
-    /// A place in a text file, both counted from one, and what is wrong there.
-    Text { line: usize, column: usize, problem: String },
     /// The machine, or the limit set on this process, lacks memory: for what, and for how many entries of it.
     Memory { what: &'static str, entries: usize },
     /// The data cannot support the request; numerical, not a misuse.
@@ -44,7 +42,6 @@ impl fmt::Display for Error {
             }
             Error::Offsets { index, problem } => write!(f, "offsets[{index}]: {problem}"),
             Error::Distribution { table, row, problem } => write!(f, "{table}[{row}]: {problem}"),
-            Error::Text { line, column, problem } => write!(f, "line {line}, column {column}: {problem}"),
             Error::Memory { what, entries } => {
                 write!(f, "{what} needs memory for {entries} entries, more than there is")
             }

@@ -11,7 +11,6 @@ mod sample;
 pub mod sums;
 pub mod simulate;
 pub mod domains;
-pub mod formats;
 pub mod learn;
 pub mod policies;
 #[cfg(feature = "python")]

@@ -260,36 +260,6 @@ impl View<'_> {
 mod tests {
     use super::*;
 
-    fn view<'a>(actions: &'a [i32], rewards: &'a [f64], offsets: &'a [i64]) -> View<'a> {
-        View {
-            actions,
-            observations: actions,
-            rewards,
-            offsets,
-            behavior_probs: None,
-            terminated: &[],
-            first_observations: None,
-            n_actions: 2,
-            n_observations: 2,
-        }
-    }
-
-    #[test]
-    fn the_bad_step_is_named() {
-        let error = view(&[0, 1, 2], &[0.0; 3], &[0, 1, 3]).validate().unwrap_err();
-        assert_eq!(error.to_string(), "episode 1, step 1: action 2 is outside 0..2 (n_actions)");
-        let error = view(&[0, 1], &[0.0, f64::NAN], &[0, 2]).validate().unwrap_err();
-        assert!(error.to_string().starts_with("episode 0, step 1: reward NaN"));
-    }
-
-    #[test]
-    fn offsets_must_increase_and_cover() {
-        assert!(view(&[0, 1], &[0.0; 2], &[0, 2]).validate().is_ok());
-        for offsets in [&[0, 0, 2][..], &[0, 1], &[1, 2], &[], &[0, 3]] {
-            assert!(matches!(view(&[0, 1], &[0.0; 2], offsets).validate(), Err(Error::Offsets { .. })));
-        }
-    }
-
     #[test]
     fn blocks_join_alike_for_any_number_of_threads() {
         let block = |actions: &[i32]| {

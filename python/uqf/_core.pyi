@@ -126,14 +126,6 @@ class Simulation:
     def choose(self, probs: _Floats) -> int: ...
     def render(self) -> str: ...
 
-# --- POMDP files -----------------------------------------------------------------------------------------
-
-def read_pomdp(content: bytes, max_entries: int) -> Record:
-    """The arguments of a `TabularPOMDP`, from a file's bytes; dense tables hold at most `max_entries`."""
-
-def write_pomdp(world: World, discount: float) -> str:
-    """The text of the file of a world that has arrays."""
-
 # --- words, Hankel statistics and operators ----------------------------------------------------------------
 
 #: A word as a sequence of symbols; the empty one is λ.

@@ -37,7 +37,7 @@ mod _core {
         policy::{CompiledPolicy, PolicyState, softmax},
         spectral::{Filter, context_tree, most_frequent, project_words, sum_operators},
         summaries::{SummaryBins, SummaryPolicy, summaries_along},
-        worlds::{Simulation, World, read_pomdp, write_pomdp},
+        worlds::{Simulation, World},
     };
 
     /// The version of the crate is that of the package; the names are listed in `_core.pyi`, not again here. Who forgot

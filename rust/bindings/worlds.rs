@@ -1,4 +1,4 @@
-//! Worlds, single running episodes, and `.pomdp` files.
+//! Worlds, and single running episodes.
 
 use std::sync::Arc;
 
@@ -11,11 +11,9 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::bindings::convert::{Whole, below, count, owned, shaped};
-use crate::bindings::job;
 use crate::domains::tabular::{Model, Rewards, Tabular};
 use crate::domains::{self, WorldState, gridworld, pocman, spocman, tiger};
 use crate::error::Result;
-use crate::formats::{read, write};
 use crate::parts;
 use crate::rng::Rng;
 use crate::simulate::environment::Environment;
@@ -196,29 +194,4 @@ impl Simulation {
     fn render(&self) -> String {
         self.world.render(&self.state)
     }
-}
-
-/// The arguments of a `TabularPOMDP`, from the bytes of a file.
-#[pyfunction]
-pub fn read_pomdp<'py>(
-    py: Python<'py>,
-    content: &[u8],
-    max_entries: Whole<i64>,
-) -> PyResult<Bound<'py, PyDict>> {
-    let max_entries = count("max_entries", max_entries.0)?;
-    let file = job::long(py, None, |ticker| read::read(content, max_entries, ticker))?;
-    let arguments = arrays(py, file.model)?;
-    arguments.set_item("discount", file.discount)?;
-    arguments.set_item("action_names", file.action_names)?;
-    arguments.set_item("observation_names", file.observation_names)?;
-    arguments.set_item("state_names", file.state_names)?;
-    Ok(arguments)
-}
-
-/// The text of the file of a world that has arrays.
-#[pyfunction]
-pub fn write_pomdp(py: Python<'_>, world: &World, discount: f64) -> PyResult<String> {
-    let tabular =
-        world.inner.tabular().ok_or_else(|| PyValueError::new_err("this world has no arrays to write"))?;
-    job::quick(py, || write::write(&tabular, discount))
 }

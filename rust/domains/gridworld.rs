@@ -206,18 +206,3 @@ impl Planning for Gridworld {
         1.0
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_paper_map_is_aliased_as_documented() {
-        let world = Gridworld::named("far").unwrap();
-        assert_eq!(world.places.len(), 36);
-        let count = |walls| world.observe.iter().filter(|&&o| o == walls).count();
-        assert_eq!((count(1), count(2)), (8, 28));
-        assert_eq!(world.places[world.goal], (7, 7));
-        assert_eq!(Gridworld::named("hamilton").unwrap().places.len(), 52);
-    }
-}

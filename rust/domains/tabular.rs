@@ -8,7 +8,7 @@ use crate::simulate::environment::{Environment, Outcome};
 use crate::simulate::planning::Planning;
 
 /// Rows may be off by this much (published `.pomdp` files are off by up to 5e-6) and are then renormalised.
-pub const ROW_TOLERANCE: f64 = 1e-5;
+const ROW_TOLERANCE: f64 = 1e-5;
 
 /// Rewards over (action, state), optionally also over the next state and the observation.
 #[derive(Clone, Debug, PartialEq)]
@@ -83,7 +83,7 @@ impl Model {
 /// Makes a row sum to one, or says why it is not a distribution. A row that is off by rounding alone keeps its
 /// bits (dividing moves the sum to within this bound), so normalising twice is the same as once and a model
 /// survives being written and read.
-pub fn normalise(table: &'static str, row: &mut [f64], name: impl Fn() -> String) -> Result<()> {
+fn normalise(table: &'static str, row: &mut [f64], name: impl Fn() -> String) -> Result<()> {
     let bad = |problem: String| Err(Error::Distribution { table, row: name(), problem });
     if let Some(index) = row.iter().position(|p| !(p.is_finite() && *p >= 0.0)) {
         return bad(format!("entry {index} is {}, not a probability", row[index]));
@@ -250,31 +250,5 @@ impl Planning for Tabular {
         let most = rewards.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let least = rewards.iter().copied().fold(f64::INFINITY, f64::min);
         most - least
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn model() -> Model {
-        Model {
-            n_states: 2,
-            n_actions: 1,
-            n_observations: 2,
-            transitions: vec![0.5, 0.5, 0.0, 1.0],
-            observations: vec![1.0, 0.0, 0.25, 0.75],
-            rewards: Rewards { values: vec![1.0, 2.0], by_next_state: false, by_observation: false },
-            start: vec![1.0, 0.0],
-            terminal: vec![false, false],
-            first_observations: None,
-        }
-    }
-
-    #[test]
-    fn the_bad_row_is_named() {
-        let bad = Model { transitions: vec![0.5, 0.5, 0.1, 1.0], ..model() };
-        let message = Tabular::new(bad).unwrap_err().to_string();
-        assert_eq!(message, "transitions[action 0, state 1]: the probabilities sum to 1.1, not to 1");
     }
 }

@@ -152,23 +152,3 @@ impl Features {
         at_cuts(view, self.dim(), threads, ticker, || self.start(), update, |memory, x| self.write(memory, x))
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn windows_show_the_latest_step_first() {
-        for (one_hot, expected) in
-            [(false, vec![0.0, 2.0, 1.0, 0.0]), (true, vec![1., 0., 0., 0., 1., 0., 1., 1., 0., 0.])]
-        {
-            let features = Features::Window(Window { length: 2, one_hot, n_actions: 2, n_observations: 3 });
-            let (mut memory, mut x) = (features.start(), vec![0.0; features.dim()]);
-            for (action, observation) in [(1, 1), (1, 0), (0, 2)] {
-                features.update(&mut memory, action, observation);
-            }
-            features.write(&memory, &mut x);
-            assert_eq!(x, expected);
-        }
-    }
-}

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 
-from uqf import _core
-from uqf.episodes.checks import instance
+from uqf.episodes.checks import instance, whole
 from uqf.files import as_path, read_ordinary, refuse_other_kind, whole_file
 from uqf.worlds.environments import Environment, TabularPOMDP
+from uqf.worlds.pomdp_reader import read
+from uqf.worlds.pomdp_writer import write
 
 #: Entries of tables that any file may ask for (128 MiB of numbers), and those for every byte of a larger file.
 MAX_ENTRIES = 2**24
@@ -62,10 +63,10 @@ def loads_pomdp(
     ['stay', 'go']
     """
     instance("text", text, (str, bytes, bytearray, memoryview), "the text of a .pomdp file")
-    content = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else bytes(text)
+    content = text if isinstance(text, str) else bytes(text).decode("utf-8", "surrogateescape")
     if max_entries is None:
         max_entries = max(MAX_ENTRIES, ENTRIES_PER_BYTE * len(content))
-    return TabularPOMDP(**_core.read_pomdp(content, max_entries), horizon=horizon, name=name)
+    return TabularPOMDP(**read(content, whole("max_entries", max_entries)), horizon=horizon, name=name)
 
 
 def load_pomdp(
@@ -147,9 +148,7 @@ def dumps_pomdp(pomdp: Environment) -> str:
     'discount: 0.95'
     """
     instance("pomdp", pomdp, Environment, "a world, such as uqf.TabularPOMDP(…) or uqf.make(…)")
-    tabular = pomdp.tabular()
-    text: str = _core.write_pomdp(tabular.world, tabular.discount)
-    return text
+    return write(pomdp.tabular())
 
 
 def save_pomdp(pomdp: Environment, path: str | os.PathLike[str]) -> None:
