@@ -39,7 +39,7 @@ LAYERS = [
     {"learn.improve"},
     {"learn.plan"},
     {"storage"},
-    {"agent"},
+    {"agent", "mixing"},
     {"learn.spectral"},
     {"learn"},
     {"learn.choose"},

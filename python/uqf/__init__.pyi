@@ -43,12 +43,12 @@ from uqf.logs.convert import convert as convert
 from uqf.logs.log import log_problems as log_problems
 from uqf.logs.log import read_log as read_log
 from uqf.logs.problems import LogProblem as LogProblem
+from uqf.mixing import mix as mix
 from uqf.playing.iteration import PolicyIteration as PolicyIteration
 from uqf.playing.iteration import policy_iteration as policy_iteration
 from uqf.playing.play import play as play
 from uqf.playing.played import Played as Played
 from uqf.policies.batches import batch as batch
-from uqf.policies.mixture import mix as mix
 from uqf.policies.persistent import Persistent as Persistent
 from uqf.policies.policy import AutomatonPolicy as AutomatonPolicy
 from uqf.policies.policy import BeliefPolicy as BeliefPolicy

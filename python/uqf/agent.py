@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import warnings
 from collections.abc import Mapping, Sequence
 from copy import copy
-from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,17 +17,8 @@ from uqf.errors import kind_of
 from uqf.policies.batches import batch, batch_probs
 from uqf.policies.masks import checked_masks
 from uqf.policies.policy import Policy
-from uqf.storage.policies import inspect_policy, load
-from uqf.storage.policy_header import Origin
+from uqf.storage.policies import with_codebook
 from uqf.types import AnyArray, Raw
-
-
-@runtime_checkable
-class Fitted(Protocol):
-    """A learner after `fit`."""
-
-    policy_: Policy
-    origin_: Origin
 
 
 class Agent:
@@ -79,19 +68,15 @@ class Agent:
 
     def __init__(
         self,
-        policy: Policy | Fitted | str | os.PathLike[str],
+        policy: Raw,
         *,
         codebook: Codebook | None = None,
         actions: Sequence[Raw] | None = None,
         n: int | None = None,
         seed: int = 0,
     ) -> None:
-        if isinstance(policy, (str, os.PathLike)):
-            codebook = inspect_policy(policy).codebook if codebook is None else codebook
-            policy = load(policy)
-        elif isinstance(policy, Fitted):
-            codebook = policy.origin_.codebook if codebook is None else codebook
-            policy = policy.policy_
+        policy, book = with_codebook(policy)
+        codebook = codebook if codebook is not None else book
         if not isinstance(policy, Policy):
             raise TypeError(
                 f"policy is {kind_of(policy)}: give a policy, a fitted learner or the path of a policy file"

@@ -120,3 +120,21 @@ def test_what_has_moved_since_the_log_that_taught_is_told_with_counts(folder, tm
     shown = run("inspect", tmp_path / "other.csv", *against, "--json")
     (told,) = json.loads(shown.stdout)["moved"]
     assert told.startswith("action 'do': ") and "'sleep'" in told
+
+
+def test_a_messy_log_is_compared_with_the_one_that_taught_as_it_is_read(folder, tmp_path):
+    log_of(tmp_path / "loud.csv", 4, 80, actions=("COOL", "Wait "))
+    against = ("--against", folder / "policy.safetensors", "--clean", "--json")
+    report = json.loads(run("inspect", tmp_path / "loud.csv", *against).stdout)
+    assert "nothing: it looks like the log of 150 episodes" in report["moved"][0]
+    assert set(report["values of do"]) == {"cool", "Wait"}
+    shown = run("inspect", tmp_path / "loud.csv", "--columns", COLUMNS, "--reward=-cost")
+    assert "'Wait '" in shown.stdout  # what is not seen is not mistaken for another name
+
+
+def test_doubts_are_printed_as_soon_as_the_log_is_read_and_once_among_the_worries(folder, tmp_path):
+    given = ("--out", tmp_path / "policy.safetensors", "--columns", COLUMNS, "--reward=-cost")
+    for learner, often in (("--learner=ContextQ",), 0), ((), 1):
+        shown = run("fit", folder / "log.csv", *given, *learner)
+        assert shown.stderr.count("--observed before") == 1
+        assert " ".join(shown.stdout.split()).count("--observed before") == often

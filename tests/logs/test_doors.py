@@ -67,6 +67,17 @@ def test_all_missing_columns_are_told_at_once_with_the_line_to_type(tmp_path):
         uqf.read_log(path, columns=uqf.LogColumns("run id", "Decision", "Temp", "Gain"))
 
 
+@pytest.mark.parametrize("reward", [None, "-cost"])
+def test_the_line_to_type_has_every_observed_column_and_the_sign_of_costs(tmp_path, reward):
+    path = tmp_path / "log.csv"
+    path.write_text("Run,Decision,Heat_A,HeatB,load,Cost\n0,go,1,2,3,4\n")
+    wanted = uqf.LogColumns("Run", "Decision", ["heat a", "heat_b", "load"], reward)
+    with pytest.raises(uqf.FileFormatError) as said:
+        uqf.read_log(path, columns=wanted)
+    assert "--columns observation=Heat_A+HeatB+load,reward=-Cost or LogColumns(" in str(said.value)
+    assert "observation=['Heat_A', 'HeatB', 'load'], reward='-Cost')" in str(said.value)
+
+
 def test_columns_may_stand_in_a_file_beside_the_log(tmp_path):
     table = pa.table(STEPS).rename_columns(["run", "do", "see", "cost", "p", "over"])
     pa.csv.write_csv(table, tmp_path / "log.csv")

@@ -104,6 +104,28 @@ def test_spellings_of_a_name_are_told_and_merged(tmp_path):
     assert data.codebook.observation_names == ("Ö", "Öl")
 
 
+def test_names_of_another_log_get_the_spellings_of_the_codebook(tmp_path):
+    path = tmp_path / "log.csv"
+    path.write_text("episode,action,observation,reward\n0,RUN,warm,1\n0,Run,Warm ,1\n0,RUN,cold,1\n")
+    names = uqf.Codebook.named(("run", "stop"), ("cold", "warm"))
+    with pytest.raises(uqf.FileFormatError, match=r"'RUN' is not in the codebook, which has 'run'.*--clean"):
+        uqf.read_log(path, codebook=names)
+    with pytest.warns(UserWarning, match="3 names in column 'action' in another spelling"):
+        data = uqf.read_log(path, codebook=names, clean=True)
+    assert data.actions.tolist() == [0, 0, 0] and data.observations.tolist() == [1, 1, 0]
+
+
+def test_costs_that_are_read_as_rewards_are_named():
+    table = pa.table(STEPS).rename_columns(["episode", "action", "observation", "Total Cost", "p", "over"])
+    costs = table.set_column(3, "Total Cost", pa.array([1.0, 0.0, 3.0, 2.0, 0.5]))
+    with pytest.warns(UserWarning, match=r"'Total Cost': .*costs.*LogColumns\(reward='-Total Cost'\)"):
+        uqf.read_log(costs, columns=uqf.LogColumns(reward="Total Cost"))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        uqf.read_log(costs, columns=uqf.LogColumns(reward="-Total Cost"))
+        uqf.read_log(table, columns=uqf.LogColumns(reward="Total Cost"))  # some are negative already
+
+
 @pytest.mark.parametrize("usual", [np.ones(1000), np.arange(1000.0), -np.ones(1000) * 0.01])
 def test_outliers_are_named(usual):
     rewards = usual.copy()

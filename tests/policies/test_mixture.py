@@ -38,7 +38,7 @@ def test_a_rule_is_a_policy_of_the_last_observation(tiger):
     table = rule.of(None, 3, 2)
     played = [uqf.rollout(world, one, episodes=50, seed=3) for one in (rule, table)]
     assert played[0].actions.tolist() == played[1].actions.tolist()
-    with pytest.raises(ValueError, match=r"before anything was seen .*give start=ACTION"):
+    with pytest.raises(ValueError, match=r"given None, .*before anything was seen: give start=ACTION"):
         uqf.rule(lambda heard: heard + 1).of(None, 3, 2)
     begun = uqf.rule(lambda heard: heard + 1, start=0).of(None, 3, 2)
     assert begun.action(begun.initial_state()) == 0
@@ -119,6 +119,27 @@ def test_what_cannot_be_mixed_is_refused_by_name(tiger):
         uqf.mix(learner, data, 1.5)
     with pytest.raises(ValueError, match="policy has n_observations = 2 and other has 5"):
         uqf.mix(learner, uqf.Persistent(0.5, 3, 5), 0.5)
+    for given, what in (((learner, 3), "other is an int"), (([], data), "policy is a list")):
+        with pytest.raises(TypeError, match=what):
+            uqf.mix(*given, 0.5)
+
+
+def test_files_and_rules_are_mixed_in_the_names_of_the_log(tmp_path):
+    data, path = names_log(), tmp_path / "policy.safetensors"
+    learner = uqf.ContextQ(0.9).fit(data)
+    learner.save(path)
+    rule = uqf.rule(lambda seen: "cool" if seen["temp"] > 80 else "wait", start="wait")
+    mixed = uqf.mix(path, rule, 0.25)
+    same = uqf.mix(learner, rule, 0.25)
+    assert np.array_equal(probs_along(mixed, data), probs_along(same, data))
+    assert np.array_equal(probs_along(uqf.mix(path, path, 0.25), data), probs_along(learner.policy_, data))
+    for agent in (uqf.Agent(mixed), uqf.Agent(mixed)):
+        agent.reset({"temp": 95.0, "mode": "eco"})
+        assert agent.act() == "cool"
+    uqf.save(mixed, tmp_path / "mixed.safetensors")
+    assert uqf.inspect_policy(tmp_path / "mixed.safetensors").codebook == data.codebook
+    with pytest.raises(ValueError, match=r"rule: given 0, the function raised TypeError.*path of its file"):
+        uqf.mix(learner.policy_, rule, 0.25)
 
 
 def test_a_mixture_with_a_policy_of_raw_columns_sees_them_too(tmp_path):

@@ -21,17 +21,9 @@ MAX_LISTED = 10
 
 def unseen_values(log: Log, codebook: Codebook | None) -> list[str]:
     """Names that never occurred in the log that taught, with counts."""
-    book = codebook or Codebook.named()
-    known: dict[str, tuple[str, ...]] = {}
-    if book.action_names is not None:
-        known[log.layout.names["action"]] = book.action_names
-    if book.observation_names is not None:
-        known[log.layout.observation[0]] = book.observation_names
-    elif book.coding_ is not None:
-        known |= {column.name: column.names for column in book.coding_.columns if column.names}
     found = []
-    for name, names in known.items():
-        values = log.rows.values(name, may_miss=True)
+    for name, names in log.layout.known_names(codebook).items():
+        values = log.prepared.values(name, may_miss=True)
         if not is_text(values.type) or OTHER in names:
             continue
         unseen = values.filter(pc.invert(pc.is_in(values, value_set=pa.array([*names, None], pa.string()))))

@@ -91,7 +91,7 @@ def fit(
         progress(f"reading {log}", 0, 0)
         streamed = log.is_dir() or (learner is not None and log.suffix == ".parquet")
         data, opened = read_data(log, log_columns(columns, action_bins, observed, reward), clean, streamed)
-        facts = facts_of(opened, data, clean, outcome or [])
+        facts = facts_of(opened, data, outcome or [])
         whole: Record = {"policy": str(out)}
         if learner is None:
             fitted = uqf.fit(data, discount=discount, holdout=holdout, seed=seed, progress=progress)
@@ -119,5 +119,4 @@ def fit(
                 study = Study.of(fitted, data, discount=None, seed=seed, progress=progress).cautious(share)
                 Report(study, seed, facts).complete(progress).write(report)
         uqf.save(policy, out, settings=settings, data=fitted.origin_)
-    looked = {"look": [str(one) for one in opened.doubts]} if opened.doubts else {}
-    show(parts | looked | (whole if as_json else {"written": list(map(str, paths))}), as_json)
+    show(parts | (whole if as_json else {"written": list(map(str, paths))}), as_json)

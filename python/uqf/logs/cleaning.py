@@ -40,7 +40,7 @@ def cleaned(diagnosis: Diagnosis) -> tuple[Rows, list[str]]:
         rows = rows.grouped()
     kept, cut = _before_gaps(rows)
     repairs += cut
-    kept, merged = _in_one_spelling(kept)
+    kept, merged = _in_one_spelling(kept, kept.layout.known_names(diagnosis.codebook))
     repairs += merged
     for name in (names["action"], *diagnosis.layout.seen):
         text = diagnosis.text.get(name)
@@ -101,12 +101,12 @@ def _before_gaps(rows: Rows) -> tuple[Rows, list[str]]:
     ]
 
 
-def _in_one_spelling(rows: Rows) -> tuple[Rows, list[str]]:
-    """The rows with every name in the commonest of its spellings."""
+def _in_one_spelling(rows: Rows, known: dict[str, tuple[str, ...]]) -> tuple[Rows, list[str]]:
+    """The rows with every name in the known or the commonest of its spellings."""
     table, merged = rows.table, list[str]()
     for name in dict.fromkeys((rows.layout.names["action"], *rows.layout.seen)):
         values = rows.values(name, may_miss=True)
-        others = spellings(values) if is_text(values.type) else {}
+        others = spellings(values, known.get(name, ())) if is_text(values.type) else {}
         if others:
             places = pc.index_in(values, value_set=pa.array(list(others), pa.string()))
             common = pa.array(list(others.values()), pa.string()).take(places)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
+from uqf.coding.codebook import Codebook
 from uqf.errors import FileFormatError, shortened
 from uqf.logs.layout import BY_BINS, LOOKS_LIKE, OPTIONAL, USUAL
 from uqf.logs.notation import Mask, Text
@@ -20,11 +21,11 @@ EXAMPLE = 60
 class Diagnosis:
     """What is wrong with a log that has one row per step, and what the text of its columns stands for.
 
-    `others` are the names of columns that are not read.
+    `others` are the names of columns that are not read; `codebook` has the names that are wanted, if any.
     """
 
-    def __init__(self, rows: Rows, others: list[str]) -> None:
-        self.rows, self.layout, self._listed = rows, rows.layout, list[LogProblem]()
+    def __init__(self, rows: Rows, others: list[str], codebook: Codebook | None = None) -> None:
+        self.rows, self.layout, self.codebook, self._listed = rows, rows.layout, codebook, list[LogProblem]()
         self.unreadable: list[LogProblem] = []
         """Those of text that no cleaning can read."""
         self.columns = {name: rows.table.column(name).combine_chunks() for name in self.layout.columns}
@@ -45,7 +46,7 @@ class Diagnosis:
             self._judge_text(name, text)
         self._order()
         self._look_around(others)
-        self._listed += suspicions(rows)
+        self._listed += suspicions(rows, codebook)
 
     @property
     def problems(self) -> list[LogProblem]:

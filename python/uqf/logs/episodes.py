@@ -19,6 +19,7 @@ from uqf.logs.alphabet import Alphabet, Given, first_columns
 from uqf.logs.layout import BY_BINS
 from uqf.logs.raw_columns import extras_of_rows
 from uqf.logs.rows import Rows, array, is_text, raw
+from uqf.logs.suspicions import spellings
 from uqf.types import Record
 
 #: Symbols that the metadata of any file may promise, and those for every step of a longer one.
@@ -113,7 +114,10 @@ def _codes(
     places = pc.index_in(values, value_set=pa.array(names, pa.string()))
     if places.null_count and unknown is None:
         row = int(np.argmax(array(places.is_null())))
-        raise FileFormatError(f"column {column!r}: {values[row].as_py()!r} is not in the codebook")
+        name = values[row].as_py()
+        near = spellings(pa.array([name]), names).get(name)
+        hint = f", which has {near!r}: read with clean=True (--clean)" if near else ""
+        raise FileFormatError(f"column {column!r}: {name!r} is not in the codebook{hint}")
     return array(pc.fill_null(places.cast(pa.int64()), unknown))
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
+from uqf.coding.codebook import Codebook
 from uqf.episodes.parquet_file import NO_EXTRAS, Extras, extras_of
 from uqf.errors import FileFormatError
 from uqf.logs.columns import ROLES, LogColumns
@@ -46,6 +47,17 @@ class Layout:
     def columns(self) -> list[str]:
         """The columns to read, each once."""
         return list(dict.fromkeys([*self.names.values(), *self.seen, *self.extras.names]))
+
+    def known_names(self, codebook: Codebook | None) -> dict[str, tuple[str, ...]]:
+        """By column of actions or observations, the names that a codebook has for it, if any."""
+        book, known = codebook or Codebook.named(), dict[str, tuple[str, ...]]()
+        if book.action_names is not None:
+            known[self.names["action"]] = book.action_names
+        if book.observation_names is not None:
+            known |= dict.fromkeys(self.seen, book.observation_names)
+        elif book.coding_ is not None:
+            known |= {column.name: column.names for column in book.coding_.columns if column.names}
+        return known
 
 
 #: How to ask for cells of numeric actions.
@@ -95,17 +107,19 @@ def layout_of(schema: pa.Schema, wanted: LogColumns) -> Layout:
         if role == "reward" and listed and listed[0].startswith("-") and listed[0] not in schema.names:
             listed, costs = [listed[0][1:].strip()], True
         usual = [name for name in USUAL.get(role, ()) if name in schema.names and not listed]
-        absent = [name for name in listed if name not in schema.names]
-        if absent or (not listed and not usual and role in ("action", "observation", "reward")):
-            missing[role] = absent
+        if not set(listed) <= set(schema.names):
+            missing[role] = listed
         elif listed or usual:
             by_role[role] = tuple(listed or usual[:1])
+        elif role in ("action", "observation", "reward"):
+            missing[role] = []
     action = by_role.get("action")
     per_step = action is None or not is_list(schema.field(action[0]).type)
-    if per_step and not by_role.keys() & {"episode"}:
+    if per_step and "episode" not in by_role:
         missing.setdefault("episode", [])
     if missing:
-        raise FileFormatError(_what_is_missing(schema.names, missing, set().union(*by_role.values())))
+        used = {name for names in by_role.values() for name in names}
+        raise FileFormatError(_what_is_missing(schema.names, missing, used, costs))
     twice = sorted({name for names in by_role.values() for name in names if schema.names.count(name) > 1})
     if twice:
         raise FileFormatError(f"several columns are called {twice[0]!r}; rename all but one")
@@ -114,33 +128,49 @@ def layout_of(schema: pa.Schema, wanted: LogColumns) -> Layout:
         raise FileFormatError(
             f"first_observation has the columns {list(first)}, observation {list(observation)}: give one for each"
         )
-    if wanted.observed == "before":
-        first = ()
+    before = wanted.observed == "before"
     if wanted.action_bins is not None:
         _drop_propensities(wanted, by_role)
     names = {role: name for role, (name,) in by_role.items()}
     _refuse_kinds(schema, names, observation, per_step)
     if not per_step:
         names.pop("episode", None)
-    before = wanted.observed == "before"
-    extras = extras_of(schema)
-    return Layout(per_step, names, observation, first, wanted.action_bins, before, costs, extras)
+    first = () if before else first
+    return Layout(per_step, names, observation, first, wanted.action_bins, before, costs, extras_of(schema))
 
 
-def _what_is_missing(names: list[str], missing: dict[str, list[str]], used: set[str]) -> str:
-    """All roles without a column, with those that look like them, and the line to type."""
-    told, typed, left = [], [], [name for name in names if name not in used]
-    for role, absent in missing.items():
-        near = _alike(absent or [role, *USUAL.get(role, ()), *LOOKS_LIKE[role].split()], left)
-        left = [name for name in left if name not in near[:1]]
-        wanted = ", ".join(map(repr, absent)) or " or ".join(map(repr, USUAL.get(role, (role,))))
-        told.append(f"no column {wanted} for the {role}" + (f" (is it {near[0]!r}?)" if near else ""))
-        typed.append((role, near[0] if near else "…"))
-    if "episode" in missing and not missing["episode"]:
-        told[-1] += ", which numbers the episodes where one row is one step"
-    options = ",".join(f"{role}={name}" for role, name in typed)
-    given = ", ".join(f"{role}={name!r}" for role, name in typed)
-    return f"{'; '.join(told)}, among {names[:20]}; type --columns {options} or LogColumns({given})"
+def _what_is_missing(names: list[str], missing: dict[str, list[str]], used: set[str], costs: bool) -> str:
+    """All roles without a column, with those that look like them, and the line to type.
+
+    `missing` has the columns that were asked for, some of which may exist.
+    """
+    parts, typed, left = [], dict[str, list[str]](), [name for name in names if name not in used]
+    for role, listed in missing.items():
+        near = {name: name if name in names else _alike([name], left) for name in listed}
+        if not listed:
+            near[role] = _alike([role, *USUAL.get(role, ()), *LOOKS_LIKE[role].split()], left)
+        found = [one for name, one in near.items() if one != name and one]
+        left = [name for name in left if name not in near.values()]
+        absent = [repr(name) for name in listed if name not in names]
+        wanted = ", ".join(absent) or " or ".join(map(repr, USUAL.get(role, (role,))))
+        guess = f" (is it {' and '.join(map(repr, found))}?)" if found else ""
+        purpose = (
+            ", which numbers the episodes where one row is one step" if near.keys() == {"episode"} else ""
+        )
+        parts.append(f"no column {wanted} for the {role}{guess}{purpose}")
+        typed[role] = [one or "…" for one in near.values()]
+        if role == "reward" and (costs or is_cost(typed[role][0])):
+            typed[role][0] = f"-{typed[role][0]}"
+    options = ",".join(f"{role}={'+'.join(listed)}" for role, listed in typed.items())
+    given = ", ".join(
+        f"{role}={listed if len(listed) > 1 else listed[0]!r}" for role, listed in typed.items()
+    )
+    return f"{'; '.join(parts)}, among {names[:20]}; type --columns {options} or LogColumns({given})"
+
+
+def is_cost(name: str) -> bool:
+    """Whether a column is called after what is paid, not earned."""
+    return bool(re.search(r"cost|loss|penalt|expense", name.casefold()))
 
 
 def plain_name(name: str) -> str:
@@ -148,14 +178,14 @@ def plain_name(name: str) -> str:
     return re.sub(r"[\s_-]+", "", name).casefold()
 
 
-def _alike(wanted: list[str], names: list[str]) -> list[str]:
-    """The names that are those wanted but for case and underscores, or nearly."""
+def _alike(wanted: list[str], names: list[str]) -> str | None:
+    """The first name that is one of those wanted but for case and underscores, or nearly."""
     by_plain = {plain_name(name): name for name in reversed(names)}
     for one in wanted:
         near = difflib.get_close_matches(plain_name(one), by_plain, n=1, cutoff=0.8 if len(one) > 3 else 1.0)
         if near:
-            return [by_plain[near[0]]]
-    return []
+            return by_plain[near[0]]
+    return None
 
 
 def _drop_propensities(wanted: LogColumns, by_role: dict[str, tuple[str, ...]]) -> None:

@@ -62,8 +62,8 @@ def read_log(
     >>> uqf.read_log("log.csv").codebook.observation_names
     ('loud', 'quiet')
     """
-    opened = Log(log, columns, (n_actions, n_observations, codebook), format)
-    data = opened.read(clean=clean)
+    opened = Log(log, columns, (n_actions, n_observations, codebook), format, clean)
+    data = opened.read()
     opened.warn()
     return data
 

@@ -56,8 +56,9 @@ class Part(NamedTuple):
 class Log:
     """A log on its way to episodes: read once, diagnosed, cleaned, ordered, coded.
 
-    `given` are sizes and names that the caller knows. What cleaning left out, cut or merged is in `repairs`, in words;
-    what a careful reader should know of a log that was read, in `doubts`; when its episodes began, in `times`.
+    `given` are sizes and names that the caller knows; with `clean` the log is repaired. What was left out, cut or
+    merged is in `repairs`, in words; what a careful reader should know of a log that was read, in `doubts`; when its
+    episodes began, in `times`.
     """
 
     def __init__(
@@ -66,6 +67,7 @@ class Log:
         columns: LogColumns | None = None,
         given: Given = (None, None, None),
         format: str | None = None,
+        clean: bool = False,
     ) -> None:
         if columns is not None and not isinstance(columns, LogColumns):
             raise TypeError(f"columns is {kind_of(columns)}: give uqf.LogColumns(…)")
@@ -75,7 +77,7 @@ class Log:
         with naming(self.name):
             known = said.or_else(beside(first)) if isinstance(first, Path) else said
             self.columns = known.knowing(given[2])
-        self.given, self.repairs, self.doubts = given, list[str](), list[LogProblem]()
+        self.given, self.clean, self.repairs, self.doubts = given, clean, list[str](), list[LogProblem]()
         self.evidence: float | None = None
         self.times: AnyArray | None = None
         parts = [self._part(one, format) for one in listed]
@@ -139,7 +141,7 @@ class Log:
     @cached_property
     def diagnosis(self) -> Diagnosis:
         """All that is wrong with a log that has one row per step."""
-        return Diagnosis(self.rows, self.names)
+        return Diagnosis(self.rows, self.names, self.given[2])
 
     @property
     def problems(self) -> list[LogProblem]:
@@ -147,12 +149,12 @@ class Log:
         with naming(self.name):
             return self.diagnosis.problems if self.layout.per_step else []
 
-    def read(self, *, clean: bool = False) -> Trajectories:
+    def read(self) -> Trajectories:
         """All episodes."""
         try:
             with naming(self.name):
-                rows = self._prepared(clean).grouped()
-                self.doubts = [] if self.written else suspicions(rows)
+                rows = self.prepared
+                self.doubts = [] if self.written else suspicions(rows, self.given[2])
                 data = self._coded(rows)
                 self.times = rows.dates()
                 if self.written is None and self.columns.observed is None:
@@ -160,17 +162,19 @@ class Log:
                     self.doubts += order_problem(rows, self.evidence)
                 return data
         except FileFormatError as error:
-            raise FileFormatError(f"{error}{self._listed_problems(clean)}") from error
+            raise FileFormatError(f"{error}{self._listed_problems()}") from error
 
-    def _prepared(self, clean: bool) -> Rows:
-        if clean and self.written is None:
+    @cached_property
+    def prepared(self) -> Rows:
+        """The rows that become episodes: cleaned, if that is wanted, and ordered."""
+        rows = self.rows
+        if self.clean and self.written is None:
             if not self.layout.per_step:
                 raise FileFormatError("clean: only logs with one row per step can be cleaned")
             rows, self.repairs = cleaned(self.diagnosis)
-            return rows
-        if self.is_text:
-            refuse_mixtures(self.rows)
-        return self.rows
+        elif self.is_text:
+            refuse_mixtures(rows)
+        return rows.grouped()
 
     def _coded(self, rows: Rows) -> Trajectories:
         if self.written is None:
@@ -181,13 +185,13 @@ class Log:
         n_actions, n_observations, names = self.written
         return recoded(trajectories_of(rows, Alphabet(n_actions, n_observations, None)), names, self.given)
 
-    def _listed_problems(self, clean: bool) -> str:
+    def _listed_problems(self) -> str:
         """The severe problems of a log that could not be read, for its message; without those that are cleaned."""
         try:
             severe = [
                 problem
                 for problem in self.problems
-                if problem.severe and not (clean and problem.remedy.startswith(CLEANED))
+                if problem.severe and not (self.clean and problem.remedy.startswith(CLEANED))
             ]
         except (FileFormatError, OSError):
             return ""

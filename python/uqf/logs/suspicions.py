@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections import defaultdict
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,6 +12,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from uqf.coding.codebook import Codebook
+from uqf.logs.layout import is_cost
 from uqf.logs.problems import CLEANED, LogProblem
 from uqf.logs.rows import Rows, array, is_number, is_text, raw
 from uqf.types import AnyArray
@@ -37,35 +40,47 @@ class Bounds:
 BOUNDS = Bounds()
 
 
-def suspicions(rows: Rows) -> list[LogProblem]:
-    """Names in several spellings, and outliers."""
-    layout, listed = rows.layout, list[LogProblem]()
+def suspicions(rows: Rows, codebook: Codebook | None = None) -> list[LogProblem]:
+    """Names in several spellings, outliers, and costs that are read as rewards."""
+    layout, listed, known = rows.layout, list[LogProblem](), rows.layout.known_names(codebook)
     for name in dict.fromkeys((layout.names["action"], *layout.seen)):
         values = rows.values(name, may_miss=True)
         if is_text(values.type):
-            listed += _alike(rows, name, values)
+            listed += _alike(rows, name, spellings(values, known.get(name, ())), values)
         elif is_number(values.type) and name in layout.seen:
-            listed += _outlying(rows, name, values)
-    reward = rows.values(layout.names["reward"], may_miss=True)
+            listed += _outlying(rows, name, array(values.cast(pa.float64())))
+    name = layout.names["reward"]
+    reward = rows.values(name, may_miss=True)
     if is_number(reward.type):
-        listed += _outlying(rows, layout.names["reward"], reward)
+        numbers = array(reward.cast(pa.float64()))
+        listed += _outlying(rows, name, numbers)
+        if is_cost(name) and not layout.costs and (numbers > 0.0).any() and not (numbers < 0.0).any():
+            remedy = f"say --reward=-{name}, or LogColumns(reward='-{name}'), if they are paid"
+            listed.append(
+                LogProblem(name, "looks like costs, but is read as rewards", 0, (), "", remedy, False)
+            )
     return listed
 
 
-def spellings(names: pa.Array) -> dict[str, str]:
-    """Of names that differ only in case, spaces or Unicode form, the commonest spelling, by each of the others."""
-    groups = defaultdict[str, list[tuple[int, str]]](list)
+def spellings(names: pa.Array, known: Collection[str] = ()) -> dict[str, str]:
+    """Of names that differ only in case, spaces or Unicode form, the spelling to take, by each of the others.
+
+    It is the one that is `known`, or else the commonest.
+    """
+    groups, wanted = defaultdict[str, list[tuple[int, str]]](list), {_plain(name): name for name in known}
     for one in names.value_counts():
         name = one["values"].as_py()
-        if name is not None:
-            plain = " ".join(unicodedata.normalize("NFKC", name).casefold().split())
-            groups[plain].append((-one["counts"].as_py(), name))
-    best = {name: min(group)[1] for group in groups.values() if len(group) > 1 for _, name in group}
+        if name is not None and name not in known:
+            groups[_plain(name)].append((-one["counts"].as_py(), name))
+    best = {name: wanted.get(plain, min(group)[1]) for plain, group in groups.items() for _, name in group}
     return {name: common for name, common in best.items() if name != common}
 
 
-def _alike(rows: Rows, name: str, values: pa.Array) -> list[LogProblem]:
-    others = spellings(values)
+def _plain(name: str) -> str:
+    return " ".join(unicodedata.normalize("NFKC", name).casefold().split())
+
+
+def _alike(rows: Rows, name: str, others: dict[str, str], values: pa.Array) -> list[LogProblem]:
     if not others:
         return []
     wrong = array(pc.is_in(values, value_set=pa.array(list(others), pa.string())))
@@ -74,8 +89,7 @@ def _alike(rows: Rows, name: str, values: pa.Array) -> list[LogProblem]:
     return [_problem(rows, name, "names in other spellings", wrong, shown, remedy)]
 
 
-def _outlying(rows: Rows, name: str, values: pa.Array) -> list[LogProblem]:
-    numbers = array(values.cast(pa.float64()))
+def _outlying(rows: Rows, name: str, numbers: AnyArray) -> list[LogProblem]:
     known = numbers[np.isfinite(numbers)]
     if len(known) < BOUNDS.rows:
         return []

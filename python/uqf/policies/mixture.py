@@ -10,56 +10,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from uqf.coding.cells import Cells
 from uqf.coding.codebook import Codebook
-from uqf.episodes.checks import FloatArray, probability
+from uqf.episodes.checks import FloatArray
 from uqf.episodes.propensities import last_symbols, shrunk_frequencies, start_symbol
 from uqf.episodes.trajectories import Trajectories
 from uqf.policies.batches import Batch, batch, batch_probs
 from uqf.policies.policy import ContextPolicy, ValuePolicy, probs_along, softmax, started, wants_columns
-from uqf.policies.rule import Rule, observed
+from uqf.policies.rule import observed
 from uqf.types import AnyArray, Memory, Raw, Record
-
-
-def mix(policy: Raw, other: Raw, share: float) -> Mixture:
-    """Lets `policy` decide in a share of the steps, drawn by chance at every step; `other` decides the rest.
-
-    Parameters
-    ----------
-    policy : a policy or a fitted learner
-        Who is tried.
-    other : a policy, a fitted learner, `uqf.rule(…)`, or Trajectories
-        Who decides the rest. Of episodes it is their behaviour: how often every action followed every symbol.
-    share : float in [0, 1]
-        Of the steps that `policy` decides.
-
-    Returns
-    -------
-    Mixture
-        A policy like any other: evaluated, compared, saved, deployed by `uqf.Agent`, exported to ONNX if both can be.
-
-    Raises
-    ------
-    ValueError
-        If the share is out of range, or the two are for other numbers of actions or observations.
-
-    Examples
-    --------
-    >>> import uqf
-    >>> data = uqf.rollout(uqf.make("tiger"), episodes=200, seed=0)
-    >>> learner = uqf.ContextQ(0.95).fit(data)
-    >>> cautious = uqf.mix(learner, data, 0.1)
-    >>> uqf.save(cautious, "cautious.safetensors")
-    >>> uqf.load("cautious.safetensors").share
-    0.1
-    """
-    first: Raw = getattr(policy, "policy_", policy)
-    book = getattr(getattr(policy, "origin_", None), "codebook", None)
-    if isinstance(other, Trajectories):
-        book, other = other.codebook, behaviour(other)
-    elif isinstance(other, Rule):
-        other = other.of(book, first.n_actions, first.n_observations)
-    second: Raw = getattr(other, "policy_", other)
-    known = None if book is None else json.dumps(book.to_dict())
-    return Mixture(first, second, probability("share", share), codebook=known)
 
 
 def behaviour(data: Trajectories) -> ContextPolicy:

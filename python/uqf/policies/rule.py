@@ -81,14 +81,20 @@ class Rule:
 
     def action(self, state: Raw, rng: np.random.Generator | None = None) -> Raw:
         """What the rule says."""
-        if state is not None or self.start is not None:
-            return self.start if state is None else self.function(state)
+        if state is None and self.start is not None:
+            return self.start
         try:
-            return self.function(None)
-        except (TypeError, KeyError, AttributeError, ValueError) as error:
+            return self.function(state)
+        except (TypeError, LookupError, AttributeError) as error:
+            way_out = "that is a code: give the learner, or the path of its file, which know what it means"
+            if state is None:
+                way_out = "that is what it is given before anything was seen: give start=ACTION"
+            elif not isinstance(state, (int, np.integer)):
+                way_out = "that is what was observed"
+            kind = type(error).__name__
             raise ValueError(
-                f"rule: before anything was seen the function is given None, and said {error!r}; give start=ACTION"
-            ) from None
+                f"rule: given {state!r}, the function raised {kind}({error}); {way_out}"
+            ) from error
 
     def of(
         self, codebook: Codebook | None, n_actions: int, n_observations: int, *, shown: bool = False

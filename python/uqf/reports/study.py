@@ -15,7 +15,7 @@ from uqf.episodes.sums import episodes_within
 from uqf.episodes.trajectories import Trajectories
 from uqf.learn.improve.gain import Baseline, Gain
 from uqf.learn.learner import MAX_STEPS, Learner
-from uqf.policies.mixture import mix
+from uqf.mixing import mix
 from uqf.policies.policy import Policy, probs_along
 from uqf.reading.overview import overview
 from uqf.reading.progress import Callback, within

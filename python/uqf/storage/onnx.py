@@ -10,16 +10,14 @@ import numpy as np
 from uqf.coding.codebook import Codebook
 from uqf.episodes.checks import instance
 from uqf.files import refuse_other_kind, whole_file
-from uqf.policies.mixture import Mixture
-from uqf.policies.policy import CompiledPolicy
 from uqf.storage.onnx_graph import Graph
 from uqf.storage.onnx_mixture import any_step, supported
-from uqf.storage.policies import inspect_policy, load
+from uqf.storage.policies import with_codebook
 from uqf.types import Raw
 
 
 def export_onnx(
-    policy: CompiledPolicy | Mixture | str | os.PathLike[str],
+    policy: Raw,
     path: str | os.PathLike[str],
     *,
     codebook: Codebook | None = None,
@@ -41,12 +39,12 @@ def export_onnx(
 
     Parameters
     ----------
-    policy : a policy of a learner, a mixture of two, or the path of a policy file
+    policy : a policy of a learner, a mixture of two, a fitted learner, or the path of a policy file
         Who acts.
     path : path
         Where to; the file appears whole or not at all.
     codebook : Codebook, optional
-        What codes mean; that of the file by default.
+        What codes mean; that of the learner or the file by default.
 
     Raises
     ------
@@ -66,10 +64,8 @@ def export_onnx(
     refuse_other_kind(path, ".onnx")
     if codebook is not None:
         instance("codebook", codebook, Codebook, "a uqf.Codebook")
-    if isinstance(policy, (str, os.PathLike)):
-        codebook = codebook or inspect_policy(policy).codebook
-        export_onnx(load(policy), path, codebook=codebook)  # type: ignore[arg-type]
-        return
+    policy, book = with_codebook(policy)
+    codebook = codebook or book
     step = any_step(policy)
     graph = Graph()
     state, action, observation = "state", "action", "observation"

@@ -72,7 +72,7 @@ def save(
     path : path
         Of a `.safetensors` file.
     codebook : Codebook, optional
-        What the codes of actions and observations mean; that of `data` by default.
+        What the codes of actions and observations mean; that of `data` or of a mixture by default.
     settings : mapping, optional
         How the policy was learned: numbers, strings, lists and mappings, as JSON knows them.
     data : Trajectories or Origin, optional
@@ -101,7 +101,7 @@ def save(
     if codebook is not None:
         instance("codebook", codebook, Codebook, "a uqf.Codebook")
     origin = Origin.of(data) if isinstance(data, Trajectories) else data
-    book = codebook if codebook is not None or origin is None else origin.codebook
+    book = codebook or (origin and origin.codebook) or with_codebook(policy)[1]
     header = PolicyHeader(
         kind=kind,
         n_actions=policy.n_actions,
@@ -185,6 +185,17 @@ def inspect_policy(path: str | os.PathLike[str]) -> PolicyHeader:
     2
     """
     return _read(path)[0]
+
+
+def with_codebook(policy: Raw) -> tuple[Raw, Codebook | None]:
+    """(a policy, what its codes mean if that is known), given a policy, a fitted learner, or the path of a file."""
+    if isinstance(policy, (str, os.PathLike)):
+        return load(policy), inspect_policy(policy).codebook
+    origin = getattr(policy, "origin_", None)
+    if isinstance(origin, Origin):
+        return policy.policy_, origin.codebook
+    book = getattr(policy, "codebook", None)
+    return policy, book if isinstance(book, Codebook) else None
 
 
 def _taken_apart(policy: Storable) -> tuple[str, Record, Arrays]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
 
 # Any: actions and observations are what a world's spaces say.
 Env = gymnasium.Env[Any, Any]
+#: Options of ``gymnasium.make_vec`` that its specs keep.
+OF_VECTORS = ("num_envs", "vectorization_mode", "vector_kwargs", "wrappers", "max_episode_steps")
+
 # Any: the same.
 Vector = VectorEnv[Any, Any, Any]
 Source = str | Env | Vector | Callable[[], Env]
@@ -59,9 +63,11 @@ def _single(vector: Vector) -> str | Callable[[], Env]:
         maker: Callable[[], Env] = makers[0]
         return maker
     # Gymnasium 1.0 keeps a generator that is used up; its environments know how they were made.
-    specs = [env.spec for env in getattr(vector.unwrapped, "envs", [])] or [vector.spec]
-    if specs[0] is not None:
-        return partial(gymnasium.make, specs[0])
+    spec = next((env.spec for env in getattr(vector.unwrapped, "envs", [])), vector.spec)
+    if spec is not None:
+        # A vector that is made of no single environments is asked for with options that these do not have.
+        options = {name: value for name, value in spec.kwargs.items() if name not in OF_VECTORS}
+        return partial(gymnasium.make, replace(spec, kwargs=options))
     raise TypeError(
         f"source is {kind_of(vector)} that does not say how one of its environments is made: give its name, a "
         "gymnasium.Env, or a function without arguments that makes one"
