@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import uqf
-from random_policies import KINDS, random_automaton, random_table
+from random_policies import KINDS, random_automaton, random_forest, random_table
 from uqf import _core
 
 
@@ -36,7 +36,7 @@ HOSTILE = {
     "validate dtype": lambda: _core.validate(Damaged(rewards=np.zeros(2, np.float32))),
     "validate nothing": lambda: _core.validate(None),
     "foreign policy": lambda: _core.rollout(
-        _core.World.tiger(),
+        _core.World.named("tiger", ""),
         uqf.TablePolicy(np.ones((2, 1)), 1),
         episodes=1000,
         horizon=5,
@@ -45,9 +45,9 @@ HOSTILE = {
         threads=2,
     ),
     "policy without world": lambda: _core.rollout(None, None, episodes=1, horizon=1, epsilon=0.0, seed=0),
-    "huge seed": lambda: _core.World.tiger().simulation(2**70),
-    "negative episode number": lambda: _core.World.tiger().simulation(0, -1),
-    "short probabilities": lambda: _core.World.tiger().simulation(0).choose(np.ones(1)),
+    "huge seed": lambda: _core.World.named("tiger", "").simulation(2**70),
+    "negative episode number": lambda: _core.World.named("tiger", "").simulation(0, -1),
+    "short probabilities": lambda: _core.World.named("tiger", "").simulation(0).choose(np.ones(1)),
     "automaton of a huge alphabet": lambda: uqf.AutomatonPolicy(
         **(random_automaton(1, 1).parts() | {"n_observations": 2**62})
     ),
@@ -57,9 +57,7 @@ HOSTILE = {
     "huge step": lambda: SMALL.update(SMALL.initial_state(), 2**63, 2**63),
     "negative step": lambda: SMALL.update(SMALL.initial_state(), -1, 0),
     "data of another policy": lambda: random_automaton(1, 1).states_along(uqf.rollout(TIGER, episodes=3)),
-    "features of other data": lambda: _core.Features(length=1, n_actions=1, n_observations=1).along(
-        uqf.rollout(TIGER, episodes=3)
-    ),
+    "features of other data": lambda: random_forest(1, 1).features_along(uqf.rollout(TIGER, episodes=3)),
     "sums of a number": lambda: _core.discounted_sums(np.array(5.0), np.array([0]), 0.9),
     "sums of rows without entries": lambda: _core.discounted_sums(np.zeros((3, 0)), np.array([0, 3]), 0.9),
     "sums of columns": lambda: _core.discounted_sums(np.zeros((2, 3)).T, np.array([0, 3]), 0.9),

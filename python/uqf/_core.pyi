@@ -83,20 +83,12 @@ def temporal_differences(
 @final
 class World:
     @staticmethod
-    def tiger() -> World:
-        """Two doors, one tiger."""
+    def named(name: str, variant: str) -> World:
+        """A world and its variant.
 
-    @staticmethod
-    def gridworld(variant: str) -> World:
-        """A grid world: "near", "mid", "far" (one map, three starts) or "hamilton"."""
-
-    @staticmethod
-    def pocman(maze: str) -> World:
-        """PocMan of Silver and Veness in the "full", "mini" or "micro" maze."""
-
-    @staticmethod
-    def spocman(ghosts: str) -> World:
-        """S-PocMan of Hamilton et al. with "published" or "chasing" ghosts."""
+        "tiger"; "gridworld": "near", "mid", "far" (one map, three starts) or "hamilton"; "pocman" of Silver and Veness:
+        "full", "mini" or "micro"; "spocman" of Hamilton et al.: "published" or "chasing" ghosts.
+        """
 
     @staticmethod
     def tabular(
@@ -232,26 +224,20 @@ def sum_operators(
 def hidden_models(
     data: _Data,
     judges: _Data,
+    growth: object,
     *,
     numbers: tuple[int, int],
-    states: int,
-    first: int,
     trust: float | None,
-    explore: int,
-    settle: int,
-    batch: int,
-    overshoot: float,
-    priors: tuple[float, float, float, float, float],
-    held_out: float,
-    patience: int,
     seed: int,
     threads: int | None = None,
     progress: _Progress = None,
 ) -> list[Record]:
-    """Hidden Markov models in which a state may show any observation, grown or begun at one state an observation.
+    """Hidden Markov models in which a state may show any observation; `growth` is a `uqf.learn.memory.hidden.Growth`.
 
-    Each has start (S,), transitions (A, S, S), the probability of the next state and of going on; ends (S,), emissions
-    (O, S), ones for what never occurred; rewards (A, S) and likelihoods (n_episodes,), of the episodes of `judges`.
+    With `trust` they begin at one state an observation, which is what it seems with this probability; otherwise they
+    are grown. Each has start (S,), transitions (A, S, S), the probability of the next state and of going on; ends (S,),
+    emissions (O, S), ones for what never occurred; rewards (A, S) and likelihoods (n_episodes,), of the episodes of
+    `judges`.
     """
 
 def point_plan(
@@ -260,14 +246,14 @@ def point_plan(
     rewards: _Singles,
     starts: _Singles,
     discount: float,
+    settings: object,
     *,
-    points: int,
-    rounds: int,
-    sweeps: int,
-    horizon: int,
     seed: int,
 ) -> tuple[_Singles, float]:
-    """(vectors (A, V, S), value of the start): an action is worth its largest product with the belief."""
+    """(vectors (A, V, S), value of the start): an action is worth its largest product with the belief.
+
+    `settings` has the attributes of `uqf.learn.plan.points.PointSettings`.
+    """
 
 def expected_counts(
     data: _Data,
@@ -551,30 +537,6 @@ class FilterPolicy(CompiledPolicy):
     def parts(self) -> Record: ...
 
 @final
-class Features:
-    """Feature vectors of histories: the state of an automaton policy, or the last `length` steps, the latest first.
-
-    With `one_hot` a step has one indicator per action and per observation; otherwise their numbers, −1 before the
-    first step.
-    """
-
-    def __new__(
-        cls,
-        *,
-        automaton: AutomatonPolicy | None = None,
-        length: int = 0,
-        one_hot: bool = False,
-        n_actions: int,
-        n_observations: int,
-    ) -> Features: ...
-    n_features: Final[int]
-    def along(self, data: _Data, *, threads: int | None = None) -> _Singles:
-        """Features at every cut of every episode: (n_steps + n_episodes, n_features)."""
-
-    def parts(self) -> Record:
-        """The arguments that make these features again."""
-
-@final
 class ForestPolicy(CompiledPolicy):
     def __new__(
         cls,
@@ -596,6 +558,7 @@ class ForestPolicy(CompiledPolicy):
         temperature: float = 0.0,
         supported: _Booleans | None = None,
     ) -> ForestPolicy: ...
+    def features_along(self, data: _Data, *, threads: int | None = None) -> _Singles: ...
     def values(self, x: _Singles, *, threads: int | None = None) -> _Floats: ...
     def parts(self) -> Record: ...
 
@@ -637,16 +600,7 @@ class SummaryBins:
         """Numbers about the history, and about every action."""
 
     def held_out_errors(
-        self,
-        targets: _Singles,
-        fold: NDArray[np.uint8],
-        *,
-        trees: int,
-        leaves: int,
-        smallest: int,
-        features: float,
-        rows: float,
-        seed: int,
+        self, targets: _Singles, fold: NDArray[np.uint8], settings: object, seed: int
     ) -> _Singles:
         """Squared errors (targets, n_steps) of targets of mean 0, (targets, n_steps).
 
@@ -660,25 +614,16 @@ class SummaryBins:
         fold: NDArray[np.uint8],
         returns: _Singles,
         span: tuple[float, float],
+        settings: object,
         *,
         discount: float,
-        stages: int,
-        sweeps: int,
-        value_trees: int,
-        trees: int,
-        leaves: int,
-        smallest: int,
-        shrinkage: float,
-        caution: float,
-        features: float,
-        rows: float,
         seed: int,
-        progress: Callable[[int], object] | None = None,
+        progress: _Progress = None,
     ) -> Record:
         """The forests of all actions as arguments of a `SummaryPolicy`, `changes` of the targets, and `mean_value`.
 
         Arrays have an entry for every step. `going` is False where the world ended the episode; values are kept within
-        `span`. `uqf.learn.improve.forests.Forests` explains the rest. Progress counts trees and sweeps.
+        `span`. `settings` has the attributes of `uqf.learn.improve.forests.Forests`. Progress counts trees and sweeps.
         """
 
 @final
@@ -728,8 +673,6 @@ class Pomcp(CompiledPolicy):
         seed: int,
     ) -> Self: ...
     exploration: Final[float]
-    def n_particles(self, state: PolicyState) -> int: ...
-    def simulated_steps(self, state: PolicyState) -> int: ...
 
 @final
 class PolicyBatch:

@@ -15,11 +15,10 @@ use crate::bindings::parts::Part;
 use crate::bindings::policy::{CompiledPolicy, PolicyState};
 use crate::policies::any::own;
 use crate::policies::array::Array;
-use crate::policies::features::{self, Window};
 use crate::policies::places::UNSEEN;
 use crate::policies::{Parted, automaton, automaton_policy, forest};
+use crate::policy;
 use crate::simulate::policy::{Described, Rule};
-use crate::{fields, parts, policy};
 
 /// Operators by symbol.
 #[pyclass(frozen, module = "uqf._core")]
@@ -159,56 +158,11 @@ policy! {
     }
 }
 
-/// Feature vectors of histories: the state of an automaton policy, or the last `length` steps, the latest first.
-#[pyclass(frozen, module = "uqf._core")]
-pub struct Features {
-    inner: features::Features,
-}
-
-#[pymethods]
-impl Features {
-    #[new]
-    #[pyo3(signature = (*, automaton=None, length=0, one_hot=false, n_actions, n_observations))]
-    fn new(
-        automaton: Option<Bound<'_, AutomatonPolicy>>,
-        length: usize,
-        one_hot: bool,
-        n_actions: usize,
-        n_observations: usize,
-    ) -> PyResult<Self> {
-        let window = Window { length, one_hot, n_actions, n_observations };
-        Ok(Features { inner: features::Features::new(Part::take(automaton)?, window)? })
-    }
-
-    #[getter]
-    fn n_features(&self) -> usize {
-        self.inner.dim()
-    }
-
-    fn parts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let (automaton, window) = self.inner.parts();
-        let given: PyResult<_> = fields!(py, window, length, one_hot, n_actions, n_observations);
-        parts!(given?, { "automaton": automaton.give(py)? })
-    }
-
-    #[pyo3(signature = (data, *, threads=None))]
-    fn along<'py>(
-        &self,
-        py: Python<'py>,
-        data: Arrays<'py>,
-        threads: Option<Whole<i64>>,
-    ) -> PyResult<Matrix<'py, f32>> {
-        let (view, threads) = (data.view()?, thread_count(threads)?);
-        same_alphabets("features", &view, self.inner.n_actions(), self.inner.n_observations())?;
-        let rows = job::long(py, None, |ticker| self.inner.at_cuts(&view, threads, ticker))?;
-        shaped(py, rows, [view.n_steps() + view.n_episodes(), self.inner.dim()])
-    }
-}
-
 policy! {
     /// Acts on one forest per action, over features of the history: base + the leaves that x falls into.
     ///
-    /// The first arguments are those of `Features`. base : (n_actions,); trees, nodes : (n_actions,), how many
+    /// Features are the state of `automaton`, or else the last `length` steps, the latest first: with `one_hot` an indicator
+    /// per action and per observation, otherwise their numbers, −1 before the first step. base : (n_actions,); trees, nodes : (n_actions,), how many
     /// trees and nodes each forest has; roots, feature, threshold, left, right, value : those of all forests, one after the
     /// other; roots and children count from the first node of their forest. A node goes left if x[feature] ≤ threshold; a
     /// negative feature marks a leaf.
@@ -224,6 +178,20 @@ policy! {
     },
     get {},
     {
+        /// Features at every cut of every episode: (n_steps + n_episodes, n_features).
+        #[pyo3(signature = (data, *, threads=None))]
+        fn features_along<'py>(
+            &self,
+            py: Python<'py>,
+            data: Arrays<'py>,
+            threads: Option<Whole<i64>>,
+        ) -> PyResult<Matrix<'py, f32>> {
+            let (view, threads, features) = (data.view()?, thread_count(threads)?, &self.inner.features);
+            same_alphabets("features", &view, features.n_actions(), features.n_observations())?;
+            let rows = job::long(py, None, |ticker| features.at_cuts(&view, threads, ticker))?;
+            shaped(py, rows, [view.n_steps() + view.n_episodes(), features.dim()])
+        }
+
         /// Values (rows, n_actions) of feature vectors (rows, n_features).
         #[pyo3(signature = (x, *, threads=None))]
         fn values<'py>(

@@ -14,6 +14,7 @@ use crate::learn::spectral::double::{Double, Quantum};
 use crate::learn::spectral::hankel::{Accumulator, Cells, accumulate};
 use crate::learn::spectral::target::Target;
 use crate::learn::spectral::words::{Occurrences, Word};
+use crate::parts;
 
 /// What is counted: words, target, projection. The target is (name, discount, offset).
 #[pyclass(frozen, module = "uqf._core")]
@@ -173,74 +174,72 @@ fn coverage(inner: &Accumulator) -> ((u64, u64), (u64, u64)) {
     ((prefixes.known, prefixes.seen), (suffixes.known, suffixes.seen))
 }
 
-/// The sums as plain arrays.
+/// The sums as plain arrays. Cells of the block, whose owner is −1, and of those of the symbols stand one after the other:
+/// those of owner i are `offsets[i]..offsets[i + 1]`, each with its place (`keys`) and the two parts of its sum.
 fn to_state<'py>(py: Python<'py>, inner: &Accumulator) -> PyResult<Bound<'py, PyDict>> {
-    let state = PyDict::new(py);
-    state.set_item("shape", inner.shape())?;
-    state.set_item("by_symbol", inner.by_symbol)?;
-    state.set_item("counts", (inner.episodes, inner.steps))?;
-    state.set_item("coverage", coverage(inner))?;
-    state.set_item("block", cells_to_python(py, &inner.block))?;
-    let blocks = PyDict::new(py);
-    for (symbol, cells) in &inner.symbol_blocks {
-        blocks.set_item(symbol, cells_to_python(py, cells))?;
+    let (mut owners, mut offsets, mut keys, mut parts) = (vec![], vec![0], vec![], vec![]);
+    let by_symbol = inner.symbol_blocks.iter().map(|(&symbol, cells)| (i64::from(symbol), cells));
+    for (owner, cells) in std::iter::once((-1, &inner.block)).chain(by_symbol) {
+        cells.for_each(|cell, sum| {
+            keys.push(cell);
+            parts.extend(<[f64; 2]>::from(sum.parts()));
+        });
+        owners.push(owner);
+        offsets.push(keys.len() as i64);
     }
-    state.set_item("symbol_blocks", blocks)?;
-    for (name, sums) in [("column", &inner.column), ("start", &inner.start), ("average", &inner.average)] {
-        let parts: Vec<f64> = sums.iter().flat_map(|sum| <[f64; 2]>::from(sum.parts())).collect();
-        state.set_item(name, parts.into_pyarray(py))?;
-    }
-    Ok(state)
+    let line = |sums: &[Double]| collected(py, sums.iter().flat_map(|sum| <[f64; 2]>::from(sum.parts())));
+    parts!(PyDict::new(py), {
+        "shape": inner.shape(),
+        "by_symbol": inner.by_symbol,
+        "counts": (inner.episodes, inner.steps),
+        "coverage": coverage(inner),
+        "owners": owners.into_pyarray(py),
+        "offsets": offsets.into_pyarray(py),
+        "keys": keys.into_pyarray(py),
+        "parts": parts.into_pyarray(py),
+        "column": line(&inner.column),
+        "start": line(&inner.start),
+        "average": line(&inner.average),
+    })
 }
 
-/// The sums of such arrays; refused where sizes do not fit.
+/// The sums of such arrays; refused where sizes do not fit, before memory is taken for them.
 fn from_state(state: &Bound<'_, PyDict>) -> PyResult<Accumulator> {
     let field = |name: &str| field(state, "statistics", name);
     let shape: (usize, usize) = field("shape")?.extract()?;
-    let (episodes, steps) = field("counts")?.extract()?;
-    let ((known, seen), (other_known, other_seen)) = field("coverage")?.extract()?;
-    let vector = |name: &str, length: usize| -> PyResult<Vec<Double>> {
+    let line = |name: &str, length: usize| -> PyResult<Vec<Double>> {
         let parts: Vec<f64> = numbers(&field(name)?)?;
-        let pairs = parts.chunks_exact(2);
-        let sums: Vec<Double> = pairs.map(|pair| Double::from_parts(pair[0], pair[1])).collect();
-        if sums.len() != length {
-            return Err(PyValueError::new_err(format!("{name} has {} sums, expected {length}", sums.len())));
+        if parts.len() != length.saturating_mul(2) {
+            let message = format!("{name} has {} numbers for a shape of {shape:?}", parts.len());
+            return Err(PyValueError::new_err(message));
         }
-        Ok(sums)
+        Ok(parts.chunks_exact(2).map(|pair| Double::from_parts(pair[0], pair[1])).collect())
     };
-    let cells = shape.0.saturating_mul(shape.1);
-    let mut inner = Accumulator::of_shape(shape, field("by_symbol")?.extract()?);
-    inner.block = cells_from_python(inner.block, &field("block")?, cells)?;
-    for (symbol, stored) in field("symbol_blocks")?.cast::<PyDict>()?.iter() {
-        inner.symbol_blocks.insert(symbol.extract()?, cells_from_python(Cells::touched(), &stored, cells)?);
+    let lines = [line("column", shape.0)?, line("start", shape.1)?, line("average", shape.1)?];
+    let (owners, offsets): (Vec<i64>, Vec<i64>) = (numbers(&field("owners")?)?, numbers(&field("offsets")?)?);
+    let (keys, parts): (Vec<u64>, Vec<f64>) = (numbers(&field("keys")?)?, numbers(&field("parts")?)?);
+    let cut =
+        offsets.first() == Some(&0) && offsets.last() == Some(&(keys.len() as i64)) && offsets.is_sorted();
+    if !cut || offsets.len() != owners.len() + 1 || owners.first() != Some(&-1) {
+        return Err(PyValueError::new_err("offsets do not cut the cells into those of their owners"));
     }
-    inner.column = vector("column", shape.0)?;
-    inner.start = vector("start", shape.1)?;
-    inner.average = vector("average", shape.1)?;
-    (inner.episodes, inner.steps) = (episodes, steps);
-    inner.coverage = [Coverage { known, seen }, Coverage { known: other_known, seen: other_seen }];
-    Ok(inner)
-}
-
-type StoredCells<'py> = (Vector<'py, u64>, Vector<'py>);
-
-fn cells_to_python<'py>(py: Python<'py>, cells: &Cells) -> StoredCells<'py> {
-    let (mut keys, mut parts) = (Vec::new(), Vec::new());
-    cells.for_each(|cell, sum| {
-        keys.push(cell);
-        parts.extend(<[f64; 2]>::from(sum.parts()));
-    });
-    (keys.into_pyarray(py), parts.into_pyarray(py))
-}
-
-fn cells_from_python(mut cells: Cells, stored: &Bound<'_, PyAny>, count: usize) -> PyResult<Cells> {
-    let (keys, parts): (Bound<'_, PyAny>, Bound<'_, PyAny>) = stored.extract()?;
-    let (keys, parts): (Vec<u64>, Vec<f64>) = (numbers(&keys)?, numbers(&parts)?);
-    if parts.len() != 2 * keys.len() || keys.iter().any(|&key| key >= count as u64) {
+    let cells = shape.0.saturating_mul(shape.1) as u64;
+    if parts.len() != 2 * keys.len() || keys.iter().any(|&key| key >= cells) {
         return Err(PyValueError::new_err("stored cells lie outside the block"));
     }
-    for (key, pair) in keys.iter().zip(parts.chunks_exact(2)) {
-        cells.set(*key, Double::from_parts(pair[0], pair[1]));
+    let mut inner = Accumulator::of_shape(shape, field("by_symbol")?.extract()?);
+    for (owner, ends) in owners.into_iter().zip(offsets.windows(2)) {
+        let cells = match u32::try_from(owner) {
+            Ok(symbol) => inner.symbol_blocks.entry(symbol).or_insert_with(Cells::touched),
+            Err(_) => &mut inner.block,
+        };
+        for place in ends[0] as usize..ends[1] as usize {
+            cells.set(keys[place], Double::from_parts(parts[2 * place], parts[2 * place + 1]));
+        }
     }
-    Ok(cells)
+    [inner.column, inner.start, inner.average] = lines;
+    (inner.episodes, inner.steps) = field("counts")?.extract()?;
+    let ((known, seen), (other_known, other_seen)) = field("coverage")?.extract()?;
+    inner.coverage = [Coverage { known, seen }, Coverage { known: other_known, seen: other_seen }];
+    Ok(inner)
 }

@@ -9,10 +9,9 @@ mod clones;
 mod convert;
 mod episodes;
 mod hankel;
-mod hidden;
 mod job;
+mod models;
 mod parts;
-mod plan;
 mod policies;
 mod policy;
 mod spectral;
@@ -25,14 +24,13 @@ use pyo3::prelude::*;
 mod _core {
     #[pymodule_export]
     use super::{
-        automata::{Automaton, AutomatonPolicy, Features, ForestPolicy},
+        automata::{Automaton, AutomatonPolicy, ForestPolicy},
         batch::PolicyBatch,
         beliefs::{CloneLayout, expected_counts},
         clones::CloneModels,
         episodes::{discounted_sums, episode_priorities, returns, rollout, temporal_differences, validate},
         hankel::{HankelSettings, HankelStatistics},
-        hidden::hidden_models,
-        plan::point_plan,
+        models::{hidden_models, point_plan},
         policies::{BeliefPolicy, ContextPolicy, FilterPolicy, ObservationPolicy, Pomcp, TablePolicy},
         policy::{CompiledPolicy, PolicyState, softmax},
         spectral::{Filter, context_tree, most_frequent, project_words, sum_operators},

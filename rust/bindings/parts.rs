@@ -123,6 +123,17 @@ macro_rules! fields {
     }};
 }
 
+/// A struct of settings, each from the attribute of that name that a Python object has; others are given after `+`.
+#[macro_export]
+macro_rules! settings {
+    ($given:expr, $struct:ident { $($name:ident),* } $(+ { $($other:ident: $value:expr),* })?) => {
+        $struct {
+            $($name: $given.getattr(stringify!($name))?.extract()?,)*
+            $($($other: $value,)*)?
+        }
+    };
+}
+
 /// The class of a policy, from the names and kinds of its parts: constructor, `parts()` and getters.
 ///
 /// `+ group: Struct { … }` are parts that the core keeps in a struct of their own. Every policy has a rule: `temperature`,

@@ -11,9 +11,8 @@ use crate::bindings::convert::{
 };
 use crate::bindings::job;
 use crate::bindings::parts::Part;
-use crate::bindings::policy::{CompiledPolicy, PolicyState};
+use crate::bindings::policy::CompiledPolicy;
 use crate::bindings::worlds::World;
-use crate::policies::any::own;
 use crate::policies::array::Array;
 use crate::policies::pomcp::{Rollouts, Settings};
 use crate::policies::{Parted, belief, context, filter, observation, pomcp, table};
@@ -242,15 +241,5 @@ impl Pomcp {
     #[getter]
     fn exploration(&self) -> f64 {
         self.inner.exploration()
-    }
-
-    /// Size of the particle belief; 0 once the episode should have ended in every particle.
-    fn n_particles(&self, state: &PolicyState) -> PyResult<usize> {
-        Ok(own(self.inner.as_ref(), &state.memory)?.n_particles())
-    }
-
-    /// Steps simulated since the episode began.
-    fn simulated_steps(&self, state: &PolicyState) -> PyResult<u64> {
-        Ok(own(self.inner.as_ref(), &state.memory)?.simulated_steps())
     }
 }

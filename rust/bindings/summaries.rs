@@ -21,9 +21,9 @@ use crate::learn::summaries::Summaries;
 use crate::policies::any::own;
 use crate::policies::array::Array;
 use crate::policies::{Parted, summary};
-use crate::policy;
 use crate::simulate::policy::Rule;
 use crate::trajectories::Columns;
+use crate::{fields, parts, policy, settings};
 
 policy! {
     /// Acts on one forest per action, over summaries of the raw columns and of what the action brought before.
@@ -149,20 +149,18 @@ impl SummaryBins {
     }
 
     /// Squared errors (targets, steps) of the targets (targets, steps), predicted by forests of the other fold.
-    #[pyo3(signature = (targets, fold, *, trees, leaves, smallest, features, rows, seed))]
     fn held_out_errors<'py>(
         &self,
         py: Python<'py>,
         targets: Rows<'py>,
         fold: PyReadonlyArray1<'py, u8>,
-        trees: usize,
-        leaves: usize,
-        smallest: usize,
-        features: f64,
-        rows: f64,
+        settings: &Bound<'py, PyAny>,
         seed: u64,
     ) -> PyResult<Matrix<'py, f32>> {
-        let (shape, growth) = ([targets.shape()[0], targets.shape()[1]], Growth { leaves, features, rows });
+        let shape = [targets.shape()[0], targets.shape()[1]];
+        let growth = settings!(settings, Growth { leaves, features, rows });
+        let (trees, smallest) =
+            (settings.getattr("trees")?.extract()?, settings.getattr("smallest")?.extract()?);
         let (targets, fold) = (in_rows(&targets)?, fold.as_slice()?);
         self.same_steps(&[shape[1], fold.len()])?;
         let errors = job::long(py, None, |ticker| {
@@ -184,8 +182,7 @@ impl SummaryBins {
     }
 
     /// The forests of all actions as the arguments of a `SummaryPolicy`, with `changes` and `value`.
-    #[pyo3(signature = (rewards, going, fold, returns, span, *, discount, stages, sweeps, value_trees, trees, leaves,
-        smallest, shrinkage, caution, features, rows, seed, progress=None))]
+    #[pyo3(signature = (rewards, going, fold, returns, span, settings, *, discount, seed, progress=None))]
     fn fitted<'py>(
         &self,
         py: Python<'py>,
@@ -194,33 +191,17 @@ impl SummaryBins {
         fold: PyReadonlyArray1<'py, u8>,
         returns: PyReadonlyArray1<'py, f32>,
         span: (f32, f32),
+        settings: &Bound<'py, PyAny>,
         discount: f64,
-        stages: usize,
-        sweeps: usize,
-        value_trees: usize,
-        trees: usize,
-        leaves: usize,
-        smallest: usize,
-        shrinkage: f64,
-        caution: f32,
-        features: f64,
-        rows: f64,
         seed: u64,
         progress: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyDict>> {
-        let growth = Growth { leaves, features, rows };
-        let settings = Settings {
-            discount,
-            stages,
-            sweeps,
-            value_trees,
-            trees,
-            smallest,
-            shrinkage,
-            caution,
-            growth,
-            seed,
-        };
+        let growth = settings!(settings, Growth { leaves, features, rows });
+        let settings = settings!(
+            settings,
+            Settings { stages, sweeps, value_trees, trees, smallest, shrinkage, caution }
+                + { discount: discount, growth: growth, seed: seed }
+        );
         let steps = Steps {
             bins: &self.inner,
             actions: &self.actions,
@@ -234,23 +215,9 @@ impl SummaryBins {
         self.same_steps(&[steps.rewards.len(), steps.going.len(), steps.fold.len(), steps.returns.len()])?;
         let fitted = job::long(py, progress.as_ref(), |ticker| fit(&steps, &settings, self.threads, ticker))?;
         let forests = fitted.forests(&self.inner);
-        let arrays = PyDict::new(py);
-        arrays.set_item("base", forests.base.give(py)?)?;
-        for (name, numbers) in [
-            ("trees", forests.trees),
-            ("nodes", forests.nodes),
-            ("roots", forests.roots),
-            ("feature", forests.feature),
-            ("left", forests.left),
-            ("right", forests.right),
-        ] {
-            arrays.set_item(name, numbers.give(py)?)?;
-        }
-        arrays.set_item("threshold", forests.threshold.give(py)?)?;
-        arrays.set_item("value", forests.value.give(py)?)?;
-        arrays.set_item("changes", fitted.changes.clone().give(py)?)?;
-        arrays.set_item("mean_value", fitted.value)?;
-        Ok(arrays)
+        let arrays: PyResult<_> =
+            fields!(py, forests, base, trees, nodes, roots, feature, left, right, threshold, value);
+        parts!(arrays?, { "changes": fitted.changes.clone().give(py)?, "mean_value": fitted.value })
     }
 }
 

@@ -12,7 +12,7 @@ use pyo3::types::PyDict;
 
 use crate::bindings::convert::{Whole, below, count, owned, shaped};
 use crate::domains::tabular::{Model, Rewards, Tabular};
-use crate::domains::{self, WorldState, gridworld, pocman, spocman, tiger};
+use crate::domains::{self, WorldState};
 use crate::error::Result;
 use crate::parts;
 use crate::rng::Rng;
@@ -46,23 +46,8 @@ fn arrays(py: Python<'_>, model: Model) -> PyResult<Bound<'_, PyDict>> {
 #[pymethods]
 impl World {
     #[staticmethod]
-    fn tiger() -> PyResult<Self> {
-        wrap(Ok(domains::World::Tiger(tiger::Tiger)))
-    }
-
-    #[staticmethod]
-    fn gridworld(variant: &str) -> PyResult<Self> {
-        wrap(gridworld::Gridworld::named(variant).map(domains::World::Gridworld))
-    }
-
-    #[staticmethod]
-    fn pocman(maze: &str) -> PyResult<Self> {
-        wrap(pocman::Pocman::named(maze).map(domains::World::Pocman))
-    }
-
-    #[staticmethod]
-    fn spocman(ghosts: &str) -> PyResult<Self> {
-        wrap(spocman::Spocman::named(ghosts).map(domains::World::Spocman))
+    fn named(name: &str, variant: &str) -> PyResult<Self> {
+        wrap(domains::World::named(name, variant))
     }
 
     /// A finite POMDP: (A, S, S), (A, S, O), (A, S) or (A, S, S) or (A, S, S, O), (S,), (S,), (S, O) or None.

@@ -10,6 +10,7 @@ pub mod spocman;
 
 use std::borrow::Cow;
 
+use crate::error::{Error, Result};
 use crate::rng::Rng;
 use crate::simulate::environment::{Environment, Outcome};
 use tabular::Tabular;
@@ -58,6 +59,17 @@ macro_rules! with_state {
 }
 
 impl World {
+    /// A world by its name, and by that of its map, maze or ghosts where there are several.
+    pub fn named(name: &str, variant: &str) -> Result<World> {
+        match name {
+            "tiger" => Ok(World::Tiger(tiger::Tiger)),
+            "gridworld" => gridworld::Gridworld::named(variant).map(World::Gridworld),
+            "pocman" => pocman::Pocman::named(variant).map(World::Pocman),
+            "spocman" => spocman::Spocman::named(variant).map(World::Spocman),
+            _ => Err(Error::argument("name", name, "choose tiger, gridworld, pocman or spocman")),
+        }
+    }
+
     /// The world's arrays, where its states can be listed.
     pub fn tabular(&self) -> Option<Cow<'_, Tabular>> {
         match self {

@@ -73,17 +73,6 @@ impl Features {
         }
     }
 
-    /// What makes them again: the automaton, and a window that is empty where there is one.
-    pub fn parts(&self) -> (Option<Arc<AutomatonPolicy>>, Window) {
-        let (n_actions, n_observations) = (self.n_actions(), self.n_observations());
-        match self {
-            Features::Automaton(policy) => {
-                (Some(policy.clone()), Window { length: 0, one_hot: false, n_actions, n_observations })
-            }
-            Features::Window(window) => (None, *window),
-        }
-    }
-
     pub(crate) fn start(&self) -> Memory {
         match self {
             Features::Automaton(policy) => Memory::Automaton(policy.start()),

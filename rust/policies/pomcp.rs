@@ -101,18 +101,6 @@ macro_rules! with_search {
     };
 }
 
-impl Memory {
-    /// States that the present may be in.
-    pub fn n_particles(&self) -> usize {
-        with_search!(self, search => search.particles.len())
-    }
-
-    /// Steps simulated in tree and rollouts since the episode began.
-    pub fn simulated_steps(&self) -> u64 {
-        with_search!(self, search => search.simulated_steps)
-    }
-}
-
 impl Pomcp {
     /// `exploration` is the range of the world's rewards unless given.
     pub fn new(world: Arc<World>, settings: Settings, exploration: Option<f64>, seed: u64) -> Result<Self> {

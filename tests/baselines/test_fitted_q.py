@@ -95,7 +95,7 @@ def test_one_round_fits_rewards_and_the_chain_sums_them(data):
     )
     longest = int(data.lengths.max())
     learner = FittedQ(Window(1, "ordinal"), iterations=longest, discount=0.9, trees=1, leaf=1).fit(single)
-    values = learner.policy_.values(learner.features_.along(single))[:, 0]
+    values = learner.policy_.values(learner.policy_.features_along(single))[:, 0]
     returns = returns_to_go(single, 0.9)
     # Every observation is unique, so each step but the first of an episode has a leaf of its own.
     for index, (begin, end) in enumerate(pairwise(data.offsets)):
@@ -181,7 +181,7 @@ def test_a_model_or_a_policy_may_be_the_representation(tiger):
     psr = PSR(uqf.WFA.from_pomdp(tiger, target="probability"), 3, 2)
     by_psr = FittedQ(psr, iterations=3, trees=3).fit(data)
     by_policy = FittedQ(psr.tracker, iterations=3, trees=3).fit(data)
-    states = by_psr.features_.along(data)
+    states = by_psr.policy_.features_along(data)
     np.testing.assert_array_equal(by_psr.policy_.values(states), by_policy.policy_.values(states))
     # A cut for every step and one more per episode; before the first step the state is the start's.
     assert states.shape == (data.n_steps + len(data), 2)
@@ -191,7 +191,7 @@ def test_a_model_or_a_policy_may_be_the_representation(tiger):
 def test_threads_do_not_change_the_bits():
     data = uqf.rollout(uqf.make("tiger"), episodes=100, seed=0)
     one, two = (FittedQ(iterations=3, trees=4, seed=3, threads=n).fit(data) for n in (1, 2))
-    states = one.features_.along(data)
+    states = one.policy_.features_along(data)
     np.testing.assert_array_equal(one.policy_.values(states), two.policy_.values(states))
 
 

@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 
-from uqf import _core
 from uqf.baselines.forests import ExtraTrees, constant, joined
-from uqf.baselines.psr import PSR
+from uqf.baselines.psr import PSR, automaton_features
 from uqf.episodes.checks import instance, one_of, positive, probability, seed_number
 from uqf.episodes.sums import best_next, cut_before
 from uqf.episodes.trajectories import Trajectories
@@ -20,6 +19,7 @@ from uqf.learn.learner import Learner
 from uqf.policies.policy import AutomatonPolicy, ForestPolicy
 from uqf.reading.progress import Callback, Reporter
 from uqf.reading.shards import checked_data
+from uqf.types import Record
 
 Floats = NDArray[np.float64]
 
@@ -48,12 +48,8 @@ class Window(BaseEstimator):  # type: ignore[misc]
         checked_data(data)
         positive("length", self.length)
         one_of("encoding", self.encoding, ("one-hot", "ordinal"))
-        self.features_ = _core.Features(
-            length=self.length,
-            one_hot=self.encoding == "one-hot",
-            n_actions=data.n_actions,
-            n_observations=data.n_observations,
-        )
+        sizes = {"n_actions": data.n_actions, "n_observations": data.n_observations}
+        self.features_ = {"length": self.length, "one_hot": self.encoding == "one-hot", **sizes}
         return self
 
 
@@ -90,7 +86,7 @@ class FittedQ(Learner):
     Attributes
     ----------
     policy_ : compiled `ForestPolicy`; ``policy_.values(features)`` evaluates many states at once
-    representation_, features_ : the fitted representation and its compiled features
+    representation_, features_ : the fitted representation, and what of it are arguments of a `ForestPolicy`
     changes_ : (iterations,) root mean square change of the targets in each round
 
     Examples
@@ -123,7 +119,8 @@ class FittedQ(Learner):
         self.representation_, self.features_ = fitted_features(self.representation, data)
         before = cut_before(data)
         # Features of all cuts are computed once: a cut is the end of one step and the beginning of the next.
-        states = self.features_.along(data, threads=self.threads)
+        blank = ForestPolicy(**self.features_, **joined([constant(0.0)] * data.n_actions))
+        states = blank.features_along(data, threads=self.threads)
         steps = [np.flatnonzero(data.actions == action) for action in range(data.n_actions)]
         taken = [action for action, chosen in enumerate(steps) if len(chosen)]
         inputs = [np.ascontiguousarray(states[before[steps[action]]], np.float32) for action in taken]
@@ -144,7 +141,7 @@ class FittedQ(Learner):
             grown = forest.grown([targets[steps[action]] for action in taken], iteration)
             for action, one in zip(taken, grown, strict=True):
                 forests[action] = one
-            policy = ForestPolicy(**self.features_.parts(), **joined(forests), temperature=self.temperature)
+            policy = ForestPolicy(**self.features_, **joined(forests), temperature=self.temperature)
             self.policy_ = policy
             reporter.reach(iteration + 1)
         self.changes_ = np.array(changes)
@@ -162,8 +159,8 @@ def value_range(data: Trajectories, discount: float) -> tuple[float, float]:
 
 def fitted_features(
     representation: Representation | None, data: Trajectories
-) -> tuple[Representation, _core.Features]:
-    """The representation, fitted if it is a learner, and its compiled features."""
+) -> tuple[Representation, Record]:
+    """The representation, fitted if it is a learner, and its features."""
     if isinstance(representation, PSR):
         return representation, representation.features
     if isinstance(representation, AutomatonPolicy):
@@ -175,15 +172,10 @@ def fitted_features(
             "a PSR or an AutomatonPolicy"
         )
     learner = clone(learner).fit(data)
-    if isinstance(getattr(learner, "features_", None), _core.Features):
+    if isinstance(getattr(learner, "features_", None), dict):
         return learner, learner.features_
     if isinstance(getattr(learner, "policy_", None), AutomatonPolicy):
         return learner, automaton_features(learner.policy_)
     raise TypeError(
         f"representation is {kind_of(learner)}, which learns neither features_ nor an AutomatonPolicy"
     )
-
-
-def automaton_features(policy: AutomatonPolicy) -> _core.Features:
-    """The state that an automaton policy acts on."""
-    return _core.Features(automaton=policy, n_actions=policy.n_actions, n_observations=policy.n_observations)

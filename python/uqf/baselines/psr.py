@@ -7,13 +7,19 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uqf import _core
 from uqf.episodes.sums import cut_before
 from uqf.episodes.trajectories import Trajectories
 from uqf.learn.spectral.wfa import WFA
 from uqf.policies.policy import AutomatonPolicy, remembered
+from uqf.types import Record
 
 Floats = NDArray[np.float64]
+
+
+def automaton_features(policy: AutomatonPolicy) -> Record:
+    """The state that an automaton policy acts on, as the features of a `ForestPolicy`."""
+    sizes = {"n_actions": policy.n_actions, "n_observations": policy.n_observations}
+    return {"automaton": policy, "length": 0, **sizes}
 
 
 class PSR:
@@ -63,11 +69,9 @@ class PSR:
         return self.wfa.policy(self.n_actions, self.n_observations, temperature=temperature, **parts)
 
     @property
-    def features(self) -> _core.Features:
-        """The state as features of histories, for `FittedQ`."""
-        return _core.Features(
-            automaton=self.tracker, n_actions=self.n_actions, n_observations=self.n_observations
-        )
+    def features(self) -> Record:
+        """The state as features of histories: arguments of a `ForestPolicy`, for `FittedQ`."""
+        return automaton_features(self.tracker)
 
     def state(self, history: Sequence[tuple[int, int]] = ()) -> Floats:
         """Normalised state (k,) after a list of (action, observation)."""

@@ -6,7 +6,6 @@ from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
 
-from uqf import _core
 from uqf.baselines.psr import PSR, Floats
 from uqf.episodes.checks import not_negative, probability
 from uqf.episodes.sums import returns_to_go
@@ -17,6 +16,7 @@ from uqf.learn.uqf import learn_state
 from uqf.policies.policy import AutomatonPolicy
 from uqf.reading.progress import Callback
 from uqf.reading.reader import Reader
+from uqf.types import Record
 
 
 @dataclass(eq=False, repr=False)
@@ -48,7 +48,7 @@ class SpectralPSR(Learner):
         self.diagnostics_ = {"learner": type(self).__name__, "rank": state.rank, "notes": []}
 
     @property
-    def features_(self) -> _core.Features:
+    def features_(self) -> Record:
         """The state as features of histories, for `FittedQ`."""
         return self._model().features
 

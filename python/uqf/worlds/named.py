@@ -4,33 +4,20 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Callable
 
 from uqf import _core
 from uqf.worlds.environments import Environment
 
-
-def _gridworld(variant: str) -> Callable[[], _core.World]:
-    return lambda: _core.World.gridworld(variant)
-
-
-def _pocman(maze: str = "full") -> _core.World:
-    return _core.World.pocman(maze)
-
-
-def _spocman(ghosts: str = "published") -> _core.World:
-    return _core.World.spocman(ghosts)
-
-
-_WORLDS: dict[str, tuple[Callable[..., _core.World], int, float]] = {
-    "tiger": (_core.World.tiger, 20, 0.95),
-    "gridworld-near": (_gridworld("near"), 100, 0.99),
-    "gridworld-mid": (_gridworld("mid"), 100, 0.99),
-    "gridworld-far": (_gridworld("far"), 100, 0.99),
-    "gridworld-hamilton": (_gridworld("hamilton"), 100, 0.99),
-    "pocman": (_pocman, 90, 0.95),
-    "spocman": (_spocman, 100, 0.99999),
+#: By name: what the core calls it, the variant unless an option says another, and the usual horizon and discount.
+_WORLDS = {
+    "tiger": ("tiger", "", 20, 0.95),
+    **{f"gridworld-{map}": ("gridworld", map, 100, 0.99) for map in ("near", "mid", "far", "hamilton")},
+    "pocman": ("pocman", "full", 90, 0.95),
+    "spocman": ("spocman", "published", 100, 0.99999),
 }
+
+#: The option that names a variant, of worlds that have one.
+_OPTIONS = {"pocman": "maze", "spocman": "ghosts"}
 
 
 class NamedEnvironment(Environment):
@@ -39,14 +26,14 @@ class NamedEnvironment(Environment):
     def __init__(
         self, name: str, horizon: int | None, discount: float | None, options: dict[str, str]
     ) -> None:
-        build, usual_horizon, usual_discount = _WORLDS[name]
-        try:
-            world = build(**options)
-        except TypeError as error:
-            raise TypeError(f"make({name!r}, …): {error}") from None
+        kind, variant, usual_horizon, usual_discount = _WORLDS[name]
+        option = _OPTIONS.get(name, "")
+        if unknown := options.keys() - {option}:
+            known = f"it has {option}" if option else "it has none"
+            raise TypeError(f"make({name!r}, …): no option {', '.join(sorted(unknown))}; {known}")
         self.options = options
         super().__init__(
-            world,
+            _core.World.named(kind, options.get(option, variant)),
             name=name,
             horizon=usual_horizon if horizon is None else horizon,
             discount=usual_discount if discount is None else discount,

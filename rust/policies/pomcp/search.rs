@@ -40,7 +40,6 @@ pub struct Search<S> {
     pub rng: Rng,
     /// Real steps taken so far.
     pub elapsed: usize,
-    pub simulated_steps: u64,
 }
 
 impl<S> Search<S> {
@@ -70,7 +69,7 @@ pub struct Planner<'a, E> {
 impl<E: Planning> Planner<'_, E> {
     pub fn start(&self, mut rng: Rng) -> Search<E::State> {
         let particles = (0..self.settings.particles).map(|_| self.environment.start(&mut rng)).collect();
-        self.search(particles, rng, 0, 0)
+        self.search(particles, rng, 0)
     }
 
     /// The search before the first action, of an episode that showed `observation`.
@@ -80,7 +79,7 @@ impl<E: Planning> Planner<'_, E> {
         }
         let mut rng = old.rng.clone();
         let particles = self.first_particles(old, observation, &mut rng);
-        self.search(particles, rng, 0, old.simulated_steps)
+        self.search(particles, rng, 0)
     }
 
     /// The search of the next step. Only the belief is carried over: the authors' program, too,
@@ -88,16 +87,16 @@ impl<E: Planning> Planner<'_, E> {
     pub fn update(&self, old: &Search<E::State>, action: usize, observation: usize) -> Search<E::State> {
         let mut rng = old.rng.clone();
         let particles = self.next_particles(old, action, observation, &mut rng);
-        self.search(particles, rng, old.elapsed + 1, old.simulated_steps)
+        self.search(particles, rng, old.elapsed + 1)
     }
 
-    fn search(&self, particles: Vec<E::State>, rng: Rng, elapsed: usize, steps: u64) -> Search<E::State> {
+    fn search(&self, particles: Vec<E::State>, rng: Rng, elapsed: usize) -> Search<E::State> {
         let n_actions = self.environment.n_actions();
         let legal = particles.first().map_or(Actions::All, |state| self.legal(state));
         let simulations = if particles.is_empty() { 0 } else { self.settings.simulations };
         let tree = Tree::new(n_actions, legal, simulations + 1);
         let arrivals = Vec::with_capacity(simulations);
-        let mut search = Search { particles, tree, arrivals, rng, elapsed, simulated_steps: steps };
+        let mut search = Search { particles, tree, arrivals, rng, elapsed };
         let depth = self.settings.depth(elapsed);
         let mut path = Vec::with_capacity(depth);
         for _ in 0..simulations {
@@ -109,7 +108,7 @@ impl<E: Planning> Planner<'_, E> {
     /// One simulation: down the tree by UCB1 until a new history, which is added; on by rollout; then the
     /// return is recorded along the `path` of (node, edge, reward).
     fn simulate(&self, search: &mut Search<E::State>, depth: usize, path: &mut Vec<(usize, usize, f64)>) {
-        let Search { particles, tree, arrivals, rng, simulated_steps, .. } = search;
+        let Search { particles, tree, arrivals, rng, .. } = search;
         let mut state = particles[rng.below(particles.len())].clone();
         let (mut node, mut total) = (ROOT, 0.0);
         path.clear();
@@ -128,32 +127,23 @@ impl<E: Planning> Planner<'_, E> {
             }
             if known.is_none() {
                 let left = depth - path.len();
-                let (value, steps) = self.rollout(&mut state, (action, outcome.observation), left, rng);
-                total = value;
-                *simulated_steps += steps as u64;
+                total = self.rollout(&mut state, (action, outcome.observation), left, rng);
                 break;
             }
             node = child;
         }
-        *simulated_steps += path.len() as u64;
         for &(node, edge, reward) in path.iter().rev() {
             total = reward + self.settings.discount * total;
             tree.record(node, edge, total);
         }
     }
 
-    /// Discounted return of the rollout policy after `last` = (action, observation), and the steps it took.
-    fn rollout(
-        &self,
-        state: &mut E::State,
-        last: (usize, usize),
-        most: usize,
-        rng: &mut Rng,
-    ) -> (f64, usize) {
+    /// Discounted return of the rollout policy after `last` = (action, observation).
+    fn rollout(&self, state: &mut E::State, last: (usize, usize), most: usize, rng: &mut Rng) -> f64 {
         let n_actions = self.environment.n_actions();
         let (mut total, mut weight) = (0.0, 1.0);
         let (mut action, mut observation) = last;
-        for step in 0..most {
+        for _ in 0..most {
             let mut choice = match self.settings.rollouts {
                 Rollouts::Preferred => self.environment.preferred(state, action, observation),
                 Rollouts::Legal => self.environment.legal(state),
@@ -166,12 +156,12 @@ impl<E: Planning> Planner<'_, E> {
             let outcome = self.environment.step(state, action, rng);
             total += weight * outcome.reward;
             if outcome.terminated {
-                return (total, step + 1);
+                return total;
             }
             weight *= self.settings.discount;
             observation = outcome.observation;
         }
-        (total, most)
+        total
     }
 
     /// Actions that the tree considers.

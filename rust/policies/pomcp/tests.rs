@@ -18,12 +18,6 @@ fn advanced(planner: &Pomcp, memory: &Memory, action: usize, observation: usize)
     next
 }
 
-fn values(planner: &Pomcp, memory: &Memory) -> Vec<f64> {
-    let mut values = vec![0.0; planner.n_actions()];
-    planner.q_values(memory, &mut values);
-    values
-}
-
 fn best_action(planner: &Pomcp, memory: &Memory) -> Option<usize> {
     let mut probs = vec![0.0; planner.n_actions()];
     planner.action_probs(memory, &mut probs);
@@ -57,21 +51,9 @@ fn tiger_listens_until_it_knows_and_the_belief_is_bayes() {
 }
 
 #[test]
-fn the_old_memory_is_left_alone() {
-    let planner = planner(World::Tiger(Tiger), 100);
-    let memory = planner.start();
-    let before = values(&planner, &memory);
-    let [one, other] =
-        [0, 1].map(|observation| values(&planner, &advanced(&planner, &memory, 0, observation)));
-    assert_ne!(one, other);
-    assert_eq!(values(&planner, &memory), before);
-}
-
-#[test]
 fn an_impossible_observation_keeps_the_nearest_particles() {
     let planner = planner(World::Gridworld(Gridworld::named("near").unwrap()), 50);
     let memory = advanced(&planner, &planner.start(), 0, 4);
-    assert!(memory.n_particles() > 0);
     assert!(best_action(&planner, &memory).is_some());
 }
 

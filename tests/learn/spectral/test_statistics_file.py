@@ -69,6 +69,7 @@ def forged(folder, kind, *, tensors=None, **changes):
     for name, change in (tensors or {}).items():
         arrays[name] = change(arrays[name].copy()) if callable(change) else change
     kept = {name: array for name, array in arrays.items() if array is not None}
+    changes["sums"] = header["sums"] | changes.get("sums", {})
     write_tensors(path, KEY, header | changes, kept)
     return path
 
@@ -82,9 +83,9 @@ def first(value):
 
 
 FORGERIES = {
-    "from the future": ("listed", {"format": 2}, "format 2; this package reads format 1"),
-    "huge shape": ("listed", {"shape": [2**40, 2**20]}, "shape"),
-    "negative shape": ("listed", {"shape": [-1, -1]}, "shape"),
+    "from the future": ("listed", {"format": 3}, "format 3; this package reads format 2"),
+    "huge shape": ("listed", {"sums": {"shape": [2**40, 2**20]}}, "shape"),
+    "negative shape": ("listed", {"sums": {"shape": [-1, -1]}}, "no statistics"),
     "no actions": ("listed", {"n_actions": 0}, "0 actions or observations"),
     "true actions": ("listed", {"n_actions": True}, "True actions or observations"),
     "huge alphabet": ("listed", {"n_observations": 2**40}, "symbols, at most"),
@@ -101,12 +102,16 @@ FORGERIES = {
     "symbols out of range": ("listed", {"tensors": {"symbols": first(99)}}, "out of range"),
     "choices out of range": ("listed", {"tensors": {"choices": first(-1)}}, "choices out of range"),
     "counts below zero": ("listed", {"tensors": {"symbol_counts": first(-1.0)}}, "not positive"),
-    "cells out of range": ("listed", {"tensors": {"block_keys": first(2**60)}}, "no statistics of uqf"),
-    "cells of a symbol out of range": ("hashed", {"tensors": {"owner_keys": first(2**60)}}, "no statistics"),
-    "too few cells": ("listed", {"tensors": {"block_parts": lambda x: x[:-1].copy()}}, "no statistics"),
-    "offsets that fall": ("listed", {"tensors": {"owner_offsets": first(5)}}, "offsets do not cut"),
-    "blocks of unseen symbols": ("listed", {"tensors": {"owners": first(77)}}, "never seen"),
-    "one owner twice": ("listed", {"tensors": {"owners": lambda x: np.full_like(x, x[0])}}, "twice of one"),
+    "cells out of range": ("listed", {"tensors": {"keys": first(2**60)}}, "no statistics of uqf"),
+    "too few cells": ("listed", {"tensors": {"parts": lambda x: x[:-1].copy()}}, "no statistics"),
+    "offsets that fall": ("listed", {"tensors": {"offsets": first(5)}}, "offsets do not cut"),
+    "no block": ("listed", {"tensors": {"owners": first(77)}}, "offsets do not cut"),
+    "blocks of unseen symbols": ("listed", {"tensors": {"owners": lambda x: x * 77 + 76}}, "never seen"),
+    "one owner twice": (
+        "listed",
+        {"tensors": {"owners": lambda x: np.append(-1, x[1] + 0 * x[1:])}},
+        "twice",
+    ),
     "words out of range": ("listed", {"tensors": {"prefix_symbols": first(99)}}, "symbols out of range"),
     "a narrower basis": ("hashed", {"basis": {"projection": "hashed", "prefix_dim": 3}}, "for a basis of"),
     "unknown basis": ("hashed", {"basis": {"code": 1}}, "unexpected keyword argument 'code'"),

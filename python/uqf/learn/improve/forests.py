@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,10 +65,10 @@ class Forests:
             fold,
             returns.astype(np.float32),
             value_range(data, returns, discount),
+            self,
             discount=discount,
             seed=seed,
             progress=lambda done: reporter.reach(min(done, trees + self.planned)),
-            **asdict(self),
         )
         return fitted
 

@@ -43,16 +43,7 @@ def chosen_view(seen: Seen, seed: int, threads: int | None) -> tuple[str, Record
     targets = _targets(few, settings.targets, seed)
     chosen, best, evidence = "", np.zeros(0, np.float32), {}
     for name, view in VIEWS.items():
-        errors = few.bins(view, threads).held_out_errors(
-            targets,
-            folds(few.data),
-            trees=settings.trees,
-            leaves=settings.leaves,
-            smallest=settings.smallest,
-            features=settings.features,
-            rows=settings.rows,
-            seed=seed,
-        )
+        errors = few.bins(view, threads).held_out_errors(targets, folds(few.data), settings, seed)
         if not chosen:
             chosen, best = name, errors
             continue

@@ -115,17 +115,9 @@ def hidden_models(
     trained = _core.hidden_models(
         data,
         judges,
+        growth,
         numbers=(numbers.start, numbers.stop),
-        states=growth.states,
-        first=growth.first,
         trust=trust,
-        explore=growth.explore,
-        settle=growth.settle,
-        batch=growth.batch,
-        overshoot=growth.overshoot,
-        priors=(growth.transitions, growth.pooled, growth.emissions, growth.rewards, growth.start),
-        held_out=growth.held_out,
-        patience=growth.patience,
         seed=seed,
         threads=threads,
     )

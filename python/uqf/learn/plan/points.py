@@ -44,17 +44,13 @@ def point_plan(
     rewards : (A, S); starts : (R, S), beliefs before the first action times their probability
     discount : float in [0, 1)
     """
-    how = settings or PointSettings()
     vectors, value = _core.point_plan(
         np.ascontiguousarray(transitions, np.float32),
         np.ascontiguousarray(emissions, np.float32),
         np.ascontiguousarray(rewards, np.float32),
         np.ascontiguousarray(starts, np.float32),
         discount,
-        points=how.points,
-        rounds=how.rounds,
-        sweeps=how.sweeps,
-        horizon=how.horizon,
+        settings or PointSettings(),
         seed=seed,
     )
     return np.ascontiguousarray(vectors.transpose(2, 1, 0), np.float64), value

@@ -189,26 +189,27 @@ def relabelled(
     as those of forgotten data, are dropped.
     """
     state, shape = sums.__getstate__(), (rows[1], columns[1])
-    width = state["shape"][1]
+    keys, parts = state["keys"].astype(np.int64), state["parts"].reshape(-1, 2)
+    row, column = rows[0][keys // state["shape"][1]], columns[0][keys % state["shape"][1]]
+    # The block of all symbols has owner −1.
+    owned = np.isin(state["owners"], [-1, *symbols])
+    owner = np.repeat(np.arange(len(owned)), np.diff(state["offsets"]))
+    kept = (row >= 0) & (column >= 0) & (parts != 0.0).any(axis=1) & owned[owner]
+    counts = np.bincount(owner[kept], minlength=len(owned))[owned]
 
-    def cells(stored: tuple[NDArray[np.uint64], FloatArray]) -> tuple[NDArray[np.uint64], FloatArray]:
-        keys, parts = stored[0].astype(np.int64), stored[1].reshape(-1, 2)
-        row, column = rows[0][keys // width], columns[0][keys % width]
-        kept = (row >= 0) & (column >= 0) & (parts != 0.0).any(axis=1)
-        return (row * shape[1] + column)[kept].astype(np.uint64), factor * parts[kept].ravel()
-
-    def line(parts: FloatArray, places: Places, length: int) -> FloatArray:
-        moved, kept = np.zeros((length, 2)), places >= 0
-        moved[places[kept]] = factor * parts.reshape(-1, 2)[kept]
+    def line(name: str, places: Places, length: int) -> FloatArray:
+        moved, listed = np.zeros((length, 2)), places >= 0
+        moved[places[listed]] = factor * state[name].reshape(-1, 2)[listed]
         return moved.ravel()
 
-    blocks = state["symbol_blocks"]
     state |= {
-        "block": cells(state["block"]),
-        "symbol_blocks": {symbol: cells(blocks[symbol]) for symbol in blocks if symbol in symbols},
-        "column": line(state["column"], *rows),
-        "start": line(state["start"], *columns),
-        "average": line(state["average"], *columns),
         "shape": shape,
+        "owners": state["owners"][owned],
+        "offsets": np.concatenate([[0], np.cumsum(counts)]),
+        "keys": (row * shape[1] + column)[kept].astype(np.uint64),
+        "parts": factor * parts[kept].ravel(),
+        "column": line("column", *rows),
+        "start": line("start", *columns),
+        "average": line("average", *columns),
     }
     return _core.HankelStatistics.from_state(state)

@@ -8,7 +8,6 @@ from dataclasses import asdict
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
 from uqf import _core
 from uqf.coding.codebook import Codebook
@@ -20,7 +19,7 @@ from uqf.learn.spectral.tally import Counts, Tally
 from uqf.storage.tensors import Arrays, Header, naming_damage, read_tensors, write_tensors
 
 #: Raised by one whenever an older package could misread a file.
-FORMAT = 1
+FORMAT = 2
 
 #: Key of our header in the metadata of the safetensors file.
 KEY = "uqf-statistics"
@@ -29,17 +28,13 @@ KEY = "uqf-statistics"
 MAX_BYTES = 2**36
 MAX_SYMBOLS = 2**31 - 1
 
-#: Names and types of the tensors; those of words are there only when words are listed.
+#: Tensors and their types: the sums as the core has them, what the tally counts, and words where they are listed.
+SUMS: Mapping[str, type[np.generic]] = {
+    **dict.fromkeys(("owners", "offsets"), np.int64),
+    "keys": np.uint64,
+    **dict.fromkeys(("parts", "column", "start", "average"), np.float64),
+}
 COUNTS = ("symbol", "choice", "length")
-LINES = ("column", "start", "average")
-TENSORS: Mapping[str, type[np.generic]] = (
-    {f"{name}s": np.int64 for name in (*COUNTS, "owner")}
-    | {f"{name}_counts": np.float64 for name in COUNTS}
-    | {f"{name}_keys": np.uint64 for name in ("block", "owner")}
-    | {f"{name}_parts": np.float64 for name in ("block", "owner")}
-    | {"owner_offsets": np.int64}
-    | dict.fromkeys(LINES, np.float64)
-)
 WORDS: Mapping[str, type[np.generic]] = {"symbols": np.int64, "offsets": np.int64, "counts": np.float64}
 
 
@@ -61,19 +56,7 @@ def save_statistics(statistics: Statistics, path: str | os.PathLike[str]) -> Non
     """
     instance("statistics", statistics, Statistics, "uqf.Statistics, such as UQF.statistics_")
     state, tally = statistics.sums.__getstate__(), statistics.tally
-    owners = list(state["symbol_blocks"])
-    cells = [state["symbol_blocks"][owner] for owner in owners]
-    tensors = {
-        **_pairs(tally),
-        "block_keys": state["block"][0],
-        "block_parts": state["block"][1],
-        "owners": np.array(owners, np.int64),
-        "owner_offsets": np.cumsum([0, *(len(keys) for keys, _ in cells)]),
-        "owner_keys": np.concatenate([np.zeros(0, np.uint64), *(keys for keys, _ in cells)]),
-        "owner_parts": np.concatenate([np.zeros(0), *(parts for _, parts in cells)]),
-        **{name: state[name] for name in LINES},
-        **_flat_words(statistics.words),
-    }
+    tensors = {name: state.pop(name) for name in SUMS} | _pairs(tally) | _flat_words(statistics.words)
     header = {
         "format": FORMAT,
         "basis": asdict(statistics.basis),
@@ -81,9 +64,7 @@ def save_statistics(statistics: Statistics, path: str | os.PathLike[str]) -> Non
         "n_actions": tally.n_actions,
         "n_observations": tally.n_observations,
         "codebook": None if tally.codebook is None else tally.codebook.to_dict(),
-        "shape": state["shape"],
-        "counts": state["counts"],
-        "coverage": state["coverage"],
+        "sums": state,
     }
     write_tensors(path, KEY, header, tensors)
 
@@ -129,45 +110,32 @@ def _put_together(header: Header, tensors: Arrays) -> Statistics:
     n_symbols = n_actions * n_observations
     if n_symbols > MAX_SYMBOLS:
         raise ValueError(f"{n_symbols} symbols, at most {MAX_SYMBOLS} are possible")
-    left, right = header["shape"]
-    # The core takes memory for the whole shape, so the file must prove it first.
-    if (len(tensors["column"]), len(tensors["start"])) != (2 * left, 2 * right):
-        raise ValueError(f"shape {header['shape']} for {len(tensors['column'])} sums")
+    state = header["sums"] | {name: tensors[name] for name in SUMS}
+    state["counts"], state["coverage"] = tuple(state["counts"]), tuple(map(tuple, state["coverage"]))
+    sums = _core.HankelStatistics.from_state(state | {"shape": tuple(state["shape"])})
     words = _words(tensors, n_symbols) if basis.projection is None else None
     listed = None if words is None else (len(words.prefixes), len(words.suffixes))
     expected = listed or (basis.prefix_dim, basis.suffix_dim)
-    if (left, right) != expected:
-        raise ValueError(f"shape {header['shape']} for a basis of {expected}")
+    if sums.shape != expected:
+        raise ValueError(f"shape {sums.shape} for a basis of {expected}")
     symbols, choices, lengths = (_counts(name, tensors) for name in COUNTS)
     if not lengths or min(lengths) < 1 or min(symbols) < 0 or max(symbols) >= n_symbols:
         raise ValueError("symbols or lengths of episodes out of range")
     if min(choices) < 0 or max(choices) >= (n_symbols + n_observations + 1) * n_actions:
         raise ValueError("choices out of range")
-    offsets, owners = tensors["owner_offsets"], tensors["owners"].tolist()
-    keys, parts = tensors["owner_keys"], tensors["owner_parts"]
+    owners = tensors["owners"].tolist()[1:]
     if not set(owners) <= symbols.keys() or len(set(owners)) != len(owners):
         raise ValueError("blocks of symbols that were never seen, or twice of one")
-    _check_offsets(offsets, len(owners), len(keys))
-    state = {
-        "shape": (left, right),
-        "by_symbol": True,
-        "counts": tuple(header["counts"]),
-        "coverage": tuple(map(tuple, header["coverage"])),
-        "block": (tensors["block_keys"], tensors["block_parts"]),
-        "symbol_blocks": {
-            owner: (keys[first:last], parts[2 * first : 2 * last])
-            for owner, first, last in zip(owners, offsets[:-1], offsets[1:], strict=True)
-        },
-        **{name: tensors[name] for name in LINES},
-    }
     written = header["codebook"]
     codebook = None if written is None else Codebook.from_dict(written)
     tally = Tally(n_actions, n_observations, codebook, symbols, choices, lengths)
-    return Statistics(basis, target, tally, _core.HankelStatistics.from_state(state), words)
+    return Statistics(basis, target, tally, sums, words)
 
 
 def _check_tensors(tensors: Arrays, listed: bool) -> None:
-    expected = {**TENSORS}
+    expected = {**SUMS}
+    for name in COUNTS:
+        expected |= {f"{name}s": np.int64, f"{name}_counts": np.float64}
     if listed:
         expected |= {f"{side}_{name}": kind for side in ("prefix", "suffix") for name, kind in WORDS.items()}
     if tensors.keys() != expected.keys():
@@ -175,11 +143,6 @@ def _check_tensors(tensors: Arrays, listed: bool) -> None:
     for name, kind in expected.items():
         if tensors[name].dtype != kind or tensors[name].ndim != 1:
             raise ValueError(f"{name} has dtype {tensors[name].dtype} and shape {tensors[name].shape}")
-
-
-def _check_offsets(offsets: NDArray[np.int64], count: int, total: int) -> None:
-    if len(offsets) != count + 1 or offsets[0] != 0 or offsets[-1] != total or (np.diff(offsets) < 0).any():
-        raise ValueError("offsets do not cut what they should")
 
 
 def _pairs(tally: Tally) -> Arrays:
@@ -210,7 +173,10 @@ def _words(tensors: Arrays, n_symbols: int) -> WordCounts:
     sides: list[dict[Word, float]] = []
     for side in ("prefix", "suffix"):
         symbols, offsets, counts = (tensors[f"{side}_{name}"] for name in WORDS)
-        _check_offsets(offsets, len(counts), len(symbols))
+        if len(offsets) != len(counts) + 1 or offsets[0] != 0 or offsets[-1] != len(symbols):
+            raise ValueError(f"offsets do not cut the symbols into {side}es")
+        if (np.diff(offsets) < 0).any():
+            raise ValueError(f"offsets of {side}es that fall")
         if symbols.size and (symbols.min() < 0 or symbols.max() >= n_symbols):
             raise ValueError(f"a {side} with symbols out of range")
         flat = symbols.tolist()
