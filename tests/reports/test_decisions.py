@@ -1,14 +1,17 @@
 """What a reader decides by: outcomes before and after, the policy at work, the card of rules, missing sensors."""
 
 import numpy as np
+import pandas
 import pytest
 
 import uqf
 from uqf.coding.cells import Cells, Question
 from uqf.coding.raw_columns import Column
 from uqf.reports.acting import Acting, _code_without
+from uqf.reports.episodes import Episodes
 from uqf.reports.facts import Facts, places
 from uqf.reports.outcomes import REWARDS, Outcomes
+from uqf.reports.rules import Rules
 from uqf.reports.study import Study
 
 
@@ -54,3 +57,45 @@ def test_without_a_column_its_questions_are_answered_as_for_missing_values():
         for name in ("x", "y")
     }
     assert without == {"x": [2, 1, 2], "y": [0, 2, 2]}
+
+
+@pytest.fixture(scope="module")
+def read():
+    """Action "b" pays where the last x was 0.5 or more, "a" elsewhere; y says nothing, and is sometimes missing."""
+    rng = np.random.default_rng(0)
+    x, actions = rng.random((300, 10)), rng.integers(2, size=(300, 10))
+    table = {
+        "run": np.repeat(np.arange(300), 10),
+        "action": np.array(["a", "b"])[actions.ravel()],
+        "x": x.ravel(),
+        "y": np.where(rng.random(3000) < 0.1, np.nan, rng.random(3000)),
+        "reward": ((x >= 0.5) == actions).ravel().astype(float),
+    }
+    columns = uqf.LogColumns(episode="run", observation=["x", "y"], observed="before")
+    data = uqf.read_log(pandas.DataFrame(table), columns=columns)
+    return Study.of(uqf.SummaryQ(0.5).fit(data), data, discount=None, seed=0, progress=None)
+
+
+def test_rules_ask_about_what_was_read(read):
+    found = Rules.of(read)
+    assert found.decisions > 0.9
+    assert "x" in [words for words, named in found.tree.question if named]
+    (first, *_), _ = found.tree.card[0]
+    assert "".join(words for words, _ in first).startswith(("x is below 0.", "x is 0."))
+
+
+def test_without_a_column_that_forests_read_decisions_change(read):
+    x, y = Acting.of(read, 0).sensors
+    assert (x.column, y.column) == ("x", "y")
+    assert x.decisions < 0.8 < y.decisions
+
+
+def test_episodes_show_what_was_read(read):
+    shown = Episodes.of(read).episodes[0].steps
+    assert shown[0].before.startswith("x 0.") and ", y " in shown[0].before
+
+
+def test_costs_are_shown_as_costs(study, report):
+    days = np.datetime64("2026-01-01") + np.arange(len(study.log))
+    (row,) = Outcomes.of(study, Facts.of(study.log, times=days, cost="price"), report.frontier).rows
+    assert row.name == "price" and row.logged == pytest.approx(-study.held_out.returns(1.0).mean())

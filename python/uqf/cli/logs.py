@@ -63,7 +63,9 @@ def facts_of(log: Log, data: Data, outcomes: list[str]) -> Facts:
             )
         values[name] = other.rewards
     found = log.doubts if log.clean else _once(log.problems + log.doubts)
-    return Facts.of(data, [*log.repairs, *map(str, found)], log.times, values)
+    reward = log.columns.reward or ""
+    cost = reward.removeprefix("-") if reward.startswith("-") else None
+    return Facts.of(data, [*log.repairs, *map(str, found)], log.times, values, cost)
 
 
 def _once(problems: list[LogProblem]) -> list[LogProblem]:

@@ -58,10 +58,19 @@ class Size:
     """How `select` judges; models take seconds to train."""
     cut: Record = field(default_factory=dict)
     """Parameters of BeliefQ that are cut short."""
-    ranks: tuple[int, ...] = (10, 20, 40)
+    ranks: tuple[int, ...] = (20, 40, 80)
     """Sizes of the state that UQF chooses among."""
     slow_episodes: tuple[int, ...] = ()
     """Training episodes that the slow rivals see; all by default."""
+    last_seeds: int | None = None
+    """Seeds with the most training episodes, where a cell takes a minute; all by default."""
+
+    def seeds_of(self, episodes: int, *, slow: bool) -> int:
+        """How many seeds a learner sees with so many training episodes."""
+        seeds = self.last_seeds if episodes == self.episodes[-1] and self.last_seeds else self.seeds
+        if not slow:
+            return seeds
+        return min(seeds, self.slow_seeds) if episodes in (self.slow_episodes or self.episodes) else 0
 
     @property
     def quick(self) -> Record:

@@ -45,7 +45,8 @@ SIZES = {
     "smallest": Size((40,), 1, 1, 50, (2,), 2, planning=2, judge="gain", cut={"models": 1, "states": 4}, ranks=(2,)),
     "demo": Size((25, 50, 100, 200, 400), 10, 2, 1_000, (10,), planning=200, ranks=(10, 20), slow_episodes=(50, 200)),
     "full": Size(
-        (100, 400, 1_600, 6_400, 25_600), 10, 5, 2_000, (20,), planning=2_000, slow_episodes=(100, 400, 1_600, 6_400)
+        (100, 400, 1_600, 6_400, 25_600), 10, 2, 2_000, (20,), planning=2_000, slow_episodes=(100, 400, 1_600),
+        last_seeds=3,
     ),
 }  # fmt: skip
 
@@ -53,9 +54,9 @@ SIZES = {
 def contestants(size: Size, discount: float) -> dict[str, Contestant]:
     """The learners; all but BeliefQ and SpectralQ, which choose for themselves, choose by the same models of the log.
 
-    UQF counts words anywhere in an episode, up to 3 or 4 symbols, or up to 6 that are hashed; with returns it acts on
-    the last six symbols, since errors of operators add up. Where words are counted from the first step they must be
-    long, since the goal is far, so they are hashed rather than listed.
+    UQF counts words of up to 4 symbols anywhere in an episode; with returns it acts on the last three or six symbols,
+    since errors of operators add up. Where words are counted from the first step they must be long, since the goal is
+    far, so they are hashed rather than listed.
     Fitted-Q acts greedily, as published, and then walks in circles for ever where it mistakes the place. "Soft" draws
     its actions instead, and chooses among temperatures that were found by looking at its returns on other seeds.
     """
@@ -66,14 +67,13 @@ def contestants(size: Size, discount: float) -> dict[str, Contestant]:
     below = {"representation__rank": ranks, "discount": discounts}
     drawn = {"representation__rank": ranks, "temperature": (0.001, 0.002)}
     long_words: Record = {"prefix_dim": 300, "suffix_dim": 300, "max_prefix": 40, "max_suffix": 20}
+    words: Record = {"discount": discount, "max_prefix": 4, "max_suffix": 4}
     shared = {"rank": size.ranks, "discount": (0.9, 0.95)}
-    words: dict[int, Record] = {n: shared | {"max_prefix": (n,), "max_suffix": (n,)} for n in (3, 4, 6)}
-    words[6] |= {"projection": ("hashed",), "prefix_dim": (600,), "suffix_dim": (600,)}
     learners: dict[str, tuple[Raw, ...]] = {
         "belief-q": (BeliefQ(discount, **size.cut),),
         "spectral-q": (SpectralQ(discount),),
-        "uqf": (UQF(discount=discount), [words[4], words[6]]),
-        "uqf-returns": (UQF(discount=discount, target="return", window=6), list(words.values())),
+        "uqf": (UQF(**words), shared),
+        "uqf-returns": (UQF(**words, target="return"), shared | {"window": (3, 6)}),
         "uqf-start": (UQF(discount=discount, occurrences="start", projection="hashed", **long_words), own),
         "tpsr-fitted-q": (FittedQ(TPSR(n_prefixes=300, n_suffixes=300), **quick), below, final),
         "cpsr-fitted-q": (FittedQ(CPSR(), **quick), below, final),
@@ -110,8 +110,7 @@ class GridWorld:
             for episodes in size.episodes
             for start in STARTS
             for method, contestant in self.contestants.items()
-            if method not in SLOW
-            or (seed < size.slow_seeds and episodes in (size.slow_episodes or size.episodes))
+            if seed < size.seeds_of(episodes, slow=method in SLOW)
         ]
         return references + learners
 

@@ -16,7 +16,8 @@ from uqf.learn.belief_q import BeliefQ
 from uqf.learn.choose.candidates import Settings
 from uqf.learn.choose.play import models_to_play_in
 from uqf.learn.improve.gain import Gain
-from uqf.policies.policy import probs_along
+from uqf.policies.policy import SummaryPolicy, probs_along
+from uqf.reports.readings import columns_of
 from uqf.reports.study import Study
 from uqf.types import Record
 
@@ -66,28 +67,39 @@ def _shares(study: Study, seed: int, effort: Effort) -> list[float]:
 
 
 def _sensors(study: Study) -> list[WithoutSensor]:
-    """One line for each column on which codes depend; none where an observation is a single column."""
-    data, book = study.held_out, study.log.codebook
+    """One line for each column that decisions depend on; none where there is at most one."""
+    book = study.log.codebook
     cells = None if book is None else book.coding_
-    if not isinstance(cells, Cells) or len(cells.used) < 2:
+    if not isinstance(cells, Cells):
+        return []
+    # Forests read the columns themselves, others the codes that are made of some of them.
+    raw = isinstance(study.policy, SummaryPolicy) and bool(columns_of(study.log))
+    names = [one.name for one in cells.columns] if raw else cells.used
+    if len(names) < 2:
         return []
     whole = study.total(study.gains(study.taken(study.probs)))
     lines = []
-    for column in cells.used:
-        probs = probs_along(study.policy, _without(data, cells, column))
+    for name in names:
+        probs = probs_along(study.policy, _without(study.held_out, cells, name))
         left = study.total(study.gains(study.taken(probs)))
         same = probs.argmax(axis=1) == study.probs.argmax(axis=1)
-        lines.append(WithoutSensor(column, float(same.mean()), _share(left, whole)))
+        lines.append(WithoutSensor(name, float(same.mean()), _share(left, whole)))
     return lines
 
 
 def _without(data: Trajectories, cells: Cells, column: str) -> Trajectories:
-    """The episodes as they would be coded if a column were missing; other columns have a value in their cell."""
+    """The episodes with a column missing, in what was read and in its codes; others have a value in their cell."""
     codes = np.array([_code_without(cells, column, point) for point in cells.points], np.int32)
-    changed: Record = {"observations": codes[data.observations]}
-    if data.first_observations is not None:
-        changed["first_observations"] = codes[data.first_observations]
-    return Trajectories(**data.__getstate__() | changed)
+    place = [one.name for one in cells.columns].index(column)
+    state = data.__getstate__()
+    changed: Record = {
+        name: codes[state[name]] for name in ("observations", "first_observations") if state[name] is not None
+    }
+    for name in ("columns", "first_columns"):
+        if state[name] is not None and columns_of(data):
+            changed[name] = state[name].copy()
+            changed[name][:, place] = np.nan
+    return Trajectories(**state | changed)
 
 
 def _code_without(cells: Cells, column: str, point: Numbers) -> int:

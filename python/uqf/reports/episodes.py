@@ -8,7 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uqf.episodes.checks import FloatArray
+from uqf.episodes.trajectories import Trajectories
 from uqf.reports.differences import SIDES
+from uqf.reports.names import Names
+from uqf.reports.readings import columns_of, in_words
 from uqf.reports.study import Study
 from uqf.types import Raw, Record
 
@@ -105,9 +108,7 @@ def _shown(study: Study, title: str, number: int, other: NDArray[np.integer]) ->
     one = data[np.array([number])]
     values_along = getattr(study.policy, "q_values_along", None)
     values: FloatArray = probs if values_along is None else values_along(one)[:count]
-    start = one.first_observations
-    before = [None if start is None else names.observation(int(start[0]))]
-    before += [names.observation(code) for code in one.observations[: count - 1].tolist()]
+    seen = _seen(one, names)
     steps = []
     for step in range(count):
         action = int(one.actions[step])
@@ -116,7 +117,7 @@ def _shown(study: Study, title: str, number: int, other: NDArray[np.integer]) ->
         most = sorted(most if action in most else [*most[:-1], action])
         steps.append(
             Step(
-                before[step],
+                seen[step],
                 names.action(action),
                 _rounded(one.rewards[step]),
                 [(names.action(code), _rounded(values[step, code])) for code in most],
@@ -128,9 +129,20 @@ def _shown(study: Study, title: str, number: int, other: NDArray[np.integer]) ->
         title,
         float(one.returns(study.discount)[0]),
         last - first,
-        names.observation(int(one.observations[count - 1])),
+        seen[count] or "",
         steps,
     )
+
+
+def _seen(one: Trajectories, names: Names) -> list[str | None]:
+    """What an episode showed before its first step, if anything, and after each step: as it was read, or as a code."""
+    if columns := columns_of(one):
+        assert one.columns is not None
+        start = None if one.first_columns is None else in_words(columns, one.first_columns[0])
+        return [start, *(in_words(columns, read) for read in one.columns)]
+    first = one.first_observations
+    start = None if first is None else names.observation(int(first[0]))
+    return [start, *map(names.observation, one.observations.tolist())]
 
 
 def _rounded(value: float) -> float:

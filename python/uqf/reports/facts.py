@@ -21,11 +21,13 @@ class Facts:
     problems : what was mended or dropped when it was read, in words and with counts
     times : (n_episodes,), datetime64, when each episode began
     outcomes : (n_steps,) each, numbers by name that a reader wants to see before and after, such as breakdowns
+    cost : name of the column of costs that the rewards are the negative of, if they are
     """
 
     problems: tuple[str, ...] = ()
     times: NDArray[np.datetime64] | None = None
     outcomes: Mapping[str, FloatArray] = field(default_factory=dict)
+    cost: str | None = None
 
     @classmethod
     def of(
@@ -34,6 +36,7 @@ class Facts:
         problems: Sequence[str] = (),
         times: ArrayLike | None = None,
         outcomes: Mapping[str, ArrayLike] | None = None,
+        cost: str | None = None,
     ) -> Facts:
         """Checked against the log."""
         dates = None if times is None else np.asarray(times, "datetime64[s]")
@@ -46,7 +49,7 @@ class Facts:
                     f"outcomes[{name!r}] has shape {one.shape}: give a finite number for each of the "
                     f"{log.n_steps} steps"
                 )
-        return cls(tuple(problems), dates, values)
+        return cls(tuple(problems), dates, values, cost)
 
     @property
     def episodes_per_week(self) -> float | None:

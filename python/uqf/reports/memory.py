@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from uqf.learn.memory.summaries import VIEWS
 from uqf.page.figures import Axis, Drawing, Panel
-from uqf.policies.policy import BeliefPolicy
+from uqf.policies.policy import BeliefPolicy, SummaryPolicy
 from uqf.reports.hidden_states import HiddenStates
 from uqf.reports.study import Study
 
@@ -15,7 +16,7 @@ class Memory:
     """What a policy remembers: hidden states of a belief policy, the spectrum of a spectral learner."""
 
     kind: str
-    """Of policy."""
+    """Of policy, and for forests on summaries how far they look back: "now", "recent" or "history"."""
     hidden_states: HiddenStates | None
     spectrum: list[float]
     """Singular values in parts of the largest, or correlations of the past with the future."""
@@ -33,7 +34,15 @@ class Memory:
         if spectrum and what == "singular values":
             spectrum = [value / (spectrum[0] or 1.0) for value in spectrum]
         states = HiddenStates.of(study) if isinstance(policy, BeliefPolicy) else None
-        return cls(type(policy).__name__, states, spectrum, what if spectrum else None)
+        kind = type(policy).__name__
+        if isinstance(policy, SummaryPolicy):
+            parts = policy.parts()
+            kind = next(
+                name
+                for name, view in VIEWS.items()
+                if (view.steps, view.long) == (parts["steps"], parts["long"])
+            )
+        return cls(kind, states, spectrum, what if spectrum else None)
 
     @property
     def spectrum_figure(self) -> Drawing:

@@ -1,4 +1,4 @@
-"""Outcomes that the reader named, and the plain sum of rewards: as logged, and with the policy in part."""
+"""Outcomes that the reader named, and the plain sum of rewards or costs: as logged, and with the policy in part."""
 
 from __future__ import annotations
 
@@ -45,7 +45,9 @@ class Outcomes:
         """From the held-out episodes; without times and outcomes there is nothing to show."""
         bold = frontier.boldest_known
         share = None if bold is None else bold.setting
-        wanted = {**facts.outcomes, REWARDS: study.log.rewards} if facts.times is not None else facts.outcomes
+        wanted = dict(facts.outcomes)
+        if facts.times is not None:
+            wanted |= {facts.cost: -study.log.rewards} if facts.cost else {REWARDS: study.log.rewards}
         if not wanted:
             return cls([], share, None)
         numbers = places(study.held_out, study.log)

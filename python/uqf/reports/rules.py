@@ -13,6 +13,7 @@ from uqf.episodes.trajectories import Trajectories
 from uqf.learn.improve.gain import Gain
 from uqf.policies.policy import probs_along
 from uqf.reports.names import Names, Phrase
+from uqf.reports.readings import Reading, last_readings, readings
 from uqf.reports.situations import Condition, recent
 from uqf.reports.study import Study
 from uqf.types import Tree
@@ -26,28 +27,31 @@ class Brevity:
     """How short a summary in rules is.
 
     `rules` are as many as a reader takes in at once, each for at least `min_share` of the steps. They look `depth`
-    steps back and name the most frequent `codes` at each place. They are learned from `steps` steps.
+    steps back and name the most frequent `codes` at each place. Of the last observation they ask about the raw columns
+    instead, `readings` questions in all, where the log has them. They are learned from `steps` steps.
     """
 
     rules: int = 8
     min_share: float = 0.005
     depth: int = 3
     codes: int = 20
+    readings: int = 200
     steps: int = 60_000
 
 
 class Question(Condition):
     """What a rule looks at: what was seen or done some steps ago, or, of the kind "step", how far the episode is."""
 
-    def phrase(self, names: Names) -> Phrase:
-        """Such as: the last observation is “vibration high”."""
+    def phrase(self, names: Names, *, yes: bool = True) -> Phrase:
+        """Such as: the last observation is “vibration high”, or is not."""
         if self.kind == "step":
-            return [(f"at step {self.code} or later", False)]
+            return [(f"at step {self.code} or later" if yes else f"before step {self.code}", False)]
         subject = PLACES.get(self.ago, "the {} {} steps ago").format(self.kind, self.ago)
         if self.code == -1:
-            return [(f"there was no {self.kind} {self.ago} step{'s' * (self.ago > 1)} ago", False)]
+            when = f"{self.kind} {self.ago} step{'s' * (self.ago > 1)} ago"
+            return [(f"there was {'no' if yes else 'an'} {when}", False)]
         name = names.action(self.code) if self.kind == "action" else names.observation(self.code)
-        return [(f"{subject} is ", False), (name, True)]
+        return [(f"{subject} is {'' if yes else 'not '}", False), (name, True)]
 
 
 @dataclass(frozen=True)
@@ -60,6 +64,8 @@ class Rule:
     alike: float
     """Of them, those in which the policy would take the action too."""
     question: Phrase | None = None
+    contrary: Phrase | None = None
+    """What holds where the answer is no."""
     yes: Rule | None = None
     no: Rule | None = None
 
@@ -69,15 +75,16 @@ class Rule:
         return len(self.card)
 
     @property
-    def card(self) -> list[tuple[list[tuple[Phrase, bool]], Rule]]:
-        """The same as a list: what must hold (a question, and whether its answer is yes), and the rule that follows.
+    def card(self) -> list[tuple[list[Phrase], Rule]]:
+        """The same as a list: what must hold, and the rule that follows.
 
         Rules are read from the top and the first that fits is followed, so a "no" above needs no mention below.
         """
-        if self.yes is None or self.no is None or self.question is None:
+        if self.yes is None or self.no is None or self.question is None or self.contrary is None:
             return [([], self)]
         short, long = sorted((self.yes, self.no), key=lambda rule: rule.leaves)
-        first = [([(self.question, short is self.yes), *conditions], rule) for conditions, rule in short.card]
+        holds = self.question if short is self.yes else self.contrary
+        first = [([holds, *conditions], rule) for conditions, rule in short.card]
         return first + long.card
 
 
@@ -119,20 +126,23 @@ class Rules:
 class Features:
     """Questions with yes or no, and the number of the step."""
 
-    questions: list[Question]
+    questions: list[Question | Reading]
     depth: int
 
     @classmethod
     def of(cls, data: Trajectories, brevity: Brevity) -> Features:
-        """About the codes that occur most often at each place."""
-        questions = []
-        for (ago, kind), codes in recent(data, brevity.depth).items():
+        """About the last readings, and the codes that occur most often at each place."""
+        questions: list[Question | Reading] = [*readings(data, brevity.readings)]
+        coded = recent(data, brevity.depth)
+        if questions:
+            del coded[1, "observation"]
+        for (ago, kind), codes in coded.items():
             values, counts = np.unique(codes, return_counts=True)
             for value in values[np.argsort(-counts, kind="stable")[: brevity.codes]]:
                 questions.append(Question(ago, kind, int(value)))
         return cls(questions, brevity.depth)
 
-    def question(self, feature: int, threshold: float) -> Question:
+    def question(self, feature: int, threshold: float) -> Question | Reading:
         """What a node of the tree looks at; the last feature is the number of the step."""
         if feature < len(self.questions):
             return self.questions[feature]
@@ -140,8 +150,11 @@ class Features:
 
     def rows(self, data: Trajectories) -> NDArray[np.float32]:
         """(n_steps, questions + 1)."""
-        codes = recent(data, self.depth)
-        columns = [codes[one.ago, one.kind] == one.code for one in self.questions]
+        codes, read = recent(data, self.depth), last_readings(data)
+        columns = [
+            one.holds(read) if isinstance(one, Reading) else codes[one.ago, one.kind] == one.code
+            for one in self.questions
+        ]
         return np.stack([*columns, time_within(data)], axis=1).astype(np.float32)
 
 
@@ -164,7 +177,7 @@ def _rule(
             # A question whose answer does not matter is left out.
             return Rule(action, share, mean)
         question = features.question(int(nodes.feature[node]), float(nodes.threshold[node]))
-        return Rule(action, share, mean, question.phrase(names), yes, no)
+        return Rule(action, share, mean, question.phrase(names), question.phrase(names, yes=False), yes, no)
 
     return from_node(0)
 
