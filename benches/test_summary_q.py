@@ -22,6 +22,8 @@ def scikit_learn(data):
         seen.columns,
         seen.first,
         seen.sizes.astype(np.int64),
+        seen.touched,
+        seen.expected,
         steps=view.steps,
         long=view.long,
         threads=1,

@@ -36,26 +36,41 @@ def column_logs(draw):
     )
 
 
+def touched_by(data):
+    """(a column for every action, what is expected of it), any."""
+    rng = np.random.default_rng(data.n_actions)
+    expected = rng.normal(size=(data.n_actions, 1 + 2 * data.n_actions))
+    return rng.integers(len(data.column_sizes), size=data.n_actions), expected.astype(np.float32)
+
+
 def summaries_of(data, view, threads=1):
     """(shared (cuts, n), own (cuts, n_actions, m)), by the core."""
-    sizes = data.column_sizes.astype(np.int64)
     return _core.summaries_along(
-        data, data.columns, data.first_columns, sizes, steps=view.steps, long=view.long, threads=threads
+        data,
+        data.columns,
+        data.first_columns,
+        data.column_sizes.astype(np.int64),
+        *touched_by(data),
+        steps=view.steps,
+        long=view.long,
+        threads=threads,
     )
 
 
-def forest_on(data, view, seed=0):
-    """For every action and every summary a tree of one split, so that values depend on all of them."""
+def forest_on(data, view, seed=0, *, pooled=False):
+    """For every action, or for all, and every summary a tree of one split, so that values depend on all of them."""
     seen, rng = Seen.of(data), np.random.default_rng(seed)
     shared, own = summaries_of(data, view)
-    width, n = shared.shape[1] + own.shape[2], data.n_actions
+    width, n = shared.shape[1] + own.shape[2], 1 if pooled else data.n_actions
     trees = n * width
     nodes = np.arange(3 * trees) % (3 * width)
     feature = np.full((n, width, 3), -1)
     feature[:, :, 0] = np.arange(width)
+    touched, expected = touched_by(data)
     return uqf.SummaryPolicy(
         sizes=seen.sizes.astype(np.int64),
-        n_actions=n,
+        touched=touched,
+        expected=expected,
         steps=view.steps,
         long=view.long,
         codes=seen.of_codes(),

@@ -168,7 +168,8 @@ def random_summaries(n_actions, n_observations, seed=0, steps=2, long=True, temp
     codes = np.stack([np.arange(n_observations), rng.normal(size=n_observations)], axis=1)
     return uqf.SummaryPolicy(
         sizes=np.array([n_observations, 0]),
-        n_actions=n_actions,
+        touched=np.arange(n_actions) % 2,
+        expected=np.zeros((0, 0), np.float32),
         steps=steps,
         long=long,
         codes=codes.astype(np.float32),

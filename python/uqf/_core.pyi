@@ -569,6 +569,8 @@ def summaries_along(
     columns: _Singles,
     first_columns: _Singles | None,
     sizes: _Offsets,
+    touched: _Offsets,
+    expected: _Singles,
     *,
     steps: int,
     long: bool,
@@ -577,6 +579,9 @@ def summaries_along(
     """Summaries at every cut of episodes: about the history (cuts, n), about every action (cuts, n_actions, m).
 
     columns (n_steps, d), first_columns (n_episodes, d); sizes (d,) is 0 for a number, else how many values there are
+    touched (n_actions,) is the column in which the effect of an action is looked for
+    expected (sets · n_actions, 1 + n_actions · values), or (0, 0), is what is expected of it: a constant, and a weight
+        for every value that an action brought last; the episodes take the sets in turn
     steps : how many of the last observations and actions are remembered; long : and a summary of the whole history
     """
 
@@ -590,6 +595,8 @@ class SummaryBins:
         columns: _Singles,
         first_columns: _Singles | None,
         sizes: _Offsets,
+        touched: _Offsets,
+        expected: _Singles,
         *,
         steps: int,
         long: bool,
@@ -600,11 +607,12 @@ class SummaryBins:
         """Numbers about the history, and about every action."""
 
     def held_out_errors(
-        self, targets: _Singles, fold: NDArray[np.uint8], settings: object, seed: int
+        self, targets: _Singles, fold: NDArray[np.uint8], settings: object, *, pooled: bool, seed: int
     ) -> _Singles:
         """Squared errors (targets, n_steps) of targets of mean 0, (targets, n_steps).
 
-        Of every action and fold (0 or 1 for every step) a forest predicts the steps of the other fold.
+        Of every fold (0 or 1 for every step) and action, or of all actions if they are pooled, a forest predicts the
+        steps of the other fold.
         """
 
     def fitted(
@@ -628,7 +636,7 @@ class SummaryBins:
 
 @final
 class SummaryPolicy(CompiledPolicy):
-    """Acts on one forest per action, over summaries of the raw columns and of what the action brought before."""
+    """Acts on one forest per action, or on one for all, over summaries of columns and of what the action brought."""
 
     def __new__(
         cls,
@@ -643,7 +651,8 @@ class SummaryPolicy(CompiledPolicy):
         right: _Offsets,
         value: _Floats,
         sizes: _Offsets,
-        n_actions: int,
+        touched: _Offsets,
+        expected: _Singles,
         steps: int,
         long: bool,
         codes: _Singles,

@@ -17,9 +17,10 @@ from uqf.types import AnyArray
 #: Decays of counts of values, of (action, value) and of actions, and of running means.
 COUNT_DECAYS, PAIR_DECAYS, MEAN_DECAYS = (1.0, 0.9, 0.5), (1.0, 0.9), (0.9, 0.5)
 
-#: What is counted at most: values of a category and of all; pairs of a column and of all; pairs of columns; numbers
-#: that say what actions brought.
-MAX_VALUES, MAX_COUNTED, MAX_PAIRS, MAX_ALL_PAIRS, MAX_RELATIONS, MAX_OWN = 32, 256, 32, 128, 16, 256
+#: What is counted at most: values of a category and of all; pairs of a column and of all; pairs of columns.
+MAX_VALUES, MAX_COUNTED, MAX_PAIRS, MAX_ALL_PAIRS, MAX_RELATIONS = 32, 256, 32, 128, 16
+#: Columns that are mirrored in each other's changes, and for how many steps; actions that have numbers of their own.
+MAX_MIRRORED, MIRROR_STEPS, MAX_ACTIONS = 4, 128, 256
 
 Floats = NDArray[np.float64]
 
@@ -28,12 +29,18 @@ def summaries(
     shown: AnyArray | None,
     steps: Sequence[tuple[int, AnyArray]],
     sizes: Sequence[int],
-    n_actions: int,
+    touched: Sequence[int],
+    expected: AnyArray,
     *,
     recent: int,
     long: bool,
 ) -> tuple[Floats, Floats]:
-    """(about the history (n,), about every action (n_actions, m))."""
+    """(about the history (n,), about every action (n_actions, m)).
+
+    touched (n_actions,) is the column in which the effect of an action is looked for, expected
+    (n_actions, 1 + n_actions · values) or (0, 0) what is expected of it: a constant and weights.
+    """
+    n_actions = len(touched)
     actions = [action for action, _ in steps]
     rows = cleaned(shown, [row for _, row in steps], sizes)
     numbers = [column for column, size in enumerate(sizes) if size == 0]
@@ -77,31 +84,52 @@ def summaries(
         done = actions[seen[-1]] if len(seen) else -1
         often = len(seen) + (i != j and there[now] == value)
         parts.append(np.array([often, ago, done] if value >= 0 else [-1, -1, -1]))
-    return np.concatenate(parts), brought(rows, actions, n_actions)
+    # How many values were lower and higher than the present one.
+    for column in counted:
+        past, value = rows[:, column], rows[now, column]
+        lower = ((past >= 0) & (past < value)).sum()
+        parts.append(np.array([lower, (past > value).sum()] if value >= 0 else [-1, -1]))
+
+    # What a column showed as long before the last change of another as that change is ago.
+    mirrored = counted[:MAX_MIRRORED] if len(counted) > 1 else []
+    for i in mirrored:
+        changes = 1 + np.flatnonzero(rows[1:, i] != rows[:-1, i])
+        mirror = 2 * (changes[-1] if len(changes) else 0) - now
+        known = mirror >= 0 and now - mirror < MIRROR_STEPS
+        parts += [rows[mirror, j : j + 1] if known else np.array([-1.0]) for j in mirrored if j != i]
+    return np.concatenate(parts), brought(rows, actions, sizes, touched, expected)
 
 
-def brought(rows: Floats, actions: Sequence[int], n_actions: int) -> Floats:
-    """Of every action: how often it was taken, lately, how long ago; of every column the mean, with one half as a first
-    guess, and the last of what it brought.
+def brought(
+    rows: Floats, actions: Sequence[int], sizes: Sequence[int], touched: Sequence[int], expected: AnyArray
+) -> Floats:
+    """Of every action: its number; how often it was taken, lately, how long ago; what it brought in its column on
+    average, with one half as a first guess, and the last time; what the column shows now; whether the last action
+    brought the same, and of numbers how much less; what is expected of it.
     """
-    left = MAX_OWN // n_actions - 3
-    if left < 0:
+    n_actions, now = len(touched), len(actions)
+    if n_actions > MAX_ACTIONS:
         return np.zeros((n_actions, 0))
-    width, now, out = min(left // 2, rows.shape[1]), len(actions), []
-    for action in range(n_actions):
-        taken = np.flatnonzero(np.array(actions) == action)
-        came = rows[taken + 1, :width]
-        lately = sum(PAIR_DECAYS[1] ** (now - 1 - time) for time in taken)
-        out.append(
-            np.concatenate(
-                [
-                    [len(taken), lately, now - 1 - taken[-1] if len(taken) else -1],
-                    (came.sum(axis=0) + 0.5) / (len(taken) + 1.0),
-                    came[-1] if len(taken) else np.full(width, -1.0),
-                ]
-            )
-        )
-    return np.stack(out)
+    taken = [np.flatnonzero(np.array(actions) == action) for action in range(n_actions)]
+    came = [rows[times + 1, column] for times, column in zip(taken, touched, strict=True)]
+    last = [values[-1] if len(values) else -1.0 for values in came]
+    out = []
+    for action, (times, values) in enumerate(zip(taken, came, strict=True)):
+        ago, like = -1.0, -1.0
+        if len(times):
+            other = last[actions[-1]]
+            ago = now - 1 - times[-1]
+            like = last[action] - other if sizes[touched[action]] == 0 else float(last[action] == other)
+        lately = sum(PAIR_DECAYS[1] ** (now - 1 - time) for time in times)
+        mean = (values.sum() + 0.5) / (len(times) + 1.0)
+        hopes = 0.0
+        if len(expected):
+            weights = expected[action, 1:].reshape(n_actions, -1)
+            known = [b for b in range(n_actions) if 0 <= last[b] < weights.shape[1]]
+            hopes = expected[action, 0] + sum(weights[b, int(last[b])] for b in known)
+        present = rows[now, touched[action]]
+        out.append([action, len(times), lately, ago, mean, last[action], present, like, hopes])
+    return np.array(out, np.float64)
 
 
 def cleaned(shown: AnyArray | None, rows: Sequence[AnyArray], sizes: Sequence[int]) -> Floats:

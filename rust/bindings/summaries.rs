@@ -17,7 +17,7 @@ use crate::learn::forests::bins::Bins;
 use crate::learn::forests::errors::held_out_errors;
 use crate::learn::forests::fitted::{Settings, Steps, fit};
 use crate::learn::forests::tree::Growth;
-use crate::learn::summaries::Summaries;
+use crate::learn::summaries::{Expected, Summaries};
 use crate::policies::any::own;
 use crate::policies::array::Array;
 use crate::policies::{Parted, summary};
@@ -26,21 +26,24 @@ use crate::trajectories::Columns;
 use crate::{fields, parts, policy, settings};
 
 policy! {
-    /// Acts on one forest per action, over summaries of the raw columns and of what the action brought before.
+    /// Acts on one forest per action, or on one for all, over summaries of the raw columns and of what the action brought
+    /// before.
     ///
     /// Parameters
     /// ----------
     /// sizes : (columns,)
     ///     How many values every raw column has; 0 is a number.
-    /// n_actions : int
-    ///     Size of the alphabet.
+    /// touched : (n_actions,)
+    ///     Of every action, the column in which its effect is looked for.
+    /// expected : (n_actions, 1 + n_actions · values), float32, or (0, 0)
+    ///     What is expected of every action: a constant, and a weight for every value that an action brought last.
     /// steps : int
     ///     How many of the last observations and actions are remembered.
     /// long : bool
     ///     Whether the rest of the history is summarised as well.
     /// codes : (n_observations, columns), float32
     ///     Which columns a code stands for, where they are not given.
-    /// base : (n_actions,)
+    /// base : (n_actions,), or (1,) if one forest values all actions
     ///     What an action is worth without its trees.
     /// trees, nodes, roots, feature, threshold, left, right, value
     ///     The forests of all actions, one after the other: how many trees and nodes each has, and these. A node goes left
@@ -64,7 +67,7 @@ policy! {
             base: Vec<f64>, trees: Vec<i64>, nodes: Vec<i64>, roots: Vec<i64>, feature: Vec<i64>,
             threshold: Vec<f64>, left: Vec<i64>, right: Vec<i64>, value: Vec<f64>,
         },
-        sizes: Vec<i64>, n_actions: usize, steps: usize, long: bool, codes: Array<f32, 2>,
+        sizes: Vec<i64>, touched: Vec<i64>, expected: Array<f32, 2>, steps: usize, long: bool, codes: Array<f32, 2>,
     },
     get {},
     {
@@ -75,30 +78,43 @@ policy! {
     }
 }
 
-fn summaries(sizes: &[i64], n_actions: usize, steps: usize, long: bool) -> PyResult<Summaries> {
-    let size = |&size: &i64| {
-        usize::try_from(size).map_err(|_| PyValueError::new_err(format!("sizes: {size}: give 0 or more")))
+fn summaries(
+    sizes: &[i64],
+    touched: &[i64],
+    expected: &Rows,
+    steps: usize,
+    long: bool,
+) -> PyResult<Summaries> {
+    let whole = |numbers: &[i64], name: &str| {
+        let size = |&size: &i64| {
+            usize::try_from(size)
+                .map_err(|_| PyValueError::new_err(format!("{name}: {size}: give 0 or more")))
+        };
+        numbers.iter().map(size).collect::<PyResult<Vec<usize>>>()
     };
-    Ok(Summaries::new(sizes.iter().map(size).collect::<PyResult<_>>()?, n_actions, steps, long)?)
+    let expected = Expected { weights: in_rows(expected)?.to_vec(), width: expected.shape()[1] };
+    Ok(Summaries::new(whole(sizes, "sizes")?, whole(touched, "touched")?, expected, steps, long)?)
 }
 
 type Rows<'py> = PyReadonlyArray2<'py, f32>;
 
 /// Features at every cut of episodes: (shared (cuts, features), own (cuts, n_actions, features)).
 #[pyfunction]
-#[pyo3(signature = (data, columns, first_columns, sizes, *, steps, long, threads=None))]
+#[pyo3(signature = (data, columns, first_columns, sizes, touched, expected, *, steps, long, threads=None))]
 pub fn summaries_along<'py>(
     py: Python<'py>,
     data: Arrays<'py>,
     columns: Rows<'py>,
     first_columns: Option<Rows<'py>>,
     sizes: PyReadonlyArray1<'py, i64>,
+    touched: PyReadonlyArray1<'py, i64>,
+    expected: Rows<'py>,
     steps: usize,
     long: bool,
     threads: Option<Whole<i64>>,
 ) -> PyResult<(Matrix<'py, f32>, Bound<'py, PyArray3<f32>>)> {
     let (view, threads) = (data.view()?, thread_count(threads)?);
-    let summaries = summaries(sizes.as_slice()?, view.n_actions, steps, long)?;
+    let summaries = summaries(sizes.as_slice()?, touched.as_slice()?, &expected, steps, long)?;
     let (values, first) = (in_rows(&columns)?, first_columns.as_ref().map(in_rows).transpose()?);
     let columns = Columns { values: &values, first: first.as_deref(), width: columns.shape()[1] };
     let (shared, each) = job::long(py, None, |ticker| summaries.features(&view, &columns, threads, ticker))?;
@@ -120,19 +136,21 @@ pub struct SummaryBins {
 #[pymethods]
 impl SummaryBins {
     #[new]
-    #[pyo3(signature = (data, columns, first_columns, sizes, *, steps, long, threads=None))]
+    #[pyo3(signature = (data, columns, first_columns, sizes, touched, expected, *, steps, long, threads=None))]
     fn new(
         py: Python<'_>,
         data: Arrays<'_>,
         columns: Rows<'_>,
         first_columns: Option<Rows<'_>>,
         sizes: PyReadonlyArray1<'_, i64>,
+        touched: PyReadonlyArray1<'_, i64>,
+        expected: Rows<'_>,
         steps: usize,
         long: bool,
         threads: Option<Whole<i64>>,
     ) -> PyResult<Self> {
         let (view, threads) = (data.view()?, thread_count(threads)?);
-        let summaries = summaries(sizes.as_slice()?, view.n_actions, steps, long)?;
+        let summaries = summaries(sizes.as_slice()?, touched.as_slice()?, &expected, steps, long)?;
         let (values, first) = (in_rows(&columns)?, first_columns.as_ref().map(in_rows).transpose()?);
         let columns = Columns { values: &values, first: first.as_deref(), width: columns.shape()[1] };
         let inner = job::long(py, None, |ticker| Bins::of(summaries, &view, &columns, threads, ticker))?;
@@ -149,12 +167,14 @@ impl SummaryBins {
     }
 
     /// Squared errors (targets, steps) of the targets (targets, steps), predicted by forests of the other fold.
+    #[pyo3(signature = (targets, fold, settings, *, pooled, seed))]
     fn held_out_errors<'py>(
         &self,
         py: Python<'py>,
         targets: Rows<'py>,
         fold: PyReadonlyArray1<'py, u8>,
         settings: &Bound<'py, PyAny>,
+        pooled: bool,
         seed: u64,
     ) -> PyResult<Matrix<'py, f32>> {
         let shape = [targets.shape()[0], targets.shape()[1]];
@@ -170,6 +190,7 @@ impl SummaryBins {
                 &self.before,
                 fold,
                 &targets,
+                pooled,
                 trees,
                 smallest,
                 &growth,
@@ -199,7 +220,7 @@ impl SummaryBins {
         let growth = settings!(settings, Growth { leaves, features, rows });
         let settings = settings!(
             settings,
-            Settings { stages, sweeps, value_trees, trees, smallest, shrinkage, caution }
+            Settings { stages, sweeps, value_trees, trees, smallest, shrinkage, caution, pooled }
                 + { discount: discount, growth: growth, seed: seed }
         );
         let steps = Steps {

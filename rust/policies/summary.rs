@@ -1,14 +1,15 @@
 //! Acting on forests over summaries of the history.
 
 use crate::error::{Error, Result};
-use crate::learn::summaries::Summaries;
+use crate::learn::summaries::{Expected, Summaries};
 use crate::policies::array::Array;
 pub use crate::policies::forest::Forests;
 use crate::policies::forest::Span;
 use crate::policies::{Parted, check_finite, check_sizes};
 use crate::simulate::policy::{Described, Policy, Rule};
 
-/// Acts on one forest per action, over summaries of the raw columns, and of what the action brought before.
+/// Acts on one forest per action, or on one for all, over summaries of the raw columns, and of what the action brought
+/// before.
 #[derive(Clone, Debug)]
 pub struct SummaryPolicy {
     pub(crate) summaries: Summaries,
@@ -21,13 +22,17 @@ pub struct SummaryPolicy {
 pub struct Parts {
     /// Of every raw column the number of its values; 0 is a number.
     pub(crate) sizes: Vec<i64>,
-    pub(crate) n_actions: usize,
+    /// Of every action, the column in which its effect is looked for.
+    pub(crate) touched: Vec<i64>,
+    /// What is expected of every action, (n_actions, 1 + n_actions · values): a constant, and a weight for every value that
+    /// an action brought last.
+    pub(crate) expected: Array<f32, 2>,
     /// How many of the last steps are remembered, and whether the rest of the history is summarised.
     pub(crate) steps: usize,
     pub(crate) long: bool,
     /// Of every code the columns that it stands for, where these are not known: (n_observations, columns).
     pub(crate) codes: Array<f32, 2>,
-    /// One for every action.
+    /// One for every action, or one for all.
     pub(crate) forests: Forests,
     pub(crate) rule: Rule,
 }
@@ -43,10 +48,20 @@ impl Parted for SummaryPolicy {
         let sizes: Vec<usize> = parts.sizes.iter().map(size).collect::<Result<_>>()?;
         check_sizes([("codes", parts.codes.shape[1], sizes.len())])?;
         check_finite("codes", &parts.codes)?;
-        let summaries = Summaries::new(sizes, parts.n_actions, parts.steps, parts.long)?;
-        let features = summaries.n_shared() + summaries.n_own();
-        let spans = parts.forests.spans(features, parts.n_actions)?;
-        parts.rule.check(parts.n_actions)?;
+        let column = |&column: &i64| {
+            let remedy = "give the number of a column";
+            usize::try_from(column).map_err(|_| Error::argument("touched", column, remedy))
+        };
+        let touched: Vec<usize> = parts.touched.iter().map(column).collect::<Result<_>>()?;
+        check_finite("expected", &parts.expected)?;
+        let rows = parts.expected.shape[0];
+        check_sizes([("expected", rows, if rows == 0 { 0 } else { touched.len() })])?;
+        let expected = Expected { weights: parts.expected.entries.clone(), width: parts.expected.shape[1] };
+        let summaries = Summaries::new(sizes, touched, expected, parts.steps, parts.long)?;
+        let (features, n_actions) = (summaries.n_shared() + summaries.n_own(), summaries.n_actions);
+        let pooled = parts.forests.base.len() == 1;
+        let spans = parts.forests.spans(features, if pooled { 1 } else { n_actions })?;
+        parts.rule.check(n_actions)?;
         Ok(SummaryPolicy { summaries, parts, spans })
     }
 
@@ -56,7 +71,7 @@ impl Parted for SummaryPolicy {
 }
 
 impl Described for SummaryPolicy {
-    sizes_and_rule!(self: self.parts.n_actions, self.parts.codes.shape[0]);
+    sizes_and_rule!(self: self.summaries.n_actions, self.parts.codes.shape[0]);
 
     fn describe(&self) -> String {
         let (trees, columns) = (self.parts.forests.roots.len(), self.parts.sizes.len());
@@ -81,8 +96,9 @@ impl Policy for SummaryPolicy {
         let mut x = vec![0.0; shared + self.summaries.n_own()];
         self.summaries.write_shared(memory, &mut x[..shared]);
         for (action, value) in values.iter_mut().enumerate() {
-            self.summaries.write_own(memory, action, &mut x[shared..]);
-            *value = self.parts.forests.evaluate(action, &self.spans[action], &x);
+            self.summaries.write_own(memory, action, 0, &mut x[shared..]);
+            let forest = if self.spans.len() == 1 { 0 } else { action };
+            *value = self.parts.forests.evaluate(forest, &self.spans[forest], &x);
         }
     }
 
@@ -95,7 +111,7 @@ impl Policy for SummaryPolicy {
     }
 
     fn update_row(&self, memory: &mut Vec<f32>, action: usize, row: &[f32]) {
-        if action == self.parts.n_actions {
+        if action == self.summaries.n_actions {
             self.summaries.begin(memory, Some(row));
         } else {
             self.summaries.update(memory, action, row);

@@ -132,10 +132,10 @@ def test_any_policy_is_exported_or_refused_by_name(policy, data):
 
 @pytest.mark.parametrize("view", VIEWS)
 @settings(max_examples=25, deadline=None)
-@given(data=column_logs())
-def test_summaries_of_raw_columns_are_stepped_as_by_the_policy(view, data):
+@given(data=column_logs(), pooled=st.booleans())
+def test_summaries_of_raw_columns_are_stepped_as_by_the_policy(view, data, pooled):
     """Categories and numbers, missing ones, many values, many actions; every summary has a say."""
-    policy = forest_on(data, VIEWS[view])
+    policy = forest_on(data, VIEWS[view], pooled=pooled)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "policy.onnx")
         export_onnx(policy, path)

@@ -20,11 +20,13 @@ from uqf.policies.policy import SummaryPolicy
 from uqf.reading.progress import Callback, Reporter
 from uqf.types import Record
 
-#: By view: long memories have many summaries and little data for each, Markov worlds need fine partitions.
+#: By view, and of the longest if actions are pooled. Long memories have many summaries and little data for each; Markov
+#: worlds and a forest that learns from the steps of all actions need fine partitions.
 SETTINGS: dict[str, Forests] = {
     "now": Forests(sweeps=80, leaves=256),
     "recent": Forests(sweeps=80, leaves=256),
     "history": Forests(),
+    "pooled": Forests(leaves=256, pooled=True),
 }
 
 #: Views in which held-out episodes choose how carefully actions are valued, from episodes of about so many steps.
@@ -32,6 +34,9 @@ CAREFUL_VIEWS, CAREFUL_STEPS = ("now", "recent"), 60_000
 
 #: Bytes of summaries and leaves that are held at once; episodes beyond this are left out.
 MAX_BYTES = 600_000_000
+
+#: Steps times actions that a pooled forest is fitted to; it learns of every action from every step.
+MAX_CELLS = 1_200_000
 
 
 @dataclass(eq=False, repr=False)
@@ -59,6 +64,7 @@ class SummaryQ(Learner):
     ----------
     policy_ : compiled `SummaryPolicy`
     view_, caution_ : the view that was taken; 0 if actions are valued by the mean of both folds, 1 by the smaller
+    pooled_ : whether one forest values all actions by what is known of each, instead of one forest an action
 
     Examples
     --------
@@ -80,14 +86,12 @@ class SummaryQ(Learner):
             raise ValueError(f"view = {self.view!r}: choose one of {', '.join(VIEWS)}, or None")
         # Whatever order the episodes came in, folds and trees are the same.
         seen = Seen.of(data[np.argsort(_core.episode_priorities(data, self.seed), kind="stable")])
-        view, evidence = (
-            (self.view, {}) if self.view is not None else chosen_view(seen, self.seed, self.threads)
-        )
-        few = _affordable(seen, view)
+        view, pooled, evidence = chosen_view(seen, self.seed, self.threads, self.view)
+        few = _affordable(seen, view, pooled=pooled)
         caution, gains = self._chosen_caution(seen, view, discount)
-        settings = replace(SETTINGS[view], caution=caution)
+        settings = replace(SETTINGS["pooled" if pooled else view], caution=caution)
         fitted = self._fitted_forests(few, view, settings, discount, progress)
-        self.view_, self.caution_ = view, caution
+        self.view_, self.caution_, self.pooled_ = view, caution, pooled
         changes, value, summaries = (fitted.pop(name) for name in ("changes", "mean_value", "summaries"))
         self.policy_ = _policy(seen, view, fitted)
         self.diagnostics_ = {
@@ -98,6 +102,7 @@ class SummaryQ(Learner):
             "summaries": summaries,
             "view": view,
             "view_evidence": evidence,
+            "pooled": pooled,
             "caution": caution,
             "caution_evidence": gains,
             "sweeps": len(changes),
@@ -108,7 +113,7 @@ class SummaryQ(Learner):
         if len(few.data) < len(data):
             self.diagnostics_["notes"].append(
                 f"learned from {len(few.data):,} of {len(data):,} episodes, drawn by their hash: summaries of more "
-                "take too much memory"
+                "take too much memory or time"
             )
 
     def _fitted_forests(
@@ -124,8 +129,8 @@ class SummaryQ(Learner):
         if view not in CAREFUL_VIEWS or len(data) < 2 * MIN_EPISODES:
             return SETTINGS[view].caution, {}
         last = int(np.searchsorted(data.offsets[1:], CAREFUL_STEPS)) + 1
-        train, test = data[:last:2], data[1:last:2]
-        baseline, half, gains = Baseline.of(train, discount), Seen.of(train), {}
+        half, test = seen.part(slice(0, last, 2)), data[1:last:2]
+        baseline, gains = Baseline.of(half.data, discount), {}
         for caution in (0.0, 1.0):
             settings = replace(SETTINGS[view], caution=caution)
             fitted = self._fitted_forests(half, view, settings, discount)
@@ -139,7 +144,10 @@ def _policy(seen: Seen, view: str, forests: Record) -> SummaryPolicy:
     wanted = VIEWS[view]
     return SummaryPolicy(
         sizes=seen.sizes.astype(np.int64),
-        n_actions=seen.data.n_actions,
+        touched=seen.touched,
+        expected=seen.expected.reshape(-1, len(seen.touched), seen.expected.shape[1]).mean(axis=0)
+        if len(seen.expected)
+        else seen.expected,
         steps=wanted.steps,
         long=wanted.long,
         codes=seen.of_codes(),
@@ -147,13 +155,14 @@ def _policy(seen: Seen, view: str, forests: Record) -> SummaryPolicy:
     )
 
 
-def _affordable(seen: Seen, view: str) -> Seen:
-    """The first episodes, as many as memory is allowed for."""
+def _affordable(seen: Seen, view: str, *, pooled: bool) -> Seen:
+    """The first episodes, as many as memory and time are allowed for."""
     settings, actions = SETTINGS[view], seen.data.n_actions
-    shared, own = Seen.of(seen.data[:1]).bins(VIEWS[view], 1).n_features
+    shared, own = seen.part(slice(1)).bins(VIEWS[view], 1).n_features
     forests = 2 * (settings.value_trees + settings.trees * actions)
     # A byte for each bin and leaf, four for each value.
     each = shared + own * actions + forests + 8 * (1 + actions)
     cuts = seen.data.offsets[1:] + np.arange(1, len(seen.data) + 1)
-    fits = int(np.searchsorted(cuts, MAX_BYTES // each, "right"))
-    return seen if fits >= len(seen.data) else Seen.of(seen.data[: max(2, fits)])
+    most = min(MAX_BYTES // each, MAX_CELLS // actions if pooled else MAX_BYTES)
+    fits = int(np.searchsorted(cuts, most, "right"))
+    return seen if fits >= len(seen.data) else seen.part(slice(max(2, fits)))

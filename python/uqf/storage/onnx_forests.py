@@ -9,21 +9,18 @@ from uqf.storage.onnx_graph import Graph
 from uqf.types import Record
 
 
-def forests(graph: Graph, parts: Record, n_shared: int, n_own: int, features: str) -> str:
+def forests(graph: Graph, parts: Record, n_actions: int, n_shared: int, n_own: int, features: str) -> str:
     """Values of all actions: every tree is walked one level at a time, all of them at once."""
     base = graph.constant(parts["base"], np.float64)
     trees, nodes = np.asarray(parts["trees"]), np.asarray(parts["nodes"])
     if not trees.sum():
-        return base
+        return graph.constant(np.broadcast_to(parts["base"], n_actions), np.float64)
     first = np.cumsum(nodes) - nodes
     start = np.repeat(first, nodes)
     feature = np.asarray(parts["feature"], np.int64)
     leaf, places = feature < 0, np.arange(len(feature))
     # Leaves lead to themselves.
     left, right = (np.where(leaf, places, start + parts[name]) for name in ("left", "right"))
-    # What an action reads of its own stands after that of the actions before it.
-    mine = np.repeat(np.arange(len(nodes)) * n_own, nodes)
-    feature = np.where(feature >= n_shared, feature + mine, feature)
     x = graph.cast(features, np.float64)
     table = {
         "feature": graph.constant(np.where(leaf, 0, feature)),
@@ -32,13 +29,19 @@ def forests(graph: Graph, parts: Record, n_shared: int, n_own: int, features: st
         "right": graph.constant(right),
     }
     roots = np.repeat(first, trees) + np.asarray(parts["roots"])
-    node = graph.constant(roots)
-    for _ in range(_depth(roots, left, right)):
+    depth = _depth(roots, left, right)
+    # What an action reads of its own stands after that of the actions before it; a forest for all reads each in turn.
+    pooled = len(nodes) == 1
+    own = np.arange(n_actions)[:, None] * n_own if pooled else np.repeat(np.arange(len(nodes)) * n_own, trees)
+    node = graph.constant(np.tile(roots, (n_actions, 1)) if pooled else roots)
+    for _ in range(depth):
         feature_of, threshold, lower, upper = (graph("Gather", one, node) for one in table.values())
-        goes_left = graph("LessOrEqual", graph("Gather", x, feature_of), threshold)
+        is_own = graph("GreaterOrEqual", feature_of, graph.integer(n_shared))
+        place = graph("Where", is_own, graph("Add", feature_of, graph.constant(own)), feature_of)
+        goes_left = graph("LessOrEqual", graph("Gather", x, place), threshold)
         node = graph("Where", goes_left, lower, upper)
     value = graph("Gather", graph.constant(np.asarray(parts["value"], np.float64)), node)
-    members = np.repeat(np.eye(len(trees)), trees, axis=0)
+    members = np.ones(len(roots)) if pooled else np.repeat(np.eye(len(trees)), trees, axis=0)
     return graph("Add", base, graph("MatMul", value, graph.constant(members)))
 
 

@@ -11,12 +11,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from uqf._reference_summaries import (
     COUNT_DECAYS,
+    MAX_ACTIONS,
     MAX_ALL_PAIRS,
     MAX_COUNTED,
-    MAX_OWN,
+    MAX_MIRRORED,
     MAX_PAIRS,
     MAX_VALUES,
     MEAN_DECAYS,
+    MIRROR_STEPS,
     PAIR_DECAYS,
     relations,
     within,
@@ -33,14 +35,15 @@ Parts = dict[str, str]
 def summary_step(policy: SummaryPolicy, parts: Record) -> Step:
     """The state are the parts of `Layout`, one after the other; the observation is a row of raw columns."""
     sizes = np.asarray(parts["sizes"]).tolist()
-    layout = Layout(sizes, policy.n_actions, int(parts["steps"]), bool(parts["long"]))
+    touched, expected = np.asarray(parts["touched"]), np.asarray(parts["expected"])
+    layout = Layout(sizes, touched, expected, int(parts["steps"]), bool(parts["long"]))
 
     def update(graph: Graph, state: str, action: str, observation: str, symbol: str) -> str:
         return layout.joined(graph, layout.stepped(graph, layout.split(graph, state), action, observation))
 
     def values(graph: Graph, state: str) -> str:
         features = layout.features(graph, layout.split(graph, state))
-        return forests(graph, parts, layout.n_shared, layout.n_own, features)
+        return forests(graph, parts, layout.n_actions, layout.n_shared, layout.n_own, features)
 
     # What an episode says that showed nothing, which counts as an observation too.
     return Step(np.concatenate([*layout.blank.values()], axis=None), update, values, len(sizes))
@@ -51,9 +54,15 @@ class Layout:
     """What is kept of columns of these sizes, and how it is updated."""
 
     sizes: Sequence[int]
-    n_actions: int
+    touched: NDArray[np.int64]
+    expected: NDArray[np.float32]
     steps: int
     long: bool
+
+    @property
+    def n_actions(self) -> int:
+        """Size of the alphabet."""
+        return len(self.touched)
 
     @cached_property
     def is_number(self) -> NDArray[np.bool_]:
@@ -82,10 +91,14 @@ class Layout:
         return relations([self.sizes[column] for column in self.counted])
 
     @cached_property
-    def own(self) -> int | None:
-        """How many columns are kept by action; None if nothing is."""
-        left = MAX_OWN // self.n_actions - 3
-        return min(left // 2, len(self.sizes)) if self.long and left >= 0 else None
+    def mirrored(self) -> list[int]:
+        """Columns whose past is kept, each mirrored in the changes of the others."""
+        return self.counted[:MAX_MIRRORED] if len(self.counted) > 1 else []
+
+    @property
+    def has_own(self) -> bool:
+        """Whether anything is kept of each action."""
+        return self.long and self.n_actions <= MAX_ACTIONS
 
     @cached_property
     def blank(self) -> dict[str, NDArray[np.float32]]:
@@ -109,10 +122,13 @@ class Layout:
                 parts[f"pairs {place}"] = np.zeros((len(PAIR_DECAYS), cells))
             if self.relations:
                 parts["recalled"] = np.full(3 * len(self.relations), -1.0)
-        if self.own is not None:
+            if self.mirrored:
+                parts["changed"] = np.zeros(len(self.mirrored))
+            for column in self.mirrored:
+                parts[f"past {column}"] = np.append(-1.0, np.zeros(MIRROR_STEPS - 1))
+        if self.has_own:
             parts |= {"tries": np.zeros((len(PAIR_DECAYS), actions)), "when": np.full(actions, -1.0)}
-        if self.own:
-            parts |= {"sums": np.zeros((actions, self.own)), "brought": np.full((actions, self.own), -1.0)}
+            parts |= {"sums": np.zeros(actions), "brought": np.full(actions, -1.0)}
         return {name: part.astype(np.float32) for name, part in parts.items()}
 
     def split(self, graph: Graph, state: str) -> Parts:
@@ -152,7 +168,8 @@ class Layout:
                 after[f"done {place}"] = graph("Where", present, action, before[f"done {place}"])
             self._pair(graph, after, action, row)
             self._count(graph, after, row)
-        if self.own is not None:
+            self._keep(graph, after, before["last"], begins, row)
+        if self.has_own:
             self._credit(graph, after, action, row)
         return after
 
@@ -212,23 +229,36 @@ class Layout:
             after[f"counts {number}"] = _counted(graph, after[f"counts {number}"], COUNT_DECAYS, came)
             after[f"seen {number}"] = graph("Where", came, after["time"], after[f"seen {number}"])
 
+    def _keep(self, graph: Graph, after: Parts, before: str, begins: str, row: str) -> None:
+        """Writes the present values into the past, and when they changed."""
+        place = graph("Mod", after["time"], _float(graph, MIRROR_STEPS), fmod=1)
+        now, changed = _hits(graph, MIRROR_STEPS, place), []
+        for number, column in enumerate(self.mirrored):
+            value = graph.scalar(row, column)
+            same = graph("Or", begins, graph("Equal", value, graph.scalar(before, column)))
+            when = graph.part(after["changed"], number, number + 1)
+            changed.append(graph("Where", same, when, after["time"]))
+            after[f"past {column}"] = graph("Where", now, value, after[f"past {column}"])
+        if changed:
+            after["changed"] = graph("Concat", *changed, axis=0)
+
     def _credit(self, graph: Graph, after: Parts, action: str, row: str) -> None:
-        """What the action brought."""
-        assert self.own is not None
+        """What the action brought in the column that it touches."""
         taken = _hits(graph, self.n_actions, action)
         after["tries"] = _counted(graph, after["tries"], PAIR_DECAYS, taken)
         after["when"] = graph("Where", taken, after["time"], after["when"])
-        if self.own:
-            came, mine = graph.part(row, 0, self.own), graph("Unsqueeze", taken, graph.constant([1]))
-            gained = graph("Where", mine, came, _float(graph, 0.0))
-            after["sums"] = graph("Add", after["sums"], gained)
-            after["brought"] = graph("Where", mine, came, after["brought"])
+        came = graph("Gather", row, graph.constant(self.touched), axis=0)
+        gained = graph("Where", taken, came, _float(graph, 0.0))
+        after["sums"] = graph("Add", after["sums"], gained)
+        after["brought"] = graph("Where", taken, came, after["brought"])
 
     @cached_property
     def n_shared(self) -> int:
         """Numbers about the history."""
         blank, moves = self.blank, min(self.steps - 1, 2) * len(self.numbers)
-        return sum(blank[name].size for name in self._shared) + moves
+        mirrors = len(self.mirrored) * max(0, len(self.mirrored) - 1)
+        derived = 2 * len(self.counted) + mirrors if self.long else 0
+        return sum(blank[name].size for name in self._shared) + moves + derived
 
     @property
     def _shared(self) -> list[str]:
@@ -243,7 +273,7 @@ class Layout:
     @property
     def n_own(self) -> int:
         """Numbers about each action."""
-        return 0 if self.own is None else 3 + 2 * self.own
+        return 9 if self.has_own else 0
 
     def features(self, graph: Graph, parts: Parts) -> str:
         """What trees read: about the history (n_shared,), then about every action (n_actions · n_own,)."""
@@ -257,17 +287,74 @@ class Layout:
                 ]
                 last = [graph("Gather", row, numbers, axis=0) for row in rows]
                 all_parts += [graph("Sub", last[ago], last[ago + 1]) for ago in range(min(self.steps - 1, 2))]
-        if self.own is not None:
-            about = [graph("Gather", parts["tries"], graph.integer(place), axis=0) for place in (0, 1)]
-            never = graph("Less", parts["when"], _float(graph, 0.0))
-            since = graph("Sub", parts["time"], parts["when"])
-            about.append(graph("Where", never, _float(graph, -1.0), since))
-            own = [graph("Unsqueeze", one, graph.constant([1])) for one in about]
-            if self.own:
-                sums = graph("Add", parts["sums"], _float(graph, 0.5))
-                own += [graph("Div", sums, graph("Add", own[0], _float(graph, 1.0))), parts["brought"]]
-            all_parts.append(_flat(graph, graph("Concat", *own, axis=1)))
+        if self.long:
+            all_parts += self._ranks(graph, parts) + self._mirrors(graph, parts)
+        if self.has_own:
+            about = [graph("Unsqueeze", one, graph.constant([1])) for one in self._own(graph, parts)]
+            all_parts.append(_flat(graph, graph("Concat", *about, axis=1)))
         return graph("Concat", *all_parts, axis=0)
+
+    def _ranks(self, graph: Graph, parts: Parts) -> list[str]:
+        """How many values of every counted column were lower and higher than the present one."""
+        ranks = []
+        for place, column in enumerate(self.counted):
+            counts = graph("Gather", parts[f"counts {place}"], graph.integer(0), axis=0)
+            value, values = graph.scalar(parts["last"], column), _float(graph, np.arange(self.sizes[column]))
+            known = graph("GreaterOrEqual", value, _float(graph, 0.0))
+            for side in ("Less", "Greater"):
+                counted = graph("Where", graph(side, values, value), counts, _float(graph, 0.0))
+                number = graph("ReduceSum", counted, keepdims=1)
+                ranks.append(graph("Where", known, number, _float(graph, [-1.0])))
+        return ranks
+
+    def _mirrors(self, graph: Graph, parts: Parts) -> list[str]:
+        """What columns showed as long before the last change of another as that change is ago."""
+        mirrors = []
+        for number, column in enumerate(self.mirrored):
+            changed = graph.part(parts["changed"], number, number + 1)
+            time = graph("Sub", graph("Add", changed, changed), parts["time"])
+            ago = graph("Sub", parts["time"], time)
+            known = graph(
+                "And",
+                graph("GreaterOrEqual", time, _float(graph, 0.0)),
+                graph("Less", ago, _float(graph, MIRROR_STEPS)),
+            )
+            place = graph("Mod", graph("Max", time, _float(graph, 0.0)), _float(graph, MIRROR_STEPS), fmod=1)
+            place = graph.cast(place, np.int64)
+            for other in self.mirrored:
+                if other != column:
+                    value = graph("Gather", parts[f"past {other}"], place, axis=0)
+                    mirrors.append(graph("Where", known, value, _float(graph, -1.0)))
+        return mirrors
+
+    def _own(self, graph: Graph, parts: Parts) -> list[str]:
+        """Numbers of every action, each (n_actions,)."""
+        tries, lately = (graph("Gather", parts["tries"], graph.integer(place), axis=0) for place in (0, 1))
+        never = graph("Less", parts["when"], _float(graph, 0.0))
+        none, brought = _float(graph, -1.0), parts["brought"]
+        ago = graph("Where", never, none, graph("Sub", parts["time"], parts["when"]))
+        sums = graph("Add", parts["sums"], _float(graph, 0.5))
+        mean = graph("Div", sums, graph("Add", tries, _float(graph, 1.0)))
+        present = graph("Gather", parts["last"], graph.constant(self.touched), axis=0)
+        last = graph("Max", graph.scalar(parts["actions"]), _float(graph, 0.0))
+        other = graph("Gather", brought, graph.cast(last, np.int64), axis=0)
+        equal = graph.cast(graph("Equal", brought, other), np.float32)
+        numbers = graph.constant(self.is_number[self.touched])
+        like = graph("Where", numbers, graph("Sub", brought, other), equal)
+        like = graph("Where", never, none, like)
+        expected = _float(graph, np.zeros(self.n_actions))
+        if len(self.expected):
+            values = (self.expected.shape[1] - 1) // self.n_actions
+            hits = graph(
+                "Equal",
+                graph("Unsqueeze", graph("Floor", brought), graph.constant([1])),
+                _float(graph, np.arange(values)),
+            )
+            flat = _flat(graph, graph.cast(hits, np.float32))
+            weighted = graph("MatMul", _float(graph, self.expected[:, 1:]), flat)
+            expected = graph("Add", weighted, _float(graph, self.expected[:, 0]))
+        number = _float(graph, np.arange(self.n_actions))
+        return [number, tries, lately, ago, mean, brought, present, like, expected]
 
 
 def _float(graph: Graph, value: ArrayLike) -> str:

@@ -40,12 +40,12 @@ impl Bins {
             threads,
             ticker,
             |_| Vec::new(),
-            |rows, cut, state| {
+            |rows, cut, episode, state| {
                 if cut % stride == 0 {
                     let begin = rows.len();
                     rows.resize(begin + width, 0.0);
                     summaries.write_shared(state, &mut rows[begin..begin + shared]);
-                    summaries.write_own(state, cut / stride % actions, &mut rows[begin + shared..]);
+                    summaries.write_own(state, cut / stride % actions, episode, &mut rows[begin + shared..]);
                 }
             },
         )?;
@@ -62,13 +62,13 @@ impl Bins {
             threads,
             ticker,
             |cuts| (vec![0u8; cuts * all], cuts, 0, vec![0.0; shared.max(own)]),
-            |(bins, cuts, row, x), _, state| {
+            |(bins, cuts, row, x), _, episode, state| {
                 summaries.write_shared(state, &mut x[..shared]);
                 for feature in 0..shared {
                     bins[feature * *cuts + *row] = bin(&thresholds[feature], x[feature]);
                 }
                 for action in 0..actions {
-                    summaries.write_own(state, action, &mut x[..own]);
+                    summaries.write_own(state, action, episode, &mut x[..own]);
                     for feature in 0..own {
                         let place = shared + action * own + feature;
                         bins[place * *cuts + *row] = bin(&thresholds[shared + feature], x[feature]);
@@ -97,6 +97,20 @@ impl Bins {
         let (shared, own) = (self.summaries.n_shared(), self.summaries.n_own());
         let mine = self.columns[shared + action * own..shared + (action + 1) * own].iter();
         self.columns[..shared].iter().chain(mine).map(Vec::as_slice).collect()
+    }
+
+    /// Own features of the action that was taken, at the cuts before the steps.
+    pub fn taken(&self, actions: &[i32], before: &[u32]) -> Vec<Vec<u8>> {
+        let (shared, own) = (self.summaries.n_shared(), self.summaries.n_own());
+        let column = |feature: usize| {
+            let mut column = vec![0; self.n_cuts];
+            for (&action, &cut) in actions.iter().zip(before) {
+                let bins = &self.columns[shared + action as usize * own + feature];
+                column[cut as usize] = bins[cut as usize];
+            }
+            column
+        };
+        (0..own).map(column).collect()
     }
 
     /// How many bins every feature has.

@@ -1,9 +1,12 @@
 //! Fitted Q iteration with trees that are frozen while values are swept, in two folds of episodes.
 //!
-//! Q = V + G: in every fold a forest for V on all steps, and one for every action for what V leaves over. At first V is
+//! Q = V + G: in every fold a forest for V on all steps, and for what V leaves over one for every action, or one that is
+//! pooled: it reads what is known of an action, and values all of them. At first V is
 //! fitted to the returns of the log, and the targets become r + γ V(next) of the other fold. Then, in every further stage,
 //! trees are grown anew on the targets, and the values of their leaves are swept: the targets are r + γ Q(next, best),
 //! where the fold of the step chooses the best action, and both value it.
+
+use std::ops::Range;
 
 use crate::error::Result;
 use crate::learn::forests::bins::Bins;
@@ -35,6 +38,8 @@ pub struct Settings {
     pub(crate) shrinkage: f64,
     /// 0 values an action by the mean of both folds, 1 by the smaller; between, by a mixture.
     pub(crate) caution: f32,
+    /// Whether one forest values all actions by what is known of each.
+    pub(crate) pooled: bool,
     pub(crate) growth: Growth,
     pub(crate) seed: u64,
 }
@@ -55,7 +60,7 @@ pub struct Steps<'a> {
     pub(crate) range: (f32, f32),
 }
 
-/// What was learned of an action, from a fold: its trees, and the values of their leaves.
+/// What was learned of an action, or of all, from a fold: its trees, and the values of their leaves.
 pub struct Advantage {
     pub(crate) trees: Vec<Tree>,
     pub(crate) values: Vec<Vec<f32>>,
@@ -63,7 +68,7 @@ pub struct Advantage {
     pub(crate) constant: f32,
 }
 
-/// Of every fold and action.
+/// Of every fold and action; of all actions together if they are pooled.
 pub struct Fitted {
     pub(crate) advantages: Vec<Vec<Advantage>>,
     /// Mean change of the targets in every sweep.
@@ -72,21 +77,22 @@ pub struct Fitted {
     pub(crate) value: f64,
 }
 
-/// The rows of one regression.
+/// The rows of one regression: steps, the cuts before them, and which member was taken.
 #[derive(Default)]
 struct Rows {
     steps: Vec<u32>,
     cuts: Vec<u32>,
+    members: Vec<u32>,
 }
 
-/// What is fitted in a stage: (fold, None for V or an action), its rows, its trees and their leaves.
+/// What is fitted in a stage: (fold, None for V or the actions that are its members), its rows, trees and leaves.
 struct Job {
     fold: usize,
-    action: Option<usize>,
+    actions: Option<Range<usize>>,
     rows: Rows,
     grown: Vec<Tree>,
     leaves: Leaves,
-    /// At every cut.
+    /// At every cut of member 0, of member 1, …
     out: Vec<f32>,
 }
 
@@ -98,24 +104,35 @@ struct Fit<'a> {
     n_actions: usize,
     targets: Vec<f32>,
     values: Vec<Job>,
-    /// By fold, then action.
+    /// By fold, then action if these are not pooled.
     advantages: Vec<Job>,
+    /// Which actions the log has.
+    taken: Vec<bool>,
 }
 
 /// Fits; the ticker counts trees and sweeps.
 pub fn fit(steps: &Steps, settings: &Settings, threads: usize, ticker: &Ticker) -> Result<Fitted> {
     let n_actions = steps.bins.summaries.n_actions;
-    let job = |fold: usize, action: Option<usize>| {
+    let job = |fold: usize, actions: Option<Range<usize>>| {
         let mut rows = Rows::default();
         for (step, &taken) in steps.actions.iter().enumerate() {
-            if steps.fold[step] as usize == fold && action.is_none_or(|action| action == taken as usize) {
+            let member = actions.as_ref().map_or(Some(0), |actions| {
+                actions.contains(&(taken as usize)).then(|| taken as usize - actions.start)
+            });
+            if let Some(member) = member.filter(|_| steps.fold[step] as usize == fold) {
                 rows.steps.push(step as u32);
                 rows.cuts.push(steps.before[step]);
+                rows.members.push(member as u32);
             }
         }
-        let out = vec![0.0; steps.bins.n_cuts];
-        Job { fold, action, rows, grown: Vec::new(), leaves: Leaves::default(), out }
+        let members = actions.as_ref().map_or(1, ExactSizeIterator::len);
+        let out = vec![0.0; steps.bins.n_cuts * members];
+        Job { fold, actions, rows, grown: Vec::new(), leaves: Leaves::default(), out }
     };
+    let members = if settings.pooled { n_actions } else { 1 };
+    let group = |first: usize| Some(first..first + members);
+    let mut taken = vec![false; n_actions];
+    steps.actions.iter().for_each(|&action| taken[action as usize] = true);
     let mut fit = Fit {
         steps,
         settings,
@@ -124,7 +141,11 @@ pub fn fit(steps: &Steps, settings: &Settings, threads: usize, ticker: &Ticker) 
         n_actions,
         targets: steps.returns.to_vec(),
         values: (0..FOLDS).map(|fold| job(fold, None)).collect(),
-        advantages: (0..FOLDS * n_actions).map(|i| job(i / n_actions, Some(i % n_actions))).collect(),
+        advantages: (0..FOLDS)
+            .flat_map(|fold| (0..n_actions).step_by(members).map(move |first| (fold, first)))
+            .map(|(fold, first)| job(fold, group(first)))
+            .collect(),
+        taken,
     };
     let mut changes = Vec::new();
     for stage in 0..settings.stages {
@@ -175,18 +196,40 @@ impl Fit<'_> {
         let jobs = if of_values { &mut self.values } else { &mut self.advantages };
         let trees = if of_values { settings.value_trees } else { settings.trees };
         let smallest = settings.smallest * if of_values { 2 } else { 1 };
+        let pooled = settings.pooled && !of_values;
+        let own = if pooled { bins.taken(self.steps.actions, self.steps.before) } else { Vec::new() };
         let grow = |number: usize| {
             let job = &jobs[number / trees];
             if job.rows.steps.len() < 2 * smallest {
                 return None;
             }
-            let columns = job.action.map_or_else(|| bins.shared(), |action| bins.of_action(action));
             let wanted: Vec<f32> = job.rows.steps.iter().map(|&step| residuals[step as usize]).collect();
             let kind = usize::from(!of_values);
             let rng = Rng::stream(settings.seed, ((2 * stage + kind) << 32 | number) as u64);
-            let tree =
-                Tree::grown(&columns, &counts, &job.rows.cuts, &wanted, smallest, &settings.growth, rng);
-            let leaves = tree.leaves(&columns, bins.n_cuts);
+            let shared = || bins.shared().into_iter();
+            let columns: Vec<&[u8]> = match &job.actions {
+                None => bins.shared(),
+                Some(_) if pooled => shared().chain(own.iter().map(Vec::as_slice)).collect(),
+                Some(actions) => bins.of_action(actions.start),
+            };
+            let always = if pooled { own.len() } else { 0 };
+            let tree = Tree::grown(
+                &columns,
+                &counts,
+                &job.rows.cuts,
+                &wanted,
+                smallest,
+                always,
+                &settings.growth,
+                rng,
+            );
+            let leaves = match &job.actions {
+                None => tree.leaves(&columns, bins.n_cuts),
+                Some(actions) => actions
+                    .clone()
+                    .flat_map(|action| tree.leaves(&bins.of_action(action), bins.n_cuts))
+                    .collect(),
+            };
             Some((tree, leaves))
         };
         let grown =
@@ -238,20 +281,28 @@ impl Fit<'_> {
         self.steps.rewards[step] + self.settings.discount as f32 * ahead
     }
 
+    #[inline]
+    fn advantage(&self, fold: usize, action: usize, cut: usize) -> f32 {
+        if self.settings.pooled {
+            self.advantages[fold].out[action * self.steps.bins.n_cuts + cut]
+        } else {
+            self.advantages[fold * self.n_actions + action].out[cut]
+        }
+    }
+
     /// (r + γ Q(next, best), the mean change).
     fn improved(&self) -> Result<(Vec<f32>, f64)> {
         let value = |step: usize| {
             let (mine, cut) = (self.steps.fold[step] as usize, self.steps.before[step] as usize + 1);
-            let (first, other) = (mine * self.n_actions, (1 - mine) * self.n_actions);
             let (mut best, mut choice) = (f32::NEG_INFINITY, 0);
-            for action in 0..self.n_actions {
-                let value = self.advantages[first + action].out[cut];
+            for action in (0..self.n_actions).filter(|&action| self.taken[action]) {
+                let value = self.advantage(mine, action, cut);
                 if value > best {
                     (best, choice) = (value, action);
                 }
             }
             let own = self.values[mine].out[cut] + best;
-            let judged = self.values[1 - mine].out[cut] + self.advantages[other + choice].out[cut];
+            let judged = self.values[1 - mine].out[cut] + self.advantage(1 - mine, choice, cut);
             0.5 * (own + judged - self.settings.caution * (own - judged).abs())
         };
         let blocks = map_blocks(self.threads, self.targets.len(), BLOCK, &Ticker::default(), |steps| {
@@ -275,11 +326,14 @@ impl Job {
     fn sweep(&mut self, targets: &[f32], shrinkage: f64) {
         if self.leaves.trees.is_empty() {
             let lowest = targets.iter().copied().fold(f32::INFINITY, f32::min);
-            let constant = if self.action.is_some() { lowest } else { mine_mean(&self.rows, targets) };
+            let constant = if self.actions.is_some() { lowest } else { mine_mean(&self.rows, targets) };
             return self.out.fill(constant);
         }
         let wanted: Vec<f32> = self.rows.steps.iter().map(|&step| targets[step as usize]).collect();
-        self.leaves.sweep(&self.rows.cuts, &wanted, shrinkage, &mut self.out);
+        let cuts = self.out.len() / self.actions.as_ref().map_or(1, ExactSizeIterator::len);
+        let place = |(&cut, &member): (&u32, &u32)| member as usize * cuts + cut as usize;
+        let places: Vec<usize> = self.rows.cuts.iter().zip(&self.rows.members).map(place).collect();
+        self.leaves.sweep(&places, &wanted, shrinkage, &mut self.out);
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::learn::forests::bins::Bins;
 use crate::learn::forests::fitted::{FOLDS, Fitted};
 
-/// The trees of every action, of both folds, one after the other; roots and children count from the first node of their
+/// The trees of every action, or the pooled ones, of both folds, one after the other; roots and children count from the first node of their
 /// forest.
 #[derive(Default)]
 pub struct Flat {
@@ -22,10 +22,10 @@ impl Fitted {
     /// Mean advantages of both folds.
     pub fn forests(&self, bins: &Bins) -> Flat {
         let (mut flat, share) = (Flat::default(), 1.0 / FOLDS as f64);
-        for action in 0..bins.summaries.n_actions {
+        for forest in 0..self.advantages[0].len() {
             let first = flat.feature.len();
             let (mut base, mut count) = (0.0, 0);
-            for advantage in self.advantages.iter().map(|fold| &fold[action]) {
+            for advantage in self.advantages.iter().map(|fold| &fold[forest]) {
                 if advantage.trees.is_empty() {
                     base += share * f64::from(advantage.constant);
                 }

@@ -1,6 +1,6 @@
 //! Values of leaves that are given, from targets.
 
-/// Trees of one forest, by the leaf of every cut in each.
+/// Trees of one forest, by the leaf of every place, a cut or a cut and an action, in each.
 #[derive(Default)]
 pub struct Leaves {
     pub(crate) trees: Vec<(usize, Vec<u8>)>,
@@ -9,14 +9,14 @@ pub struct Leaves {
 }
 
 impl Leaves {
-    /// Means of the targets of some cuts, with `shrinkage` further ones that are 0; `out` gets the mean of all trees at
-    /// every cut.
-    pub fn sweep(&mut self, cuts: &[u32], targets: &[f32], shrinkage: f64, out: &mut [f32]) {
+    /// Means of the targets at some places, with `shrinkage` further ones that are 0; `out` gets the mean of all trees at
+    /// every place.
+    pub fn sweep(&mut self, places: &[usize], targets: &[f32], shrinkage: f64, out: &mut [f32]) {
         self.values.clear();
         for (n_leaves, leaves) in &self.trees {
             let mut sums = vec![(0.0f64, shrinkage); *n_leaves];
-            for (&cut, &target) in cuts.iter().zip(targets) {
-                let cell = &mut sums[leaves[cut as usize] as usize];
+            for (&place, &target) in places.iter().zip(targets) {
+                let cell = &mut sums[leaves[place] as usize];
                 cell.0 += f64::from(target);
                 cell.1 += 1.0;
             }

@@ -27,7 +27,7 @@ fn the_first_split_is_the_best_of_all() {
         };
         let best = (0..3).flat_map(|f| (0..5).map(move |bin| error(f, bin))).fold(f64::INFINITY, f64::min);
         let growth = Growth { leaves: 2, ..ALL };
-        let tree = Tree::grown(&columns, &[6; 3], &rows, &targets, 3, &growth, Rng::stream(1, 0));
+        let tree = Tree::grown(&columns, &[6; 3], &rows, &targets, 3, 0, &growth, Rng::stream(1, 0));
         let taken = error(tree.feature[0] as usize, tree.bin[0]);
         assert!((taken - best).abs() < 1e-6, "{taken} {best}");
     }
@@ -39,14 +39,14 @@ fn a_step_function_is_recovered() {
     let column: Vec<u8> = (0..200).map(|row| (row % 5) as u8).collect();
     let (columns, rows) = ([column.as_slice()], (0..200).collect::<Vec<u32>>());
     let targets: Vec<f32> = column.iter().map(|&bin| f32::from(bin) * f32::from(bin)).collect();
-    let tree = Tree::grown(&columns, &[5], &rows, &targets, 5, &ALL, Rng::stream(0, 0));
+    let tree = Tree::grown(&columns, &[5], &rows, &targets, 5, 0, &ALL, Rng::stream(0, 0));
     assert_eq!(tree.n_leaves, 5);
     let mut forest = Leaves { trees: vec![(5, tree.leaves(&columns, 200))], values: Vec::new() };
-    let mut out = vec![0.0; 200];
-    forest.sweep(&rows, &targets, 0.0, &mut out);
+    let (mut out, places) = (vec![0.0; 200], (0..200).collect::<Vec<usize>>());
+    forest.sweep(&places, &targets, 0.0, &mut out);
     assert_eq!(out, targets);
     // As many rows of advantage 0 as a leaf has halve it.
-    forest.sweep(&rows, &targets, 40.0, &mut out);
+    forest.sweep(&places, &targets, 40.0, &mut out);
     assert!(out.iter().zip(&targets).all(|(half, whole)| 2.0 * half == *whole));
 }
 
@@ -55,6 +55,6 @@ fn a_step_function_is_recovered() {
 fn nothing_is_split_without_need() {
     let column: Vec<u8> = (0..100).map(|row| row as u8).collect();
     let (columns, rows) = ([column.as_slice()], (0..100).collect::<Vec<u32>>());
-    let tree = Tree::grown(&columns, &[100], &rows, &[0.1; 100], 1, &ALL, Rng::stream(0, 0));
+    let tree = Tree::grown(&columns, &[100], &rows, &[0.1; 100], 1, 0, &ALL, Rng::stream(0, 0));
     assert_eq!((tree.n_leaves, tree.leaves(&columns, 100)), (1, vec![0; 100]));
 }

@@ -2,6 +2,9 @@
 
 use crate::rng::Rng;
 
+/// Features that are drawn for a split at most.
+const MAX_TRIED: usize = 64;
+
 /// How trees are grown.
 #[derive(Clone, Copy, Debug)]
 pub struct Growth {
@@ -43,7 +46,9 @@ struct Grower<'a> {
     columns: &'a [&'a [u8]],
     bins: &'a [usize],
     smallest: usize,
+    /// How many features are drawn for a split, and from where on all are tried.
     tried: usize,
+    always: usize,
     rows: Vec<u32>,
     targets: Vec<f32>,
     /// Gains below this are rounding.
@@ -54,13 +59,16 @@ struct Grower<'a> {
 }
 
 impl Tree {
-    /// A tree of some rows and their targets; leaves have at least `smallest` of them.
+    /// A tree of some rows and their targets; leaves have at least `smallest` of them. The last features, `always` many, are
+    /// tried at every split.
+    #[allow(clippy::too_many_arguments)]
     pub fn grown(
         columns: &[&[u8]],
         bins: &[usize],
         rows: &[u32],
         targets: &[f32],
         smallest: usize,
+        always: usize,
         growth: &Growth,
         mut rng: Rng,
     ) -> Tree {
@@ -72,11 +80,13 @@ impl Tree {
             }
         }
         let total: f64 = wanted.iter().map(|&t| f64::from(t) * f64::from(t)).sum();
+        let drawn = columns.len() - always;
         let mut grower = Grower {
             columns,
             bins: &bins[..columns.len()],
             smallest: smallest.max(1),
-            tried: ((columns.len() as f64 * growth.features).ceil() as usize).clamp(1, columns.len().max(1)),
+            tried: ((drawn as f64 * growth.features).ceil() as usize).min(MAX_TRIED),
+            always: drawn,
             rows: taken,
             targets: wanted,
             least: 1e-10 * total,
@@ -154,14 +164,14 @@ impl Grower<'_> {
             return None;
         }
         for place in 0..self.tried {
-            let other = place + rng.below(self.order.len() - place);
+            let other = place + rng.below(self.always - place);
             self.order.swap(place, other);
         }
         let (rows, targets) = (&self.rows[begin..end], &self.targets[begin..end]);
         let (all, count) = (targets.iter().map(|&t| f64::from(t)).sum::<f64>(), rows.len());
         let before = all * all / count as f64;
         let mut best: Option<Split> = None;
-        for &feature in &self.order[..self.tried] {
+        for &feature in self.order[..self.tried].iter().chain(&self.order[self.always..]) {
             let (column, bins) = (self.columns[feature], self.bins[feature]);
             if bins < 2 {
                 continue;

@@ -2,8 +2,9 @@
 //!
 //! A column is a number or a category. What is kept: the last observations and actions; and, if memory shall be long,
 //! what reset showed, the time, decayed counts of values and of (action, value), when and after which action the present
-//! value of a column was seen before, and what every action brought so far. `python/uqf/_reference_summaries.py` says the
-//! same in NumPy.
+//! value of a column was seen before, how many values were lower and higher, what was seen as long before the last change
+//! of another column as that is ago, and what every action brought so far in the column that it touches.
+//! `python/uqf/_reference_summaries.py` says the same in NumPy.
 
 mod cuts;
 mod features;
@@ -30,8 +31,13 @@ const MAX_PAIRS: usize = 32;
 const MAX_ALL_PAIRS: usize = 128;
 /// Pairs of columns of which one is looked up in the other, at most.
 const MAX_RELATIONS: usize = 16;
-/// Numbers that say what actions brought, of all actions together, at most.
-const MAX_OWN: usize = 256;
+/// Columns that are mirrored in the changes of each other, at most, and for how many steps.
+const MAX_MIRRORED: usize = 4;
+const MIRROR_STEPS: usize = 128;
+/// With more actions, none of them has numbers of its own.
+const MAX_ACTIONS: usize = 256;
+/// Numbers about each action.
+const OWN: usize = 9;
 /// Longer memories and wider observations are slips of the finger.
 const MAX_STEPS: usize = 1_000;
 const MAX_COLUMNS: usize = 10_000;
@@ -42,6 +48,10 @@ pub struct Summaries {
     /// Of every column, the number of its values; 0 is a number.
     pub(crate) sizes: Vec<usize>,
     pub(crate) n_actions: usize,
+    /// Of every action, the column in which its effect is looked for.
+    touched: Vec<usize>,
+    /// What is expected of every action: a constant, and a weight for every (action, value that it brought last).
+    expected: Expected,
     /// How many of the last observations and actions are kept.
     pub(crate) steps: usize,
     /// Whether the rest of the history is summarised as well.
@@ -52,9 +62,17 @@ pub struct Summaries {
     paired: Vec<usize>,
     /// (looked up in, looked up), places in `counted`.
     relations: Vec<(usize, usize)>,
-    /// How many columns are kept by action; None if nothing is.
-    own: Option<usize>,
+    /// Columns whose past is kept, each mirrored in the changes of the others.
+    mirrored: Vec<usize>,
     places: Places,
+}
+
+/// Weights (sets · n_actions, 1 + n_actions · values), row by row; the episodes take the sets in turn. Nothing is expected
+/// if there are none.
+#[derive(Clone, Debug, Default)]
+pub struct Expected {
+    pub(crate) weights: Vec<f32>,
+    pub(crate) width: usize,
 }
 
 /// Where the parts of a state begin.
@@ -72,6 +90,9 @@ struct Places {
     pairs: Vec<usize>,
     /// By relation.
     recalled: usize,
+    /// By mirrored column: when it changed, and its past.
+    changed: usize,
+    past: usize,
     tries: usize,
     when: usize,
     sums: usize,
@@ -81,13 +102,29 @@ struct Places {
 
 impl Summaries {
     /// Refuses sizes that no data have.
-    pub fn new(sizes: Vec<usize>, n_actions: usize, steps: usize, long: bool) -> Result<Self> {
+    pub fn new(
+        sizes: Vec<usize>,
+        touched: Vec<usize>,
+        expected: Expected,
+        steps: usize,
+        long: bool,
+    ) -> Result<Self> {
+        let n_actions = touched.len();
         if sizes.is_empty() || sizes.len() > MAX_COLUMNS {
             let remedy = format!("give 1 to {MAX_COLUMNS} columns");
             return Err(Error::argument("sizes", format!("{} columns", sizes.len()), remedy));
         }
         if n_actions == 0 {
-            return Err(Error::argument("n_actions", n_actions, "give at least one"));
+            return Err(Error::argument("touched", "no action", "give at least one"));
+        }
+        if let Some(column) = touched.iter().find(|&&column| column >= sizes.len()) {
+            return Err(Error::argument("touched", column, format!("there are {} columns", sizes.len())));
+        }
+        let rows = expected.weights.len().checked_div(expected.width).unwrap_or(0);
+        let values = expected.width.saturating_sub(1);
+        if rows % n_actions != 0 || values % n_actions != 0 || (rows > 0 && values == 0) {
+            let remedy = "give a row for every action: a constant, and as many weights for each action";
+            return Err(Error::argument("expected", format!("{rows} × {}", expected.width), remedy));
         }
         if !(1..=MAX_STEPS).contains(&steps) {
             return Err(Error::argument("steps", steps, format!("give 1 to {MAX_STEPS}")));
@@ -97,17 +134,20 @@ impl Summaries {
         let cells = |place: usize| n_actions.saturating_mul(sizes[counted[place]]);
         let paired = within(0..counted.len(), cells, MAX_PAIRS, MAX_ALL_PAIRS);
         let relations = relations(&counted, &sizes);
-        let own = (MAX_OWN / n_actions).checked_sub(3).map(|left| (left / 2).min(sizes.len()));
+        let mirrored = counted.iter().copied().take(MAX_MIRRORED).collect::<Vec<_>>();
+        let mirrored = if mirrored.len() > 1 { mirrored } else { Vec::new() };
         let mut summaries = Summaries {
             sizes,
             n_actions,
+            touched,
+            expected,
             steps,
             long,
             numbers,
             counted,
             paired,
             relations,
-            own,
+            mirrored,
             places: Places::default(),
         };
         summaries.places = summaries.placed();
@@ -136,15 +176,22 @@ impl Summaries {
                 places.pairs.push(next(PAIR_DECAYS.len() * self.n_actions * self.sizes[self.counted[place]]));
             }
             places.recalled = next(3 * self.relations.len());
-            if let Some(own) = self.own {
+            places.changed = next(self.mirrored.len());
+            places.past = next(MIRROR_STEPS * self.mirrored.len());
+            if self.has_own() {
                 places.tries = next(PAIR_DECAYS.len() * self.n_actions);
                 places.when = next(self.n_actions);
-                places.sums = next(own * self.n_actions);
-                places.brought = next(own * self.n_actions);
+                places.sums = next(self.n_actions);
+                places.brought = next(self.n_actions);
             }
         }
         places.length = length;
         places
+    }
+
+    /// Whether anything is kept of each action.
+    fn has_own(&self) -> bool {
+        self.long && self.n_actions <= MAX_ACTIONS
     }
 
     /// Numbers of an observation.

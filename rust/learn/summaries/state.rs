@@ -1,6 +1,6 @@
 //! One step of a state.
 
-use super::{COUNT_DECAYS, MEAN_DECAYS, PAIR_DECAYS, Summaries};
+use super::{COUNT_DECAYS, MEAN_DECAYS, MIRROR_STEPS, PAIR_DECAYS, Summaries};
 
 impl Summaries {
     /// The state of an episode that showed nothing yet.
@@ -39,11 +39,12 @@ impl Summaries {
                 state[begin..begin + self.sizes[column]].fill(-1.0);
             }
         }
-        if let Some(own) = self.own {
+        if self.has_own() {
             state[places.when..places.when + self.n_actions].fill(-1.0);
-            state[places.brought..places.brought + own * self.n_actions].fill(-1.0);
+            state[places.brought..places.brought + self.n_actions].fill(-1.0);
         }
         self.count(state);
+        self.keep(state);
     }
 
     /// Takes in an action and the row of columns that it brought.
@@ -70,6 +71,20 @@ impl Summaries {
             self.pair(state, action);
             self.credit(state, action);
             self.count(state);
+            self.keep(state);
+        }
+    }
+
+    /// Writes the present values into the past, and when they changed.
+    fn keep(&self, state: &mut [f32]) {
+        let (places, time) = (&self.places, state[0]);
+        for (place, &column) in self.mirrored.iter().enumerate() {
+            let past = places.past + place * MIRROR_STEPS;
+            let value = state[places.last + column];
+            if time > 0.0 && value != state[past + (time as usize - 1) % MIRROR_STEPS] {
+                state[places.changed + place] = time;
+            }
+            state[past + time as usize % MIRROR_STEPS] = value;
         }
     }
 
@@ -102,7 +117,9 @@ impl Summaries {
 
     /// What the action brought.
     fn credit(&self, state: &mut [f32], action: usize) {
-        let Some(own) = self.own else { return };
+        if !self.has_own() {
+            return;
+        }
         let places = &self.places;
         for (step, decay) in PAIR_DECAYS.into_iter().enumerate() {
             let begin = places.tries + step * self.n_actions;
@@ -112,12 +129,10 @@ impl Summaries {
             }
             tries[action] += 1.0;
         }
+        let value = state[places.last + self.touched[action]];
         state[places.when + action] = state[0];
-        for column in 0..own {
-            let value = state[places.last + column];
-            state[places.sums + action * own + column] += value;
-            state[places.brought + action * own + column] = value;
-        }
+        state[places.sums + action] += value;
+        state[places.brought + action] = value;
     }
 
     /// Looks the present values up, then counts them.

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import uqf
-from column_logs import column_logs, forest_on, summaries_of
+from column_logs import column_logs, forest_on, summaries_of, touched_by
 from uqf._reference_summaries import summaries
 from uqf.learn.memory.summaries import VIEWS, Seen, View
 
@@ -25,7 +25,7 @@ def test_the_state_says_what_the_history_says(data, view):
                 episode.first_columns,
                 steps,
                 data.column_sizes.tolist(),
-                data.n_actions,
+                *touched_by(data),
                 recent=view.steps,
                 long=view.long,
             )
@@ -46,10 +46,10 @@ def test_episodes_do_not_know_of_each_other(data, view, draw):
 
 
 @pytest.mark.parametrize("view", VIEWS)
-@given(data=column_logs())
-def test_stepping_is_replaying(view, data):
+@given(data=column_logs(), pooled=st.booleans())
+def test_stepping_is_replaying(view, data, pooled):
     """A policy that is stepped with columns acts as it does along the data, in batches too."""
-    policy = forest_on(data, VIEWS[view])
+    policy = forest_on(data, VIEWS[view], pooled=pooled)
     values = policy.q_values_along(data)
     for number, episode in enumerate(data):
         state, batch = policy.initial_state(episode.first_columns), policy.batch(1)

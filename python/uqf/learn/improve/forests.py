@@ -25,6 +25,7 @@ class Forests:
     smallest : fewest steps of a leaf; twice as many for the value
     shrinkage : pseudo-steps of advantage 0 in every leaf
     caution : 0 values an action by the mean of both folds, 1 by the smaller
+    pooled : whether one forest values all actions by what is known of each, instead of one forest an action
     features, rows : share of the summaries that are tried at a split, and of the steps that a tree is grown on
     """
 
@@ -36,6 +37,7 @@ class Forests:
     smallest: int = 10
     shrinkage: float = 5.0
     caution: float = 0.0
+    pooled: bool = False
     features: float = 0.5
     rows: float = 0.7
 
@@ -57,7 +59,8 @@ class Forests:
         going = np.ones(data.n_steps, np.bool_)
         going[data.offsets[1:] - 1] = ~data.terminated
         returns = returns_to_go(data, discount)
-        trees = self.stages * 2 * (self.value_trees + self.trees * data.n_actions)
+        forests = 1 if self.pooled else data.n_actions
+        trees = self.stages * 2 * (self.value_trees + self.trees * forests)
         reporter.enter("forests", trees + self.planned)
         fitted: Record = bins.fitted(
             data.rewards.astype(np.float32),

@@ -35,17 +35,34 @@ class Choice:
     share: float = 0.01
 
 
-def chosen_view(seen: Seen, seed: int, threads: int | None) -> tuple[str, Record]:
-    """(the simplest view that predicts reward and next observation, what richer ones predict better)."""
+def chosen_view(
+    seen: Seen, seed: int, threads: int | None, wanted: str | None = None
+) -> tuple[str, bool, Record]:
+    """(the simplest view that predicts reward and next observation, whether actions are pooled, the evidence).
+
+    With the longest view, actions are pooled if one forest for all of them predicts rewards of held-out episodes better
+    than one for each. If a view is `wanted`, nothing else is looked at.
+    """
+    if wanted is not None and not VIEWS[wanted].long:
+        return wanted, False, {}
     settings = Choice()
     data = seen.data
-    few = Seen.of(data[: max(20, int(np.searchsorted(data.offsets[1:], settings.steps)) + 1)])
+    few = seen.part(slice(max(20, int(np.searchsorted(data.offsets[1:], settings.steps)) + 1)))
     targets = _targets(few, settings.targets, seed)
-    chosen, best, evidence = "", np.zeros(0, np.float32), {}
-    for name, view in VIEWS.items():
-        errors = few.bins(view, threads).held_out_errors(targets, folds(few.data), settings, seed)
+    fold = folds(few.data)
+    chosen, best, pooled = "", np.zeros(0, np.float32), False
+    evidence: Record = {}
+    for name, view in VIEWS.items() if wanted is None else [(wanted, VIEWS[wanted])]:
+        bins = few.bins(view, threads)
+        errors = bins.held_out_errors(targets, fold, settings, pooled=False, seed=seed)
+        together = False
+        if view.long and bins.n_features[1]:
+            others = bins.held_out_errors(targets[:1], fold, settings, pooled=True, seed=seed)
+            evidence["pooled"] = float((errors[0] - others[0]).mean(dtype=np.float64))
+            if evidence["pooled"] > 0.0:
+                together, errors[0] = True, others[0]
         if not chosen:
-            chosen, best = name, errors
+            chosen, best, pooled = name, errors, together
             continue
         better = best - errors
         gains = [Gain(np.add.reduceat(one, few.data.offsets[:-1], dtype=np.float64)) for one in better]
@@ -57,8 +74,8 @@ def chosen_view(seen: Seen, seed: int, threads: int | None) -> tuple[str, Record
         }
         clear = zip(gains, shares, strict=True)
         if any(gain.evidence > settings.evidence and share > settings.share for gain, share in clear):
-            chosen, best = name, errors
-    return chosen, evidence
+            chosen, best, pooled = name, errors, together
+    return chosen, pooled, evidence
 
 
 def _targets(seen: Seen, most: int, seed: int) -> NDArray[np.float32]:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from uqf import _core
 from uqf.episodes.columns import Columns, Sizes, columns_of
 from uqf.episodes.trajectories import Trajectories
+from uqf.learn.memory.expected import Expectations
 
 
 @dataclass(frozen=True)
@@ -23,23 +24,37 @@ class View:
 #: From the simplest to the richest.
 VIEWS: dict[str, View] = {"now": View(1, False), "recent": View(2, False), "history": View(4, True)}
 
+#: Standard errors by which a column must change more often after an action than on average to be touched by it.
+TOUCH_EVIDENCE = 4.0
+
 
 @dataclass(frozen=True)
 class Seen:
     """Episodes and their raw columns.
 
     columns (n_steps, d), first (n_episodes, d) or None, sizes (d,), see `uqf.episodes.columns.columns_of`
+    touched (n_actions,), see `touched_columns`
+    expected (2 · n_actions, 1 + n_actions · values) or (0, 0), by fold, see `Expectations`
     """
 
     data: Trajectories
     columns: Columns
     first: Columns | None
     sizes: Sizes
+    touched: NDArray[np.int64]
+    expected: NDArray[np.float32]
 
     @classmethod
     def of(cls, data: Trajectories) -> Seen:
         """Of a data set."""
-        return cls(data, *columns_of(data))
+        columns = columns_of(data)
+        touched = touched_columns(data, *columns)
+        return cls(data, *columns, touched, Expectations().fitted(data, columns[0], touched, columns[2]))
+
+    def part(self, episodes: slice) -> Seen:
+        """Some of the episodes; actions touch what they touch in all of them."""
+        data = self.data[episodes]
+        return Seen(data, *columns_of(data), self.touched, self.expected)
 
     def bins(self, view: View, threads: int | None) -> _core.SummaryBins:
         """Summaries at every cut of the episodes, as trees read them."""
@@ -48,6 +63,8 @@ class Seen:
             self.columns,
             self.first,
             self.sizes.astype(np.int64),
+            self.touched,
+            self.expected,
             steps=view.steps,
             long=view.long,
             threads=threads,
@@ -85,3 +102,31 @@ class Seen:
 def folds(data: Trajectories) -> NDArray[np.uint8]:
     """Every other episode, as 0 and 1 for each of its steps."""
     return np.repeat((np.arange(len(data)) % 2).astype(np.uint8), data.lengths)
+
+
+def touched_columns(
+    data: Trajectories, columns: Columns, first: Columns | None, sizes: Sizes
+) -> NDArray[np.int64]:
+    """Of every action the column in which its effect is looked for, (n_actions,).
+
+    It is the column that most clearly changes more often after the action than after others; where none does, the one
+    whose changes go most with the reward.
+    """
+    width = len(sizes)
+    if width == 1 or data.n_steps == 0:
+        return np.zeros(data.n_actions, np.int64)
+    before = np.concatenate([columns[:1], columns[:-1]])
+    starts = data.offsets[:-1]
+    before[starts] = columns[starts] if first is None else first
+    changes = (columns != before).astype(np.float32)
+    counts = np.bincount(data.actions, minlength=data.n_actions)[:, None]
+    after = np.stack(
+        [np.bincount(data.actions, changes[:, column], data.n_actions) for column in range(width)], axis=1
+    )
+    mean = changes.mean(axis=0, dtype=np.float64)
+    # Standard errors by which a column changes more often after an action than on average.
+    evidence = (after - counts * mean) / np.sqrt(np.maximum(mean * (1.0 - mean) * counts, 1e-9))
+    rewards = data.rewards - data.rewards.mean()
+    spread = np.sqrt(mean * (1.0 - mean)) + 1e-9
+    telling = int(np.abs(rewards @ (changes - mean) / spread).argmax())
+    return np.where(evidence.max(axis=1) > TOUCH_EVIDENCE, evidence.argmax(axis=1), telling)
