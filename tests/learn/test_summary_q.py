@@ -68,6 +68,63 @@ def test_the_view_is_the_simplest_that_predicts():
     assert learner.diagnostics_["view_evidence"]["recent"]["over"] == "now"
 
 
+def boxes(episodes, seed):
+    """Eight boxes in pairs: both of a pair pay once, or none of them. An episode opens six of them, at random."""
+    rng = np.random.default_rng(seed)
+    full = np.repeat(rng.integers(2, size=(episodes, 4)), 2, axis=1)
+    actions, paid = rng.integers(8, size=(episodes, 6)), np.zeros((episodes, 6), int)
+    for step in range(6):
+        box = actions[:, step, None]
+        paid[:, step] = np.take_along_axis(full, box, axis=1)[:, 0]
+        np.put_along_axis(full, box, 0, axis=1)
+    return uqf.Trajectories(
+        actions.ravel(),
+        paid.ravel(),
+        paid.ravel().astype(float),
+        np.arange(episodes + 1) * 6,
+        n_actions=8,
+        n_observations=2,
+    )
+
+
+def test_one_forest_for_all_actions_knows_what_was_tried_and_what_others_brought():
+    learner = uqf.SummaryQ(0.9).fit(boxes(300, 0))
+    policy = learner.policy_
+    assert learner.view_ == "history" and learner.pooled_
+    after = [[policy.update(policy.initial_state(), box, paid) for box in range(8)] for paid in (0, 1)]
+    empty, paid = ([policy.q_values(state).argmax() for state in states] for states in after)
+    pair = [box ^ 1 for box in range(8)]
+    assert sum(np.equal(paid, pair)) >= 7, "a box pays if its neighbour did"
+    assert sum(np.equal(empty, pair)) + sum(np.equal(empty, range(8))) <= 1, "an empty box says the same"
+
+
+def test_what_was_seen_is_said_backwards():
+    rng = np.random.default_rng(0)
+    episodes, cards = 400, 5
+    seen, actions = rng.integers(3, size=(episodes, cards)), rng.integers(3, size=(episodes, 2 * cards - 1))
+    # The first column says whether cards are shown; what was shown last must be said first.
+    columns = np.zeros((episodes, 2 * cards, 2), int)
+    columns[:, :cards, 1] = seen
+    columns[:, : cards - 1, 0] = 1
+    rewards = np.zeros(actions.shape)
+    rewards[:, cards - 1 :] = actions[:, cards - 1 :] == seen[:, ::-1]
+    data = uqf.Trajectories(
+        actions.ravel(),
+        columns[:, 1:].reshape(-1, 2) @ [3, 1],
+        rewards.ravel(),
+        np.arange(episodes + 1) * (2 * cards - 1),
+        n_actions=3,
+        n_observations=6,
+        first_observations=columns[:, 0] @ [3, 1],
+        columns=columns[:, 1:].reshape(-1, 2),
+        first_columns=columns[:, 0],
+        column_sizes=[2, 3],
+    )
+    learner = uqf.SummaryQ(0.5).fit(data)
+    best = learner.decision_function(data).argmax(axis=1).reshape(actions.shape)[:, cards - 1 :]
+    assert not learner.pooled_ and (best == seen[:, ::-1]).mean() > 0.98
+
+
 def same(one, other):
     mine, theirs = one.policy_.parts(), other.policy_.parts()
     return all(np.array_equal(mine[name], theirs[name]) for name in mine)

@@ -122,7 +122,7 @@ impl Summaries {
         }
         let rows = expected.weights.len().checked_div(expected.width).unwrap_or(0);
         let values = expected.width.saturating_sub(1);
-        if rows % n_actions != 0 || values % n_actions != 0 || (rows > 0 && values == 0) {
+        if !rows.is_multiple_of(n_actions) || !values.is_multiple_of(n_actions) || (rows > 0 && values == 0) {
             let remedy = "give a row for every action: a constant, and as many weights for each action";
             return Err(Error::argument("expected", format!("{rows} × {}", expected.width), remedy));
         }
