@@ -48,10 +48,15 @@ def test_messages_are_those_of_the_page(page, tmp_path, monkeypatch):
 
 
 def written(code, names):
-    """The block with the errors of today."""
+    """The block with the errors of today; blank lines stay before the statement that they stood before."""
     parts = []
     for statement, _ in calls(code):
-        parts += [statement, *(f"# {line}".rstrip() for line in outcome(statement, names).splitlines())]
+        blank = [""] * (f"\n\n{statement}" in code)
+        parts += [
+            *blank,
+            statement,
+            *(f"# {line}".rstrip() for line in outcome(statement, names).splitlines()),
+        ]
     return "\n".join(parts) + "\n"
 
 

@@ -156,26 +156,6 @@ def test_a_planner_survives_pickling():
     )
 
 
-def test_misuse_is_named():
-    env = uqf.make("tiger")
-    with pytest.raises(TypeError, match="env is a str"):
-        POMCP("tiger")
-    for argument, given_ in [("simulations", 0), ("particles", 0), ("exploration", -1.0), ("discount", 1.5)]:
-        with pytest.raises(ValueError, match=f"{argument} = "):
-            POMCP(env, **{argument: given_})
-    with pytest.raises(ValueError, match="rollouts = clever: choose uniform, legal or preferred"):
-        POMCP(env, rollouts="clever")
-    planner = POMCP(env, simulations=4)
-    with pytest.raises(ValueError, match="action = 3: choose 0 to 2"):
-        planner.update(planner.initial_state(), 3, 0)
-    pocman = POMCP(uqf.make("pocman"), simulations=4)
-    for other in (pocman, POMCP(uqf.make("gridworld-near"), simulations=4)):
-        with pytest.raises(ValueError, match="memory of another policy"):
-            planner.update(other.initial_state(), 0, 0)
-    with pytest.raises(ValueError, match="policy has n_actions = 4, but tiger has 3"):
-        uqf.rollout(env, pocman, episodes=1)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(("simulations", "episodes", "published"), [(64, 600, 55.0), (1024, 200, 73.0)])
 def test_pocman_reaches_the_published_return(simulations, episodes, published):

@@ -150,12 +150,3 @@ def test_the_rank_can_be_searched_for(noisy):
     search = GridSearchCV(TPSR(max_prefix=1, max_suffix=1), {"rank": [1, 3]}, cv=3).fit(data)
     assert search.best_params_ == {"rank": 3}
     assert np.isfinite(search.cv_results_["mean_test_score"]).all()
-
-
-def test_misuse(tiger):
-    with pytest.raises(ValueError, match=r"n_actions \* n_observations = 4"):
-        PSR(uqf.WFA.from_pomdp(tiger, target="probability"), 2, 2)
-    with pytest.raises(ValueError, match="ridge = -1"):
-        TPSR(ridge=-1).fit(uqf.rollout(tiger, episodes=2))
-    with pytest.raises(ValueError, match="floor = 2"):
-        exact_psr(tiger).log_likelihood(uqf.rollout(tiger, episodes=2), floor=2)

@@ -146,15 +146,3 @@ def test_a_batch_may_be_shared_by_threads():
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(lambda _: (batch.act(threads=2), batch.update(zeros, zeros)), range(50)))
     assert batch.action_probs().shape == (1000, 3)
-
-
-def test_misuse_of_a_batch_is_named():
-    policy = uqf.TablePolicy(np.full((7, 3), 1 / 3), 2)
-    with pytest.raises(ValueError, match="n = 0"):
-        policy.batch(0)
-    batch = policy.batch(2)
-    zeros = np.zeros(2, np.int64)
-    with pytest.raises(ValueError, match="observation = 2: episode 1 of the batch: choose 0 to 1"):
-        batch.update(zeros, np.array([0, 2]))
-    with pytest.raises(ValueError, match="array of length 3: there are 2 episodes"):
-        batch.update(np.zeros(3, np.int64), zeros)

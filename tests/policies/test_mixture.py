@@ -113,17 +113,6 @@ def test_a_mixture_is_exported_to_onnx(tiger, tmp_path):
         assert model["temperature"] == "1.0"
 
 
-def test_what_cannot_be_mixed_is_refused_by_name(tiger):
-    data, learner = tiger
-    with pytest.raises(ValueError, match=r"share = 1\.5: give a number in \[0, 1\]"):
-        uqf.mix(learner, data, 1.5)
-    with pytest.raises(ValueError, match="policy has n_observations = 2 and other has 5"):
-        uqf.mix(learner, uqf.Persistent(0.5, 3, 5), 0.5)
-    for given, what in (((learner, 3), "other is an int"), (([], data), "policy is a list")):
-        with pytest.raises(TypeError, match=what):
-            uqf.mix(*given, 0.5)
-
-
 def test_files_and_rules_are_mixed_in_the_names_of_the_log(tmp_path):
     data, path = names_log(), tmp_path / "policy.safetensors"
     learner = uqf.ContextQ(0.9).fit(data)

@@ -36,7 +36,7 @@ def learn_state(
 
     1. C = Σ y φ(u) ⊗ φ(v) over all ways to read u, then v, in an episode; c_U = Σ y φ(u) and c_V = Σ y φ(v).
     2. C ≈ U D Vᵀ with `rank` columns.
-    3. B_σ = Σ y (D⁻¹Uᵀ φ(u)) ⊗ (Vᵀ φ(v)) over the ways to read uσv; τ = D⁻¹Uᵀ c_U and β = c_V V.
+    3. A_σ = Σ y (D⁻¹Uᵀ φ(u)) ⊗ (Vᵀ φ(v)) over the ways to read uσv; ω = D⁻¹Uᵀ c_U and α = c_V V.
 
     Returns also the tally of the episodes. The last two steps of the algorithm are `q_function`.
     """
@@ -53,9 +53,9 @@ def learn_state(
 def q_function(
     state: SpectralState, tally: Tally, target: Target, on_divergence: str
 ) -> tuple[WFA, WFA, FloatArray, list[str]]:
-    """(B, A, weights (n_actions, rank), notes): from the automaton of g to that of Ṽ, and to Q̃.
+    """(automaton of g, automaton of Ṽ, weights (n_actions, rank), notes): from rewards to values, and to Q̃.
 
-    4. ω = (I − γ Σ_σ B_σ)⁻¹ τ, the rest as it is: A computes Ṽ(h) = Σ_z γ^|z| g(hz).
+    4. ω becomes (I − γ Σ_σ A_σ)⁻¹ ω, the rest stays: this automaton computes Ṽ(h) = Σ_z γ^|z| g(hz).
     5. Q̃(h, a) = Σ_o αᵀ A_h A_{ao} ω / Π(a | h); the division is left to the policy, which knows the history.
     """
     notes: list[str] = []
@@ -111,7 +111,7 @@ class UQF(Learner):
     policy_, diagnostics_, n_features_in_
         As all learners have them.
     wfa_, value_wfa_ : WFA
-        The automata B of rewards (equal to A for target "return") and A of values.
+        The automata of rewards, g, and of values, Ṽ; the same one for target "return".
     singular_values_ : floats
         Of the Hankel block, as many as were computed.
     statistics_ : Statistics

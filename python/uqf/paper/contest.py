@@ -16,6 +16,7 @@ from uqf.episodes.trajectories import Trajectories
 from uqf.errors import UQFError
 from uqf.evaluate import estimate_return, rollout
 from uqf.frames import play
+from uqf.learn.choose.candidates import Settings
 from uqf.learn.choose.selection import Grid, Judge, JudgeOf, by_playing, select
 from uqf.learn.learner import Learner
 from uqf.paper.cells import Cell, Result
@@ -55,11 +56,13 @@ class Size:
     searched: int = 0
     """Episodes that POMCP plays."""
     judge: str = "models"
-    """How `select` judges; models take seconds to train."""
+    """How `select` judges: "gain", or by play in "models"; less of it in "quick models"."""
     cut: Record = field(default_factory=dict)
     """Parameters of BeliefQ that are cut short."""
     ranks: tuple[int, ...] = (20, 40, 80)
     """Sizes of the state that UQF chooses among."""
+    words: int = 4
+    """Longest prefixes and suffixes of UQF in the grid world: more data bear longer ones."""
     slow_episodes: tuple[int, ...] = ()
     """Training episodes that the slow rivals see; all by default."""
     last_seeds: int | None = None
@@ -104,21 +107,26 @@ class Contestant:
         return {"learner": " ".join(repr(self.learner).split()), "grid": grid, "final": dict(self.final)}
 
 
+#: How many steps "models" and "quick models" play in each model to judge a policy, and how many episodes at most.
+PLAYED = {"models": Settings(), "quick models": Settings(played_episodes=(100, 200), played_steps=20_000)}
+
+
 class SharedModels:
     """Judges by play in models (`uqf.select`) and keeps the last models: learners of one log are judged alike."""
 
-    def __init__(self) -> None:
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
         self._kept: tuple[object, Judge] | None = None
 
     def __call__(self, train: Trajectories, test: Trajectories, discount: float, seed: int) -> Judge:
         """What `by_playing` returns for these episodes."""
         key = fingerprint(test), discount, seed
         if self._kept is None or self._kept[0] != key:
-            self._kept = key, by_playing(train, test, discount, seed)
+            self._kept = key, by_playing(train, test, discount, seed, self.settings)
         return self._kept[1]
 
 
-SHARED_MODELS = SharedModels()
+SHARED_MODELS = {name: SharedModels(settings) for name, settings in PLAYED.items()}
 
 
 @dataclass(frozen=True)
@@ -152,7 +160,7 @@ def train(
     with threadpool_limits(1, user_api="blas"):
         try:
             if contestant.grid:
-                judging: str | JudgeOf = SHARED_MODELS if judge == "models" else judge
+                judging: str | JudgeOf = SHARED_MODELS.get(judge, judge)
                 chosen = select(learner, data, contestant.grid, judge=judging, seed=seed).chosen
             learner.set_params(**chosen, **contestant.final)
             fitting = time.process_time()

@@ -18,7 +18,7 @@ EXPERIMENT = "gridworld"
 STARTS = ("near", "mid", "far")
 
 #: Learners that see fewer seeds: rivals that take most of the hours, and variants of ours that take long to choose.
-SLOW = ("tpsr-fitted-q", "cpsr-fitted-q", "cpsr-soft", "uqf-start")
+SLOW = ("tpsr-fitted-q", "cpsr-fitted-q", "uqf-start")
 
 #: What needs a model instead of data, drawn as a level line.
 REFERENCES = {
@@ -36,14 +36,18 @@ LABELS = {
     "uqf-start": "UQF, words from the first step",
     "tpsr-fitted-q": "TPSR + fitted-Q",
     "cpsr-fitted-q": "CPSR + fitted-Q",
-    "cpsr-soft": "CPSR + fitted-Q, soft",
     "memoryless": "memoryless",
 } | REFERENCES
 
 
 SIZES = {
-    "smallest": Size((40,), 1, 1, 50, (2,), 2, planning=2, judge="gain", cut={"models": 1, "states": 4}, ranks=(2,)),
-    "demo": Size((25, 50, 100, 200, 400), 10, 2, 1_000, (10,), planning=200, ranks=(10, 20), slow_episodes=(50, 200)),
+    "smallest": Size(
+        (40,), 1, 1, 50, (2,), 2, planning=2, judge="gain", cut={"models": 1, "states": 4}, ranks=(2,), words=3
+    ),
+    "demo": Size(
+        (25, 50, 100, 200, 400), 10, 2, 1_000, (10,), planning=200, judge="quick models", ranks=(20,), words=3,
+        slow_episodes=(50, 200),
+    ),
     "full": Size(
         (100, 400, 1_600, 6_400, 25_600), 10, 2, 2_000, (20,), planning=2_000, slow_episodes=(100, 400, 1_600),
         last_seeds=3,
@@ -54,20 +58,18 @@ SIZES = {
 def contestants(size: Size, discount: float) -> dict[str, Contestant]:
     """The learners; all but BeliefQ and SpectralQ, which choose for themselves, choose by the same models of the log.
 
-    UQF counts words of up to 4 symbols anywhere in an episode; with returns it acts on the last three or six symbols,
+    UQF counts words anywhere in an episode; with returns it acts on the last three or six symbols,
     since errors of operators add up. Where words are counted from the first step they must be long, since the goal is
     far, so they are hashed rather than listed.
-    Fitted-Q acts greedily, as published, and then walks in circles for ever where it mistakes the place. "Soft" draws
-    its actions instead, and chooses among temperatures that were found by looking at its returns on other seeds.
+    Fitted-Q acts greedily, as published, and then walks in circles for ever where it mistakes the place.
     """
     quick: Record = size.quick | {"discount": discount}
     final = {"iterations": max(size.rounds), "trees": size.trees}
     ranks, discounts = (5, 20), (0.9, 0.99)
     own = {"rank": ranks, "discount": discounts}
     below = {"representation__rank": ranks, "discount": discounts}
-    drawn = {"representation__rank": ranks, "temperature": (0.001, 0.002)}
     long_words: Record = {"prefix_dim": 300, "suffix_dim": 300, "max_prefix": 40, "max_suffix": 20}
-    words: Record = {"discount": discount, "max_prefix": 4, "max_suffix": 4}
+    words: Record = {"discount": discount, "max_prefix": size.words, "max_suffix": size.words}
     shared = {"rank": size.ranks, "discount": (0.9, 0.95)}
     learners: dict[str, tuple[Raw, ...]] = {
         "belief-q": (BeliefQ(discount, **size.cut),),
@@ -77,7 +79,6 @@ def contestants(size: Size, discount: float) -> dict[str, Contestant]:
         "uqf-start": (UQF(discount=discount, occurrences="start", projection="hashed", **long_words), own),
         "tpsr-fitted-q": (FittedQ(TPSR(n_prefixes=300, n_suffixes=300), **quick), below, final),
         "cpsr-fitted-q": (FittedQ(CPSR(), **quick), below, final),
-        "cpsr-soft": (FittedQ(CPSR(), **quick | {"discount": 0.97}), drawn, final),
         "memoryless": (MemorylessQ(discount=discount), {"k": (1, 3), "discount": discounts}),
     }
     return {method: Contestant(*parts) for method, parts in learners.items()}

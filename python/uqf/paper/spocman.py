@@ -49,7 +49,9 @@ SIZES = {
         (30,), 1, 1, 30, (1, 2), 2, 1, turns=2, simulations=4, searched=2, judge="gain",
         cut={"models": 1, "states": 4},
     ),
-    "demo": Size((500,), 10, 2, 2_000, (10, 50), 30, 2, turns=10, simulations=64, searched=50),
+    "demo": Size(
+        (500,), 10, 2, 2_000, (10, 50), 30, 2, turns=10, simulations=64, searched=50, judge="quick models"
+    ),
     "full": Size((500,), 10, 5, 2_000, (10, 50, 100, 400), 30, 2, turns=40, simulations=1_024, searched=50),
 }  # fmt: skip
 

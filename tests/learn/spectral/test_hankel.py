@@ -118,28 +118,8 @@ def test_explicit_blocks_dense_and_sparse():
     assert anywhere.block[0, 0] == pytest.approx((1 + 2 + 2 + 2.5 + 5 + 4) / 2)
 
 
-def test_bad_input():
+def test_sums_over_other_words_are_not_added():
     data = uqf.rollout(uqf.make("tiger"), episodes=3)
-    with pytest.raises(ValueError, match="prefixes is empty"):
-        uqf.hankel(data, prefixes=[], suffixes=[()])
-    with pytest.raises(ValueError, match="listed twice"):
-        uqf.hankel(data, prefixes=[(), ()], suffixes=[()])
-    with pytest.raises(ValueError, match="symbols go from 0 to 5"):
-        uqf.hankel(data, prefixes=[(9,)], suffixes=[()])
-    with pytest.raises(ValueError, match="discount = None"):
-        uqf.hankel(data, prefixes=[()], suffixes=[()], target="return")
-    with pytest.raises(ValueError, match="occurrences = middle"):
-        uqf.hankel(data, prefixes=[()], suffixes=[()], occurrences="middle")
-    with pytest.raises(ValueError, match="target = profit"):
-        uqf.hankel(data, prefixes=[()], suffixes=[()], target="profit")
-    with pytest.raises(ValueError, match="not invariant"):
-        uqf.hankel(data, prefixes=[()], suffixes=[()], offset=1.0)
-    with pytest.raises(ValueError, match="prefix_dim = 0"):
-        counted(data, Basis(projection="hashed", prefix_dim=0), Target("reward"))
-    with pytest.raises(ValueError, match="projection = dct"):
-        counted(data, Basis(projection="dct"), Target("reward"))
-    with pytest.raises(ValueError, match="n_prefixes = 0"):
-        Basis(n_prefixes=0)
     one, other = (
         _core.HankelStatistics.accumulate(
             data, counted(data, Basis(max_prefix=length, max_suffix=1), Target("reward"))

@@ -158,9 +158,11 @@ def by_single_steps(train: Trajectories, test: Trajectories, discount: float, se
     return lambda policy: policy_gain(policy, baseline, test)
 
 
-def by_playing(train: Trajectories, test: Trajectories, discount: float, seed: int) -> Judge:
+def by_playing(
+    train: Trajectories, test: Trajectories, discount: float, seed: int, settings: Settings | None = None
+) -> Judge:
     """Plays a policy in models of the test episodes; by single steps where these are too large to play in."""
-    settings = Settings()
+    settings = settings or Settings()
     worlds = models_to_play_in(BeliefQ(discount, seed=seed).fit(test), test, settings)
     if not worlds:
         return by_single_steps(train, test, discount, seed)

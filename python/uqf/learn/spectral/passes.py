@@ -115,7 +115,7 @@ def operator_sums(
     threads: int | None,
     data: Trajectories,
 ) -> OperatorSums:
-    """The second pass over some episodes: B_σ = Σ y (D⁻¹Uᵀφ(u)) ⊗ (Vᵀφ(v))."""
+    """The second pass over some episodes: A_σ = Σ y (D⁻¹Uᵀφ(u)) ⊗ (Vᵀφ(v))."""
     # Arrays that came over a network may begin anywhere in memory.
     maps = (np.require(one, np.float64, ["C", "A"]) for one in (prefix_map, suffix_map))
     return OperatorSums(*_core.sum_operators(data, counting.settings(), *maps, threads=threads))
