@@ -15,7 +15,6 @@ from log_tables import STEPS
 from pomdp_texts import BODY, HEAD, MAZE, TIGER
 from random_policies import KINDS
 from uqf.paper import Cell, Store
-from uqf.strings import write_automaton
 
 TABLES = {
     "steps": pa.table(STEPS),
@@ -74,7 +73,6 @@ def fill(folder: Path) -> None:
     uqf.read_log(folder / "steps.csv").to_parquet(folder / "named.parquet")
     for index, text in enumerate(STRINGS):
         (folder / f"{index}.strings").write_text(text)
-    write_automaton(uqf.WFA([0.5, 0.5], [[[0.5, 0.25], [0.0, 0.5]]], [0.25, 0.5]), folder / "a.automaton")
     for index, text in enumerate(WORLDS):
         (folder / f"{index}.pomdp").write_text(text)
     cells = [Cell("trial", "a", {"world": "w", "episodes": n}, 0) for n in range(3)]

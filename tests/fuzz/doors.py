@@ -242,17 +242,6 @@ class Strings(Text):
         assert all(0 <= symbol < sample.n_symbols for symbol in sample.symbols)
 
 
-class Automata(Text):
-    """Probabilistic automata as text."""
-
-    def __init__(self, folder: Path) -> None:
-        super().__init__(folder, ".automaton")
-
-    def read(self) -> None:
-        automaton = strings.read_automaton(self.path)
-        assert 0.0 <= automaton(()) <= 1.0 + 1e-5
-
-
 class Cells(Text):
     """Finished cells of experiments."""
 
@@ -276,7 +265,6 @@ DOORS = {
     "csv": Csv,
     "jsonl": JsonLines,
     "strings": Strings,
-    "automata": Automata,
     "cells": Cells,
     "arguments": Arguments,
     "calls": Calls,

@@ -20,7 +20,6 @@ NAMES = [
     "csv",
     "jsonl",
     "strings",
-    "automata",
     "cells",
 ]
 NAMES += ["arguments"]

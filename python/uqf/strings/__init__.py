@@ -1,12 +1,9 @@
 """Spectral learning of probability distributions over plain strings, without actions and rewards."""
 
-from uqf.strings.automaton_file import read_automaton as read_automaton
-from uqf.strings.automaton_file import write_automaton as write_automaton
 from uqf.strings.conversion import statistics_wfa as statistics_wfa
 from uqf.strings.conversion import string_wfa as string_wfa
 from uqf.strings.files import read_probabilities as read_probabilities
 from uqf.strings.files import read_strings as read_strings
-from uqf.strings.files import write_probabilities as write_probabilities
 from uqf.strings.files import write_strings as write_strings
 from uqf.strings.hankel import string_hankel as string_hankel
 from uqf.strings.model import StringModel as StringModel

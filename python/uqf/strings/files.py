@@ -9,9 +9,8 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from uqf.episodes.checks import FloatArray, floats, positive, whole
+from uqf.episodes.checks import FloatArray, positive, whole
 from uqf.errors import FileFormatError, kind_of
 from uqf.files import open_ordinary, whole_file
 from uqf.strings.sample import Strings
@@ -103,11 +102,12 @@ def write_strings(strings: Strings, path: PathLike) -> None:
     lines += [
         " ".join([str(last - first), *flat[first:last]]) for first, last in pairwise(strings.offsets.tolist())
     ]
-    write_lines(path, lines)
+    with whole_file(path) as file:
+        file.write("".join(f"{line}\n" for line in lines).encode())
 
 
 def read_probabilities(path: PathLike, *, max_bytes: int = MAX_BYTES) -> FloatArray:
-    """The probabilities of a PAutomaC solution: their number in the first line, then one a line.
+    r"""The probabilities of a PAutomaC solution: their number in the first line, then one a line.
 
     Parameters
     ----------
@@ -121,40 +121,25 @@ def read_probabilities(path: PathLike, *, max_bytes: int = MAX_BYTES) -> FloatAr
 
     Examples
     --------
-    >>> from uqf.strings import read_probabilities, write_probabilities
-    >>> write_probabilities([0.5, 0.25], "own_solution.txt")
+    >>> from pathlib import Path
+    >>> from uqf.strings import read_probabilities
+    >>> _ = Path("own_solution.txt").write_text("2\n0.5\n0.25\n")
     >>> read_probabilities("own_solution.txt")
     array([0.5 , 0.25])
     """
     lines = lines_of(path, max_bytes)
     (count,) = _integers(path, 1, next(lines, (1, ""))[1], count=1)
-    values = np.array([finite_number(path, number, line) for number, line in lines])
+    values = []
+    for number, line in lines:
+        try:
+            values.append(float(line))
+        except ValueError:
+            values.append(np.nan)
+        if not np.isfinite(values[-1]):
+            raise FileFormatError(f"{path}, line {number}: {line[:40]!r} is not a finite number")
     if len(values) != count:
         raise FileFormatError(f"{path}: the first line says {count} probabilities, {len(values)} follow")
-    return values
-
-
-def write_probabilities(probabilities: ArrayLike, path: PathLike) -> None:
-    """Writes a file that `read_probabilities` reads back bit for bit.
-
-    Parameters
-    ----------
-    probabilities : (n,)
-    path : path
-
-    Examples
-    --------
-    >>> from pathlib import Path
-    >>> from uqf.strings import write_probabilities
-    >>> write_probabilities([0.5, 0.25], "own_solution.txt")
-    >>> Path("own_solution.txt").read_text().split()
-    ['2', '0.5', '0.25']
-    """
-    numbers = floats("probabilities", probabilities)
-    if not np.isfinite(numbers).all():
-        raise ValueError("probabilities: give finite numbers; `read_probabilities` takes no others")
-    values = numbers.tolist()
-    write_lines(path, [str(len(values)), *map(repr, values)])
+    return np.array(values)
 
 
 def lines_of(path: PathLike, max_bytes: int) -> Iterator[tuple[int, str]]:
@@ -180,20 +165,3 @@ def _integers(path: PathLike, number: int, line: str, count: int | None = None) 
         wanted = "1 whole number that is" if count == 1 else f"{many}whole numbers that are"
         raise FileFormatError(f"{path}, line {number}: {line[:40]!r} should be {wanted} not negative")
     return list(map(int, fields))
-
-
-def finite_number(path: PathLike, number: int, text: str) -> float:
-    """A number in a line, or an error that names it."""
-    try:
-        value = float(text)
-    except ValueError:
-        value = np.nan
-    if not np.isfinite(value):
-        raise FileFormatError(f"{path}, line {number}: {text[:40]!r} is not a finite number")
-    return value
-
-
-def write_lines(path: PathLike, lines: list[str]) -> None:
-    """Writes a file, whole or not at all."""
-    with whole_file(path) as file:
-        file.write(("\n".join(lines) + "\n").encode())
