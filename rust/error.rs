@@ -5,9 +5,7 @@ use std::fmt;
 /// The outcome of a call that can be refused.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// Why a call was refused.
 #[derive(Debug, Clone, PartialEq)]
-#[expect(missing_docs, reason = "variants say what their fields are")]
 pub enum Error {
     /// A parameter outside its range: argument, what was given, what to do.
     Argument { name: &'static str, given: String, remedy: String },

@@ -22,7 +22,6 @@ impl Ticker {
         self.done.fetch_add(amount as u64, Ordering::Relaxed);
     }
 
-    /// How much has been done.
     pub fn done(&self) -> u64 {
         self.done.load(Ordering::Relaxed)
     }
@@ -166,7 +165,6 @@ pub fn for_each<T: Send>(threads: usize, items: Vec<T>, work: impl Fn(T) + Send 
     Ok(())
 }
 
-/// By process and number of threads.
 type Pools = HashMap<(u32, usize), Arc<ThreadPool>>;
 
 /// Pools are kept, since starting threads costs more than many of our calls. A process that was forked off has

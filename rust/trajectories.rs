@@ -100,14 +100,12 @@ fn joined<T: Copy + Default + Send>(
     Ok(all)
 }
 
-/// Raw columns of borrowed episodes.
 #[derive(Clone, Copy)]
 pub struct Columns<'a> {
     /// (steps, width): what came after the actions.
     pub values: &'a [f32],
     /// (episodes, width): what was shown before the first actions, where anything was.
     pub first: Option<&'a [f32]>,
-    /// How many columns there are.
     pub width: usize,
 }
 

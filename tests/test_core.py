@@ -38,13 +38,14 @@ HOSTILE = {
     "foreign policy": lambda: _core.rollout(
         _core.World.named("tiger", ""),
         uqf.TablePolicy(np.ones((2, 1)), 1),
-        episodes=1000,
-        horizon=5,
-        epsilon=0.0,
-        seed=0,
+        TIGER.schedule(None, 1000, 5, 0),
         threads=2,
     ),
-    "policy without world": lambda: _core.rollout(None, None, episodes=1, horizon=1, epsilon=0.0, seed=0),
+    "policy without world": lambda: _core.rollout(None, None, TIGER.schedule(None, 1, 1, 0)),
+    "no schedule": lambda: _core.rollout(_core.World.named("tiger", ""), None, {"episodes": 5}),
+    "no episodes": lambda: _core.rollout(
+        _core.World.named("tiger", ""), None, TIGER.schedule(None, 1, 1, 0) | {"episodes": -1}
+    ),
     "huge seed": lambda: _core.World.named("tiger", "").simulation(2**70),
     "negative episode number": lambda: _core.World.named("tiger", "").simulation(0, -1),
     "short probabilities": lambda: _core.World.named("tiger", "").simulation(0).choose(np.ones(1)),
@@ -121,7 +122,7 @@ def test_worlds_mean_the_same_however_their_arrays_lie_in_memory():
         for order in (np.ascontiguousarray, np.asfortranarray)
     )
     played = (
-        _core.rollout(world, None, episodes=20, horizon=9, epsilon=1.0, seed=0) for world in (plain, turned)
+        _core.rollout(world, None, TIGER.schedule(None, 20, 9, 0, epsilon=1.0)) for world in (plain, turned)
     )
     for one, other in zip(*played, strict=True):
         np.testing.assert_array_equal(one, other)

@@ -699,25 +699,22 @@ class PolicyBatch:
 def rollout(
     world: World,
     policy: CompiledPolicy | None,
+    schedule: Record,
     *,
-    episodes: int,
-    horizon: int,
-    epsilon: float,
-    seed: int,
-    first: int = 0,
     threads: int | None = None,
     progress: _Progress = None,
 ) -> _Recorded:
-    """Episodes of a policy (None: uniform), recorded with the probability of every action taken."""
+    """Episodes of a policy (None: uniform), recorded with the probability of every action taken.
+
+    A schedule has episodes, first (the number of the first), horizon, epsilon and seed; `World.schedule` makes it.
+    """
 
 def returns(
     world: World,
     policy: CompiledPolicy | None,
-    *,
-    episodes: int,
-    horizon: int,
+    schedule: Record,
     discount: float,
-    seed: int,
+    *,
     threads: int | None = None,
     progress: _Progress = None,
 ) -> tuple[_Floats, _Offsets]:

@@ -170,7 +170,7 @@ def rollout(
     if not isinstance(world, Environment):
         return world.play(policy, progress=counted, **schedule)
     if policy is None or isinstance(policy, CompiledPolicy):
-        arrays = _core.rollout(world.world, policy, threads=threads, progress=counted, **schedule)
+        arrays = _core.rollout(world.world, policy, schedule, threads=threads, progress=counted)
         parts = dict(zip(RECORDED, arrays, strict=True))
         return Trajectories._trusted(**parts, n_actions=world.n_actions, n_observations=world.n_observations)
     steps = list(_play(world, policy, progress=counted, **schedule))
@@ -234,10 +234,7 @@ def estimate_return(
         played = world.play(policy, progress=counted, **schedule)
         return Score(played.returns(weight), played.lengths)
     if policy is None or isinstance(policy, CompiledPolicy):
-        order = {name: schedule[name] for name in ("episodes", "horizon", "seed")}
-        return Score(
-            *_core.returns(world.world, policy, discount=weight, threads=threads, progress=counted, **order)
-        )
+        return Score(*_core.returns(world.world, policy, schedule, weight, threads=threads, progress=counted))
     returns = np.zeros(schedule["episodes"])
     lengths = np.zeros(schedule["episodes"], np.int64)
     for step in _play(world, policy, progress=counted, **schedule):

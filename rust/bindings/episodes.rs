@@ -5,10 +5,11 @@ use std::sync::Arc;
 use numpy::{IntoPyArray, PyReadonlyArray1, PyReadonlyArray2, PyReadwriteArrayDyn, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::PyTuple;
+use pyo3::types::{PyDict, PyTuple};
 
 use crate::bindings::convert::{
-    Arrays, Matrix, Vector, Whole, count, in_rows, shaped, threads as thread_count, trajectories_to_python,
+    Arrays, Matrix, Vector, Whole, count, field, in_rows, shaped, threads as thread_count,
+    trajectories_to_python,
 };
 use crate::bindings::job;
 use crate::bindings::policy::CompiledPolicy;
@@ -38,59 +39,48 @@ fn policy_or_uniform(
     Ok(policy)
 }
 
-/// Which episodes are played: how many, the number of the first, and the steps of each at most.
-fn schedule(
-    numbers: (i64, i64, i64),
-    epsilon: f64,
-    seed: u64,
-    threads: Option<Whole<i64>>,
-) -> PyResult<Schedule> {
+/// Which episodes are played, and how, from what `World.schedule` made in Python.
+fn schedule(given: &Bound<'_, PyDict>, threads: Option<Whole<i64>>) -> PyResult<Schedule> {
+    let part = |name: &str| field(given, "schedule", name);
+    let number = |name: &str| count(name, part(name)?.extract()?);
     Ok(Schedule {
-        episodes: count("episodes", numbers.0)?,
-        first: count("first", numbers.1)?,
-        horizon: count("horizon", numbers.2)?,
-        epsilon,
-        seed,
+        episodes: number("episodes")?,
+        first: number("first")?,
+        horizon: number("horizon")?,
+        epsilon: part("epsilon")?.extract()?,
+        seed: part("seed")?.extract()?,
         threads: thread_count(threads)?,
     })
 }
 
 #[pyfunction]
-#[pyo3(signature = (world, policy, *, episodes, horizon, epsilon, seed, first=0, threads=None, progress=None))]
+#[pyo3(signature = (world, policy, schedule, *, threads=None, progress=None))]
 pub fn rollout<'py>(
     py: Python<'py>,
     world: &World,
     policy: Option<Bound<'py, CompiledPolicy>>,
-    episodes: i64,
-    horizon: i64,
-    epsilon: f64,
-    seed: u64,
-    first: i64,
+    schedule: &Bound<'py, PyDict>,
     threads: Option<Whole<i64>>,
     progress: Option<Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyTuple>> {
-    let schedule = schedule((episodes, first, horizon), epsilon, seed, threads)?;
+    let schedule = self::schedule(schedule, threads)?;
     let (policy, world) = (policy_or_uniform(policy, world)?, world.inner.as_ref());
     let data = job::long(py, progress.as_ref(), |ticker| policy.rollout(world, &schedule, ticker))?;
     trajectories_to_python(py, data)
 }
 
-type Scores<'py> = (Vector<'py>, Vector<'py, i64>);
-
 #[pyfunction]
-#[pyo3(signature = (world, policy, *, episodes, horizon, discount, seed, threads=None, progress=None))]
+#[pyo3(signature = (world, policy, schedule, discount, *, threads=None, progress=None))]
 pub fn returns<'py>(
     py: Python<'py>,
     world: &World,
     policy: Option<Bound<'py, CompiledPolicy>>,
-    episodes: i64,
-    horizon: i64,
+    schedule: &Bound<'py, PyDict>,
     discount: f64,
-    seed: u64,
     threads: Option<Whole<i64>>,
     progress: Option<Bound<'py, PyAny>>,
-) -> PyResult<Scores<'py>> {
-    let schedule = schedule((episodes, 0, horizon), 0.0, seed, threads)?;
+) -> PyResult<(Vector<'py>, Vector<'py, i64>)> {
+    let schedule = self::schedule(schedule, threads)?;
     let (policy, world) = (policy_or_uniform(policy, world)?, world.inner.as_ref());
     let scores =
         job::long(py, progress.as_ref(), |ticker| policy.returns(world, &schedule, discount, ticker))?;

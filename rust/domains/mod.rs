@@ -18,15 +18,10 @@ use tabular::Tabular;
 /// Any world of the package. Calls are dispatched once per batch of episodes, so the inner loops are
 /// compiled for each world on its own.
 pub enum World {
-    /// Two doors and a tiger.
     Tiger(tiger::Tiger),
-    /// A maze seen as numbers of walls.
     Gridworld(gridworld::Gridworld),
-    /// Pocman of Silver and Veness.
     Pocman(pocman::Pocman),
-    /// S-PocMan, the variant of the paper.
     Spocman(spocman::Spocman),
-    /// Any POMDP given by arrays.
     Tabular(Tabular),
 }
 
@@ -93,11 +88,8 @@ pub fn compass_names(bits: usize) -> String {
 /// State of any world, for the places where one episode is stepped by hand.
 #[derive(Clone)]
 pub enum WorldState {
-    /// The number of the state.
     Small(usize),
-    /// Of Pocman.
     Pocman(pocman::State),
-    /// Of S-PocMan.
     Spocman(spocman::State),
 }
 

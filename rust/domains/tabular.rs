@@ -61,13 +61,10 @@ impl Model {
                 states * observations,
             ),
         ];
-        for (name, given, expected) in sizes {
-            if given != expected {
-                let remedy = format!(
-                    "expected {expected} for {actions} actions, {states} states, {observations} observations"
-                );
-                return Err(Error::argument(name, format!("array of {given} entries"), remedy));
-            }
+        if let Some((name, given, expected)) = sizes.into_iter().find(|each| each.1 != each.2) {
+            let sizes = format!("{actions} actions, {states} states, {observations} observations");
+            let remedy = format!("expected {expected} for {sizes}");
+            return Err(Error::argument(name, format!("array of {given} entries"), remedy));
         }
         if let Some(index) = self.rewards.values.iter().position(|reward| !reward.is_finite()) {
             return Err(Error::argument(

@@ -27,13 +27,10 @@ pub trait AnyPolicy: Described {
     fn start(&self, first: Option<Seen>) -> AnyMemory;
     /// The memory after one more step.
     fn updated(&self, memory: &AnyMemory, action: usize, seen: Seen) -> Result<AnyMemory>;
-    /// What every action is worth.
     fn q_values(&self, memory: &AnyMemory) -> Result<Vec<f64>>;
-    /// The probability of every action.
     fn action_probs(&self, memory: &AnyMemory) -> Result<Vec<f64>>;
     /// So many episodes that are stepped side by side.
     fn batch(self: Arc<Self>, n: usize, seed: u64) -> Box<dyn Episodes>;
-    /// Plays episodes and records them.
     fn rollout(&self, world: &World, schedule: &Schedule, ticker: &Ticker) -> Result<Trajectories>;
     /// Plays episodes and keeps (return, length) of each.
     fn returns(

@@ -10,7 +10,6 @@ use crate::policies::places::{Places, UNSEEN};
 pub struct Automaton {
     arch: Arch,
     rank: usize,
-    /// Of the operators.
     pub places: Places,
     /// (seen symbols, rank, rank), row-major.
     operators: Vec<f64>,
@@ -40,7 +39,6 @@ impl Automaton {
         self.arch
     }
 
-    /// Size of the alphabet.
     pub fn n_symbols(&self) -> usize {
         self.places.n_symbols()
     }

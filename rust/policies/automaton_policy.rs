@@ -32,7 +32,6 @@ pub struct AutomatonPolicy {
     pub(crate) automaton: Automaton,
 }
 
-/// What it is made of.
 #[derive(Clone, Debug)]
 pub struct Parts {
     pub(crate) symbols: Vec<i64>,
@@ -61,7 +60,6 @@ pub struct Parts {
 #[derive(Clone, Debug)]
 pub struct Memory {
     pub(crate) state: Vec<f64>,
-    /// Row of the propensities.
     row: u32,
     recent: Vec<u32>,
     behavior: Option<Box<Memory>>,

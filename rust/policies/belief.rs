@@ -85,7 +85,6 @@ impl Beliefs {
         self.filters.first().map_or(0, |filter| filter.ranges.len())
     }
 
-    /// The arrays of all models.
     pub fn joined(&self) -> Joined {
         let filters = &self.filters;
         let one = |part: fn(&Filter) -> &Vec<f32>| filters.iter().flat_map(part).copied().collect();
@@ -101,7 +100,6 @@ impl Beliefs {
         }
     }
 
-    /// Models from their arrays.
     fn cut(arrays: &Joined) -> Result<Self> {
         let n_observations = arrays.ranges.shape[1];
         let (ranges, kinds) = (indices("ranges", &arrays.ranges)?, indices("kinds", &arrays.kinds)?);

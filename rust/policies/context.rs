@@ -23,7 +23,6 @@ pub struct ContextPolicy {
     opens: bool,
 }
 
-/// What it is made of.
 #[derive(Clone, Debug)]
 pub struct Parts {
     /// Parent of nodes 1, 2, …; parents come before their children.

@@ -22,19 +22,16 @@ pub struct Window {
     pub(crate) n_observations: usize,
 }
 
-/// A history as numbers.
 #[derive(Clone, Debug)]
 pub enum Features {
     /// The state that this policy would act on.
     Automaton(Arc<AutomatonPolicy>),
-    /// The last steps themselves.
     Window(Window),
 }
 
 /// What features remember of an episode.
 #[derive(Clone, Debug)]
 pub enum Memory {
-    /// That of the policy.
     Automaton(automaton_policy::Memory),
     /// (action, observation), the latest last.
     Window(Vec<(u32, u32)>),
@@ -55,7 +52,6 @@ impl Features {
         }
     }
 
-    /// Number of features.
     pub fn dim(&self) -> usize {
         match self {
             Features::Automaton(policy) => policy.automaton.rank(),

@@ -16,19 +16,15 @@ pub struct FilterPolicy {
     /// All but the operators, which the filter has.
     parts: Parts,
     pub(crate) filter: Arc<Filter>,
-    /// Of the operators.
     places: Places,
 }
 
-/// What it is made of.
 #[derive(Clone, Debug)]
 pub struct Parts {
-    /// Those that were seen.
     pub symbols: Vec<i64>,
     /// (seen, 1 + rank, rank): state after a symbol = [1, state] · operator.
     pub operators: Array<f32, 3>,
     pub(crate) n_observations: usize,
-    /// State before the first step.
     pub start: Vec<f32>,
     /// Root mean square to which longer states are shortened.
     pub reach: f32,

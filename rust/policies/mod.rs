@@ -39,7 +39,6 @@ use crate::error::{Error, Result};
 
 /// A policy that can be taken apart and made again.
 pub trait Parted: Sized {
-    /// Its arguments by name.
     type Parts;
 
     /// Refuses parts that do not fit together.

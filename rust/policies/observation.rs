@@ -5,13 +5,11 @@ use crate::policies::array::Array;
 use crate::policies::{Parted, check_finite};
 use crate::simulate::policy::{Described, Policy, Rule};
 
-/// Values by last observation.
 #[derive(Clone, Debug)]
 pub struct ObservationPolicy {
     pub(crate) parts: Parts,
 }
 
-/// What it is made of.
 #[derive(Clone, Debug)]
 pub struct Parts {
     /// (observations + 1, actions); the last row is for the start of an episode that showed nothing.

@@ -13,7 +13,6 @@ pub struct TablePolicy {
     pub(crate) parts: Parts,
 }
 
-/// What it is made of.
 #[derive(Clone, Debug)]
 pub struct Parts {
     /// (symbols + 1, actions)

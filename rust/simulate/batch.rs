@@ -20,9 +20,7 @@ pub struct Batch<P: Policy> {
 
 /// What was seen in every episode.
 pub enum AllSeen<'a> {
-    /// Codes.
     Codes(&'a [i64]),
-    /// Rows of so many columns.
     Rows(&'a [f32], usize),
 }
 
@@ -36,11 +34,9 @@ impl AllSeen<'_> {
     }
 }
 
-/// A batch of any policy.
 pub trait Episodes: Send {
     /// Probability of every action in every episode, or what it is worth: (episodes, actions), row-major.
     fn by_action(&self, values: bool, threads: usize) -> Result<Vec<f64>>;
-    /// An action for every episode.
     fn act(&mut self, threads: usize) -> Result<Vec<i64>>;
     /// Takes in what happened in every episode.
     fn update(&mut self, actions: &[i64], seen: &AllSeen, threads: usize) -> Result<()>;

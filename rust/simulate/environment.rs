@@ -16,9 +16,7 @@ pub trait Environment: Send + Sync {
     /// What the world knows of one episode.
     type State: Clone + Send;
 
-    /// Number of actions.
     fn n_actions(&self) -> usize;
-    /// Number of observations.
     fn n_observations(&self) -> usize;
     /// The state in which an episode begins.
     fn start(&self, rng: &mut Rng) -> Self::State;
@@ -32,9 +30,7 @@ pub trait Environment: Send + Sync {
     }
     /// What an action does to the state, and shows.
     fn step(&self, state: &mut Self::State, action: usize, rng: &mut Rng) -> Outcome;
-    /// What an action is called.
     fn action_name(&self, action: usize) -> String;
-    /// What an observation is called.
     fn observation_name(&self, observation: usize) -> String;
     /// The state as lines of text, for replays.
     fn render(&self, state: &Self::State) -> String;

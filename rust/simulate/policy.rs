@@ -5,10 +5,8 @@ use crate::rng::Rng;
 
 /// What a policy is, whatever its memory.
 pub trait Described: Send + Sync + 'static {
-    /// Number of actions.
     fn n_actions(&self) -> usize;
 
-    /// Number of observations.
     fn n_observations(&self) -> usize;
 
     /// How values become probabilities.
@@ -36,7 +34,6 @@ pub trait Policy: Described {
     /// one, and Ctrl-C is heard at every step.
     const DELIBERATES: bool = false;
 
-    /// Memory before the first step.
     fn start(&self) -> Self::Memory;
 
     /// Memory of a policy that draws numbers of its own while it thinks; `rng` is this episode's alone.
@@ -61,7 +58,6 @@ pub trait Policy: Described {
     /// Like `update`, for a row of the columns that this policy looks at.
     fn update_row(&self, _memory: &mut Self::Memory, _action: usize, _row: &[f32]) {}
 
-    /// Either of both.
     #[inline]
     fn take_in(&self, memory: &mut Self::Memory, action: usize, seen: Seen) {
         match seen {

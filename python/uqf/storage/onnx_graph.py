@@ -26,20 +26,17 @@ class Graph:
         self._constants: list[TensorProto] = []
 
     def constant(self, value: ArrayLike, dtype: DTypeLike | None = None) -> str:
-        """A fixed tensor."""
         name = f"constant_{len(self._constants)}"
         array = np.array(value, dtype, order="C")
         self._constants.append(numpy_helper.from_array(array, name))
         return name
 
     def __call__(self, operator: str, *inputs: str, **attributes: Raw) -> str:
-        """The output of an operator."""
         name = f"value_{len(self._nodes)}"
         self._nodes.append(helper.make_node(operator, inputs, [name], **attributes))
         return name
 
     def integer(self, value: int) -> str:
-        """An int64 scalar."""
         return self.constant(value, np.int64)
 
     def row(self, table: ArrayLike, place: str, dtype: DTypeLike | None = None) -> str:
@@ -51,11 +48,9 @@ class Graph:
         return self("Slice", vector, self.constant([begin]), self.constant([end]))
 
     def scalar(self, vector: str, place: int = 0) -> str:
-        """One number of a vector."""
         return self("Gather", vector, self.integer(place), axis=0)
 
     def vector(self, scalar: str) -> str:
-        """A vector of one number."""
         return self("Unsqueeze", scalar, self.constant([0]))
 
     def total(self, vector: str) -> str:

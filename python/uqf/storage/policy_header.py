@@ -75,5 +75,4 @@ class Origin:
 
     @classmethod
     def of(cls, data: Trajectories) -> Origin:
-        """Of a data set."""
         return cls(fingerprint(data), data.codebook)

@@ -102,7 +102,6 @@ class Strings:
 
     @property
     def n_symbols(self) -> int:
-        """Size of the alphabet."""
         return len(self.alphabet)
 
     @property

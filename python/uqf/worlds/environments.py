@@ -53,12 +53,10 @@ class Environment(World):
 
     @property
     def action_names(self) -> list[str]:
-        """What each action is called."""
         return self.world.action_names
 
     @property
     def observation_names(self) -> list[str]:
-        """What each observation means."""
         return self.world.observation_names
 
     def simulation(self, seed: int = 0, episode: int = 0) -> _core.Simulation:
@@ -207,11 +205,9 @@ class TabularPOMDP(Environment):
 
     @property
     def n_states(self) -> int:
-        """Number of states."""
         return len(self.start)
 
     def tabular(self) -> TabularPOMDP:
-        """Itself."""
         return self
 
     def rewards_by_outcome(self) -> NDArray[np.float64]:

@@ -187,16 +187,6 @@ fn one_ghost_at_most_is_eaten_a_step_and_it_is_the_last() {
 }
 
 #[test]
-fn mean_initial_food() {
-    for (name, expected) in [("full", 80.5), ("mini", 31.0), ("micro", 20.0)] {
-        let world = Pocman::named(name).unwrap();
-        let total: u64 = (0..DRAWS).map(|s| u64::from(world.start(&mut Rng::stream(s, 0)).food_left)).sum();
-        let mean = total as f64 / DRAWS as f64;
-        assert!((mean - expected).abs() < 5.0 * (153.0f64 / 4.0 / DRAWS as f64).sqrt(), "{name}: {mean}");
-    }
-}
-
-#[test]
 fn perturbed_states_show_what_was_seen() {
     let world = full();
     let mut rng = Rng::stream(1, 2);

@@ -12,7 +12,6 @@ use crate::simulate::planning::{Actions, Planning};
 pub enum Rollouts {
     /// Any action, in the tree too.
     Uniform,
-    /// Any legal action.
     Legal,
     /// Any preferred action, or a legal one if there is none; in the tree any legal one.
     Preferred,

@@ -78,7 +78,6 @@ class Counting:
     words: Words | None
 
     def settings(self) -> _core.HankelSettings:
-        """The same for the core."""
         basis, target = self.basis, self.target
         size = 1.0 if target.name == "probability" else self.reward_size
         what: Record = {

@@ -25,7 +25,6 @@ class Alphabet:
 
     @classmethod
     def of(cls, data: Trajectories) -> Alphabet:
-        """Those of a data set."""
         return cls(np.unique(data.symbols).astype(np.int64), data.n_observations)
 
     def __len__(self) -> int:
@@ -33,7 +32,6 @@ class Alphabet:
 
     @property
     def actions(self) -> IntArray:
-        """The action of every symbol."""
         return np.asarray(self.symbols // self.n_observations)
 
     def places(self, data: Trajectories) -> NDArray[np.int32]:
