@@ -8,7 +8,7 @@ import uqf
 from uqf.cli.commands import app
 
 
-def log(episodes=60, length=5, actions=2, rewards=None):
+def log(episodes=60, length=5, actions=2, rewards=None, n_actions=2):
     rng = np.random.default_rng(0)
     steps = episodes * length
     return uqf.Trajectories(
@@ -16,7 +16,7 @@ def log(episodes=60, length=5, actions=2, rewards=None):
         rng.integers(2, size=steps),
         rng.normal(size=steps) if rewards is None else rewards(steps),
         np.arange(0, steps + 1, length),
-        n_actions=2,
+        n_actions=n_actions,
         n_observations=2,
     )
 
@@ -28,6 +28,7 @@ def outlier(steps):
 
 
 CASES = {
+    "action 0 was always taken: nothing": log(actions=1, n_actions=1),
     "action 0 was always taken": log(actions=1),
     "every reward is 3": log(rewards=lambda steps: np.full(steps, 3.0)),
     "2 episodes: fewer than 20": log(episodes=2),

@@ -6,6 +6,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 import uqf
+from uqf.learn.limits import needed_steps
 from uqf.learn.memory.hidden import Growth
 from uqf.learn.model_q import ModelSettings
 
@@ -24,16 +25,21 @@ LEARNERS = {
 }
 
 
-def log(seed, shift, untaken):
-    """Random episodes in which some of five actions were never taken; rewards are around `shift`."""
+def log(seed, shift, untaken, lucky=()):
+    """Random episodes in which some of five actions were never taken; rewards are around `shift`.
+
+    lucky : steps that took action 4 and were paid far more than any other
+    """
     rng = np.random.default_rng(seed)
     taken = np.setdiff1d(np.arange(5), untaken)
     episodes, length = 60, 6
     steps = episodes * length
+    actions, rewards = rng.choice(taken, size=steps), shift + rng.normal(size=steps)
+    actions[list(lucky)], rewards[list(lucky)] = 4, shift + 10.0
     return uqf.Trajectories(
-        rng.choice(taken, size=steps),
+        actions,
         rng.integers(3, size=steps),
-        shift + rng.normal(size=steps),
+        rewards,
         np.arange(0, steps + 1, length),
         n_actions=5,
         n_observations=3,
@@ -60,6 +66,32 @@ def test_an_action_that_was_never_taken_has_no_probability(name, seed, shift, un
     assert (probs[:, sorted(untaken)] == 0.0).all()
     assert np.allclose(probs.sum(axis=1), 1.0)
     assert any("never taken" in note for note in learner.diagnostics_["notes"])
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+@settings(max_examples=4, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    seed=st.integers(0, 1000),
+    shift=st.sampled_from([-100.0, -1.0, 0.0, 50.0]),
+    lucky=st.sets(st.integers(0, 359), min_size=1, max_size=7),
+    temperature=st.sampled_from([0.0, 0.5]),
+)
+def test_an_action_of_a_few_lucky_steps_has_no_probability(name, seed, shift, lucky, temperature):
+    """A tenth of an equal share of 360 steps are 7.2: up to seven steps are chance, however well they were paid."""
+    data = log(seed, shift, [4], sorted(lucky))
+    try:
+        learner = LEARNERS[name]().fit(data)
+    except uqf.UQFError:
+        assume(False)  # the data refuse this learner
+    probs = uqf.policies.policy.probs_along(learner.policy_.with_temperature(temperature), data)
+    assert (probs[:, 4] == 0.0).all()
+    assert any("fewer than 7.2 steps" in note for note in learner.diagnostics_["notes"])
+
+
+@given(st.lists(st.integers(0, 10**6), min_size=1, max_size=50).filter(any))
+def test_some_action_always_has_support_and_ten_steps_always_are_enough(taken):
+    needed = needed_steps(np.array(taken))
+    assert 0.0 < needed <= 10.0 and max(taken) >= needed
 
 
 def test_the_front_door_says_so():

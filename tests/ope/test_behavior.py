@@ -175,6 +175,20 @@ def test_propensities_that_the_actions_refute_are_not_used(name, words):
             )
 
 
+@pytest.mark.parametrize(("logged", "agrees"), [(0.5, False), (1.0, True)])
+def test_the_only_action_of_a_log_was_certain(logged, agrees):
+    one = uqf.Trajectories(
+        np.zeros(240, int),
+        np.zeros(240, int),
+        np.ones(240),
+        np.arange(0, 241, 4),
+        n_actions=1,
+        n_observations=1,
+        behavior_probs=np.full(240, logged),
+    )
+    assert behavior_of(one).logged == agrees
+
+
 @settings(deadline=None, max_examples=60)
 @given(st.integers(0, 10**6), st.integers(2, 5), st.floats(0.05, 3.0))
 def test_propensities_that_are_right_are_refuted_seldom(seed, actions, softness):

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from uqf.episodes.trajectories import Trajectories
+from uqf.types import AnyArray
 
 
 @dataclass(frozen=True)
@@ -15,11 +16,20 @@ class Limits:
 
     episodes: int = 20
     """Below, gains on held-out episodes cannot be distinguished from chance."""
+    steps: float = 10.0
+    """An action that was taken in fewer steps has no support."""
+    share: float = 0.1
+    """In logs that are shorter than that, an action needs this part of an equal share of the steps."""
     outlier: float = 0.5
     """A reward that makes up more than this share of all deviations from the median decides what is learned."""
 
 
 LIMITS = Limits()
+
+
+def needed_steps(taken: AnyArray, bounds: Limits = LIMITS) -> float:
+    """How many steps an action must have been taken in to have support, given those of all actions, (n_actions,)."""
+    return float(min(bounds.steps, bounds.share * taken.mean()))
 
 
 def limits(data: Trajectories, bounds: Limits = LIMITS) -> list[str]:
@@ -30,9 +40,11 @@ def limits(data: Trajectories, bounds: Limits = LIMITS) -> list[str]:
     ends = data.terminated.any() and len(np.unique(data.lengths)) > 1
     if rewards.min() == rewards.max() and (rewards[0] == 0.0 or not ends):
         listed.append(f"every reward is {rewards[0]:.4g}: no action is known to be better than another")
-    if np.count_nonzero(taken) == 1 and data.n_actions > 1:
+    if np.count_nonzero(taken) == 1:
+        always = int(taken.argmax())
+        name = always if data.codebook is None else data.codebook.action_name(always)
         listed.append(
-            f"action {taken.argmax()} was always taken: nothing shows what any other action would have earned"
+            f"action {name} was always taken: nothing shows what any other action would have earned"
         )
     if len(data) < bounds.episodes:
         listed.append(

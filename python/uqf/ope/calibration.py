@@ -29,7 +29,7 @@ def refutation(data: Trajectories) -> str:
     than that beyond chance means that an action is taken more often than logged.
     """
     probs = data.behavior_probs
-    if probs is None or data.n_actions == 1:
+    if probs is None:
         return ""
     situations = _situations(data)
     tested = [_excesses(data, probs, where) for where in situations.values()]

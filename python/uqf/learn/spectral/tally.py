@@ -80,11 +80,10 @@ class Tally:
         return max(self.lengths)
 
     @property
-    def taken(self) -> NDArray[np.bool_]:
-        """Which actions occur at all, (n_actions,)."""
-        taken = np.zeros(self.n_actions, np.bool_)
-        taken[[choice % self.n_actions for choice in self.choices]] = True
-        return taken
+    def taken(self) -> FloatArray:
+        """In how many steps every action was taken, (n_actions,)."""
+        actions = np.array([choice % self.n_actions for choice in self.choices], np.int64)
+        return np.bincount(actions, list(self.choices.values()), minlength=self.n_actions)
 
     def propensities(self, symbols: NDArray[np.int64]) -> FloatArray:
         """Π(a | last symbol) by the rule of `uqf.episodes.propensities`, (len(symbols) + 2, n_actions).
@@ -97,10 +96,9 @@ class Tally:
         counts = np.zeros((len(symbols) + 2, self.n_actions))
         place = {int(symbol): row for row, symbol in enumerate(symbols)}
         place[start_symbol(self.n_actions, self.n_observations)] = len(symbols) + 1
-        overall = np.zeros(self.n_actions)
+        overall = self.taken
         for choice, count in self.choices.items():
             symbol, action = divmod(choice, self.n_actions)
-            overall[action] += count
             if symbol in place:
                 counts[place[symbol], action] = count
         shares = overall / overall.sum()
