@@ -184,10 +184,10 @@ class Agent:
             self._batch.reset(seen, np.array(first))
 
     def _is_nothing(self, observation: Raw) -> bool:
-        if self.codebook.coding_ is not None or np.ndim(observation):
+        if self.codebook.coding_ is not None or not isinstance(observation, (int, np.integer, np.ndarray)):
             return False
         codes = getattr(self.policy, "n_observations", -1) if self._sizes is None else self._sizes[0]
-        return bool(observation == codes)
+        return np.ndim(observation) == 0 and bool(observation == codes)
 
     def _seen(self, observation: Raw) -> Raw:
         """An observation as the policy takes it, its code or its columns; names that the logs never had are counted."""

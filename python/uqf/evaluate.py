@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uqf import _core
-from uqf.episodes.checks import function, probability
+from uqf.episodes.checks import function, instance, probability
 from uqf.episodes.sums import standard_error
 from uqf.episodes.trajectories import Trajectories
 from uqf.errors import kind_of
@@ -92,6 +92,7 @@ class Score:
 
     def plus(self, other: Score) -> Score:
         """Of the episodes of both."""
+        instance("other", other, Score, "what uqf.estimate_return gives")
         return Score(
             np.concatenate([self.returns, other.returns]), np.concatenate([self.lengths, other.lengths])
         )

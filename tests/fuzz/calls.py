@@ -25,6 +25,9 @@ BLUNDERS = (np.linalg.LinAlgError, np.exceptions.AxisError, UnicodeError)
 #: Whole experiments and services, which have tests of their own.
 LEFT_OUT = {"dask_shards", "from_minari", "play"}
 
+#: Counts that are no mistake when they are large: the call would take as long as it should.
+WORK = {"restarts", "iterations", "replicates", "rounds"}
+
 #: What functions return, which nobody makes by hand, and what only the package itself calls.
 RESULTS = {
     "Answer",
@@ -125,6 +128,8 @@ class Calls:
                 continue
             valid = [value for key, value in self.values.items() if key.rstrip("_") == parameter.name]
             value = pick(rng, valid) if valid and rng.integers(3) else pick(rng, self.junk)
+            if parameter.name in WORK and isinstance(value, int) and value > 100:
+                value = 1
             if parameter.kind is parameter.VAR_KEYWORD:
                 named["strange"] = value
             elif parameter.kind is parameter.KEYWORD_ONLY or (

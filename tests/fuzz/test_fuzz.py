@@ -21,8 +21,9 @@ NAMES = [
     "jsonl",
     "strings",
     "cells",
+    "arguments",
+    "calls",
 ]
-NAMES += ["arguments"]
 
 
 @pytest.fixture(scope="module")

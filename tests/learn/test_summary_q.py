@@ -152,7 +152,7 @@ def test_more_than_fits_is_sampled_and_said(walked, monkeypatch):
 
 
 def test_a_view_that_is_none_is_refused(walked):
-    with pytest.raises(ValueError, match="view = 'all': choose one of now, recent, history"):
+    with pytest.raises(ValueError, match="view = 'all': choose 'now' or 'recent' or 'history'"):
         uqf.SummaryQ(0.9, view="all").fit(walked)
 
 

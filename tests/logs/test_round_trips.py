@@ -149,7 +149,7 @@ def test_the_format_may_be_said(tmp_path):
     assert uqf.read_log(tmp_path / "log.txt", format="csv") == uqf.read_log(pa.table(STEPS))
     with pytest.raises(uqf.FileFormatError, match=r"suffix '.txt' is not one of .parquet"):
         uqf.read_log(tmp_path / "log.txt")
-    with pytest.raises(uqf.FileFormatError, match="format = 'excel': choose arrow, csv"):
+    with pytest.raises(ValueError, match="format = 'excel': choose 'arrow' or 'csv'"):
         uqf.read_log(tmp_path / "log.txt", format="excel")
 
 

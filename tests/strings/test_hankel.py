@@ -136,7 +136,7 @@ def test_threads_do_not_change_a_bit(strings):
 
 def test_misuse_is_named():
     strings = Strings(["ab"])
-    with pytest.raises(ValueError, match="statistics = 'substring': choose one of classic, prefix"):
+    with pytest.raises(ValueError, match="statistics = 'substring': choose 'classic' or 'prefix'"):
         string_hankel(strings, prefixes=[()], suffixes=[()], statistics="substring")
     with pytest.raises(ValueError, match="suffixes lacks the empty word"):
         string_hankel(strings, prefixes=[()], suffixes=[(0,)])

@@ -107,7 +107,7 @@ def test_threads_do_not_change_a_bit(fitted):
     [
         ({"rank": 0}, "rank = 0: give an integer of at least 1"),
         ({"rank": 2.5}, "rank = 2.5: give an integer"),
-        ({"statistics": "words"}, "statistics = 'words': choose one of"),
+        ({"statistics": "words"}, "statistics = 'words': choose"),
         ({"max_prefix": -1}, "max_prefix = -1: give at least 0"),
         ({"n_suffixes": 0}, "n_suffixes = 0: give at least 1, or None"),
         ({"smoothing": 1.5}, "smoothing = 1.5: give a number in"),

@@ -43,7 +43,10 @@ class ExtraTrees:
         from sklearn.tree import ExtraTreeRegressor
 
         n_features = self.inputs[0].shape[1]
-        shape = {"max_features": min(self.random_splits, n_features), "min_samples_leaf": self.leaf}
+        shape = {
+            "max_features": min(self.random_splits, n_features),
+            "min_samples_leaf": min(self.leaf, 2**31),
+        }
         columns = [np.ascontiguousarray(y, np.float64)[:, np.newaxis] for y in targets]
         jobs = []
         for place in range(len(self.inputs)):

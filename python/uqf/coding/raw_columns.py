@@ -144,7 +144,7 @@ def _named(table: TableLike) -> Iterator[tuple[str, AnyArray]]:
         names: Sequence[Raw] = list(table)
     elif hasattr(table, "column_names"):  # pyarrow
         names = table.column_names
-    elif hasattr(table, "columns"):  # pandas, polars
+    elif getattr(table, "columns", None) is not None:  # pandas, polars
         names = list(table.columns)
     elif isinstance(table, (list, tuple)) and len(table) and isinstance(table[0], (Mapping, tuple)):
         yield from _records(table)

@@ -87,7 +87,9 @@ def whole(name: str, given: int, least: int = 0, bits: int = 63) -> int:
     try:
         count = operator.index(given)
     except TypeError:
-        raise TypeError(f"{name} = {shown(given)}: give a whole number of at least {least}") from None
+        count = None
+    if count is None or isinstance(given, bool):
+        raise TypeError(f"{name} = {shown(given)}: give a whole number of at least {least}")
     if count < least:
         raise ValueError(f"{name} = {shown(count)}: give at least {least}")
     if count >= 2**bits:

@@ -155,8 +155,8 @@ class Learner(BaseEstimator):  # type: ignore[misc]
         policy = self._fitted()
         if isinstance(histories, Trajectories):
             return np.asarray(policy.q_values_along(histories))
-        listed = checked_histories(histories)
-        return np.stack([policy.q_values(remembered(policy, history)) for history in listed])
+        listed = [policy.q_values(remembered(policy, history)) for history in checked_histories(histories)]
+        return np.reshape(listed, (len(listed), policy.n_actions))
 
     def predict(self, histories: Trajectories | Sequence[History]) -> NDArray[np.int64]:
         """The best action after each history, or before each step; ties go to the first, so that it repeats."""

@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 
 from uqf import _core
-from uqf.episodes.checks import probability
+from uqf.episodes.checks import one_of, probability
 from uqf.episodes.trajectories import Trajectories
 from uqf.learn.improve.discounts import MIN_EPISODES
 from uqf.learn.improve.forests import Forests
@@ -82,8 +82,8 @@ class SummaryQ(Learner):
 
     def _learn(self, data: Trajectories, progress: Callback | None) -> None:
         discount = probability("discount", self.discount)
-        if self.view is not None and self.view not in VIEWS:
-            raise ValueError(f"view = {self.view!r}: choose one of {', '.join(VIEWS)}, or None")
+        if self.view is not None:
+            one_of("view", self.view, list(VIEWS))
         # Whatever order the episodes came in, folds and trees are the same.
         seen = Seen.of(data[np.argsort(_core.episode_priorities(data, self.seed), kind="stable")])
         view, pooled, evidence = chosen_view(seen, self.seed, self.threads, self.view)

@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 from uqf.coding.action_bins import ActionBins, Bins
 from uqf.coding.codebook import Codebook
 from uqf.coding.names import MAX_NAMES, MISSING
+from uqf.episodes.checks import instance, positive
 from uqf.errors import FileFormatError
 from uqf.logs.layout import BY_BINS, Layout
 from uqf.logs.rows import Rows, array, is_text, raw
@@ -68,6 +69,16 @@ class Stock:
             if self.role == "action" and not self.names and not is_text(values.type):
                 way_out = f"give whole numbers from 0 on or names, or cut numbers into cells with {BY_BINS}"
             raise FileFormatError(f"column {column!r} holds {values.type}: {way_out}")
+
+
+def check_given(given: Given) -> None:
+    """Refuses sizes and names that are none."""
+    n_actions, n_observations, codebook = given
+    for name, size in (("n_actions", n_actions), ("n_observations", n_observations)):
+        if size is not None:
+            positive(name, size)
+    if codebook is not None:
+        instance("codebook", codebook, Codebook, "uqf.Codebook, such as that of another log")
 
 
 def refuse_bins_of_codes(layout: Layout, n_actions: int | None) -> None:

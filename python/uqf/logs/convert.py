@@ -8,6 +8,7 @@ import shutil
 from pathlib import Path
 
 from uqf.coding.codebook import Codebook
+from uqf.episodes.checks import positive
 from uqf.episodes.parquet_file import write_parquet
 from uqf.files import as_path
 from uqf.logs.columns import LogColumns
@@ -65,8 +66,7 @@ def convert(
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
         raise FileExistsError(f"{target}: there is something already; give a new folder")
     unfinished = target.with_name(f".{target.name}.{secrets.token_hex(8)}")
-    if episodes_per_file < 1:
-        raise ValueError(f"episodes_per_file = {episodes_per_file}: give at least 1")
+    positive("episodes_per_file", episodes_per_file)
     data = read_log(log, format=format, columns=columns, codebook=codebook, clean=clean)
     unfinished.mkdir(parents=True)
     try:

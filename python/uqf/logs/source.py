@@ -12,10 +12,11 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
+from uqf.episodes.checks import one_of
 from uqf.episodes.parquet_file import KEY, metadata_of
 from uqf.episodes.trajectories import Trajectories
 from uqf.errors import FileFormatError, kind_of
-from uqf.logs.alphabet import Alphabet, Given, alphabet_of, refuse_bins_of_codes
+from uqf.logs.alphabet import Alphabet, Given, alphabet_of, check_given, refuse_bins_of_codes
 from uqf.logs.cleaning import cleaned
 from uqf.logs.columns import LogColumns, beside
 from uqf.logs.diagnosis import Diagnosis, refuse_mixtures
@@ -71,6 +72,7 @@ class Log:
     ) -> None:
         if columns is not None and not isinstance(columns, LogColumns):
             raise TypeError(f"columns is {kind_of(columns)}: give uqf.LogColumns(…)")
+        check_given(given)
         listed = list(_listed(source))
         said, first = columns or LogColumns(), listed[0]
         self.name = str(source) if isinstance(source, (str, os.PathLike)) else str(_name(first))
@@ -111,14 +113,12 @@ class Log:
             with naming(_name(one)):
                 table = pa.table(one)
                 return self._of_table(_name(one), "table", table.schema, lambda names: table.select(names))
-        kind = format or SUFFIXES.get(plain_suffix(one))
+        known = sorted(set(SUFFIXES.values()))
+        kind = SUFFIXES.get(plain_suffix(one)) if format is None else one_of("format", format, known)
         if kind is None:
             raise FileFormatError(
                 f"{one}: suffix {one.suffix!r} is not one of {', '.join(SUFFIXES)}; say what it is, as in format='csv'"
             )
-        if kind not in SUFFIXES.values():
-            known = ", ".join(sorted(set(SUFFIXES.values())))
-            raise FileFormatError(f"{one}: format = {format!r}: choose {known}")
         with naming(one):
             if kind in ("csv", "jsonl"):
                 return Part(one, kind, *(read_csv if kind == "csv" else read_json_lines)(one, self.columns))

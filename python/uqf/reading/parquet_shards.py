@@ -17,7 +17,7 @@ from uqf.episodes.parquet_file import metadata_of
 from uqf.episodes.trajectories import Trajectories
 from uqf.errors import FileFormatError
 from uqf.files import as_path, open_ordinary
-from uqf.logs.alphabet import Alphabet, Given
+from uqf.logs.alphabet import Alphabet, Given, check_given
 from uqf.logs.columns import LogColumns
 from uqf.logs.episodes import recoded, refuse_empty_promise, trajectories_of
 from uqf.logs.layout import Layout, layout_of, naming
@@ -176,6 +176,7 @@ class Shards:
         batch_steps: int = BATCH_STEPS,
     ) -> None:
         given = (n_actions, n_observations, codebook)
+        check_given(given)
         self._keep(
             [survey(path, given) for path in files_of(as_path(folder).absolute())], {}, given, batch_steps
         )

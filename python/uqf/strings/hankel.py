@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uqf import _core
-from uqf.episodes.checks import FloatArray, instance
+from uqf.episodes.checks import FloatArray, instance, one_of
 from uqf.learn.spectral.hankel import Hankel, check_ends, hankel
 from uqf.strings.sample import Strings
 from uqf.types import Matrix
@@ -27,9 +27,7 @@ STATISTICS = {
 
 def checked_statistics(statistics: str) -> tuple[str, bool]:
     """(where a word may begin, whether it must reach the end)."""
-    if not isinstance(statistics, str) or statistics not in STATISTICS:
-        raise ValueError(f"statistics = {statistics!r}: choose one of {', '.join(STATISTICS)}")
-    return STATISTICS[statistics]
+    return STATISTICS[one_of("statistics", statistics, list(STATISTICS))]
 
 
 def string_hankel(

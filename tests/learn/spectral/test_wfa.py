@@ -79,6 +79,12 @@ def test_values_do_not_depend_on_the_basis(pomdp, seed):
     np.testing.assert_allclose(wfa.change_basis(change).values(words), wfa.values(words), atol=1e-10)
 
 
+@given(pomdps(), st.floats(5e-324, 1e-16))
+def test_a_tolerance_below_rounding_comes_to_an_end(pomdp, tolerance):
+    wfa = uqf.WFA.from_pomdp(pomdp)
+    assert wfa.minimise(tolerance).rank <= wfa.rank
+
+
 @given(pomdps(), st.integers(0, 2**32 - 1))
 def test_minimal_automaton_computes_the_same_with_the_rank_of_the_hankel_matrix(pomdp, seed):
     rng = np.random.default_rng(seed)

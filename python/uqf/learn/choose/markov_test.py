@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from uqf.episodes.checks import FloatArray, instance
+from uqf.episodes.checks import FloatArray, instance, integers
 from uqf.episodes.propensities import last_observations
 from uqf.episodes.sums import goes_on, reward_classes, time_within
 from uqf.episodes.trajectories import Trajectories
@@ -172,7 +172,7 @@ def markov_test(
     data = checked_data(data)
     if summaries is not None:
         instance("summaries", summaries, Mapping, "integers (n_steps,) by name")
-    given = dict(summaries or {})
+    given = {name: integers(f"summaries[{name!r}]", one, np.int64) for name, one in (summaries or {}).items()}
     for name, values in given.items():
         if len(values) != data.n_steps:
             raise ValueError(

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from uqf.episodes.checks import FloatArray
+from uqf.episodes.checks import FloatArray, one_of
 from uqf.errors import NumericalError, SpectralRadiusError
 from uqf.learn.spectral.decomposition import Decomposition
 from uqf.learn.spectral.wfa import WFA
@@ -88,8 +88,7 @@ def value_automaton(
     `safe_radius`; "lower-rank" drops
     singular directions until the radius is below one.
     """
-    if remedy not in REMEDIES:
-        raise ValueError(f"on_divergence = {remedy!r}: choose one of {', '.join(REMEDIES)}")
+    one_of("on_divergence", remedy, REMEDIES)
     rewards = state.wfa()
     radius = rewards.spectral_radius(discount)
     if radius < 1.0 or remedy == "refuse":

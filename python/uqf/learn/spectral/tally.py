@@ -83,7 +83,8 @@ class Tally:
     def taken(self) -> FloatArray:
         """In how many steps every action was taken, (n_actions,)."""
         actions = np.array([choice % self.n_actions for choice in self.choices], np.int64)
-        return np.bincount(actions, list(self.choices.values()), minlength=self.n_actions)
+        counts = np.array(list(self.choices.values()), np.float64)
+        return np.bincount(actions, counts, minlength=self.n_actions).astype(np.float64, copy=False)
 
     def propensities(self, symbols: NDArray[np.int64]) -> FloatArray:
         """Π(a | last symbol) by the rule of `uqf.episodes.propensities`, (len(symbols) + 2, n_actions).

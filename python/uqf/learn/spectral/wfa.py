@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from uqf import _core
-from uqf.episodes.checks import FloatArray, instance, integers, number, positive, probability
+from uqf.episodes.checks import FloatArray, instance, integers, number, one_of, positive, probability
 from uqf.errors import SpectralRadiusError
 from uqf.policies.policy import AutomatonPolicy
 from uqf.types import Record
@@ -238,10 +238,8 @@ class WFA:
         playable = probs * ~pomdp.terminal[:, np.newaxis]
         joint = np.einsum("sa,ast,ato->aost", playable, pomdp.transitions, pomdp.observations)
         joint = joint.reshape(pomdp.n_symbols, states, states)
-        if target == "probability":
+        if one_of("target", target, ("reward", "probability")) == "probability":
             return cls(pomdp.start, joint, np.ones(states))
-        if target != "reward":
-            raise ValueError(f"target = {target!r}: choose 'reward' or 'probability'")
         rewards = np.moveaxis(pomdp.rewards_by_outcome(), 3, 1).reshape(joint.shape)
         operators = np.zeros((pomdp.n_symbols, 2 * states, 2 * states))
         operators[:, :states, :states] = joint
@@ -264,6 +262,8 @@ class WFA:
 def _closure(start: FloatArray, operators: FloatArray, tolerance: float) -> FloatArray:
     """Orthonormal columns spanning the smallest space that holds `start` and is mapped into itself."""
     norm = np.linalg.norm(start)
+    # What is smaller than rounding is no direction, and would never come to an end.
+    tolerance = max(tolerance, len(start) * float(np.finfo(np.float64).eps))
     basis = np.zeros((len(start), 0)) if norm == 0 else (start / norm)[:, np.newaxis]
     frontier = basis
     while frontier.shape[1]:

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from gymnasium import spaces
 
+from uqf.episodes.checks import instance
 from uqf.episodes.trajectories import Trajectories
-from uqf.errors import FileFormatError
+from uqf.errors import FileFormatError, kind_of
+from uqf.reading.shards import checked_data
 from uqf.types import AnyArray, Raw, Record
 from uqf.worlds.gymnasium.minari import from_minari
 from uqf.worlds.gymnasium.spaces import Space
@@ -50,15 +52,18 @@ def from_d3rlpy(dataset: d3rlpy.dataset.ReplayBufferBase, *, action_bins: int | 
     >>> data.first_observations.tolist(), data.observations.tolist()
     ([3], [1, 1])
     """
-    listed = [
-        (
-            np.concatenate([np.asarray(one.observations), np.asarray(one.observations)[-1:]]),
-            np.asarray(one.actions),
-            np.asarray(one.rewards, np.float64).reshape(-1),
-            bool(one.terminated),
-        )
-        for one in dataset.episodes
-    ]
+    try:
+        listed = [
+            (
+                np.concatenate([np.asarray(one.observations), np.asarray(one.observations)[-1:]]),
+                np.asarray(one.actions),
+                np.asarray(one.rewards, np.float64).reshape(-1),
+                bool(one.terminated),
+            )
+            for one in dataset.episodes
+        ]
+    except AttributeError as error:
+        raise TypeError(f"dataset is {kind_of(dataset)}: give a d3rlpy data set ({error})") from None
     return _coded(listed, action_bins, "d3rlpy")
 
 
@@ -87,7 +92,10 @@ def from_rlds(dataset: Iterable[Raw], *, action_bins: int | None = None) -> Traj
     True
     """
     listed = []
+    instance("dataset", dataset, Iterable, "a data set of RLDS, or a list of episodes")
     for number, episode in enumerate(dataset):
+        if not isinstance(episode, Mapping) or "steps" not in episode:
+            raise TypeError(f"dataset: episode {number} is {kind_of(episode)}: give mappings with 'steps'")
         steps = _columns(episode["steps"])
         missing = [name for name in ("observation", "action", "reward") if name not in steps]
         if missing:
@@ -176,7 +184,7 @@ def _shown(data: Trajectories) -> Iterator[tuple[AnyArray, AnyArray, AnyArray, b
 
     The code after the last means "nothing seen yet", as in `uqf.gymnasium_env`.
     """
-    for episode in data:
+    for episode in checked_data(data):
         first = data.n_observations if episode.first_observation is None else episode.first_observation
         yield np.array([first, *episode.observations]), episode.actions, episode.rewards, episode.terminated
 
@@ -283,7 +291,7 @@ def to_d3rlpy(data: Trajectories) -> d3rlpy.dataset.MDPDataset:
         from d3rlpy.dataset import MDPDataset
     except ModuleNotFoundError as error:
         raise ImportError(f"to_d3rlpy needs {error.name}: pip install d3rlpy") from error
-    starts = data.offsets[:-1]
+    starts = checked_data(data).offsets[:-1]
     codes = np.eye(data.n_observations, dtype=np.float32)
     rows = codes[data.observations] if data.columns is None else np.nan_to_num(data.columns)
     first = data.first_columns if data.columns is not None else None

@@ -9,7 +9,7 @@ import numpy as np
 from gymnasium.spaces import Discrete
 from gymnasium.vector import SyncVectorEnv
 
-from uqf.episodes.checks import positive
+from uqf.episodes.checks import one_of, positive
 from uqf.errors import kind_of
 from uqf.types import Raw, Record
 from uqf.worlds.environments import Environment
@@ -24,8 +24,8 @@ class GymnasiumEnv(gymnasium.Env[np.int64, np.int64]):
     def __init__(self, env: Environment, render_mode: str | None = None) -> None:
         if not isinstance(env, Environment):
             raise TypeError(f"env is {kind_of(env)}: give uqf.make(…) or a TabularPOMDP")
-        if render_mode not in (None, "ansi"):
-            raise ValueError(f"render_mode = {render_mode!r}: give None or 'ansi'")
+        if render_mode is not None:
+            one_of("render_mode", render_mode, ("ansi",))
         self.world = env
         self.render_mode = render_mode
         self.action_space = Discrete(env.n_actions)
