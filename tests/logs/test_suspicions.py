@@ -59,6 +59,19 @@ def test_measurements_seen_before_and_lists_are_shifted_alike():
     assert again.first_observations.tolist() == data.first_observations.tolist()
 
 
+@pytest.mark.parametrize("length", [1, 2])
+def test_what_pays_in_the_last_row_makes_cells_though_its_outcome_is_not_known(length):
+    rng = np.random.default_rng(0)
+    hint, noise, action = rng.random(800), rng.random(800), rng.integers(2, size=800)
+    rows = {"episode": np.arange(800) // length, "action": action, "hint": hint, "noise": noise}
+    table = pa.table(rows | {"reward": ((hint > 0.5) == action).astype(float)})
+    wanted = uqf.LogColumns(observation=["hint", "noise"], observed="before")
+    data = uqf.read_log(table, columns=wanted)
+    assert data.codebook.ignored_columns == ("noise",) and data.n_observations <= 4
+    cells = [data.codebook.encode_one({"hint": one, "noise": 0.0}) for one in (0.1, 0.4, 0.6, 0.9)]
+    assert not set(cells[:2]) & set(cells[2:])
+
+
 def test_what_was_seen_before_cannot_be_said_twice():
     with pytest.raises(ValueError, match="leave out first_observation"):
         uqf.LogColumns(observed="before", first_observation="shown")

@@ -82,8 +82,8 @@ def log_columns(
     if text is not None and text.endswith(".toml"):
         return said.or_else(columns_file(Path(text)))
     pairs = [pair.partition("=") for pair in text.split(",")] if text else []
-    for role, _, name in pairs:
-        if role not in ROLES or not name:
+    for role, equals, _ in pairs:  # pandas leaves the name of its index empty
+        if role not in ROLES or not equals:
             raise typer.BadParameter(
                 f"{role!r}: give pairs such as reward=gain; the roles are {', '.join(ROLES)}"
             )

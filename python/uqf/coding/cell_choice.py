@@ -30,6 +30,7 @@ def chosen_cells(
     actions: AnyArray | None,
     max_codes: int,
     seed: int,
+    last_seen: bool = True,
 ) -> tuple[Cells, Record]:
     """(cells, diagnostics); arguments as in `Codebook.fit`."""
     count = len(values[0])
@@ -74,6 +75,8 @@ def chosen_cells(
     seen, halves = seen[steps], _halves(ends, steps, seed)
     returns, following = returns_by_action(paid, ends, taken), standardised(shown[steps + 1])
     later = later_rewards_by_action(paid, ends, taken)
+    if not last_seen:
+        following[np.isin(steps + 2, ends)] = 0.0  # the mean: it says nothing
     if not (halves > 0).any() or not (halves < 0).any():
         return grown(columns, features, seen, returns, most, seed), {}
     fewer = min(most, max(2, round(count ** (1 / 3))))

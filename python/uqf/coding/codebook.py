@@ -65,6 +65,7 @@ class Codebook(CodeTransformer):
         *,
         actions: ArrayLike | None = None,
         first: TableLike | None = None,
+        last_seen: bool = True,
     ) -> Self:
         """Learns the codes from a log.
 
@@ -79,6 +80,9 @@ class Codebook(CodeTransformer):
             The action of each step. Give them: a column may show which action is good and nothing else.
         first : columns with a row per episode, optional
             What every episode showed before its first action.
+        last_seen : bool
+            Whether the last row of every episode was seen. If not, it holds any value, and only its action and reward
+            count.
 
         With rewards, cells are chosen by how well they predict the rewards and observations that follow, and their
         number by episodes that were held out. Without, cells are chosen to separate the rows.
@@ -105,7 +109,9 @@ class Codebook(CodeTransformer):
         from uqf.coding.cell_choice import chosen_cells
 
         kinds = tuple(column.with_names(one) for column, one in zip(kinds, values, strict=True))
-        cells, explained = chosen_cells(kinds, values, rewards, offsets, taken, self.max_codes, self.seed)
+        cells, explained = chosen_cells(
+            kinds, values, rewards, offsets, taken, self.max_codes, self.seed, last_seen
+        )
         self.coding_ = cells
         self.diagnostics_ = {
             "codes": cells.n_codes,

@@ -148,18 +148,14 @@ def _learned(rows: Rows, actions: Stock, observations: Stock, open_codes: bool) 
 def _cells(rows: Rows, bins: ActionBins | None) -> Codebook:
     """The codebook of measurements, learned from every n-th episode."""
     lengths = np.diff(rows.offsets)
-    every = -(-int(rows.offsets[-1]) // MAX_STEPS)
-    chosen = np.arange(len(lengths)) % every == 0
-    keep = np.repeat(chosen, lengths)
-    if rows.layout.before:  # what followed the last action is not known
-        keep[rows.offsets[1:] - 1] = False
-        lengths = lengths - 1
-    steps, first = pa.array(np.flatnonzero(keep)), first_columns(rows)
-    taken = array(rows.actions().take(steps))
+    chosen = np.arange(len(lengths)) % -(-int(rows.offsets[-1]) // MAX_STEPS) == 0
+    steps = np.flatnonzero(np.repeat(chosen, lengths))
+    taken, first = array(rows.actions())[steps], first_columns(rows)
     return Codebook().fit(
-        {name: raw(rows.seen(name, may_miss=True).take(steps)) for name in rows.layout.observation},
-        rows.rewards()[keep],
+        {name: raw(rows.seen(name, may_miss=True).take(pa.array(steps))) for name in rows.layout.observation},
+        rows.rewards()[steps],
         np.concatenate([[0], np.cumsum(lengths[chosen])]),
         actions=(taken if bins is None else bins.encode(taken)).astype(str),
         first=None if first is None else {name: values[chosen] for name, values in first.items()},
+        last_seen=not rows.layout.before,
     )

@@ -84,12 +84,12 @@ LOOKS_LIKE = {
     "behavior_prob": "propensity propensities pscore prob action_prob probability",
     "time": "time timestamp ts datetime date step t",
     "first_observation": "reset_observation initial_observation",
-    "allowed": "allowed legal_actions valid_actions available_actions",
+    "allowed": "allowed legal legal_actions valid_actions available_actions action_mask",
 }
 
 
 #: Roles without which a log can be read.
-OPTIONAL = ("terminated", "behavior_prob", "time", "first_observation")
+OPTIONAL = ("terminated", "behavior_prob", "time", "first_observation", "allowed")
 
 
 def is_list(kind: pa.DataType) -> bool:
