@@ -39,7 +39,7 @@ from uqf.learn.summary_q import SummaryQ as SummaryQ
 from uqf.learn.table_q import TableQ as TableQ
 from uqf.learn.uqf import UQF as UQF
 from uqf.logs.columns import LogColumns as LogColumns
-from uqf.logs.convert import convert as convert
+from uqf.logs.log import convert as convert
 from uqf.logs.log import log_problems as log_problems
 from uqf.logs.log import read_log as read_log
 from uqf.logs.problems import LogProblem as LogProblem

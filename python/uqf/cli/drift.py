@@ -44,11 +44,12 @@ def movements(header: PolicyHeader, data: Trajectories) -> list[str]:
         return ["the policy file does not say what its log looked like: fit it again"]
     names, lines = Names.of(data), []
     try:
-        for role, called in (("actions", names.action), ("observations", names.observation)):
-            for code, before, now, evidence in moved(old, new, role)[:MAX_LISTED]:
+        for role, called in (("action", names.action), ("observation", names.observation)):
+            for code, before, now, evidence in moved(old, new, f"{role}s")[:MAX_LISTED]:
+                name = called(code).removeprefix(f"{role} ")  # codes without names
                 lines.append(
-                    f"{role[:-1]} {called(code)}: {now:.1%} of the steps ({round(now * data.n_steps):,}) instead of "
-                    f"{before:.1%} ({evidence:+.0f} standard errors)"
+                    f"{role} {name}: {now:.1%} of the steps ({round(now * data.n_steps):,}) instead of {before:.1%} "
+                    f"({evidence:+.0f} standard errors)"
                 )
         for figure, what in (("reward", "mean reward of a step"), ("length", "mean length of an episode")):
             evidence = shifted(old, new, figure)

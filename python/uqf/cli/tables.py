@@ -56,12 +56,13 @@ def show(report: Record, as_json: bool) -> None:
 def _show_part(console: Console, title: str, part: Record) -> None:
     """A table of the figures, the verdict if there is one, then the parts within."""
     # Everything as it stands: names from a file may look like markup, or command the terminal.
-    table = Table(title=Text(printable(title)), title_justify="left", box=box.SIMPLE_HEAD, show_header=False)
+    table = Table(box=box.SIMPLE_HEAD, show_header=False)
     table.add_column(no_wrap=True)
     table.add_column(overflow="fold")
     for name, value in part.items():
         if not isinstance(value, dict) and name != "verdict" and value not in (None, [], ()):
             table.add_row(*(Text(printable(text)) for text in (name.replace("_", " "), _shown(value))))
+    console.print(printable(title), style="italic", highlight=False, markup=False)
     console.print(table)
     if "verdict" in part:
         console.print(printable(f"{part['verdict']}\n"), highlight=False, markup=False)

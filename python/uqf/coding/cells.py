@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from dataclasses import dataclass
 from functools import cached_property
 from typing import get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from uqf.coding.column_numbers import Numbers, points
+from uqf.coding.answers import Answers
+from uqf.coding.column_numbers import Numbers
 from uqf.coding.names import checked_names
 from uqf.coding.raw_columns import Column, Kind
 from uqf.types import AnyArray, Raw, Record
@@ -109,20 +109,43 @@ class Cells:
 
     def describe(self, code: int) -> str:
         """What lies in a cell, in words."""
-        answers = [_Answers(column) for column in self.columns]
+        answers = [Answers(column) for column in self.columns]
         place = code + len(self.questions)
         while place:
-            index, question = next(
-                (i, one) for i, one in enumerate(self.questions) if place in (one.yes, one.no)
-            )
-            answers[question.column].take(question, place == question.yes)
+            index, one = next((i, one) for i, one in enumerate(self.questions) if place in (one.yes, one.no))
+            answers[one.column] = answers[one.column].after(one.cut, place == one.yes, one.missing_is_yes)
             place = index
         return ", ".join(text for text in map(str, answers) if text) or "anything"
 
     @cached_property
     def points(self) -> Numbers:
-        """A point in every cell, (n_codes, number of columns)."""
-        return points(self)
+        """A point in every cell, (n_codes, number of columns): its middle, or half a usual cell beyond its only cut.
+
+        A column that says nothing about a cell is missing in it. Coding a point gives its cell, as far as single
+        precision keeps its cuts apart.
+        """
+        rows = np.full((self.n_codes, len(self.columns)), np.nan, np.float32)
+        spreads = [self._spread(place) for place in range(len(self.columns))]
+        waiting: list[tuple[int, dict[int, Answers]]] = [(0, {})]
+        while waiting:
+            place, known = waiting.pop()
+            if place >= len(self.questions):
+                for column, answers in known.items():
+                    rows[place - len(self.questions), column] = answers.point(spreads[column])
+                continue
+            one = self.questions[place]
+            so_far = known.get(one.column, Answers(self.columns[one.column]))
+            for yes, following in ((True, one.yes), (False, one.no)):
+                after = so_far.after(one.cut, yes, one.missing_is_yes)
+                waiting.append((following, known | {one.column: after}))
+        return rows
+
+    def _spread(self, column: int) -> float:
+        """Half the usual distance between the cuts of a column of numbers."""
+        cuts = np.unique(
+            [one.cut for one in self.questions if one.column == column and isinstance(one.cut, float)]
+        )
+        return float(np.median(np.diff(cuts))) / 2.0 if len(cuts) > 1 else 0.5
 
     @property
     def used(self) -> tuple[str, ...]:
@@ -162,56 +185,3 @@ class Cells:
             tuple(Column(name, kind, missing, tuple(names)) for name, kind, missing, names in columns),
             tuple(Question(*one) for one in questions),
         )
-
-
-@dataclass
-class _Answers:
-    """What the answers on the way to a leaf say about one column."""
-
-    column: Column
-    low: float = -math.inf
-    high: float = math.inf
-    name: str | None = None
-    others: list[str] = field(default_factory=list)
-    missing: bool = False
-    present: bool = False
-
-    def take(self, question: Question, yes: bool) -> None:
-        if question.cut is None:
-            self.missing, self.present = self.missing or yes, self.present or not yes
-            return
-        self.present = self.present or yes != question.missing_is_yes
-        if isinstance(question.cut, str):
-            if yes:
-                self.name = question.cut
-            else:
-                self.others.append(question.cut)
-        elif yes:
-            self.high = min(self.high, question.cut)
-        else:
-            self.low = max(self.low, question.cut)
-
-    def __str__(self) -> str:
-        name, low, high = self.column.name, self._shown(self.low), self._shown(self.high)
-        if self.missing:
-            return f"{name} missing"
-        if self.name is not None:
-            return f"{name} = {self.name}"
-        if self.others:
-            left = [one for one in self.column.names if one not in self.others]
-            short = 1 <= len(left) <= len(self.others)
-            text = f"{name} = {' or '.join(left)}" if short else f"{name} ≠ {', '.join(sorted(self.others))}"
-        elif self.low > -math.inf and self.high < math.inf:
-            text = f"{low} ≤ {name} < {high}"
-        elif self.low > -math.inf:
-            text = f"{name} ≥ {low}"
-        elif self.high < math.inf:
-            text = f"{name} < {high}"
-        else:
-            return f"{name} not missing" if self.present else ""
-        return text if self.present or not self.column.has_missing else f"{text} or missing"
-
-    def _shown(self, limit: float) -> str:
-        if self.column.kind == "date" and math.isfinite(limit):
-            return datetime.fromtimestamp(limit, UTC).strftime("%Y-%m-%d %H:%M:%S")
-        return f"{limit:.6g}"

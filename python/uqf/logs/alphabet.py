@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import pyarrow as pa
@@ -14,8 +14,7 @@ from uqf.coding.names import MAX_NAMES, MISSING
 from uqf.episodes.checks import instance, positive
 from uqf.errors import FileFormatError
 from uqf.logs.layout import BY_BINS, Layout
-from uqf.logs.rows import Rows, array, is_text, raw
-from uqf.types import AnyArray
+from uqf.logs.rows import Rows, array, is_text
 
 #: Sizes and names that were given: n_actions, n_observations, codebook.
 Given = tuple[int | None, int | None, Codebook | None]
@@ -38,35 +37,34 @@ class Stock:
     """What occurs in the columns of the action or of the observation."""
 
     role: str
-    names: set[str]
+    names: set[str] = field(default_factory=set)
     largest: int = -1
     measured: bool = False
     """Whether they are neither names nor codes, so that they must be cut into cells."""
 
     def take(self, values: pa.Array, column: str) -> None:
         """Adds the values of one column."""
+        text, whole = is_text(values.type), pa.types.is_integer(values.type)
+        seen = self.role == "observation"
         if self.measured:
             return
-        if is_text(values.type) and self.largest < 0:
+        if text and self.largest < 0:
             self.names.update(MISSING if name is None else name for name in pc.unique(values).to_pylist())
             if len(self.names) > MAX_NAMES:
                 raise FileFormatError(
                     f"column {column!r} has more than {MAX_NAMES} distinct values: they look like identifiers "
                     "or measurements; group them into kinds first"
                 )
-        elif pa.types.is_integer(values.type) and not self.names:
-            if len(values):
-                limits = pc.min_max(values)
-                smallest, largest = limits["min"].as_py(), limits["max"].as_py()
-                codes = not values.null_count and smallest >= 0 and largest < MAX_NAMES
-                if self.role == "observation" and not codes:
-                    self.measured = True
-                self.largest = max(self.largest, largest or 0)
-        elif self.role == "observation" and not self.names and not is_text(values.type):
+        elif whole and not self.names:
+            limits = pc.min_max(values)
+            smallest, largest = limits["min"].as_py() or 0, limits["max"].as_py() or 0
+            self.measured = seen and (values.null_count > 0 or smallest < 0 or largest >= MAX_NAMES)
+            self.largest = max(self.largest, largest)
+        elif seen and not self.names and not text:
             self.measured = True
         else:
             way_out = "give whole numbers or names, not both"
-            if self.role == "action" and not self.names and not is_text(values.type):
+            if not seen and not self.names and not text:
                 way_out = f"give whole numbers from 0 on or names, or cut numbers into cells with {BY_BINS}"
             raise FileFormatError(f"column {column!r} holds {values.type}: {way_out}")
 
@@ -89,13 +87,6 @@ def refuse_bins_of_codes(layout: Layout, n_actions: int | None) -> None:
         )
 
 
-def first_columns(rows: Rows) -> dict[str, AnyArray] | None:
-    """What every episode showed first, under the names of the observation's columns; None if nothing."""
-    named = enumerate(rows.layout.observation)
-    shown = {name: rows.seen_first(place, may_miss=True) for place, name in named}
-    return {name: raw(values) for name, values in shown.items() if values is not None} or None
-
-
 def alphabet_of(rows: Rows, given: Given) -> Alphabet:
     """The alphabet of a log, given its rows in whole episodes.
 
@@ -107,8 +98,8 @@ def alphabet_of(rows: Rows, given: Given) -> Alphabet:
     refuse_bins_of_codes(layout, n_actions)
     known = codebook or Codebook.named()
     n_actions, n_observations = n_actions or known.n_actions, n_observations or known.n_codes
-    actions, observations = Stock("action", set()), Stock("observation", set())
-    observations.measured = len(layout.observation) > 1
+    actions = Stock("action")
+    observations = Stock("observation", measured=len(layout.observation) > 1)
     if n_actions is None and layout.action_bins is None:
         actions.take(rows.codes(layout.names["action"]), layout.names["action"])
         if max(len(actions.names), actions.largest + 1) > MAX_NAMES:
@@ -150,9 +141,9 @@ def _cells(rows: Rows, bins: ActionBins | None) -> Codebook:
     lengths = np.diff(rows.offsets)
     chosen = np.arange(len(lengths)) % -(-int(rows.offsets[-1]) // MAX_STEPS) == 0
     steps = np.flatnonzero(np.repeat(chosen, lengths))
-    taken, first = array(rows.actions())[steps], first_columns(rows)
+    taken, first = array(rows.actions())[steps], rows.measured_first
     return Codebook().fit(
-        {name: raw(rows.seen(name, may_miss=True).take(pa.array(steps))) for name in rows.layout.observation},
+        {name: values[steps] for name, values in rows.measured.items()},
         rows.rewards()[steps],
         np.concatenate([[0], np.cumsum(lengths[chosen])]),
         actions=(taken if bins is None else bins.encode(taken)).astype(str),

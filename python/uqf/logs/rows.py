@@ -124,6 +124,18 @@ class Rows:
         return values.take(pa.array(self.starts)) if layout.per_step else values
 
     @cached_property
+    def measured(self) -> dict[str, AnyArray]:
+        """All columns of the observation as a codebook takes them, one row per step."""
+        return {name: raw(self.seen(name, may_miss=True)) for name in self.layout.observation}
+
+    @cached_property
+    def measured_first(self) -> dict[str, AnyArray] | None:
+        """The same of what every episode showed first; None if nothing."""
+        named = enumerate(self.layout.observation)
+        shown = {name: self.seen_first(place, may_miss=True) for place, name in named}
+        return {name: raw(values) for name, values in shown.items() if values is not None} or None
+
+    @cached_property
     def _following(self) -> NDArray[np.int64]:
         """The next step of the episode; the last one's own, where nothing follows."""
         last = np.repeat(self.offsets[1:] - 1, np.diff(self.offsets))

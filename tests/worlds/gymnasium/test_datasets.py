@@ -48,6 +48,16 @@ def test_rlds_comes_back(tiger, lake):
         same(uqf.from_rlds(steps), data)
 
 
+def test_columns_come_back_as_they_were(tmp_path, monkeypatch):
+    monkeypatch.setenv("MINARI_DATASETS_PATH", str(tmp_path))
+    data = uqf.from_gymnasium("CartPole-v1", episodes=30, seed=0)
+    uqf.to_minari(data, "cart/pole-v0", data_format="arrow")
+    for again in (uqf.from_rlds(uqf.to_rlds(data)), uqf.from_minari("cart/pole-v0")):
+        assert again.actions.tolist() == data.actions.tolist()
+        for part in ("columns", "first_columns"):
+            np.testing.assert_array_equal(getattr(again, part), getattr(data, part))
+
+
 def test_rlds_of_tensorflow_is_read(lake):
     tensorflow = pytest.importorskip("tensorflow")
     sets = [{"steps": tensorflow.data.Dataset.from_tensor_slices(one["steps"])} for one in uqf.to_rlds(lake)]

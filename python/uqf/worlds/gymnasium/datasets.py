@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import pairwise
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
@@ -180,22 +181,32 @@ def _stacked(values: list[Raw]) -> Raw:
 
 
 def _shown(data: Trajectories) -> Iterator[tuple[AnyArray, AnyArray, AnyArray, bool]]:
-    """(T + 1 codes that were seen, actions, rewards, whether it ended) of every episode.
+    """(T + 1 observations that were seen, actions, rewards, whether it ended) of every episode.
 
-    The code after the last means "nothing seen yet", as in `uqf.gymnasium_env`.
+    They are raw columns, (T + 1, d) float32, where there are any, or codes. Where nothing was shown first that row is
+    NaN, or the code after the last, as in `uqf.gymnasium_env`.
     """
-    for episode in checked_data(data):
-        first = data.n_observations if episode.first_observation is None else episode.first_observation
-        yield np.array([first, *episode.observations]), episode.actions, episode.rewards, episode.terminated
+    seen: AnyArray = checked_data(data).observations
+    first: AnyArray | None = data.first_observations
+    if first is None:
+        first = np.full(len(data), data.n_observations)
+    if data.columns is not None:
+        blank = np.full((len(data), data.columns.shape[1]), np.nan, np.float32)
+        seen, first = data.columns, blank if data.first_columns is None else data.first_columns
+    for number, (start, end) in enumerate(pairwise(data.offsets)):
+        steps = slice(start, end)
+        shown = np.concatenate([first[number : number + 1], seen[steps]])
+        yield shown, data.actions[steps], data.rewards[steps], bool(data.terminated[number])
 
 
 def to_minari(data: Trajectories, dataset_id: str, **options: Raw) -> minari.MinariDataset:
-    """Writes episodes as a Minari data set of codes on this machine, and gives it; `uqf.from_minari` reads it back.
+    """Writes episodes as a Minari data set on this machine, and gives it; `uqf.from_minari` reads it back.
 
     Parameters
     ----------
     data : Trajectories
-        The episodes. Where they show nothing first, the first code is that after the last: nothing seen yet.
+        The episodes: raw columns where there are any, or codes. Where nothing is shown first, that row is NaN, or the
+        code after the last.
     dataset_id : str
         Such as "machine/wear-v0".
     **options
@@ -204,7 +215,7 @@ def to_minari(data: Trajectories, dataset_id: str, **options: Raw) -> minari.Min
     Returns
     -------
     minari.MinariDataset
-        With Discrete spaces.
+        With Discrete actions, and a Box of columns or Discrete codes.
 
     Examples
     --------
@@ -223,13 +234,15 @@ def to_minari(data: Trajectories, dataset_id: str, **options: Raw) -> minari.Min
         last = np.arange(1, len(taken) + 1) == len(taken)
         parts: Record = {"observations": seen, "actions": taken.astype(np.int64), "rewards": paid}
         buffers.append(EpisodeBuffer(**parts, terminations=last & ended, truncations=last & (not ended)))
-    shown = data.n_observations + (data.first_observations is None)
-    given = {"action_space": spaces.Discrete(data.n_actions), "observation_space": spaces.Discrete(shown)}
+    shown: Space = spaces.Discrete(data.n_observations + (data.first_observations is None))
+    if data.columns is not None:
+        shown = spaces.Box(-np.inf, np.inf, data.columns.shape[1:], np.float32)
+    given = {"action_space": spaces.Discrete(data.n_actions), "observation_space": shown}
     return create_dataset_from_buffers(dataset_id, buffers, **given | options)
 
 
 def to_rlds(data: Trajectories) -> Iterator[Record]:
-    """Episodes as RLDS has them, of codes: mappings with "steps", a mapping of arrays of T + 1 entries.
+    """Episodes as RLDS has them: mappings with "steps", a mapping of arrays of T + 1 entries.
 
     ``tf.data.Dataset.from_tensor_slices(episode["steps"])`` makes a data set of an episode. The last step has the last
     observation; its action and reward mean nothing.
@@ -291,19 +304,14 @@ def to_d3rlpy(data: Trajectories) -> d3rlpy.dataset.MDPDataset:
         from d3rlpy.dataset import MDPDataset
     except ModuleNotFoundError as error:
         raise ImportError(f"to_d3rlpy needs {error.name}: pip install d3rlpy") from error
-    starts = checked_data(data).offsets[:-1]
-    codes = np.eye(data.n_observations, dtype=np.float32)
-    rows = codes[data.observations] if data.columns is None else np.nan_to_num(data.columns)
-    first = data.first_columns if data.columns is not None else None
-    if data.columns is None and data.first_observations is not None:
-        first = codes[data.first_observations]
-    seen = np.roll(rows, 1, axis=0)
-    seen[starts] = 0.0 if first is None else np.nan_to_num(first)
+    before = np.concatenate([shown[:-1] for shown, *_ in _shown(data)])
+    codes = np.vstack([np.eye(data.n_observations), np.zeros(data.n_observations)]).astype(np.float32)
+    seen = codes[before] if data.columns is None else np.nan_to_num(before)
     last = np.zeros(data.n_steps, np.bool_)
     last[data.offsets[1:] - 1] = True
     ended = np.repeat(data.terminated, data.lengths)
     return MDPDataset(
-        observations=seen.astype(np.float32),
+        observations=seen,
         actions=data.actions.astype(np.int64)[:, None],
         rewards=data.rewards[:, None].astype(np.float32),
         terminals=(last & ended).astype(np.float32),
