@@ -137,7 +137,8 @@ class Text:
         """All numbers up to something else; more than `most` are refused where they stand."""
         low, high = (0.0, 1.0 + ROW_TOLERANCE) if probabilities else (-np.inf, np.inf)
         parts: list[NDArray[np.float64]] = []
-        count, whole_runs = 0, True
+        # Many at once are read by NumPy, which takes longer to begin than a single number takes.
+        count, whole_runs = 0, most > 1
         while numeric(self.word):
             if whole_runs and (run := _NUMBERS.match(self.text, self.place)):
                 values = np.fromstring(run[0], sep=" ") + 0.0
