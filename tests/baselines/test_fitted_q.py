@@ -12,7 +12,7 @@ import uqf
 from random_policies import InPython
 from strategies import trajectories
 from uqf.baselines import CPSR, PSR, TPSR, FittedQ, MemorylessQ, Window
-from uqf.baselines.forests import flattened, joined
+from uqf.baselines.fitted_q import flattened, joined
 from uqf.episodes.sums import returns_to_go
 from uqf.policies.policy import ForestPolicy
 

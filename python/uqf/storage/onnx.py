@@ -11,7 +11,7 @@ from uqf.coding.codebook import Codebook
 from uqf.episodes.checks import instance
 from uqf.files import refuse_other_kind, whole_file
 from uqf.storage.onnx_graph import Graph
-from uqf.storage.onnx_mixture import any_step, supported
+from uqf.storage.onnx_steps import any_step, supported
 from uqf.storage.policies import with_codebook
 from uqf.types import Raw
 

@@ -1,11 +1,11 @@
 """Spectral learning of probability distributions over plain strings, without actions and rewards."""
 
-from uqf.strings.conversion import statistics_wfa as statistics_wfa
-from uqf.strings.conversion import string_wfa as string_wfa
 from uqf.strings.files import read_probabilities as read_probabilities
 from uqf.strings.files import read_strings as read_strings
 from uqf.strings.files import write_strings as write_strings
+from uqf.strings.hankel import statistics_wfa as statistics_wfa
 from uqf.strings.hankel import string_hankel as string_hankel
+from uqf.strings.hankel import string_wfa as string_wfa
 from uqf.strings.model import StringModel as StringModel
 from uqf.strings.model import perplexity as perplexity
 from uqf.strings.ngrams import NGrams as NGrams

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from uqf.episodes.checks import FloatArray, floats, positive
 from uqf.learn.spectral.wfa import WFA
-from uqf.strings.conversion import completed
+from uqf.strings.hankel import completed
 from uqf.strings.ngrams import Codes, NGrams
 from uqf.strings.sample import Strings
 from uqf.types import Integers

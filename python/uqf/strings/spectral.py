@@ -16,8 +16,7 @@ from uqf.learn.not_fitted import NotFittedError
 from uqf.learn.spectral.decomposition import Decomposition, decompose, enough_rank
 from uqf.learn.spectral.hankel import decomposed_wfa
 from uqf.learn.spectral.wfa import WFA
-from uqf.strings.conversion import string_wfa
-from uqf.strings.hankel import Word, frequent_words, string_hankel
+from uqf.strings.hankel import Word, frequent_words, string_hankel, string_wfa
 from uqf.strings.model import StringModel, perplexity
 from uqf.strings.ngrams import NGrams
 from uqf.strings.sample import Strings, StringsLike, checked_strings
