@@ -3,10 +3,9 @@
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use rayon::prelude::*;
-use rayon::{ThreadPool, ThreadPoolBuilder};
+use rayon_core::{ThreadPool, ThreadPoolBuilder};
 
 use crate::error::{Error, Result};
 
@@ -39,20 +38,68 @@ impl Ticker {
 /// More would even out threads with unequal work, fewer would save memory.
 const BLOCKS_HELD_PER_THREAD: usize = 4;
 
-/// `work` applied to one block, unless someone wishes to stop; counted when it is done.
-fn run_block<T>(
-    index: usize,
+/// Calls `work` on so many threads at once, and waits for all of them.
+///
+/// Behind a pointer, as in `each`: a generic function would have all of the pool's machinery compiled anew for every
+/// caller, which was half of the whole crate.
+fn on_threads(threads: usize, work: &(dyn Fn() + Sync)) -> Result<()> {
+    if threads <= 1 {
+        work();
+    } else {
+        pool(threads)?.in_place_scope(|scope| (0..threads).for_each(|_| scope.spawn(|_| work())));
+    }
+    Ok(())
+}
+
+/// Calls `run` once for every index below `count`, in order of their numbers, until one fails. All before the first one
+/// that fails are run, so its error is the same for any number of threads.
+fn each(threads: usize, count: usize, run: &(dyn Fn(usize) -> Result<()> + Sync)) -> Result<()> {
+    let next = AtomicUsize::new(0);
+    let failed = Mutex::new(None::<(usize, Error)>);
+    on_threads(threads.min(count), &|| {
+        loop {
+            let index = next.fetch_add(1, Ordering::Relaxed);
+            if index >= count {
+                return;
+            }
+            if let Err(error) = run(index) {
+                next.fetch_max(count, Ordering::Relaxed);
+                let mut first = lock(&failed);
+                if first.as_ref().is_none_or(|(earlier, _)| index < *earlier) {
+                    *first = Some((index, error));
+                }
+            }
+        }
+    })?;
+    into_inner(failed).map_or(Ok(()), |(_, error)| Err(error))
+}
+
+/// Panics travel through `on_threads`: what they leave behind is never looked at.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn into_inner<T>(mutex: Mutex<T>) -> T {
+    mutex.into_inner().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Calls `work` for the blocks `0..block`, `block..2*block`, … of `0..items`, unless someone wishes to stop; a block is
+/// counted when it is done.
+fn each_block(
+    threads: usize,
     items: usize,
     block: usize,
     ticker: &Ticker,
-    work: impl FnOnce(Range<usize>) -> Result<T>,
-) -> Result<T> {
-    ticker.check()?;
-    let range = index * block..items.min((index + 1) * block);
-    let length = range.len();
-    let result = work(range)?;
-    ticker.advance(length);
-    Ok(result)
+    work: &(dyn Fn(Range<usize>) -> Result<()> + Sync),
+) -> Result<()> {
+    each(threads, items.div_ceil(block), &|index| {
+        ticker.check()?;
+        let range = index * block..items.min((index + 1) * block);
+        let length = range.len();
+        work(range)?;
+        ticker.advance(length);
+        Ok(())
+    })
 }
 
 /// `work` applied to the blocks `0..block`, `block..2*block`, … of `0..items`, results in that order.
@@ -66,12 +113,26 @@ pub fn map_blocks<T: Send>(
     ticker: &Ticker,
     work: impl Fn(Range<usize>) -> Result<T> + Sync,
 ) -> Result<Vec<T>> {
-    let run = |index: usize| run_block(index, items, block, ticker, &work);
-    let blocks = items.div_ceil(block);
-    if threads <= 1 || blocks <= 1 {
-        return (0..blocks).map(run).collect();
-    }
-    pool(threads)?.install(|| (0..blocks).into_par_iter().map(run).collect())
+    collected(threads, items, block, ticker, &work)
+}
+
+/// `map_blocks`, compiled once for every kind of result.
+fn collected<T: Send>(
+    threads: usize,
+    items: usize,
+    block: usize,
+    ticker: &Ticker,
+    work: &(dyn Fn(Range<usize>) -> Result<T> + Sync),
+) -> Result<Vec<T>> {
+    let mut results = Vec::new();
+    results.resize_with(items.div_ceil(block), || Mutex::new(None));
+    each_block(threads, items, block, ticker, &|range| {
+        let place = range.start / block;
+        let result = work(range)?;
+        *lock(&results[place]) = Some(result);
+        Ok(())
+    })?;
+    Ok(results.into_iter().map(|result| into_inner(result).expect("every block was run")).collect())
 }
 
 /// Like `map_blocks`, but the results are folded into one as they come, in block order; only some blocks are
@@ -111,24 +172,18 @@ pub fn fold_exactly<T: Send>(
     add: impl Fn(&mut T, Range<usize>) -> Result<()> + Sync,
     mut merge: impl FnMut(&mut T, T) -> Result<()>,
 ) -> Result<T> {
-    let blocks = items.div_ceil(block);
-    let taken = AtomicUsize::new(0);
-    let run = || {
-        let mut sum = zero();
-        loop {
-            let index = taken.fetch_add(1, Ordering::Relaxed);
-            if index >= blocks {
-                return Ok(sum);
-            }
-            run_block(index, items, block, ticker, |range| add(&mut sum, range))?;
-        }
-    };
-    if threads <= 1 || blocks <= 1 {
-        return run();
-    }
-    let mut sums = pool(threads)?.broadcast(|_| run()).into_iter();
-    let mut total = sums.next().expect("a pool has threads")?;
-    sums.try_for_each(|sum| merge(&mut total, sum?))?;
+    // A thread keeps its sum here between two blocks.
+    let sums = Mutex::new(Vec::new());
+    each_block(threads, items, block, ticker, &|range| {
+        let kept = lock(&sums).pop();
+        let mut sum = kept.unwrap_or_else(&zero);
+        add(&mut sum, range)?;
+        lock(&sums).push(sum);
+        Ok(())
+    })?;
+    let mut sums = into_inner(sums).into_iter();
+    let mut total = sums.next().unwrap_or_else(&zero);
+    sums.try_for_each(|sum| merge(&mut total, sum))?;
     Ok(total)
 }
 
@@ -150,19 +205,20 @@ pub fn fill_blocks<T: Send, R: Send>(
         out = rest;
     }
     map_blocks(threads, items, block, ticker, |range| {
-        let mut part = parts[range.start / block].lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        work(range, &mut part)
+        let place = range.start / block;
+        work(range, &mut lock(&parts[place]))
     })
 }
 
 /// `work` done once for every item; the items must not depend on each other.
 pub fn for_each<T: Send>(threads: usize, items: Vec<T>, work: impl Fn(T) + Send + Sync) -> Result<()> {
-    if threads <= 1 || items.len() <= 1 {
-        items.into_iter().for_each(work);
-    } else {
-        pool(threads)?.install(|| items.into_par_iter().for_each(work));
-    }
-    Ok(())
+    let items: Vec<Mutex<Option<T>>> = items.into_iter().map(|item| Mutex::new(Some(item))).collect();
+    each(threads, items.len(), &|index| {
+        if let Some(item) = lock(&items[index]).take() {
+            work(item);
+        }
+        Ok(())
+    })
 }
 
 type Pools = HashMap<(u32, usize), Arc<ThreadPool>>;
@@ -172,8 +228,7 @@ type Pools = HashMap<(u32, usize), Arc<ThreadPool>>;
 fn pool(threads: usize) -> Result<Arc<ThreadPool>> {
     static POOLS: OnceLock<Mutex<Pools>> = OnceLock::new();
     let key = (std::process::id(), threads);
-    let mut pools =
-        POOLS.get_or_init(Mutex::default).lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let mut pools = lock(POOLS.get_or_init(Mutex::default));
     if let Some(pool) = pools.get(&key) {
         return Ok(pool.clone());
     }
@@ -216,6 +271,18 @@ mod tests {
             };
             let sizes = fill_blocks(threads, 10, 3, &ticker, &mut out, |item| 2 * item, write).unwrap();
             assert_eq!((sizes, out), (vec![3, 3, 3, 1], (0..20).collect()));
+        }
+    }
+
+    #[test]
+    fn the_first_block_that_fails_is_the_one_that_is_named() {
+        for threads in [1, 2, 5] {
+            let fails = |range: Range<usize>| match range.start {
+                start if start >= 30 => Err(Error::Internal(start.to_string())),
+                _ => Ok(()),
+            };
+            let failed = map_blocks(threads, 100, 3, &Ticker::default(), fails);
+            assert_eq!(failed, Err(Error::Internal("30".into())));
         }
     }
 

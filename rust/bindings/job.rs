@@ -50,6 +50,20 @@ pub fn long<T: Send>(
     progress: Option<&Bound<'_, PyAny>>,
     work: impl FnOnce(&Ticker) -> Result<T> + Send,
 ) -> PyResult<T> {
+    let (mut work, mut result) = (Some(work), None);
+    watched(py, progress, &mut |ticker| {
+        result = work.take().map(|work| work(ticker)).transpose()?;
+        Ok(())
+    })?;
+    Ok(result.expect("the work was done"))
+}
+
+/// `long` for all kinds of results: threads and their scope are compiled once.
+fn watched(
+    py: Python<'_>,
+    progress: Option<&Bound<'_, PyAny>>,
+    work: &mut (dyn FnMut(&Ticker) -> Result<()> + Send),
+) -> PyResult<()> {
     let ticker = Ticker::default();
     let waiting = thread::current();
     // Set before waking up: `is_finished` would still say no at that moment, and cost another round of patience.
