@@ -1,8 +1,8 @@
 """Compares the ratios of a run with the recorded ones: `python benches/check.py RUN.json`.
 
-A ratio is worse when it fell by more than a quarter of its recorded value. Those are measured again, twice at
-most, and the best counts: other people's work on the machine slows rounds down, and seldom all of them.
-Fails when one stays worse.
+Only runs of a machine with the same processor, vectors, cache and BLAS kernels are compared. A ratio is worse when it
+fell by more than a quarter of its recorded value. Those are measured again, twice at most, and the best counts: other
+people's work on the machine slows rounds down, and seldom all of them. Fails when one stays worse.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from table import RECORDED, Row, rows_of
+from table import Row, recorded_ratios, rows_of
 
 #: A ratio below this share of the recorded one is worse: time × 1.25.
 WORSE = 1 / 1.25
@@ -41,8 +41,11 @@ def measure(benchmarks: list[str]) -> list[Row]:
 
 
 def main(path: str) -> int:
-    recorded = {row["key"]: row["ratio"] for row in json.loads(RECORDED.read_text())["rows"]}
-    rows = rows_of(json.loads(Path(path).read_text()))
+    run = json.loads(Path(path).read_text())
+    rows, machine = rows_of(run), run["machine_info"]["name"]
+    recorded = recorded_ratios(machine)
+    if not recorded:
+        print(f"nothing is compared: no run on {machine} is recorded; make bench-record does")
     worse = worse_rows(rows, recorded)
     for _ in range(AGAIN):
         if worse:

@@ -105,8 +105,13 @@ def circumstances(run: dict[str, Any]) -> str:
     """Machine, date and versions in one line."""
     machine = run["machine_info"]
     versions = ", ".join(f"{name} {number}" for name, number in machine["versions"].items())
-    processor = machine.get("cpu", {}).get("brand_raw", machine.get("processor", "unknown processor"))
-    return f"{run['datetime'][:10]}, {processor}, Python {machine['python_version']}, {versions}."
+    return f"{run['datetime'][:10]}, {machine['name']}, Python {machine['python_version']}, {versions}."
+
+
+def recorded_ratios(machine: str) -> dict[str, float]:
+    """What was recorded on a machine of this name: ratios depend on vectors, caches and the kernels of BLAS."""
+    machines = json.loads(RECORDED.read_text()) if RECORDED.exists() else {}
+    return {row["key"]: row["ratio"] for row in machines.get(machine, {"rows": []})["rows"]}
 
 
 def is_there(key: str) -> bool:
@@ -119,16 +124,18 @@ def is_there(key: str) -> bool:
 def record(run: dict[str, Any], rows: list[Row]) -> None:
     """Keeps the ratios for `check.py`, and the table for readers.
 
-    What this run could not measure, such as rows beside an older commit, stays as it was recorded before.
+    What this run could not measure, such as rows beside a rival that is not installed, stays as it was recorded before;
+    so do runs of other machines.
     """
-    before = json.loads(RECORDED.read_text())["rows"] if RECORDED.exists() else []
-    ratios = {old["key"]: old["ratio"] for old in before if is_there(old["key"])}
+    name = run["machine_info"]["name"]
+    ratios = {key: ratio for key, ratio in recorded_ratios(name).items() if is_there(key)}
     ratios |= {row.key: float(f"{row.ratio:.4g}") for row in rows}
-    kept = {
+    machines = json.loads(RECORDED.read_text()) if RECORDED.exists() else {}
+    machines[name] = {
         "circumstances": circumstances(run),
         "rows": [{"key": key, "ratio": ratio} for key, ratio in ratios.items()],
     }
-    RECORDED.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n")
+    RECORDED.write_text(json.dumps(machines, indent=1, ensure_ascii=False) + "\n")
     page = HERE / "README.md"
     before, rest = page.read_text().split(MARKS[0])
     after = rest.split(MARKS[1])[1]

@@ -38,7 +38,7 @@ def hmmlearn_rounds(data, states):
 def test_baum_welch(benchmark, states):
     data = without_actions(spocman(20_000))
     # One round less: ours evaluates the last model as well.
-    mine = EM(states, iterations=ROUNDS - 1, tolerance=0.0, pseudo_count=0.0, threads=1)
+    mine = EM(states, iterations=ROUNDS - 1, tolerance=0.0, pseudo_count=0.0)
     race(
         benchmark,
         lambda: mine.fit(data),

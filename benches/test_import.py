@@ -1,4 +1,4 @@
-"""What `import uqf` costs beyond the import of numpy and scipy, in a fresh interpreter: at most 0.25 s."""
+"""What `import uqf` costs beyond the import of numpy and scipy, and what the command costs before it does anything."""
 
 import subprocess
 import sys
@@ -22,4 +22,15 @@ def test_import(benchmark):
         [Reference("without uqf", importing("numpy, scipy"), "limit")],
         stage="import", case="numpy, scipy, uqf", amount=1, unit="imports", rounds=10,
         timer=time.perf_counter,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("option", ["--version", "--help"])
+def test_start_of_the_command(benchmark, option):
+    command = [sys.executable, "-m", "uqf", option]
+    race(
+        benchmark,
+        lambda: subprocess.run(command, check=True, stdout=subprocess.DEVNULL),
+        [Reference("an empty program", lambda: subprocess.run([sys.executable, "-c", ""], check=True), "limit")],
+        stage="import", case=f"uqf {option}", amount=1, unit="starts", rounds=10, timer=time.perf_counter,
     )  # fmt: skip

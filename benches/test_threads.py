@@ -9,7 +9,6 @@ from race import Reference, race
 
 import uqf
 from uqf import _core
-from uqf.baselines import EM
 
 #: Threads share the time of the processor: here the wall counts, and the median of the rounds: the fastest round of one
 #: thread alone is one in which nobody else kept the processor from running faster than two threads ever may.
@@ -32,7 +31,6 @@ def stages():
         "second pass": lambda threads: _core.sum_operators(data, counted, *maps, threads=threads),
         "rollouts": lambda threads: uqf.estimate_return(world, policy, episodes=15_000, threads=threads),
         "states along the data": lambda threads: policy.states_along(data, threads=threads),
-        "EM": lambda threads: EM(10, iterations=3, threads=threads).fit(sample),
         "cloned models": lambda threads: models.trained(
             sample, explore=20, settle=0, first=0, seed=0, threads=threads
         ),
@@ -47,7 +45,7 @@ def built_stages():
 @pytest.mark.skipif((os.cpu_count() or 1) < 2, reason="one processor")
 @pytest.mark.parametrize(
     "stage",
-    ["stepping", "accumulation", "second pass", "rollouts", "states along the data", "EM", "cloned models"],
+    ["stepping", "accumulation", "second pass", "rollouts", "states along the data", "cloned models"],
 )
 def test_two_threads(benchmark, stages, stage):
     work = stages[stage]

@@ -13,7 +13,7 @@ def run_of(*benchmarks):
         "machine_info": {
             "python_version": "3.11.2",
             "versions": {"uqf": "0.1.0"},
-            "cpu": {"brand_raw": "a chip"},
+            "name": "a chip, AVX2",
         },
         "benchmarks": list(benchmarks),
     }
@@ -67,8 +67,8 @@ def test_recording_replaces_the_table_and_keeps_the_rest(tmp_path, monkeypatch):
     assert text.startswith("before\n")
     assert text.endswith("after\n")
     assert "old" not in text
-    assert "2026-01-02, a chip, Python 3.11.2, uqf 0.1.0." in text
-    kept = json.loads((tmp_path / "recorded.json").read_text())
+    assert "2026-01-02, a chip, AVX2, Python 3.11.2, uqf 0.1.0." in text
+    kept = json.loads((tmp_path / "recorded.json").read_text())["a chip, AVX2"]
     assert [row["ratio"] for row in kept["rows"]] == [0.5, 200.0, 1.5]
 
 
@@ -79,18 +79,21 @@ def test_what_a_run_could_not_measure_stays_recorded_while_its_benchmark_exists(
     (tmp_path / "benches" / "README.md").write_text(f"{table.MARKS[0]}{table.MARKS[1]}")
     (tmp_path / "benches" / "test_old.py").write_text("def test_there(): ...")
     keys = [f"benches/test_old.py::{name}[1] | rival" for name in ("test_there", "test_gone")]
-    table.RECORDED.write_text(json.dumps({"rows": [{"key": key, "ratio": 7.0} for key in keys]}))
+    rows = {"rows": [{"key": key, "ratio": 7.0} for key in keys]}
+    table.RECORDED.write_text(json.dumps({"a chip, AVX2": rows, "another": rows}))
     table.record(RUN, table.rows_of(RUN))
-    kept = json.loads(table.RECORDED.read_text())["rows"]
-    assert {"key": keys[0], "ratio": 7.0} in kept and len(kept) == 4
+    kept = json.loads(table.RECORDED.read_text())
+    mine = kept["a chip, AVX2"]["rows"]
+    assert {"key": keys[0], "ratio": 7.0} in mine and len(mine) == 4
+    assert kept["another"] == rows, "runs of other machines stay"
 
 
 @pytest.fixture
 def recorded(tmp_path, monkeypatch):
     path = tmp_path / "recorded.json"
     rows = [{"key": row.key, "ratio": row.ratio} for row in table.rows_of(RUN)]
-    path.write_text(json.dumps({"rows": rows}))
-    monkeypatch.setattr(check, "RECORDED", path)
+    path.write_text(json.dumps({"a chip, AVX2": {"rows": rows}}))
+    monkeypatch.setattr(table, "RECORDED", path)
     return tmp_path
 
 
@@ -125,3 +128,10 @@ def test_a_ratio_that_stays_worse_fails(recorded, monkeypatch, capsys, again, ou
 def test_a_new_row_is_not_worse(recorded):
     fresh = run_of(bench("new", 5.0, ("BLAS", "limit", 0.1, None)))
     assert check.main(written(recorded, fresh)) == 0
+
+
+def test_a_run_of_another_machine_is_not_compared(recorded, capsys):
+    slower = run_of(bench("small", 50.0, ("BLAS", "limit", 0.25, None)))
+    slower["machine_info"]["name"] = "a chip, AVX-512"
+    assert check.main(written(recorded, slower)) == 0
+    assert "nothing is compared: no run on a chip, AVX-512 is recorded" in capsys.readouterr().out

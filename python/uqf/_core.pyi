@@ -255,19 +255,6 @@ def point_plan(
     `settings` has the attributes of `uqf.learn.plan.points.PointSettings`.
     """
 
-def expected_counts(
-    data: _Data,
-    start: _Floats,
-    transitions: _Floats,
-    observations: _Floats,
-    *,
-    threads: int | None = None,
-) -> tuple[float, _Floats, _Floats, _Floats, _Floats]:
-    """Expectation step of Baum–Welch: log-likelihood, and posterior counts in the shapes of the tables.
-
-    The last is the sum of rewards by transition, (A, S, S).
-    """
-
 # --- automata --------------------------------------------------------------------------------------------
 
 @final

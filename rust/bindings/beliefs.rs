@@ -1,4 +1,4 @@
-//! Hidden Markov models: how cloned ones are laid out, started and pickled, and the expectation step of Baum–Welch.
+//! Cloned hidden Markov models: how they are laid out, started and pickled.
 
 use std::sync::Arc;
 
@@ -16,44 +16,12 @@ use crate::bindings::convert::{
 use crate::bindings::job;
 use crate::error::{Error, Result};
 use crate::learn::beliefs::CloneModel;
-use crate::learn::beliefs::baum_welch::{self, Model};
 use crate::learn::beliefs::events::{RewardClasses, Tasks};
 use crate::learn::beliefs::layout::Layout;
 use crate::learn::beliefs::training;
 use crate::parts;
 use crate::rng::Rng;
 use crate::trajectories::View;
-
-type Counts<'py> = (f64, Vector<'py>, Cube<'py>, Cube<'py>, Cube<'py>);
-
-#[pyfunction]
-#[pyo3(signature = (data, start, transitions, observations, *, threads=None))]
-pub fn expected_counts<'py>(
-    py: Python<'py>,
-    data: Arrays<'py>,
-    start: PyReadonlyArray1<'py, f64>,
-    transitions: PyReadonlyArray3<'py, f64>,
-    observations: PyReadonlyArray3<'py, f64>,
-    threads: Option<Whole<i64>>,
-) -> PyResult<Counts<'py>> {
-    let (view, threads) = (data.view()?, thread_count(threads)?);
-    let (transitions, observations) = (in_rows(&transitions)?, in_rows(&observations)?);
-    let model = Model {
-        n_states: start.len(),
-        start: start.as_slice()?,
-        transitions: &transitions,
-        observations: &observations,
-    };
-    let counts = job::long(py, None, |ticker| baum_welch::expected_counts(&view, &model, threads, ticker))?;
-    let (actions, states) = (view.n_actions, model.n_states);
-    Ok((
-        counts.log_likelihood,
-        counts.start.into_pyarray(py),
-        counts.transitions.into_pyarray(py).reshape([actions, states, states])?,
-        counts.observations.into_pyarray(py).reshape([actions, states, view.n_observations])?,
-        counts.rewards.into_pyarray(py).reshape([actions, states, states])?,
-    ))
-}
 
 /// How many states the models of a data set have and how they are shared out, and what its rewards look like.
 #[pyclass(frozen, module = "uqf._core")]

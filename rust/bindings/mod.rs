@@ -26,7 +26,7 @@ mod _core {
     use super::{
         automata::{Automaton, AutomatonPolicy, ForestPolicy},
         batch::PolicyBatch,
-        beliefs::{CloneLayout, expected_counts},
+        beliefs::CloneLayout,
         clones::CloneModels,
         episodes::{discounted_sums, episode_priorities, returns, rollout, temporal_differences, validate},
         hankel::{HankelSettings, HankelStatistics},

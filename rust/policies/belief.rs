@@ -2,11 +2,13 @@
 
 use std::mem::take;
 
+use pulp::Arch;
+
 use crate::error::{Error, Result};
 use crate::learn::beliefs::{CloneModel, along};
 use crate::parallel::Ticker;
 use crate::policies::array::Array;
-use crate::policies::belief_filter::Filter;
+use crate::policies::belief_filter::{Filter, Weigh};
 use crate::policies::{Parted, check_finite, check_sizes, indices, listed};
 use crate::simulate::policy::{Described, Policy, Rule};
 use crate::trajectories::View;
@@ -275,15 +277,16 @@ impl Policy for BeliefPolicy {
     fn q_values(&self, memory: &Memory, values: &mut [f64]) {
         let width = self.parts.weights.shape[1] * values.len();
         let mut products = vec![0.0; width];
-        for &(low, high) in &memory.supports {
-            for feature in low as usize..high as usize {
-                let weight = f64::from(memory.values[feature]);
-                if weight > 0.0 {
-                    let row = &self.parts.weights[feature * width..][..width];
-                    products.iter_mut().zip(row).for_each(|(sum, w)| *sum += weight * w);
-                }
-            }
-        }
+        let features = memory.supports.iter().flat_map(|&(low, high)| low as usize..high as usize);
+        let believed: Vec<(usize, f64)> = features
+            .map(|feature| (feature * width, f64::from(memory.values[feature])))
+            .filter(|&(_, weight)| weight > 0.0)
+            .collect();
+        Arch::new().dispatch(Weigh {
+            believed: &believed,
+            weights: &self.parts.weights,
+            products: &mut products,
+        });
         for (action, value) in values.iter_mut().enumerate() {
             let own = products.iter().skip(action).step_by(self.parts.bias.len());
             *value = self.parts.bias[action] + own.copied().fold(f64::NEG_INFINITY, f64::max);

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use pulp::{Simd, WithSimd};
+
 use crate::error::{Error, Result};
 use crate::learn::beliefs::layout::Layout;
 use crate::learn::beliefs::{CloneModel, noisy};
@@ -69,5 +71,34 @@ impl Filter {
             return Err(Error::argument("transitions", "not probabilities", "give numbers in [0, 1]"));
         }
         Ok(())
+    }
+}
+
+/// products += Σ weight · row, over pairs of where a row of the weights begins and its weight. Always in this order, so
+/// that every processor gives the same bits.
+pub struct Weigh<'a> {
+    pub(crate) believed: &'a [(usize, f64)],
+    pub(crate) weights: &'a [f64],
+    pub(crate) products: &'a mut [f64],
+}
+
+impl WithSimd for Weigh<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        let width = self.products.len();
+        let row = |place: usize| &self.weights[place..][..width];
+        // Four at a time, so that a sum is loaded and stored once for all of them.
+        let (fours, rest) = self.believed.as_chunks::<4>();
+        for &[a, b, c, d] in fours {
+            let rows = row(a.0).iter().zip(row(b.0)).zip(row(c.0)).zip(row(d.0));
+            for (sum, (((w, x), y), z)) in self.products.iter_mut().zip(rows) {
+                *sum = *sum + a.1 * w + b.1 * x + c.1 * y + d.1 * z;
+            }
+        }
+        for &(place, weight) in rest {
+            self.products.iter_mut().zip(row(place)).for_each(|(sum, w)| *sum += weight * w);
+        }
     }
 }

@@ -10,16 +10,15 @@ from sklearn.base import clone
 
 import uqf
 from strategies import pomdps
-from uqf import _core
 from uqf.baselines import EM, PSR, TPSR
+from uqf.baselines.baum_welch import Tables, expected_counts
 
 
 @given(pomdps(max_states=3, reward_axes=(3,), terminal=False, horizon=4), st.integers(0, 10_000))
 def test_expected_counts_are_those_of_all_paths(pomdp, seed):
     data = uqf.rollout(pomdp, episodes=2, seed=seed)
-    total, start, transitions, shown, rewards = _core.expected_counts(
-        data, pomdp.start, pomdp.transitions, pomdp.observations
-    )
+    model = Tables(pomdp.start, pomdp.transitions, pomdp.observations)
+    total, (start, transitions, shown), rewards = expected_counts(data, model)
     likelihood, counts = 0.0, [np.zeros_like(x) for x in (start, transitions, shown, rewards)]
     for episode in data:
         paths, weights = list(itertools.product(range(pomdp.n_states), repeat=len(episode.rewards) + 1)), []
@@ -71,12 +70,6 @@ def test_likelihood_and_transitions_approach_the_true_models(noisy):
     np.testing.assert_allclose(by_place, noisy.transitions, atol=0.06)
 
 
-def test_threads_do_not_change_the_bits(noisy):
-    data = uqf.rollout(noisy, episodes=300, seed=3)
-    one, two = (EM(2, iterations=5, threads=n).fit(data) for n in (1, 2))
-    np.testing.assert_array_equal(one.model_.transitions, two.model_.transitions)
-
-
 def test_conventions_and_misuse(noisy):
     learner = EM(4, restarts=2)
     assert clone(learner).get_params() == learner.get_params()
@@ -91,6 +84,4 @@ def test_conventions_and_misuse(noisy):
             bad.fit(data)
     impossible = (np.ones(1), np.ones((2, 1, 1)), np.eye(3)[None, :1].repeat(2, axis=0).copy())
     with pytest.raises(uqf.NumericalError, match="probability 0"):
-        _core.expected_counts(data, *impossible)
-    with pytest.raises(ValueError, match="transitions = 1 entries"):
-        _core.expected_counts(data, np.ones(1), np.ones((1, 1, 1)), impossible[2])
+        expected_counts(data, Tables(*impossible))

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
-from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from uqf import _core
+from uqf.baselines.baum_welch import Floats, Tables, expected_counts
 from uqf.baselines.psr import PSR
 from uqf.episodes.checks import not_negative, positive, probability, seed_number
 from uqf.episodes.trajectories import Trajectories
@@ -19,16 +17,7 @@ from uqf.learn.spectral.wfa import WFA
 from uqf.reading.shards import checked_data
 from uqf.worlds.environments import TabularPOMDP
 
-Floats = NDArray[np.float64]
 Progress = Callable[[int, float], object]
-
-
-class Tables(NamedTuple):
-    """Start (S,), transitions (A, S, S) and observations (A, S, O) of a model."""
-
-    start: Floats
-    transitions: Floats
-    observations: Floats
 
 
 @dataclass(eq=False, repr=False)
@@ -78,7 +67,6 @@ class EM(BaseEstimator):  # type: ignore[misc]
     pseudo_count: float = 1e-3
     discount: float = 0.99
     seed: int = 0
-    threads: int | None = None
 
     def fit(self, data: Trajectories, y: None = None, *, progress: Progress | None = None) -> EM:
         """Learns from episodes; calls ``progress(round, log-likelihood per step)``. `y` is ignored."""
@@ -122,15 +110,15 @@ class EM(BaseEstimator):  # type: ignore[misc]
     ) -> tuple[Tables, Floats, list[float]]:
         likelihoods: list[float] = []
         for iteration in range(self.iterations + 1):
-            total, *counts, rewards = _core.expected_counts(data, *tables, threads=self.threads)
+            total, counts, rewards = expected_counts(data, tables)
             likelihoods.append(total / data.n_steps)
             if progress is not None:
                 progress(iteration, likelihoods[-1])
             rising = iteration == 0 or likelihoods[-1] - likelihoods[-2] >= self.tolerance
             if not rising or iteration == self.iterations:
                 break
-            tables = self._maximise(Tables(*counts), tables)
-        transitions = counts[1]
+            tables = self._maximise(counts, tables)
+        transitions = counts.transitions
         average = float(data.rewards.mean())
         # A transition that hardly ever happens says nothing of its reward: it gets the average.
         seen = transitions > 1e-9

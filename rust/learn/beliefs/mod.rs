@@ -7,7 +7,6 @@
 //! closed-form maximum; Baum and Welch's iteration finds a local one. A step of it touches only
 //! clones(o_{t−1}) × clones(o_t) transitions, which makes it cheap where there are many observations.
 
-pub mod baum_welch;
 pub mod events;
 mod expectation;
 pub mod layout;

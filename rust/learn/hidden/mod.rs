@@ -14,6 +14,7 @@ pub mod grow;
 mod maximise;
 mod pass;
 mod split;
+mod tables;
 
 pub use coded::Coded;
 pub use grow::{Growth, Start, grown};

@@ -1,19 +1,14 @@
 //! The forward and the backward pass over some episodes abreast.
 
-use ndarray::linalg::general_mat_mul;
-use ndarray::{ArrayView2, ArrayViewMut2};
+use pulp::{Arch, Simd, WithSimd};
 
 use crate::error::Result;
+use crate::learn::beliefs::tiles::{Block, PAD, add_product, combine, total};
 use crate::learn::hidden::batch::Batch;
 use crate::learn::hidden::coded::UNKNOWN;
+use crate::learn::hidden::tables::{TINY, Tables, UNSEEN, reward_place};
 use crate::learn::hidden::{Coded, Model};
 use crate::parallel::Ticker;
-
-/// The smallest probability of a step.
-const TINY: f32 = 1e-30;
-
-/// The probability of what was never seen in training.
-const UNSEEN: f32 = 1e-4;
 
 /// How often everything is expected to have occurred, given all that was seen.
 #[derive(Clone, Debug)]
@@ -27,13 +22,14 @@ pub struct Counts {
 }
 
 impl Counts {
-    fn none(model: &Model) -> Self {
+    /// Zeros, in rows as long as those of the tables.
+    fn none(tables: &Tables) -> Self {
         let zeros = |table: &[f32]| vec![0.0; table.len()];
         Counts {
-            start: zeros(&model.start),
-            transitions: zeros(&model.transitions),
-            emissions: zeros(&model.emissions),
-            rewards: zeros(&model.rewards),
+            start: zeros(&tables.start),
+            transitions: zeros(&tables.from),
+            emissions: zeros(&tables.emissions),
+            rewards: zeros(&tables.rewards),
             steps: 0,
         }
     }
@@ -68,6 +64,19 @@ pub(super) struct Workspace {
     earlier: Vec<f32>,
 }
 
+impl Workspace {
+    /// Makes room for a batch; nothing is read before it is written, but for what lies behind the last row.
+    fn fit(&mut self, stride: usize, batch: &Batch) {
+        let (rows, abreast) = (batch.rows * stride + PAD, batch.episodes.len() * stride + PAD);
+        self.scales.resize(batch.rows, 0.0);
+        self.beliefs.resize(rows, 0.0);
+        self.weighted.resize(rows, 0.0);
+        for part in [&mut self.begin, &mut self.next, &mut self.ahead, &mut self.earlier] {
+            part.resize(abreast, 0.0);
+        }
+    }
+}
+
 /// What is expected of some episodes.
 pub(super) fn expected(
     model: &Model,
@@ -76,16 +85,18 @@ pub(super) fn expected(
     space: &mut Workspace,
     ticker: &Ticker,
 ) -> Result<Counts> {
-    let mut counts = Counts::none(model);
+    let tables = Tables::new(model);
+    let mut counts = Counts::none(&tables);
     for batch in batches {
         ticker.check()?;
-        space.fit(model, batch);
-        forward(model, coded, batch, space);
-        backward(model, coded, batch, space, &mut counts);
+        space.fit(tables.stride, batch);
+        Arch::new().dispatch(Pass { tables: &tables, coded, batch, space, counts: Some(&mut counts) });
         let steps: usize = batch.moments.iter().map(|moment| moment.steps.len()).sum();
         counts.steps += steps;
         ticker.advance(steps);
     }
+    let lengths = [&model.start, &model.transitions, &model.emissions, &model.rewards].map(Vec::len);
+    counts.tables().into_iter().zip(lengths).for_each(|(table, length)| tables.narrow(table, length));
     counts.transitions.iter_mut().zip(&model.transitions).for_each(|(count, t)| *count *= t);
     Ok(counts)
 }
@@ -97,15 +108,17 @@ pub(super) fn likelihoods(
     episodes: &[usize],
     ticker: &Ticker,
 ) -> Result<Vec<f64>> {
+    let tables = Tables::new(model);
     let (mut logs, mut space) = (vec![0.0; coded.n_episodes()], Workspace::default());
     for batch in Batch::all(coded, episodes) {
         ticker.check()?;
-        space.fit(model, &batch);
-        forward(model, coded, &batch, &mut space);
+        space.fit(tables.stride, &batch);
+        let pass = Pass { tables: &tables, coded, batch: &batch, space: &mut space, counts: None };
+        Arch::new().dispatch(pass);
         let mut members = batch.episodes.clone();
-        members
-            .iter()
-            .for_each(|&episode| logs[episode] = f64::from(first_scale(model, coded, episode)).ln());
+        members.iter().for_each(|&episode| {
+            logs[episode] = f64::from(tables.first_scale(coded, episode)).ln();
+        });
         for moment in &batch.moments {
             members = moment.before.iter().map(|&place| members[place]).collect();
             for (&episode, scale) in members.iter().zip(&space.scales[moment.base..]) {
@@ -116,174 +129,157 @@ pub(super) fn likelihoods(
     Ok(episodes.iter().map(|&episode| logs[episode]).collect())
 }
 
-/// How likely what `reset` shows is.
-fn first_scale(model: &Model, coded: &Coded, episode: usize) -> f32 {
-    match &coded.first {
-        None => 1.0,
-        Some(first) if first[episode] == UNKNOWN => UNSEEN,
-        Some(first) => {
-            let shown = emission_row(model, first[episode]);
-            model.start.iter().zip(shown).map(|(p, q)| p * q).sum::<f32>() + TINY
+/// One batch: forward, and back where counts are wanted.
+struct Pass<'a> {
+    tables: &'a Tables,
+    coded: &'a Coded,
+    batch: &'a Batch,
+    space: &'a mut Workspace,
+    counts: Option<&'a mut Counts>,
+}
+
+impl WithSimd for Pass<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(mut self, simd: S) {
+        self.forward(simd);
+        if let Some(counts) = self.counts.take() {
+            self.backward(simd, counts);
         }
     }
 }
 
-impl Workspace {
-    /// Makes room for a batch; nothing is read before it is written.
-    fn fit(&mut self, model: &Model, batch: &Batch) {
-        let (rows, abreast) = (batch.rows * model.states, batch.episodes.len() * model.states);
-        self.scales.resize(batch.rows, 0.0);
-        self.beliefs.resize(rows, 0.0);
-        self.weighted.resize(rows, 0.0);
-        for part in [&mut self.begin, &mut self.next, &mut self.ahead, &mut self.earlier] {
-            part.resize(abreast, 0.0);
-        }
-    }
-}
-
-fn forward(model: &Model, coded: &Coded, batch: &Batch, space: &mut Workspace) {
-    let states = model.states;
-    for (place, &episode) in batch.episodes.iter().enumerate() {
-        let begin = &mut space.begin[place * states..][..states];
-        begin.copy_from_slice(&model.start);
-        if let Some(first) = &coded.first
-            && first[episode] != UNKNOWN
-        {
-            let scale = first_scale(model, coded, episode);
-            begin.iter_mut().zip(emission_row(model, first[episode])).for_each(|(p, q)| *p *= q / scale);
-        }
-    }
-    for (time, moment) in batch.moments.iter().enumerate() {
-        let count = moment.steps.len();
-        let (past, now) = space.beliefs.split_at_mut(moment.base * states);
-        let before = match time {
-            0 => &space.begin[..],
-            _ => &past[batch.moments[time - 1].base * states..],
-        };
-        let weighted = &mut space.weighted[moment.base * states..][..count * states];
-        for (place, &step) in moment.steps.iter().enumerate() {
-            let from = &before[moment.before[place] * states..][..states];
-            let own = &mut weighted[place * states..][..states];
-            if coded.events[step] == UNKNOWN {
-                own.iter_mut().zip(from).for_each(|(w, b)| *w = b * UNSEEN);
-            } else {
-                let law = reward_row(model, coded, step);
-                own.iter_mut().zip(from).zip(law).for_each(|((w, b), p)| *w = b * p);
+impl Pass<'_> {
+    #[inline(always)]
+    fn forward<S: Simd>(&mut self, simd: S) {
+        let Pass { tables, coded, batch, space, .. } = self;
+        let (states, stride) = (tables.states, tables.stride);
+        for (place, &episode) in batch.episodes.iter().enumerate() {
+            let begin = &mut space.begin[place * stride..][..stride];
+            begin.copy_from_slice(&tables.start[..stride]);
+            if let Some(first) = &coded.first
+                && first[episode] != UNKNOWN
+            {
+                let scale = tables.first_scale(coded, episode);
+                begin.iter_mut().zip(tables.emission(first[episode])).for_each(|(p, q)| *p *= q / scale);
             }
         }
-        let next = &mut now[..count * states];
-        for (action, &(low, high)) in moment.groups.iter().enumerate().filter(|(_, group)| group.0 < group.1)
-        {
-            multiply(
-                &weighted[low * states..high * states],
-                transitions(model, action),
-                &mut next[low * states..high * states],
-                states,
-            );
-        }
-        for (place, &step) in moment.steps.iter().enumerate() {
-            let belief = &mut next[place * states..][..states];
-            if coded.shown[step] != UNKNOWN {
-                belief.iter_mut().zip(emission_row(model, coded.shown[step])).for_each(|(b, p)| *b *= p);
-            }
-            let scale = belief.iter().sum::<f32>() + TINY;
-            belief.iter_mut().for_each(|b| *b /= scale);
-            space.scales[moment.base + place] = scale;
-        }
-    }
-}
-
-fn backward(model: &Model, coded: &Coded, batch: &Batch, space: &mut Workspace, counts: &mut Counts) {
-    let states = model.states;
-    let Workspace { beliefs, weighted, scales, begin, next, ahead, earlier } = space;
-    for (time, moment) in batch.moments.iter().enumerate().rev() {
-        let count = moment.steps.len();
-        // Episodes whose last step this is have nothing ahead of them.
-        let later: Vec<bool> = match batch.moments.get(time + 1) {
-            None => vec![false; count],
-            Some(following) => {
-                let mut later = vec![false; count];
-                following.before.iter().for_each(|&place| later[place] = true);
-                later
-            }
-        };
-        for (place, &step) in moment.steps.iter().enumerate() {
-            let own = &mut ahead[place * states..][..states];
-            if !later[place] {
-                own.fill(1.0);
-            }
-            let code = coded.shown[step] as usize;
-            let belief = &beliefs[(moment.base + place) * states..][..states];
-            let seen = &mut counts.emissions[code * states..][..states];
-            seen.iter_mut().zip(belief).zip(&*own).for_each(|((sum, b), a)| *sum += b * a);
-            let scale = 1.0 / scales[moment.base + place];
-            let shown = &model.emissions[code * states..][..states];
-            own.iter_mut().zip(shown).for_each(|(a, p)| *a *= p * scale);
-        }
-        let weights = &weighted[moment.base * states..][..count * states];
-        for (action, &(low, high)) in moment.groups.iter().enumerate().filter(|(_, group)| group.0 < group.1)
-        {
-            let (from, to) = (&weights[low * states..high * states], &ahead[low * states..high * states]);
-            let shape = (high - low, states);
-            let (from, to) = (matrix(from, shape), matrix(to, shape));
-            let own = &mut counts.transitions[action * states * states..][..states * states];
-            let mut own = ArrayViewMut2::from_shape((states, states), own).expect("sizes fit");
-            general_mat_mul(1.0, &from.t(), &to, 1.0, &mut own);
-            let back = &mut next[low * states..high * states];
-            let mut back = ArrayViewMut2::from_shape(shape, back).expect("sizes fit");
-            let moved = matrix(transitions(model, action), (states, states));
-            general_mat_mul(1.0, &to, &moved.t(), 0.0, &mut back);
-        }
-        let before = match time {
-            0 => &begin[..],
-            _ => &beliefs[batch.moments[time - 1].base * states..],
-        };
-        for (place, &step) in moment.steps.iter().enumerate() {
-            let back = &next[place * states..][..states];
-            let law = reward_row(model, coded, step);
-            let from = moment.before[place] * states;
-            let sums = &mut counts.rewards[reward_place(coded, step) * states..][..states];
-            let own = &weights[place * states..][..states];
-            sums.iter_mut().zip(own).zip(back).for_each(|((sum, w), b)| *sum += w * b);
-            let target = &mut earlier[from..from + states];
-            target.iter_mut().zip(back).zip(law).for_each(|((a, b), p)| *a = b * p);
-            if time == 0 {
-                let begun = before[from..from + states].iter().zip(&*target).map(|(b, a)| b * a);
-                counts.start.iter_mut().zip(begun.clone()).for_each(|(sum, p)| *sum += p);
-                if let Some(first) = &coded.first {
-                    let code = first[batch.episodes[moment.before[place]]] as usize;
-                    let seen = &mut counts.emissions[code * states..][..states];
-                    seen.iter_mut().zip(begun).for_each(|(sum, p)| *sum += p);
+        let (unseen, ones) = (vec![UNSEEN; stride], vec![1.0; stride]);
+        for (time, moment) in batch.moments.iter().enumerate() {
+            let (past, next) = space.beliefs.split_at_mut(moment.base * stride);
+            let before = match time {
+                0 => &space.begin[..],
+                _ => &past[batch.moments[time - 1].base * stride..],
+            };
+            let weighted = &mut space.weighted[moment.base * stride..];
+            for (place, &step) in moment.steps.iter().enumerate() {
+                let from = &before[moment.before[place] * stride..][..stride];
+                let own = &mut weighted[place * stride..][..stride];
+                if coded.events[step] == UNKNOWN {
+                    product(simd, own, from, &unseen);
+                } else {
+                    product(simd, own, from, tables.reward(coded, step));
                 }
             }
+            for (action, &(low, high)) in moment.groups.iter().enumerate() {
+                let rows = Block { matrix: &*weighted, stride, place: low * stride };
+                let mut out = Block { matrix: &mut *next, stride, place: low * stride };
+                let moved = tables.matrix(&tables.from, action);
+                combine(simd, rows, moved, &mut out, (high - low, states, states));
+            }
+            for (place, &step) in moment.steps.iter().enumerate() {
+                let belief = &mut next[place * stride..][..stride];
+                if coded.shown[step] != UNKNOWN {
+                    let shown = tables.emission(coded.shown[step]);
+                    scale_by(simd, belief, shown, 1.0);
+                }
+                let scale = total(simd, S::as_simd_f32s(belief).0) + TINY;
+                scale_by(simd, belief, &ones, 1.0 / scale);
+                space.scales[moment.base + place] = scale;
+            }
         }
-        std::mem::swap(ahead, earlier);
+    }
+
+    #[inline(always)]
+    fn backward<S: Simd>(&mut self, simd: S, counts: &mut Counts) {
+        let Pass { tables, coded, batch, .. } = self;
+        let (states, stride) = (tables.states, tables.stride);
+        let Workspace { beliefs, weighted, scales, begin, next, ahead, earlier } = &mut *self.space;
+        for (time, moment) in batch.moments.iter().enumerate().rev() {
+            // Episodes whose last step this is have nothing ahead of them.
+            let mut later = vec![false; moment.steps.len()];
+            if let Some(following) = batch.moments.get(time + 1) {
+                following.before.iter().for_each(|&place| later[place] = true);
+            }
+            for (place, &step) in moment.steps.iter().enumerate() {
+                let own = &mut ahead[place * stride..][..stride];
+                if !later[place] {
+                    own.fill(1.0);
+                }
+                let code = coded.shown[step];
+                let belief = &beliefs[(moment.base + place) * stride..][..stride];
+                let seen = &mut counts.emissions[code as usize * stride..][..stride];
+                add(simd, seen, belief, own);
+                scale_by(simd, own, tables.emission(code), 1.0 / scales[moment.base + place]);
+            }
+            let weights = &weighted[moment.base * stride..];
+            for (action, &(low, high)) in moment.groups.iter().enumerate() {
+                let rows = |matrix| Block { matrix, stride, place: low * stride };
+                let place = action * states * stride;
+                let mut own = Block { matrix: &mut counts.transitions[..], stride, place };
+                let sizes = (states, high - low, states);
+                add_product(simd, rows(weights), rows(&ahead[..]), &mut own, sizes, |e| (e, e));
+                let mut back = Block { matrix: &mut next[..], stride, place: low * stride };
+                let moved = tables.matrix(&tables.into, action);
+                combine(simd, rows(&ahead[..]), moved, &mut back, (high - low, states, states));
+            }
+            for (place, &step) in moment.steps.iter().enumerate() {
+                let back = &next[place * stride..][..stride];
+                let law = tables.reward(coded, step);
+                let from = moment.before[place] * stride;
+                let sums = &mut counts.rewards[reward_place(coded, step) * stride..][..stride];
+                let own = &weights[place * stride..][..stride];
+                add(simd, sums, own, back);
+                let target = &mut earlier[from..][..stride];
+                product(simd, target, back, law);
+                if time == 0 {
+                    let begun = &begin[from..][..stride];
+                    add(simd, &mut counts.start[..stride], begun, target);
+                    if let Some(first) = &coded.first {
+                        let code = first[batch.episodes[moment.before[place]]] as usize;
+                        add(simd, &mut counts.emissions[code * stride..][..stride], begun, target);
+                    }
+                }
+            }
+            std::mem::swap(ahead, earlier);
+        }
     }
 }
 
-fn transitions(model: &Model, action: usize) -> &[f32] {
-    &model.transitions[action * model.states * model.states..][..model.states * model.states]
+/// out = x · y, number by number.
+#[inline(always)]
+fn product<S: Simd>(simd: S, out: &mut [f32], x: &[f32], y: &[f32]) {
+    let (x, y) = (S::as_simd_f32s(x).0, S::as_simd_f32s(y).0);
+    for (out, (x, y)) in S::as_mut_simd_f32s(out).0.iter_mut().zip(x.iter().zip(y)) {
+        *out = simd.mul_f32s(*x, *y);
+    }
 }
 
-fn reward_place(coded: &Coded, step: usize) -> usize {
-    coded.actions[step] as usize * coded.n_events() + coded.events[step] as usize
+/// sum += x · y, number by number.
+#[inline(always)]
+fn add<S: Simd>(simd: S, sum: &mut [f32], x: &[f32], y: &[f32]) {
+    let (x, y) = (S::as_simd_f32s(x).0, S::as_simd_f32s(y).0);
+    for (sum, (x, y)) in S::as_mut_simd_f32s(sum).0.iter_mut().zip(x.iter().zip(y)) {
+        *sum = simd.mul_add_e_f32s(*x, *y, *sum);
+    }
 }
 
-fn reward_row<'a>(model: &'a Model, coded: &Coded, step: usize) -> &'a [f32] {
-    &model.rewards[reward_place(coded, step) * model.states..][..model.states]
-}
-
-fn emission_row(model: &Model, code: u32) -> &[f32] {
-    &model.emissions[code as usize * model.states..][..model.states]
-}
-
-fn matrix(rows: &[f32], shape: (usize, usize)) -> ArrayView2<'_, f32> {
-    ArrayView2::from_shape(shape, rows).expect("sizes fit")
-}
-
-/// out = left · right, where `right` is square.
-fn multiply(left: &[f32], right: &[f32], out: &mut [f32], states: usize) {
-    let shape = (left.len() / states, states);
-    let mut out = ArrayViewMut2::from_shape(shape, out).expect("sizes fit");
-    general_mat_mul(1.0, &matrix(left, shape), &matrix(right, (states, states)), 0.0, &mut out);
+/// row *= x · scale, number by number.
+#[inline(always)]
+fn scale_by<S: Simd>(simd: S, row: &mut [f32], x: &[f32], scale: f32) {
+    let scale = simd.splat_f32s(scale);
+    for (entry, x) in S::as_mut_simd_f32s(row).0.iter_mut().zip(S::as_simd_f32s(x).0) {
+        *entry = simd.mul_f32s(*entry, simd.mul_f32s(*x, scale));
+    }
 }
