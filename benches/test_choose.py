@@ -48,7 +48,7 @@ def test_whole_choice(benchmark, name):
 
 
 def test_point_based_plan(benchmark):
-    """A plan in the true model of hallway: 60 states, 21 observations. The baseline stops after ten seconds."""
+    """A plan in the true model of hallway: 60 states, 21 observations. The baseline is stopped after two seconds."""
     world = world_named("hallway")
     transitions, shown = world.transitions, world.observations
     rewards = world.rewards if world.rewards.ndim == 2 else world.rewards.sum(axis=-1)
@@ -56,6 +56,6 @@ def test_point_based_plan(benchmark):
     race(
         benchmark,
         lambda: point_plan(transitions, shown.transpose(0, 2, 1), rewards, starts, world.discount),
-        [Reference("PBVI of the baselines, 5 s", lambda: PBVI(seconds=5.0).fit(world), "self")],
+        [Reference("PBVI of the baselines, 2 s", lambda: PBVI(seconds=2.0).solve(world), "self")],
         stage="plan", case="hallway", amount=1, unit="plans", rounds=2,
     )  # fmt: skip

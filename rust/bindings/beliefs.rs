@@ -2,17 +2,13 @@
 
 use std::sync::Arc;
 
-use numpy::{
-    IntoPyArray, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyReadonlyArray3, PyUntypedArrayMethods,
-};
+use numpy::{IntoPyArray, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::bindings::clones::CloneModels;
-use crate::bindings::convert::{
-    Arrays, Cube, Matrix, Vector, Whole, count, field, in_rows, large, numbers, threads as thread_count,
-};
+use crate::bindings::convert::{Arrays, Matrix, Vector, count, field, in_rows, large, numbers};
 use crate::bindings::job;
 use crate::error::{Error, Result};
 use crate::learn::beliefs::CloneModel;

@@ -92,9 +92,9 @@ def _add(
 
 def _moved(rows: Floats, matrices: Floats, actions: NDArray[np.int32]) -> Floats:
     """Every row times the matrix of its action."""
-    if len(matrices) == 1:
-        return rows @ matrices[0]
     moved = np.empty_like(rows)
+    if len(matrices) == 1:
+        return np.matmul(rows, matrices[0], out=moved)
     for action in np.unique(actions):
         own = np.flatnonzero(actions == action)
         moved[own] = rows[own] @ matrices[action]
