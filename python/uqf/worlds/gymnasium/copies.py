@@ -4,38 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from uqf.episodes.columns import Columns
 from uqf.policies.batches import Batch, batch, batch_probs
 from uqf.policies.masks import uniform
 from uqf.policies.policy import Policy, wants_columns
 from uqf.types import AnyArray, Memory, Raw
 
+if TYPE_CHECKING:
+    from uqf.worlds.gymnasium.world import GymnasiumWorld
+
 Mask = NDArray[np.bool_] | None
-
-
-class Steppable(Protocol):
-    """Copies of a world, by number."""
-
-    n_actions: int
-    shows_first: bool
-    """Whether an episode shows something before its first action."""
-
-    def begin(self, copy: int, seed: int, episode: int) -> tuple[Raw, Mask]:
-        """Resets a copy to a numbered episode; gives what it shows, and the actions that are allowed."""
-
-    def step(self, copy: int, action: int) -> tuple[Raw, float, bool, bool, Mask]:
-        """(observation, reward, terminated, truncated, allowed)"""
-
-    def encode(self, observations: Sequence[Raw]) -> NDArray[np.int64]:
-        """Codes of several observations, (n,)."""
-
-    def raw_columns(self, observations: Sequence[Raw]) -> Columns:
-        """Raw columns of several observations, (n, d)."""
 
 
 @dataclass
@@ -58,7 +40,7 @@ class Played:
 
     def take(
         self,
-        world: Steppable,
+        world: GymnasiumWorld,
         copy: int,
         probs: NDArray[np.float64],
         below: NDArray[np.float64],
@@ -77,7 +59,7 @@ class Played:
 
 
 def play(
-    world: Steppable,
+    world: GymnasiumWorld,
     policy: Policy | None,
     episodes: range,
     *,
@@ -145,7 +127,7 @@ def _spread(values: AnyArray, places: Sequence[int], copies: int) -> AnyArray:
 
 
 def _begin(
-    world: Steppable,
+    world: GymnasiumWorld,
     free: Sequence[int],
     waiting: Iterator[int],
     playing: dict[int, Played],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import pairwise
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
@@ -105,7 +105,7 @@ def from_rlds(dataset: Iterable[Raw], *, action_bins: int | None = None) -> Traj
         if bool(np.asarray(steps.get("is_last", [False]))[-1]):
             taken, paid = taken[:-1], paid[:-1]
         else:
-            seen = _parts(seen, lambda part: np.concatenate([part, part[-1:]]))
+            seen = _mapped(lambda part: np.concatenate([part, part[-1:]]), seen)
         ended = bool(np.asarray(steps.get("is_terminal", [False]))[-1])
         if len(paid):
             listed.append((seen, taken, paid.reshape(-1), ended))
@@ -133,10 +133,11 @@ def _coded(
     return from_minari(found, action_bins=action_bins)
 
 
-def _parts(values: Raw, change: Raw) -> Raw:
-    if isinstance(values, Mapping):
-        return {name: _parts(part, change) for name, part in values.items()}
-    return change(np.asarray(values))
+def _mapped(change: Callable[..., Raw], *values: Raw) -> Raw:
+    """A function of the same part of values that are mappings, or of the values."""
+    if isinstance(values[0], Mapping):
+        return {name: _mapped(change, *(one[name] for one in values)) for name in values[0]}
+    return change(*values)
 
 
 def _space(values: list[Raw]) -> Space:
@@ -146,38 +147,29 @@ def _space(values: list[Raw]) -> Space:
     joined = np.concatenate([np.asarray(one) for one in values])
     if joined.dtype.kind in "iub" and joined.size == len(joined) and joined.min() >= 0:
         return spaces.Discrete(int(joined.max()) + 1)
-    low, high = joined.min(axis=0), joined.max(axis=0)
-    return spaces.Box(np.asarray(low, np.float64), np.asarray(high, np.float64), joined.shape[1:], np.float64)
+    low, high = (np.nan_to_num(one.reduce(joined.astype(np.float64), axis=0)) for one in (np.fmin, np.fmax))
+    return spaces.Box(low, high, joined.shape[1:], np.float64)
 
 
 def _fitting(values: Raw, space: Space) -> Raw:
     if isinstance(space, spaces.Dict):
         return {name: _fitting(values[name], part) for name, part in space.spaces.items()}
-    return (
-        np.asarray(values).reshape(-1)
-        if isinstance(space, spaces.Discrete)
-        else np.asarray(values, np.float64)
-    )
+    if isinstance(space, spaces.Discrete):
+        return np.asarray(values).reshape(-1)
+    return np.asarray(values, np.float64)
 
 
 def _columns(steps: Raw) -> Record:
     """The steps of an episode as arrays by name."""
-    if isinstance(steps, Mapping):
-        return {name: _parts(part, np.asarray) for name, part in steps.items()}
-    listed = [_plain(step) for step in steps]
-    return {name: _stacked([step[name] for step in listed]) for name in (listed[0] if listed else ())}
-
-
-def _plain(value: Raw) -> Raw:
-    if isinstance(value, Mapping):
-        return {name: _plain(part) for name, part in value.items()}
-    return value.numpy() if hasattr(value, "numpy") else value
-
-
-def _stacked(values: list[Raw]) -> Raw:
-    if isinstance(values[0], Mapping):
-        return {name: _stacked([one[name] for one in values]) for name in values[0]}
-    return np.stack([np.asarray(one) for one in values])
+    if not isinstance(steps, Mapping):
+        listed = [
+            _mapped(lambda part: part.numpy() if hasattr(part, "numpy") else part, step) for step in steps
+        ]
+        steps = (
+            _mapped(lambda *parts: np.stack([np.asarray(one) for one in parts]), *listed) if listed else {}
+        )
+    columns: Record = _mapped(np.asarray, steps)
+    return columns
 
 
 def _shown(data: Trajectories) -> Iterator[tuple[AnyArray, AnyArray, AnyArray, bool]]:

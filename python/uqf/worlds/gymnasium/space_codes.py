@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from uqf.coding.cells import Cells, Question
 from uqf.coding.codebook import Codebook
 from uqf.coding.raw_columns import Column
-from uqf.types import Raw
+from uqf.episodes.trajectories import Trajectories
+from uqf.types import Raw, Record
 from uqf.worlds.gymnasium.spaces import Space, coding, named_parts, table
 
 #: Finite observation spaces of at most so many elements have a code for each.
@@ -45,22 +46,35 @@ def learned(
     seed: int,
     cells: int | None = None,
 ) -> Codebook:
-    """A codebook learned from episodes (actions, observations, rewards) and what they showed first, if anything.
-
-    So many `cells` separate the observations; None: as many as predict what follows best.
-    """
+    """A codebook learned from episodes (actions, observations, rewards) and what they showed first, if anything."""
     actions, observations, rewards = (
         [one for part in parts for one in part] for parts in zip(*episodes, strict=True)
     )
-    if cells is not None:
-        return Codebook(max_codes=cells, seed=seed).fit(table(space, observations))
-    return Codebook(seed=seed).fit(
-        table(space, observations),
-        np.array(rewards, np.float64),
-        np.cumsum([0, *(len(episode[0]) for episode in episodes)]),
-        actions=np.array(actions, np.int64),
-        first=None if first is None else table(space, first),
+    offsets = np.cumsum([0, *(len(episode[0]) for episode in episodes)])
+    shown = None if first is None else table(space, first)
+    paid, taken = np.array(rewards, np.float64), np.array(actions, np.int64)
+    return _fitted(table(space, observations), paid, offsets, taken, shown, cells, seed)
+
+
+def relearned(old: Codebook, data: Trajectories, cells: int | None, seed: int) -> Codebook:
+    """A codebook of the same columns and actions, learned from episodes with raw columns."""
+    columns, first = (
+        None if one is None else dict(zip(old.columns_, one.T, strict=True))
+        for one in (data.columns, data.first_columns)
     )
+    if columns is None:
+        raise ValueError("the episodes have no raw columns: play them with uqf.rollout in this world")
+    book = _fitted(columns, data.rewards, data.offsets, data.actions, first, cells, seed)
+    return book.with_actions(old.actions_)
+
+
+def _fitted(
+    columns: Record, rewards: Raw, offsets: Raw, actions: Raw, first: Raw, cells: int | None, seed: int
+) -> Codebook:
+    """So many `cells` separate the observations; None: as many as predict what follows best."""
+    if cells is not None:
+        return Codebook(max_codes=cells, seed=seed).fit(columns, None, offsets)
+    return Codebook(seed=seed).fit(columns, rewards, offsets, actions=actions, first=first)
 
 
 def is_finite(space: Space) -> bool:

@@ -27,9 +27,8 @@ from uqf.worlds.gymnasium.envs import (
     usual_horizon,
 )
 from uqf.worlds.gymnasium.numeric_actions import known_bins
-from uqf.worlds.gymnasium.recoding import recoded, relearned_codebook
 from uqf.worlds.gymnasium.recorded import recorded
-from uqf.worlds.gymnasium.space_codes import codes_shown, encoded, is_finite, learned, one_to_one
+from uqf.worlds.gymnasium.space_codes import codes_shown, encoded, is_finite, learned, one_to_one, relearned
 from uqf.worlds.gymnasium.space_columns import column_sizes, mask_of, raw_columns
 from uqf.worlds.gymnasium.spaces import Coding, bins_coding, checked_observations, coding
 from uqf.worlds.world import PlayedWorld
@@ -158,14 +157,25 @@ class GymnasiumWorld(PlayedWorld):
             self._source,
             horizon=self.horizon,
             discount=self.discount,
-            codebook=relearned_codebook(self.codebook, data, cells or self._cells, seed),
+            codebook=relearned(self.codebook, data, cells or self._cells, seed),
             cells=cells or self._cells,
             action_bins=None if self._bins else self._action_bins,
         )
 
     def recoded(self, data: Trajectories) -> Trajectories:
         """Episodes of this world with the codes of its codebook, made from their raw columns if codes are learned."""
-        return recoded(data, self.codebook) if self.learns_codes and self.codebook is not None else data
+        if not self.learns_codes or self.codebook is None:
+            return data
+        if data.columns is None:
+            raise ValueError("the episodes have no raw columns: play them with uqf.rollout in this world")
+        shown = data.first_columns
+        changed = {
+            "observations": self.codebook.encode(data.columns),
+            "n_observations": self.n_observations,
+            "codebook": self.codebook,
+            "first_observations": None if shown is None else self.codebook.encode(shown),
+        }
+        return Trajectories(**data.__getstate__() | changed)
 
     @cached_property
     def _actions(self) -> Coding:
