@@ -36,6 +36,11 @@ def test_the_program_is_light():
     assert not modules & HEAVY and not any(name.startswith("rich") for name in modules)
 
 
+def test_a_log_is_inspected_without_pandas(tmp_path):
+    (tmp_path / "log.csv").write_text("episode,action,observation,reward\n0,go,1,2\n0,stay,0,1\n")
+    assert not loaded("inspect", str(tmp_path / "log.csv")) & {"pandas", "sklearn", "scipy"}
+
+
 FIRST = """
 import sys
 from uqf.cli import commands, fit

@@ -24,11 +24,22 @@ def stop(number: int, frame: object) -> None:
     os._exit(INTERRUPTED)
 
 
+class WithoutPandas:
+    """Where no table of pandas can come in: pyarrow would load it, for half of the time, to recognise one."""
+
+    def find_spec(self, name: str, path: object = None, target: object = None) -> None:
+        """Where a module is: None leaves it to others."""
+        if name == "pandas":
+            raise ModuleNotFoundError("no table of pandas is read here")
+
+
 def main() -> None:
     """Entry point of the ``uqf`` script."""
     # A shell lets its background jobs ignore Ctrl-C, and it stays that way.
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, stop)
+    if sys.argv[1:2] in (["inspect"], ["convert"]):
+        sys.meta_path.insert(0, WithoutPandas())
     try:
         from uqf.cli.commands import main as run
 
