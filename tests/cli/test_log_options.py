@@ -138,3 +138,4 @@ def test_doubts_are_printed_as_soon_as_the_log_is_read_and_once_among_the_worrie
         shown = run("fit", folder / "log.csv", *given, *learner)
         assert shown.stderr.count("--observed before") == 1
         assert " ".join(shown.stdout.split()).count("--observed before") == often
+    assert "before the action of their row" in " ".join(shown.stdout.split())

@@ -85,6 +85,7 @@ def fit(
         from uqf.cli.logs import facts_of, read_data
         from uqf.cli.summary import fit_report, plain_values
         from uqf.cli.tables import show
+        from uqf.logs.suspicions import order_in_words
         from uqf.reports.report import Report
         from uqf.reports.study import Study
 
@@ -110,6 +111,8 @@ def fit(
                 page.complete(progress)
             progress("evaluating", 0, 0)
             parts = fit_report(fitted, page)
+            if opened.evidence is not None:
+                parts["data"]["observed"] = order_in_words(opened.evidence)
             if report is not None:
                 page.write(report)
             whole |= {"report": page.as_dict(), "page": report and str(report)} if as_json else {}

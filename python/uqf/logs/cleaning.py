@@ -11,6 +11,7 @@ from uqf.errors import FileFormatError
 from uqf.logs.diagnosis import Diagnosis
 from uqf.logs.rows import Rows, array, first_of_each, is_text
 from uqf.logs.suspicions import spellings
+from uqf.logs.tables import changed
 from uqf.logs.times import ranks
 
 
@@ -68,7 +69,7 @@ def _readable(diagnosis: Diagnosis) -> Rows:
             values = pa.array(np.where(gone, 0, numbers).astype(np.int64) if whole else numbers, mask=gone)
         else:
             continue
-        table = table.set_column(table.column_names.index(name), name, values)
+        table = changed(table, name, values)
     return Rows(table, diagnosis.layout, diagnosis.rows.first, diagnosis.rows.places)
 
 
@@ -110,7 +111,7 @@ def _in_one_spelling(rows: Rows, known: dict[str, tuple[str, ...]]) -> tuple[Row
         if others:
             places = pc.index_in(values, value_set=pa.array(list(others), pa.string()))
             common = pa.array(list(others.values()), pa.string()).take(places)
-            table = table.set_column(table.column_names.index(name), name, pc.coalesce(common, values))
+            table = changed(table, name, pc.coalesce(common, values))
             count = len(values) - places.null_count
             merged.append(f"{_count(count, 'name')} in column {name!r} in another spelling")
     return Rows(table, rows.layout, rows.first, rows.places), merged

@@ -173,16 +173,12 @@ def is_cost(name: str) -> bool:
     return bool(re.search(r"cost|loss|penalt|expense", name.casefold()))
 
 
-def plain_name(name: str) -> str:
-    """A name without case, spaces and underscores."""
-    return re.sub(r"[\s_-]+", "", name).casefold()
-
-
 def _alike(wanted: list[str], names: list[str]) -> str | None:
-    """The first name that is one of those wanted but for case and underscores, or nearly."""
-    by_plain = {plain_name(name): name for name in reversed(names)}
+    """The first name that is one of those wanted but for case, spaces and underscores, or nearly."""
+    by_plain = {re.sub(r"[\s_-]+", "", name).casefold(): name for name in reversed(names)}
     for one in wanted:
-        near = difflib.get_close_matches(plain_name(one), by_plain, n=1, cutoff=0.8 if len(one) > 3 else 1.0)
+        plain = re.sub(r"[\s_-]+", "", one).casefold()
+        near = difflib.get_close_matches(plain, by_plain, n=1, cutoff=0.8 if len(one) > 3 else 1.0)
         if near:
             return by_plain[near[0]]
     return None

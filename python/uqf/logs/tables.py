@@ -105,9 +105,14 @@ def joined(parts: Sequence[tuple[object, pa.Table]], identifying: Sequence[str])
         raise
 
 
+def changed(table: pa.Table, name: str, values: pa.Array) -> pa.Table:
+    """The same table with other values of one column."""
+    return table.set_column(table.column_names.index(name), name, values)
+
+
 def cast(table: pa.Table, name: str, kind: pa.DataType) -> pa.Table:
     """The same table with another type of one column."""
-    return table.set_column(table.column_names.index(name), name, table.column(name).cast(kind))
+    return changed(table, name, table.column(name).cast(kind))
 
 
 def _parquet_batches(file: object, rows: int, names: list[str]) -> Iterator[pa.RecordBatch]:

@@ -18,6 +18,7 @@ from uqf.errors import FileFormatError
 from uqf.files import open_ordinary
 from uqf.logs.columns import LogColumns
 from uqf.logs.layout import layout_of
+from uqf.logs.tables import cast, changed
 
 #: Compression by the last suffix of a name.
 COMPRESSED = {".gz": "gzip", ".zst": "zstd", ".zstd": "zstd"}
@@ -114,12 +115,10 @@ def read_csv(path: Path, columns: LogColumns) -> tuple[pa.Table, list[str]]:
         for name, values in zip(doubtful, _parsed(text, separator, doubtful, doubtful), strict=True):
             number = pa.types.is_integer(table.schema.field(name).type)
             if not number or pc.any(pc.match_substring(values, "0x", ignore_case=True)).as_py():
-                table = table.set_column(table.column_names.index(name), name, values)
+                table = changed(table, name, values)
     for name in table.column_names:
         if pa.types.is_null(table.schema.field(name).type):
-            table = table.set_column(
-                table.column_names.index(name), name, table.column(name).cast(pa.string())
-            )
+            table = cast(table, name, pa.string())
     return table, names
 
 
