@@ -31,9 +31,9 @@ def basis(projection: str | None = "hashed") -> Basis:
     )
 
 
-def settings(data: uqf.Trajectories, chosen: Basis) -> Counting:
+def settings(data: uqf.Trajectories, chosen: Basis) -> _core.HankelSettings:
     words = listed_words(Reader(data), chosen)
-    return Counting(chosen, TARGET, float(np.abs(data.rewards).max()), words)
+    return Counting(chosen, TARGET, float(np.abs(data.rewards).max()), words).settings()
 
 
 def accumulated(data: uqf.Trajectories, projection: str | None = "hashed") -> _core.HankelStatistics:

@@ -110,7 +110,8 @@ def main(given: Sequence[str] | None = None) -> None:
         if options.pomdp is None:
             raise ValueError(f"{options.table} needs --pomdp FOLDER: its worlds are .pomdp files")
         names = pomdp_files(options.pomdp)
-    worlds = [world(name, options.pomdp) for name in names]
+    # Worlds of a table are not files, even if a file has the same name.
+    worlds = [world(name, None if name in table.worlds else options.pomdp) for name in names]
     methods, trials = options.methods or table.methods, lru_cache(1)(Trial)
     for one in worlds:
         cells = cells_of(options.table, [one], methods, options.seeds)

@@ -7,9 +7,9 @@ from uqf.reading.reader import Reader
 
 
 def counted(data, basis, target):
-    """What the core counts."""
+    """What the core is told to count."""
     reader = Reader(data)
-    return Counting(basis, target, reader.source.reward_size, listed_words(reader, basis))
+    return Counting(basis, target, reader.source.reward_size, listed_words(reader, basis)).settings()
 
 
 def learned_state(data, basis, target, rank, threads=None):

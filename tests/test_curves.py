@@ -25,7 +25,7 @@ def test_rounds_of_policy_iteration_are_a_table_a_plot_and_lines(tmp_path):
     assert result.plot().lines[0].get_ydata().tolist() == means
     scored = [row for row in lines_of(tmp_path / "rounds.csv") if row["mean"]]
     assert [float(row["mean"]) for row in scored] == means
-    assert [int(row["done"]) for row in scored] == [1, 2, 3, 4]
+    assert [int(row["done"]) for row in scored] == [60, 120, 150, 180]
 
 
 def test_candidates_of_a_fit_are_a_table_a_plot_and_lines(tmp_path):

@@ -48,6 +48,7 @@ from uqf.playing.iteration import PolicyIteration as PolicyIteration
 from uqf.playing.iteration import policy_iteration as policy_iteration
 from uqf.playing.play import play as play
 from uqf.playing.played import Played as Played
+from uqf.playing.played import Stopped as Stopped
 from uqf.policies.batches import batch as batch
 from uqf.policies.persistent import Persistent as Persistent
 from uqf.policies.policy import AutomatonPolicy as AutomatonPolicy

@@ -124,3 +124,24 @@ signal.signal(signal.SIGINT, signal.SIG_IGN)
 command(lambda: (press(), print("done")))
 """
     assert ended(ignored) == (0, "done\n", "")
+
+
+def test_ctrl_c_keeps_the_episodes_and_says_how_to_go_on(tmp_path):
+    """Pressed when the first lineage begins, after the opening."""
+    code = """
+import uqf.playing.lineages
+uqf.playing.lineages.Fitted.play = press
+from uqf.cli.commands import main
+sys.argv[0] = "uqf"
+command(main)
+"""
+    out = tmp_path / "policy.safetensors"
+    code, said, error = ended(code, "play", "tiger", "--episodes", "100", "--out", out)
+    kept = tmp_path / "policy.played.parquet"
+    assert (code, said) == (130, "") and not out.exists()
+    played = len(uqf.read_log(kept))
+    assert played >= 30
+    assert error == (
+        f"\nStopped. {kept} has the {played} episodes so far; to go on from them: --episodes {100 - played} "
+        f"--resume {kept}\n"
+    )

@@ -7,7 +7,7 @@ import pytest
 from experiments.deep_sea import DeepSea
 
 import uqf
-from uqf.playing.play import SETTINGS
+from uqf.playing.race import SETTINGS
 
 
 @pytest.fixture(scope="module")
@@ -123,3 +123,16 @@ def test_playing_tiger_is_no_worse_than_a_fit_of_a_random_log():
         played = uqf.play(env, episodes=2_000, seed=seed)
         earned.append(uqf.estimate_return(env, played.policy, episodes=20_000, seed=1).mean)
     assert min(earned) > 10.0
+
+
+def test_ctrl_c_keeps_the_episodes_to_go_on_from(monkeypatch):
+    def press(*arguments):
+        raise KeyboardInterrupt
+
+    env = uqf.make("tiger", horizon=5)
+    with monkeypatch.context() as patched:
+        patched.setattr("uqf.playing.race.judged", press)
+        with pytest.raises(uqf.Stopped, match="stopped after 90 episodes") as stopped:
+            uqf.play(env, episodes=100, seed=0)
+    more = uqf.play(env, episodes=20, seed=0, resume=stopped.value.data)
+    assert len(more.data) == 110

@@ -8,7 +8,7 @@ import uqf
 from uqf.baselines import MemorylessQ
 from uqf.playing.game import Game
 from uqf.playing.lineages import Finalist
-from uqf.playing.play import judged
+from uqf.playing.race import judged
 from uqf.reading.progress import Reporter
 
 
@@ -34,7 +34,7 @@ def test_a_choice_loses_more_than_its_bound_no_more_often_than_stated(chances, l
     bound = 2.0 * np.sqrt(np.log(4 * arms / doubt) / (2 * first))
     lost = []
     for seed in range(seeds):
-        name, scores = judged(Game(env, 1.0, left, seed, None, Reporter(None)), finalists)
+        name, scores = judged(Game(env, 1.0, left, seed, Reporter(None)), finalists)
         lost.append(max(chances) - chances[int(name)])
         assert sorted(scores[name].returns)[-1] <= 1.0 and len(scores[name].returns) > first
     assert np.mean(np.array(lost) > bound) <= doubt
@@ -46,7 +46,7 @@ def test_luck_in_few_episodes_is_not_taken():
     env, finalists = bandit(0.5, 0.5, 0.5), {str(arm): Finalist(always(arm, 3)) for arm in range(3)}
     seen = False
     for seed in range(60):
-        name, scores = judged(Game(env, 1.0, 60, seed, None, Reporter(None)), finalists)
+        name, scores = judged(Game(env, 1.0, 60, seed, Reporter(None)), finalists)
         counts = {one: len(score.returns) for one, score in scores.items()}
         assert counts[name] == max(counts.values()) and sorted(counts.values())[0] == 10
         seen |= scores[name].mean < max(score.mean for score in scores.values())

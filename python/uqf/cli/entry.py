@@ -3,12 +3,13 @@
 import os
 import signal
 import sys
+from collections.abc import Callable
 
 #: Exit code of a run ended by Ctrl-C, as shells have it.
 INTERRUPTED = 130
 
-#: What Ctrl-C says, the innermost last; `uqf.cli.terminal.stoppable` adds to it.
-ADVICE: list[str] = []
+#: What Ctrl-C says, or does and says, the innermost last; `uqf.cli.terminal.stoppable` adds to it.
+ADVICE: list[str | Callable[[], str]] = []
 
 
 def stop(number: int, frame: object) -> None:
@@ -16,10 +17,11 @@ def stop(number: int, frame: object) -> None:
 
     No exception is raised: modules that are being loaded, and callbacks of libraries, turn one into other errors.
     """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     getattr(sys.modules.get("uqf.files"), "remove_unfinished", lambda: None)()
-    shown = (
-        f"\x1b[?25h\nStopped. {ADVICE[-1] if ADVICE else ''}\n"  # a progress bar may have hidden the cursor
-    )
+    advice = ADVICE[-1] if ADVICE else ""
+    said = advice() if callable(advice) else advice
+    shown = f"\x1b[?25h\nStopped. {said}\n"  # a progress bar may have hidden the cursor
     os.write(2, (shown if os.isatty(2) else shown[6:]).encode())
     os._exit(INTERRUPTED)
 

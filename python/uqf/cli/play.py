@@ -46,7 +46,8 @@ def play(
     """Learns a policy by playing in a world, as `uqf.play` does, and writes it.
 
     Random play opens; then several ways to get better race in rounds, those that are clearly behind are given up, and
-    fresh episodes judge in the end. There is nothing to set. The policy is written last and whole.
+    fresh episodes judge in the end. There is nothing to set. The policy is written last and whole. Ctrl-C writes the
+    episodes so far instead, to go on from with --resume.
     """
     paths = check_outputs(
         resume,
@@ -55,8 +56,18 @@ def play(
         csv=(csv, ".csv"),
         log=(log, ".parquet"),
     )
-    again = f"{out} is as it was; the same command starts again."
-    with stoppable(again), about(env), progress_line() as progress:
+    from uqf.playing.play import prepared
+
+    kept, race = log or out.with_suffix(".played.parquet"), None
+
+    def stopped() -> str:
+        if race is None or not race.game.parts:
+            return f"{out} is as it was; the same command starts again."
+        race.game.data.to_parquet(kept)
+        rest = f"--episodes {max(10, race.game.left)} --resume {kept}"
+        return f"{kept} has the {race.game.played:,} episodes so far; to go on from them: {rest}"
+
+    with stoppable(stopped), about(env), progress_line() as progress:
         from uqf.cli.tables import show
         from uqf.curves import CsvLines
         from uqf.reports.playing import write_playing
@@ -71,16 +82,8 @@ def play(
         if lines is not None:
             shown.scored = lines.scored  # type: ignore[attr-defined]
         earlier = None if resume is None else uqf.read_log(resume)
-        world = named_world(env, None)
-        played = uqf.play(
-            world,
-            episodes=episodes,
-            discount=discount,
-            seconds=seconds,
-            seed=seed,
-            resume=earlier,
-            progress=shown,
-        )
+        race = prepared(named_world(env, None), episodes, discount, seconds, seed, earlier, None, shown)
+        played = race.run()
         if report is not None:
             write_playing(played, report)
         if log is not None:

@@ -56,9 +56,9 @@ def say(console: Console, line: str) -> None:
 
 
 @contextmanager
-def stoppable(advice: str) -> Iterator[None]:
-    """Ctrl-C inside says how to go on."""
-    ADVICE.append(printable(advice))
+def stoppable(advice: str | Callable[[], str]) -> Iterator[None]:
+    """Ctrl-C inside says how to go on; a function may first put away what there is."""
+    ADVICE.append(printable(advice) if isinstance(advice, str) else lambda: printable(advice()))
     try:
         yield
     finally:

@@ -1,4 +1,4 @@
-"""Where episodes are played: all of them are kept, and every one has a number and a random stream of its own."""
+"""Where rounds are played: all episodes are kept, and every one has a number and a random stream of its own."""
 
 from __future__ import annotations
 
@@ -27,8 +27,10 @@ class Game:
     discount: float
     total: int
     seed: int
-    executor: Workers
     reporter: Reporter
+    executor: Workers = None
+    horizon: int | None = None
+    threads: int | None = None
     parts: list[Trajectories] = field(default_factory=list)
     rounds: list[Round] = field(default_factory=list)
 
@@ -52,27 +54,38 @@ class Game:
         self.env, self.parts = env, [env.recoded(part) for part in self.parts]
 
     def play(
-        self, policy: Policy | None, episodes: int, kind: str, env: World | None = None
+        self,
+        policy: Policy | None,
+        episodes: int,
+        kind: str,
+        *,
+        env: World | None = None,
+        epsilon: float = 0.0,
     ) -> tuple[Trajectories, Score]:
         """Plays episodes, no more than are left, and records them as a round: (the episodes, what they earned).
 
         `env` is the same world with other codes, which the policy knows; by default the one of the game, whose codes
-        the episodes have in any case.
+        the episodes have in any case. `epsilon` is the share of uniform actions.
         """
-        begin, first = time.perf_counter(), self.played
+        begin = time.perf_counter()
         data = play_blocks(
             env or self.env,
             policy,
             episodes=max(1, min(episodes, self.left)),
-            seed=self.seed,
-            first=first,
+            first=self.played,
+            threads=self.threads,
             executor=self.executor,
+            horizon=self.horizon,
+            epsilon=0.0 if policy is None else epsilon,
+            seed=self.seed,
         )
         if env is not None and env is not self.env:
             data = self.env.recoded(data)
         score, seconds = Score(data.returns(self.discount), data.lengths), time.perf_counter() - begin
         self.parts.append(data)
-        self.rounds.append(Round(len(self.rounds), kind, score.mean, score.stderr, 0.0, len(data), seconds))
+        self.rounds.append(
+            Round(len(self.rounds), kind, score.mean, score.stderr, epsilon, len(data), seconds)
+        )
         self.reporter.advance(len(data))
         self.reporter.scored(kind, score.mean, score.stderr)
         return data, score

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -10,21 +9,19 @@ from sklearn.base import clone
 
 from uqf.curves import Curve
 from uqf.episodes.checks import instance, one_of, positive, probability
-from uqf.episodes.concatenate import concatenate
 from uqf.episodes.trajectories import Trajectories
 from uqf.errors import kind_of
-from uqf.evaluate import Score, WorldLike, as_world
+from uqf.evaluate import WorldLike, as_world
 from uqf.learn.belief_q import BeliefQ
 from uqf.learn.choose.fit import fit
 from uqf.learn.context_q import ContextQ
 from uqf.learn.learner import Learner
 from uqf.learn.uqf import UQF
-from uqf.playing.rounds import Round, play_blocks
+from uqf.playing.game import Game
+from uqf.playing.rounds import Round
 from uqf.policies.policy import BeliefPolicy, CompiledPolicy, ContextPolicy, Policy
 from uqf.reading.progress import Callback, Reporter
 from uqf.reading.shards import Workers
-from uqf.types import Record
-from uqf.worlds.world import World
 
 
 @dataclass(frozen=True)
@@ -117,7 +114,7 @@ def policy_iteration(
     executor : concurrent.futures.Executor or distributed.Client, optional
         Where episodes are played, in blocks; every episode has its own random numbers, so the bits are the same.
     progress : callable, optional
-        Called as ``progress("rounds", done, total)`` before the first round and after each; see `uqf.CsvLines`.
+        Called as ``progress("episodes", done, total)`` before the first round and after each; see `uqf.CsvLines`.
 
     Returns
     -------
@@ -146,8 +143,13 @@ def policy_iteration(
     exploration = probability("epsilon", usual if epsilon is None else epsilon)
     if resume is not None:
         instance("resume", resume, PolicyIteration, "what uqf.policy_iteration returned")
-    world, rounds = as_world(env, horizon), list(resume.rounds) if resume else []
-    game = _Game(world, episodes, horizon, seed, threads, executor, Reporter(progress), rounds)
+    world = as_world(env, horizon)
+    parts, rounds = ([], []) if resume is None else (list(resume.data), list(resume.rounds))
+    total = sum(map(len, parts)) + iterations * episodes
+    game = Game(
+        *(world, world.discount, total, seed, Reporter(progress), executor, horizon, threads, parts, rounds)
+    )
+    game.reporter.enter("episodes", iterations * episodes)
     if method == "paper":
         for name, given in (("start", start), ("final", final)):
             if given is not None:
@@ -156,7 +158,7 @@ def policy_iteration(
                 )
         if isinstance(learner, str):
             raise ValueError(f"learner = {learner!r}: method='paper' needs a learner, such as uqf.UQF(…)")
-        return _as_printed(game, learner, iterations, exploration, resume)
+        return _as_printed(game, learner, iterations, episodes, exploration, resume)
     if isinstance(learner, str) and learner != "auto":
         raise ValueError(f"learner = {learner!r}: give 'auto' or a learner, such as uqf.ContextQ(…)")
     improver = _Automatic(world.discount, seed) if isinstance(learner, str) else learner
@@ -168,7 +170,7 @@ def policy_iteration(
     if start is not None:
         _check_start(start, improver, resume)
         resume = PolicyIteration(start, [], start)
-    return _improved(game, improver, final or improver, iterations, exploration, resume)
+    return _improved(game, improver, final or improver, iterations, episodes, exploration, resume)
 
 
 def _check_start(
@@ -217,82 +219,52 @@ def _temperature(turn: int, turns: int, first: float = 0.3, last: float = 0.1) -
     return float(first * (last / first) ** min(turn / max(1, turns - 2), 1.0))
 
 
-@dataclass
-class _Game:
-    """Plays rounds and keeps their scores."""
-
-    env: World
-    episodes: int
-    horizon: int | None
-    seed: int
-    threads: int | None
-    executor: Workers
-    reporter: Reporter
-    rounds: list[Round]
-
-    def play(self, policy: Policy | None, epsilon: float, episodes: int, kind: str) -> Trajectories:
-        """One round; None plays uniformly, whatever `epsilon` says."""
-        start, number = time.perf_counter(), len(self.rounds)
-        options: Record = {
-            "horizon": self.horizon,
-            "epsilon": 0.0 if policy is None else epsilon,
-            # Rounds under one seed have streams of their own.
-            "seed": (self.seed * 1_000_003 + number) % 2**64,
-        }
-        data = play_blocks(
-            self.env, policy, episodes=episodes, threads=self.threads, executor=self.executor, **options
-        )
-        score, seconds = Score(data.returns(self.env.discount), data.lengths), time.perf_counter() - start
-        self.rounds.append(Round(number, kind, score.mean, score.stderr, epsilon, episodes, seconds))
-        self.reporter.advance(1)
-        self.reporter.scored(kind, score.mean, score.stderr)
-        return data
-
-
 def _improved(
-    game: _Game,
+    game: Game,
     learner: Learner | _Automatic,
     final: Learner | _Automatic,
     iterations: int,
+    episodes: int,
     epsilon: float,
     resume: PolicyIteration | None,
 ) -> PolicyIteration:
     """Steps of improvement with a falling temperature, then a fit to all episodes; the best of them is returned."""
     current = None if resume is None else resume.current
-    data = [] if resume is None else list(resume.data)
     best: tuple[float, Policy | None] = (-np.inf, None)
     if resume is not None and resume.rounds:
         best = resume.best, resume.policy
-    game.reporter.enter("rounds", iterations + (iterations > 1))
     for turn in range(iterations):
         judging = turn == iterations - 1 and turn > 0
-        share = game.episodes - game.episodes // 2 if judging else game.episodes
+        share = episodes - episodes // 2 if judging else episodes
         kind = "random" if current is None else "steps"
-        played = game.play(current, epsilon if current is not None else 0.0, share, kind)
+        played, score = game.play(current, share, kind, epsilon=0.0 if current is None else epsilon)
         if current is not None:
-            best = max(best, (game.rounds[-1].mean, current), key=lambda pair: pair[0])
+            best = max(best, (score.mean, current), key=lambda pair: pair[0])
         if judging:
-            fitted = clone(final).fit(concatenate([*data, played])).policy_
-            game.play(fitted, 0.0, max(1, game.episodes // 2), "fit")
-            best = max(best, (game.rounds[-1].mean, fitted), key=lambda pair: pair[0])
-        data.append(played)
+            fitted = clone(final).fit(game.data).policy_
+            score = game.play(fitted, max(1, episodes // 2), "fit")[1]
+            best = max(best, (score.mean, fitted), key=lambda pair: pair[0])
         current = learner.improve(played, current, _temperature(turn, iterations))
     # A single round at random has no policy of its own to return.
-    policy = best[1] if best[1] is not None else clone(final).fit(data[-1]).policy_
-    return PolicyIteration(policy, game.rounds, current, data)
+    policy = best[1] if best[1] is not None else clone(final).fit(game.parts[-1]).policy_
+    return PolicyIteration(policy, game.rounds, current, game.parts)
 
 
 def _as_printed(
-    game: _Game, learner: Learner, iterations: int, epsilon: float, resume: PolicyIteration | None
+    game: Game,
+    learner: Learner,
+    iterations: int,
+    episodes: int,
+    epsilon: float,
+    resume: PolicyIteration | None,
 ) -> PolicyIteration:
     """The paper's third algorithm, line by line."""
     policy = None if resume is None else resume.current
     if resume is not None:
         epsilon = resume.rounds[-1].epsilon / 2.0
-    game.reporter.enter("rounds", iterations)
     for _ in range(iterations):
         # 1. and 2. The policy becomes ε-greedy and plays.
-        played = game.play(policy, epsilon, game.episodes, "paper")
+        played, _ = game.play(policy, episodes, "paper", epsilon=epsilon)
         # 3. A new policy is learned from these episodes, divided by the probabilities of the old one.
         fresh = clone(learner)
         if policy is not None and isinstance(fresh, UQF):
@@ -300,4 +272,4 @@ def _as_printed(
         # 4. It takes the place of the old one, with a smaller ε.
         policy, epsilon = fresh.fit(played).policy_, epsilon / 2.0
     assert policy is not None, "there is at least one iteration"
-    return PolicyIteration(policy, game.rounds, policy)
+    return PolicyIteration(policy, game.rounds, policy, game.parts)

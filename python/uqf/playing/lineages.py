@@ -10,8 +10,9 @@ import numpy as np
 from uqf.episodes.trajectories import Trajectories
 from uqf.evaluate import Score
 from uqf.learn.belief_q import BeliefQ
+from uqf.learn.choose.candidates import PLANNER, TRIAL_PLANNER, Candidate
+from uqf.learn.choose.fit import chosen_learner
 from uqf.learn.context_q import ContextQ
-from uqf.learn.learner import Learner
 from uqf.learn.memory.counts import Counts
 from uqf.learn.plan.drawn import Hopes, drawn_values
 from uqf.learn.table_q import SETTINGS as TABLE
@@ -40,11 +41,15 @@ class Lineage(ABC):
 
     score : of the last round that the policy itself played; None before the first
     rounds : how many it has played
+    size : of its rounds, in rounds of the others
     """
 
     name: str
     score: Score | None = None
     rounds: int = 0
+    size: float = 1.0
+    best: tuple[float, CompiledPolicy | None] = (-np.inf, None)
+    """The policy of the best round, and what that earned, a standard error taken off."""
 
     @abstractmethod
     def play(self, game: Game, episodes: int, temperature: float) -> None:
@@ -53,6 +58,11 @@ class Lineage(ABC):
     @abstractmethod
     def finalists(self) -> dict[str, Finalist]:
         """Policies by name that stand for this lineage at the end."""
+
+    def keep(self, policy: CompiledPolicy | None, score: Score) -> None:
+        """A round of the policy is over."""
+        self.score, self.rounds = score, self.rounds + 1
+        self.best = max(self.best, (score.mean - score.stderr, policy), key=lambda pair: pair[0])
 
     def behind(self, best: Lineage, errors: float) -> bool:
         """Whether the last round earned less than that of `best` by so many standard errors."""
@@ -77,16 +87,13 @@ class Steps(Lineage):
         data: Trajectories | None,
     ) -> None:
         self.name, self.learner, self.policy, self.data = name, learner, policy, data
-        self.best: tuple[float, CompiledPolicy | None] = (-np.inf, None)
 
     def play(self, game: Game, episodes: int, temperature: float) -> None:
         """A step, then a round of the policy that it gives."""
         if self.data is not None:
             self.policy = self.learner.improve(self.data, self.policy, temperature)  # type: ignore[arg-type]
-        self.data, self.score = game.play(self.policy, episodes, self.name)
-        self.rounds += 1
-        cautious = self.score.mean - self.score.stderr
-        self.best = max(self.best, (cautious, self.policy), key=lambda pair: pair[0])
+        self.data, score = game.play(self.policy, episodes, self.name)
+        self.keep(self.policy, score)
 
     def finalists(self) -> dict[str, Finalist]:
         """The policy of its best round, soft and greedy."""
@@ -94,19 +101,20 @@ class Steps(Lineage):
 
 
 class Fitted(Lineage):
-    """What `uqf.fit` makes of the opening. Its policy stays the same: while it may not be given up, a part of every
-    round judges it; all other episodes are random play for the fit at the end.
+    """The learner that held-out episodes prefer, fitted to the opening. Its policy stays the same: while it may not be
+    given up, a part of every round judges it; all other episodes are random play for the fit at the end.
     """
 
-    def __init__(self, learner: Learner, settings: Settings) -> None:
-        self.name, self.learner, self.settings = "fit", learner, settings
+    def __init__(self, game: Game, settings: Settings) -> None:
+        self.name, self.settings = "fit", settings
+        self.policy = fitted(game, game.env)
 
     def play(self, game: Game, episodes: int, temperature: float) -> None:
         """Judged by a part of the first rounds; the rest is random play."""
         judged = 0
         if self.rounds < self.settings.protected:
             judged = max(1, round(self.settings.judged * episodes))
-            score = game.play(self.learner.policy_, judged, self.name)[1]
+            score = game.play(self.policy, judged, self.name)[1]
             self.score = score if self.score is None else self.score.plus(score)
         self.rounds += 1
         if episodes > judged:
@@ -114,7 +122,48 @@ class Fitted(Lineage):
 
     def finalists(self) -> dict[str, Finalist]:
         """As it is."""
-        return {self.name: Finalist(self.learner.policy_)}
+        return {self.name: Finalist(self.policy)}
+
+
+def fitted(game: Game, env: World) -> CompiledPolicy:
+    """What `uqf.fit` makes of all episodes with the codes of `env`, without plans in models: these are played."""
+    data = env.recoded(game.data)
+    return chosen_learner(data, game.discount, game.seed, plans=False).policy_
+
+
+class Planned(Lineage):
+    """Learns hidden Markov models of all episodes, by whomever, and plays a plan in them: some episodes as it is, to be
+    judged, and more with a part of uniform actions, so that the next models know what the plan meets. Models need no
+    probabilities of actions: they learn from the episodes of any policy.
+    """
+
+    def __init__(self, game: Game, settings: Settings) -> None:
+        self.name, self.settings, self.game, self.size = "plans", settings, game, settings.planned
+        self.known, self.policy = 0, self._plan(TRIAL_PLANNER)
+
+    def play(self, game: Game, episodes: int, temperature: float) -> None:
+        """Learns anew if there is much to learn from, and plays."""
+        settings = self.settings
+        if game.played >= settings.replanned * self.known:
+            self.policy = self._plan(TRIAL_PLANNER)
+        judged = max(1, round(settings.judged * episodes / self.size))
+        self.keep(self.policy, game.play(self.policy, judged, self.name)[1])
+        if episodes > judged:
+            game.play(self.policy, episodes - judged, f"{self.name}, exploring", epsilon=settings.epsilon)
+
+    def _plan(self, planner: Candidate) -> CompiledPolicy:
+        game, data = self.game, self.game.data
+        self.known = len(data)
+        # Models are trained on the first so many steps: a sample of all episodes.
+        order = np.random.default_rng([game.seed, len(data)]).permutation(len(data))
+        return planner.make(game.discount, game.seed).fit(data[order]).policy_
+
+    def finalists(self) -> dict[str, Finalist]:
+        """The plan of the best round, and one in better models of all episodes."""
+        return {
+            self.name: Finalist(self.best[1] or self.policy),
+            "plan of all": Finalist(self._plan(PLANNER)),
+        }
 
 
 class Drawn(Lineage):
@@ -161,7 +210,7 @@ class Drawn(Lineage):
         if self.judged:
             self._count()
             judged = max(1, round(self.settings.judged * episodes))
-            self.score = game.play(self._plan(), judged, "table", self.env)[1]
+            self.score = game.play(self._plan(), judged, "table", env=self.env)[1]
         while game.played < end:
             self._count()
             block = min(max(1, int(self.settings.growth * game.played)), end - game.played)
@@ -169,7 +218,7 @@ class Drawn(Lineage):
             for draw in range(draws):
                 values = drawn_values(self.counts, self.hopes.hope, self.discount, self.rng)
                 share = block // draws + (draw < block % draws)
-                game.play(ObservationPolicy(values), share, self.name, self.env)
+                game.play(ObservationPolicy(values), share, self.name, env=self.env)
         self.rounds += 1
 
     def _plan(self) -> CompiledPolicy:

@@ -2,36 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
-import numpy as np
-
 from uqf.episodes.checks import positive, probability
 from uqf.episodes.trajectories import Trajectories
 from uqf.errors import kind_of
-from uqf.evaluate import Score, WorldLike, as_world
-from uqf.learn.choose.fit import fit
-from uqf.learn.choose.markov_test import MarkovTest, markov_test
-from uqf.learn.context_q import ContextQ
+from uqf.evaluate import WorldLike, as_world
 from uqf.playing.game import Game
-from uqf.playing.lineages import (
-    Drawn,
-    Finalist,
-    Fitted,
-    Lineage,
-    Steps,
-    persistent,
-    random_play,
-    soft_and_greedy,
-)
-from uqf.playing.played import Played
-from uqf.playing.rounds import Round
-from uqf.playing.settings import Settings
+from uqf.playing.played import Played, Stopped
+from uqf.playing.race import Race
 from uqf.reading.progress import Callback, Reporter
 from uqf.reading.shards import Workers
-from uqf.worlds.world import World
-
-SETTINGS = Settings()
 
 
 def play(
@@ -49,10 +28,11 @@ def play(
 
     Random play opens, with and without persistence. Where the last observation is a state (`uqf.markov_test`), plans
     are then drawn from the posterior of its counts. Elsewhere lineages race in rounds: steps of policy iteration on
-    contexts, begun at uniform and at persistent play, what `uqf.fit` makes of the opening, and drawn plans unless the
-    past is known to matter. Those that are clearly behind are given up. In the end `uqf.fit` learns from all episodes,
-    and fresh ones judge it beside the policies of the survivors, soft and greedy: the best is returned. Where
-    observations are numbers, drawn plans explore first, and codes are learned anew from what they see.
+    contexts, begun at uniform and at persistent play; what `uqf.fit` makes of the opening; plans in hidden Markov
+    models (`uqf.ModelQ`), learned anew from what the plans meet; and drawn plans unless the past is known to matter.
+    Those that are clearly behind are given up. In the end the survivors, and fits to all episodes, play fresh episodes:
+    the best is returned. Where observations are numbers, drawn plans explore first, and codes are learned anew from
+    what they see.
 
     Parameters
     ----------
@@ -85,6 +65,8 @@ def play(
     ------
     ValueError
         If a number is out of range.
+    Stopped
+        If Ctrl-C interrupts it: a `KeyboardInterrupt` whose `data` are the episodes so far, for `resume`.
 
     Examples
     --------
@@ -96,206 +78,39 @@ def play(
     >>> uqf.estimate_return(env, played.policy, episodes=500, seed=1).mean > 0.6  # random play earns 0.23
     True
     """
+    race = prepared(env, episodes, discount, seconds, seed, resume, executor, progress)
+    try:
+        return race.run()
+    except KeyboardInterrupt as stop:
+        if not race.game.parts:
+            raise
+        raise Stopped(race.game.data) from stop
+
+
+def prepared(
+    env: WorldLike,
+    episodes: int,
+    discount: float | None = None,
+    seconds: float | None = None,
+    seed: int = 0,
+    resume: Played | Trajectories | None = None,
+    executor: Workers = None,
+    progress: Callback | None = None,
+) -> Race:
+    """A game that is about to begin, with the arguments of `play`."""
     if positive("episodes", episodes) < 10:
         raise ValueError(f"episodes = {episodes}: give at least 10, some of which judge")
     world = as_world(env)
     weight = world.discount if discount is None else probability("discount", discount)
-    before = Earlier.of(resume)
-    game = Game(before.world or world, weight, episodes + before.episodes, seed, executor, Reporter(progress))
-    # Episodes of an earlier run may have the codes of another codebook.
-    game.parts, game.rounds = [game.env.recoded(part) for part in before.parts], list(before.rounds)
-    return Race(game, episodes, seconds, before).run()
-
-
-@dataclass
-class Earlier:
-    """What a game goes on from; nothing by default."""
-
-    parts: list[Trajectories] = field(default_factory=list)
-    played: Played | None = None
-
-    @classmethod
-    def of(cls, resume: Played | Trajectories | None) -> Earlier:
-        """Of the argument of `play`."""
-        match resume:
-            case None:
-                return cls()
-            case Played():
-                return cls([resume.data], resume)
-            case Trajectories():
-                return cls([resume])
+    earlier = resume if isinstance(resume, Played) else None
+    before = resume if earlier is None else earlier.data
+    if before is not None and not isinstance(before, Trajectories):
         raise TypeError(f"resume is {kind_of(resume)}: give what uqf.play returned, or its episodes")
-
-    @property
-    def episodes(self) -> int:
-        """How many were played."""
-        return sum(map(len, self.parts))
-
-    @property
-    def world(self) -> World | None:
-        """With the codebook of the episodes."""
-        return self.played.env if self.played is not None else None
-
-    @property
-    def rounds(self) -> list[Round]:
-        """Those of an earlier game."""
-        return self.played.rounds if self.played is not None else []
-
-
-@dataclass
-class Race:
-    """One game from the opening to the choice."""
-
-    game: Game
-    episodes: int
-    seconds: float | None
-    before: Earlier
-    settings: Settings = SETTINGS
-    given_up: list[str] = field(default_factory=list)
-
-    @property
-    def late(self) -> bool:
-        """Whether the time is over."""
-        return self.seconds is not None and self.game.reporter.seconds > self.seconds
-
-    def run(self) -> Played:
-        """Plays, and chooses."""
-        game, settings = self.game, self.settings
-        game.reporter.enter("episodes", self.episodes)
-        opening = sum(share for _, share in settings.opening)
-        opened = random_play(game, settings, round(opening * self.episodes))
-        test = markov_test(opened[0], seed=game.seed)
-        lineages = self.begun(opened, test)
-        last = max(2, round(settings.last * self.episodes))
-        size, begun = max(1, round(settings.round * self.episodes)), game.played
-        cooling = max(1.0, settings.cooling * (game.left - last))
-        tested = begun
-        while game.left > last and lineages and not self.late:
-            gone = min(1.0, (game.played - begun) / cooling)
-            first, final = settings.temperatures
-            for lineage in lineages:
-                if game.left > last:
-                    lineage.play(game, min(size, game.left - last), first * (final / first) ** gone)
-            lineages = self.survivors(lineages)
-            if not test.findings and game.played >= 2 * tested:
-                # The opening was too short to see whether observations are states.
-                test, tested = markov_test(game.data, seed=game.seed), game.played
-                lineages = self.beside(lineages, opened) if refuted(test) else lineages
-        finalists = self.finalists(lineages, test)
-        name, scores = judged(game, finalists)
-        game.reporter.finish()
-        steps = {
-            one.name: one.policy for one in lineages if isinstance(one, Steps) and one.policy is not None
-        }
-        why = self.why(name, scores, test)
-        policy, env = finalists[name].policy, finalists[name].env or game.env
-        return Played(
-            policy, game.rounds, env.recoded(game.data), why, env, name, scores, game.discount, steps
-        )
-
-    def begun(self, opened: list[Trajectories], test: MarkovTest) -> list[Lineage]:
-        """The lineages, cheap ones first."""
-        game, settings = self.game, self.settings
-        drawn: list[Lineage] = []
-        if game.env.learns_codes:
-            explorer = Drawn(game, settings)
-            explorer.play(game, round(settings.exploring * self.episodes), 0.0)
-            game.recode(game.env.relearned(game.data, seed=game.seed))
-            opened = [game.env.recoded(data) for data in opened]
-            drawn = [explorer]
-        elif game.env.n_observations <= settings.max_states and not refuted(test):
-            drawn = [Drawn(game, settings)]
-            if test.markov or not test.findings:
-                return drawn
-        return self.beside(drawn, opened)
-
-    def beside(self, drawn: list[Lineage], opened: list[Trajectories]) -> list[Lineage]:
-        """Drawn plans, which are judged from now on, and their rivals."""
-        for one in drawn:
-            if isinstance(one, Drawn):
-                one.judged = True
-        return [*drawn, *self.rivals(opened)]
-
-    def rivals(self, opened: list[Trajectories]) -> list[Lineage]:
-        """Lineages that remember more than the last observation."""
-        game, settings, earlier = self.game, self.settings, self.before.played
-        lineages: list[Lineage] = []
-        learner = ContextQ(game.discount)
-        if earlier is None or game.env.learns_codes:
-            for (repeat, _), data in zip(settings.opening, opened, strict=True):
-                name = f"contexts, repeating {repeat:g}" if repeat else "contexts"
-                lineages.append(Steps(name, learner, persistent(game, repeat), data))
-        else:
-            lineages += [Steps(name, learner, policy, None) for name, policy in earlier.lineages.items()]
-        if not self.late:
-            fitted = fit(game.data, discount=game.discount, seed=game.seed)
-            lineages.append(Fitted(fitted, settings))
-        return lineages
-
-    def survivors(self, lineages: list[Lineage]) -> list[Lineage]:
-        """Without those that are clearly behind."""
-        settings = self.settings
-        best = max(lineages, key=lambda one: -float("inf") if one.score is None else one.score.mean)
-        kept = []
-        for one in lineages:
-            protected = one.rounds < settings.protected or not one.behind(best, settings.behind)
-            if not protected and one.score is not None and best.score is not None:
-                beside = f"{best.score.mean:.4g} of {best.name}"
-                self.given_up.append(f"{one.name} ({_figures(one.score)} beside {beside})")
-            else:
-                kept.append(one)
-        return kept
-
-    def finalists(self, lineages: list[Lineage], test: MarkovTest) -> dict[str, Finalist]:
-        """Policies by name: a fit to all episodes, those of the survivors, and the one that was resumed."""
-        game, policies = self.game, dict[str, Finalist]()
-        for lineage in lineages:
-            policies |= lineage.finalists()
-        if self.before.played is not None:
-            policies["as before"] = Finalist(self.before.played.policy, self.before.played.env)
-        planned = test.markov and any(isinstance(one, Drawn) for one in lineages)
-        if not policies or not (planned or self.late):
-            # What good play saw gets cells of its own.
-            env = game.env.relearned(game.data, seed=game.seed) if game.env.learns_codes else game.env
-            fitted = fit(env.recoded(game.data), discount=game.discount, seed=game.seed)
-            policies |= soft_and_greedy("fit on all", fitted.policy_, env)
-        return policies
-
-    def why(self, name: str, scores: dict[str, Score], test: MarkovTest) -> str:
-        """The choice in plain words."""
-        text = f"In fresh episodes {name} earned {_figures(scores[name])}"
-        others = sorted((one for one in scores if one != name), key=lambda one: -scores[one].mean)
-        if others:
-            text += f"; next, {others[0]} earned {_figures(scores[others[0]])}"
-        gone = f" Given up: {'; '.join(self.given_up)}." if self.given_up else ""
-        return f"{text}.{gone} {test.verdict}"
-
-
-def refuted(test: MarkovTest) -> bool:
-    """Whether the past was seen to matter, so that the last observation is no state."""
-    return any(one.matters for one in test.findings)
-
-
-def _figures(score: Score) -> str:
-    error = f" ± {score.stderr:.2g}" if np.isfinite(score.stderr) else ""
-    count = len(score.returns)
-    return f"{score.mean:.4g}{error} in {count:,} episode{'s' if count > 1 else ''}"
-
-
-def judged(game: Game, finalists: dict[str, Finalist]) -> tuple[str, dict[str, Score]]:
-    """(the best, fresh scores): all share one half of the episodes that are left, the two best the other.
-
-    The better one of these two is taken, even if somebody who was given up had more luck in fewer episodes. A single
-    finalist plays them too: what it earns is reported.
-    """
-    scores: dict[str, Score] = {}
-    contenders = list(finalists)
-    for part in (2, 1):
-        each = max(1, game.left // part // len(contenders))
-        for name in contenders:
-            if game.left > 0:
-                score = game.play(finalists[name].policy, each, f"judged: {name}", finalists[name].env)[1]
-                scores[name] = scores[name].plus(score) if name in scores else score
-        played = [name for name in contenders if name in scores]
-        contenders = sorted(played, key=lambda name: -scores[name].mean)[:2]
-    return contenders[0], scores
+    total = episodes + (0 if before is None else len(before))
+    game = Game(world if earlier is None else earlier.env, weight, total, seed, Reporter(progress), executor)
+    if before is not None:
+        # Episodes of an earlier run may have the codes of another codebook.
+        game.parts = [game.env.recoded(before)]
+    if earlier is not None:
+        game.rounds = list(earlier.rounds)
+    return Race(game, episodes, seconds, earlier)

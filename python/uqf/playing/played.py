@@ -62,3 +62,26 @@ class Played(Curve):
         """Writes the policy with its codebook; `uqf.load` reads it."""
         settings = {"learner": "play", "discount": self.discount, "why": self.why}
         save(self.policy, path, settings=settings, data=self.data)
+
+
+class Stopped(KeyboardInterrupt):
+    """Ctrl-C while `uqf.play` was running.
+
+    Parameters
+    ----------
+    data : Trajectories
+        The episodes that were played until then: ``uqf.play(env, …, resume=stopped.data)`` learns from them as well.
+
+    Examples
+    --------
+    >>> import uqf
+    >>> data = uqf.rollout(uqf.make("tiger"), episodes=20, seed=0)
+    >>> print(uqf.Stopped(data))
+    stopped after 20 episodes, which are in `data`: resume=stopped.data goes on from them
+    """
+
+    def __init__(self, data: Trajectories) -> None:
+        self.data = data
+        super().__init__(
+            f"stopped after {len(data):,} episodes, which are in `data`: resume=stopped.data goes on from them"
+        )

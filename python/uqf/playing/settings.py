@@ -19,6 +19,9 @@ class Settings:
     judged : share of a round that the policy of drawn plans, or the first one of `uqf.fit`, plays to be judged
     growth : posterior plans are drawn anew when there are so many more episodes, as a share
     draws : plans drawn from the same posterior
+    planned : episodes of a round of plans in hidden models, in rounds of the others: models take long to learn
+    replanned : models are learned anew when there are so many times as many episodes
+    epsilon : share of uniform actions in those that do not judge the plan
     cooling : share of the episodes between opening and judging after which the temperature falls no more
     relearned : cells of numbers are learned anew when there are so many times as many steps
     max_cells : cells of numbers that posterior plans have at most
@@ -33,6 +36,9 @@ class Settings:
     protected: int = 2
     behind: float = 2.0
     judged: float = 0.5
+    planned: float = 2.5
+    replanned: float = 1.25
+    epsilon: float = 0.2
     growth: float = 0.05
     draws: int = 2
     cooling: float = 0.8

@@ -20,6 +20,8 @@ STYLES = {
     "contexts, repeating": "policy-iteration",
     "contexts": "context-q",
     "fit": "belief-q",
+    "plans, exploring": "tpsr-fitted-q",
+    "plans": "pbvi",
     "table": "uqf",
     "drawn plans": "spectral-q",
     "judged": "optimum",

@@ -102,7 +102,21 @@ def fit(
         number("seconds", seconds)
     if not 0.0 < number("holdout", holdout) < 1.0:
         raise ValueError(f"holdout = {holdout}: give a share above 0 and below 1")
-    data = opened(data)
+    return chosen_learner(opened(data), discount, seed, holdout, seconds, executor, progress)
+
+
+def chosen_learner(
+    data: Data,
+    discount: float,
+    seed: int,
+    holdout: float = 0.5,
+    seconds: float | None = None,
+    executor: Workers = None,
+    progress: Callback | None = None,
+    *,
+    plans: bool = True,
+) -> Learner:
+    """What `fit` returns; without `plans`, as if no model could be planned in: whoever plays tries plans there."""
     reader = Reader(data, executor=executor, progress=progress)
     sample = Overview.read(reader, SETTINGS.sample_steps, seed).sample
     parts = _split(sample, holdout)
@@ -127,7 +141,7 @@ def fit(
     if not reader.in_memory:
         release_memory()
     chosen = comparison.final(holder.candidate, data)
-    problem = _unplannable(holder, test, parts)
+    problem = _unplannable(holder, test, parts) if plans else "plans were not asked for"
     if problem is None and seconds is not None and reader.reporter.seconds > seconds:
         problem = f"no time is left of {seconds:g} seconds"
     plan = Result(PLANNER, problem=problem)
@@ -213,6 +227,11 @@ def _unplannable(holder: Result, test: MarkovTest, parts: tuple[Trajectories, Tr
         return (
             f"{holder.candidate.name} plans on observations, and they are states: no model need remember more"
         )
+    return without_models(*parts)
+
+
+def without_models(*parts: Trajectories) -> str | None:
+    """Why no hidden models of these episodes are planned in, or None."""
     if any(part.allowed is not None for part in parts):
         return "some actions are not always allowed, and models do not say which"
     episodes = sum(map(len, parts))
