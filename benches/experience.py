@@ -31,9 +31,9 @@ def basis(projection: str | None = "hashed") -> Basis:
     )
 
 
-def settings(data: uqf.Trajectories, chosen: Basis) -> _core.HankelSettings:
+def settings(data: uqf.Trajectories, chosen: Basis) -> Counting:
     words = listed_words(Reader(data), chosen)
-    return Counting(chosen, TARGET, float(np.abs(data.rewards).max()), words).settings()
+    return Counting(chosen, TARGET, float(np.abs(data.rewards).max()), words)
 
 
 def accumulated(data: uqf.Trajectories, projection: str | None = "hashed") -> _core.HankelStatistics:

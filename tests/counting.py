@@ -7,9 +7,9 @@ from uqf.reading.reader import Reader
 
 
 def counted(data, basis, target):
-    """What the core is told to count."""
+    """What the core counts."""
     reader = Reader(data)
-    return Counting(basis, target, reader.source.reward_size, listed_words(reader, basis)).settings()
+    return Counting(basis, target, reader.source.reward_size, listed_words(reader, basis))
 
 
 def learned_state(data, basis, target, rank, threads=None):

@@ -138,41 +138,22 @@ def project_words(words: Sequence[_Word], kind: str, dim: int, seed: int) -> _Fl
     """φ of every word, shape (words, dim); `kind` is "gaussian", "rademacher", "sparse" or "hashed"."""
 
 @final
-class HankelSettings:
-    """What is counted: words, target, projection.
-
-    The target is (name, discount, offset). Lists of words, as (prefixes, suffixes), make exact blocks;
-    ``projection = (kind, prefix_dim, suffix_dim, seed)`` makes compressed ones. Give one of the two.
-    Sums are exact for terms of about `reward_size`; shards must share it.
-    """
-
-    def __new__(
-        cls,
-        *,
-        occurrences: str,
-        target: tuple[str, float, float],
-        words: tuple[Sequence[_Word], Sequence[_Word]] | None = None,
-        max_prefix: int = 0,
-        max_suffix: int = 0,
-        projection: tuple[str, int, int, int] | None = None,
-        reward_size: float = 1.0,
-    ) -> HankelSettings: ...
-    shape: Final[tuple[int, int]]  # (left_dim, right_dim)
-
-@final
 class HankelStatistics:
     """Sums over episodes, not yet divided by their number. Merging in any grouping gives the same bits."""
 
     @staticmethod
     def accumulate(
         data: _Data,
-        settings: HankelSettings,
+        counting: object,
         *,
         by_symbol: bool = False,
         threads: int | None = None,
         progress: _Progress = None,
     ) -> HankelStatistics:
-        """One pass over the data. `by_symbol` also keeps a block per symbol, which saves a second pass."""
+        """One pass over the data, by a `uqf.learn.spectral.basis.Counting`.
+
+        `by_symbol` also keeps a block per symbol, which saves a second pass.
+        """
 
     @staticmethod
     def from_state(state: Record) -> HankelStatistics:
@@ -207,7 +188,7 @@ class HankelStatistics:
 
 def sum_operators(
     data: _Data,
-    settings: HankelSettings,
+    counting: object,
     left_map: _Floats,
     right_map: _Floats,
     *,

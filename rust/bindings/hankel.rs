@@ -16,49 +16,24 @@ use crate::learn::spectral::target::Target;
 use crate::learn::spectral::words::{Occurrences, Word};
 use crate::parts;
 
-/// What is counted: words, target, projection. The target is (name, discount, offset).
-#[pyclass(frozen, module = "uqf._core")]
-pub struct HankelSettings {
-    pub inner: Settings,
-}
-
-#[pymethods]
-impl HankelSettings {
-    #[new]
-    #[pyo3(signature = (*, occurrences, target, words=None, max_prefix=0, max_suffix=0, projection=None, reward_size=1.0))]
-    fn new(
-        occurrences: &str,
-        target: (String, f64, f64),
-        words: Option<(Vec<Word>, Vec<Word>)>,
-        max_prefix: i64,
-        max_suffix: i64,
-        projection: Option<(String, i64, i64, u64)>,
-        reward_size: f64,
-    ) -> PyResult<Self> {
-        let longest = (count("max_prefix", max_prefix)?, count("max_suffix", max_suffix)?);
-        let quantum = Quantum::for_size(reward_size);
-        let built = Occurrences::named(occurrences).and_then(|occurrences| {
-            let target = Target::named(&target.0, target.1, target.2)?;
-            match (words, projection) {
-                (Some((prefixes, suffixes)), None) => {
-                    Settings::listed(occurrences, target, quantum, prefixes, suffixes).map(Some)
-                }
-                (None, Some((kind, prefix_dim, suffix_dim, seed))) => {
-                    let dims = (prefix_dim.max(0) as usize, suffix_dim.max(0) as usize);
-                    let projection = (kind.as_str(), dims.0, dims.1, seed);
-                    Settings::projected(occurrences, target, quantum, longest, projection).map(Some)
-                }
-                _ => Ok(None),
-            }
-        });
-        let inner = built?.ok_or_else(|| PyValueError::new_err("give either words or a projection"))?;
-        Ok(HankelSettings { inner })
+/// What is counted, from a `uqf.learn.spectral.basis.Counting`.
+pub fn settings(counting: &Bound<'_, PyAny>) -> PyResult<Settings> {
+    let (basis, target) = (counting.getattr("basis")?, counting.getattr("target")?);
+    let text = |from: &Bound<'_, PyAny>, name: &str| from.getattr(name)?.extract::<String>();
+    let occurrences = Occurrences::named(&text(&basis, "occurrences")?)?;
+    let (discount, offset) = (target.getattr("discount")?.extract()?, target.getattr("offset")?.extract()?);
+    let target = Target::named(&text(&target, "name")?, discount, offset)?;
+    let quantum = Quantum::for_size(counting.getattr("term_size")?.extract()?);
+    if let Some((prefixes, suffixes)) =
+        counting.getattr("words")?.extract::<Option<(Vec<Word>, Vec<Word>)>>()?
+    {
+        return Ok(Settings::listed(occurrences, target, quantum, prefixes, suffixes)?);
     }
-
-    #[getter]
-    fn shape(&self) -> (usize, usize) {
-        self.inner.shape()
-    }
+    let number = |name: &str| count(name, basis.getattr(name)?.extract()?);
+    let longest = (number("max_prefix")?, number("max_suffix")?);
+    let (kind, seed) = (text(&basis, "projection")?, basis.getattr("seed")?.extract()?);
+    let projection = (kind.as_str(), number("prefix_dim")?, number("suffix_dim")?, seed);
+    Ok(Settings::projected(occurrences, target, quantum, longest, projection)?)
 }
 
 fn values<'py>(py: Python<'py>, sums: &[Double]) -> Vector<'py> {
@@ -86,17 +61,17 @@ pub struct HankelStatistics {
 #[pymethods]
 impl HankelStatistics {
     #[staticmethod]
-    #[pyo3(signature = (data, settings, *, by_symbol=false, threads=None, progress=None))]
+    #[pyo3(signature = (data, counting, *, by_symbol=false, threads=None, progress=None))]
     fn accumulate(
         py: Python<'_>,
         data: Arrays<'_>,
-        settings: &HankelSettings,
+        counting: &Bound<'_, PyAny>,
         by_symbol: bool,
         threads: Option<Whole<i64>>,
         progress: Option<Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
-        let (view, threads, settings) = (data.view()?, thread_count(threads)?, &settings.inner);
-        let run = |ticker: &_| accumulate(&view, settings, by_symbol, threads, ticker);
+        let (view, threads, settings) = (data.view()?, thread_count(threads)?, settings(counting)?);
+        let run = |ticker: &_| accumulate(&view, &settings, by_symbol, threads, ticker);
         job::long(py, progress.as_ref(), run).map(|inner| HankelStatistics { inner })
     }
 

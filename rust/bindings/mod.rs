@@ -29,7 +29,7 @@ mod _core {
         beliefs::CloneLayout,
         clones::CloneModels,
         episodes::{discounted_sums, episode_priorities, returns, rollout, temporal_differences, validate},
-        hankel::{HankelSettings, HankelStatistics},
+        hankel::HankelStatistics,
         models::{hidden_models, point_plan},
         policies::{BeliefPolicy, ContextPolicy, FilterPolicy, ObservationPolicy, Pomcp, TablePolicy},
         policy::{CompiledPolicy, PolicyState, softmax},

@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use crate::bindings::convert::{
     Arrays, Cube, Matrix, Vector, Whole, count, in_rows, large, shaped, threads as thread_count,
 };
-use crate::bindings::hankel::HankelSettings;
+use crate::bindings::hankel::settings;
 use crate::bindings::job;
 use crate::learn::contexts;
 use crate::learn::spectral::filter;
@@ -73,11 +73,11 @@ pub fn context_tree<'py>(
 type SeenOperators<'py> = (Vector<'py, i64>, Cube<'py>);
 
 #[pyfunction]
-#[pyo3(signature = (data, settings, left_map, right_map, *, threads=None, progress=None))]
+#[pyo3(signature = (data, counting, left_map, right_map, *, threads=None, progress=None))]
 pub fn sum_operators<'py>(
     py: Python<'py>,
     data: Arrays<'py>,
-    settings: &HankelSettings,
+    counting: &Bound<'py, PyAny>,
     left_map: PyReadonlyArray2<'py, f64>,
     right_map: PyReadonlyArray2<'py, f64>,
     threads: Option<Whole<i64>>,
@@ -86,8 +86,8 @@ pub fn sum_operators<'py>(
     let rank = left_map.shape()[1];
     let (left, right) = (in_rows(&left_map)?, in_rows(&right_map)?);
     let maps = ReducedMaps { rank, left: &left, right: &right };
-    let (view, threads, settings) = (data.view()?, thread_count(threads)?, &settings.inner);
-    let run = |ticker: &_| operators::operators(&view, settings, &maps, threads, ticker);
+    let (view, threads, settings) = (data.view()?, thread_count(threads)?, settings(counting)?);
+    let run = |ticker: &_| operators::operators(&view, &settings, &maps, threads, ticker);
     let summed = job::long(py, progress.as_ref(), run)?;
     let (symbols, shape) = (large(py, summed.keys().copied()), [summed.len(), rank, rank]);
     Ok((symbols, shaped(py, summed.into_values().flatten(), shape)?))

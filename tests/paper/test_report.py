@@ -43,7 +43,7 @@ def test_the_report_asks_for_nothing_from_outside(page):
 
 
 def test_the_report_has_all_its_parts(page):
-    for figure in ("returns-far", "all-returns", "training-time", "spocman", "spectra"):
+    for figure in ("returns-far", "all-returns", "training-time", "spocman"):
         assert f'<svg id="{figure}"' in page
     assert page.count('class="replay') == 5  # three starts, and two policies of S-PocMan
     for words in (
@@ -99,7 +99,7 @@ def test_in_a_browser_figures_show_and_the_replay_plays(page, tmp_path):
     found = visit(page, VISIT, tmp_path)
     assert found["overlaps"] == []
     assert found["errors"] == []
-    assert found["figures"] == [True] * 7
+    assert found["figures"] == [True] * 6
     assert (found["forward"], found["back"]) == (1, 0)
     assert found["played"] >= 3 and found["paused"]
     assert found["bars"] == 4 and found["picture"]

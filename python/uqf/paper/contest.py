@@ -28,9 +28,6 @@ from uqf.worlds.environments import Environment
 #: Seeds of scoring: away from those of training data, which are small numbers.
 SCORING_SEEDS = 1_000_000
 
-#: Singular values that are kept for the report.
-SPECTRUM = 40
-
 
 @dataclass(frozen=True)
 class Size:
@@ -148,8 +145,8 @@ def train(
     """Chooses by `select`, then fits once more under the clock.
 
     Figures: `seconds` of that fit alone, CPU seconds of all cores together; `selection_seconds`, without the models
-    if another learner of the same log was judged by them before; what was `chosen`;
-    `singular_values` where the learner has them; `refused`, the reason, where the data allow no policy at all.
+    if another learner of the same log was judged by them before; what was `chosen`; `refused`, the reason, where the
+    data allow no policy at all.
     """
     learner = clone(contestant.learner)
     if "seed" in learner.get_params():
@@ -173,8 +170,6 @@ def train(
         "chosen": chosen,
         "refused": None,
     }
-    if hasattr(learner, "singular_values_"):
-        figures["singular_values"] = learner.singular_values_[:SPECTRUM].tolist()
     return Trained(learner.policy_, figures)
 
 

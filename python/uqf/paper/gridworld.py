@@ -45,7 +45,7 @@ SIZES = {
         (40,), 1, 1, 50, (2,), 2, planning=2, judge="gain", cut={"models": 1, "states": 4}, ranks=(2,), words=3
     ),
     "demo": Size(
-        (25, 50, 100, 200, 400), 10, 2, 1_000, (10,), planning=200, judge="quick models", ranks=(20,), words=3,
+        (25, 50, 100, 200, 400), 10, 2, 1_000, (10,), planning=200, judge="quick models", ranks=(5, 20), words=3,
         slow_episodes=(50, 200),
     ),
     "full": Size(

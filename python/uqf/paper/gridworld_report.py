@@ -8,7 +8,6 @@ from collections.abc import Sequence
 import numpy as np
 
 from uqf.page.figures import Axis, Drawing, Panel
-from uqf.page.parts import plus_minus
 from uqf.paper import gridworld
 from uqf.paper.cells import Row
 from uqf.paper.contest import mean_and_error
@@ -176,7 +175,8 @@ def _lines(rows: list[Row]) -> list[TableLine]:
     for method, label in gridworld.LABELS.items():
         places = [found[method].get(start) for found in by_size for start in gridworld.STARTS]
         cells = [
-            ("—", "") if place is None else (f"{place[0]:.3f}", plus_minus(place[1])) for place in places
+            ("—", "") if place is None else (f"{place[0]:.2f}", f"± {place[1]:.2f}" if place[1] else "")
+            for place in places
         ]
         lines.append((label, cells, method in OURS))
     return lines

@@ -10,7 +10,7 @@ from uqf.page.render import render
 from uqf.paper import gridworld, gridworld_report, spocman, spocman_report
 from uqf.paper.cells import Cell, Row, Store
 from uqf.paper.head import head
-from uqf.paper.policies_report import SPECTRUM_STYLES, replays, spectra
+from uqf.types import Record
 
 #: What differs from row to row on the same machine.
 SHIFTING = ("time", "cell_seconds")
@@ -34,9 +34,7 @@ def write_report(folder: str | os.PathLike[str], size: str) -> Path:
         tiles=head(grid, pacman),
         grid=part,
         pacman=spocman_report.part(pacman),
-        spectra=spectra(grid, pacman),
-        spectrum_keys=[(style, world) for world, style in SPECTRUM_STYLES.items()],
-        replays=replays(grid, pacman),
+        replays=_replays(grid + pacman),
         learners=_learners(grid + pacman),
         origins=sorted(
             {
@@ -73,3 +71,13 @@ def _learners(rows: list[Row]) -> dict[tuple[str, str], str]:
             words = "; ".join(part for part in (setting["learner"], grid, final) if part)
             learners[row.cell.experiment, row.cell.method] = words
     return learners
+
+
+def _replays(rows: list[Row]) -> dict[str, Record]:
+    """Recorded episodes by title; of each world and method the last one, which has most data."""
+    labels = gridworld.LABELS | spocman.LABELS
+    return {
+        f"{row.cell.setting['world']} · {labels[row.cell.method]}": row.result["replay"]
+        for row in rows
+        if "replay" in row.result
+    }

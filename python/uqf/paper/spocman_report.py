@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from uqf.page.figures import Axis, Drawing, Panel
-from uqf.page.parts import plus_minus
+from uqf.page.parts import figure, plus_minus
 from uqf.paper.cells import Result, Row
 from uqf.paper.spocman import LABELS
 from uqf.types import Record
@@ -86,11 +86,11 @@ def part(rows: list[Row]) -> Record | None:
     for line in lines:
         label = line["label"]
         paper = [
-            ("—" if line[key] is None else f"{line[key]:g}", "") for key in ("paper_return", "paper_seconds")
+            ("—" if line[key] is None else figure(line[key]), "") for key in ("paper_return", "paper_seconds")
         ]
         seconds = "—" if line["seconds"] is None else f"{line['seconds']:,.3g}"
         ratio = f"{ratios[label]:,.0f}×" if label in ratios else ""
-        score = (f"{line['return']:.1f}", plus_minus(line["stderr"]))
+        score = (figure(line["return"]), plus_minus(line["stderr"]))
         shown.append((label, [score, (seconds, ""), *paper, (ratio, "")], label in OURS))
     return {
         "episodes": max(row.cell.setting.get("episodes", 0) for row in rows),

@@ -6,9 +6,6 @@ import numpy as np
 import pytest
 
 import uqf
-from counting import counted
-from uqf import _core
-from uqf.learn.spectral.basis import Basis, Target
 from uqf.policies.policy import remembered
 
 LEARNERS = pytest.mark.parametrize(
@@ -141,11 +138,3 @@ def test_words_longer_than_every_episode_change_nothing(data, learner, projectio
     longer = learner(3, 0.9, projection=projection, prefix_dim=40, suffix_dim=40)
     longer.set_params(max_prefix=10**9, max_suffix=10**9).fit(data)
     np.testing.assert_array_equal(longer.wfa_.operators, fits.wfa_.operators)
-
-
-def test_seeds_that_cannot_be_doubled_are_refused_by_the_core(data):
-    arguments = {"occurrences": "start", "target": ("reward", 1.0, 0.0), "max_prefix": 1, "max_suffix": 1}
-    with pytest.raises(ValueError, match="below 2"):
-        _core.HankelSettings(**arguments, projection=("hashed", 3, 3, 2**63))
-    largest = counted(data, Basis(projection="hashed", seed=2**63 - 1), Target("reward"))
-    assert largest.shape == (200, 200)

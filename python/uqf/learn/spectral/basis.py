@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 
-from uqf import _core
 from uqf.episodes.checks import seed_number, whole
-from uqf.types import Record
 
 #: Lists of prefixes and suffixes; a word is a sequence of symbols.
 Words = tuple[Sequence[Sequence[int]], Sequence[Sequence[int]]]
@@ -66,7 +64,7 @@ class Basis:
 
 @dataclass(frozen=True)
 class Counting:
-    """All that a worker must know to count episodes; unlike the core's own settings it can be sent around.
+    """All that a worker and the core must know to count episodes.
 
     words : the words of the basis, the most frequent first; None if words are projected instead of listed
     reward_size : the largest absolute reward, which fixes how finely sums are kept
@@ -77,19 +75,8 @@ class Counting:
     reward_size: float
     words: Words | None
 
-    def settings(self) -> _core.HankelSettings:
-        basis, target = self.basis, self.target
-        size = 1.0 if target.name == "probability" else self.reward_size
-        what: Record = {
-            "occurrences": basis.occurrences,
-            "target": (target.name, float(target.discount), float(target.offset)),
-            "reward_size": max(size, abs(target.offset)),
-        }
-        if self.words is not None:
-            return _core.HankelSettings(words=self.words, **what)
-        return _core.HankelSettings(
-            max_prefix=basis.max_prefix,
-            max_suffix=basis.max_suffix,
-            projection=(str(basis.projection), basis.prefix_dim, basis.suffix_dim, basis.seed),
-            **what,
-        )
+    @property
+    def term_size(self) -> float:
+        """About how large the terms of sums are, which are exact for such terms; shards must share it."""
+        size = 1.0 if self.target.name == "probability" else self.reward_size
+        return max(size, abs(self.target.offset))

@@ -133,8 +133,8 @@ def hankel(
     rows, columns = _words("prefixes", prefixes, data.n_symbols), _words("suffixes", suffixes, data.n_symbols)
     wanted = Target(target, 1.0 if discount is None else discount, offset)
     largest = float(np.abs(data.rewards).max(initial=abs(offset)))
-    settings = Counting(Basis(occurrences=occurrences), wanted, largest, (rows, columns)).settings()
-    sums = _core.HankelStatistics.accumulate(data, settings, by_symbol=True, threads=threads)
+    counting = Counting(Basis(occurrences=occurrences), wanted, largest, (rows, columns))
+    sums = _core.HankelStatistics.accumulate(data, counting, by_symbol=True, threads=threads)
     shape = (len(rows), len(columns))
 
     def matrix(triplets: tuple[Integers, Integers, FloatArray]) -> Matrix:

@@ -118,7 +118,7 @@ def operator_sums(
     """The second pass over some episodes: A_σ = Σ y (D⁻¹Uᵀφ(u)) ⊗ (Vᵀφ(v))."""
     # Arrays that came over a network may begin anywhere in memory.
     maps = (np.require(one, np.float64, ["C", "A"]) for one in (prefix_map, suffix_map))
-    return OperatorSums(*_core.sum_operators(data, counting.settings(), *maps, threads=threads))
+    return OperatorSums(*_core.sum_operators(data, counting, *maps, threads=threads))
 
 
 def reduced_blocks(

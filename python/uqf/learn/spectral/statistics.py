@@ -161,7 +161,7 @@ def _places(words: Iterable[Word], target: Iterable[Word]) -> tuple[Places, int]
 
 def first_pass(counting: Counting, threads: int | None, data: Trajectories) -> Statistics:
     """The sums of some episodes without blocks by symbol, over the words that `counting` lists or projects."""
-    sums = _core.HankelStatistics.accumulate(data, counting.settings(), threads=threads)
+    sums = _core.HankelStatistics.accumulate(data, counting, threads=threads)
     return Statistics(counting.basis, counting.target, Tally.of(data), sums)
 
 
@@ -171,8 +171,8 @@ def summarise(
     """The statistics of some episodes, with all words that occur in them."""
     words = count_words(basis, data) if basis.projection is None else None
     listed = None if words is None else (list(words.prefixes), list(words.suffixes))
-    settings = Counting(basis, target, reward_size, listed).settings()
-    sums = _core.HankelStatistics.accumulate(data, settings, by_symbol=True, threads=threads)
+    counting = Counting(basis, target, reward_size, listed)
+    sums = _core.HankelStatistics.accumulate(data, counting, by_symbol=True, threads=threads)
     return Statistics(basis, target, Tally.of(data), sums, words)
 
 
