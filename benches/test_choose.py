@@ -8,8 +8,6 @@ import pytest
 from race import Reference, race
 
 import uqf
-from uqf.baselines import PBVI
-from uqf.learn.plan.points import point_plan
 
 #: Worlds as `.pomdp` files, where there are some.
 FILES = Path(os.environ.get("POMDP_FILES", "."))
@@ -44,18 +42,4 @@ def test_whole_choice(benchmark, name):
         lambda: uqf.fit(data, discount=world.discount),
         [Reference(f"hmmlearn, {ITERATIONS} iterations, {STATES} states", iteration, scale=scale)],
         stage="uqf.fit", case=f"{name}, {LOGS[name]:,} episodes", amount=data.n_steps, unit="steps", rounds=1,
-    )  # fmt: skip
-
-
-def test_point_based_plan(benchmark):
-    """A plan in the true model of hallway: 60 states, 21 observations. The baseline is stopped after two seconds."""
-    world = world_named("hallway")
-    transitions, shown = world.transitions, world.observations
-    rewards = world.rewards if world.rewards.ndim == 2 else world.rewards.sum(axis=-1)
-    starts = world.start[np.newaxis]
-    race(
-        benchmark,
-        lambda: point_plan(transitions, shown.transpose(0, 2, 1), rewards, starts, world.discount),
-        [Reference("PBVI of the baselines, 2 s", lambda: PBVI(seconds=2.0).solve(world), "self")],
-        stage="plan", case="hallway", amount=1, unit="plans", rounds=2,
     )  # fmt: skip
