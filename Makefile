@@ -27,10 +27,8 @@ help: ## list the targets
 		$(BIN)/$(PIP) install --require-hashes --requirement requirements-dev.lock
 	@touch $@
 
-# The profile `quick` of Cargo.toml: wheels and benches are compiled with more effort.
-DEVELOP := PIP_QUIET=1 $(BIN)/maturin develop --quiet
 .venv/built: .venv/installed pyproject.toml $(RUST)
-	$(DEVELOP) --profile quick
+	PIP_QUIET=1 $(BIN)/maturin develop --release --quiet
 	@touch $@
 
 build: .venv/built ## compile the core and install the package into .venv
@@ -140,7 +138,6 @@ RUN := build/bench.json
 .PHONY: $(RUN)
 $(RUN): build .venv/rivals
 	@mkdir -p $(@D)
-	$(DEVELOP) --release
 	$(BIN)/python -m pytest benches --benchmark-only --benchmark-quiet --benchmark-json=$@
 
 bench: $(RUN) ## speed: one table of all stages beside rivals and the machine's limits; some minutes
