@@ -197,7 +197,7 @@ def test_a_clear_difference_is_found():
     ("argument", "value", "message"),
     [
         ("discount", 1.5, "discount = 1.5"),
-        ("method", "magic", "choose importance, doubly-robust, model"),
+        ("method", "magic", "choose 'importance' or 'doubly-robust' or 'model'"),
         ("level", 95, "level = 95"),
         ("replicates", 3, "replicates = 3"),
     ],

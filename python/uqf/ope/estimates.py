@@ -81,7 +81,7 @@ class Estimate(Doubted):
 
     mean: float
     stderr: float
-    """Noise of the data alone, without the error of a model or of estimated propensities."""
+    """Noise of the data alone, without the error of estimated propensities; infinite for the guess of a model."""
     interval: tuple[float, float]
     """Where the return lies with this confidence if `condition` holds; unbounded if the log cannot tell."""
     level: float
@@ -136,10 +136,7 @@ class Estimate(Doubted):
             return f"If {self.condition}: {shown} {_sentence(self.lack)}" if self.doubts else shown
         shown = f"This log cannot tell what the policy earns: {self.lack}"
         if self.method == "model":
-            shown += (
-                f" The model learned from it guesses {self.mean:.4g}. The error of such a guess may be many times the "
-                f"noise of the data, {self.stderr:.2g}."
-            )
+            shown += f" The model learned from it guesses {self.mean:.4g}; nothing bounds the error of such a guess."
         return shown
 
     @property

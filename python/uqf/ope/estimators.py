@@ -8,20 +8,17 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import stdtrit
 
 from uqf.episodes.checks import instance, positive, probability
 from uqf.episodes.trajectories import Trajectories
 from uqf.errors import kind_of
 from uqf.ope.behavior import Behavior
+from uqf.ope.estimates import ANYTHING
 from uqf.ope.ratios import ROUNDING, Ratios, bootstrap
 from uqf.ope.tails import NO_TAILS, Tails
 from uqf.ope.weights import Overlap, Weights, importance_weights, overlap
 
 FloatArray = NDArray[np.float64]
-
-#: Refits of a model for its standard error; each learns from resampled episodes anew.
-REFITS = 50
 
 
 class ValueModel(Protocol):
@@ -113,12 +110,8 @@ class Measured(NamedTuple):
 def measured(logs: list[Replayed], method: str, level: float, replicates: int) -> Measured:
     """The value of one policy, or the difference of two, by one of `uqf.ope.METHODS`."""
     if method == "model":
-        (value, refits), *others = map(_refitted, logs)
-        for other, other_refits in others:
-            value, refits = value - other, refits - other_refits
-        error = float(refits.std(ddof=1)) if len(logs[0].data) > 1 else float("inf")
-        reach = float(stdtrit(len(refits) - 1, (1.0 + level) / 2.0)) * error
-        return Measured(value, error, (value - reach, value + reach), NO_TAILS)
+        value, *others = map(_modelled, logs)
+        return Measured(value - sum(others), float("inf"), ANYTHING, NO_TAILS)
     ratios = ratios_of(logs, method)
     error, (low, high) = bootstrap(ratios, level=level, replicates=replicates, seed=logs[0].seed)
     return widened(logs, method, ratios, error, (low, high))
@@ -244,21 +237,9 @@ def model_value(
     return float((probs[first] * values).sum(axis=1).mean())
 
 
-def _refitted(logs: Replayed) -> tuple[float, FloatArray]:
-    """The value under the model, and its values when it learns from resampled episodes."""
-    count, rng = len(logs.data), np.random.default_rng([logs.seed, 2])
-
-    def value(episodes: NDArray[np.int64]) -> float:
-        return model_value(
-            logs.model,
-            logs.data[episodes],
-            logs.probs[_steps_of(logs.data, episodes)],
-            discount=logs.discount,
-            horizon=logs.weights.horizon,
-        )
-
-    resampled = [value(rng.integers(count, size=count)) for _ in range(REFITS)]
-    return value(np.arange(count)), np.array(resampled)
+def _modelled(logs: Replayed) -> float:
+    """The value under the model, up to the longest episode."""
+    return model_value(logs.model, logs.data, logs.probs, discount=logs.discount)
 
 
 _RATIOS = {"importance": _importance, "doubly-robust": _doubly_robust}

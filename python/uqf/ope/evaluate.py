@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from uqf.episodes.checks import instance, probability
+from uqf.episodes.checks import instance, one_of, probability
 from uqf.ope.estimates import Comparison, Estimate
-from uqf.ope.estimators import ValueModel
-from uqf.ope.evaluator import Evaluator, Logs, ReturnRange, check_method
+from uqf.ope.estimators import METHODS, ValueModel
+from uqf.ope.evaluator import Evaluator, Logs, ReturnRange
 from uqf.policies.policy import Policy
 
 
@@ -74,7 +74,8 @@ def evaluate(
     >>> estimate.known, estimate.interval[0] < estimate.mean < estimate.interval[1]
     (True, True)
     """
-    check_method(method)
+    if method is not None:
+        one_of("method", method, METHODS)
     log = Evaluator.of(data, discount, level, replicates, return_range, seed, model)
     logs = log.replay(policy)
     return log.estimate(logs, method or log.method(logs))
@@ -116,7 +117,8 @@ def compare(
     >>> result.distinguishable
     True
     """
-    check_method(method)
+    if method is not None:
+        one_of("method", method, METHODS)
     log = Evaluator.of(data, discount, level, replicates, return_range, seed, model)
     logs = [log.replay(policy) for policy in (first, second)]
     if method is None:

@@ -14,7 +14,7 @@ from uqf.episodes.trajectories import Trajectories
 from uqf.ope import doubts
 from uqf.ope.behavior import Behavior, behavior_of, joined
 from uqf.ope.estimates import ANYTHING, Answer, Comparison, Doubt, Estimate, answer_of
-from uqf.ope.estimators import METHODS, Measured, Replayed, ValueModel, check_model, measured
+from uqf.ope.estimators import Measured, Replayed, ValueModel, check_model, measured
 from uqf.ope.last_symbol import LastSymbolModel
 from uqf.ope.tails import unseen_share
 from uqf.ope.truncation import Truncation
@@ -148,13 +148,13 @@ class Evaluator:
     def _doubts(self, logs: list[Replayed], method: str, result: Measured, half: float) -> Iterator[Doubt]:
         for one in logs:
             yield from doubts.of_overlap(one.overlap, len(self.data))
-        if self.return_range is None and method != "model":
-            yield from doubts.of_tails(result.tails)
         if method == "model":
             yield doubts.MODELLED
+        elif self.return_range is None:
+            yield from doubts.of_tails(result.tails)
         yield from doubts.of_behavior(self.behavior)
         yield from self.truncation.doubts(self.unit)
-        if self.return_range is None:
+        if method != "model" and self.return_range is None:
             share = unseen_share(self.level, min(one.overlap.size for one in logs))
             yield doubts.of_rare_events(share, half / share)
 
@@ -170,12 +170,6 @@ class Evaluator:
             return low - share * max(value - worst, 0.0), high + share * max(best - value, 0.0)
         reach = share * float(np.ptp(self.data.returns(self.discount)))
         return min(low, value - reach), max(high, value + reach)
-
-
-def check_method(method: str | None) -> None:
-    """Refuses what is no method."""
-    if method is not None and (not isinstance(method, str) or method not in METHODS):
-        raise ValueError(f"method = {method!r}: choose {', '.join(METHODS)} or None")
 
 
 def _in_units(data: Trajectories) -> tuple[Trajectories, float]:
