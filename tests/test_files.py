@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -144,3 +145,12 @@ def test_devices_pipes_and_folders_are_refused_by_every_door(tmp_path):
         [sys.executable, "-c", ENDLESS, *map(str, paths)], capture_output=True, text=True, timeout=60
     )
     assert run.returncode == 0, run.stderr[-2000:]
+
+
+@pytest.mark.skipif(not os.path.isdir("/sys/kernel"), reason="needs a folder in which nobody may write")
+def test_a_folder_that_cannot_be_written_to_is_an_error_about_the_file_that_was_named():
+    with (
+        pytest.raises(OSError, match=r"'/sys/kernel/policy\.safetensors'$"),
+        whole_file("/sys/kernel/policy.safetensors"),
+    ):
+        pass

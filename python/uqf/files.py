@@ -149,7 +149,13 @@ def _new_beside(target: Path) -> tuple[Path, int]:
     while True:
         temporary = target.with_name(f"{_beginning(target)}{secrets.token_hex(8)}")
         # Opened by number rather than by `tempfile`, whose files nobody else may read.
-        handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
+        try:
+            handle = os.open(
+                temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666
+            )
+        except OSError as error:
+            # Nobody knows the temporary name.
+            raise type(error)(error.errno, error.strerror, str(target)) from None
         # Another process may have taken it for abandoned before it was locked.
         if _locks(handle) and os.fstat(handle).st_nlink:
             return temporary, handle
