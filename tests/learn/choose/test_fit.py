@@ -55,7 +55,7 @@ def taken(*results):
     """The name of who holds the place after all of these, the favourite first."""
     holder = None
     for result in results:
-        holder, _ = challenged(holder, result, 2.0)
+        holder, _ = challenged(holder, result, Settings())
     return holder.candidate.name if holder is not None else None
 
 
@@ -65,7 +65,10 @@ def test_the_favourite_stays_unless_a_gain_is_larger_by_two_standard_errors():
     close, clear = (Result(OTHER, gains(mean, 9.0, seed=1)) for mean in (11.0, 13.0))
     assert taken(favourite, close) == "BeliefQ", "the difference has an error of about 1.4"
     assert taken(favourite, clear) == OTHER.name
-    assert taken(favourite, Result(OTHER, gains(9.1, 9.0))) == OTHER.name, "more by as much in every episode"
+    assert taken(favourite, Result(OTHER, gains(9.3, 9.0))) == OTHER.name, "more by as much in every episode"
+    assert taken(favourite, Result(OTHER, gains(9.1, 9.0))) == "BeliefQ", (
+        "certain, but a hundredth of the gain"
+    )
     assert taken(favourite, Result(OTHER, problem="refused")) == "BeliefQ"
 
 
@@ -94,7 +97,7 @@ def test_a_plan_takes_the_place_if_it_earns_more_in_models_by_two_standard_error
     favourite = Result(FAVOURITE, gains(9.0, 9.0), np.zeros(len(more)))
     plan = Result(PLAN, gains(0.0, 0.0, seed=1), np.array(more))
     assert taken(favourite, plan) == (PLAN.name if wins else "BeliefQ")
-    _, told = challenged(favourite, plan, 2.0)
+    _, told = challenged(favourite, plan, Settings())
     assert told.as_dict()["difference"] == pytest.approx(np.mean(more))
 
 

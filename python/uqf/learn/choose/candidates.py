@@ -23,6 +23,8 @@ class Settings:
     """Learners are compared on about so many steps at most, drawn from all."""
     evidence: float = 2.0
     """Standard errors by which a learner must be ahead to take the place of another."""
+    share: float = 0.02
+    """Share of what the other gains by which it must be ahead as well: a smaller lead changes nothing."""
     planning_evidence: float = 3.0
     """Standard errors by which a plan must earn more in models that did not make it; these are few."""
     short_discount: float = 0.5

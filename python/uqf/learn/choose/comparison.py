@@ -41,13 +41,17 @@ class Result:
     problem: str | None = None
     """Why it was refused, or not considered."""
 
-    def more_than(self, holder: Result, evidence: float) -> Gain:
-        """In models if both played; else as gains, short ones where neither is seen to gain anything."""
+    def more_than(self, holder: Result, evidence: float) -> tuple[Gain, float]:
+        """(the lead, size of what the holder gains).
+
+        In models if both played; else as gains, short ones where neither is seen to gain anything.
+        """
         if self.earned is not None and holder.earned is not None:
-            return Gain(self.earned - holder.earned)
+            return Gain(self.earned - holder.earned), abs(float(holder.earned.mean()))
         seen = max(self.gains[0].evidence, holder.gains[0].evidence) > evidence
         place = 0 if seen else 1
-        return Gain(self.gains[place].totals - holder.gains[place].totals)
+        other = holder.gains[place]
+        return Gain(self.gains[place].totals - other.totals), abs(other.mean)
 
     def as_dict(self) -> Record:
         """Plain numbers, for `diagnostics_`; None where there is none."""

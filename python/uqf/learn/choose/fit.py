@@ -50,12 +50,12 @@ def fit(
     """Tries the learners, keeps the one that suits the data, and fits it to all of them.
 
     `BeliefQ` is the favourite and holds the place. One after another, the other learners take the place if they are
-    better by two standard errors: a learner that improves on the log if its policy gains more on held-out episodes.
-    Where the last observation is a state (`uqf.markov_test`), `TableQ` takes the place unless it earns less, by two
-    standard errors, in the models that `BeliefQ` learned from the held-out episodes. Elsewhere, and with at least 200
-    episodes, `ModelQ` challenges at last: it takes the place if its plan of one half earns more in the models that
-    `BeliefQ` learned from the other, and its plan of all episodes earns more, by three standard errors, in models from
-    other starts than the one that made the plan.
+    better by two standard errors and by two percent: a learner that improves on the log if its policy gains more on
+    held-out episodes. Where the last observation is a state (`uqf.markov_test`), `TableQ` takes the place unless it
+    earns less, by two standard errors, in the models that `BeliefQ` learned from the held-out episodes. Elsewhere, and
+    with at least 200 episodes, `ModelQ` challenges at last: it takes the place if its plan of one half earns more in
+    the models that `BeliefQ` learned from the other, and its plan of all episodes earns more, by three standard errors,
+    in models from other starts than the one that made the plan.
 
     Parameters
     ----------
@@ -133,7 +133,7 @@ def chosen_learner(
             holder = replace(holder, earned=comparison.earned(holder.candidate))
             results[holder.candidate.name] = holder
         favoured = candidate.on_columns and comparison.has_numbers
-        holder, result = challenged(holder, result, SETTINGS.evidence, favoured=favoured)
+        holder, result = challenged(holder, result, SETTINGS, favoured=favoured)
         results[candidate.name] = result
     if holder is None:
         first = next(iter(results.values()))
@@ -183,22 +183,26 @@ def _challenge(
 
 
 def challenged(
-    holder: Result | None, result: Result, evidence: float, *, favoured: bool = False
+    holder: Result | None, result: Result, settings: Settings, *, favoured: bool = False
 ) -> tuple[Result | None, Result]:
     """(who holds the place now, the result with its lead over who held it before).
 
-    The place goes to whoever gains or earns more by so many standard errors; to one that is `favoured` unless it gains
-    or earns less by as many: a plan on observations that are states, and summaries of columns where codes say only in
-    which cell a number lies. Whoever was refused does not challenge.
+    The place goes to whoever gains or earns more by so many standard errors and by a share of it that matters: who is
+    ahead by less would only keep plans from being tried. It goes to one that is `favoured` unless it gains or earns
+    less by as many standard errors: a plan on observations that are states, and summaries of columns where codes say
+    only in which cell a number lies. Whoever was refused does not challenge.
     """
     if not result.gains:
         return holder, result
     if holder is None:
         return result, result
-    lead = result.more_than(holder, evidence)
+    lead, gained = result.more_than(holder, settings.evidence)
     result = replace(result, lead=lead, over=holder.candidate.name)
-    needed = -evidence if favoured or result.candidate.on_observations else evidence
-    return (result if lead.evidence > needed else holder), result
+    if favoured or result.candidate.on_observations:
+        better = lead.evidence > -settings.evidence
+    else:
+        better = lead.evidence > settings.evidence and lead.mean > settings.share * gained
+    return (result if better else holder), result
 
 
 def _unsuitable(
