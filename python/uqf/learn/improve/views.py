@@ -26,7 +26,7 @@ class Choice:
 
     steps: int = 20_000
     targets: int = 12
-    trees: int = 4
+    trees: int = 8
     leaves: int = 64
     smallest: int = 10
     features: float = 0.5
