@@ -9,6 +9,7 @@ use crate::bindings::convert::{
     Arrays, Vector, Whole, collected, count, field, numbers, threads as thread_count,
 };
 use crate::bindings::job;
+use crate::bindings::parts::attribute;
 use crate::learn::spectral::cuts::{Coverage, Settings};
 use crate::learn::spectral::double::{Double, Quantum};
 use crate::learn::spectral::hankel::{Accumulator, Cells, accumulate};
@@ -19,19 +20,16 @@ use crate::parts;
 /// What is counted, from a `uqf.learn.spectral.basis.Counting`.
 pub fn settings(counting: &Bound<'_, PyAny>) -> PyResult<Settings> {
     let (basis, target) = (counting.getattr("basis")?, counting.getattr("target")?);
-    let text = |from: &Bound<'_, PyAny>, name: &str| from.getattr(name)?.extract::<String>();
-    let occurrences = Occurrences::named(&text(&basis, "occurrences")?)?;
-    let (discount, offset) = (target.getattr("discount")?.extract()?, target.getattr("offset")?.extract()?);
-    let target = Target::named(&text(&target, "name")?, discount, offset)?;
-    let quantum = Quantum::for_size(counting.getattr("term_size")?.extract()?);
-    if let Some((prefixes, suffixes)) =
-        counting.getattr("words")?.extract::<Option<(Vec<Word>, Vec<Word>)>>()?
-    {
+    let occurrences = Occurrences::named(&attribute::<String>(&basis, "occurrences")?)?;
+    let (discount, offset) = (attribute(&target, "discount")?, attribute(&target, "offset")?);
+    let target = Target::named(&attribute::<String>(&target, "name")?, discount, offset)?;
+    let quantum = Quantum::for_size(attribute(counting, "term_size")?);
+    if let Some((prefixes, suffixes)) = attribute::<Option<(Vec<Word>, Vec<Word>)>>(counting, "words")? {
         return Ok(Settings::listed(occurrences, target, quantum, prefixes, suffixes)?);
     }
-    let number = |name: &str| count(name, basis.getattr(name)?.extract()?);
+    let number = |name: &str| count(name, attribute(&basis, name)?);
     let longest = (number("max_prefix")?, number("max_suffix")?);
-    let (kind, seed) = (text(&basis, "projection")?, basis.getattr("seed")?.extract()?);
+    let (kind, seed): (String, _) = (attribute(&basis, "projection")?, attribute(&basis, "seed")?);
     let projection = (kind.as_str(), number("prefix_dim")?, number("suffix_dim")?, seed);
     Ok(Settings::projected(occurrences, target, quantum, longest, projection)?)
 }

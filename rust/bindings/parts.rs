@@ -3,6 +3,7 @@
 use numpy::ndarray::{Ix2, Ix3};
 use numpy::{Element, IntoPyArray, PyArrayMethods, PyReadonlyArray, PyReadonlyArray1, PyUntypedArrayMethods};
 use pyo3::IntoPyObjectExt;
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 
 use crate::bindings::convert::{Whole, aligned, numbers};
@@ -123,12 +124,24 @@ macro_rules! fields {
     }};
 }
 
+/// An attribute of a Python object; one of a wrong kind is named.
+pub fn attribute<'py, T>(given: &Bound<'py, PyAny>, name: &str) -> PyResult<T>
+where
+    T: for<'a> FromPyObject<'a, 'py, Error = PyErr>,
+{
+    let value = given.getattr(name)?;
+    value.extract().map_err(|error: PyErr| {
+        let shown = value.repr().map_or_else(|_| String::from("?"), |repr| repr.to_string());
+        PyTypeError::new_err(format!("{name} = {shown}: {}", error.value(given.py())))
+    })
+}
+
 /// A struct of settings, each from the attribute of that name that a Python object has; others are given after `+`.
 #[macro_export]
 macro_rules! settings {
     ($given:expr, $struct:ident { $($name:ident),* } $(+ { $($other:ident: $value:expr),* })?) => {
         $struct {
-            $($name: $given.getattr(stringify!($name))?.extract()?,)*
+            $($name: $crate::bindings::parts::attribute(&$given, stringify!($name))?,)*
             $($($other: $value,)*)?
         }
     };

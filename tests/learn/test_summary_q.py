@@ -54,14 +54,15 @@ def test_numbers_decide_where_codes_say_nothing(walked):
 
 
 def test_the_view_is_the_simplest_that_predicts():
+    """With enough episodes: from fewer, forests learn sooner with the summaries of the longest view."""
     rng = np.random.default_rng(0)
-    seen = rng.integers(3, size=(300, 10))
-    actions = rng.integers(3, size=(300, 10))
+    seen = rng.integers(3, size=(1000, 10))
+    actions = rng.integers(3, size=(1000, 10))
     # A step is rewarded for repeating the observation two steps before it.
-    rewards = np.zeros((300, 10))
+    rewards = np.zeros((1000, 10))
     rewards[:, 2:] = actions[:, 2:] == seen[:, :-2]
     data = uqf.Trajectories(
-        actions.ravel(), seen.ravel(), rewards.ravel(), np.arange(301) * 10, n_actions=3, n_observations=3
+        actions.ravel(), seen.ravel(), rewards.ravel(), np.arange(1001) * 10, n_actions=3, n_observations=3
     )
     learner = uqf.SummaryQ(0.5).fit(data)
     assert learner.view_ == "recent"
