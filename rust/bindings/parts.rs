@@ -3,7 +3,7 @@
 use numpy::ndarray::{Ix2, Ix3};
 use numpy::{Element, IntoPyArray, PyArrayMethods, PyReadonlyArray, PyReadonlyArray1, PyUntypedArrayMethods};
 use pyo3::IntoPyObjectExt;
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
 use crate::bindings::convert::{Whole, aligned, numbers};
@@ -124,7 +124,7 @@ macro_rules! fields {
     }};
 }
 
-/// An attribute of a Python object; one of a wrong kind is named.
+/// An attribute of a Python object; one of a wrong kind, or a number that does not fit, is named.
 pub fn attribute<'py, T>(given: &Bound<'py, PyAny>, name: &str) -> PyResult<T>
 where
     T: for<'a> FromPyObject<'a, 'py, Error = PyErr>,
@@ -132,7 +132,11 @@ where
     let value = given.getattr(name)?;
     value.extract().map_err(|error: PyErr| {
         let shown = value.repr().map_or_else(|_| String::from("?"), |repr| repr.to_string());
-        PyTypeError::new_err(format!("{name} = {shown}: {}", error.value(given.py())))
+        let text = format!("{name} = {shown}: {}", error.value(given.py()));
+        match error.is_instance_of::<PyOverflowError>(given.py()) {
+            true => PyValueError::new_err(text),
+            false => PyTypeError::new_err(text),
+        }
     })
 }
 

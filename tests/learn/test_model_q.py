@@ -207,3 +207,9 @@ def test_what_was_learned_is_pickled_and_saved(fitted, tmp_path):
     np.testing.assert_array_equal(behaviour(uqf.load(tmp_path / "policy")), behaviour(fitted.policy_))
     told = uqf.inspect_policy(tmp_path / "policy").settings
     assert told["learner"] == "ModelQ" and told["settings"]["growth"]["states"] == 16
+
+
+def test_a_setting_that_does_not_fit_is_named(tiger):
+    for states, kind in ((2**70, ValueError), ("many", TypeError)):
+        with pytest.raises(kind, match="states = "):
+            uqf.ModelQ(0.95, settings=ModelSettings(growth=Growth(states=states))).fit(tiger)

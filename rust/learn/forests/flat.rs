@@ -3,8 +3,8 @@
 use crate::learn::forests::bins::Bins;
 use crate::learn::forests::fitted::{FOLDS, Fitted};
 
-/// The trees of every action, or the pooled ones, of both folds, one after the other; roots and children count from the first node of their
-/// forest.
+/// The trees of every action, or the pooled ones, of both folds, one after the other; roots and children count from the
+/// first node of their forest.
 #[derive(Default)]
 pub struct Flat {
     pub(crate) base: Vec<f64>,
