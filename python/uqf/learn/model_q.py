@@ -25,7 +25,7 @@ from uqf.worlds.environments import TabularPOMDP
 class ModelSettings:
     """The numbers of the learner; docs/notebook.md has their evidence."""
 
-    models: int = 4
+    models: int = 6
     """Models from different starts, which judge each other's plans."""
     steps: int = 200_000
     """Models are trained on the first episodes that have so many steps."""

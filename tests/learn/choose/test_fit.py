@@ -134,10 +134,10 @@ def test_a_plan_is_taken_where_one_step_of_improvement_is_not_enough():
     told = learner.diagnostics_["chosen"]
     assert type(learner) is uqf.ModelQ and told["learner"] == "ModelQ", told["why"]
     assert told["why"].startswith(
-        "ModelQ plans ahead: in 3 learned models that did not make the plan it earned"
+        "ModelQ plans ahead: in 5 learned models that did not make the plan it earned"
     )
     row = told["candidates"]["ModelQ"]
-    assert row["difference"] > 0.0 and row["evidence"] > Settings().planning_evidence
+    assert row["difference"] > 0.0 and row["evidence"] > Settings().evidence
     assert row["gain"] is None, "it is not judged by changing one action at a time"
     assert "not known to be a state" in told["candidates"]["TableQ"]["problem"]
 
@@ -277,7 +277,6 @@ def test_nothing_is_trained_twice(data):
     within = [stage for stage in stages if not stage.endswith("learning")]
     assert len(within) == len(set(within)), "whatever was left is not taken up again"
     trained = [stage for stage in within if stage.startswith("ModelQ") and stage.endswith("training")]
-    assert trained[0].startswith("ModelQ, trial, trial"), "a plan of one half comes first"
     assert len(trained) <= 2 and not any("second trial" in stage for stage in trained)
 
 
@@ -285,7 +284,8 @@ def test_held_out_episodes_are_not_learned_from_before_the_end(data, learner):
     trial = learner.trial_
     assert len(trial.held_out) == 200
     assert sorted(contents(trial.taught) + contents(trial.held_out)) == contents(data)
-    assert np.abs(behaviour(learner.policy_) - behaviour(trial.policy)).max() > 0.0
+    final, judged = (policy.q_values(policy.initial_state()) for policy in (learner.policy_, trial.policy))
+    assert (final != judged).any()
     changed = uqf.fit(uqf.concatenate([trial.taught, trial.held_out]), discount=0.9, seed=3)
     np.testing.assert_array_equal(behaviour(changed.policy_), behaviour(learner.policy_))
     assert learner.diagnostics_["episodes"] == len(data)

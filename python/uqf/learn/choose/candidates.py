@@ -25,8 +25,6 @@ class Settings:
     """Standard errors by which a learner must be ahead to take the place of another."""
     share: float = 0.02
     """Share of what the other gains by which it must be ahead as well: a smaller lead changes nothing."""
-    planning_evidence: float = 3.0
-    """Standard errors by which a plan must earn more in models that did not make it; these are few."""
     short_discount: float = 0.5
     """Discount of the gains that are compared where none is seen at the discount of the task."""
     planning_episodes: int = 200
@@ -73,7 +71,7 @@ RIVALS: tuple[Candidate, ...] = (
 #: Challenges whoever holds the place after all others, in models of all episodes.
 PLANNER = Candidate("ModelQ", lambda discount, seed: ModelQ(discount, seed=seed))
 
-#: The same in less time, of one part of the episodes: what is not worth more in other models is not worth more time.
+#: The same in less time: its plan of one part stands in for the chosen one on held-out episodes, and is played.
 TRIAL_PLANNER = Candidate(
     "ModelQ, trial",
     lambda discount, seed: ModelQ(

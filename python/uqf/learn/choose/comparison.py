@@ -138,12 +138,9 @@ class Comparison:
         assert isinstance(learner, BeliefQ)
         return learner
 
-    def earned(self, candidate: Candidate, parts: tuple[int, ...] | None = None) -> FloatArray | None:
-        """Mean returns of its learners of some parts, by default of all directions, in models of the other part.
-
-        None where the models are too large to play in.
-        """
-        played = [self._played(candidate, part) for part in parts or self.directions]
+    def earned(self, candidate: Candidate) -> FloatArray | None:
+        """Mean returns of its learners in models of the other part; None where these are too large to play in."""
+        played = [self._played(candidate, part) for part in self.directions]
         known = [means for means in played if means is not None]
         return np.concatenate(known) if len(known) == len(played) else None
 

@@ -12,7 +12,6 @@ from uqf.errors import UQFError
 from uqf.learn.choose.candidates import FAVOURITE, PLANNER, RIVALS, TRIAL_PLANNER, Candidate, Settings
 from uqf.learn.choose.comparison import Comparison, Result
 from uqf.learn.choose.markov_test import MarkovTest, markov_test
-from uqf.learn.improve.gain import Gain
 from uqf.learn.learner import Learner
 from uqf.learn.memory.hidden import Growth
 from uqf.learn.model_q import ModelQ
@@ -53,9 +52,8 @@ def fit(
     better by two standard errors and by two percent: a learner that improves on the log if its policy gains more on
     held-out episodes. Where the last observation is a state (`uqf.markov_test`), `TableQ` takes the place unless it
     earns less, by two standard errors, in the models that `BeliefQ` learned from the held-out episodes. Elsewhere, and
-    with at least 200 episodes, `ModelQ` challenges at last: it takes the place if its plan of one half earns more in
-    the models that `BeliefQ` learned from the other, and its plan of all episodes earns more, by three standard errors,
-    in models from other starts than the one that made the plan.
+    with at least 200 episodes, `ModelQ` challenges at last: it takes the place if its plan of all episodes earns more,
+    by as much, in models from other starts than the one that made the plan.
 
     Parameters
     ----------
@@ -147,11 +145,13 @@ def chosen_learner(
     plan = Result(PLANNER, problem=problem)
     if problem is None:
         try:
-            plan, planner = _challenge(comparison, chosen, holder, sample)
+            plan, beside, planner = _challenge(comparison, chosen, holder, sample)
         except UQFError as refusal:
             plan = Result(PLANNER, problem=str(refusal))
-        if plan.lead is not None and plan.lead.evidence > SETTINGS.planning_evidence:
-            holder, chosen = plan, planner
+        else:
+            taken, plan = challenged(beside, plan, SETTINGS)
+            if taken is plan:
+                holder, chosen = plan, planner
     results[PLANNER.name] = plan
     judged = TRIAL_PLANNER if holder.candidate is PLANNER else holder.candidate
     chosen.trial_ = Trial(comparison.learner(judged, 0).policy_, *parts)
@@ -166,20 +166,13 @@ def chosen_learner(
 
 def _challenge(
     comparison: Comparison, learner: Learner, holder: Result, sample: Trajectories
-) -> tuple[Result, Learner]:
-    """(how a plan in hidden models did beside the holder, its learner): tried first on one half of the episodes."""
-    mine, other = (comparison.earned(one, (0,)) for one in (TRIAL_PLANNER, holder.candidate))
-    if mine is not None and other is not None and mine.mean() <= other.mean():
-        problem = (
-            f"a plan of one half of the episodes earns no more in {FAVOURITE.name}'s models of the other"
-        )
-        return Result(PLANNER, problem=problem), learner
+) -> tuple[Result, Result, Learner]:
+    """(how a plan in hidden models did beside the holder, the holder beside it, the learner that planned)."""
     planner = comparison.final(PLANNER, sample)
     assert isinstance(planner, ModelQ)
     planner.origin_ = learner.origin_
-    earned = planner.earned_by(planner.policy_)
-    lead = Gain(earned - planner.earned_by(learner.policy_))
-    return Result(PLANNER, earned=earned, lead=lead, over=holder.candidate.name), planner
+    plan = Result(PLANNER, earned=planner.earned_by(planner.policy_))
+    return plan, replace(holder, earned=planner.earned_by(learner.policy_)), planner
 
 
 def challenged(
@@ -192,7 +185,7 @@ def challenged(
     less by as many standard errors: a plan on observations that are states, and summaries of columns where codes say
     only in which cell a number lies. Whoever was refused does not challenge.
     """
-    if not result.gains:
+    if result.problem is not None:
         return holder, result
     if holder is None:
         return result, result
@@ -215,7 +208,7 @@ def _unsuitable(
         seen = test.markov and not test.doubted and not (candidate.on_columns and comparison.has_numbers)
         return "the last observation is a state: nothing else need be remembered" if seen else None
     if holder.candidate is not FAVOURITE:
-        return f"{holder.candidate.name} is better than {FAVOURITE.name}, whose models must miss something"
+        return _missing(holder)
     if not test.markov:
         return "the last observation is not known to be a state"
     if comparison.noisy:
@@ -225,13 +218,17 @@ def _unsuitable(
 
 def _unplannable(holder: Result, test: MarkovTest, parts: tuple[Trajectories, Trajectories]) -> str | None:
     """Why no plan in hidden models is considered, or None."""
-    if holder.candidate.on_columns:
-        return f"{holder.candidate.name} is better than {FAVOURITE.name}, whose models must miss something"
     if holder.candidate.on_observations and not test.doubted:
         return (
             f"{holder.candidate.name} plans on observations, and they are states: no model need remember more"
         )
+    if not (holder.candidate is FAVOURITE or holder.candidate.on_observations):
+        return _missing(holder)
     return without_models(*parts)
+
+
+def _missing(holder: Result) -> str:
+    return f"{holder.candidate.name} is better than {FAVOURITE.name}, whose models must miss something"
 
 
 def without_models(*parts: Trajectories) -> str | None:
