@@ -139,3 +139,33 @@ def test_doubts_are_printed_as_soon_as_the_log_is_read_and_once_among_the_worrie
         assert shown.stderr.count("--observed before") == 1
         assert " ".join(shown.stdout.split()).count("--observed before") == often
     assert "before the action of their row" in " ".join(shown.stdout.split())
+
+
+def test_a_report_counts_everything_that_was_mended(tmp_path):
+    log_of(tmp_path / "log.csv", 0)
+    head, *rows = (tmp_path / "log.csv").read_text().split("\n")
+    rows = [f"{row},5;{number % 7 or 'n/a'}".replace(",", ";", 4) for number, row in enumerate(rows)]
+    lines = [head.replace(",", ";") + ";noise", *rows, rows[0]]
+    (tmp_path / "log.csv").write_text("\n".join(lines))
+    given = (
+        "--columns",
+        COLUMNS.replace("heat", "heat+noise"),
+        "--reward=-cost",
+        "--observed",
+        "before",
+        "--clean",
+    )
+    out = (
+        "--out",
+        tmp_path / "policy.safetensors",
+        "--report",
+        tmp_path / "page.html",
+        "--learner",
+        "TableQ",
+    )
+    shown = run("fit", tmp_path / "log.csv", *given, *out)
+    assert shown.exit_code == 0, shown.output
+    page = (tmp_path / "page.html").read_text()
+    told = ("1 duplicate step left out", "1201 decimal commas", "missing values", "they are read as numbers")
+    assert [words for words in told if words not in page] == []
+    assert "--clean" not in page

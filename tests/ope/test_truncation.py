@@ -9,6 +9,7 @@ import uqf
 from evaluation_worlds import truncated
 from uqf import ope
 from uqf.ope.truncation import Truncation
+from uqf.page.parts import figure
 
 
 def evaluated(case, seed):
@@ -37,7 +38,7 @@ def test_ends_that_are_not_marked_ring_an_alarm():
     for seed in range(5):
         log, estimate = case.log(seed), evaluated(case, seed)
         assert estimate.answer is ope.Answer.UNKNOWN
-        assert f"the log itself shows {log.returns().mean():.4g}" in estimate.verdict
+        assert f"the log itself shows {figure(log.returns().mean())}" in estimate.verdict
         assert "terminated" in estimate.verdict
 
 

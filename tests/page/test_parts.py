@@ -21,6 +21,11 @@ def test_figures_are_short(value, shown):
     assert figure(value) == shown
 
 
+def test_terminals_show_four_digits_and_no_powers_of_ten():
+    shown = [figure(value, digits=4) for value in (12.3456, 331.123, -28_476.3)]
+    assert shown == ["12.35", "331.1", "−28,476"]
+
+
 def test_signs_and_shares():
     assert signed(3.1) == "+3.1" and signed(-3.1) == "−3.1" and signed(0.0) == signed(1e-15) == "0"
     shares = [percent(share) for share in (0.0, 0.0004, 0.004, 0.05, 0.834, 1.0)]
@@ -28,7 +33,7 @@ def test_signs_and_shares():
 
 
 def test_an_error_of_nothing_is_not_shown():
-    assert plus_minus(0.37) == " ± 0.37"
+    assert plus_minus(0.37) == " ± 0.37" and plus_minus(1234.5) == " ± 1,200" and plus_minus(118) == " ± 120"
     assert [plus_minus(error) for error in (0.0, 1e-16, float("inf"), float("nan"))] == [""] * 4
 
 

@@ -47,6 +47,9 @@ found.focusable = card.tabIndex === 0;
 found.coloured = [...card.querySelectorAll(".bars .chosen")].map((name) => name.textContent);
 found.bold = [...card.querySelectorAll(".bars .done")].map((name) => name.textContent);
 found.scroll = document.documentElement.scrollWidth <= document.documentElement.clientWidth;
+found.cut = [...document.querySelectorAll("table")].filter((one) => one.scrollWidth > one.closest(".card").clientWidth)
+  .map((one) => one.innerText);
+found.bars = [-7766.1, 0.12345, 0].map(short);
 found.words = document.querySelector("main").innerText;
 answer(found);
 """
@@ -125,6 +128,7 @@ def test_hostile_names_give_the_same_tags_as_plain_ones(tmp_path):
 @pytest.mark.parametrize("width", [1400, 500])
 def test_in_a_browser_figures_show_and_episodes_can_be_walked_through(page, report, width, tmp_path):
     found = visit(page, VISIT, tmp_path, width=width)
+    assert found["cut"] == [] and found["bars"] == ["−7,766", "0.1235", "0"]
     assert found["errors"] == []
     assert found["overlaps"] == []
     assert len(found["figures"]) == 3 and all(found["figures"].values()), found["figures"]

@@ -14,7 +14,7 @@ from uqf.cli.drift import movements, unseen_values
 from uqf.cli.options import remembered_columns
 from uqf.cli.tables import show
 from uqf.cli.terminal import say
-from uqf.logs.problems import CLEANED, LogProblem
+from uqf.logs.problems import CLEANED, LogProblem, once_cleaned
 from uqf.logs.rows import Rows
 from uqf.logs.source import Log
 from uqf.logs.suspicions import order_in_words
@@ -62,7 +62,8 @@ def facts_of(log: Log, data: Data, outcomes: list[str]) -> Facts:
                 param_hint="--outcome",
             )
         values[name] = other.rewards
-    found = log.doubts if log.clean else _once(log.problems + log.doubts)
+    problems = once_cleaned(log.problems) if log.clean else log.problems
+    found = _once(problems + log.doubts)
     reward = log.columns.reward or ""
     cost = reward.removeprefix("-") if reward.startswith("-") else None
     return Facts.of(data, [*log.repairs, *map(str, found)], log.times, values, cost)

@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from uqf.page.parts import figure
 from uqf.printable import printable
 from uqf.types import Record
 
@@ -76,7 +77,7 @@ def _shown(value: object) -> str:
         case bool():
             return "yes" if value else "no"
         case float():
-            return f"{value:.4g}"
+            return figure(value, digits=4)
         case int():
             return f"{value:,}"
         case list() | tuple():

@@ -9,7 +9,7 @@ from uqf.coding.codebook import Codebook
 from uqf.errors import FileFormatError, shortened
 from uqf.logs.layout import BY_BINS, LOOKS_LIKE, OPTIONAL, USUAL
 from uqf.logs.notation import Mask, Text
-from uqf.logs.problems import CLEANED, CUT, LogProblem
+from uqf.logs.problems import CLEANED, CUT, GAPS, NUMBERS, YES, LogProblem
 from uqf.logs.rows import Rows, array, first_of_each, is_number, is_text
 from uqf.logs.suspicions import suspicions
 from uqf.logs.times import ranks
@@ -84,7 +84,7 @@ class Diagnosis:
                 remedy = "missing is read as a value of its own"
                 self._add(name, "missing values", missing, remedy, severe=False)
             else:
-                self._add(name, "missing values", nothing, CLEANED + "missing is a value of its own")
+                self._add(name, "missing values", nothing, GAPS)
 
     def _numbers(self, name: str, values: pa.Array) -> None:
         names = self.layout.names
@@ -150,7 +150,7 @@ class Diagnosis:
             self._unreadable(name, "values that are no numbers", text.rows(others), "give numbers")
             self._notation(name, text)
         elif name == names.get("terminated"):
-            self._add(name, "answers of yes or no", text.rows(words["yes or no"]), CLEANED + "yes is true")
+            self._add(name, "answers of yes or no", text.rows(words["yes or no"]), YES)
             neither = words["name"] | (text.numbers & ~text.is_truth)
             what = "values that are neither true nor false"
             self._unreadable(name, what, text.rows(neither), "give true or false")
@@ -187,7 +187,7 @@ class Diagnosis:
         ):
             what = "numbers with a percent sign among others"
             self._unreadable(name, what, text.rows(text.percent), "write it with all of them, or with none")
-        remedy = CLEANED + "they are read as numbers"
+        remedy = NUMBERS
         if name == self.layout.names["action"] and self.layout.action_bins is None:
             remedy += f", and with {BY_BINS} these are cut into cells"
         left = text.numbers & ~text.plain

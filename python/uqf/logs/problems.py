@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 CLEANED = "with clean=True (--clean) "
 CUT = CLEANED + "episodes are cut before the first of them"
+
+#: Nothing is lost by these, so reading does not speak of them; who asks for everything that was mended hears them too.
+NUMBERS = CLEANED + "they are read as numbers"
+GAPS = CLEANED + "missing is a value of its own"
+YES = CLEANED + "yes is true"
 
 
 @dataclass(frozen=True)
@@ -51,3 +56,12 @@ class LogProblem:
         place = f" ({where}{more}{example})" if self.rows else ""
         count = f"{self.count} " if self.count else ""
         return f"column {self.column!r}: {count}{self.what}{place}; {self.remedy}"
+
+
+def once_cleaned(problems: list[LogProblem]) -> list[LogProblem]:
+    """What is left to say of them where `clean` was given: what was left out, cut or merged is counted elsewhere."""
+    return [
+        replace(one, remedy=one.remedy.removeprefix(CLEANED))
+        for one in problems
+        if not one.remedy.startswith(CLEANED) or one.remedy.startswith((NUMBERS, GAPS, YES))
+    ]

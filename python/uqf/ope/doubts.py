@@ -9,6 +9,7 @@ from uqf.ope.behavior import Behavior
 from uqf.ope.estimates import Doubt, worth
 from uqf.ope.tails import Tails
 from uqf.ope.weights import Overlap
+from uqf.page.parts import figure
 
 
 @dataclass(frozen=True)
@@ -78,5 +79,5 @@ def of_rare_events(share: float, size: float) -> Doubt:
     return Doubt(
         f"what occurs in fewer than {share:.2g} of the episodes may be missing from it. Give return_range, the least "
         "and the most that an episode can earn.",
-        f"nothing that happens in fewer than {share:.2g} of the episodes is worth more than {size:.3g}",
+        f"nothing that happens in fewer than {share:.2g} of the episodes is worth more than {figure(size)}",
     )

@@ -6,6 +6,8 @@ import math
 from dataclasses import dataclass, replace
 from enum import Enum
 
+from uqf.page.parts import figure
+
 #: The interval of what is not known.
 ANYTHING = (-math.inf, math.inf)
 
@@ -114,9 +116,9 @@ class Estimate(Doubted):
     def text(self) -> str:
         """The answer in one line, for tables and pages."""
         if self.answer is Answer.UNKNOWN:
-            return f"not known from this log; the {self._source}'s guess is {self.mean:.4g}"
+            return f"not known from this log; the {self._source}'s guess is {figure(self.mean)}"
         low, high = self.interval
-        shown = f"{self.mean:.4g}, from {low:.4g} to {high:.4g} with {self.level:.0%} confidence"
+        shown = f"{figure(self.mean)}, from {figure(low)} to {figure(high)} with {self.level:.0%} confidence"
         return f"{shown}, if {self.condition}" if self.doubts else shown
 
     @property
@@ -130,13 +132,14 @@ class Estimate(Doubted):
         if self.answer is not Answer.UNKNOWN:
             low, high = self.interval
             shown = (
-                f"The return is {low:.4g} to {high:.4g} with {self.level:.0%} confidence, {self.mean:.4g} most likely; "
-                f"the log is worth {self.worth} episodes of this policy."
+                f"The return is {figure(low)} to {figure(high)} with {self.level:.0%} confidence, "
+                f"{figure(self.mean)} most likely; the log is worth {self.worth} episodes of this policy."
             )
             return f"If {self.condition}: {shown} {_sentence(self.lack)}" if self.doubts else shown
         shown = f"This log cannot tell what the policy earns: {self.lack}"
         if self.method == "model":
-            shown += f" The model learned from it guesses {self.mean:.4g}; nothing bounds the error of such a guess."
+            guess = figure(self.mean)
+            shown += f" The model learned from it guesses {guess}; nothing bounds the error of such a guess."
         return shown
 
     @property
@@ -198,13 +201,13 @@ class Comparison(Doubted):
             return "This log cannot tell the two policies apart: they do the same in all that it shows."
         if not self._apart:
             return (
-                f"This log cannot tell the two policies apart: the difference is {low:.4g} to {high:.4g} "
+                f"This log cannot tell the two policies apart: the difference is {figure(low)} to {figure(high)} "
                 f"with {self.first.level:.0%} confidence."
             )
         better = "first" if self.difference > 0 else "second"
         smaller, larger = sorted(abs(end) for end in self.interval)
         shown = (
-            f"The {better} policy earns more, by {smaller:.4g} to {larger:.4g} "
+            f"The {better} policy earns more, by {figure(smaller)} to {figure(larger)} "
             f"with {self.first.level:.0%} confidence."
         )
         if self.answer is Answer.KNOWN:

@@ -18,6 +18,7 @@ from uqf.ope.estimators import Measured, Replayed, ValueModel, check_model, meas
 from uqf.ope.last_symbol import LastSymbolModel
 from uqf.ope.tails import unseen_share
 from uqf.ope.truncation import Truncation
+from uqf.page.parts import figure
 from uqf.policies.policy import Policy, probs_along
 from uqf.types import Record
 
@@ -203,6 +204,6 @@ def _in_range(data: Trajectories, discount: float, unit: float, return_range: Re
     if not (math.isfinite(best - worst) and worst - slack <= low and high <= best + slack):
         raise ValueError(
             f"return_range = {tuple(return_range)}: give the least and the most that an episode can earn; the logged "
-            f"ones earn from {low:.4g} to {high:.4g}"
+            f"ones earn from {figure(low)} to {figure(high)}"
         )
     return min(worst, low) / unit, max(best, high) / unit

@@ -13,6 +13,7 @@ from uqf.episodes.checks import FloatArray
 from uqf.episodes.sums import discounted_forward, time_within
 from uqf.episodes.trajectories import Trajectories
 from uqf.ope.estimates import Doubt
+from uqf.page.parts import figure
 
 #: Chance of refuting a recording that stops at random.
 LEVEL = 0.01
@@ -64,8 +65,8 @@ class Truncation:
         unmarked = "" if self.marked else ", and none is marked as ended by the world (terminated)"
         shown = (
             f"recording stopped early in {self.early} of {self.episodes} episodes{unmarked}. What others earned later "
-            f"stands for what is missing: the logged behaviour then earns {unit * self.completed:.4g}, while the log "
-            f"itself shows {unit * self.mean:.4g}"
+            f"stands for what is missing: the logged behaviour then earns {figure(unit * self.completed)}, while the "
+            f"log itself shows {figure(unit * self.mean)}"
         )
         if self.reason:
             yield Doubt(

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from uqf.page.parts import plus_minus
+from uqf.page.parts import figure, plus_minus
 
 #: Size of a small figure, which is readable on a phone.
 WIDTH, HEIGHT, LEFT, RIGHT = 400, 220, 50, 376
@@ -106,7 +106,7 @@ class Panel:
             self.band([(x, y - half, y + half) for x, y, half in points], style)
         self.curve([(x, y) for x, y, _ in points], style)
         for x, y, half in points:
-            self.mark(self.x(x), self.y(y), style, f"{label}: {y:.4g}{plus_minus(half)} at {number(x)}")
+            self.mark(self.x(x), self.y(y), style, f"{label}: {figure(y)}{plus_minus(half)} at {number(x)}")
 
     def curve(self, points: Sequence[Point], style: str) -> None:
         """Through (x, y), without marks."""
@@ -124,7 +124,7 @@ class Panel:
     def level(self, value: float, style: str, label: str) -> None:
         """A dashed line across the panel."""
         py = self.y(value)
-        note = f"{label}: {value:.4g}"
+        note = f"{label}: {figure(value)}"
         self._add("line", f"level {style}", note=note, x1=self.x.start, x2=self.x.end, y1=py, y2=py)
 
     def text(self, px: float, py: float, words: str, anchor: str = "start", style: str = "") -> None:

@@ -19,8 +19,8 @@ def percent(share: float) -> str:
     return f"{100 * share:.{digits}f} %"
 
 
-def figure(value: float) -> str:
-    """Four digits at most, with a real minus: −12.3, 1,240, 24.5 million."""
+def figure(value: float, digits: int = 3) -> str:
+    """With a real minus, whole from 1,000 on: −12.3, 1,240, 24.5 million; `digits` are those of numbers below 100."""
     if not math.isfinite(value):
         return "∞" if value > 0 else "−∞" if value < 0 else "—"
     if abs(value) < ZERO:
@@ -33,7 +33,7 @@ def figure(value: float) -> str:
     elif abs(value) >= 1000:
         text = f"{value:,.0f}"
     else:
-        text = f"{value:.4g}" if abs(value) >= 100 else f"{value:.3g}"
+        text = f"{value:.4g}" if abs(value) >= 100 else f"{value:.{digits}g}"
     return text.replace("-", "−")
 
 
@@ -43,8 +43,8 @@ def signed(value: float) -> str:
 
 
 def plus_minus(stderr: float) -> str:
-    """Such as " ± 0.37"; nothing where there is no error to speak of, or none is known."""
-    return f" ± {stderr:.2g}" if math.isfinite(stderr) and stderr >= ZERO else ""
+    """Such as " ± 0.37" or " ± 1,200"; nothing where there is no error to speak of, or none is known."""
+    return f" ± {figure(float(f'{stderr:.2g}'))}" if math.isfinite(stderr) and stderr >= ZERO else ""
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from uqf.episodes.checks import FloatArray
 from uqf.episodes.propensities import last_symbols, propensities
 from uqf.episodes.sums import returns_to_go
 from uqf.episodes.trajectories import Trajectories
+from uqf.page.parts import figure, plus_minus
 from uqf.policies.policy import Policy, logged_probs
 
 #: Discounts above this make the gain of one step too noisy.
@@ -50,9 +51,9 @@ class Gain:
 def with_error(mean: float, stderr: float) -> str:
     """A mean with its standard error, or why there is none."""
     if 0.0 < stderr < np.inf:
-        return f"{mean:.4g} ± {stderr:.2g}"
+        return figure(mean) + plus_minus(stderr)
     why = "the same in every episode" if stderr == 0.0 else "from a single episode"
-    return f"{mean:.4g}, {why}, so that nothing shows its error"
+    return f"{figure(mean)}, {why}, so that nothing shows its error"
 
 
 @dataclass(frozen=True)

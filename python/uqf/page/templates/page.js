@@ -15,7 +15,7 @@ function draw(map, picture) {
 
 // What is left of a difference of equal numbers is zero.
 function short(value) {
-  return Math.abs(value) < 1e-9 ? "0" : String(+value.toPrecision(4)).replace("-", "−");
+  return Math.abs(value) < 1e-9 ? "0" : value.toLocaleString("en", { maximumSignificantDigits: 4 }).replace("-", "−");
 }
 
 // A name that is too long for its place is whole in the title.
