@@ -49,7 +49,7 @@ class Basis:
         )
 
     def __post_init__(self) -> None:
-        one_of("occurrences", self.occurrences, ["start", "anywhere"])
+        one_of("occurrences", self.occurrences, ("start", "anywhere"))
         instance("projection", self.projection, str | None, "gaussian, rademacher, sparse, hashed or None")
         for name in ("max_prefix", "max_suffix"):
             whole(name, getattr(self, name))
