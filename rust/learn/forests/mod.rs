@@ -3,7 +3,8 @@
 pub mod bins;
 pub mod errors;
 pub mod fitted;
-mod flat;
+pub mod flat;
+mod regression;
 mod sweeps;
 #[cfg(test)]
 mod tests;
