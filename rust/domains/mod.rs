@@ -13,6 +13,7 @@ use std::borrow::Cow;
 use crate::error::{Error, Result};
 use crate::rng::Rng;
 use crate::simulate::environment::{Environment, Outcome};
+use crate::simulate::planning::{Actions, Planning};
 use tabular::Tabular;
 
 /// Any world of the package. Calls are dispatched once per batch of episodes, so the inner loops are
@@ -85,8 +86,8 @@ pub fn compass_names(bits: usize) -> String {
     if names.is_empty() { "-".into() } else { names.join(" ") }
 }
 
-/// State of any world, for the places where one episode is stepped by hand.
-#[derive(Clone)]
+/// State of any world, for planners and for episodes that are stepped by hand.
+#[derive(Clone, Debug, PartialEq)]
 pub enum WorldState {
     Small(usize),
     Pocman(pocman::State),
@@ -122,6 +123,7 @@ impl Environment for World {
         with_state!(self, state, |world, state| world.first_observation(state, rng))
     }
 
+    #[inline]
     fn step(&self, state: &mut WorldState, action: usize, rng: &mut Rng) -> Outcome {
         with_state!(self, state, |world, state| world.step(state, action, rng))
     }
@@ -136,5 +138,29 @@ impl Environment for World {
 
     fn render(&self, state: &WorldState) -> String {
         with_state!(self, state, |world, state| world.render(state))
+    }
+}
+
+impl Planning for World {
+    fn reward_range(&self) -> f64 {
+        with_world!(self, environment => environment.reward_range())
+    }
+
+    #[inline]
+    fn legal(&self, state: &WorldState) -> Actions {
+        with_state!(self, state, |world, state| world.legal(state))
+    }
+
+    #[inline]
+    fn preferred(&self, state: &WorldState, action: usize, observation: usize) -> Actions {
+        with_state!(self, state, |world, state| world.preferred(state, action, observation))
+    }
+
+    fn perturb(&self, state: &mut WorldState, observation: usize, rng: &mut Rng) -> bool {
+        with_state!(self, state, |world, state| world.perturb(state, observation, rng))
+    }
+
+    fn observation_distance(&self, shown: usize, observation: usize) -> u32 {
+        with_world!(self, environment => environment.observation_distance(shown, observation))
     }
 }

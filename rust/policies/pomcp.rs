@@ -6,15 +6,14 @@ mod particles;
 
 use std::sync::Arc;
 
-use crate::domains::{World, pocman, spocman};
+use crate::domains::World;
 use crate::error::{Error, Result};
 use crate::rng::Rng;
 use crate::simulate::environment::Environment;
 use crate::simulate::planning::Planning;
 use crate::simulate::policy::{Described, GREEDY, Policy, Rule};
-use crate::with_world;
 pub use search::Rollouts;
-use search::{Planner, Search};
+use search::Search;
 
 /// Rewards whose weight is below this are not simulated.
 const NEGLIGIBLE: f64 = 0.01;
@@ -79,33 +78,14 @@ pub struct Pomcp {
 #[derive(Clone)]
 pub struct Memory {
     world: Arc<World>,
-    search: AnySearch,
-}
-
-/// Which kind depends on the state of the world planned with.
-#[derive(Clone, Debug)]
-enum AnySearch {
-    Small(Search<usize>),
-    Pocman(Search<pocman::State>),
-    Spocman(Search<spocman::State>),
-}
-
-/// Evaluates `$body` with `$search` bound to the search inside a memory.
-macro_rules! with_search {
-    ($memory:expr, $search:ident => $body:expr) => {
-        match &$memory.search {
-            AnySearch::Small($search) => $body,
-            AnySearch::Pocman($search) => $body,
-            AnySearch::Spocman($search) => $body,
-        }
-    };
+    search: Search,
 }
 
 impl Pomcp {
     /// `exploration` is the range of the world's rewards unless given.
     pub fn new(world: Arc<World>, settings: Settings, exploration: Option<f64>, seed: u64) -> Result<Self> {
         settings.validate(world.n_actions())?;
-        let exploration = exploration.unwrap_or_else(|| with_world!(&*world, world => world.reward_range()));
+        let exploration = exploration.unwrap_or_else(|| world.reward_range());
         if !(exploration.is_finite() && exploration >= 0.0) {
             return Err(Error::argument("exploration", exploration, "give a number that is not negative"));
         }
@@ -115,21 +95,6 @@ impl Pomcp {
     /// Weight of the bonus for actions that were tried seldom.
     pub fn exploration(&self) -> f64 {
         self.exploration
-    }
-
-    fn planner<'a, E>(&'a self, environment: &'a E) -> Planner<'a, E> {
-        Planner { environment, settings: &self.settings, exploration: self.exploration }
-    }
-
-    fn start_from(&self, rng: Rng) -> Memory {
-        let search = match &*self.world {
-            World::Tiger(environment) => AnySearch::Small(self.planner(environment).start(rng)),
-            World::Gridworld(environment) => AnySearch::Small(self.planner(environment).start(rng)),
-            World::Tabular(environment) => AnySearch::Small(self.planner(environment).start(rng)),
-            World::Pocman(environment) => AnySearch::Pocman(self.planner(environment).start(rng)),
-            World::Spocman(environment) => AnySearch::Spocman(self.planner(environment).start(rng)),
-        };
-        Memory { world: self.world.clone(), search }
     }
 }
 
@@ -157,11 +122,12 @@ impl Policy for Pomcp {
     const DELIBERATES: bool = true;
 
     fn start(&self) -> Memory {
-        self.start_from(Rng::stream(self.seed, 0))
+        Memory { world: self.world.clone(), search: self.begin(Rng::stream(self.seed, 0)) }
     }
 
     fn start_with(&self, mut rng: Rng) -> Memory {
-        self.start_from(Rng::stream(self.seed, rng.next_u64()))
+        let search = self.begin(Rng::stream(self.seed, rng.next_u64()));
+        Memory { world: self.world.clone(), search }
     }
 
     fn knows(&self, memory: &Memory) -> bool {
@@ -170,12 +136,12 @@ impl Policy for Pomcp {
 
     /// Mean simulated return after each action; −∞ for actions that were not tried.
     fn q_values(&self, memory: &Memory, values: &mut [f64]) {
-        values.copy_from_slice(&with_search!(memory, search => search.values(values.len())));
+        values.copy_from_slice(&memory.search.values(values.len()));
     }
 
     /// All on the best action; all alike if no particle survived.
     fn action_probs(&self, memory: &Memory, probs: &mut [f64]) {
-        match with_search!(memory, search => search.best_action()) {
+        match memory.search.best_action() {
             Some(action) => {
                 probs.fill(0.0);
                 probs[action] = 1.0;
@@ -185,23 +151,9 @@ impl Policy for Pomcp {
     }
 
     fn update(&self, memory: &mut Memory, action: usize, observation: usize) {
-        let opens = action == self.n_actions();
-        macro_rules! updated {
-            ($kind:ident, $environment:expr, $search:expr) => {{
-                let planner = self.planner($environment);
-                AnySearch::$kind(match opens {
-                    true => planner.opened($search, observation),
-                    false => planner.update($search, action, observation),
-                })
-            }};
-        }
-        memory.search = match (&*self.world, &memory.search) {
-            (World::Tiger(world), AnySearch::Small(search)) => updated!(Small, world, search),
-            (World::Gridworld(world), AnySearch::Small(search)) => updated!(Small, world, search),
-            (World::Tabular(world), AnySearch::Small(search)) => updated!(Small, world, search),
-            (World::Pocman(world), AnySearch::Pocman(search)) => updated!(Pocman, world, search),
-            (World::Spocman(world), AnySearch::Spocman(search)) => updated!(Spocman, world, search),
-            _ => unreachable!("a memory is used by the planner that made it"),
+        memory.search = match action == self.n_actions() {
+            true => self.opened(&memory.search, observation),
+            false => self.next(&memory.search, action, observation),
         };
     }
 }

@@ -1,9 +1,11 @@
 //! The belief as particles: filtered by what was seen, refilled, and given new blood.
 
-use crate::policies::pomcp::search::{Planner, Search};
+use crate::domains::WorldState;
+use crate::policies::pomcp::Pomcp;
+use crate::policies::pomcp::search::Search;
 use crate::policies::pomcp::tree::ROOT;
 use crate::rng::Rng;
-use crate::simulate::environment::Outcome;
+use crate::simulate::environment::{Environment, Outcome};
 use crate::simulate::planning::Planning;
 
 /// One particle in so many comes from a perturbed state, as in the authors' program: without them a belief
@@ -16,7 +18,7 @@ const PATIENCE: usize = 8;
 /// Attempts per particle wanted when there is none at all.
 const DESPERATION: usize = 1000;
 
-impl<E: Planning> Planner<'_, E> {
+impl Pomcp {
     /// Particles of the state after `action` and `observation`.
     ///
     /// First the states of simulations that took the same course; then perturbed ones; then more by rejection,
@@ -25,11 +27,11 @@ impl<E: Planning> Planner<'_, E> {
     /// empty only if the episode should have ended in every particle.
     pub fn next_particles(
         &self,
-        old: &Search<E::State>,
+        old: &Search,
         action: usize,
         observation: usize,
         rng: &mut Rng,
-    ) -> Vec<E::State> {
+    ) -> Vec<WorldState> {
         let wanted = self.settings.particles;
         let fresh = wanted.div_ceil(SHARE_PERTURBED);
         let mut particles = arrived(old, action, observation);
@@ -39,7 +41,7 @@ impl<E: Planning> Planner<'_, E> {
         }
         let perturbed = |rng: &mut Rng| {
             let (mut state, _) = self.step_one(old, action, rng)?;
-            self.environment.perturb(&mut state, observation, rng).then_some(state)
+            self.world.perturb(&mut state, observation, rng).then_some(state)
         };
         let rejected = |rng: &mut Rng| {
             let (state, outcome) = self.step_one(old, action, rng)?;
@@ -55,38 +57,27 @@ impl<E: Planning> Planner<'_, E> {
     }
 
     /// Start states that showed `observation` before the first action, by rejection; the old ones if none did.
-    pub fn first_particles(
-        &self,
-        old: &Search<E::State>,
-        observation: usize,
-        rng: &mut Rng,
-    ) -> Vec<E::State> {
+    pub fn first_particles(&self, old: &Search, observation: usize, rng: &mut Rng) -> Vec<WorldState> {
         let (wanted, mut particles) = (self.settings.particles, Vec::new());
         gather(&mut particles, wanted, wanted.saturating_mul(DESPERATION), || {
-            let state = self.environment.start(rng);
-            (self.environment.first_observation(&state, rng) == Some(observation)).then_some(state)
+            let state = self.world.start(rng);
+            (self.world.first_observation(&state, rng) == Some(observation)).then_some(state)
         });
         if particles.is_empty() { old.particles.clone() } else { particles }
     }
 
     /// A particle of the old belief one step on, unless the episode ended there.
-    fn step_one(&self, old: &Search<E::State>, action: usize, rng: &mut Rng) -> Option<(E::State, Outcome)> {
+    fn step_one(&self, old: &Search, action: usize, rng: &mut Rng) -> Option<(WorldState, Outcome)> {
         let mut state = old.particles[rng.below(old.particles.len())].clone();
-        let outcome = self.environment.step(&mut state, action, rng);
+        let outcome = self.world.step(&mut state, action, rng);
         (!outcome.terminated).then_some((state, outcome))
     }
 
-    fn nearest(
-        &self,
-        old: &Search<E::State>,
-        action: usize,
-        observation: usize,
-        rng: &mut Rng,
-    ) -> Vec<E::State> {
+    fn nearest(&self, old: &Search, action: usize, observation: usize, rng: &mut Rng) -> Vec<WorldState> {
         let (mut closest, mut particles) = (u32::MAX, Vec::new());
         for _ in 0..self.settings.particles * PATIENCE {
             let Some((state, outcome)) = self.step_one(old, action, rng) else { continue };
-            let distance = self.environment.observation_distance(outcome.observation, observation);
+            let distance = self.world.observation_distance(outcome.observation, observation);
             if distance < closest {
                 closest = distance;
                 particles.clear();
@@ -100,7 +91,7 @@ impl<E: Planning> Planner<'_, E> {
 }
 
 /// States in which simulations of the old search made this step.
-fn arrived<S: Clone>(old: &Search<S>, action: usize, observation: usize) -> Vec<S> {
+fn arrived(old: &Search, action: usize, observation: usize) -> Vec<WorldState> {
     let place = old.tree.edges_of(ROOT).iter().position(|edge| edge.action as usize == action);
     // The root's edges are the first of all.
     let Some(child) = place.and_then(|edge| old.tree.child(edge, observation)) else { return Vec::new() };
@@ -109,7 +100,12 @@ fn arrived<S: Clone>(old: &Search<S>, action: usize, observation: usize) -> Vec<
 }
 
 /// Adds up to `wanted` states in `attempts` tries.
-fn gather<S>(into: &mut Vec<S>, wanted: usize, attempts: usize, mut attempt: impl FnMut() -> Option<S>) {
+fn gather(
+    into: &mut Vec<WorldState>,
+    wanted: usize,
+    attempts: usize,
+    mut attempt: impl FnMut() -> Option<WorldState>,
+) {
     let full = into.len() + wanted;
     for _ in 0..attempts {
         if into.len() >= full {
