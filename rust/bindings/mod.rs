@@ -24,16 +24,16 @@ use pyo3::prelude::*;
 mod _core {
     #[pymodule_export]
     use super::{
-        automata::{Automaton, AutomatonPolicy, ForestPolicy},
+        automata::{AutomatonPolicy, ForestPolicy},
         batch::PolicyBatch,
         beliefs::CloneLayout,
         clones::CloneModels,
         episodes::{discounted_sums, episode_priorities, returns, rollout, temporal_differences, validate},
-        hankel::HankelStatistics,
+        hankel::hankel_sums,
         models::{hidden_models, point_plan},
         policies::{BeliefPolicy, ContextPolicy, FilterPolicy, ObservationPolicy, Pomcp, TablePolicy},
         policy::{CompiledPolicy, PolicyState, softmax},
-        spectral::{Filter, context_tree, most_frequent, project_words, sum_operators},
+        spectral::{context_tree, filter_states, most_frequent, project_words, sum_operators},
         summaries::{SummaryBins, SummaryPolicy, summaries_along},
         worlds::{Simulation, World},
     };

@@ -198,10 +198,10 @@ policy! {
             data: Arrays<'py>,
             threads: Option<Whole<i64>>,
         ) -> PyResult<Matrix<'py, f32>> {
-            let (view, threads, beliefs) = (data.view()?, thread_count(threads)?, &self.inner.beliefs);
-            same_alphabets("policy", &view, self.inner.n_actions(), self.inner.n_observations())?;
-            let rows = job::long(py, None, |ticker| beliefs.at_cuts(&view, threads, ticker))?;
-            shaped(py, rows, [view.n_steps() + view.n_episodes(), 1 + beliefs.n_features])
+            let (view, threads, policy) = (data.view()?, thread_count(threads)?, self.inner.as_ref());
+            same_alphabets("policy", &view, policy.n_actions(), policy.n_observations())?;
+            let rows = job::long(py, None, |ticker| policy.at_cuts(&view, threads, ticker))?;
+            shaped(py, rows, [view.n_steps() + view.n_episodes(), 1 + policy.n_features])
         }
     }
 }

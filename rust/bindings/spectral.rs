@@ -10,7 +10,7 @@ use crate::bindings::convert::{
 use crate::bindings::hankel::settings;
 use crate::bindings::job;
 use crate::learn::contexts;
-use crate::learn::spectral::filter;
+use crate::learn::spectral::filter::Filter;
 use crate::learn::spectral::operators::{self, ReducedMaps};
 use crate::learn::spectral::projection::{Kind, Projection};
 use crate::learn::spectral::words::{self, Occurrences, Word};
@@ -70,10 +70,8 @@ pub fn context_tree<'py>(
     Ok((large(py, parents), large(py, symbols), large(py, tree.at_cuts)))
 }
 
-type SeenOperators<'py> = (Vector<'py, i64>, Cube<'py>);
-
 #[pyfunction]
-#[pyo3(signature = (data, counting, left_map, right_map, *, threads=None, progress=None))]
+#[pyo3(signature = (data, counting, left_map, right_map, *, threads=None))]
 pub fn sum_operators<'py>(
     py: Python<'py>,
     data: Arrays<'py>,
@@ -81,51 +79,34 @@ pub fn sum_operators<'py>(
     left_map: PyReadonlyArray2<'py, f64>,
     right_map: PyReadonlyArray2<'py, f64>,
     threads: Option<Whole<i64>>,
-    progress: Option<Bound<'py, PyAny>>,
-) -> PyResult<SeenOperators<'py>> {
+) -> PyResult<(Vector<'py, i64>, Cube<'py>)> {
     let rank = left_map.shape()[1];
     let (left, right) = (in_rows(&left_map)?, in_rows(&right_map)?);
     let maps = ReducedMaps { rank, left: &left, right: &right };
     let (view, threads, settings) = (data.view()?, thread_count(threads)?, settings(counting)?);
-    let run = |ticker: &_| operators::operators(&view, &settings, &maps, threads, ticker);
-    let summed = job::long(py, progress.as_ref(), run)?;
+    let summed =
+        job::long(py, None, |ticker| operators::operators(&view, &settings, &maps, threads, ticker))?;
     let (symbols, shape) = (large(py, summed.keys().copied()), [summed.len(), rank, rank]);
     Ok((symbols, shaped(py, summed.into_values().flatten(), shape)?))
 }
 
-/// x' = [1, x] · operators[symbol], shortened to a root mean square of `reach` where it is longer.
-///
-/// operators : (symbols, 1 + rank, rank)
-#[pyclass(frozen, module = "uqf._core")]
-pub struct Filter {
-    inner: filter::Filter,
-}
-
-#[pymethods]
-impl Filter {
-    #[new]
-    fn new(operators: PyReadonlyArray3<'_, f32>, reach: f32) -> PyResult<Self> {
-        Ok(Filter { inner: filter::Filter::new(operators.shape()[2], &in_rows(&operators)?, reach)? })
-    }
-
-    #[pyo3(signature = (places, offsets, starts, *, backward=false, threads=None))]
-    fn along<'py>(
-        &self,
-        py: Python<'py>,
-        places: PyReadonlyArray1<'py, i32>,
-        offsets: PyReadonlyArray1<'py, i64>,
-        starts: PyReadonlyArray2<'py, f32>,
-        backward: bool,
-        threads: Option<Whole<i64>>,
-    ) -> PyResult<Matrix<'py, f32>> {
-        let starts = in_rows(&starts)?;
-        let (places, offsets) = (places.as_slice()?, offsets.as_slice()?);
-        let threads = thread_count(threads)?;
-        let width = 1 + self.inner.rank();
-        let rows = job::long(py, None, |ticker| {
-            self.inner.along(places, offsets, &starts, backward, threads, ticker)
-        })?;
-        let count = rows.len() / width;
-        shaped(py, rows, [count, width])
-    }
+#[pyfunction]
+#[pyo3(signature = (operators, reach, places, offsets, starts, *, backward=false, threads=None))]
+pub fn filter_states<'py>(
+    py: Python<'py>,
+    operators: PyReadonlyArray3<'py, f32>,
+    reach: f32,
+    places: PyReadonlyArray1<'py, i32>,
+    offsets: PyReadonlyArray1<'py, i64>,
+    starts: PyReadonlyArray2<'py, f32>,
+    backward: bool,
+    threads: Option<Whole<i64>>,
+) -> PyResult<Matrix<'py, f32>> {
+    let filter = Filter::new(operators.shape()[2], &in_rows(&operators)?, reach)?;
+    let (starts, threads, width) = (in_rows(&starts)?, thread_count(threads)?, 1 + filter.rank());
+    let (places, offsets) = (places.as_slice()?, offsets.as_slice()?);
+    let rows =
+        job::long(py, None, |ticker| filter.along(places, offsets, &starts, backward, threads, ticker))?;
+    let count = rows.len() / width;
+    shaped(py, rows, [count, width])
 }

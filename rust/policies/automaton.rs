@@ -3,7 +3,7 @@
 use pulp::{Arch, Simd, WithSimd};
 
 use crate::error::{Error, Result};
-use crate::policies::places::{Places, UNSEEN};
+use crate::policies::places::Places;
 
 /// Operators of the seen symbols, and the way from a symbol to its operator.
 #[derive(Clone, Debug)]
@@ -72,32 +72,6 @@ impl Automaton {
     #[inline]
     pub fn weigh(&self, state: &[f64], weights: &[f64], values: &mut [f64]) {
         self.arch.dispatch(Weigh { state, weights, values });
-    }
-
-    /// The value of every word; word i is `symbols[offsets[i]..offsets[i + 1]]`.
-    pub fn values(&self, alpha: &[f64], omega: &[f64], symbols: &[i64], offsets: &[i64]) -> Result<Vec<f64>> {
-        let inside = offsets.iter().all(|&o| o >= 0 && o as usize <= symbols.len());
-        if alpha.len() != self.rank || omega.len() != self.rank || !inside || !offsets.is_sorted() {
-            let given = format!("{} entries, {} words", alpha.len(), offsets.len().saturating_sub(1));
-            return Err(Error::argument("alpha", given, "they do not fit the automaton and the words"));
-        }
-        let word = |ends: &[i64]| self.value(alpha, omega, &symbols[ends[0] as usize..ends[1] as usize]);
-        Ok(offsets.windows(2).map(word).collect())
-    }
-
-    /// αᵀ A_{x₁} … A_{x_n} ω; a word with an unseen symbol has value 0, as the zero operator gives it.
-    fn value(&self, alpha: &[f64], omega: &[f64], word: &[i64]) -> f64 {
-        let mut state = alpha.to_vec();
-        let mut next = vec![0.0; self.rank];
-        for &symbol in word {
-            let place = usize::try_from(symbol).map_or(UNSEEN, |symbol| self.place(symbol));
-            if place == UNSEEN {
-                return 0.0;
-            }
-            self.step(&state, place, &mut next);
-            std::mem::swap(&mut state, &mut next);
-        }
-        dot(&state, omega)
     }
 }
 

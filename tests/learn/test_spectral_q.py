@@ -60,7 +60,7 @@ def test_a_filter_runs_as_the_reference_does(seed, rank, backward):
     operators = rng.normal(size=(3, 1 + rank, rank)).astype(np.float32)
     places, offsets = rng.integers(3, size=12).astype(np.int32), np.array([0, 5, 12])
     starts = rng.normal(size=(2, rank)).astype(np.float32)
-    rows = _core.Filter(operators, 1.5).along(places, offsets, starts, backward=backward)
+    rows = _core.filter_states(operators, 1.5, places, offsets, starts, backward=backward)
     turn = slice(None, None, -1 if backward else 1)
     expected = [
         reference.run(operators.astype(float), places[first:last][turn], start.astype(float), 1.5)[turn]
@@ -357,11 +357,11 @@ def test_one_step_is_enough_to_learn_something():
 
 def test_a_filter_refuses_what_does_not_fit():
     operators = np.zeros((2, 4, 3), np.float32)
+    places, offsets, starts = np.array([0, 2], np.int32), np.array([0, 2]), np.zeros((1, 3), np.float32)
     with pytest.raises(ValueError, match="reach"):
-        _core.Filter(operators, -1.0)
-    starts, offsets = np.zeros((1, 3), np.float32), np.array([0, 2])
+        _core.filter_states(operators, -1.0, places, offsets, starts)
     with pytest.raises(ValueError, match="places = 2"):
-        _core.Filter(operators, 1.0).along(np.array([0, 2], np.int32), offsets, starts)
+        _core.filter_states(operators, 1.0, places, offsets, starts)
 
 
 @pytest.mark.slow

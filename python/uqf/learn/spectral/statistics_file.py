@@ -9,12 +9,12 @@ from itertools import pairwise
 
 import numpy as np
 
-from uqf import _core
 from uqf.coding.codebook import Codebook
 from uqf.episodes.checks import instance
 from uqf.learn.spectral.basis import Basis, Target
 from uqf.learn.spectral.passes import Word, WordCounts
 from uqf.learn.spectral.statistics import Statistics
+from uqf.learn.spectral.sums import ALL, HankelSums
 from uqf.learn.spectral.tally import Counts, Tally
 from uqf.storage.tensors import Arrays, Header, naming_damage, read_tensors, write_tensors
 
@@ -55,8 +55,9 @@ def save_statistics(statistics: Statistics, path: str | os.PathLike[str]) -> Non
     >>> uqf.save_statistics(uqf.UQF(2, 0.95).partial_fit(data).statistics_, "monday.safetensors")
     """
     instance("statistics", statistics, Statistics, "uqf.Statistics, such as UQF.statistics_")
-    state, tally = statistics.sums.__getstate__(), statistics.tally
-    tensors = {name: state.pop(name) for name in SUMS} | _pairs(tally) | _flat_words(statistics.words)
+    sums, tally = statistics.sums, statistics.tally
+    tensors = {name: array.ravel() for name, array in sums.arrays.items()}
+    tensors |= _pairs(tally) | _flat_words(statistics.words)
     header = {
         "format": FORMAT,
         "basis": asdict(statistics.basis),
@@ -64,7 +65,7 @@ def save_statistics(statistics: Statistics, path: str | os.PathLike[str]) -> Non
         "n_actions": tally.n_actions,
         "n_observations": tally.n_observations,
         "codebook": None if tally.codebook is None else tally.codebook.to_dict(),
-        "sums": state,
+        "sums": {name: getattr(sums, name) for name in ("shape", "by_symbol", "counts", "coverage")},
     }
     write_tensors(path, KEY, header, tensors)
 
@@ -110,9 +111,7 @@ def _put_together(header: Header, tensors: Arrays) -> Statistics:
     n_symbols = n_actions * n_observations
     if n_symbols > MAX_SYMBOLS:
         raise ValueError(f"{n_symbols} symbols, at most {MAX_SYMBOLS} are possible")
-    state = header["sums"] | {name: tensors[name] for name in SUMS}
-    state["counts"], state["coverage"] = tuple(state["counts"]), tuple(map(tuple, state["coverage"]))
-    sums = _core.HankelStatistics.from_state(state | {"shape": tuple(state["shape"])})
+    sums = _sums(header["sums"], {name: tensors[name] for name in SUMS})
     words = _words(tensors, n_symbols) if basis.projection is None else None
     listed = None if words is None else (len(words.prefixes), len(words.suffixes))
     expected = listed or (basis.prefix_dim, basis.suffix_dim)
@@ -123,13 +122,42 @@ def _put_together(header: Header, tensors: Arrays) -> Statistics:
         raise ValueError("symbols or lengths of episodes out of range")
     if min(choices) < 0 or max(choices) >= (n_symbols + n_observations + 1) * n_actions:
         raise ValueError("choices out of range")
-    owners = tensors["owners"].tolist()[1:]
-    if not set(owners) <= symbols.keys() or len(set(owners)) != len(owners):
-        raise ValueError("blocks of symbols that were never seen, or twice of one")
+    if not set(sums.symbols) <= symbols.keys():
+        raise ValueError("blocks of symbols that were never seen")
     written = header["codebook"]
     codebook = None if written is None else Codebook.from_dict(written)
     tally = Tally(n_actions, n_observations, codebook, symbols, choices, lengths)
     return Statistics(basis, target, tally, sums, words)
+
+
+def _sums(header: Header, arrays: Arrays) -> HankelSums:
+    prefixes, suffixes = header["coverage"]
+    numbers = [*header["shape"], *header["counts"], *prefixes, *suffixes]
+    if len(numbers) != 8 or any(type(number) is not int or number < 0 for number in numbers):
+        raise ValueError(f"sizes or counts {numbers}")
+    for name in ("parts", "column", "start", "average"):
+        arrays[name] = arrays[name].reshape(-1, 2)
+    rows, columns, *counts = numbers
+    lengths = [len(arrays[name]) for name in ("column", "start", "average", "parts")]
+    owners, offsets, keys = arrays["owners"], arrays["offsets"], arrays["keys"]
+    if lengths != [rows, columns, columns, len(keys)]:
+        raise ValueError(f"{lengths} sums for a shape of {rows}, {columns} and {len(keys)} cells")
+    if len(owners) == 0 or owners[0] != ALL or (owners[1:] <= owners[:-1]).any():
+        raise ValueError("blocks are missing, or twice of one symbol")
+    if len(offsets) != len(owners) + 1 or offsets[0] != 0 or offsets[-1] != len(keys):
+        raise ValueError("offsets do not cut the cells into those of their owners")
+    begins = np.isin(np.arange(len(keys)), offsets)
+    if (np.diff(offsets) < 0).any() or (~begins[1:] & (keys[1:] <= keys[:-1])).any():
+        raise ValueError("cells are not in order")
+    if len(keys) and int(keys.max()) >= rows * columns:
+        raise ValueError("cells lie outside the block")
+    return HankelSums(
+        shape=(rows, columns),
+        by_symbol=bool(header["by_symbol"]),
+        counts=(counts[0], counts[1]),
+        coverage=((counts[2], counts[3]), (counts[4], counts[5])),
+        **arrays,
+    )
 
 
 def _check_tensors(tensors: Arrays, listed: bool) -> None:
