@@ -31,8 +31,6 @@ from uqf.learn.spectral.hankel import exact_hankel as exact_hankel
 from uqf.learn.spectral.hankel import hankel as hankel
 from uqf.learn.spectral.hankel import spectral_wfa as spectral_wfa
 from uqf.learn.spectral.statistics import Statistics as Statistics
-from uqf.learn.spectral.statistics_file import load_statistics as load_statistics
-from uqf.learn.spectral.statistics_file import save_statistics as save_statistics
 from uqf.learn.spectral.wfa import WFA as WFA
 from uqf.learn.spectral_q import SpectralQ as SpectralQ
 from uqf.learn.summary_q import SummaryQ as SummaryQ
