@@ -86,8 +86,9 @@ policy! {
         }
 
         /// The state vector of a memory, rescaled: (rank,).
-        fn vector<'py>(&self, py: Python<'py>, state: &PolicyState) -> PyResult<Vector<'py>> {
-            Ok(own(self.inner.as_ref(), &state.memory)?.state.clone().into_pyarray(py))
+        fn vector<'py>(slf: PyRef<'py, Self>, state: &PolicyState) -> PyResult<Vector<'py>> {
+            let memory = own::<automaton_policy::AutomatonPolicy>(slf.as_super().own(state)?);
+            Ok(memory.state.clone().into_pyarray(slf.py()))
         }
 
         /// State vectors at every cut of a data set, also after the last step: (n_steps + n_episodes, rank).

@@ -72,8 +72,8 @@ policy! {
     get {},
     {
         /// The summaries in a memory, as they are kept: (numbers,), float32.
-        fn vector<'py>(&self, py: Python<'py>, state: &PolicyState) -> PyResult<Vector<'py, f32>> {
-            Ok(own(self.inner.as_ref(), &state.memory)?.clone().into_pyarray(py))
+        fn vector<'py>(slf: PyRef<'py, Self>, state: &PolicyState) -> PyResult<Vector<'py, f32>> {
+            Ok(own::<summary::SummaryPolicy>(slf.as_super().own(state)?).clone().into_pyarray(slf.py()))
         }
     }
 }

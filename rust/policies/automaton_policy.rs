@@ -11,7 +11,7 @@ use crate::policies::array::Array;
 use crate::policies::automaton::{Automaton, dot};
 use crate::policies::places::UNSEEN;
 use crate::policies::{Parted, check_finite, check_sizes};
-use crate::simulate::policy::{Described, Policy, Rule};
+use crate::simulate::policy::{Described, Policy, Rule, key_of};
 use crate::simulate::replay::at_cuts;
 use crate::trajectories::{View, start_symbol};
 
@@ -208,6 +208,14 @@ impl Described for AutomatonPolicy {
         let window = self.parts.window.map_or(String::new(), |window| format!(", window {window}"));
         format!("rank {rank}, {seen} of {} symbols seen{window}", self.n_actions() * self.n_observations())
     }
+
+    fn key(&self) -> u64 {
+        key_of::<Self>((
+            self.describe(),
+            self.n_actions(),
+            self.parts.behavior.as_ref().map(|(policy, _)| policy.key()),
+        ))
+    }
 }
 
 impl Policy for AutomatonPolicy {
@@ -223,17 +231,6 @@ impl Policy for AutomatonPolicy {
             behavior: self.parts.behavior.as_ref().map(|(policy, _)| Box::new(policy.start())),
             next: vec![0.0; self.parts.start.len()],
         }
-    }
-
-    fn knows(&self, memory: &Memory) -> bool {
-        let seen = self.automaton.n_seen() as u32;
-        let behavior = self.parts.behavior.as_ref();
-        behavior.is_some() == memory.behavior.is_some()
-            && behavior.zip(memory.behavior.as_ref()).is_none_or(|((policy, _), inner)| policy.knows(inner))
-            && memory.state.len() == self.automaton.rank()
-            && memory.row <= seen + 1
-            && memory.recent.len() <= self.parts.window.unwrap_or(0)
-            && memory.recent.iter().all(|&place| place == UNSEEN || place < seen)
     }
 
     fn q_values(&self, memory: &Memory, values: &mut [f64]) {

@@ -91,15 +91,6 @@ impl Policy for BeliefPolicy {
         Memory { values: self.parts.joined.starts.clone(), supports }
     }
 
-    fn knows(&self, memory: &Memory) -> bool {
-        let inside = |(model, &(low, high)): (&Span, &(u32, u32))| {
-            model.first <= low as usize && low <= high && high as usize <= model.first + model.states
-        };
-        memory.values.len() == self.n_features
-            && memory.supports.len() == self.models.len()
-            && self.models.iter().zip(&memory.supports).all(inside)
-    }
-
     fn q_values(&self, memory: &Memory, values: &mut [f64]) {
         let width = self.parts.weights.shape[1] * values.len();
         let mut products = vec![0.0; width];

@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::rng::Rng;
 use crate::simulate::environment::Environment;
 use crate::simulate::planning::Planning;
-use crate::simulate::policy::{Described, GREEDY, Policy, Rule};
+use crate::simulate::policy::{Described, GREEDY, Policy, Rule, key_of};
 pub use search::Rollouts;
 use search::Search;
 
@@ -74,13 +74,6 @@ pub struct Pomcp {
     seed: u64,
 }
 
-/// Memory of one episode. A memory made with another world has particles that a planner cannot step.
-#[derive(Clone)]
-pub struct Memory {
-    world: Arc<World>,
-    search: Search,
-}
-
 impl Pomcp {
     /// `exploration` is the range of the world's rewards unless given.
     pub fn new(world: Arc<World>, settings: Settings, exploration: Option<f64>, seed: u64) -> Result<Self> {
@@ -114,34 +107,34 @@ impl Described for Pomcp {
     fn describe(&self) -> String {
         format!("{} simulations a step", self.settings.simulations)
     }
+
+    /// A planner cannot step the particles of another world.
+    fn key(&self) -> u64 {
+        key_of::<Self>(Arc::as_ptr(&self.world).addr())
+    }
 }
 
 impl Policy for Pomcp {
-    type Memory = Memory;
+    type Memory = Search;
 
     const DELIBERATES: bool = true;
 
-    fn start(&self) -> Memory {
-        Memory { world: self.world.clone(), search: self.begin(Rng::stream(self.seed, 0)) }
+    fn start(&self) -> Search {
+        self.begin(Rng::stream(self.seed, 0))
     }
 
-    fn start_with(&self, mut rng: Rng) -> Memory {
-        let search = self.begin(Rng::stream(self.seed, rng.next_u64()));
-        Memory { world: self.world.clone(), search }
-    }
-
-    fn knows(&self, memory: &Memory) -> bool {
-        Arc::ptr_eq(&self.world, &memory.world)
+    fn start_with(&self, mut rng: Rng) -> Search {
+        self.begin(Rng::stream(self.seed, rng.next_u64()))
     }
 
     /// Mean simulated return after each action; −∞ for actions that were not tried.
-    fn q_values(&self, memory: &Memory, values: &mut [f64]) {
-        values.copy_from_slice(&memory.search.values(values.len()));
+    fn q_values(&self, search: &Search, values: &mut [f64]) {
+        values.copy_from_slice(&search.values(values.len()));
     }
 
     /// All on the best action; all alike if no particle survived.
-    fn action_probs(&self, memory: &Memory, probs: &mut [f64]) {
-        match memory.search.best_action() {
+    fn action_probs(&self, search: &Search, probs: &mut [f64]) {
+        match search.best_action() {
             Some(action) => {
                 probs.fill(0.0);
                 probs[action] = 1.0;
@@ -150,10 +143,10 @@ impl Policy for Pomcp {
         }
     }
 
-    fn update(&self, memory: &mut Memory, action: usize, observation: usize) {
-        memory.search = match action == self.n_actions() {
-            true => self.opened(&memory.search, observation),
-            false => self.next(&memory.search, action, observation),
+    fn update(&self, search: &mut Search, action: usize, observation: usize) {
+        *search = match action == self.n_actions() {
+            true => self.opened(search, observation),
+            false => self.next(search, action, observation),
         };
     }
 }

@@ -13,13 +13,13 @@ fn settings(simulations: usize) -> Settings {
     Settings { simulations, particles: simulations, rollouts: Rollouts::Legal, discount: 0.95, horizon: 20 }
 }
 
-fn advanced(planner: &Pomcp, memory: &Memory, action: usize, observation: usize) -> Memory {
+fn advanced(planner: &Pomcp, memory: &Search, action: usize, observation: usize) -> Search {
     let mut next = memory.clone();
     planner.update(&mut next, action, observation);
     next
 }
 
-fn best_action(planner: &Pomcp, memory: &Memory) -> Option<usize> {
+fn best_action(planner: &Pomcp, memory: &Search) -> Option<usize> {
     let mut probs = vec![0.0; planner.n_actions()];
     planner.action_probs(memory, &mut probs);
     probs.iter().position(|&p| p == 1.0)
@@ -45,7 +45,7 @@ fn tiger_listens_until_it_knows_and_the_belief_is_bayes() {
     assert_eq!(best_action(&planner, &memory), Some(0));
     let twice = advanced(&planner, &advanced(&planner, &memory, 0, 0), 0, 0);
     assert_eq!(best_action(&planner, &twice), Some(2), "two noises on the left: open the right door");
-    let particles = &twice.search.particles;
+    let particles = &twice.particles;
     let left = particles.iter().filter(|&tiger| *tiger == WorldState::Small(0)).count() as f64;
     let exact = 0.85f64.powi(2) / (0.85f64.powi(2) + 0.15f64.powi(2));
     assert!((left / particles.len() as f64 - exact).abs() < 0.02);
@@ -76,7 +76,7 @@ fn particles_are_where_pocman_is_and_count_their_food() {
             break;
         }
         memory = advanced(&planner, &memory, action, observation);
-        for particle in &memory.search.particles {
+        for particle in &memory.particles {
             let WorldState::Pocman(particle) = particle else { unreachable!() };
             assert_eq!(particle.pocman, state.pocman);
             let food: u32 = particle.food.iter().map(|bits| bits.count_ones()).sum();
