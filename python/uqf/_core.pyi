@@ -467,44 +467,17 @@ class ForestPolicy(CompiledPolicy):
 
 # --- summaries of raw columns, and forests on them ---------------------------------------------------------
 
-def summaries_along(
-    data: _Data,
-    columns: _Singles,
-    first_columns: _Singles | None,
-    sizes: _Offsets,
-    touched: _Offsets,
-    expected: _Singles,
-    *,
-    steps: int,
-    long: bool,
-    threads: int | None = None,
-) -> tuple[_Singles, _Singles]:
+def summaries_along(seen: object, view: object, *, threads: int | None = None) -> tuple[_Singles, _Singles]:
     """Summaries at every cut of episodes: about the history (cuts, n), about every action (cuts, n_actions, m).
 
-    columns (n_steps, d), first_columns (n_episodes, d); sizes (d,) is 0 for a number, else how many values there are
-    touched (n_actions,) is the column in which the effect of an action is looked for
-    expected (sets · n_actions, 1 + n_actions · values), or (0, 0), is what is expected of it: a constant, and a weight
-        for every value that an action brought last; the episodes take the sets in turn
-    steps : how many of the last observations and actions are remembered; long : and a summary of the whole history
+    `seen` and `view` have the attributes of `uqf.learn.memory.summaries.Seen` and `View`.
     """
 
 @final
 class SummaryBins:
     """Summaries at every cut of episodes, as the bins that trees are grown on; arguments as of `summaries_along`."""
 
-    def __new__(
-        cls,
-        data: _Data,
-        columns: _Singles,
-        first_columns: _Singles | None,
-        sizes: _Offsets,
-        touched: _Offsets,
-        expected: _Singles,
-        *,
-        steps: int,
-        long: bool,
-        threads: int | None = None,
-    ) -> SummaryBins: ...
+    def __new__(cls, seen: object, view: object, *, threads: int | None = None) -> SummaryBins: ...
     @property
     def n_features(self) -> tuple[int, int]:
         """Numbers about the history, and about every action."""

@@ -1,5 +1,7 @@
 """Sums along episodes against plain loops."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -102,7 +104,7 @@ def test_sums_of_temporal_differences_are_those_of_plain_loops(width, lengths):
     rows = (rng.random((cuts, width)) * (rng.random((cuts, width)) < 0.2)).astype(np.float32)
     numbers = rng.random((4, steps)).astype(np.float32)
     expected = np.zeros((width, width + 1))
-    for episode, (first, last) in enumerate(zip(offsets[:-1], offsets[1:], strict=True)):
+    for episode, (first, last) in enumerate(pairwise(offsets)):
         z = np.zeros(width + 1)
         for step in range(last - 1, first - 1, -1):
             (reward, following, ratio, factor), cut = numbers[:, step].astype(float), step + episode
