@@ -72,17 +72,11 @@ policy! {
         normaliser: Option<Vec<f64>> = None, window: Option<usize> = None,
         behavior: Option<automaton_policy::Behavior> = None,
     },
-    get { weights },
+    get { weights, operators },
     {
         #[getter]
         fn rank(&self) -> usize {
-            self.inner.automaton.rank()
-        }
-
-        /// (seen symbols, rank, rank)
-        #[getter]
-        fn operators<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-            self.inner.operators().give(py)
+            self.inner.rank()
         }
 
         /// The state vector of a memory, rescaled: (rank,).

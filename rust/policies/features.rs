@@ -54,7 +54,7 @@ impl Features {
 
     pub fn dim(&self) -> usize {
         match self {
-            Features::Automaton(policy) => policy.automaton.rank(),
+            Features::Automaton(policy) => policy.rank(),
             Features::Window(w) if w.one_hot => w.length * (w.n_actions + w.n_observations),
             Features::Window(w) => w.length * 2,
         }
