@@ -8,7 +8,6 @@ mod beliefs;
 mod clones;
 mod convert;
 mod episodes;
-mod hankel;
 mod job;
 mod models;
 mod parts;
@@ -29,11 +28,10 @@ mod _core {
         beliefs::CloneLayout,
         clones::CloneModels,
         episodes::{discounted_sums, episode_priorities, returns, rollout, temporal_differences, validate},
-        hankel::hankel_sums,
         models::{hidden_models, point_plan},
         policies::{BeliefPolicy, ContextPolicy, FilterPolicy, ObservationPolicy, Pomcp, TablePolicy},
         policy::{CompiledPolicy, PolicyState, softmax},
-        spectral::{context_tree, filter_states, most_frequent, project_words, sum_operators},
+        spectral::{context_tree, filter_states, hankel_sums, most_frequent, project_words, sum_operators},
         summaries::{SummaryBins, SummaryPolicy, summaries_along},
         worlds::{Simulation, World},
     };

@@ -16,8 +16,8 @@ use crate::bindings::worlds::World;
 use crate::policies::array::Array;
 use crate::policies::pomcp::{Rollouts, Settings};
 use crate::policies::{Parted, belief, context, filter, observation, pomcp, table};
-use crate::policy;
 use crate::simulate::policy::{Described, Rule};
+use crate::{policy, with_world};
 
 policy! {
     /// Action probabilities by last symbol.
@@ -209,7 +209,9 @@ policy! {
 /// Plans at every step; `uqf.baselines.POMCP` says how.
 #[pyclass(frozen, subclass, extends = CompiledPolicy, module = "uqf._core")]
 pub struct Pomcp {
-    inner: Arc<pomcp::Pomcp>,
+    /// The constant of UCB1 in use.
+    #[pyo3(get)]
+    exploration: f64,
 }
 
 #[pymethods]
@@ -233,13 +235,10 @@ impl Pomcp {
             discount,
             horizon: count("horizon", horizon)?,
         };
-        let inner = pomcp::Pomcp::new(world.inner.clone(), settings, exploration, seed)?;
-        Ok(CompiledPolicy::of(Arc::new(inner), |inner| Pomcp { inner }))
-    }
-
-    /// The constant of UCB1 in use.
-    #[getter]
-    fn exploration(&self) -> f64 {
-        self.inner.exploration()
+        with_world!(&*world.inner, world => {
+            let inner = pomcp::Pomcp::new(world.clone(), settings, exploration, seed)?;
+            let exploration = inner.exploration;
+            Ok(CompiledPolicy::of(Arc::new(inner), Pomcp { exploration }))
+        })
     }
 }

@@ -45,14 +45,13 @@ pub enum Observation<'py> {
 }
 
 impl CompiledPolicy {
-    /// The Python object of a policy: `kind` makes its subclass.
-    pub fn of<P, K>(inner: Arc<P>, kind: fn(Arc<P>) -> K) -> PyClassInitializer<K>
+    /// The Python object of a policy, whose subclass is `own`.
+    pub fn of<K>(inner: Arc<dyn AnyPolicy>, own: K) -> PyClassInitializer<K>
     where
-        P: AnyPolicy + 'static,
         K: pyo3::PyClass<BaseType = CompiledPolicy>,
     {
-        let base = CompiledPolicy { key: inner.key(), inner: inner.clone(), drawn: AtomicU64::new(0) };
-        PyClassInitializer::from(base).add_subclass(kind(inner))
+        let base = CompiledPolicy { key: inner.key(), inner, drawn: AtomicU64::new(0) };
+        PyClassInitializer::from(base).add_subclass(own)
     }
 
     /// The same policy with another part.

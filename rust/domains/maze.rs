@@ -48,7 +48,7 @@ impl Maze {
         let in_row =
             |row| places.iter().enumerate().filter(move |(_, p)| p.0 as usize == row).map(|(cell, _)| cell);
         let ends = passage.map(|row| (in_row(row).next().unwrap(), in_row(row).next_back().unwrap()));
-        let mut next = vec![[0; 4]; count];
+        let mut next: Vec<[u8; 4]> = (0..count).map(|cell| [cell as u8; 4]).collect();
         let mut exits = vec![0; count];
         let mut sight = vec![0; count * count];
         for cell in 0..count {
@@ -92,6 +92,7 @@ impl Maze {
         self.exits[cell as usize] >> direction & 1 == 1
     }
 
+    /// The cell itself where there is no way.
     #[inline]
     pub fn ahead(&self, cell: u8, direction: u8) -> u8 {
         self.next[cell as usize][direction as usize]

@@ -9,24 +9,24 @@ pub mod pocman;
 pub mod spocman;
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use crate::error::{Error, Result};
 use crate::rng::Rng;
 use crate::simulate::environment::{Environment, Outcome};
-use crate::simulate::planning::{Actions, Planning};
 use tabular::Tabular;
 
 /// Any world of the package. Calls are dispatched once per batch of episodes, so the inner loops are
 /// compiled for each world on its own.
 pub enum World {
-    Tiger(tiger::Tiger),
-    Gridworld(gridworld::Gridworld),
-    Pocman(pocman::Pocman),
-    Spocman(spocman::Spocman),
-    Tabular(Tabular),
+    Tiger(Arc<tiger::Tiger>),
+    Gridworld(Arc<gridworld::Gridworld>),
+    Pocman(Arc<pocman::Pocman>),
+    Spocman(Arc<spocman::Spocman>),
+    Tabular(Arc<Tabular>),
 }
 
-/// Evaluates `$body` with `$environment` bound to the world inside.
+/// Evaluates `$body` with `$environment` bound to the world inside, an `Arc`.
 #[macro_export]
 macro_rules! with_world {
     ($world:expr, $environment:ident => $body:expr) => {
@@ -58,10 +58,10 @@ impl World {
     /// A world by its name, and by that of its map, maze or ghosts where there are several.
     pub fn named(name: &str, variant: &str) -> Result<World> {
         match name {
-            "tiger" => Ok(World::Tiger(tiger::Tiger)),
-            "gridworld" => gridworld::Gridworld::named(variant).map(World::Gridworld),
-            "pocman" => pocman::Pocman::named(variant).map(World::Pocman),
-            "spocman" => spocman::Spocman::named(variant).map(World::Spocman),
+            "tiger" => Ok(World::Tiger(Arc::new(tiger::Tiger))),
+            "gridworld" => gridworld::Gridworld::named(variant).map(Arc::new).map(World::Gridworld),
+            "pocman" => pocman::Pocman::named(variant).map(Arc::new).map(World::Pocman),
+            "spocman" => spocman::Spocman::named(variant).map(Arc::new).map(World::Spocman),
             _ => Err(Error::argument("name", name, "choose tiger, gridworld, pocman or spocman")),
         }
     }
@@ -86,8 +86,8 @@ pub fn compass_names(bits: usize) -> String {
     if names.is_empty() { "-".into() } else { names.join(" ") }
 }
 
-/// State of any world, for planners and for episodes that are stepped by hand.
-#[derive(Clone, Debug, PartialEq)]
+/// State of any world, for episodes that are stepped by hand.
+#[derive(Clone)]
 pub enum WorldState {
     Small(usize),
     Pocman(pocman::State),
@@ -123,7 +123,6 @@ impl Environment for World {
         with_state!(self, state, |world, state| world.first_observation(state, rng))
     }
 
-    #[inline]
     fn step(&self, state: &mut WorldState, action: usize, rng: &mut Rng) -> Outcome {
         with_state!(self, state, |world, state| world.step(state, action, rng))
     }
@@ -138,29 +137,5 @@ impl Environment for World {
 
     fn render(&self, state: &WorldState) -> String {
         with_state!(self, state, |world, state| world.render(state))
-    }
-}
-
-impl Planning for World {
-    fn reward_range(&self) -> f64 {
-        with_world!(self, environment => environment.reward_range())
-    }
-
-    #[inline]
-    fn legal(&self, state: &WorldState) -> Actions {
-        with_state!(self, state, |world, state| world.legal(state))
-    }
-
-    #[inline]
-    fn preferred(&self, state: &WorldState, action: usize, observation: usize) -> Actions {
-        with_state!(self, state, |world, state| world.preferred(state, action, observation))
-    }
-
-    fn perturb(&self, state: &mut WorldState, observation: usize, rng: &mut Rng) -> bool {
-        with_state!(self, state, |world, state| world.perturb(state, observation, rng))
-    }
-
-    fn observation_distance(&self, shown: usize, observation: usize) -> u32 {
-        with_world!(self, environment => environment.observation_distance(shown, observation))
     }
 }

@@ -96,7 +96,7 @@ impl<P: Policy> AnyPolicy for P {
     }
 
     fn rollout(&self, world: &World, schedule: &Schedule, ticker: &Ticker) -> Result<Trajectories> {
-        with_world!(world, environment => rollout::rollout(environment, self, schedule, ticker))
+        with_world!(world, environment => rollout::rollout(&**environment, self, schedule, ticker))
     }
 
     fn returns(
@@ -106,7 +106,7 @@ impl<P: Policy> AnyPolicy for P {
         discount: f64,
         ticker: &Ticker,
     ) -> Result<Vec<(f64, i64)>> {
-        with_world!(world, environment => rollout::returns(environment, self, schedule, discount, ticker))
+        with_world!(world, environment => rollout::returns(&**environment, self, schedule, discount, ticker))
     }
 
     fn before_steps(

@@ -6,10 +6,8 @@ mod particles;
 
 use std::sync::Arc;
 
-use crate::domains::World;
 use crate::error::{Error, Result};
 use crate::rng::Rng;
-use crate::simulate::environment::Environment;
 use crate::simulate::planning::Planning;
 use crate::simulate::policy::{Described, GREEDY, Policy, Rule, key_of};
 pub use search::Rollouts;
@@ -66,17 +64,17 @@ impl Settings {
 
 /// The planner as a policy. It thinks when it learns what happened, so its memory always holds a finished
 /// search and asking for an action costs nothing.
-pub struct Pomcp {
-    world: Arc<World>,
+pub struct Pomcp<E> {
+    world: Arc<E>,
     settings: Settings,
-    /// The constant of UCB1.
-    exploration: f64,
+    /// The constant of UCB1: weight of the bonus for actions that were tried seldom.
+    pub exploration: f64,
     seed: u64,
 }
 
-impl Pomcp {
+impl<E: Planning> Pomcp<E> {
     /// `exploration` is the range of the world's rewards unless given.
-    pub fn new(world: Arc<World>, settings: Settings, exploration: Option<f64>, seed: u64) -> Result<Self> {
+    pub fn new(world: Arc<E>, settings: Settings, exploration: Option<f64>, seed: u64) -> Result<Self> {
         settings.validate(world.n_actions())?;
         let exploration = exploration.unwrap_or_else(|| world.reward_range());
         if !(exploration.is_finite() && exploration >= 0.0) {
@@ -84,14 +82,9 @@ impl Pomcp {
         }
         Ok(Pomcp { world, settings, exploration, seed })
     }
-
-    /// Weight of the bonus for actions that were tried seldom.
-    pub fn exploration(&self) -> f64 {
-        self.exploration
-    }
 }
 
-impl Described for Pomcp {
+impl<E: Planning> Described for Pomcp<E> {
     fn n_actions(&self) -> usize {
         self.world.n_actions()
     }
@@ -114,26 +107,26 @@ impl Described for Pomcp {
     }
 }
 
-impl Policy for Pomcp {
-    type Memory = Search;
+impl<E: Planning> Policy for Pomcp<E> {
+    type Memory = Search<E::State>;
 
     const DELIBERATES: bool = true;
 
-    fn start(&self) -> Search {
+    fn start(&self) -> Search<E::State> {
         self.begin(Rng::stream(self.seed, 0))
     }
 
-    fn start_with(&self, mut rng: Rng) -> Search {
+    fn start_with(&self, mut rng: Rng) -> Search<E::State> {
         self.begin(Rng::stream(self.seed, rng.next_u64()))
     }
 
     /// Mean simulated return after each action; −∞ for actions that were not tried.
-    fn q_values(&self, search: &Search, values: &mut [f64]) {
+    fn q_values(&self, search: &Search<E::State>, values: &mut [f64]) {
         values.copy_from_slice(&search.values(values.len()));
     }
 
     /// All on the best action; all alike if no particle survived.
-    fn action_probs(&self, search: &Search, probs: &mut [f64]) {
+    fn action_probs(&self, search: &Search<E::State>, probs: &mut [f64]) {
         match search.best_action() {
             Some(action) => {
                 probs.fill(0.0);
@@ -143,7 +136,7 @@ impl Policy for Pomcp {
         }
     }
 
-    fn update(&self, search: &mut Search, action: usize, observation: usize) {
+    fn update(&self, search: &mut Search<E::State>, action: usize, observation: usize) {
         *search = match action == self.n_actions() {
             true => self.opened(search, observation),
             false => self.next(search, action, observation),

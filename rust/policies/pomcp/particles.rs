@@ -1,11 +1,10 @@
 //! The belief as particles: filtered by what was seen, refilled, and given new blood.
 
-use crate::domains::WorldState;
 use crate::policies::pomcp::Pomcp;
 use crate::policies::pomcp::search::Search;
 use crate::policies::pomcp::tree::ROOT;
 use crate::rng::Rng;
-use crate::simulate::environment::{Environment, Outcome};
+use crate::simulate::environment::Outcome;
 use crate::simulate::planning::Planning;
 
 /// One particle in so many comes from a perturbed state, as in the authors' program: without them a belief
@@ -18,7 +17,7 @@ const PATIENCE: usize = 8;
 /// Attempts per particle wanted when there is none at all.
 const DESPERATION: usize = 1000;
 
-impl Pomcp {
+impl<E: Planning> Pomcp<E> {
     /// Particles of the state after `action` and `observation`.
     ///
     /// First the states of simulations that took the same course; then perturbed ones; then more by rejection,
@@ -27,11 +26,11 @@ impl Pomcp {
     /// empty only if the episode should have ended in every particle.
     pub fn next_particles(
         &self,
-        old: &Search,
+        old: &Search<E::State>,
         action: usize,
         observation: usize,
         rng: &mut Rng,
-    ) -> Vec<WorldState> {
+    ) -> Vec<E::State> {
         let wanted = self.settings.particles;
         let fresh = wanted.div_ceil(SHARE_PERTURBED);
         let mut particles = arrived(old, action, observation);
@@ -57,7 +56,12 @@ impl Pomcp {
     }
 
     /// Start states that showed `observation` before the first action, by rejection; the old ones if none did.
-    pub fn first_particles(&self, old: &Search, observation: usize, rng: &mut Rng) -> Vec<WorldState> {
+    pub fn first_particles(
+        &self,
+        old: &Search<E::State>,
+        observation: usize,
+        rng: &mut Rng,
+    ) -> Vec<E::State> {
         let (wanted, mut particles) = (self.settings.particles, Vec::new());
         gather(&mut particles, wanted, wanted.saturating_mul(DESPERATION), || {
             let state = self.world.start(rng);
@@ -67,13 +71,19 @@ impl Pomcp {
     }
 
     /// A particle of the old belief one step on, unless the episode ended there.
-    fn step_one(&self, old: &Search, action: usize, rng: &mut Rng) -> Option<(WorldState, Outcome)> {
+    fn step_one(&self, old: &Search<E::State>, action: usize, rng: &mut Rng) -> Option<(E::State, Outcome)> {
         let mut state = old.particles[rng.below(old.particles.len())].clone();
         let outcome = self.world.step(&mut state, action, rng);
         (!outcome.terminated).then_some((state, outcome))
     }
 
-    fn nearest(&self, old: &Search, action: usize, observation: usize, rng: &mut Rng) -> Vec<WorldState> {
+    fn nearest(
+        &self,
+        old: &Search<E::State>,
+        action: usize,
+        observation: usize,
+        rng: &mut Rng,
+    ) -> Vec<E::State> {
         let (mut closest, mut particles) = (u32::MAX, Vec::new());
         for _ in 0..self.settings.particles * PATIENCE {
             let Some((state, outcome)) = self.step_one(old, action, rng) else { continue };
@@ -91,7 +101,7 @@ impl Pomcp {
 }
 
 /// States in which simulations of the old search made this step.
-fn arrived(old: &Search, action: usize, observation: usize) -> Vec<WorldState> {
+fn arrived<S: Clone>(old: &Search<S>, action: usize, observation: usize) -> Vec<S> {
     let place = old.tree.edges_of(ROOT).iter().position(|edge| edge.action as usize == action);
     // The root's edges are the first of all.
     let Some(child) = place.and_then(|edge| old.tree.child(edge, observation)) else { return Vec::new() };
@@ -100,12 +110,7 @@ fn arrived(old: &Search, action: usize, observation: usize) -> Vec<WorldState> {
 }
 
 /// Adds up to `wanted` states in `attempts` tries.
-fn gather(
-    into: &mut Vec<WorldState>,
-    wanted: usize,
-    attempts: usize,
-    mut attempt: impl FnMut() -> Option<WorldState>,
-) {
+fn gather<S>(into: &mut Vec<S>, wanted: usize, attempts: usize, mut attempt: impl FnMut() -> Option<S>) {
     let full = into.len() + wanted;
     for _ in 0..attempts {
         if into.len() >= full {

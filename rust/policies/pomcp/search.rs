@@ -1,12 +1,10 @@
 //! Monte-Carlo tree search over histories: simulations from sampled states, UCB1 inside the tree, a rollout
 //! beyond it.
 
-use crate::domains::WorldState;
 use crate::error::{Error, Result};
 use crate::policies::pomcp::Pomcp;
 use crate::policies::pomcp::tree::{ROOT, Tree};
 use crate::rng::Rng;
-use crate::simulate::environment::Environment;
 use crate::simulate::planning::{Actions, Planning};
 
 /// How simulations go on beyond the tree.
@@ -33,17 +31,17 @@ impl Rollouts {
 
 /// What the planner remembers of an episode: the belief about the present state and the search made from it.
 #[derive(Clone, Debug)]
-pub struct Search {
-    pub particles: Vec<WorldState>,
+pub struct Search<S> {
+    pub particles: Vec<S>,
     pub tree: Tree,
     /// States in which simulations entered a child of an edge of the root: the next belief, by rejection.
-    pub arrivals: Vec<(u32, WorldState)>,
+    pub arrivals: Vec<(u32, S)>,
     pub rng: Rng,
     /// Real steps taken so far.
     pub elapsed: usize,
 }
 
-impl Search {
+impl<S> Search<S> {
     /// Mean return after each action; −∞ for actions that were not tried.
     pub fn values(&self, n_actions: usize) -> Vec<f64> {
         let mut values = vec![f64::NEG_INFINITY; n_actions];
@@ -60,15 +58,15 @@ impl Search {
     }
 }
 
-impl Pomcp {
+impl<E: Planning> Pomcp<E> {
     /// The search before the first action.
-    pub fn begin(&self, mut rng: Rng) -> Search {
+    pub fn begin(&self, mut rng: Rng) -> Search<E::State> {
         let particles = (0..self.settings.particles).map(|_| self.world.start(&mut rng)).collect();
         self.search(particles, rng, 0)
     }
 
     /// The same of an episode that showed `observation`.
-    pub fn opened(&self, old: &Search, observation: usize) -> Search {
+    pub fn opened(&self, old: &Search<E::State>, observation: usize) -> Search<E::State> {
         if !self.world.shows_first() {
             return old.clone();
         }
@@ -79,13 +77,13 @@ impl Pomcp {
 
     /// The search of the next step. Only the belief is carried over: the authors' program, too,
     /// throws the old tree away.
-    pub fn next(&self, old: &Search, action: usize, observation: usize) -> Search {
+    pub fn next(&self, old: &Search<E::State>, action: usize, observation: usize) -> Search<E::State> {
         let mut rng = old.rng.clone();
         let particles = self.next_particles(old, action, observation, &mut rng);
         self.search(particles, rng, old.elapsed + 1)
     }
 
-    fn search(&self, particles: Vec<WorldState>, rng: Rng, elapsed: usize) -> Search {
+    fn search(&self, particles: Vec<E::State>, rng: Rng, elapsed: usize) -> Search<E::State> {
         let n_actions = self.world.n_actions();
         let legal = particles.first().map_or(Actions::All, |state| self.legal(state));
         let simulations = if particles.is_empty() { 0 } else { self.settings.simulations };
@@ -102,7 +100,7 @@ impl Pomcp {
 
     /// One simulation: down the tree by UCB1 until a new history, which is added; on by rollout; then the
     /// return is recorded along the `path` of (node, edge, reward).
-    fn simulate(&self, search: &mut Search, depth: usize, path: &mut Vec<(usize, usize, f64)>) {
+    fn simulate(&self, search: &mut Search<E::State>, depth: usize, path: &mut Vec<(usize, usize, f64)>) {
         let Search { particles, tree, arrivals, rng, .. } = search;
         let mut state = particles[rng.below(particles.len())].clone();
         let (mut node, mut total) = (ROOT, 0.0);
@@ -134,7 +132,7 @@ impl Pomcp {
     }
 
     /// Discounted return of the rollout policy after `last` = (action, observation).
-    fn rollout(&self, state: &mut WorldState, last: (usize, usize), most: usize, rng: &mut Rng) -> f64 {
+    fn rollout(&self, state: &mut E::State, last: (usize, usize), most: usize, rng: &mut Rng) -> f64 {
         let n_actions = self.world.n_actions();
         let (mut total, mut weight) = (0.0, 1.0);
         let (mut action, mut observation) = last;
@@ -161,7 +159,7 @@ impl Pomcp {
 
     /// Actions that the tree considers.
     #[inline]
-    fn legal(&self, state: &WorldState) -> Actions {
+    fn legal(&self, state: &E::State) -> Actions {
         if self.settings.rollouts == Rollouts::Uniform { Actions::All } else { self.world.legal(state) }
     }
 }
