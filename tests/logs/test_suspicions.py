@@ -72,13 +72,6 @@ def test_what_pays_in_the_last_row_makes_cells_though_its_outcome_is_not_known(l
     assert not set(cells[:2]) & set(cells[2:])
 
 
-def test_what_was_seen_before_cannot_be_said_twice():
-    with pytest.raises(ValueError, match="leave out first_observation"):
-        uqf.LogColumns(observed="before", first_observation="shown")
-    with pytest.raises(ValueError, match="observed = 'during': give 'after' or 'before'"):
-        uqf.LogColumns(observed="during")
-
-
 @pytest.mark.parametrize(("name", "episodes"), [("gridworld-hamilton", 60), ("pocman", 60), ("spocman", 60)])
 def test_rows_show_whether_they_were_seen_before_or_after(name, episodes):
     data = with_first(uqf.rollout(uqf.make(name), episodes=episodes, seed=3))
@@ -121,8 +114,6 @@ def test_names_of_another_log_get_the_spellings_of_the_codebook(tmp_path):
     path = tmp_path / "log.csv"
     path.write_text("episode,action,observation,reward\n0,RUN,warm,1\n0,Run,Warm ,1\n0,RUN,cold,1\n")
     names = uqf.Codebook.named(("run", "stop"), ("cold", "warm"))
-    with pytest.raises(uqf.FileFormatError, match=r"'RUN' is not in the codebook, which has 'run'.*--clean"):
-        uqf.read_log(path, codebook=names)
     with pytest.warns(UserWarning, match="3 names in column 'action' in another spelling"):
         data = uqf.read_log(path, codebook=names, clean=True)
     assert data.actions.tolist() == [0, 0, 0] and data.observations.tolist() == [1, 1, 0]
@@ -178,7 +169,3 @@ def test_times_are_read_as_people_write_them():
 
     assert first("17.05.2024 12:30", "16.05.2024 12:31") == STEPS["reward"][1]
     assert first("05/17/2024 01:00 PM", "05/17/2024 12:00 PM") == STEPS["reward"][1]
-    with pytest.raises(uqf.FileFormatError, match="read in two ways, day or month first"):
-        first("05/06/2024", "04/05/2024")
-    with pytest.raises(uqf.FileFormatError, match="1 of 2 times have a zone"):
-        first("2024-05-17 12:00:00Z", "2024-05-17 12:00:00")

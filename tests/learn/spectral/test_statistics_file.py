@@ -40,8 +40,6 @@ def test_names_travel_along(tmp_path):
     merged = uqf.UQF(2, 0.9, **SETTINGS["listed"]).merge(tmp_path / "file")
     merged.save(tmp_path / "policy")
     assert uqf.inspect_policy(tmp_path / "policy").codebook == named.codebook
-    with pytest.raises(ValueError, match="other names"):
-        merged.partial_fit(TIGER)
 
 
 @given(data=st.data())
@@ -123,15 +121,6 @@ def test_hostile_content_is_refused(tmp_path, name):
     kind, changes, message = FORGERIES[name]
     with pytest.raises(uqf.FileFormatError, match=message):
         uqf.load_statistics(forged(tmp_path, kind, **changes))
-
-
-def test_a_policy_is_no_statistics_and_the_other_way_round(tmp_path):
-    uqf.save(uqf.UQF(2).fit(TIGER).policy_, tmp_path / "policy")
-    uqf.save_statistics(statistics(), tmp_path / "statistics")
-    with pytest.raises(uqf.FileFormatError, match="no statistics of uqf"):
-        uqf.load_statistics(tmp_path / "policy")
-    with pytest.raises(uqf.FileFormatError, match="no policy of uqf"):
-        uqf.load(tmp_path / "statistics")
 
 
 def test_a_file_says_in_plain_json_what_was_counted(tmp_path):
