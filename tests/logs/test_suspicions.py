@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import uqf
 from log_tables import STEPS, as_steps
 from strategies import trajectories
-from uqf.logs.suspicions import order_evidence
+from uqf.logs.suspicions import order_evidence, stands_for_nothing
 
 BEFORE = uqf.LogColumns(observed="before")
 
@@ -143,6 +143,35 @@ def test_outliers_are_named(usual):
         rare = np.zeros(1000)
         rare[3] = 100.0  # rewards that are seldom anything but 0
         uqf.read_log(pa.table(steps | {"reward": rare}))
+
+
+@pytest.mark.parametrize(
+    ("usual", "nothing", "seen"),
+    [
+        (np.linspace(20, 90, 100), -999.0, -999.0),
+        (np.linspace(20, 90, 100), 9999.0, 9999.0),
+        (np.linspace(20, 90, 100), -5.0, None),  # it may be that cold
+        (np.linspace(0, 99, 100), 99.0, None),  # the largest of its neighbours
+        (np.linspace(0, 1, 100), -1.0, -1.0),
+        (np.arange(100.0), -1.0, None),  # whole numbers may be codes
+        (np.arange(100.0) % 2, -999.0, None),  # and so may three numbers
+    ],
+)
+def test_a_number_that_stands_for_no_value_is_seen(usual, nothing, seen):
+    assert stands_for_nothing(np.append(usual, [nothing] * 2), sensor=True) == seen
+    assert stands_for_nothing(np.append(usual, [nothing]), sensor=True) is None, "it comes back"
+    assert nothing != -1.0 or stands_for_nothing(np.append(usual, [-1.0] * 2)) is None, "rewards may be −1"
+
+
+def test_no_value_is_named_with_its_rows_and_outliers_are_sought_without_it(tmp_path):
+    cells = [str(one) for one in np.linspace(20, 90, 60)]
+    cells[4] = cells[9] = "-999"
+    cells[7] = "1e9"
+    path = tmp_path / "log.csv"
+    path.write_text("episode,action,observation,reward\n" + "".join(f"0,go,{one},1\n" for one in cells))
+    nothing, far = uqf.log_problems(path)
+    assert (nothing.count, nothing.rows, nothing.example, nothing.severe) == (2, (4, 9), "-999", False)
+    assert far.what == "numbers far from all others" and far.rows == (7,)
 
 
 @given(st.permutations(range(6)))
