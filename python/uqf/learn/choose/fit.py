@@ -271,7 +271,7 @@ def why(holder: Result) -> str:
         return (
             f"{name} sees numbers as they are, of which codes say only in which cell they lie: beside {holder.over} "
             f"it would have earned {lead.mean:+.4g} in each of {len(lead.totals):,} held-out episodes, changing one "
-            f"logged action at a time, {lead.evidence:+.1f} times the standard error."
+            f"logged action at a time, both as sharp as the log allows, {lead.evidence:+.1f} times the standard error."
         )
     if lead is not None and holder.earned is not None:
         return (
@@ -281,12 +281,13 @@ def why(holder: Result) -> str:
     if lead is not None:
         return (
             f"{name} would have earned {lead.mean:.4g} more than {holder.over} in each of {len(lead.totals):,} "
-            f"held-out episodes, changing one logged action at a time: {lead.evidence:.1f} times the standard error."
+            f"held-out episodes, changing one logged action at a time, both as sharp as the log allows: "
+            f"{lead.evidence:.1f} times the standard error."
         )
     gain = holder.gains[0]
     return (
         f"{name} would have earned {gain.text} more than the log in each of {len(gain.totals):,} held-out episodes, "
-        "changing one logged action at a time, and no other learner is clearly better."
+        "changing one logged action at a time, as sharp as the log allows, and no other learner is clearly better."
     )
 
 

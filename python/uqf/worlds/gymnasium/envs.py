@@ -150,7 +150,7 @@ class GymnasiumSimulation:
 
     def step(self, action: int) -> tuple[int, float, bool]:
         """(observation, reward, whether the episode is over)"""
-        self._seen, reward, terminated, truncated, info = stepped(self._env, self._world.actions[action])
+        self._seen, reward, terminated, truncated, info = stepped(self._env, self._world.action(action))
         self.allowed = mask_of(info, self._world.n_actions)
         return int(self._world.encode([self._seen])[0]), reward, terminated or truncated
 
