@@ -198,7 +198,7 @@ def test_pomcp_keeps_the_starts_that_show_what_was_shown():
     assert uqf.estimate_return(cued(), uqf.baselines.POMCP(cued(), simulations=32), episodes=100).mean == 1.0
 
 
-def test_a_first_observation_is_kept_shown_and_refused_where_it_cannot_be_said():
+def test_a_first_observation_is_kept_shown_and_refused_where_it_cannot_be_said(tmp_path):
     world = cued(0.75)
     assert world.shows_first and not uqf.make("tiger").shows_first
     again = pickle.loads(pickle.dumps(world))
