@@ -65,7 +65,7 @@ class Race:
                 if game.left > last:
                     episodes = min(round(lineage.size * size), game.left - last)
                     lineage.play(game, episodes, first * (final / first) ** gone)
-            lineages = self.survivors(lineages)
+            lineages = self.survivors(lineages, game.left - last)
             if not test.findings and game.played >= 2 * tested:
                 # The opening was too short to see whether observations are states.
                 test, tested = markov_test(game.data, seed=game.seed), game.played
@@ -122,16 +122,15 @@ class Race:
                 lineages.append(Planned(game, settings))
         return lineages
 
-    def survivors(self, lineages: list[Lineage]) -> list[Lineage]:
-        """Without those that are clearly behind."""
-        settings = self.settings
-        best = max(lineages, key=lambda one: -float("inf") if one.score is None else one.score.mean)
+    def survivors(self, lineages: list[Lineage], episodes: int) -> list[Lineage]:
+        """Without those that would not reach the leader in their share of so many episodes."""
+        size = max(1, round(self.settings.round * self.episodes)) * sum(one.size for one in lineages)
+        leader = max(lineages, key=lambda one: -np.inf if one.best is None else one.best[0].mean)
         kept = []
         for one in lineages:
-            protected = one.rounds < settings.protected or not one.behind(best, settings.behind)
-            if not protected and one.score is not None and best.score is not None:
-                beside = f"{best.score.mean:.4g} of {best.name}"
-                self.given_up.append(f"{one.name} ({_figures(one.score)} beside {beside})")
+            if one.behind(leader, self.settings.behind, max(0, episodes) / size):
+                beside = f"{leader.best[0].mean:.4g} of {leader.name}"
+                self.given_up.append(f"{one.name} ({_figures(one.best[0])} beside {beside})")
             else:
                 kept.append(one)
         return kept

@@ -14,9 +14,8 @@ class Settings:
     round : share of a round of one lineage
     last : share of the episodes that judge the finalists
     temperatures : of the first and of the last step of a lineage, in units of the spread of returns
-    protected : rounds of a lineage before it may be given up
-    behind : standard errors behind the best lineage at which one is given up
-    judged : share of a round that the policy of drawn plans, or the first one of `uqf.fit`, plays to be judged
+    behind : standard errors behind the best lineage at which one is given up that cannot reach it
+    judged : share of a round that the policy of drawn plans plays to be judged
     growth : posterior plans are drawn anew when there are so many more episodes, as a share
     draws : plans drawn from the same posterior
     planned : episodes of a round of plans in hidden models, in rounds of the others: models take long to learn
@@ -33,7 +32,6 @@ class Settings:
     round: float = 0.04
     last: float = 0.1
     temperatures: tuple[float, float] = (0.7, 0.1)
-    protected: int = 2
     behind: float = 2.0
     judged: float = 0.5
     planned: float = 2.5
