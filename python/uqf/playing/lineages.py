@@ -53,6 +53,11 @@ class Lineage(ABC):
         self.curve: list[Score] = []
         self.best: tuple[Score, CompiledPolicy | None] | None = None
 
+    @property
+    def earned(self) -> float:
+        """The mean of its best round."""
+        return -np.inf if self.best is None else self.best[0].mean
+
     @abstractmethod
     def play(self, game: Game, episodes: int, temperature: float) -> None:
         """One round of so many episodes, and what is learned from it."""
@@ -68,24 +73,21 @@ class Lineage(ABC):
             self.best = score, policy
 
     def growth(self) -> float:
-        """What a round added to the return in the second half of the curve: none of those to come adds more, as learning
-        slows down. Unknown, and so without a bound, after a single round.
-        """
-        if not self.learns:
-            return 0.0
+        """What a round added to the return in the second half of the curve; no bound is known after a single round."""
         last = len(self.curve) - 1
         if last < 1:
-            return np.inf
+            return np.inf if self.learns else 0.0
         return max(0.0, (self.curve[last].mean - self.curve[last // 2].mean) / (last - last // 2))
 
     def behind(self, leader: Lineage, errors: float, rounds: float) -> bool:
-        """Whether so many more rounds would not bring it to what `leader` earns, less so many standard errors."""
+        """Whether it is so many standard errors behind what `leader` earns, and would be after so many more rounds that
+        add as much as the last ones did: learning slows down, so that none adds more.
+        """
         if self.best is None or leader.best is None or self is leader:
             return False
         mine, other = self.best[0], leader.best[0]
-        gain = self.growth() * rounds if rounds > 0.0 else 0.0
-        noise = errors * float(np.hypot(mine.stderr, other.stderr)) + 1e-9 * abs(other.mean)
-        return other.mean - mine.mean > noise + gain
+        gap = other.mean - mine.mean - errors * float(np.hypot(mine.stderr, other.stderr))
+        return gap > max(1e-9 * abs(other.mean), self.growth() * rounds if rounds > 0.0 else 0.0)
 
 
 class Steps(Lineage):
@@ -119,8 +121,8 @@ class Steps(Lineage):
 
 
 class Fitted(Lineage):
-    """The learner that held-out episodes prefer, fitted to the opening. Its policy stays the same, so one round judges it;
-    the others are random play for the fit at the end.
+    """The learner that held-out episodes prefer, fitted to the opening. Its policy stays the same, so one round judges
+    it; where no other lineage is left, the others are random play for the fit at the end.
     """
 
     learns = False
@@ -249,12 +251,12 @@ class Drawn(Lineage):
 
 
 def random_play(game: Game, settings: Settings, episodes: int) -> list[Trajectories]:
-    """Plays uniformly, and repeating the last action: the episodes of every kind, in the order of the settings."""
-    total, played = sum(share for _, share in settings.opening), []
-    for repeat, share in settings.opening:
-        count = max(1, round(episodes * share / total))
+    """Plays as many episodes of every persistence: they are given back in the order of the settings."""
+    played = []
+    for k, repeat in enumerate(settings.repeats):
         kind = f"random, repeating {repeat:g}" if repeat else "random"
-        played.append(game.play(persistent(game, repeat), count, kind)[0])
+        count = len(range(k, episodes, len(settings.repeats)))
+        played.append(game.play(persistent(game, repeat), max(1, count), kind)[0])
     return played
 
 

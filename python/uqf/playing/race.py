@@ -50,8 +50,7 @@ class Race:
         """Plays, and chooses."""
         game, settings = self.game, self.settings
         game.reporter.enter("episodes", self.episodes)
-        opening = sum(share for _, share in settings.opening)
-        opened = random_play(game, settings, round(opening * self.episodes))
+        opened = random_play(game, settings, round(settings.opening * self.episodes))
         test = markov_test(opened[0], seed=game.seed)
         lineages = self.begun(opened, test)
         last = max(2, round(settings.last * self.episodes))
@@ -61,7 +60,9 @@ class Race:
         while game.left > last and lineages and not self.late:
             gone = min(1.0, (game.played - begun) / cooling)
             first, final = settings.temperatures
-            for lineage in lineages:
+            # What does not change needs no more rounds, unless nobody else is left.
+            learning = [one for one in lineages if one.learns or not one.curve] or lineages
+            for lineage in learning:
                 if game.left > last:
                     episodes = min(round(lineage.size * size), game.left - last)
                     lineage.play(game, episodes, first * (final / first) ** gone)
@@ -111,7 +112,8 @@ class Race:
         lineages: list[Lineage] = []
         learner = ContextQ(game.discount)
         if earlier is None or game.env.learns_codes:
-            for (repeat, _), data in zip(settings.opening, opened, strict=True):
+            for repeat in settings.starts:
+                data = opened[settings.repeats.index(repeat)]
                 name = f"contexts, repeating {repeat:g}" if repeat else "contexts"
                 lineages.append(Steps(name, learner, persistent(game, repeat), data))
         else:
@@ -124,12 +126,15 @@ class Race:
 
     def survivors(self, lineages: list[Lineage], episodes: int) -> list[Lineage]:
         """Without those that would not reach the leader in their share of so many episodes."""
-        size = max(1, round(self.settings.round * self.episodes)) * sum(one.size for one in lineages)
-        leader = max(lineages, key=lambda one: -np.inf if one.best is None else one.best[0].mean)
+        size = max(1, round(self.settings.round * self.episodes)) * sum(
+            one.size for one in lineages if one.learns
+        )
+        leader = max(lineages, key=lambda one: one.earned)
         kept = []
         for one in lineages:
-            if one.behind(leader, self.settings.behind, max(0, episodes) / size):
-                beside = f"{leader.best[0].mean:.4g} of {leader.name}"
+            if one.behind(leader, self.settings.behind, max(0, episodes) / max(1.0, size)):
+                assert one.best is not None, "who has not played is not behind"
+                beside = f"{leader.earned:.4g} of {leader.name}"
                 self.given_up.append(f"{one.name} ({_figures(one.best[0])} beside {beside})")
             else:
                 kept.append(one)

@@ -9,7 +9,9 @@ from dataclasses import dataclass
 class Settings:
     """Shares are of all episodes; evidence is in docs/notebook.md.
 
-    opening : (probability of repeating the last action, share), what is played before anything is learned
+    opening : share of random play, before anything is learned
+    repeats : probabilities of repeating the last action in random play, which then stays for 1, 5 or 25 steps
+    starts : of these, where steps of contexts begin
     exploring : share of the episodes of posterior plans before others begin, where observations are numbers
     round : share of a round of one lineage
     last : share of the episodes that judge the finalists
@@ -27,7 +29,9 @@ class Settings:
     max_states : observations up to which posterior plans are drawn
     """
 
-    opening: tuple[tuple[float, float], ...] = ((0.0, 0.15), (0.8, 0.15))
+    opening: float = 0.24
+    repeats: tuple[float, ...] = (0.0, 0.8, 0.96)
+    starts: tuple[float, ...] = (0.0, 0.8)
     exploring: float = 0.3
     round: float = 0.04
     last: float = 0.1
