@@ -203,7 +203,6 @@ class Codebook(CodeTransformer):
         return self.coding_.encode(self._in_order(columns))
 
     def _in_order(self, columns: TableLike) -> list[AnyArray]:
-        """A raw array for each column."""
         named, names = columns_of(columns), self.columns_
         if len(named) == len(names) and not set(names) <= named.keys():
             named = dict(zip(names, named.values(), strict=True))  # an array, whose columns have no names
@@ -251,7 +250,6 @@ class Codebook(CodeTransformer):
         return places.astype(np.float32)[:, None], sizes
 
     def describe(self, code: int) -> str:
-        """What a code means, in words."""
         if self.coding_ is None:
             return str(whole_code(code, "code"))
         return self.coding_.describe(code_below(code, self.coding_.n_codes))
@@ -298,7 +296,6 @@ class Codebook(CodeTransformer):
         return f"<Codebook of {', '.join(self.columns_[:5]) or 'codes'}: {self.n_codes} codes>"
 
     def to_dict(self) -> Record:
-        """As JSON knows it."""
         known = self.actions_
         return {
             "actions": known.to_dict() if isinstance(known, ActionBins) else known and list(known),
