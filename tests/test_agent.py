@@ -10,7 +10,7 @@ import pytest
 from gymnasium import spaces
 
 import uqf
-from uqf.worlds.gymnasium.spaces import coding
+from uqf.worlds.gymnasium.finite import coding
 
 
 class RepeatFirst(gymnasium.Env):

@@ -127,7 +127,7 @@ def test_devices_are_written_to_not_replaced():
 ENDLESS = """
 import sys, uqf
 for path in sys.argv[1:]:
-    for read in (uqf.load, uqf.inspect_policy, uqf.load_statistics, uqf.load_pomdp, uqf.read_log, uqf.Shards):
+    for read in (uqf.load, uqf.inspect_policy, uqf.load_pomdp, uqf.read_log, uqf.Shards):
         try:
             read(path)
         except uqf.FileFormatError as error:

@@ -58,12 +58,6 @@ def fill(folder: Path) -> None:
     uqf.save(uqf.TablePolicy(np.full((7, 3), 1 / 3), 2), folder / "cut.safetensors", codebook=cut.codebook)
     tiger = uqf.rollout(uqf.make("tiger"), episodes=30, horizon=5)
     tiger.to_parquet(folder / "tiger.parquet")
-    for kind, settings in (
-        ("listed", {"max_prefix": 2, "max_suffix": 2}),
-        ("hashed", {"projection": "hashed", "prefix_dim": 12, "suffix_dim": 10, "target": "return"}),
-    ):
-        statistics = uqf.UQF(2, 0.9, **settings).partial_fit(tiger).statistics_
-        uqf.save_statistics(statistics, folder / f"{kind}.statistics")
     for name, table in TABLES.items():
         pq.write_table(table, folder / f"{name}.parquet")
         pa.feather.write_feather(table, folder / f"{name}.arrow", compression="uncompressed")

@@ -23,9 +23,9 @@ from mutators import bent, bent_arrays, bent_table, damaged, pick, rewritten
 import uqf
 from pomdp_texts import obeyed
 from uqf import _core, strings
-from uqf.learn.spectral import statistics_file
 from uqf.paper import Store
 from uqf.storage import policies, tensors
+from uqf.worlds.pomdp_file import parsed
 
 
 class Files:
@@ -70,7 +70,7 @@ class Worlds(Text):
     def enter(self, content: bytes) -> bool:
         world, refusal = None, ""
         try:
-            world = uqf.loads_pomdp(content, max_entries=10**6)
+            world = parsed(content, max_entries=10**6)
         except ValueError as error:
             refusal = str(error)
         if world is None:
@@ -131,17 +131,6 @@ class Policies(Forged):
             ) < 1e-6
             with contextlib.suppress(uqf.NumericalError):  # impossible under this model
                 state = policy.update(state, policy.n_actions - 1, policy.n_observations - 1)
-
-
-class Statistics(Forged):
-    """Files of statistics."""
-
-    def __init__(self, folder: Path) -> None:
-        super().__init__(folder, ".statistics", statistics_file)
-
-    def read(self) -> None:
-        statistics = uqf.load_statistics(self.path)
-        assert statistics.tally.n_actions >= 1
 
 
 class Log:
@@ -259,7 +248,6 @@ class Cells(Text):
 DOORS = {
     "worlds": Worlds,
     "policies": Policies,
-    "statistics": Statistics,
     "parquet": Parquet,
     "arrow": Arrow,
     "csv": Csv,

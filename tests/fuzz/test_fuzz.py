@@ -14,7 +14,6 @@ RUN = Path(__file__).parent / "run.py"
 NAMES = [
     "worlds",
     "policies",
-    "statistics",
     "parquet",
     "arrow",
     "csv",

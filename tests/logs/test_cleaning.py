@@ -138,6 +138,40 @@ def test_all_problems_are_told_with_counts_rows_and_the_way_out(tmp_path):
     assert all(str(problem) in str(told.value) for problem in found.values() if problem.severe)
 
 
+def test_a_word_among_hundreds_of_numbers_is_an_error_and_no_name(tmp_path):
+    """One such cell turned a column of 12,240 measurements into one of names."""
+    path, rows = tmp_path / "log.csv", rows_of([[("cool", 100 * place, 1)] * 3 for place in range(100)])
+    rows[7]["temp"], rows[8]["temp"] = "abc", "yes"
+    write(path, rows)
+    (problem,) = uqf.log_problems(path, columns=LOG)
+    assert (problem.column, problem.what, problem.count, problem.rows) == (
+        "temp",
+        "words among numbers",
+        2,
+        (7, 8),
+    )
+    assert problem.severe and problem.example == "'abc'" and "missing" in problem.remedy
+    with pytest.raises(uqf.FileFormatError, match="'abc'"):
+        uqf.read_log(path, columns=LOG)
+    with pytest.warns(UserWarning, match="2 words among the numbers of column 'temp' taken for missing"):
+        data = uqf.read_log(path, columns=LOG, clean=True)
+    assert data.codebook.observation_names is None, "cells of numbers, no names"
+    assert data.lengths.tolist() == [3] * 100
+
+
+@pytest.mark.parametrize("action", ["0", "1"])
+def test_a_rare_name_of_an_action_stays_one(tmp_path, action):
+    path = tmp_path / "log.csv"
+    lines = [
+        "episode,action,observation,reward",
+        *(f"{k},{action},{k}.5,1" for k in range(300)),
+        "300,stop,1.5,1",
+    ]
+    path.write_text("\n".join(lines))
+    with pytest.warns(UserWarning, match="300 numbers in column 'action' taken for names"):
+        assert uqf.read_log(path, clean=True).codebook.action_names == (action, "stop")
+
+
 def test_a_good_log_has_no_problems(tmp_path):
     write(tmp_path / "log.csv", rows_of([[("go", 1, 2)] * 3] * 2))
     assert uqf.log_problems(tmp_path / "log.csv", columns=LOG) == []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from typing import Self
@@ -18,7 +17,6 @@ from uqf.learn.spectral.decomposition import MAX_RANK, decompose
 from uqf.learn.spectral.passes import listed_words, operator_sums
 from uqf.learn.spectral.state import SpectralState, checked_start, value_automaton
 from uqf.learn.spectral.statistics import Statistics, first_pass
-from uqf.learn.spectral.statistics_file import load_statistics
 from uqf.learn.spectral.tally import Tally
 from uqf.learn.spectral.wfa import WFA
 from uqf.policies.policy import AutomatonPolicy, CompiledPolicy
@@ -115,7 +113,7 @@ class UQF(Learner):
     singular_values_ : floats
         Of the Hankel block, as many as were computed.
     statistics_ : Statistics
-        The sums that replace the data after `partial_fit`; `uqf.save_statistics` writes them to a file.
+        The sums that replace the data after `partial_fit`; they can be pickled.
 
     Examples
     --------
@@ -178,16 +176,11 @@ class UQF(Learner):
         self._learn_from(added)
         return self._keep_origin(fingerprint(data), data) if isinstance(data, Trajectories) else self
 
-    def merge(self, other: UQF | Statistics | str | os.PathLike[str]) -> Self:
-        """Adds the statistics of another learner, of a file, or as they are; neither side fades."""
-        theirs = load_statistics(other) if isinstance(other, (str, os.PathLike)) else other
-        if isinstance(theirs, UQF):
-            theirs = theirs._statistics() or theirs
+    def merge(self, other: UQF | Statistics) -> Self:
+        """Adds the statistics of another learner, or as they are; neither side fades."""
+        theirs = other._statistics() if isinstance(other, UQF) else other
         if not isinstance(theirs, Statistics):
-            raise TypeError(
-                f"other is {kind_of(other)}: give a UQF after partial_fit, uqf.Statistics or the path "
-                "of a file that uqf.save_statistics wrote"
-            )
+            raise TypeError(f"other is {kind_of(other)}: give a UQF after partial_fit, or uqf.Statistics")
         before = self._statistics()
         return self._learn_from(theirs if before is None else before.plus(theirs))
 

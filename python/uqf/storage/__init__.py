@@ -1,1 +1,1 @@
-"""Policies and statistics as files: safetensors, never pickle."""
+"""Policies as files: safetensors, never pickle."""

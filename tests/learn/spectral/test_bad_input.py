@@ -51,7 +51,7 @@ def assert_sane(learner):
         ({"seed": 2**63}, ValueError, "seed = 9223372036854775808"),
         ({"seed": -1}, ValueError, "seed = -1"),
         ({"projection": "hashed", "suffix_dim": 0}, ValueError, "suffix_dim = 0"),
-        ({"occurrences": "middle"}, ValueError, "occurrences = middle"),
+        ({"occurrences": "middle"}, ValueError, "occurrences = 'middle'"),
         ({"window": 0}, ValueError, "window = 0"),
         ({"temperature": -1.0}, ValueError, "temperature = -1"),
         ({"forgetting": 0.0}, ValueError, "forgetting = 0"),

@@ -1,4 +1,4 @@
-"""Statistics are additive: days added, merged from files, forgotten or faded equal a fit to what is left."""
+"""Statistics are additive: days added, merged, forgotten or faded equal a fit to what is left."""
 
 import pickle
 from concurrent.futures import ThreadPoolExecutor
@@ -109,18 +109,18 @@ def test_fading_to_one_half_equals_counting_the_new_day_twice(settings, data, cu
 
 
 @pytest.mark.parametrize("settings", SETTINGS)
-def test_statistics_travel_in_files(settings, tmp_path):
+def test_statistics_are_pickled_and_merged(settings, tmp_path):
     data = uqf.rollout(uqf.make("tiger", horizon=5), episodes=300, seed=3)
+    data.codebook = uqf.Codebook.named(("listen", "left", "right"), ("growl",))
     parts = [learner(settings).partial_fit(data[first : first + 100]) for first in (0, 100, 200)]
-    for number, part in enumerate(parts):
-        uqf.save_statistics(part.statistics_, tmp_path / f"{number}.safetensors")
-    again = uqf.load_statistics(tmp_path / "1.safetensors")
-    uqf.save_statistics(again, tmp_path / "again.safetensors")
-    assert (tmp_path / "again.safetensors").read_bytes() == (tmp_path / "1.safetensors").read_bytes()
-    merged = learner(settings).merge(tmp_path / "0.safetensors").merge(again).merge(parts[2])
+    sums = pickle.loads(pickle.dumps(parts[1].statistics_))
+    merged = learner(settings).merge(parts[0]).merge(sums).merge(parts[2])
     assert_same(merged, learner(settings).fit(data), data)
     merged.save(tmp_path / "policy.safetensors")
-    assert uqf.load(tmp_path / "policy.safetensors").n_actions == data.n_actions
+    assert uqf.inspect_policy(tmp_path / "policy.safetensors").codebook == data.codebook
+    data.codebook = None
+    with pytest.raises(ValueError, match="other names"):
+        merged.partial_fit(data)
 
 
 def test_the_order_of_days_does_not_matter_to_the_last_bit():

@@ -9,7 +9,7 @@ from gymnasium.utils.env_checker import check_env
 from gymnasium.vector import VectorEnv
 
 import uqf
-from uqf.worlds.gymnasium.spaces import coding
+from uqf.worlds.gymnasium.finite import coding
 
 WORLDS = ["tiger", "gridworld-near", "gridworld-hamilton", "pocman", "spocman"]
 
@@ -175,7 +175,7 @@ def test_codes_are_one_to_one_and_may_be_actions(space):
     code = coding(space, "action")
     elements = [code.decode(i) for i in range(code.n)]
     assert all(space.contains(element) for element in elements)
-    assert [code.encode(element) for element in elements] == list(range(code.n))
+    assert code.encode(elements).tolist() == list(range(code.n))
     env = Counter(spaces.Discrete(5), space, int)
     assert uqf.from_gymnasium(env, episodes=5, horizon=9).n_actions == code.n
 

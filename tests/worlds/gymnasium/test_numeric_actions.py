@@ -12,8 +12,7 @@ from typer.testing import CliRunner
 
 import uqf
 from uqf.cli.commands import app
-from uqf.worlds.gymnasium.numeric_actions import box_bins, whole_bins
-from uqf.worlds.gymnasium.spaces import coding
+from uqf.worlds.gymnasium.finite import box_bins, coding, whole_bins
 
 
 class Follow(gymnasium.Env):
@@ -60,7 +59,7 @@ def test_values_are_elements_of_the_space_and_their_own_codes(space):
     codes = coding(space, "action", 3)
     elements = [codes.decode(code) for code in range(codes.n)]
     assert all(space.contains(element) for element in elements)
-    assert [codes.encode(element) for element in elements] == list(range(codes.n))
+    assert codes.encode(elements).tolist() == list(range(codes.n))
 
 
 def test_finite_spaces_of_numbers_are_told_as_they_are():
