@@ -7,7 +7,8 @@ import pytest
 from experiments.deep_sea import DeepSea
 
 import uqf
-from uqf.playing.race import SETTINGS
+from uqf.evaluate import Score
+from uqf.playing.lineages import Steps
 
 
 @pytest.fixture(scope="module")
@@ -19,7 +20,8 @@ def tiger():
 def test_every_episode_is_counted_kept_and_has_exact_probabilities(tiger):
     env, played = tiger
     assert len(played.data) == sum(one.episodes for one in played.rounds) == 300
-    assert [one.kind for one in played.rounds[:2]] == ["random", "random, repeating 0.8"]
+    kinds = ["random", "random, repeating 0.8", "random, repeating 0.96"]
+    assert [one.kind for one in played.rounds[:3]] == kinds
     assert played.data.behavior_probs is not None and (played.data.behavior_probs > 0).all()
     opening = played.rounds[0].episodes
     np.testing.assert_array_equal(played.data[:opening].behavior_probs, 1 / env.n_actions)
@@ -90,10 +92,47 @@ def test_a_world_with_numbers_is_played_and_the_policy_has_its_codes(tmp_path):
     assert agent.act() in (0, 1)
 
 
-def test_a_fitted_policy_is_judged_in_its_first_rounds_only(tiger):
+def test_a_fitted_policy_is_judged_in_one_round_only(tiger):
     """It does not change: more episodes of it would be wasted."""
     _, played = tiger
-    assert sum(one.kind == "fit" for one in played.rounds) <= SETTINGS.protected
+    assert sum(one.kind == "fit" for one in played.rounds) == 1
+
+
+def lineage(*means, error=1.0, learns=True):
+    """One that earned this, round by round."""
+    one = Steps("steps", uqf.ContextQ(0.9), None, None)
+    one.learns = learns
+    for mean in means:
+        one.keep(None, Score(mean + error * np.array([1.0, -1.0]), np.ones(2, int)))
+    return one
+
+
+@pytest.mark.parametrize(
+    ("curve", "rounds", "behind"),
+    [
+        ([-100.0, -50.0], 3, False),  # two more rounds as good as the last one would do
+        ([-100.0, -50.0], 0.5, True),
+        ([-100.0, -50.0], 0, True),
+        ([-50.0], 3, False),  # nobody knows how fast it learns
+        ([-50.0, -50.0, -50.0], 3, True),
+        ([-50.0, 30.0, -50.0], 3, True),  # it is as good as its best round, and falls
+        ([-50.0, 50.0, -50.0], 3, False),
+        ([48.0, 48.0], 3, False),  # within two standard errors
+    ],
+)
+def test_who_would_reach_the_leader_in_the_rounds_that_are_left_is_not_given_up(curve, rounds, behind):
+    leader = lineage(50.0, learns=False)
+    assert lineage(*curve).behind(leader, 2.0, rounds) is behind
+    assert lineage(-50.0, learns=False).behind(leader, 2.0, rounds)
+    assert not leader.behind(leader, 2.0, rounds)
+
+
+@pytest.mark.slow
+def test_contexts_overtake_a_fit_that_is_ahead_at_first():
+    """They begin at -170, a fit of the opening earns about 0."""
+    env = uqf.make("pocman")
+    played = uqf.play(env, episodes=5_000, seed=0)
+    assert uqf.estimate_return(env, played.policy, episodes=1_000, seed=1).mean > 30.0
 
 
 @pytest.mark.slow
