@@ -195,16 +195,3 @@ def test_a_world_by_name_can_be_sent_to_another_process():
     world = uqf.GymnasiumWorld("FrozenLake-v1")
     data = uqf.rollout(world, episodes=5)
     assert uqf.rollout(pickle.loads(pickle.dumps(world)), episodes=5) == data
-
-
-def test_bad_sources_are_refused_with_a_way_out():
-    with pytest.raises(ValueError, match=r"source = 'FrozenLakes-v1': .*Did you mean: `FrozenLake`"):
-        uqf.GymnasiumWorld("FrozenLakes-v1")
-    with pytest.raises(ValueError, match="as pictures do"):
-        uqf.GymnasiumWorld(lambda: Echo(spaces.Box(0, 1, (32, 32))), horizon=3)
-    with pytest.raises(TypeError, match="no columns can be made"):
-        uqf.GymnasiumWorld(lambda: Echo(spaces.Sequence(spaces.Discrete(2))), horizon=3)
-    with pytest.raises(ValueError, match="give horizon"):
-        uqf.GymnasiumWorld(lambda: Echo(spaces.Discrete(5), int))
-    with pytest.raises(TypeError, match=r"give uqf\.make"):
-        uqf.rollout(object(), episodes=1)
