@@ -27,12 +27,20 @@ def outlier(steps):
     return rewards
 
 
+def two_outliers(steps):
+    rewards = np.ones(steps)
+    rewards[[7, 90]] = 1e9
+    return rewards
+
+
 CASES = {
     "action 0 was always taken: nothing": log(actions=1, n_actions=1),
     "action 0 was always taken": log(actions=1),
     "every reward is 3": log(rewards=lambda steps: np.full(steps, 3.0)),
     "2 episodes: fewer than 20": log(episodes=2),
     "one reward, 1e+09, outweighs": log(rewards=outlier),
+    "2 rewards, such as 1e+09, outweigh": log(rewards=two_outliers),
+    "every reward is 1e+06": log(rewards=lambda steps: 1e6 + 1e-9 * (np.arange(steps) % 3)),
 }
 
 
