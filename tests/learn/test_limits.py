@@ -69,3 +69,21 @@ def test_the_terminal_says_so_and_no_gain_is_without_error(words, tmp_path):
     said = " ".join(run.output.split())
     assert words in said
     assert "± 0 " not in said and "± inf" not in said and "± nan" not in said
+
+
+@pytest.mark.parametrize(
+    "learner", [uqf.BeliefQ, uqf.ContextQ, uqf.ModelQ, uqf.SpectralQ, uqf.SummaryQ, uqf.TableQ]
+)
+def test_numbers_that_learners_cannot_reckon_with_are_refused_by_name(learner):
+    """Propensities of 1e-300 ended in "temperature = NaN"."""
+    data = log(rewards=lambda steps: 1e12 * (-1.0) ** np.arange(steps))
+    state = data.__getstate__()
+    impossible = uqf.Trajectories(**state | {"behavior_probs": np.full(data.n_steps, 1e-300)})
+    with pytest.raises(
+        ValueError, match="behavior_probs: 300 steps over their probabilities are worth 1.5e.302 steps"
+    ):
+        learner(0.9).fit(impossible)
+    probs = np.full(data.n_steps, 0.5)
+    probs[17] = 1e-5
+    unlikely = uqf.Trajectories(**state | {"behavior_probs": probs})
+    assert np.isfinite(learner(0.9).fit(unlikely).policy_.probs_along(data)).all()

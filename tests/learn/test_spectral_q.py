@@ -355,6 +355,14 @@ def test_one_step_is_enough_to_learn_something():
     assert np.isfinite(policy.q_values(policy.initial_state())).all()
 
 
+def test_many_short_episodes_leave_enough_digits():
+    """Sums of single precision over 100,000 episodes of one step were not positive definite any more."""
+    n, rng = 100_000, np.random.default_rng(0)
+    actions, seen = rng.integers(2, size=n), rng.integers(3, size=n)
+    data = uqf.Trajectories(actions, seen, 1.0 * actions, np.arange(n + 1), n_actions=2, n_observations=3)
+    assert uqf.SpectralQ(0.9).fit(data).predict([[]]).tolist() == [1]
+
+
 def test_a_filter_refuses_what_does_not_fit():
     operators = np.zeros((2, 4, 3), np.float32)
     with pytest.raises(ValueError, match="reach"):

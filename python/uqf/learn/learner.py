@@ -20,7 +20,7 @@ from uqf.learn.improve.gain import Baseline, policy_gain
 from uqf.learn.limits import limits, needed_steps
 from uqf.learn.not_fitted import NotFittedError
 from uqf.policies.policy import CompiledPolicy, remembered
-from uqf.reading.overview import Overview, check_rewards
+from uqf.reading.overview import Overview, Scale
 from uqf.reading.progress import Callback, Reporter, within
 from uqf.reading.reader import Reader
 from uqf.reading.shards import Data, Workers, checked_data, opened
@@ -89,7 +89,7 @@ class Learner(BaseEstimator):  # type: ignore[misc]
     ) -> Self:
         """Learns from all that is in memory, or from a sample of shards."""
         if isinstance(data, Trajectories):
-            check_rewards(data)
+            Scale.of(data).check()
             reporter = Reporter(progress)
             reporter.enter("learning", data.n_steps)
             self._learn(data, within(progress, "learning"))
