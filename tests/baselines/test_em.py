@@ -41,22 +41,20 @@ def test_expected_counts_are_those_of_all_paths(pomdp, seed):
 
 
 @settings(max_examples=8)
-@given(pomdps(terminal=False), st.booleans(), st.integers(1, 4))
-def test_the_likelihood_never_falls(pomdp, shared, n_states):
+@given(pomdps(terminal=False), st.integers(1, 4))
+def test_the_likelihood_never_falls(pomdp, n_states):
     data = uqf.rollout(pomdp, episodes=30, seed=1)
     rounds = []
-    learner = EM(n_states, iterations=15, tolerance=0.0, pseudo_count=0.0, shared_observations=shared)
+    learner = EM(n_states, iterations=15, tolerance=0.0, pseudo_count=0.0)
     learner.fit(data, progress=lambda number, value: rounds.append(value))
     assert (np.diff(learner.log_likelihoods_) >= -1e-9).all()
     np.testing.assert_array_equal(rounds, learner.log_likelihoods_)
     assert learner.score(data) == pytest.approx(learner.log_likelihoods_[-1], abs=1e-4)
-    if shared:
-        assert np.ptp(learner.model_.observations, axis=0).max() == 0.0
 
 
 def test_likelihood_and_transitions_approach_the_true_models(noisy):
     data, held_out = uqf.rollout(noisy, episodes=2000, seed=1), uqf.rollout(noisy, episodes=2000, seed=2)
-    learner = EM(3, restarts=3, iterations=150, shared_observations=True).fit(data)
+    learner = EM(3, restarts=3, iterations=150).fit(data)
     truth = PSR(uqf.WFA.from_pomdp(noisy, target="probability"), 2, 3).log_likelihood(held_out)
     share = np.bincount(held_out.observations) / held_out.n_steps
     blind = share @ np.log(share)

@@ -67,9 +67,7 @@ def test_trees_on_the_last_symbol_are_the_table():
     env = uqf.make("tiger", horizon=8)
     data = uqf.rollout(env, episodes=3000, seed=3)
     table = MemorylessQ(target="q-learning", discount=0.7, shrinkage=0.0).fit(data)
-    fitted = FittedQ(Window(1, "ordinal"), iterations=60, discount=0.7, trees=2, leaf=1, random_splits=2).fit(
-        data
-    )
+    fitted = FittedQ(Window(1), iterations=60, discount=0.7, trees=2, leaf=1, random_splits=2).fit(data)
     for history in [[], *([(a, o)] for a in range(3) for o in range(2))]:
         states = [policy.initial_state() for policy in (table.policy_, fitted.policy_)]
         for action, observation in history:
@@ -94,7 +92,7 @@ def test_one_round_fits_rewards_and_the_chain_sums_them(data):
         terminated=np.ones(len(data), bool),
     )
     longest = int(data.lengths.max())
-    learner = FittedQ(Window(1, "ordinal"), iterations=longest, discount=0.9, trees=1, leaf=1).fit(single)
+    learner = FittedQ(Window(1), iterations=longest, discount=0.9, trees=1, leaf=1).fit(single)
     values = learner.policy_.values(learner.policy_.features_along(single))[:, 0]
     returns = returns_to_go(single, 0.9)
     # Every observation is unique, so each step but the first of an episode has a leaf of its own.
@@ -140,7 +138,7 @@ def test_damaged_forests_and_foreign_states_are_refused():
     ("representation", "episodes", "iterations"),
     [
         (None, 400, 8),
-        (Window(2, "ordinal"), 400, 8),
+        (Window(2), 400, 8),
         pytest.param(TPSR(6), 600, 10, marks=pytest.mark.slow),
         pytest.param(CPSR(6, prefix_dim=300, suffix_dim=300), 600, 10, marks=pytest.mark.slow),
         pytest.param(
@@ -162,7 +160,7 @@ def test_every_representation_learns_the_near_grid(representation, episodes, ite
     assert np.mean(returns) > uqf.estimate_return(env, None, episodes=300, seed=5).mean + 0.1
 
 
-@pytest.mark.parametrize("representation", [Window(2, "ordinal"), TPSR(3)], ids=["window", "tpsr"])
+@pytest.mark.parametrize("representation", [Window(2), TPSR(3)], ids=["window", "tpsr"])
 def test_the_compiled_policy_plays_as_its_steps_do(representation):
     env = uqf.make("gridworld-near")
     told = []
@@ -214,7 +212,6 @@ def test_conventions_and_misuse():
         (FittedQ("state"), TypeError, "representation is a str"),
         (FittedQ(MemorylessQ()), TypeError, "representation is a MemorylessQ"),
         (FittedQ(Window(0)), ValueError, "length = 0"),
-        (FittedQ(Window(1, "binary")), ValueError, "encoding = 'binary'"),
         (FittedQ(temperature=-1.0, iterations=1), ValueError, "temperature = -1"),
     ]:
         with pytest.raises(kind, match=message):

@@ -16,7 +16,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
 import uqf
-from uqf.coding.cell_growth import grown_tree, predictions_by_size
+from uqf.coding.cell_growth import predictions_by_size, tree_of
 from uqf.coding.cell_settings import SETTINGS
 from uqf.coding.cell_targets import returns_by_action, standardised
 
@@ -215,9 +215,10 @@ def test_smaller_trees_are_the_beginnings_of_larger_ones(seed):
     seen = rng.integers(0, 9, size=(600, 4)).astype(np.float32)
     targets = rng.normal(size=(600, 2)) + (seen[:, :2] > 4) * seen[:, 2:]
     sizes = [2, 3, 4, 6, 8, 11, 16, 23, 64, 90]
-    predicted = predictions_by_size(grown_tree(seen, targets, sizes[-1], seed), seen, sizes)
+    predicted = predictions_by_size(tree_of(seen, targets, sizes[-1]), seen, sizes)
     for size, found in zip(sizes, predicted, strict=True):
-        np.testing.assert_array_equal(found, grown_tree(seen, targets, size, seed).predict(seen))
+        tree = tree_of(seen, targets, size)
+        np.testing.assert_array_equal(found, tree.value[tree.apply(seen)])
 
 
 def test_an_episode_of_a_million_steps_is_no_loop_in_python():

@@ -207,14 +207,14 @@ def test_pomcp_keeps_the_starts_that_show_what_was_shown():
     assert uqf.estimate_return(cued(), uqf.baselines.POMCP(cued(), simulations=32), episodes=100).mean == 1.0
 
 
-def test_a_first_observation_is_kept_shown_and_refused_where_it_cannot_be_said():
+def test_a_first_observation_is_kept_shown_and_refused_where_it_cannot_be_said(tmp_path):
     world = cued(0.75)
     assert world.shows_first and not uqf.make("tiger").shows_first
     again = pickle.loads(pickle.dumps(world))
     np.testing.assert_array_equal(again.first_observations, world.first_observations)
     assert uqf.rollout(again, episodes=9, seed=2) == uqf.rollout(world, episodes=9, seed=2)
     with pytest.raises(ValueError, match=r"first_observations.*\.pomdp"):
-        uqf.dumps_pomdp(world)
+        uqf.save_pomdp(world, tmp_path / "cued.pomdp")
     with pytest.raises(ValueError, match="first_observations"):
         uqf.WFA.from_pomdp(world)
     env = uqf.gymnasium_env(world)

@@ -40,26 +40,21 @@ class Names:
 
     @classmethod
     def of(cls, column: str, values: AnyArray) -> Names:
-        """All that occur, in alphabetical order."""
         return cls(column, tuple(sorted({_name(one) for one in values.tolist()})))
 
     @property
     def column_names(self) -> tuple[str, ...]:
-        """What the column is called."""
         return (self.column,)
 
     @cached_property
     def columns(self) -> tuple[Column, ...]:
-        """The column."""
         return (Column(self.column, "category", MISSING in self._places),)
 
     @property
     def n_codes(self) -> int:
-        """One more than there are names."""
         return len(self.names) + 1
 
     def encode(self, columns: Sequence[AnyArray]) -> NDArray[np.int64]:
-        """Codes of many values."""
         places, other = self._places, len(self.names)
         listed = self.columns[0].values(columns[0]).tolist()
         return np.array([places.get(_name(one), other) for one in listed], np.int64)
@@ -70,11 +65,9 @@ class Names:
         return self._places.get(MISSING if value is None else str(value), len(self.names))
 
     def describe(self, code: int) -> str:
-        """The name."""
         return UNKNOWN if code == len(self.names) else self.names[code]
 
     def to_dict(self) -> Record:
-        """As JSON knows it."""
         return {"column": self.column, "names": list(self.names)}
 
     @classmethod

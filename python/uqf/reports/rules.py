@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.tree import DecisionTreeClassifier
 
+from uqf.coding.tree import Tree, grown
 from uqf.episodes.sums import episodes_within, time_within
 from uqf.episodes.trajectories import Trajectories
 from uqf.learn.improve.gain import Gain
@@ -16,7 +16,6 @@ from uqf.reports.names import Names, Phrase
 from uqf.reports.readings import Reading, last_readings, readings
 from uqf.reports.situations import Condition, recent
 from uqf.reports.study import Study
-from uqf.types import Tree
 
 #: How places are called.
 PLACES = {1: "the last {}", 2: "the {} before the last"}
@@ -106,13 +105,11 @@ class Rules:
         training = study.training[: episodes_within(study.training, brevity.steps)]
         features = Features.of(training, brevity)
         choices = probs_along(study.policy, training).argmax(axis=1)
-        tree = DecisionTreeClassifier(
-            max_leaf_nodes=brevity.rules,
-            min_samples_leaf=max(1, round(brevity.min_share * len(choices))),
-            random_state=0,
-        ).fit(features.rows(training), choices)
+        fewest = max(1, round(brevity.min_share * len(choices)))
+        taken = np.eye(training.n_actions)[choices]
+        tree = grown(features.rows(training), taken, brevity.rules, fewest)
         rows, wanted = features.rows(study.held_out), study.probs.argmax(axis=1)
-        chosen = tree.predict(rows)
+        chosen = tree.value[tree.apply(rows)].argmax(axis=1)
         best, ruled = (
             study.total(study.gains((actions == study.held_out.actions).astype(np.float64)))
             for actions in (wanted, chosen)
@@ -162,21 +159,21 @@ def _rule(
     tree: Tree, rows: NDArray[np.float32], agrees: NDArray[np.bool_], features: Features, names: Names
 ) -> Rule:
     """The tree in words. `rows` are the held-out steps, `agrees` whether rules choose there as the policy does."""
-    nodes, ends = tree.tree_, tree.apply(rows)
-    steps, alike = (np.bincount(ends, weights, nodes.node_count) for weights in (None, agrees))
+    ends = tree.apply(rows)
+    steps, alike = (np.bincount(ends, weights, len(tree.feature)) for weights in (None, agrees))
 
     def from_node(node: int) -> Rule:
-        if nodes.children_left[node] == -1:
-            action = names.action(int(tree.classes_[nodes.value[node][0].argmax()]))
+        if tree.feature[node] < 0:
+            action = names.action(int(tree.value[node].argmax()))
             return Rule(action, float(steps[node]) / len(rows), float(alike[node] / max(steps[node], 1)))
-        no, yes = from_node(int(nodes.children_left[node])), from_node(int(nodes.children_right[node]))
+        no, yes = from_node(int(tree.left[node])), from_node(int(tree.right[node]))
         share = yes.share + no.share
         mean = (yes.share * yes.alike + no.share * no.alike) / share if share > 0 else 0.0
         action = (yes if yes.share > no.share else no).action
         if yes.question is no.question is None and yes.action == no.action:
             # A question whose answer does not matter is left out.
             return Rule(action, share, mean)
-        question = features.question(int(nodes.feature[node]), float(nodes.threshold[node]))
+        question = features.question(int(tree.feature[node]), float(tree.threshold[node]))
         return Rule(action, share, mean, question.phrase(names), question.phrase(names, yes=False), yes, no)
 
     return from_node(0)

@@ -42,7 +42,6 @@ class Tally:
 
     @classmethod
     def of(cls, data: Trajectories) -> Tally:
-        """The tally of episodes in memory."""
         choices = last_symbols(data) * data.n_actions + data.actions
         return cls(
             data.n_actions,
@@ -67,7 +66,6 @@ class Tally:
 
     @property
     def n_steps(self) -> int:
-        """Number of steps, rounded."""
         return round(self.steps)
 
     @property
