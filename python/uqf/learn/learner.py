@@ -162,7 +162,11 @@ class Learner(Estimator):
 
     def predict(self, histories: Trajectories | Sequence[History]) -> NDArray[np.int64]:
         """The best action after each history, or before each step; ties go to the first, so that it repeats."""
-        return np.asarray(self.decision_function(histories).argmax(axis=1))
+        policy = self._fitted().greedy()
+        if isinstance(histories, Trajectories):
+            return np.asarray(policy.probs_along(histories).argmax(axis=1))
+        states = [remembered(policy, history) for history in checked_histories(histories)]
+        return np.array([policy.action_probs(state).argmax() for state in states], np.int64)
 
     def score(self, data: Trajectories, y: None = None) -> float:
         """What the policy gains on these episodes, one step at a time, per episode and in units of reward.
