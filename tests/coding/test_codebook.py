@@ -1,6 +1,5 @@
 import json
 import math
-import time
 from datetime import datetime
 from itertools import pairwise
 
@@ -218,13 +217,6 @@ def test_smaller_trees_are_the_beginnings_of_larger_ones(seed):
     predicted = predictions_by_size(grown_tree(seen, targets, sizes[-1], seed), seen, sizes)
     for size, found in zip(sizes, predicted, strict=True):
         np.testing.assert_array_equal(found, grown_tree(seen, targets, size, seed).predict(seen))
-
-
-def test_an_episode_of_a_million_steps_is_no_loop_in_python():
-    rewards = np.ones(1_000_000)
-    began = time.process_time()
-    returns_by_action(rewards, np.array([0, len(rewards)]), None)
-    assert time.process_time() - began < 1.0
 
 
 def test_names_of_actions_come_along():

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 
 import uqf
 from strategies import string_samples
-from uqf.strings import read_probabilities, read_strings, write_strings
+from uqf.strings import files, read_probabilities, read_strings, write_strings
 
 TEXT = "3 4\n2 3 0\n0\n4 1 1 2 0\n"
 
@@ -67,11 +67,12 @@ def test_damaged_strings_are_named(path, text, message):
         read_strings(path)
 
 
-def test_sizes_are_bounded(path):
+def test_sizes_are_bounded(path, monkeypatch):
     path.write_text(TEXT)
+    monkeypatch.setattr(files, "MAX_BYTES", 5)
     for read in (read_strings, read_probabilities):
-        with pytest.raises(uqf.FileFormatError, match="max_bytes = 5 are read"):
-            read(path, max_bytes=5)
+        with pytest.raises(uqf.FileFormatError, match="files of up to 5 are read"):
+            read(path)
 
 
 def test_damaged_probabilities_are_named(path):
