@@ -5,7 +5,6 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from sklearn.base import clone
 from sklearn.ensemble import ExtraTreesRegressor
 
 import uqf
@@ -179,21 +178,3 @@ def test_an_action_that_the_log_lacks_is_not_recommended():
     learner = FittedQ(iterations=1, leaf=1).fit(data)
     values = learner.policy_.q_values(learner.policy_.initial_state())
     np.testing.assert_allclose(values, [-1.0, -2.0, -2.0])
-
-
-def test_conventions_and_misuse():
-    learner = FittedQ(TPSR(3), iterations=2)
-    copy = clone(learner)
-    assert copy.representation is not learner.representation
-    assert copy.get_params()["representation__rank"] == 3
-    data = uqf.rollout(uqf.make("tiger"), episodes=5, seed=0)
-    for bad, kind, message in [
-        (FittedQ(iterations=0), ValueError, "iterations = 0"),
-        (FittedQ(leaf=0), ValueError, "leaf = 0"),
-        (FittedQ("state"), TypeError, "representation is a str"),
-        (FittedQ(MemorylessQ()), TypeError, "representation is a MemorylessQ"),
-        (FittedQ(Window(0)), ValueError, "length = 0"),
-        (FittedQ(temperature=-1.0, iterations=1), ValueError, "temperature = -1"),
-    ]:
-        with pytest.raises(kind, match=message):
-            bad.fit(data)

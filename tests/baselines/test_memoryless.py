@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.base import clone
 
 import uqf
 from strategies import trajectories
@@ -112,22 +111,3 @@ def test_random_policy_is_uniform_and_compiled():
     np.testing.assert_allclose(np.bincount(data.actions) / data.n_steps, 1 / 3, atol=0.02)
     score, reference = (uqf.estimate_return(env, p, episodes=4000, seed=1) for p in (policy, None))
     assert score.mean == pytest.approx(reference.mean, abs=4 * np.hypot(score.stderr, reference.stderr))
-    with pytest.raises(ValueError, match="n_actions = 0"):
-        RandomPolicy(0, 2)
-
-
-def test_scikit_learn_conventions_and_misuse():
-    learner = MemorylessQ(2, "q-learning", shrinkage=3.0)
-    assert clone(learner).get_params() == learner.get_params()
-    data = uqf.rollout(uqf.make("tiger"), episodes=5, seed=0)
-    for bad, message in [
-        (MemorylessQ(-1), "k = -1"),
-        (MemorylessQ(target="sarsa"), "target = 'sarsa'"),
-        (MemorylessQ(discount=1.5), "discount = 1.5"),
-        (MemorylessQ(shrinkage=-1.0), "shrinkage = -1"),
-        (MemorylessQ(temperature=-1.0), "temperature = -1"),
-    ]:
-        with pytest.raises(ValueError, match=message):
-            bad.fit(data)
-    with pytest.raises(TypeError, match="data is a list"):
-        MemorylessQ().fit([])

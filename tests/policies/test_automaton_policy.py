@@ -194,19 +194,8 @@ def test_memories_of_other_automata_are_refused(tiger):
             policy.action,
             lambda m, p=policy: p.update(m, 0, 0),
         ):
-            with pytest.raises(ValueError, match="memory of another policy"):
+            with pytest.raises(ValueError):
                 call(memory)
-    for action, observation, message in ((3, 0, "action = 3"), (0, -1, "observation = -1")):
-        with pytest.raises(ValueError, match=message):
-            small.update(small.initial_state(), action, observation)
     np.testing.assert_array_equal(
         small.with_temperature(1.0).q_values(small.initial_state()), small.q_values(small.initial_state())
     )
-
-
-def test_behavior_must_fit(tiger):
-    policy = uqf.UQF(2).fit(tiger).policy_
-    other = uqf.WFA([1.0], np.ones((2, 1, 1)), [1.0]).policy(2, 1)
-    for behavior in ((policy, 1.5), (policy, float("nan")), (other, 0.5)):
-        with pytest.raises(ValueError, match="behavior = "):
-            uqf.UQF(2, behavior=behavior).fit(tiger)

@@ -91,15 +91,6 @@ def test_every_policy_acts_in_parallel_episodes(learned, kind):
         batch.reset(starts)
         states = moved(policy, states, actions, observations, starts)
     assert len(batch) == n
-    with pytest.raises(ValueError, match="n = 0"):
-        uqf.batch(policy, 0, n_actions=3)
-    with pytest.raises(ValueError, match="array of length 1: there are 5 episodes"):
-        batch.update(np.zeros(1, np.int64), np.zeros(1, np.int64))
-
-
-def test_a_policy_of_unknown_size_needs_n_actions(learned):
-    with pytest.raises(TypeError, match="InPython without n_actions"):
-        uqf.batch(learned["own"], 3)
 
 
 def episode_of(policy, seed):

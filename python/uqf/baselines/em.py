@@ -6,12 +6,12 @@ from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
 from uqf.baselines.baum_welch import Floats, Tables, expected_counts
 from uqf.baselines.psr import PSR
 from uqf.episodes.checks import not_negative, positive, probability, seed_number
 from uqf.episodes.trajectories import Trajectories
+from uqf.estimator import Estimator
 from uqf.learn.not_fitted import NotFittedError
 from uqf.learn.spectral.wfa import WFA
 from uqf.reading.shards import checked_data
@@ -21,7 +21,7 @@ Progress = Callable[[int, float], object]
 
 
 @dataclass(eq=False, repr=False)
-class EM(BaseEstimator):  # type: ignore[misc]
+class EM(Estimator):
     """Maximum likelihood of what was seen given the actions, from a random start, uphill to a local optimum.
 
     Parameters

@@ -10,13 +10,13 @@ from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, clone
 
 from uqf.baselines.psr import PSR, automaton_features
 from uqf.episodes.checks import instance, positive, probability, seed_number
 from uqf.episodes.sums import best_next, cut_before
 from uqf.episodes.trajectories import Trajectories
 from uqf.errors import kind_of
+from uqf.estimator import Estimator, clone
 from uqf.learn.learner import Learner
 from uqf.policies.policy import AutomatonPolicy, ForestPolicy
 from uqf.reading.progress import Callback, Reporter
@@ -112,7 +112,7 @@ def joined(forests: Sequence[Forest]) -> Record:
     }
 
 
-class Window(BaseEstimator):  # type: ignore[misc]
+class Window(Estimator):
     """Actions and observations of the last `length` steps, the latest first.
 
     Each has an indicator for every action and every observation, all zero before the first step.

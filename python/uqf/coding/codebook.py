@@ -14,6 +14,7 @@ from uqf.coding.column_numbers import Numbers, column_sizes, numbers, numbers_of
 from uqf.coding.names import ActionNames, Names, checked_names, code_below, whole_code, whole_codes
 from uqf.coding.raw_columns import columns_of, kind_of, values_of_one, with_first
 from uqf.coding.transformer import CodeTransformer
+from uqf.errors import shown
 from uqf.types import AnyArray, Raw, Record, TableLike
 
 #: Codes of a codebook, whoever asks for more.
@@ -33,7 +34,7 @@ class Codebook(CodeTransformer):
     max_codes : int
         At most so many codes; fewer if the log is short or if more would not help.
     seed : int
-        Of ties between equally good cuts, and of the episodes that judge.
+        Draws the episodes that judge.
 
     Examples
     --------
@@ -87,8 +88,14 @@ class Codebook(CodeTransformer):
         With rewards, cells are chosen by how well they predict the rewards and observations that follow, and their
         number by episodes that were held out. Without, cells are chosen to separate the rows.
         """
-        if not 2 <= self.max_codes <= MAX_CODES:
-            raise ValueError(f"max_codes = {self.max_codes}: give a number from 2 to {MAX_CODES}")
+        for name, least, most in (("max_codes", 2, MAX_CODES), ("seed", 0, 2**64 - 1)):
+            given = getattr(self, name)
+            if (
+                isinstance(given, bool)
+                or not isinstance(given, (int, np.integer))
+                or not least <= given <= most
+            ):
+                raise ValueError(f"{name} = {shown(given)}: give a whole number from {least} to {most}")
         named = columns_of(columns)
         if first is not None:
             named, rewards, offsets, actions = with_first(named, columns_of(first), rewards, offsets, actions)
@@ -276,7 +283,7 @@ class Codebook(CodeTransformer):
 
     def __repr__(self) -> str:
         if not hasattr(self, "coding_"):
-            return f"Codebook(max_codes={self.max_codes}, seed={self.seed})"
+            return super().__repr__()
         return f"<Codebook of {', '.join(self.columns_[:5]) or 'codes'}: {self.n_codes} codes>"
 
     def to_dict(self) -> Record:

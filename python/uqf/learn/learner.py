@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, clone
 
 from uqf.curves import frame_of, plotted
 from uqf.episodes.checks import FloatArray, number
 from uqf.episodes.fingerprint import fingerprint
 from uqf.episodes.profile import profile
 from uqf.episodes.trajectories import Trajectories
+from uqf.estimator import Estimator, clone
 from uqf.learn.improve.gain import Baseline, policy_gain
 from uqf.learn.limits import limits, needed_steps
 from uqf.learn.not_fitted import NotFittedError
@@ -26,7 +26,7 @@ from uqf.reading.reader import Reader
 from uqf.reading.shards import Data, Workers, checked_data, opened
 from uqf.storage.policies import save
 from uqf.storage.policy_header import Origin
-from uqf.types import AnyArray, Record
+from uqf.types import AnyArray, Raw, Record
 
 if TYPE_CHECKING:
     import pandas
@@ -38,7 +38,7 @@ MAX_STEPS = 2_000_000
 History = Sequence[tuple[int, int]]
 
 
-class Learner(BaseEstimator):  # type: ignore[misc]
+class Learner(Estimator):
     """A scikit-learn estimator whose samples are episodes.
 
     Attributes after `fit`
@@ -50,7 +50,9 @@ class Learner(BaseEstimator):  # type: ignore[misc]
 
     policy_: CompiledPolicy
     diagnostics_: Record
+    trial_: Raw
     discount: float
+    _kept: Raw
 
     def fit(
         self, data: Data, y: None = None, *, executor: Workers = None, progress: Callback | None = None
@@ -186,7 +188,7 @@ class Learner(BaseEstimator):  # type: ignore[misc]
         plain = {
             name: asdict(value) if is_dataclass(value) and not isinstance(value, type) else value
             for name, value in settings.items()
-            if not isinstance(value, (tuple, BaseEstimator))
+            if not isinstance(value, (tuple, Estimator))
         }
         return plain | {"profile": getattr(self, "profile_", None)}
 
@@ -210,17 +212,18 @@ class Learner(BaseEstimator):  # type: ignore[misc]
         return dict(self.diagnostics_["chosen"]["candidates"])
 
     def _repr_html_(self) -> str:
-        """A fitted learner in a notebook: the essentials; before, as scikit-learn shows it."""
-        if not hasattr(self, "policy_"):
-            return str(super()._repr_html_())
+        """A fitted learner in a notebook: the essentials; before, its parameters."""
         from uqf.page.render import render
 
+        shown = {"name": type(self).__name__, "fitted": hasattr(self, "policy_")}
+        if not shown["fitted"]:
+            return render("notebook.html", **shown, why=None, rows=list(self.get_params(deep=False).items()))
         episodes = self.diagnostics_.get("episodes")
         rows = [("learned from", f"{episodes:,} episodes")] if episodes else []
         rows += [("discount", f"{self.discount:g}")]
         rows += [("randomness", f"{getattr(self.policy_, 'temperature', 0.0):.3g}")]
         why = self.diagnostics_.get("chosen", {}).get("why")
-        return render("notebook.html", name=type(self).__name__, why=why, rows=rows)
+        return render("notebook.html", **shown, why=why, rows=rows)
 
     def _repr_mimebundle_(self, **_: object) -> dict[str, str]:
         return {"text/plain": repr(self), "text/html": self._repr_html_()}

@@ -178,16 +178,3 @@ def test_a_codebook_learned_anew_knows_where_a_policy_goes(monkeypatch):
     assert world.relearned(played, cells=7).n_observations == 7
     assert uqf.GymnasiumWorld(Walk, horizon=40, cells=5).n_observations == 5
     assert again.recoded(coded) == coded
-
-
-def test_bad_sources_are_refused_with_a_way_out():
-    with pytest.raises(ValueError, match=r"source = 'FrozenLakes-v1': .*Did you mean: `FrozenLake`"):
-        uqf.GymnasiumWorld("FrozenLakes-v1")
-    with pytest.raises(ValueError, match="as pictures do"):
-        uqf.GymnasiumWorld(lambda: Echo(spaces.Box(0, 1, (32, 32))), horizon=3)
-    with pytest.raises(TypeError, match="no columns can be made"):
-        uqf.GymnasiumWorld(lambda: Echo(spaces.Sequence(spaces.Discrete(2))), horizon=3)
-    with pytest.raises(ValueError, match="give horizon"):
-        uqf.GymnasiumWorld(lambda: Echo(spaces.Discrete(5), int))
-    with pytest.raises(TypeError, match=r"give uqf\.make"):
-        uqf.rollout(object(), episodes=1)
