@@ -88,8 +88,6 @@ def test_whoever_knows_what_an_episode_can_earn_has_no_such_condition():
     assert estimate.known
     low, high = estimate.interval
     assert low < 2.0 < case.truth < high < 10.0
-    with pytest.raises(ValueError, match="logged ones earn from"):
-        ope.evaluate(case.first, log, discount=1.0, return_range=(0.0, 1.0))
 
 
 def test_a_bound_that_sums_of_rewards_miss_by_rounding_is_a_bound():
