@@ -114,25 +114,6 @@ def test_compiled_trees_equal_scikit_learns():
         )
 
 
-def test_damaged_forests_and_foreign_states_are_refused():
-    sizes = {"length": 1, "n_actions": 1, "n_observations": 2}
-    zeros, ints = np.zeros(1), np.zeros(1, np.int64)
-    for feature in (0, 7):
-        circle = (0.0, ints, np.array([feature]), zeros, ints, ints, zeros)
-        with pytest.raises(ValueError):
-            ForestPolicy(**sizes, **joined([circle]))
-    leaf = (0.0, ints, np.array([-2]), zeros, ints, ints, zeros)
-    with pytest.raises(ValueError):
-        ForestPolicy(**sizes, **joined([leaf, leaf]))
-    with pytest.raises(ValueError):
-        ForestPolicy(**sizes, **(joined([leaf]) | {"trees": np.array([2])}))
-    policy = ForestPolicy(**sizes, **joined([leaf]))
-    other = ForestPolicy(**(sizes | {"length": 2}), **joined([leaf]))
-    longer = other.update(other.update(other.initial_state(), 0, 0), 0, 0)
-    with pytest.raises(ValueError):
-        policy.q_values(longer)
-
-
 @pytest.mark.parametrize(
     ("representation", "episodes", "iterations"),
     [

@@ -103,40 +103,6 @@ def test_the_table_is_the_shrunk_mean_of_its_contexts(data, k, shrinkage):
         np.testing.assert_allclose(table[context][action], expected, atol=1e-9)
 
 
-@given(trajectories(), st.integers(0, 3))
-def test_the_policy_follows_the_table(data, k):
-    learner = MemorylessQ(k, discount=0.9, temperature=0.5).fit(data)
-    table = table_of(learner)
-    policy = learner.policy_
-    for episode in data:
-        history = (first_symbol(data, episode),)
-        state = policy.initial_state(first=episode.first_observation)
-        for action, observation in episode.history:
-            known = next(
-                history[i:] for i in range(max(0, len(history) - k), len(history) + 1) if history[i:] in table
-            )
-            np.testing.assert_array_equal(policy.q_values(state), table[known])
-            scaled = np.exp((table[known] - table[known].max()) / 0.5) * np.isin(
-                range(data.n_actions), data.actions
-            )
-            np.testing.assert_allclose(policy.action_probs(state), scaled / scaled.sum())
-            state = policy.update(state, action, observation)
-            history = (*history, action * data.n_observations + observation)
-
-
-def test_compiled_and_stepped_play_agree():
-    env = uqf.make("gridworld-near")
-    policy = MemorylessQ(2, discount=0.99).fit(uqf.rollout(env, episodes=500, seed=0)).policy_
-
-    class Stepped:
-        initial_state, update, action_probs = policy.initial_state, policy.update, policy.action_probs
-
-    compiled = uqf.rollout(env, policy, episodes=20, seed=3)
-    assert compiled == uqf.rollout(env, Stepped(), episodes=20, seed=3)
-    scores = [uqf.estimate_return(env, one, episodes=500) for one in (policy, None)]
-    assert scores[0].mean > scores[1].mean + 4 * np.hypot(scores[0].stderr, scores[1].stderr)
-
-
 def test_random_policy_is_uniform_and_compiled():
     env = uqf.make("tiger")
     policy = RandomPolicy(env.n_actions, env.n_observations)

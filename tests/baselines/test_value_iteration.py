@@ -10,7 +10,6 @@ from dynamic_programming import observable_optimum
 from mazes import random_world
 from uqf.baselines import BeliefModel, OneStepBelief, ValueIteration
 from uqf.baselines.value_iteration import backup, blind_values, observable_values
-from uqf.learn.plan.values import policy_values
 
 
 @pytest.mark.parametrize("name", ["near", "mid", "far", "hamilton"])
@@ -27,14 +26,6 @@ def test_one_step_of_improvement_on_the_grid_worlds(name, reference):
     score = uqf.estimate_return(env, solved.policy_, episodes=1000, seed=1)
     assert score.mean == pytest.approx(reference, abs=4 * score.stderr + 5e-4)
     assert solved.lower_bound_ < score.mean < solved.upper_bound_
-
-
-def test_uniform_policy_is_evaluated_exactly():
-    grid = uqf.make("gridworld-near").tabular()
-    model = BeliefModel(grid)
-    uniform = policy_values(model.transitions.mean(axis=0), model.rewards.mean(axis=0), model.discount)
-    score = uqf.estimate_return(grid, None, episodes=20_000, horizon=2000, seed=2)
-    assert model.start @ uniform == pytest.approx(score.mean, abs=4 * score.stderr)
 
 
 @settings(max_examples=30, deadline=None)

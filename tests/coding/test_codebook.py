@@ -1,6 +1,5 @@
 import json
 import math
-import time
 from datetime import datetime
 from itertools import pairwise
 
@@ -219,13 +218,6 @@ def test_smaller_trees_are_the_beginnings_of_larger_ones(seed):
     for size, found in zip(sizes, predicted, strict=True):
         tree = tree_of(seen, targets, size)
         np.testing.assert_array_equal(found, tree.value[tree.apply(seen)])
-
-
-def test_an_episode_of_a_million_steps_is_no_loop_in_python():
-    rewards = np.ones(1_000_000)
-    began = time.process_time()
-    returns_by_action(rewards, np.array([0, len(rewards)]), None)
-    assert time.process_time() - began < 1.0
 
 
 def test_names_of_actions_come_along():

@@ -340,6 +340,14 @@ def test_one_step_is_enough_to_learn_something():
     assert np.isfinite(policy.q_values(policy.initial_state())).all()
 
 
+def test_many_short_episodes_leave_enough_digits():
+    """Sums of single precision over 100,000 episodes of one step were not positive definite any more."""
+    n, rng = 100_000, np.random.default_rng(0)
+    actions, seen = rng.integers(2, size=n), rng.integers(3, size=n)
+    data = uqf.Trajectories(actions, seen, 1.0 * actions, np.arange(n + 1), n_actions=2, n_observations=3)
+    assert uqf.SpectralQ(0.9).fit(data).predict([[]]).tolist() == [1]
+
+
 @pytest.mark.slow
 def test_a_hundred_episodes_of_the_grid_world_teach_most_of_it():
     env = uqf.make("gridworld-mid")

@@ -161,22 +161,6 @@ def test_a_repr_names_kind_and_sizes(kind):
     assert repr(policy).startswith(f"{type(policy).__name__}(3 actions, 2 observations")
 
 
-@pytest.mark.parametrize(
-    ("kind", "words"),
-    [
-        ("table", "7 rows"),
-        ("observation", "looks at the last observation"),
-        ("context", "9 contexts of up to 3 symbols"),
-        ("belief", "models of 4, 3 states"),
-        ("automaton", "rank 3, 4 of 6 symbols seen, window 3"),
-        ("forest on a window", "6 trees over 10 features"),
-        ("forest on an automaton", "6 trees over 3 features"),
-    ],
-)
-def test_a_repr_tells_the_sizes_of_the_parts(kind, words):
-    assert words in repr(KINDS[kind]())
-
-
 @every_kind
 def test_every_kind_pickles(kind):
     policy = KINDS[kind]()

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 
 import uqf
 from strategies import string_samples
-from uqf.strings import read_probabilities, read_strings, write_strings
+from uqf.strings import files, read_probabilities, read_strings, write_strings
 
 TEXT = "3 4\n2 3 0\n0\n4 1 1 2 0\n"
 
@@ -43,11 +43,12 @@ def test_probabilities_come_back(path):
     assert read_probabilities(path).tolist() == values
 
 
-def test_sizes_are_bounded(path):
+def test_sizes_are_bounded(path, monkeypatch):
     path.write_text(TEXT)
+    monkeypatch.setattr(files, "MAX_BYTES", 5)
     for read in (read_strings, read_probabilities):
         with pytest.raises(uqf.FileFormatError):
-            read(path, max_bytes=5)
+            read(path)
 
 
 def test_only_what_can_be_read_again_is_written(path):

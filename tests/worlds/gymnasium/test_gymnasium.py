@@ -43,19 +43,6 @@ def test_round_trip_of_the_uniform_policy_agrees_in_law():
     assert np.all(np.abs(frequencies - law) <= 5 * np.sqrt(law * (1 - law) / recorded.n_steps))
 
 
-def test_an_environment_may_be_given_by_name_or_as_a_function():
-    made = uqf.from_gymnasium(gymnasium.make("FrozenLake-v1"), episodes=5, seed=3)
-    for source in ("FrozenLake-v1", lambda: gymnasium.make("FrozenLake-v1")):
-        assert uqf.from_gymnasium(source, episodes=5, seed=3) == made
-
-
-def test_epsilon_is_recorded_in_the_probabilities():
-    env = uqf.make("tiger")
-    recorded = uqf.from_gymnasium(uqf.gymnasium_env(env), deterministic_policy(env), episodes=50, epsilon=0.3)
-    assert set(np.round(recorded.behavior_probs, 12)) == {0.1, 0.8}
-    assert np.mean(recorded.behavior_probs == recorded.behavior_probs.max()) == pytest.approx(0.8, abs=0.06)
-
-
 def test_reset_shows_nothing_and_the_horizon_truncates():
     env = uqf.make("tiger", horizon=3)
     gym_env = uqf.gymnasium_env(env)
