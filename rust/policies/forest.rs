@@ -10,7 +10,7 @@ use crate::policies::automaton_policy::AutomatonPolicy;
 pub use crate::policies::features::Window;
 use crate::policies::features::{Features, Memory};
 use crate::policies::{Parted, check_finite, check_sizes};
-use crate::simulate::policy::{Described, Policy, Rule};
+use crate::simulate::policy::{Described, Policy, Rule, key_of};
 
 /// Where the roots and the nodes of a forest lie.
 pub type Span = (Range<usize>, Range<usize>);
@@ -142,6 +142,10 @@ impl Described for ForestPolicy {
         let trees = self.parts.forests.roots.len();
         format!("{trees} trees over {} features", self.features.dim())
     }
+
+    fn key(&self) -> u64 {
+        key_of::<Self>(self.features.key())
+    }
 }
 
 impl Policy for ForestPolicy {
@@ -149,10 +153,6 @@ impl Policy for ForestPolicy {
 
     fn start(&self) -> Memory {
         self.features.start()
-    }
-
-    fn knows(&self, memory: &Memory) -> bool {
-        self.features.fits(memory)
     }
 
     fn q_values(&self, memory: &Memory, values: &mut [f64]) {

@@ -1,4 +1,4 @@
-//! Fitted forests as flat arrays, the form in which policies keep them.
+//! Forests as flat arrays, the form in which policies keep them.
 
 use crate::learn::forests::bins::Bins;
 use crate::learn::forests::fitted::{FOLDS, Fitted};
@@ -23,7 +23,7 @@ pub struct Forests {
 }
 
 impl Fitted {
-    /// Mean advantages of both folds, of every action or pooled.
+    /// Mean advantages of both folds: the trees of every action, or the pooled ones, of both.
     pub fn forests(&self, bins: &Bins) -> Forests {
         let (mut flat, share) = (Forests::default(), 1.0 / FOLDS as f64);
         for forest in 0..self.advantages[0].len() {
