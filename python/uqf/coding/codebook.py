@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from uqf.coding.action_bins import ActionBins
+from uqf.coding.cell_choice import chosen_cells
 from uqf.coding.cells import Cells
 from uqf.coding.column_numbers import Numbers, column_sizes, numbers, numbers_of_one
 from uqf.coding.names import ActionNames, Names, checked_names, code_below, whole_code, whole_codes
@@ -112,9 +113,6 @@ class Codebook(CodeTransformer):
             self.coding_ = Names.of(kinds[0].name, values[0])
             self.diagnostics_ = {"codes": self.coding_.n_codes, "ignored columns": []}
             return self
-        # Slow to import, and only needed here.
-        from uqf.coding.cell_choice import chosen_cells
-
         kinds = tuple(column.with_names(one) for column, one in zip(kinds, values, strict=True))
         cells, explained = chosen_cells(
             kinds, values, rewards, offsets, taken, self.max_codes, self.seed, last_seen
