@@ -1,4 +1,4 @@
-"""Commands as whole programs on a messy log: 64,000 rows of seven columns of text, as of `examples/maintenance_log.py`."""
+"""Commands as whole programs on a messy log: 64,000 rows of seven columns of text."""
 
 import subprocess
 import sys
