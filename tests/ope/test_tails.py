@@ -73,9 +73,10 @@ def test_what_is_too_rare_to_be_in_a_log_is_a_condition_with_its_size(method, no
     estimate = ope.evaluate(case.first, log, discount=1.0, method=method, replicates=200)
     low, high = estimate.interval
     assert estimate.answer is ope.Answer.CONDITIONAL and low < high
-    share, size = (
+    percent, size = (
         float(estimate.condition.split(words)[1].split()[0]) for words in ("fewer than ", "more than ")
     )
+    share = percent / 100
     assert share == pytest.approx(unseen_share(0.95, estimate.effective_sample_size), rel=0.01)
     assert size == pytest.approx(max(high - estimate.mean, estimate.mean - low) / share, rel=0.02)
     assert share > 1 / 1500 and size < 1000.0, "the condition does not hold in this world"
