@@ -76,7 +76,6 @@ class Trial:
 
     @cached_property
     def data(self) -> uqf.Trajectories:
-        """Episodes of chance."""
         options: Record = {"episodes": self.world.episodes, "horizon": self.world.horizon}
         return uqf.rollout(self.env, self.behavior, seed=self.seed, **options)
 

@@ -81,7 +81,5 @@ from uqf.worlds.gymnasium.writing import to_minari as to_minari
 from uqf.worlds.gymnasium.writing import to_rlds as to_rlds
 from uqf.worlds.named import environments as environments
 from uqf.worlds.named import make as make
-from uqf.worlds.pomdp_file import dumps_pomdp as dumps_pomdp
 from uqf.worlds.pomdp_file import load_pomdp as load_pomdp
-from uqf.worlds.pomdp_file import loads_pomdp as loads_pomdp
 from uqf.worlds.pomdp_file import save_pomdp as save_pomdp

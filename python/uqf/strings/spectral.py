@@ -8,10 +8,10 @@ from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator
 
 from uqf.episodes.checks import FloatArray, probability, whole
 from uqf.errors import NumericalError
+from uqf.estimator import Estimator
 from uqf.learn.not_fitted import NotFittedError
 from uqf.learn.spectral.decomposition import Decomposition, decompose, enough_rank
 from uqf.learn.spectral.hankel import decomposed_wfa
@@ -31,7 +31,7 @@ MIN_STRINGS = 20
 
 
 @dataclass(eq=False, repr=False)
-class SpectralStrings(BaseEstimator):  # type: ignore[misc]
+class SpectralStrings(Estimator):
     """A probability distribution over strings, learned by one singular value decomposition.
 
     Parameters
@@ -129,7 +129,7 @@ class SpectralStrings(BaseEstimator):  # type: ignore[misc]
     def values(self, strings: StringsLike) -> FloatArray:
         """What the automaton itself computes for every string: near its probability, perhaps negative."""
         wfa, data = self._fitted().wfa, self._encoded(strings)
-        return wfa.automaton.values(wfa.alpha, wfa.omega, data.symbols.astype(np.int64), data.offsets)
+        return wfa.weights(data.symbols, data.offsets)
 
     def predict(self, strings: StringsLike) -> FloatArray:
         """The probability of every string, (len(strings),); over all strings they sum to one."""

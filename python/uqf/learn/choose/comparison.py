@@ -131,7 +131,9 @@ class Comparison:
         if min(map(len, self.parts)) < MIN_EPISODES:
             return None
         nested = within(self.reporter.callback, FAVOURITE.name)
-        return SharedModels(FAVOURITE.make(self.discount, self.seed), self.parts, self.executor, nested)
+        favourite = FAVOURITE.make(self.discount, self.seed)
+        assert isinstance(favourite, BeliefQ)
+        return SharedModels(favourite, self.parts, self.executor, nested)
 
     def _fitted(self, candidate: Candidate, part: int) -> Learner:
         learner, data = candidate.make(self.discount, self.seed), self.parts[part]

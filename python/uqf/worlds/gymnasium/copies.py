@@ -61,7 +61,6 @@ class Copies:
         self.playing: dict[int, Played] = {}
 
     def episodes(self, numbers: Sequence[int]) -> Iterator[Played]:
-        """Numbered episodes as they end."""
         waiting = iter(numbers)
         self._begin(range(self.count), waiting)
         while self.playing:

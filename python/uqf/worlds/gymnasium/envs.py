@@ -144,7 +144,6 @@ class GymnasiumSimulation:
         self.first = int(world.encode([self._seen])[0]) if world.shows_first else None
 
     def choose(self, probs: ArrayLike) -> int:
-        """An action drawn from probabilities."""
         below = np.cumsum(probs)
         return int(np.searchsorted(below, self._rng.random() * below[-1], side="right"))
 

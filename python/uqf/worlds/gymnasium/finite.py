@@ -51,7 +51,6 @@ class Coding:
         return int(np.ravel_multi_index(digits, self._sizes))
 
     def decode(self, code: int) -> Raw:
-        """The element of a code."""
         digits = np.unravel_index(code, self._sizes)
         pairs = zip(self.levels, digits, strict=True)
         return _element(

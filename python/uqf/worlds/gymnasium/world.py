@@ -180,7 +180,6 @@ class GymnasiumWorld(PlayedWorld):
 
     @property
     def action_names(self) -> list[str]:
-        """What each action is called."""
         return [
             str(self.action(code)) if self._bins is None else self._bins.name(code)
             for code in range(self.n_actions)
@@ -188,7 +187,6 @@ class GymnasiumWorld(PlayedWorld):
 
     @property
     def observation_names(self) -> list[str]:
-        """What each observation means."""
         codes = range(self.n_observations)
         return [str(code) if self.codebook is None else self.codebook.describe(code) for code in codes]
 
