@@ -10,12 +10,12 @@ from itertools import chain
 from pathlib import Path
 from urllib.parse import urlparse
 
-import griffe
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
 try:
+    import griffe
     from latex2mathml.converter import convert
 
     import uqf  # noqa: F401  compiled classes have docstrings only where they are loaded
