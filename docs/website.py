@@ -114,7 +114,8 @@ def formulas(markdown: str) -> str:
     blocks = re.compile(r"^```math\n(.*?)^```|^\$\$(.*?)\$\$", re.DOTALL | re.MULTILINE)
     markdown = blocks.sub(lambda found: f"\n{_mathml(found[1] or found[2], 'block')}\n", markdown)
     inline = re.compile(r"(^```.*?^```|`[^`\n]*`)|\$([^$\n]+)\$", re.DOTALL | re.MULTILINE)
-    return inline.sub(lambda found: found[1] or _mathml(found[2], "inline"), markdown)
+    # A line that begins with <math> would be a block of its own.
+    return inline.sub(lambda found: found[1] or f"<span>{_mathml(found[2], 'inline')}</span>", markdown)
 
 
 def _mathml(tex: str, display: str) -> str:
