@@ -176,7 +176,7 @@ macro_rules! policy {
 
         impl $name {
             pub fn wrapped(inner: Arc<$module::$name>) -> PyClassInitializer<Self> {
-                CompiledPolicy::of(inner, |inner| $name { inner })
+                CompiledPolicy::of(inner.clone(), $name { inner })
             }
         }
 

@@ -68,25 +68,6 @@ def test_without_time_the_opening_is_judged_at_once():
     assert len(played.data) <= 100 and played.scores
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"episodes": 9}, "episodes = 9: give at least 10"),
-        ({"episodes": 50, "discount": 1.5}, "discount"),
-    ],
-)
-def test_numbers_out_of_range_are_refused(arguments, message):
-    with pytest.raises(ValueError, match=message):
-        uqf.play(uqf.make("tiger"), **arguments)
-
-
-def test_what_cannot_be_resumed_or_played_is_refused():
-    with pytest.raises(TypeError, match=r"resume is a str, 'tiger': give what uqf\.play returned"):
-        uqf.play(uqf.make("tiger"), episodes=20, resume="tiger")
-    with pytest.raises(TypeError, match="env is a str"):
-        uqf.play("tiger", episodes=20)
-
-
 def test_drawn_plans_find_what_chance_never_sees():
     """A reward at the end of one path of 2^10: random play finds it once in a thousand episodes."""
     env = uqf.GymnasiumWorld(lambda: DeepSea(10), horizon=10, discount=0.99, seed=0)
@@ -171,7 +152,7 @@ def test_ctrl_c_keeps_the_episodes_to_go_on_from(monkeypatch):
     env = uqf.make("tiger", horizon=5)
     with monkeypatch.context() as patched:
         patched.setattr("uqf.playing.race.judged", press)
-        with pytest.raises(uqf.Stopped, match="stopped after 90 episodes") as stopped:
+        with pytest.raises(uqf.Stopped) as stopped:
             uqf.play(env, episodes=100, seed=0)
     more = uqf.play(env, episodes=20, seed=0, resume=stopped.value.data)
     assert len(more.data) == 110

@@ -20,7 +20,7 @@ from uqf.learn.improve.gain import Baseline, policy_gain
 from uqf.learn.limits import limits, needed_steps
 from uqf.learn.not_fitted import NotFittedError
 from uqf.policies.policy import CompiledPolicy, remembered
-from uqf.reading.overview import Overview, check_rewards
+from uqf.reading.overview import Overview, Scale
 from uqf.reading.progress import Callback, Reporter, within
 from uqf.reading.reader import Reader
 from uqf.reading.shards import Data, Workers, checked_data, opened
@@ -91,7 +91,7 @@ class Learner(Estimator):
     ) -> Self:
         """Learns from all that is in memory, or from a sample of shards."""
         if isinstance(data, Trajectories):
-            check_rewards(data)
+            Scale.of(data).check()
             reporter = Reporter(progress)
             reporter.enter("learning", data.n_steps)
             self._learn(data, within(progress, "learning"))
@@ -162,7 +162,11 @@ class Learner(Estimator):
 
     def predict(self, histories: Trajectories | Sequence[History]) -> NDArray[np.int64]:
         """The best action after each history, or before each step; ties go to the first, so that it repeats."""
-        return np.asarray(self.decision_function(histories).argmax(axis=1))
+        policy = self._fitted().greedy()
+        if isinstance(histories, Trajectories):
+            return np.asarray(policy.probs_along(histories).argmax(axis=1))
+        states = [remembered(policy, history) for history in checked_histories(histories)]
+        return np.array([policy.action_probs(state).argmax() for state in states], np.int64)
 
     def score(self, data: Trajectories, y: None = None) -> float:
         """What the policy gains on these episodes, one step at a time, per episode and in units of reward.

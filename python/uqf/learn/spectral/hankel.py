@@ -7,16 +7,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import scipy.sparse
 
-from uqf import _core
 from uqf.episodes.checks import FloatArray, instance, number
 from uqf.episodes.trajectories import Trajectories
 from uqf.errors import kind_of
 from uqf.learn.spectral.basis import Basis, Counting, Target
 from uqf.learn.spectral.decomposition import Decomposition, decompose
+from uqf.learn.spectral.sums import HankelSums
 from uqf.learn.spectral.wfa import WFA
-from uqf.types import Integers, Matrix
+from uqf.types import Matrix
 
 Word = tuple[int, ...]
 
@@ -134,22 +133,20 @@ def hankel(
     wanted = Target(target, 1.0 if discount is None else discount, offset)
     largest = float(np.abs(data.rewards).max(initial=abs(offset)))
     counting = Counting(Basis(occurrences=occurrences), wanted, largest, (rows, columns))
-    sums = _core.HankelStatistics.accumulate(data, counting, by_symbol=True, threads=threads)
-    shape = (len(rows), len(columns))
+    sums = HankelSums.of(data, counting, by_symbol=True, threads=threads)
 
-    def matrix(triplets: tuple[Integers, Integers, FloatArray]) -> Matrix:
-        where_row, where_column, values = triplets
-        made = scipy.sparse.csr_array((values / len(data), (where_row, where_column)), shape=shape)
+    def matrix(made: Matrix) -> Matrix:
+        made.data /= len(data)
         return made if sparse else made.toarray()
 
     return Hankel(
         block=matrix(sums.block()),
-        symbol_blocks={symbol: matrix(sums.symbol_block(symbol)) for symbol in sums.symbols},
+        symbol_blocks={symbol: matrix(sums.block(symbol)) for symbol in sums.symbols},
         prefixes=rows,
         suffixes=columns,
         n_symbols=data.n_symbols,
-        start=sums.start() / len(data),
-        column=sums.column() / len(data),
+        start=sums.start.sum(axis=1) / len(data),
+        column=sums.column.sum(axis=1) / len(data),
     )
 
 
