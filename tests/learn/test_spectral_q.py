@@ -362,6 +362,10 @@ def test_a_filter_refuses_what_does_not_fit():
         _core.filter_states(operators, -1.0, places, offsets, starts)
     with pytest.raises(ValueError, match="places = 2"):
         _core.filter_states(operators, 1.0, places, offsets, starts)
+    with pytest.raises(ValueError, match="offsets"):
+        _core.filter_states(operators, 1.0, places - 1, offsets, starts[:0])
+    with pytest.raises(ValueError, match="operators"):
+        _core.filter_states(np.full_like(operators, np.nan), 1.0, places - 1, offsets, starts)
 
 
 @pytest.mark.slow
