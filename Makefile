@@ -7,6 +7,9 @@ PIP := python -m pip --quiet --disable-pip-version-check
 INSTALL := $(BIN)/uv pip install --quiet --python .venv
 RUST := Cargo.toml Cargo.lock $(shell find rust -name '*.rs')
 
+# Where this is set every program compiles 1,300 modules anew: two seconds each, and the tests start hundreds.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := all
 .PHONY: all help build demo table browser test test-slow test-lowest fuzz lint deny docs format lock rust-targets wheel wheel-check \
 	bench bench-record bench-check clean

@@ -18,13 +18,11 @@ class Cue(Env[np.int64, np.int64]):
         self.action_space = self.observation_space = Discrete(4)
 
     def reset(self, *, seed: int | None = None, options: object = None) -> tuple[np.int64, dict[str, object]]:
-        """Shows the cue."""
         super().reset(seed=seed)
         self.cue, self.place = self.np_random.integers(4), 0
         return self.cue, {}
 
     def step(self, action: np.int64) -> Stepped:
-        """Shows noise."""
         self.place += 1
         return self.np_random.integers(4), 0.1 * bool(action == self.cue), self.place == self.STEPS, False, {}
 
@@ -43,7 +41,6 @@ class TMaze(Env[np.int64, np.int64]):
         self.action_space, self.observation_space = Discrete(3), Discrete(4)
 
     def reset(self, *, seed: int | None = None, options: object = None) -> tuple[np.int64, dict[str, object]]:
-        """Shows the cue."""
         super().reset(seed=seed)
         self.cue, self.place = self.np_random.integers(2), 0
         return self.cue, {}

@@ -45,13 +45,11 @@ class RawLog:
 
     @classmethod
     def of(cls, trial: Trial) -> RawLog:
-        """Plays them again."""
         assert isinstance(trial.env, GymnasiumWorld)
         played = trial.env.episodes(trial.behavior, range(trial.world.episodes), seed=trial.seed, keep=True)
         return cls(trial.env, trial.seed, sorted(played, key=lambda one: one.number))
 
     def frames(self, setting: Setting) -> Frames:
-        """Standardised by this log."""
         seen = [one for episode in self.played for one in (episode.first, *episode.observations)]
         return Frames.of(self.env.observation_space, self.env.n_actions, seen, setting)
 

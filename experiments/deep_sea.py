@@ -31,13 +31,11 @@ class DeepSea(gymnasium.Env[int, int]):
     def reset(
         self, *, seed: int | None = None, options: dict[str, object] | None = None
     ) -> tuple[int, dict[str, object]]:
-        """At the top left."""
         super().reset(seed=seed)
         self._row = self._column = 0
         return 0, {}
 
     def step(self, action: int) -> tuple[int, float, bool, bool, Record]:
-        """One row down."""
         size, reward = self.size, 0.0
         if action == self._right[self._row, self._column]:
             reward = (self._column == size - 1) - 0.01 / size

@@ -51,7 +51,6 @@ class Frames:
 
     @property
     def width(self) -> int:
-        """Numbers of one frame."""
         return len(self.mean) + self.n_actions * self.acted
 
     def frames(self, seen: Sequence[Raw], actions: NDArray[np.int64]) -> FloatArray:

@@ -54,7 +54,6 @@ class Cost:
 
     @property
     def nanoseconds_per_step(self) -> float:
-        """Processor time of both passes together."""
         return 1e9 * self.cpu_seconds / self.steps
 
 

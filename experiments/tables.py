@@ -20,6 +20,7 @@ class Table:
 
 
 FRONT_DOOR = ("chance", "memoryless Monte Carlo", "memoryless Q-learning", "ContextQ", "uqf.fit")
+SINGLE = ("ContextQ", "SpectralQ", "SummaryQ", "TableQ", "BeliefQ", "ModelQ")
 GRIDS = tuple(f"gridworld-{start}@{n}" for n in (100, 800) for start in ("near", "mid", "far"))
 RIVALS = ("DiscreteCQL", "behaviour cloning")
 
@@ -62,6 +63,11 @@ TABLES = {
             *("tiger", "gridworld-far@100", "gridworld-far@800", "spocman"),
             *("FrozenLake8x8-v1", "Taxi-v4"),
         ),
+    ),
+    "unseen": Table(
+        "random worlds, cues, sensors that err, drift and rare rewards: on these nothing was decided",
+        ("chance", *SINGLE, "uqf.fit"),
+        tuple(f"unseen-{number}" for number in range(9201, 9211)),
     ),
     "own": Table(
         "our own worlds", ("uqf.fit", "BeliefQ", "memoryless"), (*GRIDS, "tiger@5000", "spocman@500")

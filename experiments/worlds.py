@@ -2,8 +2,9 @@
 
 A name is that of a world of the package (``gridworld-far``), of a `.pomdp` file of the folder that is given, of
 Gymnasium or POPGym (``CartPole-v1``), ``CartPole-positions``, ``tmaze-N`` with a corridor of N cells, ``cue``, or
-``deep-sea-N`` of N rows. ``persistent-NAME`` is logged by chance that repeats its last action. ``NAME@EPISODES``
-changes how many episodes are logged or played, ``NAME@EPISODESxSTEPS`` also how long they are.
+``deep-sea-N`` of N rows, or ``unseen-N``, drawn from a seed. ``persistent-NAME`` is logged by chance that repeats its
+last action; in ``noisy-NAME`` a tenth of the observations is drawn evenly. ``NAME@EPISODES`` changes how many episodes
+are logged or played, ``NAME@EPISODESxSTEPS`` also how long they are.
 """
 
 from __future__ import annotations
@@ -75,7 +76,6 @@ class Trial:
 
     @cached_property
     def data(self) -> uqf.Trajectories:
-        """Episodes of chance."""
         options: Record = {"episodes": self.world.episodes, "horizon": self.world.horizon}
         return uqf.rollout(self.env, self.behavior, seed=self.seed, **options)
 
@@ -168,6 +168,14 @@ def _world(name: str, folder: Path | None) -> World:
 
         rows = int(sea[1])
         return _gymnasium(name, partial(DeepSea, rows), 10 * rows, rows, 10)
+    if drawn := re.fullmatch(r"unseen-(\d+)", name):
+        from experiments.unseen import unseen
+
+        number = int(drawn[1])
+        return World(name, lambda seed: unseen(number))
+    if name.startswith("noisy-"):
+        plain = name.removeprefix("noisy-")
+        return _gymnasium(name, partial(erring, registered(plain)), *GYMNASIUM[plain])
     if name == "cue":
         from experiments.cues import Cue
 
@@ -208,6 +216,21 @@ def registered(name: str) -> str:
         return name
     older = [spec for spec in registry.values() if spec.name == name.rpartition("-v")[0]]
     return max(older, key=lambda spec: spec.version or 0).id if older else name
+
+
+def erring(name: str) -> GymnasiumEnv:
+    """A world whose observations are numbered, a tenth of which is drawn evenly."""
+    import gymnasium
+
+    env = gymnasium.make(name, disable_env_checker=True)
+    space = env.observation_space
+    assert isinstance(space, gymnasium.spaces.Discrete)
+
+    def seen(observation: int) -> int:
+        chance = env.np_random
+        return int(chance.integers(space.n)) if chance.random() < 0.1 else observation
+
+    return gymnasium.wrappers.TransformObservation(env, seen, space)
 
 
 def position_only_cart_pole() -> GymnasiumEnv:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import uqf
+from uqf.worlds.pomdp_file import parsed
 
 HEAD = "discount: 0.9\nvalues: reward\nstates: 2\nactions: 2\nobservations: 2\n"
 
@@ -75,12 +76,12 @@ R: * : * : g : * 0
 
 
 def read(body: str, head: str = HEAD) -> uqf.TabularPOMDP:
-    return uqf.loads_pomdp(head + body)
+    return parsed(head + body)
 
 
 def refusal(text: str | bytes) -> str:
     with pytest.raises(ValueError) as caught:
-        uqf.loads_pomdp(text)
+        parsed(text)
     return str(caught.value)
 
 

@@ -19,6 +19,7 @@ LAYERS = [
         "_core",
         "curves",
         "errors",
+        "estimator",
         "files",
         "printable",
         "types",

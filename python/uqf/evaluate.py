@@ -50,7 +50,7 @@ def as_world(env: WorldLike, horizon: int | None = None) -> Environment | Played
     # Whoever has an environment of Gymnasium has imported it; nobody else should wait for it.
     gymnasium = sys.modules.get("gymnasium")
     if gymnasium is not None and isinstance(env, (gymnasium.Env, gymnasium.vector.VectorEnv)):
-        from uqf.worlds.gymnasium.world import world_of
+        from uqf.worlds.gymnasium.given import world_of
 
         return world_of(env, horizon)
     raise TypeError(

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.base import clone
 
 import uqf
 from strategies import pomdps
@@ -41,22 +40,20 @@ def test_expected_counts_are_those_of_all_paths(pomdp, seed):
 
 
 @settings(max_examples=8)
-@given(pomdps(terminal=False), st.booleans(), st.integers(1, 4))
-def test_the_likelihood_never_falls(pomdp, shared, n_states):
+@given(pomdps(terminal=False), st.integers(1, 4))
+def test_the_likelihood_never_falls(pomdp, n_states):
     data = uqf.rollout(pomdp, episodes=30, seed=1)
     rounds = []
-    learner = EM(n_states, iterations=15, tolerance=0.0, pseudo_count=0.0, shared_observations=shared)
+    learner = EM(n_states, iterations=15, tolerance=0.0, pseudo_count=0.0)
     learner.fit(data, progress=lambda number, value: rounds.append(value))
     assert (np.diff(learner.log_likelihoods_) >= -1e-9).all()
     np.testing.assert_array_equal(rounds, learner.log_likelihoods_)
     assert learner.score(data) == pytest.approx(learner.log_likelihoods_[-1], abs=1e-4)
-    if shared:
-        assert np.ptp(learner.model_.observations, axis=0).max() == 0.0
 
 
 def test_likelihood_and_transitions_approach_the_true_models(noisy):
     data, held_out = uqf.rollout(noisy, episodes=2000, seed=1), uqf.rollout(noisy, episodes=2000, seed=2)
-    learner = EM(3, restarts=3, iterations=150, shared_observations=True).fit(data)
+    learner = EM(3, restarts=3, iterations=150).fit(data)
     truth = PSR(uqf.WFA.from_pomdp(noisy, target="probability"), 2, 3).log_likelihood(held_out)
     share = np.bincount(held_out.observations) / held_out.n_steps
     blind = share @ np.log(share)
@@ -68,20 +65,3 @@ def test_likelihood_and_transitions_approach_the_true_models(noisy):
     by_place = np.empty((2, 3, 3))
     by_place[np.ix_([0, 1], order, order)] = learner.model_.transitions
     np.testing.assert_allclose(by_place, noisy.transitions, atol=0.06)
-
-
-def test_conventions_and_misuse(noisy):
-    learner = EM(4, restarts=2)
-    assert clone(learner).get_params() == learner.get_params()
-    data = uqf.rollout(noisy, episodes=3, seed=0)
-    for bad, message in [
-        (EM(0), "n_states = 0"),
-        (EM(iterations=0), "iterations = 0"),
-        (EM(pseudo_count=-1), "pseudo_count = -1"),
-        (EM(discount=2), "discount = 2"),
-    ]:
-        with pytest.raises(ValueError, match=message):
-            bad.fit(data)
-    impossible = (np.ones(1), np.ones((2, 1, 1)), np.eye(3)[None, :1].repeat(2, axis=0).copy())
-    with pytest.raises(uqf.NumericalError, match="probability 0"):
-        expected_counts(data, Tables(*impossible))

@@ -5,7 +5,6 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from sklearn.base import clone
 from sklearn.ensemble import ExtraTreesRegressor
 
 import uqf
@@ -67,9 +66,7 @@ def test_trees_on_the_last_symbol_are_the_table():
     env = uqf.make("tiger", horizon=8)
     data = uqf.rollout(env, episodes=3000, seed=3)
     table = MemorylessQ(target="q-learning", discount=0.7, shrinkage=0.0).fit(data)
-    fitted = FittedQ(Window(1, "ordinal"), iterations=60, discount=0.7, trees=2, leaf=1, random_splits=2).fit(
-        data
-    )
+    fitted = FittedQ(Window(1), iterations=60, discount=0.7, trees=2, leaf=1, random_splits=2).fit(data)
     for history in [[], *([(a, o)] for a in range(3) for o in range(2))]:
         states = [policy.initial_state() for policy in (table.policy_, fitted.policy_)]
         for action, observation in history:
@@ -94,7 +91,7 @@ def test_one_round_fits_rewards_and_the_chain_sums_them(data):
         terminated=np.ones(len(data), bool),
     )
     longest = int(data.lengths.max())
-    learner = FittedQ(Window(1, "ordinal"), iterations=longest, discount=0.9, trees=1, leaf=1).fit(single)
+    learner = FittedQ(Window(1), iterations=longest, discount=0.9, trees=1, leaf=1).fit(single)
     values = learner.policy_.values(learner.policy_.features_along(single))[:, 0]
     returns = returns_to_go(single, 0.9)
     # Every observation is unique, so each step but the first of an episode has a leaf of its own.
@@ -117,30 +114,11 @@ def test_compiled_trees_equal_scikit_learns():
         )
 
 
-def test_damaged_forests_and_foreign_states_are_refused():
-    sizes = {"length": 1, "n_actions": 1, "n_observations": 2}
-    zeros, ints = np.zeros(1), np.zeros(1, np.int64)
-    for feature in (0, 7):
-        circle = (0.0, ints, np.array([feature]), zeros, ints, ints, zeros)
-        with pytest.raises(ValueError, match="forest = 1 nodes"):
-            ForestPolicy(**sizes, **joined([circle]))
-    leaf = (0.0, ints, np.array([-2]), zeros, ints, ints, zeros)
-    with pytest.raises(ValueError, match="forests = 2: expected one per action, 1"):
-        ForestPolicy(**sizes, **joined([leaf, leaf]))
-    with pytest.raises(ValueError, match="roots = 1: there are fewer entries"):
-        ForestPolicy(**sizes, **(joined([leaf]) | {"trees": np.array([2])}))
-    policy = ForestPolicy(**sizes, **joined([leaf]))
-    other = ForestPolicy(**(sizes | {"length": 2}), **joined([leaf]))
-    longer = other.update(other.update(other.initial_state(), 0, 0), 0, 0)
-    with pytest.raises(ValueError, match="memory of another policy"):
-        policy.q_values(longer)
-
-
 @pytest.mark.parametrize(
     ("representation", "episodes", "iterations"),
     [
         (None, 400, 8),
-        (Window(2, "ordinal"), 400, 8),
+        (Window(2), 400, 8),
         pytest.param(TPSR(6), 600, 10, marks=pytest.mark.slow),
         pytest.param(CPSR(6, prefix_dim=300, suffix_dim=300), 600, 10, marks=pytest.mark.slow),
         pytest.param(
@@ -162,7 +140,7 @@ def test_every_representation_learns_the_near_grid(representation, episodes, ite
     assert np.mean(returns) > uqf.estimate_return(env, None, episodes=300, seed=5).mean + 0.1
 
 
-@pytest.mark.parametrize("representation", [Window(2, "ordinal"), TPSR(3)], ids=["window", "tpsr"])
+@pytest.mark.parametrize("representation", [Window(2), TPSR(3)], ids=["window", "tpsr"])
 def test_the_compiled_policy_plays_as_its_steps_do(representation):
     env = uqf.make("gridworld-near")
     told = []
@@ -200,22 +178,3 @@ def test_an_action_that_the_log_lacks_is_not_recommended():
     learner = FittedQ(iterations=1, leaf=1).fit(data)
     values = learner.policy_.q_values(learner.policy_.initial_state())
     np.testing.assert_allclose(values, [-1.0, -2.0, -2.0])
-
-
-def test_conventions_and_misuse():
-    learner = FittedQ(TPSR(3), iterations=2)
-    copy = clone(learner)
-    assert copy.representation is not learner.representation
-    assert copy.get_params()["representation__rank"] == 3
-    data = uqf.rollout(uqf.make("tiger"), episodes=5, seed=0)
-    for bad, kind, message in [
-        (FittedQ(iterations=0), ValueError, "iterations = 0"),
-        (FittedQ(leaf=0), ValueError, "leaf = 0"),
-        (FittedQ("state"), TypeError, "representation is a str"),
-        (FittedQ(MemorylessQ()), TypeError, "representation is a MemorylessQ"),
-        (FittedQ(Window(0)), ValueError, "length = 0"),
-        (FittedQ(Window(1, "binary")), ValueError, "encoding = 'binary'"),
-        (FittedQ(temperature=-1.0, iterations=1), ValueError, "temperature = -1"),
-    ]:
-        with pytest.raises(kind, match=message):
-            bad.fit(data)

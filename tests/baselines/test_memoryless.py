@@ -4,10 +4,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.base import clone
 
 import uqf
-from logged import logged
 from strategies import trajectories
 from uqf.baselines import MemorylessQ, RandomPolicy
 from uqf.episodes.sums import returns_to_go
@@ -70,47 +68,21 @@ def test_q_learning_finds_the_optimal_q_of_an_observable_world(observable):
     assert learner.change_ < 1e-8
 
 
-@pytest.mark.parametrize("propensity", [False, True])
-def test_monte_carlo_finds_the_q_of_the_behaviour(observable, propensity):
+def test_monte_carlo_finds_the_q_of_the_behaviour(observable):
     data = uqf.rollout(observable, episodes=20_000, horizon=200, seed=2)
-    learner = MemorylessQ(discount=0.9, shrinkage=0.0, propensity=propensity).fit(data)
+    learner = MemorylessQ(discount=0.9, shrinkage=0.0).fit(data)
     uniform = np.full((observable.n_states, 2), 0.5)
     np.testing.assert_allclose(
         learned_q(learner, observable)[:, :3], exact_q(observable, uniform)[:, :3], atol=0.02
     )
 
 
-def test_propensities_undo_a_behaviour_that_saw_more():
-    """The behaviour knows a hidden coin and mostly bets right; the table must still value both bets alike."""
-    rng = np.random.default_rng(0)
-    coin = rng.integers(2, size=40_000)
-    right = rng.random(40_000) < 0.9
-    bets = np.where(right, coin, 1 - coin)
-    # Heads pay more whatever the bet is: the bet itself is worth nothing.
-    data = logged(
-        bets,
-        0,
-        coin.astype(float),
-        n_actions=2,
-        n_observations=1,
-        behavior_probs=np.where(right, 0.9, 0.1),
-        terminated=True,
-    )
-    naive = MemorylessQ(shrinkage=0.0).fit(data).values_[0]
-    weighted = MemorylessQ(shrinkage=0.0, propensity=True).fit(data).values_[0]
-    np.testing.assert_allclose(naive, [0.1, 0.9], atol=0.02)
-    np.testing.assert_allclose(weighted, [0.5, 0.5], atol=0.03)
-
-
 @pytest.mark.parametrize("discount", [0.5, 0.999, 1.0])
-def test_returns_are_discounted_as_the_task_is_unless_another_discount_is_given(discount):
+def test_returns_are_discounted_as_the_task_is(discount):
     data = uqf.rollout(uqf.make("tiger"), episodes=50, seed=0)
     learner = MemorylessQ(0, discount=discount, shrinkage=0.0).fit(data)
     expected = [returns_to_go(data, discount)[data.actions == action].mean() for action in range(3)]
     np.testing.assert_allclose(learner.values_[0], expected)
-    shorter = MemorylessQ(0, discount=discount, learning_discount=0.5, shrinkage=0.0).fit(data)
-    expected = [returns_to_go(data, 0.5)[data.actions == action].mean() for action in range(3)]
-    np.testing.assert_allclose(shorter.values_[0], expected)
 
 
 @given(trajectories(), st.integers(0, 3), st.floats(0.0, 5.0))
@@ -131,40 +103,6 @@ def test_the_table_is_the_shrunk_mean_of_its_contexts(data, k, shrinkage):
         np.testing.assert_allclose(table[context][action], expected, atol=1e-9)
 
 
-@given(trajectories(), st.integers(0, 3))
-def test_the_policy_follows_the_table(data, k):
-    learner = MemorylessQ(k, discount=0.9, temperature=0.5).fit(data)
-    table = table_of(learner)
-    policy = learner.policy_
-    for episode in data:
-        history = (first_symbol(data, episode),)
-        state = policy.initial_state(first=episode.first_observation)
-        for action, observation in episode.history:
-            known = next(
-                history[i:] for i in range(max(0, len(history) - k), len(history) + 1) if history[i:] in table
-            )
-            np.testing.assert_array_equal(policy.q_values(state), table[known])
-            scaled = np.exp((table[known] - table[known].max()) / 0.5) * np.isin(
-                range(data.n_actions), data.actions
-            )
-            np.testing.assert_allclose(policy.action_probs(state), scaled / scaled.sum())
-            state = policy.update(state, action, observation)
-            history = (*history, action * data.n_observations + observation)
-
-
-def test_compiled_and_stepped_play_agree():
-    env = uqf.make("gridworld-near")
-    policy = MemorylessQ(2, discount=0.99).fit(uqf.rollout(env, episodes=500, seed=0)).policy_
-
-    class Stepped:
-        initial_state, update, action_probs = policy.initial_state, policy.update, policy.action_probs
-
-    compiled = uqf.rollout(env, policy, episodes=20, seed=3)
-    assert compiled == uqf.rollout(env, Stepped(), episodes=20, seed=3)
-    scores = [uqf.estimate_return(env, one, episodes=500) for one in (policy, None)]
-    assert scores[0].mean > scores[1].mean + 4 * np.hypot(scores[0].stderr, scores[1].stderr)
-
-
 def test_random_policy_is_uniform_and_compiled():
     env = uqf.make("tiger")
     policy = RandomPolicy(env.n_actions, env.n_observations)
@@ -173,26 +111,3 @@ def test_random_policy_is_uniform_and_compiled():
     np.testing.assert_allclose(np.bincount(data.actions) / data.n_steps, 1 / 3, atol=0.02)
     score, reference = (uqf.estimate_return(env, p, episodes=4000, seed=1) for p in (policy, None))
     assert score.mean == pytest.approx(reference.mean, abs=4 * np.hypot(score.stderr, reference.stderr))
-    with pytest.raises(ValueError, match="n_actions = 0"):
-        RandomPolicy(0, 2)
-
-
-def test_scikit_learn_conventions_and_misuse():
-    learner = MemorylessQ(2, "q-learning", shrinkage=3.0)
-    assert clone(learner).get_params() == learner.get_params()
-    data = uqf.rollout(uqf.make("tiger"), episodes=5, seed=0)
-    unlogged = uqf.Trajectories(
-        data.actions, data.observations, data.rewards, data.offsets, n_actions=3, n_observations=2
-    )
-    for bad, message in [
-        (MemorylessQ(-1), "k = -1"),
-        (MemorylessQ(target="sarsa"), "target = 'sarsa'"),
-        (MemorylessQ(discount=1.5), "discount = 1.5"),
-        (MemorylessQ(shrinkage=-1.0), "shrinkage = -1"),
-        (MemorylessQ(temperature=-1.0), "temperature = -1"),
-        (MemorylessQ(propensity=True), "propensity = True"),
-    ]:
-        with pytest.raises(ValueError, match=message):
-            bad.fit(unlogged)
-    with pytest.raises(TypeError, match="data is a list"):
-        MemorylessQ().fit([])

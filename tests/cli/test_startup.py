@@ -36,9 +36,18 @@ def test_the_program_is_light():
     assert not modules & HEAVY and not any(name.startswith("rich") for name in modules)
 
 
-def test_a_log_is_inspected_without_pandas(tmp_path):
-    (tmp_path / "log.csv").write_text("episode,action,observation,reward\n0,go,1,2\n0,stay,0,1\n")
-    assert not loaded("inspect", str(tmp_path / "log.csv")) & {"pandas", "sklearn", "scipy"}
+@pytest.mark.parametrize("observation", ["1", "1.5"])
+def test_a_log_is_inspected_without_pandas(observation, tmp_path):
+    rows = "".join(f"{row // 9},go,{observation if row % 2 else 7.25},2\n" for row in range(90))
+    (tmp_path / "log.csv").write_text(f"episode,action,observation,reward\n{rows}")
+    modules = loaded("inspect", str(tmp_path / "log.csv"), "--clean")
+    assert "pyarrow" in modules and not modules & {"pandas", "sklearn", "scipy"}
+
+
+def test_learners_are_defined_without_scikit_learn():
+    code = "import sys, uqf; [getattr(uqf, name) for name in dir(uqf)]; print('uqf.learn.choose.fit' in sys.modules)"
+    run = [sys.executable, "-c", f"{code}; print({{'sklearn', 'pandas'}} & set(sys.modules))"]
+    assert subprocess.run(run, capture_output=True, text=True).stdout == "True\nset()\n"
 
 
 FIRST = """

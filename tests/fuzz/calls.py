@@ -11,10 +11,10 @@ from pathlib import Path
 
 import numpy as np
 from mutators import NUMBERS, pick
-from sklearn.base import BaseEstimator
 
 import uqf
 from random_policies import KINDS, InPython
+from uqf.estimator import Estimator
 
 #: What may be raised; the last three are of files, of packages that are not installed and of too little memory.
 REFUSALS = (TypeError, ValueError, uqf.UQFError, OSError, ImportError, MemoryError)
@@ -100,7 +100,7 @@ class Calls:
                     continue
                 if inspect.isclass(thing) and issubclass(thing, (BaseException, uqf.Policy)):
                     continue
-                if inspect.isclass(thing) and issubclass(thing, BaseEstimator) and hasattr(thing, "fit"):
+                if inspect.isclass(thing) and issubclass(thing, Estimator) and hasattr(thing, "fit"):
                     yield f"{name}(…).fit", partial(lambda cls: _Fitting(cls, self.values["data"]), thing)
                 yield name, partial(lambda thing: thing, thing)
         for kind, thing in self.objects.items():

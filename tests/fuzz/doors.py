@@ -25,6 +25,7 @@ from pomdp_texts import obeyed
 from uqf import _core, strings
 from uqf.paper import Store
 from uqf.storage import policies, tensors
+from uqf.worlds.pomdp_file import parsed
 
 
 class Files:
@@ -69,7 +70,7 @@ class Worlds(Text):
     def enter(self, content: bytes) -> bool:
         world, refusal = None, ""
         try:
-            world = uqf.loads_pomdp(content, max_entries=10**6)
+            world = parsed(content, max_entries=10**6)
         except ValueError as error:
             refusal = str(error)
         if world is None:

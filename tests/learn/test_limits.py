@@ -27,12 +27,20 @@ def outlier(steps):
     return rewards
 
 
+def two_outliers(steps):
+    rewards = np.ones(steps)
+    rewards[[7, 90]] = 1e9
+    return rewards
+
+
 CASES = {
     "action 0 was always taken: nothing": log(actions=1, n_actions=1),
     "action 0 was always taken": log(actions=1),
     "every reward is 3": log(rewards=lambda steps: np.full(steps, 3.0)),
     "2 episodes: fewer than 20": log(episodes=2),
     "one reward, 1e+09, outweighs": log(rewards=outlier),
+    "2 rewards, such as 1e+09, outweigh": log(rewards=two_outliers),
+    "every reward is 1e+06": log(rewards=lambda steps: 1e6 + 1e-9 * (np.arange(steps) % 3)),
 }
 
 
@@ -61,3 +69,19 @@ def test_the_terminal_says_so_and_no_gain_is_without_error(words, tmp_path):
     said = " ".join(run.output.split())
     assert words in said
     assert "± 0 " not in said and "± inf" not in said and "± nan" not in said
+
+
+@pytest.mark.parametrize(
+    "learner", [uqf.BeliefQ, uqf.ContextQ, uqf.ModelQ, uqf.SpectralQ, uqf.SummaryQ, uqf.TableQ]
+)
+def test_numbers_that_learners_cannot_reckon_with_are_refused_by_name(learner):
+    """Propensities of 1e-300 ended in "temperature = NaN"."""
+    data = log(rewards=lambda steps: 1e12 * (-1.0) ** np.arange(steps))
+    state = data.__getstate__()
+    impossible = uqf.Trajectories(**state | {"behavior_probs": np.full(data.n_steps, 1e-300)})
+    with pytest.raises(ValueError, match="behavior_probs: 300 steps over their probabilities are worth 1"):
+        learner(0.9).fit(impossible)
+    probs = np.full(data.n_steps, 0.5)
+    probs[17] = 1e-5
+    unlikely = uqf.Trajectories(**state | {"behavior_probs": probs})
+    assert np.isfinite(learner(0.9).fit(unlikely).policy_.probs_along(data)).all()

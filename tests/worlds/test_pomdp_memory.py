@@ -12,12 +12,13 @@ from hypothesis import strategies as st
 
 import uqf
 from pomdp_texts import BODY, HEAD, obeyed, refusal
+from uqf.worlds.pomdp_file import parsed
 
 #: Reads short files that ask for much, each with another limit of memory; any way out but these two ends it.
 READ = """
 import random, resource, sys
-import uqf
-uqf.loads_pomdp(sys.argv[2])
+from uqf.worlds.pomdp_file import parsed
+parsed(sys.argv[2])
 rng = random.Random(int(sys.argv[1]))
 size = lambda: int(2 ** rng.uniform(6, 12.5))
 taken = lambda: int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
@@ -33,7 +34,7 @@ for _ in range(50):
     limit = taken() + int(2 ** rng.uniform(23, 28))
     resource.setrlimit(resource.RLIMIT_AS, (limit, resource.RLIM_INFINITY))
     try:
-        world = uqf.loads_pomdp("\\n".join(lines), max_entries=2**24)
+        world = parsed("\\n".join(lines), max_entries=2**24)
         ways["read"] += 1
     except MemoryError:
         ways["no memory"] += 1
@@ -45,7 +46,7 @@ print(ways)
 assert ways["read"] and ways["refused"]
 resource.setrlimit(resource.RLIMIT_AS, (taken() + 2**26, resource.RLIM_INFINITY))
 try:
-    uqf.loads_pomdp("discount: 1 values: reward states: 4000 actions: 1 observations: 1 T: * identity O: * uniform")
+    parsed("discount: 1 values: reward states: 4000 actions: 1 observations: 1 T: * identity O: * uniform")
 except MemoryError as error:
     print(error)
 """
@@ -73,7 +74,7 @@ def test_a_line_of_text_is_not_worth_gigabytes(text):
 def test_a_longer_file_may_ask_for_more():
     text = "discount: 0.9 values: reward states: 4200 actions: 1 observations: 1\n" + BODY
     assert "need tables of 17648400 entries" in refusal(text)
-    world = uqf.loads_pomdp(text + "#" + "-" * 300_000)
+    world = parsed(text + "#" + "-" * 300_000)
     assert world.n_states == 4200
     observation, _, _ = world.simulation(seed=1).step(0)
     assert observation == 0

@@ -7,11 +7,13 @@ import pytest
 
 import uqf
 from pomdp_texts import BODY, HEAD, MAZE, TIGER, assert_same, read, refusal
+from uqf.worlds.pomdp_file import parsed
+from uqf.worlds.pomdp_writer import write
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
 def test_the_tiger_file_is_the_tiger(end: str) -> None:
-    read_tiger, tiger = uqf.loads_pomdp(TIGER.replace("\n", end)), uqf.make("tiger").tabular()
+    read_tiger, tiger = parsed(TIGER.replace("\n", end)), uqf.make("tiger").tabular()
     for array in ("transitions", "observations", "rewards", "start"):
         np.testing.assert_allclose(
             getattr(read_tiger, array), getattr(tiger, array), rtol=1e-15, err_msg=array
@@ -22,7 +24,7 @@ def test_the_tiger_file_is_the_tiger(end: str) -> None:
 
 
 def test_a_maze_with_reset_wildcards_and_costs() -> None:
-    maze = uqf.loads_pomdp(MAZE)
+    maze = parsed(MAZE)
     third = np.array([1.0, 1.0, 1.0, 0.0]) / 3.0
     np.testing.assert_array_equal(maze.start, third)
     west = [[1, 0, 0, 0], [1, 0, 0, 0], [0, 1, 0, 0], third]
@@ -51,13 +53,13 @@ def test_the_four_by_three_world() -> None:
                 )
     lines += ["T: * : 3 reset", "T: * : 6 reset", "O: * : * : neither 1", "R: * : * : * : * -0.04"]
     lines += ["R: * : 3 : * : * 1", "R: * : 6 : * : * -1"]
-    world = uqf.loads_pomdp("\n".join(lines))
+    world = parsed("\n".join(lines))
     transitions[:, [3, 6]] = world.start
     np.testing.assert_allclose(world.transitions, transitions, rtol=1e-12)
     assert world.start[3] == world.start[6] == 0.0
     assert world.rewards.shape == (4, 11)
     np.testing.assert_array_equal(world.rewards[2], [-0.04, -0.04, -0.04, 1, -0.04, -0.04, -1, *[-0.04] * 4])
-    assert_same(uqf.loads_pomdp(uqf.dumps_pomdp(world)), world)
+    assert_same(parsed(write(world)), world)
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cache
-from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,8 +13,8 @@ from scipy.sparse import block_diag, csr_array, hstack, kron
 from uqf.errors import NumericalError
 from uqf.learn.plan.belief_model import BeliefModel, Floats
 
-#: Numbers in one block of successor beliefs; bounds the memory of a backup of many beliefs.
-BLOCK = 1 << 20
+Places = NDArray[np.intp]
+Plan = tuple[Floats, int]
 
 #: A vector must exceed all others by this part of their spread; the solver's own tolerance is of this size.
 MARGIN = 1e-7
@@ -26,7 +26,7 @@ BATCH = 64
 PROBES = 200
 
 
-def undominated(vectors: Floats) -> NDArray[np.intp]:
+def undominated(vectors: Floats) -> Places:
     """Rows that no single other row matches or exceeds in every state; of equal rows the first."""
     order = np.argsort(-vectors.sum(axis=1), kind="stable")  # a row can only be dominated by one before it
     ranked = vectors[order]
@@ -37,6 +37,7 @@ def undominated(vectors: Floats) -> NDArray[np.intp]:
     return np.sort(order[kept])
 
 
+@dataclass(frozen=True)
 class AlphaVectors:
     """Plans as `vectors` (V, S), each with its first action in `actions` (V,).
 
@@ -44,58 +45,39 @@ class AlphaVectors:
     that looks for the best plan anew at each step, and it earns at least that much.
     """
 
-    def __init__(self, vectors: Floats, actions: NDArray[np.int64]) -> None:
-        kept = undominated(vectors)
-        self.vectors = vectors[kept]
-        self.actions = actions[kept]
+    vectors: Floats
+    actions: NDArray[np.int64]
 
     def values(self, beliefs: Floats) -> Floats:
         """Values (...) of beliefs (..., S), which need not be normalised."""
         return np.asarray((beliefs @ self.vectors.T).max(axis=-1))
 
-    def backup(self, model: BeliefModel, beliefs: Floats) -> AlphaVectors:
-        """The best plans at `beliefs` (N, S): an action, then one of the present plans per observation."""
-        size = max(1, BLOCK // (model.n_actions * model.n_observations * model.n_states))
-        starts = range(0, len(beliefs), size)
-        blocks = [self._backup(model, beliefs[start : start + size]) for start in starts]
-        return AlphaVectors(*(np.concatenate(parts) for parts in zip(*blocks, strict=True)))
+    def backup(self, model: BeliefModel, belief: Floats, places: Places, successors: Floats) -> Plan:
+        """The best plan at a belief (S,): an action, then one of the present plans per observation.
 
-    def _backup(self, model: BeliefModel, beliefs: Floats) -> tuple[Floats, NDArray[np.int64]]:
-        places, successors = model.successors(beliefs)
-        values = successors @ self.vectors.T
-        actions = model.ahead(beliefs, places, values.max(axis=1)).argmax(axis=1)
-        best = np.zeros((len(beliefs), model.n_actions, model.n_observations), np.intp)
-        best.flat[places] = values.argmax(axis=1)
-        plans = np.empty_like(beliefs)
-        for action in np.unique(actions):
-            chosen = np.flatnonzero(actions == action)
-            after = np.einsum("to,not->tn", model.observations[action], self.vectors[best[chosen, action]])
-            plans[chosen] = model.rewards[action] + model.discount * model.before(action, after).T
-        return plans, actions
+        `places` and `successors` are what `model.successors` says of the belief.
+        """
+        worth = successors @ self.vectors.T
+        action = int(model.ahead(belief, places, worth.max(axis=1)).argmax())
+        own = places // model.n_observations == action
+        best = np.zeros(model.n_observations, np.intp)
+        best[places[own] % model.n_observations] = worth[own].argmax(axis=1)
+        after = np.einsum("to,ot->t", model.observations[action], self.vectors[best])
+        return model.rewards[action] + model.discount * model.before(action, after), action
 
-    def merged(self, other: AlphaVectors) -> AlphaVectors:
-        """Both sets of plans, without those that one other plan dominates."""
-        vectors, actions = self.vectors, self.actions
-        for plan, action in zip(other.vectors, other.actions, strict=True):
-            if not (vectors >= plan).all(axis=1).any():
-                kept = ~(vectors <= plan).all(axis=1)
-                vectors, actions = np.vstack([vectors[kept], plan]), np.append(actions[kept], action)
-        return AlphaVectors._undominated(vectors, actions)
+    def joined(self, plan: Plan) -> AlphaVectors:
+        """These plans and one more, without those that it exceeds everywhere."""
+        vector, action = plan
+        kept = ~(self.vectors <= vector).all(axis=1)
+        return AlphaVectors(np.vstack([self.vectors[kept], vector]), np.append(self.actions[kept], action))
 
     def best_at(self, beliefs: Floats) -> AlphaVectors:
         """The plans that are best at one of some beliefs (N, S)."""
         kept = np.unique((beliefs @ self.vectors.T).argmax(axis=1))
-        return AlphaVectors._undominated(self.vectors[kept], self.actions[kept])
-
-    @classmethod
-    def _undominated(cls, vectors: Floats, actions: NDArray[np.int64]) -> Self:
-        """A set that is known to need no pruning."""
-        plans = cls.__new__(cls)
-        plans.vectors, plans.actions = vectors, actions
-        return plans
+        return AlphaVectors(self.vectors[kept], self.actions[kept])
 
 
-def useful(vectors: Floats) -> NDArray[np.intp]:
+def useful(vectors: Floats) -> Places:
     """Rows of `vectors` (V, S) that are needed to attain max_v v·b at every belief b, in increasing order.
 
     Lark's method: a vector that no mixture of the kept ones dominates has a witness belief, and the best
@@ -122,7 +104,7 @@ def _probes(n_states: int) -> Floats:
     return np.vstack([np.eye(n_states), *samples])
 
 
-def _best(vectors: Floats, rows: NDArray[np.intp], beliefs: Floats) -> NDArray[np.intp]:
+def _best(vectors: Floats, rows: Places, beliefs: Floats) -> Places:
     """The rows that are best at some of the beliefs (N, S), each once.
 
     Of ties the lexicographically greatest is taken: it alone is sure to be needed.

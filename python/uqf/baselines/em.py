@@ -6,12 +6,12 @@ from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
 from uqf.baselines.baum_welch import Floats, Tables, expected_counts
 from uqf.baselines.psr import PSR
 from uqf.episodes.checks import not_negative, positive, probability, seed_number
 from uqf.episodes.trajectories import Trajectories
+from uqf.estimator import Estimator
 from uqf.learn.not_fitted import NotFittedError
 from uqf.learn.spectral.wfa import WFA
 from uqf.reading.shards import checked_data
@@ -21,7 +21,7 @@ Progress = Callable[[int, float], object]
 
 
 @dataclass(eq=False, repr=False)
-class EM(BaseEstimator):  # type: ignore[misc]
+class EM(Estimator):
     """Maximum likelihood of what was seen given the actions, from a random start, uphill to a local optimum.
 
     Parameters
@@ -34,8 +34,6 @@ class EM(BaseEstimator):  # type: ignore[misc]
         A run stops when the log-likelihood per step rises by less.
     restarts : int
         Runs from different random models; the likeliest is kept.
-    shared_observations : bool
-        Whether what is seen depends on the state alone, not on the action that led there.
     pseudo_count : float
         Added to every count, so that nothing is impossible. With 0 the likelihood never falls from round to
         round; with more, the sum of likelihood and prior does not.
@@ -63,7 +61,6 @@ class EM(BaseEstimator):  # type: ignore[misc]
     iterations: int = 200
     tolerance: float = 1e-6
     restarts: int = 1
-    shared_observations: bool = False
     pseudo_count: float = 1e-3
     discount: float = 0.99
     seed: int = 0
@@ -96,13 +93,9 @@ class EM(BaseEstimator):  # type: ignore[misc]
 
     def _random(self, data: Trajectories, rng: np.random.Generator) -> Tables:
         actions, states = data.n_actions, self.n_states
-        shown = rng.dirichlet(
-            np.ones(data.n_observations), (1 if self.shared_observations else actions, states)
-        )
+        shown = rng.dirichlet(np.ones(data.n_observations), (actions, states))
         return Tables(
-            rng.dirichlet(np.ones(states)),
-            rng.dirichlet(np.ones(states), (actions, states)),
-            np.ascontiguousarray(np.broadcast_to(shown, (actions, states, data.n_observations))),
+            rng.dirichlet(np.ones(states)), rng.dirichlet(np.ones(states), (actions, states)), shown
         )
 
     def _climb(
@@ -127,9 +120,6 @@ class EM(BaseEstimator):  # type: ignore[misc]
 
     def _maximise(self, counts: Tables, tables: Tables) -> Tables:
         """The likeliest tables given the counts; rows that were never visited stay as they are."""
-        if self.shared_observations:
-            summed = counts.observations.sum(axis=0, keepdims=True)
-            counts = counts._replace(observations=np.broadcast_to(summed, counts.observations.shape))
 
         def normalised(count: Floats, old: Floats) -> Floats:
             raised = count + self.pseudo_count

@@ -8,7 +8,6 @@ import numpy as np
 
 from uqf.baselines.alpha_vectors import AlphaVectors, useful
 from uqf.baselines.pbvi import PBVI
-from uqf.baselines.value_iteration import checked_horizon
 from uqf.episodes.checks import above_zero, positive
 from uqf.errors import NumericalError
 from uqf.learn.plan.belief_model import BeliefModel, Floats, infinite_horizon_model, tabular_model
@@ -46,13 +45,11 @@ class ExactValueIteration:
     def __init__(
         self, *, horizon: int | None = None, tolerance: float = 1e-3, max_vectors: int = 20_000
     ) -> None:
-        checked_horizon(horizon)
-        self.horizon = horizon
+        self.horizon = None if horizon is None else positive("horizon", horizon)
         self.tolerance = above_zero("tolerance", tolerance)
         self.max_vectors = positive("max_vectors", max_vectors)
 
     def solve(self, pomdp: TabularPOMDP) -> Self:
-        """Computes the optimum of this model."""
         if self.horizon is not None:
             return self._solve_horizon(BeliefModel(tabular_model(pomdp)), self.horizon)
         model = infinite_horizon_model(pomdp, "ExactValueIteration without a horizon")

@@ -6,17 +6,17 @@ import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import KW_ONLY, dataclass
-from typing import Literal, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, clone
 
 from uqf.baselines.psr import PSR, automaton_features
-from uqf.episodes.checks import instance, one_of, positive, probability, seed_number
+from uqf.episodes.checks import instance, positive, probability, seed_number
 from uqf.episodes.sums import best_next, cut_before
 from uqf.episodes.trajectories import Trajectories
 from uqf.errors import kind_of
+from uqf.estimator import Estimator, clone
 from uqf.learn.learner import Learner
 from uqf.policies.policy import AutomatonPolicy, ForestPolicy
 from uqf.reading.progress import Callback, Reporter
@@ -112,11 +112,10 @@ def joined(forests: Sequence[Forest]) -> Record:
     }
 
 
-class Window(BaseEstimator):  # type: ignore[misc]
+class Window(Estimator):
     """Actions and observations of the last `length` steps, the latest first.
 
-    encoding : "one-hot" (an indicator per action and per observation, all zero before the first step) or
-        "ordinal" (their numbers, −1 before the first step; half a dozen columns that only trees can read)
+    Each has an indicator for every action and every observation, all zero before the first step.
 
     Examples
     --------
@@ -127,17 +126,15 @@ class Window(BaseEstimator):  # type: ignore[misc]
     3
     """
 
-    def __init__(self, length: int = 1, encoding: Literal["one-hot", "ordinal"] = "one-hot") -> None:
+    def __init__(self, length: int = 1) -> None:
         self.length = length
-        self.encoding = encoding
 
     def fit(self, data: Trajectories, y: None = None) -> Window:
         """Reads only the sizes of the alphabets."""
         checked_data(data)
         positive("length", self.length)
-        one_of("encoding", self.encoding, ("one-hot", "ordinal"))
         sizes = {"n_actions": data.n_actions, "n_observations": data.n_observations}
-        self.features_ = {"length": self.length, "one_hot": self.encoding == "one-hot", **sizes}
+        self.features_ = {"length": self.length, "one_hot": True, **sizes}
         return self
 
 

@@ -8,10 +8,9 @@ from typing import Literal
 import numpy as np
 import scipy.sparse
 
-from uqf.episodes.checks import FloatArray, instance, not_negative, one_of, positive, probability, whole
+from uqf.episodes.checks import FloatArray, not_negative, one_of, positive, probability, whole
 from uqf.episodes.sums import cut_before, goes_on, returns_to_go
 from uqf.episodes.trajectories import Trajectories
-from uqf.learn.improve.discounts import learning_discounts
 from uqf.learn.learner import Learner
 from uqf.learn.memory.contexts import ContextTree
 from uqf.policies.policy import ContextPolicy
@@ -35,15 +34,8 @@ class MemorylessQ(Learner):
         are not states, so the fixed point of the second need not be the value of any policy.
     discount : float in [0, 1]
         Of the returns to maximise.
-    learning_discount : float, optional
-        Of the returns that are averaged, at most `discount`, if another one is better behaved; `discount` by default.
     shrinkage : float
         A context seen n times with an action gets weight n / (n + shrinkage) against its shorter one.
-    propensity : bool
-        Weight every step by 1 / `behavior_probs`: values of actions then refer to the same mix of hidden
-        states, also if the behaviour saw more than the context.
-    bootstrap_truncated : bool
-        Whether "q-learning" expects more where an episode was truncated.
     iterations : int
         Most rounds of "q-learning".
     temperature : float
@@ -60,24 +52,17 @@ class MemorylessQ(Learner):
     target: Literal["monte-carlo", "q-learning"] = "monte-carlo"
     _: KW_ONLY
     discount: float = 0.99
-    learning_discount: float | None = None
     shrinkage: float = 1.0
-    propensity: bool = False
-    bootstrap_truncated: bool = True
     iterations: int = 10_000
     temperature: float = 0.0
 
     def _learn(self, data: Trajectories, progress: Callback | None) -> None:
         discount = probability("discount", self.discount)
-        if self.learning_discount is not None:
-            (discount,) = learning_discounts(discount, self.learning_discount)
         whole("k", self.k)
         not_negative("shrinkage", self.shrinkage)
-        for name in ("propensity", "bootstrap_truncated"):
-            instance(name, getattr(self, name), (bool, np.bool_), "True or False")
         one_of("target", self.target, ("monte-carlo", "q-learning"))
         tree = ContextTree.of(data, self.k)
-        average = Averager(tree, data, self._weights(data), self.shrinkage)
+        average = Averager(tree, data, self.shrinkage)
         if self.target == "monte-carlo":
             self.values_ = average(returns_to_go(data, discount))
         else:
@@ -85,22 +70,13 @@ class MemorylessQ(Learner):
         self.policy_ = tree.policy(self.values_, data, self.temperature)
         self.diagnostics_ = {"learner": "MemorylessQ", "contexts": len(tree), "notes": []}
 
-    def _weights(self, data: Trajectories) -> FloatArray:
-        if not self.propensity:
-            return np.ones(data.n_steps)
-        if data.behavior_probs is None:
-            raise ValueError("propensity = True: the data have no behavior_probs; log them, or give False")
-        return np.asarray(1.0 / data.behavior_probs)
-
     def _q_learning(
         self, data: Trajectories, tree: ContextTree, average: Averager, discount: float
     ) -> FloatArray:
         """On counts of what follows every context and action: a round costs what these cost, not what the log does."""
-        on = goes_on(data, truncated=self.bootstrap_truncated)
-        arrived = tree.at_cuts[cut_before(data) + 1]
-        cells, nodes = average.shape[0] * average.shape[1], len(tree)
+        on, arrived, nodes = goes_on(data), tree.at_cuts[cut_before(data) + 1], len(tree)
         followed = scipy.sparse.coo_array(
-            (average.weights[on], (average.cells[on], arrived[on])), shape=(cells, nodes)
+            (np.ones(on.sum()), (average.cells[on], arrived[on])), shape=(nodes * data.n_actions, nodes)
         )
         rewards, ahead = average.summed(data.rewards), (average.upwards @ followed).tocsr()
         values, best = average.blended(rewards), np.zeros(nodes)
@@ -116,13 +92,12 @@ class MemorylessQ(Learner):
 
 
 class Averager:
-    """Weighted means of a target by context and action, each context shrunk towards its parent."""
+    """Means of a target by context and action, each context shrunk towards its parent."""
 
-    def __init__(self, tree: ContextTree, data: Trajectories, weights: FloatArray, shrinkage: float) -> None:
+    def __init__(self, tree: ContextTree, data: Trajectories, shrinkage: float) -> None:
         self.tree = tree
         self.shape = (len(tree), data.n_actions)
         self.cells = tree.at_cuts[cut_before(data)] * data.n_actions + data.actions
-        self.weights = weights
         #: (contexts · A)²: what is counted in a context counts in its parents too.
         self.upwards = self._upwards()
         totals = self.summed(np.ones(data.n_steps)).reshape(self.shape)
@@ -151,9 +126,8 @@ class Averager:
         return scipy.sparse.kron(contexts_up, scipy.sparse.eye_array(n_actions), format="csr")
 
     def summed(self, targets: FloatArray) -> FloatArray:
-        """Weighted sums of targets (n_steps,) by context and action, (contexts · A,)."""
-        cells = self.shape[0] * self.shape[1]
-        return np.asarray(self.upwards @ np.bincount(self.cells, self.weights * targets, cells))
+        """Sums of targets (n_steps,) by context and action, (contexts · A,)."""
+        return np.asarray(self.upwards @ np.bincount(self.cells, targets, self.shape[0] * self.shape[1]))
 
     def __call__(self, targets: FloatArray) -> FloatArray:
         """Values (contexts, A) of targets (n_steps,)."""

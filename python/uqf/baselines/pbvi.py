@@ -76,13 +76,11 @@ class PBVI:
         for reproducible ones set `iterations` and leave time to spare.
     iterations : int
         Most trials.
-    lookahead : bool
-        How `policy_` chooses; see `PlanPolicy`.
 
     Attributes after `solve`
     ------------------------
     policy_, lower_bound_ (earned at least by `policy_`, too), upper_bound_, plans_ (`AlphaVectors`),
-    points_ (N, S), iterations_, seconds_, stopped_ ("tolerance", "seconds" or "iterations")
+    iterations_, stopped_ ("tolerance", "seconds" or "iterations")
 
     Examples
     --------
@@ -96,7 +94,6 @@ class PBVI:
     tolerance: float = 1e-3
     seconds: float = 60.0
     iterations: int = 10_000
-    lookahead: bool = True
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -125,11 +122,9 @@ class PBVI:
                 self.stopped_ = "seconds"
                 break
         self.plans_ = plans = search.plans
-        self.points_ = search.beliefs()
-        self.policy_ = PlanPolicy(model, plans.vectors, plans.actions, lookahead=self.lookahead)
+        self.policy_ = PlanPolicy(model, plans.vectors, plans.actions, lookahead=True)
         self.lower_bound_ = search.lower
         self.upper_bound_ = search.upper
-        self.seconds_ = time.perf_counter() - began
         return self
 
 
@@ -146,7 +141,7 @@ class Search:
         self.model, self.tolerance, self.rng = model, tolerance, rng
         self.settings = SearchSettings() if settings is None else settings
         self.plans = AlphaVectors(blind_values(model), np.arange(model.n_actions))
-        self.sawtooth = Sawtooth(informed_values(model, 1e-2 * tolerance, max_iterations=10_000))
+        self.sawtooth = Sawtooth(informed_values(model, 1e-2 * tolerance))
         self.ambition, self.depth = self.settings.ambition, self.settings.depth
         self.points: dict[bytes, Point] = {}
         self._kept = self.settings.min_plans
@@ -169,9 +164,8 @@ class Search:
 
     def widest(self) -> Point:
         """The belief before the first action, of those that what is shown first may lead to, with most of the gap."""
-        lower = self.plans.values(np.array([root.belief for root in self.roots]))
-        gaps = self.shares * (np.array([root.value for root in self.roots]) - lower)
-        return self.roots[int(gaps.argmax())]
+        gaps = [root.value - float(self.plans.values(root.belief)) for root in self.roots]
+        return self.roots[int((self.shares * gaps).argmax())]
 
     def point(self, belief: Floats) -> Point:
         """The point at this belief, new if it was never met.
@@ -258,15 +252,11 @@ class Search:
         rows = np.flatnonzero(point.places // self.model.n_observations == action)
         return rows, point.successors[rows]
 
-    def beliefs(self) -> Floats:
-        """Those of all points, (N, S)."""
-        return np.array([point.belief for point in self.points.values()])
-
     def improve(self, point: Point) -> None:
         """Backs up the lower bound at a point; a plan that helps there is kept."""
-        plan = self.plans.backup(self.model, point.belief[np.newaxis])
-        if plan.values(point.belief) > self.plans.values(point.belief) + 1e-4 * self.tolerance:
-            self.plans = self.plans.merged(plan)
+        plan = self.plans.backup(self.model, point.belief, point.places, point.successors)
+        if plan[0] @ point.belief > self.plans.values(point.belief) + 1e-4 * self.tolerance:
+            self.plans = self.plans.joined(plan)
             if len(self.plans.actions) > self.settings.growth * self._kept:
-                self.plans = self.plans.best_at(self.beliefs())
+                self.plans = self.plans.best_at(np.array([one.belief for one in self.points.values()]))
                 self._kept = max(len(self.plans.actions), self.settings.min_plans)

@@ -70,26 +70,16 @@ class POMCP(_core.Pomcp):
         """The compiled planner, on the world inside `env`."""
         if not isinstance(env, Environment):
             raise TypeError(f"env is {kind_of(env)}: give uqf.make(…), uqf.load_pomdp(…) or a TabularPOMDP")
-        planner = super().__new__(
-            cls,
-            env.world,
-            simulations=simulations,
-            particles=simulations if particles is None else particles,
-            rollouts=rollouts,
-            exploration=exploration,
-            discount=env.discount if discount is None else discount,
-            horizon=env.horizon,
-            seed=seed,
-        )
-        planner.env = env
-        planner.parameters = {
+        parameters: Record = {
             "simulations": simulations,
             "rollouts": rollouts,
             "exploration": exploration,
-            "particles": particles,
-            "discount": discount,
+            "particles": simulations if particles is None else particles,
+            "discount": env.discount if discount is None else discount,
             "seed": seed,
         }
+        planner = super().__new__(cls, env.world, horizon=env.horizon, **parameters)
+        planner.env, planner.parameters = env, parameters
         return planner
 
     env: Environment

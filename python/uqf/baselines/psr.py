@@ -56,7 +56,6 @@ class PSR:
 
     @property
     def rank(self) -> int:
-        """Number of entries of the state."""
         return self.wfa.rank
 
     def policy(self, weights: Floats, *, temperature: float = 0.0) -> AutomatonPolicy:

@@ -6,16 +6,14 @@ from typing import Self
 
 import numpy as np
 
-from uqf.episodes.checks import above_zero, positive
+from uqf.episodes.checks import positive
 from uqf.learn.plan.belief_model import BeliefModel, Floats, infinite_horizon_model, tabular_model
 from uqf.learn.plan.plan_policy import PlanPolicy
 from uqf.learn.plan.values import optimal_values, policy_values
 from uqf.worlds.environments import TabularPOMDP
 
-
-def checked_horizon(horizon: int | None) -> int | None:
-    """A number of steps that count, or None for all of them."""
-    return None if horizon is None else positive("horizon", horizon)
+#: Sweeps towards the fast informed bound, at most.
+MAX_SWEEPS = 100_000
 
 
 def backup(model: BeliefModel, values: Floats) -> Floats:
@@ -42,13 +40,13 @@ def informed_backup(model: BeliefModel, table: Floats) -> Floats:
     return np.asarray(model.rewards + model.discount * best.sum(axis=-1))
 
 
-def informed_values(model: BeliefModel, tolerance: float, max_iterations: int) -> Floats:
-    """Upper bounds (A, S), linear in the belief for each action.
+def informed_values(model: BeliefModel, tolerance: float) -> Floats:
+    """Upper bounds (A, S), linear in the belief for each action, `tolerance` (in value) above their limit at most.
 
     Sweeps start from QMDP's values and only descend: stopping early leaves a looser bound, not a wrong one.
     """
     table = observable_values(model)
-    for _ in range(max_iterations):
+    for _ in range(MAX_SWEEPS):
         lower = np.minimum(table, informed_backup(model, table))
         change = float((table - lower).max())
         table = lower
@@ -81,10 +79,9 @@ class ValueIteration:
     """
 
     def __init__(self, *, horizon: int | None = None) -> None:
-        self.horizon = checked_horizon(horizon)
+        self.horizon = None if horizon is None else positive("horizon", horizon)
 
     def solve(self, pomdp: TabularPOMDP) -> Self:
-        """Computes the values of this model."""
         if self.horizon is None:
             model = BeliefModel(infinite_horizon_model(pomdp, "ValueIteration without a horizon"))
             self.q_values_ = observable_values(model)
@@ -114,7 +111,6 @@ class OneStepBelief:
     """
 
     def solve(self, pomdp: TabularPOMDP) -> Self:
-        """Computes the policy of this model."""
         model = BeliefModel(infinite_horizon_model(pomdp, "OneStepBelief"))
         uniform = policy_values(model.transitions.mean(axis=0), model.rewards.mean(axis=0), model.discount)
         table = backup(model, uniform)
@@ -154,9 +150,8 @@ class QMDP:
 class FIB(QMDP):
     """Greedy on the fast informed bound (Hauskrecht 2000): as if the state were seen one step later than QMDP supposes.
 
-    An upper bound of the optimum in every belief, never above QMDP's, at O times the cost of a sweep.
-    `tolerance` is how far (in value) the sweeps may stop from their limit. `lower_bound_` is the best blind
-    policy's.
+    An upper bound of the optimum in every belief, never above QMDP's, at O times the cost of a sweep. `lower_bound_`
+    is the best blind policy's.
 
     Examples
     --------
@@ -167,9 +162,5 @@ class FIB(QMDP):
     True
     """
 
-    def __init__(self, *, tolerance: float = 1e-6, max_iterations: int = 100_000) -> None:
-        self.tolerance = above_zero("tolerance", tolerance)
-        self.max_iterations = positive("max_iterations", max_iterations)
-
     def _table(self, model: BeliefModel) -> Floats:
-        return informed_values(model, self.tolerance, self.max_iterations)
+        return informed_values(model, 1e-6)

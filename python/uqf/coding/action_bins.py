@@ -115,7 +115,6 @@ class ActionBins:
 
     @property
     def n(self) -> int:
-        """Number of codes."""
         return math.prod(self._sizes)
 
     @cached_property
@@ -163,7 +162,6 @@ class ActionBins:
         return [int(place) for place in np.unravel_index(code, self._sizes)]
 
     def to_dict(self) -> Record:
-        """As JSON knows it."""
         return {
             "bins": [[part.column, list(part.cuts), list(part.values)] for part in self.parts],
             "shape": None if self.shape is None else list(self.shape),

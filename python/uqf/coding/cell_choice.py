@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uqf.coding.cell_growth import features_of, grown, grown_tree, predictions_by_size, separated
+from uqf.coding.cell_growth import features_of, grown, predictions_by_size, separated, tree_of
 from uqf.coding.cell_settings import SETTINGS
 from uqf.coding.cell_targets import (
     appearance,
@@ -66,34 +66,29 @@ def chosen_cells(
             else SETTINGS.steps_per_cell
         )
         if len(distinct) <= min(max_codes, max(SETTINGS.combinations, count // enough)):
-            return separated(columns, features, seen[np.sort(distinct)], seed), {"every combination": True}
+            return separated(columns, features, seen[np.sort(distinct)]), {"every combination": True}
     most = int(min(max_codes, max(2, count // SETTINGS.steps_per_cell)))
     shown = appearance(columns, values)
     steps = with_successor(ends)
     if paid is None or len(steps) == 0:
-        return grown(columns, features, seen, shown, most, seed), {}
+        return grown(columns, features, seen, shown, most), {}
     seen, halves = seen[steps], _halves(ends, steps, seed)
     returns, following = returns_by_action(paid, ends, taken), standardised(shown[steps + 1])
     later = later_rewards_by_action(paid, ends, taken)
     if not last_seen:
         following[np.isin(steps + 2, ends)] = 0.0  # the mean: it says nothing
     if not (halves > 0).any() or not (halves < 0).any():
-        return grown(columns, features, seen, returns, most, seed), {}
+        return grown(columns, features, seen, returns, most), {}
     fewer = min(most, max(2, round(count ** (1 / 3))))
-    judged = [
-        (returns, _losses(seen, returns, halves, most, seed, SETTINGS.explained_returns), 1.0),
-        (later, _losses(seen, later, halves, fewer, seed), 1.0),
-        (following, _losses(seen, following, halves, fewer, seed), SETTINGS.observation_weight),
-    ]
-    size = max(losses.smallest_good_enough() for _, losses, _ in judged)
-    weighted = [
-        weight
-        * targets
-        * np.where(losses.share > SETTINGS.noise, losses.share, 0.0) ** (targets is not returns)
-        for targets, losses, weight in judged
-    ]
-    diagnostics = {"explained share of returns": float(judged[0][1].share.max())}
-    return grown(columns, features, seen, np.concatenate(weighted, axis=1), size, seed), diagnostics
+    losses = _losses(seen, returns, halves, most, SETTINGS.explained_returns)
+    explained, size, wanted = float(losses.share.max()), losses.smallest_good_enough(), [returns]
+    for targets, weight in ((later, 1.0), (following, SETTINGS.observation_weight)):
+        losses = _losses(seen, targets, halves, fewer)
+        size, kept = max(size, losses.smallest_good_enough()), losses.share > SETTINGS.noise
+        wanted.append(weight * losses.share[kept] * targets[:, kept])
+    return grown(columns, features, seen, np.concatenate(wanted, axis=1), size), {
+        "explained share of returns": explained
+    }
 
 
 def _countable(column: Column, values: AnyArray) -> bool:
@@ -165,7 +160,6 @@ def _losses(
     targets: Floats,
     halves: NDArray[np.int64],
     most: int,
-    seed: int,
     enough: float = SETTINGS.explained,
 ) -> Losses:
     """Of growing numbers of cells up to `most`."""
@@ -174,7 +168,7 @@ def _losses(
     wanted, (_, places) = targets[judging], np.unique(halves[judging], return_inverse=True)
     variance = np.maximum(((wanted - wanted.mean(axis=0)) ** 2).sum(axis=0), 1e-300)
     by_size, explained = dict[int, Floats](), dict[int, Floats]()
-    tree = grown_tree(seen[learning], targets[learning], sizes[-1], seed)
+    tree = tree_of(seen[learning], targets[learning], sizes[-1])
     for size, predicted in zip(sizes, predictions_by_size(tree, seen[judging], sizes), strict=True):
         errors = (wanted - predicted.reshape(wanted.shape)) ** 2
         by_size[size] = np.bincount(places, errors.sum(axis=1)).astype(np.float64)

@@ -1,4 +1,4 @@
-"""Cells learned from a log: a tree of scikit-learn whose leaves predict what comes next."""
+"""Cells learned from a log: a tree whose leaves predict what comes next."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.tree import DecisionTreeRegressor
 
 from uqf.coding.cell_settings import SETTINGS
 from uqf.coding.cells import Cells, Question
 from uqf.coding.raw_columns import OTHER, Column
-from uqf.types import AnyArray, Floats, Tree
+from uqf.coding.tree import Tree
+from uqf.coding.tree import grown as grown_tree
+from uqf.types import AnyArray, Floats
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,7 @@ class Feature:
         return np.where(np.isnan(column), np.float32(np.nan), places)
 
     def question(self, threshold: float, left: int, right: int, missing_left: bool) -> Question:
-        """The question that a node of scikit-learn's tree asks: at most `threshold` goes left."""
+        """The question that a node of the tree asks: at most `threshold` goes left."""
         if self.is_name:
             return Question(self.column, self.name, right, left)
         if threshold >= len(self.cuts):  # everything but the missing ones
@@ -87,43 +88,32 @@ def grown(
     seen: NDArray[np.float32],
     targets: Floats,
     size: int,
-    seed: int,
 ) -> Cells:
     """At most `size` cells, such that the means of the targets in the cells explain them best."""
-    return _as_cells(columns, features, grown_tree(seen, targets, size, seed).tree_)
+    return _as_cells(columns, features, tree_of(seen, targets, size))
 
 
-def grown_tree(seen: NDArray[np.float32], targets: Floats, size: int, seed: int) -> Tree:
+def tree_of(seen: NDArray[np.float32], targets: Floats, size: int) -> Tree:
     """A fitted tree of at most `size` leaves."""
-    tree = DecisionTreeRegressor(
-        max_leaf_nodes=max(size, 2), min_samples_leaf=SETTINGS.steps_in_cell, random_state=seed
-    )
-    return tree.fit(seen, targets)
+    return grown_tree(seen, targets, max(size, 2), SETTINGS.steps_in_cell)
 
 
 def predictions_by_size(tree: Tree, seen: NDArray[np.float32], sizes: Sequence[int]) -> Iterator[Floats]:
-    """What trees of at most so many leaves predict, (rows, targets) each, given the largest of them.
-
-    scikit-learn splits the node first whose split explains most, and numbers nodes as they are made: a tree of k
-    leaves is the first 2k - 1 nodes of every larger one.
-    """
-    grown, place = tree.tree_, tree.apply(seen)
-    parent = np.zeros(grown.node_count, np.int64)
-    for children in (grown.children_left, grown.children_right):
-        parent[children[children >= 0]] = np.flatnonzero(children >= 0)
+    """What trees of at most so many leaves predict, (rows, targets) each, given the largest of them."""
+    place = tree.apply(seen)
+    inner = np.flatnonzero(tree.feature >= 0)
+    parent = np.zeros(len(tree.feature), np.int64)
+    parent[tree.left[inner]] = parent[tree.right[inner]] = inner
     for size in sizes:
-        at = np.arange(grown.node_count)
+        at = np.arange(len(parent))
         while (beyond := at >= 2 * max(size, 2) - 1).any():
             at = np.where(beyond, parent[at], at)
-        yield grown.value[at[place], :, 0]
+        yield tree.value[at[place]]
 
 
-def separated(
-    columns: tuple[Column, ...], features: Sequence[Feature], seen: NDArray[np.float32], seed: int
-) -> Cells:
+def separated(columns: tuple[Column, ...], features: Sequence[Feature], seen: NDArray[np.float32]) -> Cells:
     """A cell for every row, all of which differ."""
-    tree = DecisionTreeRegressor(random_state=seed)
-    return _as_cells(columns, features, tree.fit(seen, np.arange(len(seen))).tree_)
+    return _as_cells(columns, features, grown_tree(seen, np.arange(len(seen), dtype=np.float64)[:, None]))
 
 
 def _as_cells(columns: tuple[Column, ...], features: Sequence[Feature], tree: Tree) -> Cells:
@@ -133,18 +123,18 @@ def _as_cells(columns: tuple[Column, ...], features: Sequence[Feature], tree: Tr
     waiting = [0]
     while waiting:
         node = waiting.pop()
-        if tree.children_left[node] < 0:
+        if tree.feature[node] < 0:
             leaves.append(node)
         else:
             order.append(node)
-            waiting += [tree.children_right[node], tree.children_left[node]]
+            waiting += [tree.right[node], tree.left[node]]
     place = {node: index for index, node in enumerate(order + leaves)}
     questions = [
         features[tree.feature[node]].question(
             tree.threshold[node],
-            place[tree.children_left[node]],
-            place[tree.children_right[node]],
-            bool(tree.missing_go_to_left[node]),
+            place[tree.left[node]],
+            place[tree.right[node]],
+            bool(tree.missing_left[node]),
         )
         for node in order
     ]

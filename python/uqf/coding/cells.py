@@ -34,7 +34,6 @@ class Question:
     """Where a missing number goes; a missing name answers no to every name."""
 
     def answer(self, value: float | str | None) -> bool:
-        """For one value."""
         if self.cut is None:
             return value is None
         if value is None:
@@ -75,12 +74,10 @@ class Cells:
 
     @cached_property
     def column_names(self) -> tuple[str, ...]:
-        """What the columns are called."""
         return tuple(column.name for column in self.columns)
 
     @property
     def n_codes(self) -> int:
-        """Number of leaves."""
         return len(self.questions) + 1
 
     def encode(self, columns: Sequence[AnyArray]) -> NDArray[np.int64]:
@@ -149,12 +146,10 @@ class Cells:
 
     @property
     def used(self) -> tuple[str, ...]:
-        """Columns that some question asks about."""
         used = {question.column for question in self.questions}
         return tuple(column.name for index, column in enumerate(self.columns) if index in used)
 
     def to_dict(self) -> Record:
-        """As JSON knows it."""
         return {
             "columns": [[one.name, one.kind, one.has_missing, list(one.names)] for one in self.columns],
             "questions": [

@@ -40,26 +40,21 @@ class Names:
 
     @classmethod
     def of(cls, column: str, values: AnyArray) -> Names:
-        """All that occur, in alphabetical order."""
         return cls(column, tuple(sorted({_name(one) for one in values.tolist()})))
 
     @property
     def column_names(self) -> tuple[str, ...]:
-        """What the column is called."""
         return (self.column,)
 
     @cached_property
     def columns(self) -> tuple[Column, ...]:
-        """The column."""
         return (Column(self.column, "category", MISSING in self._places),)
 
     @property
     def n_codes(self) -> int:
-        """One more than there are names."""
         return len(self.names) + 1
 
     def encode(self, columns: Sequence[AnyArray]) -> NDArray[np.int64]:
-        """Codes of many values."""
         places, other = self._places, len(self.names)
         listed = self.columns[0].values(columns[0]).tolist()
         return np.array([places.get(_name(one), other) for one in listed], np.int64)
@@ -70,11 +65,9 @@ class Names:
         return self._places.get(MISSING if value is None else str(value), len(self.names))
 
     def describe(self, code: int) -> str:
-        """The name."""
         return UNKNOWN if code == len(self.names) else self.names[code]
 
     def to_dict(self) -> Record:
-        """As JSON knows it."""
         return {"column": self.column, "names": list(self.names)}
 
     @classmethod
@@ -87,6 +80,41 @@ class Names:
     def _places(self) -> dict[str, int]:
         """Code by name: there may be many names, and acting encodes one at every step."""
         return {name: place for place, name in enumerate(self.names)}
+
+
+@dataclass(frozen=True)
+class ActionNames:
+    """Actions by name: code i is ``names[i]``; None if actions are codes already."""
+
+    names: tuple[str, ...] | None
+
+    @property
+    def n(self) -> int | None:
+        return None if self.names is None else len(self.names)
+
+    def encode(self, actions: Sequence[Raw]) -> NDArray[np.int64]:
+        """Codes of names, or of codes."""
+        return np.array([self._code(one) for one in actions], np.int64)
+
+    def _code(self, action: Raw) -> int:
+        if not isinstance(action, str):
+            return whole_code(action, "action")
+        if self.names is None or action not in self.names:
+            known = "only numbers" if self.names is None else ", ".join(self.names[:20])
+            raise ValueError(f"action {action!r} does not occur in the logs, which know {known}")
+        return self.names.index(action)
+
+    def decode(self, code: int) -> str | int:
+        return code if self.names is None else self.names[code]
+
+    def name(self, code: int) -> str:
+        """What an action is called, and all that it stands for."""
+        return str(self.decode(code))
+
+    describe = name
+
+    def to_dict(self) -> list[str] | None:
+        return None if self.names is None else list(self.names)
 
 
 def _name(value: str | None) -> str:

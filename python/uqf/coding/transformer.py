@@ -1,41 +1,21 @@
-"""What scikit-learn asks of a transformer; its own base classes take seconds to load."""
+"""A codebook as scikit-learn's transformer."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from uqf.types import Raw, Record, TableLike
+from uqf.estimator import Estimator
+from uqf.types import Raw, TableLike
 
 if TYPE_CHECKING:
-    import sklearn.utils
-
     from uqf.coding.codebook import Codebook
 
 
-class CodeTransformer:
-    """Parameters of a codebook, and `transform` by its `encode`."""
-
-    max_codes: int
-    seed: int
-
-    def get_params(self, deep: bool = True) -> Record:
-        """Parameters of `__init__`."""
-        return {"max_codes": self.max_codes, "seed": self.seed}
-
-    def set_params(self, **given: int) -> Self:
-        """Sets parameters of `__init__`."""
-        if unknown := given.keys() - self.get_params().keys():
-            raise ValueError(f"{sorted(unknown)}: the parameters are {', '.join(self.get_params())}")
-        self.__dict__.update(given)
-        return self
-
-    def __sklearn_tags__(self) -> sklearn.utils.Tags:
-        from sklearn.base import BaseEstimator
-
-        return BaseEstimator.__sklearn_tags__(self)
+class CodeTransformer(Estimator):
+    """`transform` by the codebook's `encode`."""
 
     # A codebook is the only one: it has `fit` and `encode`.
 

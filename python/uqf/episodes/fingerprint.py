@@ -31,17 +31,14 @@ class Fingerprint:
 
     @classmethod
     def of(cls, data: Trajectories) -> Fingerprint:
-        """Of some episodes."""
         return cls(len(data), tuple(int(_hashes(data, salt).sum()) for salt in SALTS))
 
     def plus(self, other: Fingerprint) -> Fingerprint:
-        """Of both."""
         sums = tuple((one + more) % 2**64 for one, more in zip(self.sums, other.sums, strict=True))
         return Fingerprint(self.episodes + other.episodes, sums)
 
     @property
     def digest(self) -> str:
-        """64 hexadecimal digits."""
         return hashlib.sha256(json.dumps([self.episodes, *self.sums]).encode()).hexdigest()
 
 

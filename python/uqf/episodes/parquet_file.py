@@ -47,7 +47,6 @@ class Extras:
 
     @property
     def names(self) -> list[str]:
-        """The columns of the file."""
         return [f"{part}.{place}" for part, width in self.widths.items() for place in range(width)]
 
 

@@ -70,12 +70,10 @@ class ActionShares:
 
     @classmethod
     def of(cls, data: Trajectories) -> ActionShares:
-        """Of some episodes."""
         # By pairs that occur, not by a table of all: symbols and actions may be many.
         return cls(data.n_actions, *np.unique(_choices(data), return_counts=True))
 
     def plus(self, other: ActionShares) -> ActionShares:
-        """Of both."""
         choices, place = np.unique(np.concatenate([self.choices, other.choices]), return_inverse=True)
         counts = np.zeros(len(choices), np.int64)
         np.add.at(counts, place, np.concatenate([self.counts, other.counts]))

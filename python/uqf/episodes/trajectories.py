@@ -194,7 +194,6 @@ class Trajectories:
 
     @property
     def lengths(self) -> NDArray[np.int64]:
-        """Number of steps of every episode."""
         return np.diff(self.offsets)
 
     def returns(self, discount: float = 1.0) -> FloatArray:

@@ -7,12 +7,12 @@ from dataclasses import KW_ONLY, dataclass, field
 from typing import Self, cast
 
 import numpy as np
-from sklearn.base import clone
 
 from uqf import _core
 from uqf.episodes.checks import positive
 from uqf.episodes.fingerprint import fingerprint
 from uqf.episodes.trajectories import Trajectories
+from uqf.estimator import clone
 from uqf.learn.improve.discounts import (
     MIN_EPISODES,
     Halves,

@@ -9,24 +9,24 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, clone
 
 from uqf.curves import frame_of, plotted
 from uqf.episodes.checks import FloatArray, number
 from uqf.episodes.fingerprint import fingerprint
 from uqf.episodes.profile import profile
 from uqf.episodes.trajectories import Trajectories
+from uqf.estimator import Estimator, clone
 from uqf.learn.improve.gain import Baseline, policy_gain
 from uqf.learn.limits import limits, needed_steps
 from uqf.learn.not_fitted import NotFittedError
 from uqf.policies.policy import CompiledPolicy, remembered
-from uqf.reading.overview import Overview, check_rewards
+from uqf.reading.overview import Overview, Scale
 from uqf.reading.progress import Callback, Reporter, within
 from uqf.reading.reader import Reader
 from uqf.reading.shards import Data, Workers, checked_data, opened
 from uqf.storage.policies import save
 from uqf.storage.policy_header import Origin
-from uqf.types import AnyArray, Record
+from uqf.types import AnyArray, Raw, Record
 
 if TYPE_CHECKING:
     import pandas
@@ -38,7 +38,7 @@ MAX_STEPS = 2_000_000
 History = Sequence[tuple[int, int]]
 
 
-class Learner(BaseEstimator):  # type: ignore[misc]
+class Learner(Estimator):
     """A scikit-learn estimator whose samples are episodes.
 
     Attributes after `fit`
@@ -50,7 +50,9 @@ class Learner(BaseEstimator):  # type: ignore[misc]
 
     policy_: CompiledPolicy
     diagnostics_: Record
+    trial_: Raw
     discount: float
+    _kept: Raw
 
     def fit(
         self, data: Data, y: None = None, *, executor: Workers = None, progress: Callback | None = None
@@ -89,7 +91,7 @@ class Learner(BaseEstimator):  # type: ignore[misc]
     ) -> Self:
         """Learns from all that is in memory, or from a sample of shards."""
         if isinstance(data, Trajectories):
-            check_rewards(data)
+            Scale.of(data).check()
             reporter = Reporter(progress)
             reporter.enter("learning", data.n_steps)
             self._learn(data, within(progress, "learning"))
@@ -160,7 +162,11 @@ class Learner(BaseEstimator):  # type: ignore[misc]
 
     def predict(self, histories: Trajectories | Sequence[History]) -> NDArray[np.int64]:
         """The best action after each history, or before each step; ties go to the first, so that it repeats."""
-        return np.asarray(self.decision_function(histories).argmax(axis=1))
+        policy = self._fitted().greedy()
+        if isinstance(histories, Trajectories):
+            return np.asarray(policy.probs_along(histories).argmax(axis=1))
+        states = [remembered(policy, history) for history in checked_histories(histories)]
+        return np.array([policy.action_probs(state).argmax() for state in states], np.int64)
 
     def score(self, data: Trajectories, y: None = None) -> float:
         """What the policy gains on these episodes, one step at a time, per episode and in units of reward.
@@ -186,7 +192,7 @@ class Learner(BaseEstimator):  # type: ignore[misc]
         plain = {
             name: asdict(value) if is_dataclass(value) and not isinstance(value, type) else value
             for name, value in settings.items()
-            if not isinstance(value, (tuple, BaseEstimator))
+            if not isinstance(value, (tuple, Estimator))
         }
         return plain | {"profile": getattr(self, "profile_", None)}
 
@@ -210,17 +216,18 @@ class Learner(BaseEstimator):  # type: ignore[misc]
         return dict(self.diagnostics_["chosen"]["candidates"])
 
     def _repr_html_(self) -> str:
-        """A fitted learner in a notebook: the essentials; before, as scikit-learn shows it."""
-        if not hasattr(self, "policy_"):
-            return str(super()._repr_html_())
+        """A fitted learner in a notebook: the essentials; before, its parameters."""
         from uqf.page.render import render
 
+        shown = {"name": type(self).__name__, "fitted": hasattr(self, "policy_")}
+        if not shown["fitted"]:
+            return render("notebook.html", **shown, why=None, rows=list(self.get_params(deep=False).items()))
         episodes = self.diagnostics_.get("episodes")
         rows = [("learned from", f"{episodes:,} episodes")] if episodes else []
         rows += [("discount", f"{self.discount:g}")]
         rows += [("randomness", f"{getattr(self.policy_, 'temperature', 0.0):.3g}")]
         why = self.diagnostics_.get("chosen", {}).get("why")
-        return render("notebook.html", name=type(self).__name__, why=why, rows=rows)
+        return render("notebook.html", **shown, why=why, rows=rows)
 
     def _repr_mimebundle_(self, **_: object) -> dict[str, str]:
         return {"text/plain": repr(self), "text/html": self._repr_html_()}

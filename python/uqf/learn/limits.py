@@ -21,10 +21,14 @@ class Limits:
     share: float = 0.1
     """In logs that are shorter than that, an action needs this part of an equal share of the steps."""
     outlier: float = 0.5
-    """A reward that makes up more than this share of all deviations from the median decides what is learned."""
+    """Rewards decide what is learned if they make up more than this share of all deviations from the median, and are
+    fewer than the steps that an action needs."""
 
 
 LIMITS = Limits()
+
+#: Rewards that differ by less than this part of the largest differ by the rounding of sums only.
+ROUNDING = 1e-14
 
 
 def needed_steps(taken: AnyArray, bounds: Limits = LIMITS) -> float:
@@ -38,7 +42,9 @@ def limits(data: Trajectories, bounds: Limits = LIMITS) -> list[str]:
     rewards, taken = data.rewards, np.bincount(data.actions, minlength=data.n_actions)
     # Where episodes end by themselves, early ones earn another sum than late ones.
     ends = data.terminated.any() and len(np.unique(data.lengths)) > 1
-    if rewards.min() == rewards.max() and (rewards[0] == 0.0 or not ends):
+    size = np.abs(rewards - np.median(rewards))
+    constant = size.max() <= ROUNDING * np.abs(rewards).max()
+    if constant and (rewards[0] == 0.0 or not ends):
         listed.append(f"every reward is {rewards[0]:.4g}: no action is known to be better than another")
     if np.count_nonzero(taken) == 1:
         always = int(taken.argmax())
@@ -50,11 +56,20 @@ def limits(data: Trajectories, bounds: Limits = LIMITS) -> list[str]:
         listed.append(
             f"{len(data)} episodes: fewer than {bounds.episodes} do not tell a gain from chance, whatever is learned"
         )
-    size = np.abs(rewards - np.median(rewards))
-    total = float((size / (size.max() or 1.0)).sum())
-    if len(data) >= bounds.episodes and size.max() > 0.0 and 1.0 / total > bounds.outlier:
+    elif not constant and (few := _decisive(size, bounds)):
+        reward = f"{rewards[size.argmax()]:.4g}"
+        which, it = f"one reward, {reward}, outweighs", "it: is it right?"
+        if few > 1:
+            which, it = f"{few} rewards, such as {reward}, outweigh", "them: are they right?"
         listed.append(
-            f"one reward, {rewards[size.argmax()]:.4g}, outweighs all others together (their median is "
-            f"{np.median(rewards):.4g}): what is learned hangs on it; is it right?"
+            f"{which} all others together (their median is {np.median(rewards):.4g}): what is learned hangs on {it}"
         )
     return listed
+
+
+def _decisive(size: AnyArray, bounds: Limits) -> int:
+    """How many of the largest deviations, (n_steps,), outweigh all others; 0 if they are no fewer than a few."""
+    ordered = np.sort(size / size.max())[::-1]
+    last = ordered[int(np.searchsorted(np.cumsum(ordered), bounds.outlier * ordered.sum(), "right"))]
+    few = int(np.count_nonzero(ordered >= last))
+    return few if few < bounds.steps else 0

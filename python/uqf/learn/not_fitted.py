@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import sklearn.exceptions
+import sys
+from functools import cache
 
 from uqf.errors import UQFError
 
 
-class NotFittedError(UQFError, sklearn.exceptions.NotFittedError):  # type: ignore[misc]
-    """A learner was used before `fit`; also scikit-learn's own error, for those who catch that.
+class NotFittedError(UQFError, ValueError, AttributeError):
+    """A learner was used before `fit`; where scikit-learn is loaded also its own error, for those who catch that.
 
     Examples
     --------
@@ -23,4 +24,16 @@ class NotFittedError(UQFError, sklearn.exceptions.NotFittedError):  # type: igno
     @classmethod
     def of(cls, learner: object) -> NotFittedError:
         """The error of this learner, with the way out."""
-        return cls(f"this {type(learner).__name__} is not fitted yet: call fit(data) first")
+        kind = _of_both() if "sklearn.exceptions" in sys.modules else cls
+        return kind(f"this {type(learner).__name__} is not fitted yet: call fit(data) first")
+
+    def __reduce__(self) -> tuple[type, tuple[object, ...]]:
+        return NotFittedError, self.args
+
+
+@cache
+def _of_both() -> type[NotFittedError]:
+    """Importing scikit-learn takes a second: nobody catches its error who has not."""
+    from sklearn.exceptions import NotFittedError as Theirs
+
+    return type("NotFittedError", (NotFittedError, Theirs), {})

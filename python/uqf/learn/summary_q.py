@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import Literal
 
 import numpy as np
 
@@ -15,7 +14,7 @@ from uqf.learn.improve.forests import Forests
 from uqf.learn.improve.gain import Baseline, policy_gain
 from uqf.learn.improve.views import chosen_view
 from uqf.learn.learner import Learner
-from uqf.learn.memory.summaries import VIEWS, Seen, folds
+from uqf.learn.memory.summaries import VIEWS, Seen, ViewName, folds
 from uqf.policies.policy import SummaryPolicy
 from uqf.reading.progress import Callback, Reporter
 from uqf.types import Record
@@ -76,16 +75,23 @@ class SummaryQ(Learner):
 
     discount: float = 0.99
     _: KW_ONLY
-    view: Literal["now", "recent", "history"] | None = None
+    view: ViewName | None = None
     seed: int = 0
     threads: int | None = None
+
+    def view_of(self, data: Trajectories) -> ViewName:
+        """The view that a fit to these episodes takes."""
+        return self.view or chosen_view(Seen.of(self._in_order(data)), self.seed, self.threads)[0]
+
+    def _in_order(self, data: Trajectories) -> Trajectories:
+        """Whatever order the episodes came in, folds and trees are the same."""
+        return data[np.argsort(_core.episode_priorities(data, self.seed), kind="stable")]
 
     def _learn(self, data: Trajectories, progress: Callback | None) -> None:
         discount = probability("discount", self.discount)
         if self.view is not None:
             one_of("view", self.view, list(VIEWS))
-        # Whatever order the episodes came in, folds and trees are the same.
-        seen = Seen.of(data[np.argsort(_core.episode_priorities(data, self.seed), kind="stable")])
+        seen = Seen.of(self._in_order(data))
         view, pooled, evidence = chosen_view(seen, self.seed, self.threads, self.view)
         few = _affordable(seen, view, pooled=pooled)
         caution, gains = self._chosen_caution(seen, view, discount)
@@ -117,13 +123,15 @@ class SummaryQ(Learner):
             )
 
     def _fitted_forests(
-        self, seen: Seen, view: str, settings: Forests, discount: float, progress: Callback | None = None
+        self, seen: Seen, view: ViewName, settings: Forests, discount: float, progress: Callback | None = None
     ) -> Record:
         bins = seen.bins(VIEWS[view], self.threads)
         fitted = settings.fitted(bins, seen.data, folds(seen.data), discount, self.seed, Reporter(progress))
         return fitted | {"summaries": sum(bins.n_features)}
 
-    def _chosen_caution(self, seen: Seen, view: str, discount: float) -> tuple[float, dict[float, float]]:
+    def _chosen_caution(
+        self, seen: Seen, view: ViewName, discount: float
+    ) -> tuple[float, dict[float, float]]:
         """(0 to value actions by the mean of both folds or 1 by the smaller, gains on held-out episodes by each)."""
         data = seen.data
         if view not in CAREFUL_VIEWS or len(data) < 2 * MIN_EPISODES:
@@ -140,7 +148,7 @@ class SummaryQ(Learner):
         return max(gains, key=gains.__getitem__), gains
 
 
-def _policy(seen: Seen, view: str, forests: Record) -> SummaryPolicy:
+def _policy(seen: Seen, view: ViewName, forests: Record) -> SummaryPolicy:
     wanted = VIEWS[view]
     return SummaryPolicy(
         sizes=seen.sizes.astype(np.int64),
@@ -155,7 +163,7 @@ def _policy(seen: Seen, view: str, forests: Record) -> SummaryPolicy:
     )
 
 
-def _affordable(seen: Seen, view: str, *, pooled: bool) -> Seen:
+def _affordable(seen: Seen, view: ViewName, *, pooled: bool) -> Seen:
     """The first episodes, as many as memory and time are allowed for."""
     settings, actions = SETTINGS[view], seen.data.n_actions
     shared, own = seen.part(slice(1)).bins(VIEWS[view], 1).n_features

@@ -48,6 +48,9 @@ def cleaned(diagnosis: Diagnosis) -> tuple[Rows, list[str]]:
         if text is not None and text.has_names and text.numbers.any():
             count = int(text.counts[text.numbers].sum())
             repairs.append(f"{_count(count, 'number')} in column {name!r} taken for names")
+        elif text is not None and text.words["error"].any():
+            count = int(text.counts[text.words["error"]].sum())
+            repairs.append(f"{_count(count, 'word')} among the numbers of column {name!r} taken for missing")
     return kept, repairs
 
 
@@ -58,9 +61,7 @@ def _readable(diagnosis: Diagnosis) -> Rows:
         if name == names.get("terminated"):
             values = text.as_truth()
         elif name in (names["reward"], names.get("behavior_prob")) or (
-            not text.has_names
-            and text.numbers.any()
-            and ((text.numbers & ~text.plain) | text.words["nothing"]).any()
+            not text.has_names and text.numbers.any() and not text.plain[:-1].all()
         ):
             numbers = text.as_numbers(diagnosis.marks[name] or ".")
             gone = np.isnan(numbers) & ~text.rows(text.numbers)

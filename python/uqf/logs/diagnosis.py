@@ -33,8 +33,9 @@ class Diagnosis:
             if pa.types.is_dictionary(values.type):
                 self.columns[name] = values.dictionary_decode()
         identifying = (self.layout.names["episode"], self.layout.names.get("time"))
+        measured = {*self.layout.seen, *([self.layout.names["action"]] if self.layout.action_bins else [])}
         self.text = {
-            name: Text(values)
+            name: Text(values, measured=name in measured)
             for name, values in self.columns.items()
             if is_text(values.type) and name not in identifying
         }
@@ -158,6 +159,8 @@ class Diagnosis:
             remedy = CLEANED + "all are taken for names"
             self._add(name, "numbers among names", text.rows(text.numbers), remedy)
         else:
+            remedy = CLEANED + "they are missing values"
+            self._add(name, "words among numbers", text.rows(text.words["error"]), remedy)
             self._notation(name, text)
 
     def _unreadable(self, name: str, what: str, wrong: Mask, remedy: str) -> None:

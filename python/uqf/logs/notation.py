@@ -37,6 +37,9 @@ WORDS = {
     "nothing": r"^\s*(?i:|na|n/a|null|none|missing|-|\?)\s*$",
 }
 
+#: Where words are so small a share of the cells of an observed column, its numbers are measurements and not names.
+FEW_WORDS = 0.01
+
 TRUE, FALSE = ("true", "yes", "y", "t", "on", "1"), ("false", "no", "n", "f", "off", "0")
 
 
@@ -44,9 +47,11 @@ class Text:
     """A column of text. What is computed is computed once for every distinct value, not for every row.
 
     Masks have an entry for every distinct value and a last one for missing; `rows` spreads one over the rows.
+    In a column that may be `measured`, a few words among numbers are no names but errors, and stand for nothing.
     """
 
-    def __init__(self, values: pa.Array) -> None:
+    def __init__(self, values: pa.Array, *, measured: bool = False) -> None:
+        self.measured = measured
         coded = values.dictionary_encode()
         self.distinct = coded.dictionary.cast(pa.string())
         self.codes: NDArray[np.int64] = array(
@@ -120,16 +125,22 @@ class Text:
 
     @cached_property
     def words(self) -> dict[str, Mask]:
-        """Which values are of which kind that is no number; the last are names."""
+        """Which values are of which kind that is no number."""
         left, kinds = np.append(~self.numbers[:-1], False), {}
         for kind, pattern in WORDS.items():
             kinds[kind] = left & self._matches(pattern)
             left = left & ~kinds[kind]
-        return kinds | {"name": left}
+        kinds["name"] = left
+        strange = kinds["name"] | kinds["truth"] | kinds["yes or no"]
+        few = self.counts[strange].sum() <= FEW_WORDS * self.counts[self.numbers].sum()
+        if not (self.measured and few):
+            return kinds | {"error": np.zeros_like(left)}
+        none = np.zeros_like(left)
+        return {"truth": none, "yes or no": none, "nothing": kinds["nothing"], "error": strange, "name": none}
 
     @cached_property
     def has_names(self) -> bool:
-        """Whether a value is neither a number nor nothing."""
+        """Whether a value is neither a number, nor nothing, nor an error among numbers."""
         return any(self.words[kind].any() for kind in ("name", "truth", "yes or no"))
 
     @property

@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
 from threadpoolctl import threadpool_limits
 
 from uqf.episodes.fingerprint import fingerprint
 from uqf.episodes.trajectories import Trajectories
 from uqf.errors import UQFError
+from uqf.estimator import clone
 from uqf.evaluate import estimate_return, rollout
 from uqf.frames import play
 from uqf.learn.choose.candidates import Settings

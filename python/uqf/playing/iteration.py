@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
-from sklearn.base import clone
 
 from uqf.curves import Curve
 from uqf.episodes.checks import instance, one_of, positive, probability
 from uqf.episodes.trajectories import Trajectories
 from uqf.errors import kind_of
+from uqf.estimator import clone
 from uqf.evaluate import WorldLike, as_world
 from uqf.learn.belief_q import BeliefQ
 from uqf.learn.choose.fit import fit

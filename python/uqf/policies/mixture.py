@@ -61,7 +61,6 @@ class Mixture(ValuePolicy):
             setattr(self, name, sizes[0])
 
     def initial_state(self, first: int | None = None) -> Memory:
-        """Those of both."""
         shown = (first, first) if first is None else self.seen_by(first)
         return tuple(started(one, seen) for one, seen in zip(self.policies, shown, strict=True))
 
@@ -77,7 +76,6 @@ class Mixture(ValuePolicy):
         return [observation if wants_columns(one) else self._code(observation) for one in self.policies]
 
     def _code(self, row: AnyArray) -> int:
-        """The code of raw columns."""
         if self.codebook is not None and isinstance(self.codebook.coding_, Cells):
             return self.codebook.encode_one(observed(self.codebook, row))
         return self.n_observations - 1 if np.isnan(row[0]) else int(row[0])
@@ -89,7 +87,6 @@ class Mixture(ValuePolicy):
             return np.log(self.mixed([one.action_probs(memory) for one, memory in pairs]))
 
     def mixed(self, probs: Sequence[ArrayLike]) -> FloatArray:
-        """Of the probabilities of both."""
         one, other = (np.asarray(each, np.float64) for each in probs)
         return np.asarray(self.share * one + (1.0 - self.share) * other)
 
@@ -158,7 +155,6 @@ class MixtureBatch:
         return tuple(np.asarray([one[place] for one in each]) for place in range(2))
 
     def reset(self, starts: ArrayLike, first: ArrayLike | None = None) -> None:
-        """Begins the episodes marked anew."""
         shown = (None, None) if first is None else self._seen_by(first)
         for one, seen in zip(self._parts, shown, strict=True):
             one.reset(starts, seen)

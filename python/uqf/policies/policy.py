@@ -118,7 +118,6 @@ class ValuePolicy:
         return other
 
     def greedy(self) -> Self:
-        """The same values, acted on greedily."""
         return self.with_temperature(0.0)
 
     def __repr__(self) -> str:

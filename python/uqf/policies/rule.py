@@ -72,15 +72,12 @@ class Rule:
         self.function, self.start = function, start
 
     def initial_state(self, first: int | None = None) -> Raw:
-        """What was seen first, if anything."""
         return first
 
     def update(self, state: Raw, action: int, observation: int) -> int:
-        """What was seen last."""
         return observation
 
     def action(self, state: Raw, rng: np.random.Generator | None = None) -> Raw:
-        """What the rule says."""
         if state is None and self.start is not None:
             return self.start
         try:

@@ -18,6 +18,50 @@ from uqf.reading.reader import Reader
 #: Learners square rewards in single precision: the largest must lie between these, or all must be 0.
 REWARDS = (1e-12, 1e12)
 
+#: A step over its propensity and the number of actions is worth one step on average if the propensities are right.
+#: By Markov's inequality right ones are refused in less than one log of so many.
+WEIGHT = 1000.0
+
+
+@dataclass(frozen=True)
+class Scale:
+    """The size of a log's numbers, with which learners must be able to reckon.
+
+    largest : the largest reward in size; weight : Σ 1 / (propensity · actions) over the steps, 0 where none is logged
+    """
+
+    steps: int
+    largest: float
+    weight: float
+
+    @classmethod
+    def of(cls, data: Trajectories) -> Scale:
+        """Of episodes in memory."""
+        probs = data.behavior_probs
+        with np.errstate(over="ignore"):
+            weight = 0.0 if probs is None else float((1.0 / probs).sum()) / data.n_actions
+        return cls(data.n_steps, float(np.abs(data.rewards).max()), weight)
+
+    def plus(self, other: Scale) -> Scale:
+        """Of both."""
+        steps, weight = self.steps + other.steps, self.weight + other.weight
+        return Scale(steps, max(self.largest, other.largest), weight)
+
+    def check(self) -> None:
+        """Refuses rewards and propensities that single precision does not hold."""
+        low, high = REWARDS
+        if self.largest > 0.0 and not low <= self.largest <= high:
+            raise ValueError(
+                f"rewards: the largest in size is {self.largest:.3g}, and learners take {low:g} to {high:g}; divide "
+                "all of them by a constant, which changes no choice"
+            )
+        if self.weight > WEIGHT * self.steps:
+            raise ValueError(
+                f"behavior_probs: {self.steps} steps over their probabilities are worth {self.weight:.3g} steps, and "
+                "as many as there are if the probabilities are right; correct them, or leave them out: they are then "
+                "estimated"
+            )
+
 
 @dataclass(frozen=True)
 class Overview:
@@ -37,14 +81,13 @@ class Overview:
     max_steps: int
     shares: ActionShares | None
     """None if the log says how probable the actions were."""
-    largest: float
-    """The largest reward in size."""
+    scale: Scale
 
     @classmethod
     def read(cls, reader: Reader, max_steps: int, seed: int) -> Overview:
         """Of all data, with a sample of about so many steps at most."""
         found = reader.sum("reading", partial(overview, max_steps, seed))
-        _check_largest(found.largest)
+        found.scale.check()
         return found
 
     @property
@@ -66,7 +109,7 @@ class Overview:
             priorities=np.concatenate([self.priorities, other.priorities]),
             limit=min(self.limit, other.limit),
             shares=reduce(ActionShares.plus, shares) if shares else None,
-            largest=max(self.largest, other.largest),
+            scale=self.scale.plus(other.scale),
         )
         return both._cut()
 
@@ -85,23 +128,9 @@ class Overview:
         return Trajectories(**data.__getstate__() | {"behavior_probs": self.shares.probabilities(data)})
 
 
-def check_rewards(data: Trajectories) -> None:
-    """Refuses rewards that learners cannot reckon with."""
-    _check_largest(float(np.abs(data.rewards).max()))
-
-
-def _check_largest(largest: float) -> None:
-    low, high = REWARDS
-    if largest > 0.0 and not low <= largest <= high:
-        raise ValueError(
-            f"rewards: the largest in size is {largest:.3g}, and learners take {low:g} to {high:g}; divide all of them "
-            "by a constant, which changes no choice"
-        )
-
-
 def overview(max_steps: int, seed: int, data: Trajectories) -> Overview:
     """Of some episodes in memory."""
     priorities = _core.episode_priorities(data, seed_number(seed))
     shares = ActionShares.of(data) if data.behavior_probs is None else None
-    largest = float(np.abs(data.rewards).max())
-    return Overview(len(data), data.n_steps, data, priorities, 2**64 - 1, max_steps, shares, largest)._cut()
+    whole = Overview(len(data), data.n_steps, data, priorities, 2**64 - 1, max_steps, shares, Scale.of(data))
+    return whole._cut()

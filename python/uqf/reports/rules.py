@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.tree import DecisionTreeClassifier
 
+from uqf.coding.tree import Tree, grown
 from uqf.episodes.sums import episodes_within, time_within
 from uqf.episodes.trajectories import Trajectories
 from uqf.learn.improve.gain import Gain
@@ -16,7 +16,6 @@ from uqf.reports.names import Names, Phrase
 from uqf.reports.readings import Reading, last_readings, readings
 from uqf.reports.situations import Condition, recent
 from uqf.reports.study import Study
-from uqf.types import Tree
 
 #: How places are called.
 PLACES = {1: "the last {}", 2: "the {} before the last"}
@@ -42,6 +41,16 @@ class Brevity:
 class Question(Condition):
     """What a rule looks at: what was seen or done some steps ago, or, of the kind "step", how far the episode is."""
 
+    @property
+    def subject(self) -> tuple[int, str]:
+        """What it is about."""
+        return self.ago, self.kind
+
+    @property
+    def bound(self) -> float | None:
+        """The least that answers yes; None if only the code itself does."""
+        return self.code if self.kind == "step" else None
+
     def phrase(self, names: Names, *, yes: bool = True) -> Phrase:
         """Such as: the last observation is “vibration high”, or is not."""
         if self.kind == "step":
@@ -55,44 +64,84 @@ class Question(Condition):
 
 
 @dataclass(frozen=True)
+class Answer:
+    """A question with its answer: a condition of a rule."""
+
+    question: Question | Reading
+    yes: bool
+
+    def implies(self, other: Answer) -> bool:
+        """Whether the other need not be said beside this one."""
+        mine, theirs = self.question, other.question
+        if mine.subject != theirs.subject:
+            return False
+        if mine.bound is None or theirs.bound is None:
+            return self.yes and not other.yes
+        beyond = mine.bound > theirs.bound if self.yes else mine.bound < theirs.bound
+        return self.yes == other.yes and beyond
+
+
+def in_words(conditions: list[Answer], names: Names) -> list[Phrase]:
+    """One phrase a condition; two bounds of one number are a range."""
+    phrases = list[Phrase]()
+    low = {one.question.subject: one.question for one in conditions if one.yes}
+    high = {one.question.subject: one.question for one in conditions if not one.yes}
+    for one in conditions:
+        question = one.question
+        least, beyond = low.get(question.subject), high.get(question.subject)
+        if isinstance(least, Reading) and isinstance(beyond, Reading) and least.bound is not None:
+            phrases += [least.below(beyond)] if one.yes else []
+        else:
+            phrases.append(question.phrase(names, yes=one.yes))
+    return phrases
+
+
+@dataclass(frozen=True)
 class Rule:
-    """A node of the tree: a question with what follows from yes and no, or else an action."""
+    """A node of the tree: a question with what follows from yes and no, or else an action; shares as in `Line`."""
 
     action: str
     share: float
-    """Of all steps, those that come here."""
     alike: float
-    """Of them, those in which the policy would take the action too."""
-    question: Phrase | None = None
-    contrary: Phrase | None = None
-    """What holds where the answer is no."""
+    question: Question | Reading | None = None
     yes: Rule | None = None
     no: Rule | None = None
 
     @property
-    def leaves(self) -> int:
-        """How many rules follow from here."""
-        return len(self.card)
+    def lines(self) -> list[tuple[list[Answer], Rule]]:
+        """The same as a list: what must hold, and the leaf that follows.
 
-    @property
-    def card(self) -> list[tuple[list[Phrase], Rule]]:
-        """The same as a list: what must hold, and the rule that follows.
-
-        Rules are read from the top and the first that fits is followed, so a "no" above needs no mention below.
+        Lines are read from the top and the first that fits is followed, so a "no" above needs no mention below.
         """
-        if self.yes is None or self.no is None or self.question is None or self.contrary is None:
+        if self.yes is None or self.no is None or self.question is None:
             return [([], self)]
-        short, long = sorted((self.yes, self.no), key=lambda rule: rule.leaves)
-        holds = self.question if short is self.yes else self.contrary
-        first = [([holds, *conditions], rule) for conditions, rule in short.card]
-        return first + long.card
+        short, long = sorted((self.yes, self.no), key=lambda rule: len(rule.lines))
+        holds = Answer(self.question, short is self.yes)
+        first = [
+            ([holds] * (not any(one.implies(holds) for one in conditions)) + conditions, rule)
+            for conditions, rule in short.lines
+        ]
+        return first + long.lines
+
+
+@dataclass(frozen=True)
+class Line:
+    """A rule of the card."""
+
+    conditions: list[Phrase]
+    action: str
+    share: float
+    """Of all steps, those in which it is the first that fits."""
+    alike: float
+    """Of them, those in which the policy would take the action too."""
 
 
 @dataclass(frozen=True)
 class Rules:
     """A few rules in place of the policy, and what they are worth."""
 
-    tree: Rule
+    card: list[Line]
+    """Read from the top; the first that fits holds."""
     decisions: float
     """Share of the held-out steps in which the rules choose the action that the policy thinks best."""
     value: float | None
@@ -106,20 +155,22 @@ class Rules:
         training = study.training[: episodes_within(study.training, brevity.steps)]
         features = Features.of(training, brevity)
         choices = probs_along(study.policy, training).argmax(axis=1)
-        tree = DecisionTreeClassifier(
-            max_leaf_nodes=brevity.rules,
-            min_samples_leaf=max(1, round(brevity.min_share * len(choices))),
-            random_state=0,
-        ).fit(features.rows(training), choices)
+        fewest = max(1, round(brevity.min_share * len(choices)))
+        taken = np.eye(training.n_actions)[choices]
+        tree = grown(features.rows(training), taken, brevity.rules, fewest)
         rows, wanted = features.rows(study.held_out), study.probs.argmax(axis=1)
-        chosen = tree.predict(rows)
+        chosen = tree.value[tree.apply(rows)].argmax(axis=1)
         best, ruled = (
             study.total(study.gains((actions == study.held_out.actions).astype(np.float64)))
             for actions in (wanted, chosen)
         )
         agrees = chosen == wanted
         root = _rule(tree, rows, agrees, features, study.names)
-        return cls(root, float(agrees.mean()), *_ratio(ruled, best))
+        card = [
+            Line(in_words(conditions, study.names), rule.action, rule.share, rule.alike)
+            for conditions, rule in root.lines
+        ]
+        return cls(card, float(agrees.mean()), *_ratio(ruled, best))
 
 
 @dataclass(frozen=True)
@@ -162,22 +213,22 @@ def _rule(
     tree: Tree, rows: NDArray[np.float32], agrees: NDArray[np.bool_], features: Features, names: Names
 ) -> Rule:
     """The tree in words. `rows` are the held-out steps, `agrees` whether rules choose there as the policy does."""
-    nodes, ends = tree.tree_, tree.apply(rows)
-    steps, alike = (np.bincount(ends, weights, nodes.node_count) for weights in (None, agrees))
+    ends = tree.apply(rows)
+    steps, alike = (np.bincount(ends, weights, len(tree.feature)) for weights in (None, agrees))
 
     def from_node(node: int) -> Rule:
-        if nodes.children_left[node] == -1:
-            action = names.action(int(tree.classes_[nodes.value[node][0].argmax()]))
+        if tree.feature[node] < 0:
+            action = names.action(int(tree.value[node].argmax()))
             return Rule(action, float(steps[node]) / len(rows), float(alike[node] / max(steps[node], 1)))
-        no, yes = from_node(int(nodes.children_left[node])), from_node(int(nodes.children_right[node]))
+        no, yes = from_node(int(tree.left[node])), from_node(int(tree.right[node]))
         share = yes.share + no.share
         mean = (yes.share * yes.alike + no.share * no.alike) / share if share > 0 else 0.0
         action = (yes if yes.share > no.share else no).action
         if yes.question is no.question is None and yes.action == no.action:
             # A question whose answer does not matter is left out.
             return Rule(action, share, mean)
-        question = features.question(int(nodes.feature[node]), float(nodes.threshold[node]))
-        return Rule(action, share, mean, question.phrase(names), question.phrase(names, yes=False), yes, no)
+        question = features.question(int(tree.feature[node]), float(tree.threshold[node]))
+        return Rule(action, share, mean, question, yes, no)
 
     return from_node(0)
 

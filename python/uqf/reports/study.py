@@ -6,13 +6,13 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from sklearn.base import clone
 
 from uqf.episodes.checks import FloatArray, probability
 from uqf.episodes.concatenate import concatenate
 from uqf.episodes.propensities import propensities
 from uqf.episodes.sums import episodes_within
 from uqf.episodes.trajectories import Trajectories
+from uqf.estimator import clone
 from uqf.learn.improve.gain import Baseline, Gain
 from uqf.learn.learner import MAX_STEPS, Learner
 from uqf.mixing import mix

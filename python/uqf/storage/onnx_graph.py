@@ -58,7 +58,6 @@ class Graph:
         return self("ReduceSum", vector, keepdims=0)
 
     def cast(self, value: str, dtype: DTypeLike) -> str:
-        """The same numbers of another type."""
         return self("Cast", value, to=helper.np_dtype_to_tensor_dtype(np.dtype(dtype)))
 
     def model(

@@ -111,7 +111,6 @@ class Strings:
 
     @property
     def lengths(self) -> NDArray[np.int64]:
-        """Number of symbols of every string."""
         return np.diff(self.offsets)
 
     @property

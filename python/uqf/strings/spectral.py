@@ -8,10 +8,10 @@ from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator
 
 from uqf.episodes.checks import FloatArray, probability, whole
 from uqf.errors import NumericalError
+from uqf.estimator import Estimator
 from uqf.learn.not_fitted import NotFittedError
 from uqf.learn.spectral.decomposition import Decomposition, decompose, enough_rank
 from uqf.learn.spectral.hankel import decomposed_wfa
@@ -31,7 +31,7 @@ MIN_STRINGS = 20
 
 
 @dataclass(eq=False, repr=False)
-class SpectralStrings(BaseEstimator):  # type: ignore[misc]
+class SpectralStrings(Estimator):
     """A probability distribution over strings, learned by one singular value decomposition.
 
     Parameters

@@ -18,10 +18,24 @@ ENTRIES_PER_BYTE = 64
 MAX_BYTES = 2**32
 
 
-def loads_pomdp(
+def parsed(
     text: str | bytes, *, horizon: int = 100, name: str = "pomdp", max_entries: int | None = None
 ) -> TabularPOMDP:
-    """The POMDP that the text of a `.pomdp` file describes.
+    """The POMDP that the text of a `.pomdp` file describes; arguments as in `load_pomdp`."""
+    content = text if isinstance(text, str) else text.decode("utf-8", "surrogateescape")
+    if max_entries is None:
+        max_entries = max(MAX_ENTRIES, ENTRIES_PER_BYTE * len(content))
+    return TabularPOMDP(**read(content, whole("max_entries", max_entries)), horizon=horizon, name=name)
+
+
+def load_pomdp(
+    path: str | os.PathLike[str],
+    *,
+    horizon: int = 100,
+    name: str | None = None,
+    max_entries: int | None = None,
+) -> TabularPOMDP:
+    """The POMDP of a `.pomdp` file.
 
     The whole format is read: names or counts, ``*``, ``identity``, ``uniform``, ``reset``, ``values: cost``
     (rewards come out negated), every form of ``start`` (none means uniform) and every form of T, O and R; a
@@ -31,12 +45,12 @@ def loads_pomdp(
 
     Parameters
     ----------
-    text : str or bytes
-        What stands in the file.
+    path : path
+        Of the file.
     horizon : int
         Usual length of an episode for `uqf.rollout`; the format knows none.
-    name : str
-        For messages and tables.
+    name : str, optional
+        For messages and tables; the name of the file by default.
     max_entries : int, optional
         A file whose dense tables would have more entries is refused before memory is taken. By default 2^24, or 64 for
         every byte of the file if that is more.
@@ -53,72 +67,30 @@ def loads_pomdp(
 
     Examples
     --------
+    >>> from pathlib import Path
     >>> import uqf
     >>> text = '''discount: 0.9  values: reward  states: 2  actions: stay go  observations: 1
     ... T: stay identity
     ... T: go uniform
     ... O: * uniform
     ... R: go : * : * : * 1.0'''
-    >>> uqf.loads_pomdp(text).action_names
+    >>> _ = Path("walk.pomdp").write_text(text)
+    >>> uqf.load_pomdp("walk.pomdp").action_names
     ['stay', 'go']
-    """
-    instance("text", text, (str, bytes, bytearray, memoryview), "the text of a .pomdp file")
-    content = text if isinstance(text, str) else bytes(text).decode("utf-8", "surrogateescape")
-    if max_entries is None:
-        max_entries = max(MAX_ENTRIES, ENTRIES_PER_BYTE * len(content))
-    return TabularPOMDP(**read(content, whole("max_entries", max_entries)), horizon=horizon, name=name)
-
-
-def load_pomdp(
-    path: str | os.PathLike[str],
-    *,
-    horizon: int = 100,
-    name: str | None = None,
-    max_entries: int | None = None,
-) -> TabularPOMDP:
-    """The POMDP of a `.pomdp` file.
-
-    Parameters
-    ----------
-    path : path
-        Of the file.
-    horizon, max_entries : int
-        As in `loads_pomdp`.
-    name : str, optional
-        The name of the file by default.
-
-    Returns
-    -------
-    TabularPOMDP
-        As `loads_pomdp` reads it.
-
-    Raises
-    ------
-    ValueError
-        With the line and column of what is wrong.
-
-    Examples
-    --------
-    >>> import uqf
-    >>> uqf.save_pomdp(uqf.make("tiger"), "tiger.pomdp")
-    >>> uqf.load_pomdp("tiger.pomdp").name
-    'tiger'
     """
     path = as_path(path)
     content = read_ordinary(path, MAX_BYTES, "world")
     try:
-        return loads_pomdp(
-            content, horizon=horizon, name=path.stem if name is None else name, max_entries=max_entries
-        )
+        return parsed(content, horizon=horizon, name=name or path.stem, max_entries=max_entries)
     except (ValueError, MemoryError) as error:
         raise type(error)(f"{path}: {error}") from None
 
 
-def dumps_pomdp(pomdp: Environment) -> str:
-    """The text of a `.pomdp` file for this POMDP, or for any world that has arrays.
+def save_pomdp(pomdp: Environment, path: str | os.PathLike[str]) -> None:
+    """Writes a `.pomdp` file for this POMDP, or for any world that has arrays; it appears whole or not at all.
 
     It holds the discount, the names, the start, T, O and R, each number in the shortest form that reads back
-    the same; what `loads_pomdp` read comes back bit for bit. The format cannot express everything:
+    the same; what `load_pomdp` read comes back bit for bit. The format cannot express everything:
 
     - terminal states become absorbing states without reward, so episodes no longer end there;
     - the horizon and the name of the world are lost;
@@ -130,11 +102,8 @@ def dumps_pomdp(pomdp: Environment) -> str:
     ----------
     pomdp : Environment
         A `TabularPOMDP`, or a world with few states.
-
-    Returns
-    -------
-    str
-        The text.
+    path : path
+        Of the file.
 
     Raises
     ------
@@ -144,38 +113,12 @@ def dumps_pomdp(pomdp: Environment) -> str:
     Examples
     --------
     >>> import uqf
-    >>> uqf.dumps_pomdp(uqf.make("tiger")).splitlines()[0]
-    'discount: 0.95'
-    """
-    instance("pomdp", pomdp, Environment, "a world, such as uqf.TabularPOMDP(…) or uqf.make(…)")
-    return write(pomdp.tabular())
-
-
-def save_pomdp(pomdp: Environment, path: str | os.PathLike[str]) -> None:
-    """Writes a `.pomdp` file; `dumps_pomdp` says what it holds.
-
-    The file appears whole or not at all: a crash or a full disk leaves an older one as it was.
-
-    Parameters
-    ----------
-    pomdp : Environment
-        As in `dumps_pomdp`.
-    path : path
-        Of the file.
-
-    Raises
-    ------
-    ValueError
-        As `dumps_pomdp`.
-
-    Examples
-    --------
-    >>> import uqf
     >>> uqf.save_pomdp(uqf.make("gridworld-near"), "grid.pomdp")
     >>> uqf.load_pomdp("grid.pomdp").n_observations
     5
     """
     refuse_other_kind(path, ".pomdp")
-    content = dumps_pomdp(pomdp).encode()
+    instance("pomdp", pomdp, Environment, "a world, such as uqf.TabularPOMDP(…) or uqf.make(…)")
+    content = write(pomdp.tabular()).encode()
     with whole_file(path) as file:
         file.write(content)

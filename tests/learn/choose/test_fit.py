@@ -277,7 +277,9 @@ def test_nothing_is_trained_twice(data):
     within = [stage for stage in stages if not stage.endswith("learning")]
     assert len(within) == len(set(within)), "whatever was left is not taken up again"
     trained = [stage for stage in within if stage.startswith("ModelQ") and stage.endswith("training")]
-    assert len(trained) <= 2 and not any("second trial" in stage for stage in trained)
+    assert len(trained) == 1, (
+        "models to plan in learn from half of the episodes only if the trial is looked at"
+    )
 
 
 def test_held_out_episodes_are_not_learned_from_before_the_end(data, learner):
@@ -285,7 +287,7 @@ def test_held_out_episodes_are_not_learned_from_before_the_end(data, learner):
     assert len(trial.held_out) == 200
     assert sorted(contents(trial.taught) + contents(trial.held_out)) == contents(data)
     final, judged = (policy.q_values(policy.initial_state()) for policy in (learner.policy_, trial.policy))
-    assert (final != judged).any()
+    assert (final != judged).any() and trial.policy is trial.policy
     changed = uqf.fit(uqf.concatenate([trial.taught, trial.held_out]), discount=0.9, seed=3)
     np.testing.assert_array_equal(behaviour(changed.policy_), behaviour(learner.policy_))
     assert learner.diagnostics_["episodes"] == len(data)
@@ -296,30 +298,6 @@ def test_the_seed_fixes_everything(data, learner):
     assert learner.trial_.held_out == again.trial_.held_out
     assert learner.diagnostics_["chosen"] == again.diagnostics_["chosen"]
     assert contents(learner.trial_.held_out) != contents(other.trial_.held_out)
-
-
-@pytest.mark.parametrize("holdout", [0.0, 1.0, -0.1, 1.5, float("nan")])
-def test_a_share_that_is_none_is_refused(data, holdout):
-    with pytest.raises(ValueError, match=f"holdout = {holdout}: give a share above 0 and below 1"):
-        uqf.fit(data, holdout=holdout)
-
-
-def test_too_few_episodes_are_refused(data):
-    with pytest.raises(ValueError, match="1 episodes are too few: 1 would be held out to judge"):
-        uqf.fit(data[:1])
-    with pytest.raises(ValueError, match="3 episodes are too few: 3 would be held out"):
-        uqf.fit(data[:3], holdout=0.9)
-
-
-@pytest.mark.parametrize("discount", [-0.1, 1.1, float("nan")])
-def test_a_discount_that_is_none_is_refused(data, discount):
-    with pytest.raises(ValueError, match="discount = "):
-        uqf.fit(data, discount=discount)
-
-
-def test_other_data_are_refused():
-    with pytest.raises(TypeError, match="data is a list"):
-        uqf.fit([1, 2])
 
 
 def test_what_was_chosen_can_be_saved_and_evaluated(learner, tmp_path):

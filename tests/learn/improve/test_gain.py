@@ -10,8 +10,8 @@ from random_policies import random_table
 from strategies import trajectories
 from uqf.episodes.propensities import propensities
 from uqf.episodes.sums import returns_to_go
-from uqf.learn.improve.gain import Baseline, Gain, gain, policy_gain
-from uqf.policies.policy import probs_along
+from uqf.learn.improve.gain import Baseline, Gain, comparable, gain, policy_gain
+from uqf.policies.policy import logged_probs, probs_along
 
 
 @pytest.fixture(scope="module")
@@ -85,3 +85,65 @@ def test_the_gain_ranks_a_good_policy_above_a_bad_one(data):
     better, worse = (policy_gain(policy, baseline, held_out) for policy in (good, always_up))
     assert better.mean - worse.mean > 4 * np.hypot(better.stderr, worse.stderr)
     assert better.evidence > 2
+
+
+def boxes(n_actions, episodes, seed, **options):
+    """Boxes in a row pay the more often the nearer they are to the one that is shown; opened by chance."""
+    rng = np.random.default_rng(seed)
+    shown = rng.integers(n_actions, size=(episodes, 11))
+    actions = rng.integers(n_actions, size=(episodes, 10))
+    paid = rng.random(actions.shape) < 0.9 - 0.8 * np.abs(actions - shown[:, :-1]) / n_actions
+    return uqf.Trajectories(
+        actions.ravel(),
+        shown[:, 1:].ravel(),
+        1.0 * paid.ravel(),
+        np.arange(episodes + 1) * 10,
+        n_actions=n_actions,
+        n_observations=n_actions,
+        first_observations=shown[:, 0],
+        behavior_probs=np.full(actions.size, 1.0 / n_actions),
+        **options,
+    )
+
+
+def shown_box(n_actions, worth=1.0):
+    """Opens the box that is shown; those beside it come next."""
+    distance = np.abs(np.arange(n_actions)[:, None] - np.arange(n_actions))
+    return uqf.ObservationPolicy(np.vstack([-worth * distance / n_actions, np.zeros(n_actions)]))
+
+
+def mean_square(policy, data):
+    return float(np.square(logged_probs(policy, data) / propensities(data)).mean())
+
+
+@pytest.mark.parametrize("n_actions", [3, 10, 40])
+@pytest.mark.parametrize("worth", [1e-6, 1.0, 1e6])
+def test_a_policy_is_compared_where_the_log_is_worth_half_of_its_steps_to_it(n_actions, worth):
+    data = boxes(n_actions, 500, seed=0)
+    sharp = shown_box(n_actions, worth)
+    judged = comparable(sharp, data)
+    assert mean_square(sharp, data) > 2.1 and mean_square(judged, data) == pytest.approx(2.0, rel=1e-3)
+    soft = sharp.with_temperature(10.0 * worth)
+    assert comparable(soft, data) is soft and comparable(None, data) is None
+
+
+def test_two_actions_are_compared_as_they_are_chosen():
+    assert comparable(shown_box(2), boxes(2, 500, seed=0)).temperature < 0.1
+
+
+def test_what_the_log_cannot_say_of_a_sharp_policy_it_says_of_its_order():
+    """With forty boxes a greedy policy agrees with one step of forty."""
+    data, held_out = boxes(40, 300, seed=1), boxes(40, 300, seed=2)
+    sharp, baseline = shown_box(40), Baseline.of(data, 0.0)
+    seen = policy_gain(comparable(sharp, held_out), baseline, held_out).evidence
+    assert seen > 3 * policy_gain(sharp, baseline, held_out).evidence
+
+
+def test_a_policy_without_support_or_leave_for_most_actions_gets_no_hotter_than_its_values_range():
+    plain = boxes(6, 400, seed=3)
+    one = comparable(shown_box(6).with_support(np.arange(6) == 2), plain)
+    assert one.supported.tolist() == [False, False, True, False, False, False] and one.temperature <= 1.0
+    allowed = np.ones((plain.n_steps, 6), np.bool_)
+    allowed[np.arange(plain.n_steps), (plain.actions + 1) % 6] = False
+    masked = boxes(6, 400, seed=3, allowed=allowed)
+    assert mean_square(comparable(shown_box(6), masked), masked) == pytest.approx(2.0, rel=0.05)

@@ -9,6 +9,7 @@ import numpy as np
 
 from uqf.episodes.checks import FloatArray
 from uqf.episodes.columns import columns_of
+from uqf.episodes.concatenate import concatenate
 from uqf.episodes.trajectories import Trajectories
 from uqf.errors import UQFError
 from uqf.learn.belief_q import BeliefQ
@@ -16,8 +17,10 @@ from uqf.learn.choose.candidates import FAVOURITE, Candidate, Settings
 from uqf.learn.choose.play import earned_in, models_to_play_in
 from uqf.learn.choose.shared_models import SharedModels
 from uqf.learn.improve.discounts import MIN_EPISODES
-from uqf.learn.improve.gain import MAX_DISCOUNT, Baseline, Gain, gain
+from uqf.learn.improve.gain import MAX_DISCOUNT, Baseline, Gain, comparable, gain
 from uqf.learn.learner import Learner
+from uqf.learn.memory.summaries import ViewName
+from uqf.learn.summary_q import SummaryQ
 from uqf.policies.policy import logged_probs
 from uqf.reading.progress import Reporter, within
 from uqf.reading.release import release_memory
@@ -83,6 +86,7 @@ class Comparison:
         self.parts, self.discount, self.seed, self.settings = parts, discount, seed, settings
         self.executor, self.reporter = executor, reporter
         self.directions = (0, 1) if abs(len(parts[0]) - len(parts[1])) <= 1 else (0,)
+        self._view: ViewName | None = None
         #: By candidate and part, fitted when it is first needed.
         self.learner = cache(self._fitted)
         self._advantages = cache(self._measured)
@@ -122,13 +126,18 @@ class Comparison:
         if min(map(len, self.parts)) < MIN_EPISODES:
             return None
         nested = within(self.reporter.callback, FAVOURITE.name)
-        return SharedModels(FAVOURITE.make(self.discount, self.seed), self.parts, self.executor, nested)
+        favourite = FAVOURITE.make(self.discount, self.seed)
+        assert isinstance(favourite, BeliefQ)
+        return SharedModels(favourite, self.parts, self.executor, nested)
 
     def _fitted(self, candidate: Candidate, part: int) -> Learner:
         learner, data = candidate.make(self.discount, self.seed), self.parts[part]
         nested = within(self.reporter.callback, f"{candidate.name}, {('trial', 'second trial')[part]}")
         if self._shared is not None and isinstance(learner, BeliefQ):
             return learner.go_on(self._shared.of(part), data, executor=self.executor, progress=nested)
+        if isinstance(learner, SummaryQ):
+            # Chosen once, from all episodes, as the sizes of models are.
+            learner.view = self._view = self._view or learner.view_of(concatenate(self.parts))
         learner.fit(data, executor=self.executor, progress=nested)
         release_memory()
         return learner
@@ -145,11 +154,11 @@ class Comparison:
         return np.concatenate(known) if len(known) == len(played) else None
 
     def _gains(self, candidate: Candidate) -> tuple[Gain, ...]:
-        """By discount, per held-out episode of all directions."""
-        probs = [
-            logged_probs(self.learner(candidate, part).policy_, self.parts[1 - part])
-            for part in self.directions
-        ]
+        """By discount, per held-out episode of all directions, of policies as sharp as these allow."""
+        probs = []
+        for part in self.directions:
+            held_out = self.parts[1 - part]
+            probs.append(logged_probs(comparable(self.learner(candidate, part).policy_, held_out), held_out))
         return tuple(
             Gain(
                 np.concatenate(

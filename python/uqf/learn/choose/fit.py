@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
 from uqf.episodes.checks import number, probability
 from uqf.episodes.trajectories import Trajectories
 from uqf.errors import UQFError
-from uqf.learn.choose.candidates import FAVOURITE, PLANNER, RIVALS, TRIAL_PLANNER, Candidate, Settings
+from uqf.estimator import clone
+from uqf.learn.choose.candidates import FAVOURITE, PLANNER, RIVALS, Candidate, Settings
 from uqf.learn.choose.comparison import Comparison, Result
 from uqf.learn.choose.markov_test import MarkovTest, markov_test
 from uqf.learn.learner import Learner
@@ -27,13 +29,21 @@ SETTINGS = Settings()
 
 @dataclass(frozen=True)
 class Trial:
-    """What the choice rests on: the policy of the chosen learner, fitted without the held-out episodes."""
+    """A learner like the chosen one that learns without the held-out episodes."""
 
-    policy: Policy | None
+    learner: Learner
+    """Fitted to `taught`, if the choice needed that; else when its policy is first needed."""
     taught: Trajectories
-    """The episodes that it learned from."""
+    """The episodes that it learns from."""
     held_out: Trajectories
-    """The episodes that it was judged on."""
+    """The episodes that judge it."""
+
+    @cached_property
+    def policy(self) -> Policy:
+        """What the learner decides without having seen the held-out episodes."""
+        fitted = hasattr(self.learner, "policy_")
+        policy: Policy = (self.learner if fitted else self.learner.fit(self.taught)).policy_
+        return policy
 
 
 def fit(
@@ -153,8 +163,8 @@ def chosen_learner(
             if taken is plan:
                 holder, chosen = plan, planner
     results[PLANNER.name] = plan
-    judged = TRIAL_PLANNER if holder.candidate is PLANNER else holder.candidate
-    chosen.trial_ = Trial(comparison.learner(judged, 0).policy_, *parts)
+    trial = clone(chosen) if holder.candidate is PLANNER else comparison.learner(holder.candidate, 0)
+    chosen.trial_ = Trial(trial, *parts)
     chosen.diagnostics_["chosen"] = {
         "learner": type(chosen).__name__,
         "why": f"{why(holder)} {test.verdict}",
@@ -261,7 +271,7 @@ def why(holder: Result) -> str:
         return (
             f"{name} sees numbers as they are, of which codes say only in which cell they lie: beside {holder.over} "
             f"it would have earned {lead.mean:+.4g} in each of {len(lead.totals):,} held-out episodes, changing one "
-            f"logged action at a time, {lead.evidence:+.1f} times the standard error."
+            f"logged action at a time, both as sharp as the log allows, {lead.evidence:+.1f} times the standard error."
         )
     if lead is not None and holder.earned is not None:
         return (
@@ -271,12 +281,13 @@ def why(holder: Result) -> str:
     if lead is not None:
         return (
             f"{name} would have earned {lead.mean:.4g} more than {holder.over} in each of {len(lead.totals):,} "
-            f"held-out episodes, changing one logged action at a time: {lead.evidence:.1f} times the standard error."
+            f"held-out episodes, changing one logged action at a time, both as sharp as the log allows: "
+            f"{lead.evidence:.1f} times the standard error."
         )
     gain = holder.gains[0]
     return (
         f"{name} would have earned {gain.text} more than the log in each of {len(gain.totals):,} held-out episodes, "
-        "changing one logged action at a time, and no other learner is clearly better."
+        "changing one logged action at a time, as sharp as the log allows, and no other learner is clearly better."
     )
 
 

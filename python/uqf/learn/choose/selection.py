@@ -8,12 +8,12 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
-from sklearn.base import BaseEstimator, clone
 from threadpoolctl import threadpool_limits
 
 from uqf.episodes.checks import instance, positive, seed_number, whole
 from uqf.episodes.trajectories import Trajectories
-from uqf.errors import UQFError
+from uqf.errors import UQFError, kind_of
+from uqf.estimator import clone, is_estimator
 from uqf.learn.belief_q import BeliefQ
 from uqf.learn.choose.candidates import Settings
 from uqf.learn.choose.play import earned_in, models_to_play_in
@@ -111,7 +111,8 @@ def select(
     True
     """
     checked_data(data)
-    instance("learner", learner, BaseEstimator, "a learner, not its class")
+    if not is_estimator(learner):
+        raise TypeError(f"learner is {kind_of(learner)}: give a learner, not its class")
     instance(
         "grid", grid, (Mapping, Sequence), "lists of values by the name of a parameter, or several of them"
     )

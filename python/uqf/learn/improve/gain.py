@@ -12,10 +12,16 @@ from uqf.episodes.propensities import last_symbols, propensities
 from uqf.episodes.sums import returns_to_go
 from uqf.episodes.trajectories import Trajectories
 from uqf.page.parts import figure, plus_minus
-from uqf.policies.policy import Policy, logged_probs
+from uqf.policies.policy import CompiledPolicy, Policy, logged_probs, softmax
 
 #: Discounts above this make the gain of one step too noisy.
 MAX_DISCOUNT = 0.95
+
+#: Share of the steps of a log that a policy must be worth to be compared by them.
+EFFECTIVE_SHARE = 0.5
+
+#: Steps from which a temperature is read.
+TEMPERATURE_STEPS = 5_000
 
 
 @dataclass(frozen=True)
@@ -97,3 +103,32 @@ def gain(probs: FloatArray, advantages: FloatArray, data: Trajectories) -> Gain:
 def policy_gain(policy: Policy | None, baseline: Baseline, data: Trajectories) -> Gain:
     """The gain of a policy on held-out episodes."""
     return gain(logged_probs(policy, data), baseline.advantages(data), data)
+
+
+def comparable(policy: Policy | None, data: Trajectories) -> Policy | None:
+    """The policy at its own temperature, or at the lowest at which the log is worth half of its steps to it.
+
+    A greedy policy among many actions agrees with few steps of a log, and its gain is nearly all noise: beside one that
+    hardly departs from the log it would show nothing. Weights π/b of mean square m make n steps worth n/m. A policy in
+    Python stays as it is, and no policy gets hotter than the range of its values.
+    """
+    if not isinstance(policy, CompiledPolicy):
+        return policy
+    few = data[: int(np.searchsorted(data.offsets[1:], TEMPERATURE_STEPS)) + 1]
+    values, steps, supported = policy.q_values_along(few), np.arange(few.n_steps), policy.supported
+    if few.allowed is not None:
+        values = np.where(few.allowed, values, -np.inf)
+    behaviour = propensities(data)[: few.n_steps]
+
+    def too_sharp(temperature: float) -> bool:
+        weights = softmax(values, temperature, supported)[steps, few.actions] / behaviour
+        return float(np.square(weights).mean()) * EFFECTIVE_SHARE > 1.0
+
+    known = values[np.isfinite(values)]
+    low, high = policy.temperature, float(np.ptp(known)) if len(known) else 0.0
+    if low >= high or not too_sharp(low):
+        return policy
+    for _ in range(30):
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if too_sharp(middle) else (low, middle)
+    return policy.with_temperature(high)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from uqf.episodes.sums import time_within
 from uqf.learn.improve.gain import Gain
-from uqf.learn.memory.summaries import VIEWS, Seen, folds
+from uqf.learn.memory.summaries import VIEWS, Seen, ViewName, folds
 from uqf.types import Record
 
 
@@ -36,8 +36,8 @@ class Choice:
 
 
 def chosen_view(
-    seen: Seen, seed: int, threads: int | None, wanted: str | None = None
-) -> tuple[str, bool, Record]:
+    seen: Seen, seed: int, threads: int | None, wanted: ViewName | None = None
+) -> tuple[ViewName, bool, Record]:
     """(the simplest view that predicts reward and next observation, whether actions are pooled, the evidence).
 
     With the longest view, actions are pooled if one forest for all of them predicts rewards of held-out episodes better
@@ -50,7 +50,8 @@ def chosen_view(
     few = seen.part(slice(max(20, int(np.searchsorted(data.offsets[1:], settings.steps)) + 1)))
     targets = _targets(few, settings.targets, seed)
     fold = folds(few.data)
-    chosen, best, pooled = "", np.zeros(0, np.float32), False
+    chosen: ViewName = "now"
+    best, pooled = np.zeros(0, np.float32), False
     evidence: Record = {}
     for name, view in VIEWS.items() if wanted is None else [(wanted, VIEWS[wanted])]:
         bins = few.bins(view, threads)
@@ -61,7 +62,7 @@ def chosen_view(
             evidence["pooled"] = float((errors[0] - others[0]).mean(dtype=np.float64))
             if evidence["pooled"] > 0.0:
                 together, errors[0] = True, others[0]
-        if not chosen:
+        if not len(best):
             chosen, best, pooled = name, errors, together
             continue
         better = best - errors

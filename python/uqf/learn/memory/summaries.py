@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,8 +22,10 @@ class View:
     long: bool
 
 
+ViewName = Literal["now", "recent", "history"]
+
 #: From the simplest to the richest.
-VIEWS: dict[str, View] = {"now": View(1, False), "recent": View(2, False), "history": View(4, True)}
+VIEWS: dict[ViewName, View] = {"now": View(1, False), "recent": View(2, False), "history": View(4, True)}
 
 #: Standard errors by which a column must change more often after an action than on average to be touched by it.
 TOUCH_EVIDENCE = 4.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 
-from uqf.episodes.checks import one_of, seed_number, whole
+from uqf.episodes.checks import instance, one_of, seed_number, whole
 
 #: Lists of prefixes and suffixes; a word is a sequence of symbols.
 Words = tuple[Sequence[Sequence[int]], Sequence[Sequence[int]]]
@@ -50,6 +50,7 @@ class Basis:
 
     def __post_init__(self) -> None:
         one_of("occurrences", self.occurrences, ("start", "anywhere"))
+        instance("projection", self.projection, str | None, "gaussian, rademacher, sparse, hashed or None")
         for name in ("max_prefix", "max_suffix"):
             whole(name, getattr(self, name))
         # The hash of suffixes takes twice the seed, and one more.

@@ -64,7 +64,6 @@ class Statistics:
 
     @classmethod
     def of(cls, reader: Reader, basis: Basis, target: Target) -> Statistics:
-        """One pass over a data set."""
         work = partial(summarise, basis, target, reader.source.reward_size, reader.threads)
         return reader.sum("statistics", work)
 

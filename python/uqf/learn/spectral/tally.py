@@ -42,7 +42,6 @@ class Tally:
 
     @classmethod
     def of(cls, data: Trajectories) -> Tally:
-        """The tally of episodes in memory."""
         choices = last_symbols(data) * data.n_actions + data.actions
         return cls(
             data.n_actions,
@@ -67,7 +66,6 @@ class Tally:
 
     @property
     def n_steps(self) -> int:
-        """Number of steps, rounded."""
         return round(self.steps)
 
     @property
@@ -103,9 +101,12 @@ class Tally:
             if symbol in place:
                 counts[place[symbol], action] = count
         shares = overall / overall.sum()
-        probs = shrunk_frequencies(counts, shares)
-        avoided = (counts == 0.0) & (counts.sum(axis=1, keepdims=True) * shares >= EXPECTED_STEPS)
-        return np.where(overall > 0.0, np.where(avoided, 0.0, probs), 1.0)
+        # Row by row: of thousands of actions after thousands of symbols one table fits into memory, and not three.
+        for row in counts:
+            avoided = (row == 0.0) & (row.sum() * shares >= EXPECTED_STEPS)
+            probs = shrunk_frequencies(row[np.newaxis], shares)[0]
+            row[:] = np.where(overall > 0.0, np.where(avoided, 0.0, probs), 1.0)
+        return counts
 
     def plus(self, other: Tally, sign: float = 1.0) -> Tally:
         """The tally of both, or of what is left without the other (`sign` −1)."""

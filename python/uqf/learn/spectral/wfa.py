@@ -88,7 +88,6 @@ class WFA:
 
     @property
     def rank(self) -> int:
-        """Number of states k."""
         return len(self.alpha)
 
     @cached_property
@@ -274,7 +273,6 @@ class WFA:
         return cls(np.concatenate([pomdp.start, nothing]), operators, np.concatenate([nothing, all_ones]))
 
     def with_parts(self, alpha: FloatArray, operators: FloatArray, omega: FloatArray) -> WFA:
-        """The same symbols with other weights."""
         return WFA(alpha, operators, omega, symbols=self.symbols, n_symbols=self.n_symbols)
 
     def __reduce__(self) -> tuple[object, ...]:

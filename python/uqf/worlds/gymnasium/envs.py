@@ -144,13 +144,12 @@ class GymnasiumSimulation:
         self.first = int(world.encode([self._seen])[0]) if world.shows_first else None
 
     def choose(self, probs: ArrayLike) -> int:
-        """An action drawn from probabilities."""
         below = np.cumsum(probs)
         return int(np.searchsorted(below, self._rng.random() * below[-1], side="right"))
 
     def step(self, action: int) -> tuple[int, float, bool]:
         """(observation, reward, whether the episode is over)"""
-        self._seen, reward, terminated, truncated, info = stepped(self._env, self._world.actions[action])
+        self._seen, reward, terminated, truncated, info = stepped(self._env, self._world.action(action))
         self.allowed = mask_of(info, self._world.n_actions)
         return int(self._world.encode([self._seen])[0]), reward, terminated or truncated
 

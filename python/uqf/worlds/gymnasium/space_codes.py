@@ -13,7 +13,8 @@ from uqf.coding.codebook import Codebook
 from uqf.coding.raw_columns import Column
 from uqf.episodes.trajectories import Trajectories
 from uqf.types import Raw, Record
-from uqf.worlds.gymnasium.spaces import Space, coding, named_parts, table
+from uqf.worlds.gymnasium.finite import codes_shown, coding
+from uqf.worlds.gymnasium.spaces import Space, named_parts, table
 
 #: Finite observation spaces of at most so many elements have a code for each.
 MAX_ONE_TO_ONE = 4096
@@ -21,13 +22,7 @@ MAX_ONE_TO_ONE = 4096
 #: Up to so many observations are coded faster one by one.
 MAX_ONE_BY_ONE = 32
 
-
 FINITE = (spaces.Discrete, spaces.MultiDiscrete, spaces.MultiBinary)
-
-
-def codes_shown(space: Space) -> int:
-    """How many codes the elements of a space are as they come; 0 if they are no codes."""
-    return int(space.n) if isinstance(space, spaces.Discrete) and space.start == 0 else 0
 
 
 def encoded(codebook: Codebook | None, space: Space, observations: Sequence[Raw]) -> NDArray[np.int64]:
@@ -40,20 +35,12 @@ def encoded(codebook: Codebook | None, space: Space, observations: Sequence[Raw]
 
 
 def learned(
-    space: Space,
-    episodes: Sequence[tuple[Sequence[int], Sequence[Raw], Raw]],
-    first: Raw,
-    seed: int,
-    cells: int | None = None,
+    columns: Record, rewards: Raw, offsets: Raw, actions: Raw, first: Raw, cells: int | None, seed: int
 ) -> Codebook:
-    """A codebook learned from episodes (actions, observations, rewards) and what they showed first, if anything."""
-    actions, observations, rewards = (
-        [one for part in parts for one in part] for parts in zip(*episodes, strict=True)
-    )
-    offsets = np.cumsum([0, *(len(episode[0]) for episode in episodes)])
-    shown = None if first is None else table(space, first)
-    paid, taken = np.array(rewards, np.float64), np.array(actions, np.int64)
-    return _fitted(table(space, observations), paid, offsets, taken, shown, cells, seed)
+    """A codebook of `cells` codes that separate the observations; None: as many as predict what follows best."""
+    if cells is not None:
+        return Codebook(max_codes=cells, seed=seed).fit(columns, None, offsets)
+    return Codebook(seed=seed).fit(columns, rewards, offsets, actions=actions, first=first)
 
 
 def relearned(old: Codebook, data: Trajectories, cells: int | None, seed: int) -> Codebook:
@@ -64,17 +51,8 @@ def relearned(old: Codebook, data: Trajectories, cells: int | None, seed: int) -
     )
     if columns is None:
         raise ValueError("the episodes have no raw columns: play them with uqf.rollout in this world")
-    book = _fitted(columns, data.rewards, data.offsets, data.actions, first, cells, seed)
+    book = learned(columns, data.rewards, data.offsets, data.actions, first, cells, seed)
     return book.with_actions(old.actions_)
-
-
-def _fitted(
-    columns: Record, rewards: Raw, offsets: Raw, actions: Raw, first: Raw, cells: int | None, seed: int
-) -> Codebook:
-    """So many `cells` separate the observations; None: as many as predict what follows best."""
-    if cells is not None:
-        return Codebook(max_codes=cells, seed=seed).fit(columns, None, offsets)
-    return Codebook(seed=seed).fit(columns, rewards, offsets, actions=actions, first=first)
 
 
 def is_finite(space: Space) -> bool:

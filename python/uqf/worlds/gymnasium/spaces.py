@@ -1,110 +1,22 @@
-"""Gymnasium spaces: finite ones as codes 0, 1, 2, …, observations of all as named columns."""
+"""Observations of Gymnasium spaces as named columns."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 from gymnasium import spaces
-from numpy.typing import DTypeLike
 
-from uqf.coding.action_bins import ActionBins
 from uqf.coding.raw_columns import OBSERVATION
 from uqf.types import AnyArray, Raw
-from uqf.worlds.gymnasium.numeric_actions import box_bins
 
 #: Observations of more numbers than this are pictures.
 MAX_COLUMNS = 256
 
 # Any: what a space holds is what its own methods say.
 Space = spaces.Space[Any]
-
-
-@dataclass(frozen=True)
-class Coding:
-    """A one-to-one map between the elements of a finite space and 0 … n - 1."""
-
-    n: int
-    encode: Callable[[Raw], int]
-    decode: Callable[[int], Raw]
-
-
-def _mixed_radix(sizes: Sequence[int]) -> Coding:
-    """Lists of digits, digit i below sizes[i]; the last digit counts fastest."""
-    return Coding(
-        math.prod(sizes),
-        lambda digits: int(np.ravel_multi_index(tuple(map(int, digits)), tuple(sizes))),
-        lambda code: [int(digit) for digit in np.unravel_index(code, tuple(sizes))],
-    )
-
-
-def _array_coding(
-    shape: tuple[int, ...], sizes: Sequence[int], start: int | AnyArray, dtype: DTypeLike
-) -> Coding:
-    radix = _mixed_radix(sizes)
-    return Coding(
-        radix.n,
-        lambda value: radix.encode((np.asarray(value) - start).ravel().tolist()),
-        lambda code: (np.reshape(radix.decode(code), shape) + start).astype(dtype),
-    )
-
-
-def bins_coding(bins: ActionBins) -> Coding:
-    """Actions of a Box by their nearest values."""
-    return Coding(bins.n, lambda value: int(bins.encode([value])[0]), bins.decode)
-
-
-def _product_coding(parts: Sequence[Coding]) -> Coding:
-    radix = _mixed_radix([part.n for part in parts])
-    return Coding(
-        radix.n,
-        lambda values: radix.encode([part.encode(value) for part, value in zip(parts, values, strict=True)]),
-        lambda code: tuple(part.decode(digit) for part, digit in zip(parts, radix.decode(code), strict=True)),
-    )
-
-
-def coding(space: Space, role: str, bins: int | None = None) -> Coding:
-    """Codes of a Discrete, MultiDiscrete or MultiBinary space, or of a Tuple or Dict of such.
-
-    `role` is "observation" or "action", for the message that refuses any other space. With `bins` every number of a
-    Box has so many values.
-    """
-    match space:
-        case spaces.Box() if bins is not None:
-            return bins_coding(box_bins(space, bins))
-        case spaces.Discrete():
-            start = int(space.start)
-            return Coding(int(space.n), lambda value: int(value) - start, lambda code: code + start)
-        case spaces.MultiDiscrete():
-            return _array_coding(space.nvec.shape, space.nvec.ravel().tolist(), space.start, space.dtype)
-        case spaces.MultiBinary():
-            return _array_coding(space.shape, [2] * math.prod(space.shape), 0, space.dtype)
-        case spaces.Tuple():
-            return _product_coding([coding(part, role, bins) for part in space.spaces])
-        case spaces.Dict():
-            names = list(space.spaces)
-            product = _product_coding([coding(part, role, bins) for part in space.spaces.values()])
-            return Coding(
-                product.n,
-                lambda value: product.encode([value[name] for name in names]),
-                lambda code: dict(zip(names, product.decode(code), strict=True)),
-            )
-    if role == "action" and isinstance(space, spaces.Box):
-        way_out = (
-            "cut every number of it into some values, as in uqf.GymnasiumWorld(env, action_bins=5), or offer a few "
-            "actions in a gymnasium.wrappers.TransformAction"
-        )
-    elif role == "action":
-        way_out = "offer a finite space in a gymnasium.wrappers.TransformAction"
-    else:
-        way_out = "make numbers of it in a gymnasium.wrappers.TransformObservation"
-    raise TypeError(
-        f"the {role} space holds {space}, not Discrete, MultiDiscrete, MultiBinary or a Tuple or Dict of those: "
-        f"{way_out}"
-    )
 
 
 def named_parts(space: Space, name: str = "") -> Iterator[tuple[str, Space]]:

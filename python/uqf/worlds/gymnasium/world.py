@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import cached_property
-from weakref import WeakKeyDictionary
 
 import gymnasium
 import numpy as np
@@ -15,9 +13,8 @@ from uqf.episodes.columns import Columns, Sizes
 from uqf.episodes.trajectories import MAX_SYMBOLS, Trajectories
 from uqf.policies.policy import Policy
 from uqf.types import Raw, Record
-from uqf.worlds.gymnasium.copies import Mask, Played, play
+from uqf.worlds.gymnasium.copies import Copies, Mask, Played
 from uqf.worlds.gymnasium.envs import (
-    Env,
     GymnasiumSimulation,
     Source,
     begun,
@@ -26,11 +23,11 @@ from uqf.worlds.gymnasium.envs import (
     stepped,
     usual_horizon,
 )
-from uqf.worlds.gymnasium.numeric_actions import known_bins
-from uqf.worlds.gymnasium.recorded import recorded
-from uqf.worlds.gymnasium.space_codes import codes_shown, encoded, is_finite, learned, one_to_one, relearned
+from uqf.worlds.gymnasium.finite import codes_shown, coding, known_bins
+from uqf.worlds.gymnasium.recorded import as_trajectories, joined, usual_codebook
+from uqf.worlds.gymnasium.space_codes import encoded, is_finite, relearned
 from uqf.worlds.gymnasium.space_columns import column_sizes, mask_of, raw_columns
-from uqf.worlds.gymnasium.spaces import Coding, bins_coding, checked_observations, coding
+from uqf.worlds.gymnasium.spaces import checked_observations
 from uqf.worlds.world import PlayedWorld
 
 #: Copies of an environment that play side by side; what happens does not depend on it.
@@ -94,11 +91,11 @@ class GymnasiumWorld(PlayedWorld):
         action_bins: int | None = None,
         seed: int = 0,
     ) -> None:
-        self._cells = cells
         self._source, self._envs = source, [made(source)]
         env = self._envs[0]
-        self._action_space, self._action_bins = env.action_space, action_bins
+        self._cells, self._action_bins = cells, action_bins
         self._bins = known_bins(env.action_space, action_bins, codebook)
+        self._actions = self._bins or coding(env.action_space, "action", action_bins)
         self.observation_space = checked_observations(env.observation_space)
         self.shows_first, self.learns_codes = shows_first(env), not is_finite(env.observation_space)
         super().__init__(
@@ -108,7 +105,13 @@ class GymnasiumWorld(PlayedWorld):
             n_actions=self._actions.n,
             n_observations=codes_shown(self.observation_space) - (not self.shows_first),
         )
-        self.codebook = self._usual_codebook(seed) if codebook is None else codebook
+        self.codebook = codebook or usual_codebook(
+            self.observation_space,
+            lambda: self._random_play(seed),
+            shows_first=self.shows_first,
+            cells=cells,
+            seed=seed,
+        )
         if self.codebook is not None:
             self.n_observations = self.codebook.n_codes or self.n_observations
         if self.n_symbols > MAX_SYMBOLS:
@@ -116,24 +119,13 @@ class GymnasiumWorld(PlayedWorld):
                 f"{self.n_actions} actions and {self.n_observations} observations: at most {MAX_SYMBOLS} symbols; "
                 "group rare observations in a wrapper"
             )
-        if not codes_shown(self._action_space):
+        if not codes_shown(env.action_space):
             # Codes would be other actions of the environment, or none; names cannot be mistaken for them.
             known = self._bins or self.action_names
             self.codebook = (self.codebook or Codebook.named()).with_actions(known)
         self._sizes = column_sizes(self.observation_space, self.codebook)
         #: Whether `rollout` keeps raw columns: where observations are no codes as they come.
         self.keeps_columns = self._sizes is not None
-
-    def _usual_codebook(self, seed: int) -> Codebook | None:
-        """None where observations are codes as they come."""
-        if codes_shown(self.observation_space):
-            return None
-        if (known := one_to_one(self.observation_space)) is not None:
-            return known
-        played = self._random_play(seed)
-        episodes = [(one.actions, one.observations, one.rewards) for one in played]
-        first = [one.first for one in played] if self.shows_first else None
-        return learned(self.observation_space, episodes, first, seed, self._cells)
 
     def _random_play(self, seed: int) -> list[Played]:
         played, steps = list[Played](), 0
@@ -177,28 +169,24 @@ class GymnasiumWorld(PlayedWorld):
         }
         return Trajectories(**data.__getstate__() | changed)
 
-    @cached_property
-    def _actions(self) -> Coding:
-        return (
-            bins_coding(self._bins) if self._bins else coding(self._action_space, "action", self._action_bins)
-        )
-
     @property
     def actions(self) -> list[Raw]:
         """The action of the environment that every code stands for."""
-        return [self._actions.decode(code) for code in range(self.n_actions)]
+        return [self.action(code) for code in range(self.n_actions)]
+
+    def action(self, code: int) -> Raw:
+        """The action of the environment that a code stands for."""
+        return self._actions.decode(code)
 
     @property
     def action_names(self) -> list[str]:
-        """What each action is called."""
         return [
-            str(self._actions.decode(code)) if self._bins is None else self._bins.name(code)
+            str(self.action(code)) if self._bins is None else self._bins.name(code)
             for code in range(self.n_actions)
         ]
 
     @property
     def observation_names(self) -> list[str]:
-        """What each observation means."""
         codes = range(self.n_observations)
         return [str(code) if self.codebook is None else self.codebook.describe(code) for code in codes]
 
@@ -225,14 +213,28 @@ class GymnasiumWorld(PlayedWorld):
             played.append(episode)
             if progress is not None:
                 progress(len(played))
-        return recorded(self, played)
+        played.sort(key=lambda one: one.number)
+        masks, every = joined(one.allowed for one in played), np.ones(self.n_actions, np.bool_)
+        masked = any(mask is not None for mask in masks)
+        return as_trajectories(
+            played,
+            self.observation_space,
+            self.codebook,
+            self._sizes,
+            shows_first=self.shows_first,
+            codes=joined(one.codes for one in played),
+            n_actions=self.n_actions,
+            n_observations=self.n_observations,
+            behavior_probs=joined(one.probs for one in played),
+            allowed=np.stack([every if mask is None else mask for mask in masks]) if masked else None,
+        )
 
     def episodes(self, policy: Policy | None, numbers: range, **options: Raw) -> Iterator[Played]:
         """Numbered episodes as they end, with what was seen as it came if chance acts."""
-        copies = 1 if isinstance(self._source, gymnasium.Env) else min(COPIES, len(numbers))
-        self._envs += [made(self._source) for _ in range(copies - len(self._envs))]
-        settings: Record = {"copies": copies, "horizon": self.horizon, "epsilon": 0.0} | options
-        return play(self, policy, numbers, **settings)
+        count = 1 if isinstance(self._source, gymnasium.Env) else min(COPIES, len(numbers))
+        self._envs += [made(self._source) for _ in range(count - len(self._envs))]
+        settings: Record = {"horizon": self.horizon, "epsilon": 0.0, "keep": False} | options
+        return Copies(self, policy, count, **settings).episodes(numbers)
 
     def begin(self, copy: int, seed: int, episode: int) -> tuple[Raw, Mask]:
         """Resets a copy to a numbered episode; gives what it shows, and the actions that are allowed."""
@@ -241,7 +243,7 @@ class GymnasiumWorld(PlayedWorld):
 
     def step(self, copy: int, action: int) -> tuple[Raw, float, bool, bool, Mask]:
         """(observation, reward, terminated, truncated, allowed)"""
-        *step, info = stepped(self._envs[copy], self._actions.decode(action))
+        *step, info = stepped(self._envs[copy], self.action(action))
         return *step, mask_of(info, self.n_actions)
 
     def encode(self, observations: Sequence[Raw]) -> NDArray[np.int64]:
@@ -259,60 +261,4 @@ class GymnasiumWorld(PlayedWorld):
 
     def __getstate__(self) -> Record:
         """Without the copies, which can be made again; a given environment cannot."""
-        kept = {name: value for name, value in self.__dict__.items() if name != "_actions"}
-        return kept | {"_envs": [self._source] if isinstance(self._source, gymnasium.Env) else []}
-
-
-#: Codebooks of environments that were given to `rollout` and others as they are: one environment, one codebook.
-_CODEBOOKS: WeakKeyDictionary[Env, Codebook] = WeakKeyDictionary()
-
-
-def world_of(source: Source, horizon: int | None) -> GymnasiumWorld:
-    """The world of what was given to `rollout` and others: an environment has the same codebook every time."""
-    if not isinstance(source, gymnasium.Env):
-        return GymnasiumWorld(source, horizon=horizon)
-    world = GymnasiumWorld(source, horizon=horizon, codebook=_CODEBOOKS.get(source))
-    if world.codebook is not None:
-        _CODEBOOKS[source] = world.codebook
-    return world
-
-
-def from_gymnasium(
-    gym_env: Source,
-    policy: Policy | None = None,
-    *,
-    episodes: int,
-    horizon: int | None = None,
-    epsilon: float = 0.0,
-    seed: int = 0,
-) -> Trajectories:
-    """Plays episodes in a Gymnasium environment and records them, as `uqf.rollout` does.
-
-    `uqf.GymnasiumWorld` says how observations are coded, and that what `reset` shows becomes `first_observations`.
-
-    Parameters
-    ----------
-    gym_env : str, gymnasium.Env, or a function without arguments that makes one
-        Any with finitely many actions.
-    policy, episodes, horizon, epsilon, seed
-        As in `uqf.rollout`.
-
-    Returns
-    -------
-    Trajectories
-        The episodes, with `behavior_probs`.
-
-    Raises
-    ------
-    TypeError
-        If there are not finitely many actions, or of observations no columns can be made.
-
-    Examples
-    --------
-    >>> import uqf
-    >>> data = uqf.from_gymnasium("FrozenLake-v1", episodes=10, seed=0)
-    >>> data.n_actions, data.n_observations
-    (4, 16)
-    """
-    world = world_of(gym_env, horizon)
-    return world.play(policy, **world.schedule(policy, episodes, horizon, seed, epsilon))
+        return self.__dict__ | {"_envs": [self._source] if isinstance(self._source, gymnasium.Env) else []}

@@ -43,12 +43,16 @@ class Features:
     words: scipy.sparse.csr_array
 
     def products(self, other: Features) -> FloatArray:
-        """Σ x yᵀ over all cuts."""
+        """Σ x yᵀ over all cuts, in double precision: a million terms leave too few digits of single ones."""
+        (mine, words), (theirs, others) = self._double(), other._double()
         blocks = [
-            [self.numbers.T @ other.numbers, (other.words.T @ self.numbers).T],
-            [self.words.T @ other.numbers, (self.words.T @ other.words).toarray()],
+            [mine.T @ theirs, (others.T @ mine).T],
+            [words.T @ theirs, (words.T @ others).toarray()],
         ]
-        return np.block(blocks).astype(np.float64)
+        return np.block(blocks)
+
+    def _double(self) -> tuple[FloatArray, scipy.sparse.csr_array]:
+        return self.numbers.astype(np.float64), self.words.astype(np.float64)
 
     def mapped(self, table: FloatArray) -> Rows:
         """[1, x · table] at every cut."""
