@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from uqf.episodes.checks import FloatArray, instance, number
+from uqf.episodes.checks import FloatArray, instance
 from uqf.episodes.trajectories import Trajectories
 from uqf.errors import kind_of
 from uqf.learn.spectral.basis import Basis, Counting, Target
@@ -78,7 +78,6 @@ def hankel(
     target: str = "reward",
     occurrences: str = "start",
     discount: float | None = None,
-    offset: float = 0.0,
     sparse: bool = False,
     threads: int | None = None,
 ) -> Hankel:
@@ -97,8 +96,6 @@ def hankel(
         Whether prefixes are counted at the first step only or at every step.
     discount : float, optional
         Of target "return".
-    offset : float
-        Added to every return; see the documentation of the method.
     sparse : bool
         Scipy sparse matrices instead of dense arrays.
     threads : int, optional
@@ -128,10 +125,9 @@ def hankel(
         raise ValueError("discount = None: the return target needs a discount in [0, 1]")
     if not hasattr(data, "n_symbols") or not hasattr(data, "rewards"):
         raise TypeError(f"data is {kind_of(data)}: give uqf.Trajectories (see uqf.read_log)")
-    number("offset", offset)
     rows, columns = _words("prefixes", prefixes, data.n_symbols), _words("suffixes", suffixes, data.n_symbols)
-    wanted = Target(target, 1.0 if discount is None else discount, offset)
-    largest = float(np.abs(data.rewards).max(initial=abs(offset)))
+    wanted = Target(target, 1.0 if discount is None else discount)
+    largest = float(np.abs(data.rewards).max(initial=0.0))
     counting = Counting(Basis(occurrences=occurrences), wanted, largest, (rows, columns))
     sums = HankelSums.of(data, counting, by_symbol=True, threads=threads)
 
