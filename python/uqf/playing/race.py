@@ -51,7 +51,7 @@ class Race:
         game, settings = self.game, self.settings
         game.reporter.enter("episodes", self.episodes)
         opened = random_play(game, settings, round(settings.opening * self.episodes))
-        test = markov_test(opened[0], seed=game.seed)
+        test = markov_test(game.data, seed=game.seed)
         lineages = self.begun(opened, test)
         last = max(2, round(settings.last * self.episodes))
         size, begun = max(1, round(settings.round * self.episodes)), game.played
