@@ -95,7 +95,7 @@ class Race:
             drawn = [explorer]
         elif game.env.n_observations <= settings.max_states and not refuted(test):
             drawn = [Drawn(game, settings)]
-            if test.markov or not test.findings:
+            if certain(test) or not test.findings:
                 return drawn
         return self.beside(drawn, opened)
 
@@ -147,7 +147,7 @@ class Race:
             policies |= lineage.finalists()
         if self.earlier is not None:
             policies["as before"] = Finalist(self.earlier.policy, self.earlier.env)
-        planned = test.markov and any(isinstance(one, Drawn) for one in lineages)
+        planned = certain(test) and any(isinstance(one, Drawn) for one in lineages)
         if not policies or not (planned or self.late):
             # What good play saw gets cells of its own.
             env = game.env.relearned(game.data, seed=game.seed) if game.env.learns_codes else game.env
@@ -162,6 +162,13 @@ class Race:
             text += f"; next, {others[0]} earned {_figures(scores[others[0]])}"
         gone = f" Given up: {'; '.join(self.given_up)}." if self.given_up else ""
         return f"{text}.{gone} {test.verdict}"
+
+
+def certain(test: MarkovTest) -> bool:
+    """Whether the last observation is a state as far as the data show: nothing else is played then, so no doubt may be
+    left, however small. In hallway and in Tiger it is "nearly" one in few episodes.
+    """
+    return test.markov and not test.doubted
 
 
 def refuted(test: MarkovTest) -> bool:
