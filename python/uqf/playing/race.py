@@ -191,8 +191,11 @@ def judged(game: Game, finalists: dict[str, Finalist]) -> tuple[str, dict[str, S
     scores: dict[str, Score] = {}
     contenders = list(finalists)
     for part in (2, 1):
-        each = max(1, game.left // part // len(contenders))
-        for name in contenders:
+        share = game.left // part
+        for turn, name in enumerate(contenders):
+            # What division leaves over is played by the first.
+            each = max(1, -(-share // (len(contenders) - turn)))
+            share -= each
             if game.left > 0:
                 score = game.play(finalists[name].policy, each, f"judged: {name}", env=finalists[name].env)[1]
                 scores[name] = scores[name].plus(score) if name in scores else score
