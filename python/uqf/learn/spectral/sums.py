@@ -77,7 +77,9 @@ class HankelSums:
         (place,) = np.flatnonzero(self.owners == owner)
         cells = slice(*self.offsets[place : place + 2])
         row, column = np.divmod(self.keys[cells].astype(np.int64), self.shape[1])
-        return scipy.sparse.csr_array((self.parts[cells].sum(axis=1), (row, column)), shape=self.shape)
+        high, low = self.parts[cells].T
+        begins = np.searchsorted(row, np.arange(self.shape[0] + 1))
+        return scipy.sparse.csr_array((high + low, column, begins), shape=self.shape)
 
     def plus(self, other: HankelSums, sign: float = 1.0) -> HankelSums:
         """The sums of both shards, or with `sign` −1 without those of a shard that was added; neither changes."""
