@@ -33,6 +33,7 @@ pub mod features;
 pub mod forest;
 pub mod summary;
 pub mod pomcp;
+pub mod near;
 pub mod any;
 
 use crate::error::{Error, Result};

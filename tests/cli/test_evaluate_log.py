@@ -58,3 +58,22 @@ def test_no_interval_is_printed_where_the_log_cannot_tell(tmp_path):
     assert "confidence" not in shown
     found = json.loads(evaluated(tmp_path / "policy", tmp_path / "log.parquet", "--json"))["expect"]
     assert found["from"] is found["to"] is found["mean"] is None and np.isfinite(found["guess"])
+
+
+def test_what_an_episode_can_earn_is_given_on_the_command_line(tmp_path):
+    """Tiger pays -100 to 10 a step: over four steps nothing rarer than the log shows can then matter more."""
+    data = uqf.rollout(uqf.make("tiger"), episodes=900, horizon=4, seed=0)
+    data[:450].to_parquet(tmp_path / "a.parquet")
+    data[450:].to_parquet(tmp_path / "b.parquet")
+    policy = tmp_path / "p.safetensors"
+    uqf.ContextQ(0.9, depth=1, temperature=50.0).fit(data[:450]).save(policy)
+    found = json.loads(evaluated(policy, tmp_path / "b.parquet", "--return-range=-400,40", "--json"))[
+        "expect"
+    ]
+    assert found["known"] and found["condition"] is None and found["from"] < found["mean"] < found["to"]
+    options = ["compare", str(policy), "--log", str(tmp_path / "b.parquet"), "--return-range=-400,40"]
+    shown = CliRunner().invoke(app, options).output
+    assert "nothing that happens in fewer than" not in shown
+    for wrong, why in (("x", "give two numbers with a comma"), ("-3,4", "the logged ones earn from")):
+        run = CliRunner().invoke(app, [*options[:-1], f"--return-range={wrong}"], env={"COLUMNS": "200"})
+        assert run.exit_code != 0 and (why in run.output or why in str(run.exception))

@@ -22,8 +22,10 @@ from uqf.cli.options import (
     Discount,
     Observed,
     PolicyDiscount,
+    ReturnRange,
     Reward,
     Seed,
+    bounds_of,
     check_outputs,
     discount_of,
     fitting,
@@ -108,6 +110,7 @@ def evaluate(
     method: Annotated[
         str | None, typer.Option(help="How to use the log, such as importance; chosen by default.")
     ] = None,
+    return_range: ReturnRange = None,
     columns: Columns = None,
     observed: Observed = None,
     reward: Reward = None,
@@ -144,7 +147,10 @@ def evaluate(
             progress(f"evaluating on {log}", 0, 0)
             named = log_columns(columns, None, observed, reward)
             data, weight = read_for(header, Path(str(log)), named, clean), discount_of(header, discount)
-            estimate = uqf.ope.evaluate(loaded, data, discount=weight, method=method, seed=seed)
+            bounds = bounds_of(return_range)
+            estimate = uqf.ope.evaluate(
+                loaded, data, discount=weight, method=method, return_range=bounds, seed=seed
+            )
             estimate = estimate.of_taught() if header.taught_by(data) else estimate
             shown = {"expect": estimate_report(estimate), "data": data_report(data, weight)}
     show(shown, as_json)

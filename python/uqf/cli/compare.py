@@ -14,8 +14,10 @@ from uqf.cli.options import (
     Columns,
     Observed,
     PolicyDiscount,
+    ReturnRange,
     Reward,
     Seed,
+    bounds_of,
     check_outputs,
     discount_of,
     log_columns,
@@ -42,6 +44,7 @@ def compare(
         Path | None, typer.Option(help="Where a page about both goes, such as compare.html.")
     ] = None,
     discount: PolicyDiscount = None,
+    return_range: ReturnRange = None,
     columns: Columns = None,
     observed: Observed = None,
     reward: Reward = None,
@@ -75,6 +78,7 @@ def compare(
             rival,
             data,
             discount=discount_of(header, discount),
+            return_range=bounds_of(return_range),
             seed=seed,
             taught=(header.taught_by(data), other is not None and other.taught_by(data)),
         ).complete(progress)

@@ -67,6 +67,28 @@ PolicyDiscount = Annotated[
     typer.Option(help="By default the one learned with, or that of the world.", min=0.0, max=1.0),
 ]
 
+ReturnRange = Annotated[
+    str | None,
+    typer.Option(
+        help="The least and the most that an episode can earn, such as --return-range=-400,40; without it, what "
+        "a policy earns is known only on a condition.",
+        metavar="LEAST,MOST",
+    ),
+]
+
+
+def bounds_of(text: str | None) -> tuple[float, float] | None:
+    """The two numbers of ``--return-range``."""
+    if text is None:
+        return None
+    try:
+        least, most = map(float, text.split(","))
+    except ValueError:
+        raise typer.BadParameter(
+            f"{text!r}: give two numbers with a comma, such as -400,40", param_hint="--return-range"
+        ) from None
+    return least, most
+
 
 def log_columns(
     text: str | None,

@@ -35,11 +35,12 @@ class ComparisonReport(PartedReport):
         data: Trajectories,
         *,
         discount: float,
+        return_range: tuple[float, float] | None = None,
         seed: int = 0,
         taught: tuple[bool, bool] = (False, False),
     ) -> None:
         self.study = Study.of(first, data, discount=discount, seed=seed, progress=None)
-        self.second, self.seed, self.taught = second, seed, taught
+        self.second, self.return_range, self.seed, self.taught = second, return_range, seed, taught
 
     @cached_property
     def probs(self) -> FloatArray:
@@ -50,7 +51,14 @@ class ComparisonReport(PartedReport):
     def estimate(self) -> ope.Comparison:
         """Which earns more, if the log can say; a log that one of them learned from cannot."""
         study = self.study
-        both = ope.compare(study.policy, self.second, study.log, discount=study.discount, seed=self.seed)
+        both = ope.compare(
+            study.policy,
+            self.second,
+            study.log,
+            discount=study.discount,
+            return_range=self.return_range,
+            seed=self.seed,
+        )
         return both.of_taught(*self.taught)
 
     @cached_property

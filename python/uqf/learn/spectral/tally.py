@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from uqf.coding.codebook import Codebook
 from uqf.episodes.checks import FloatArray
-from uqf.episodes.propensities import last_symbols, shrunk_frequencies, start_symbol
+from uqf.episodes.propensities import ActionShares, last_symbols, shrunk_frequencies, start_symbol
 from uqf.episodes.trajectories import Trajectories
 from uqf.types import Integers
 
@@ -78,11 +78,12 @@ class Tally:
         return max(self.lengths)
 
     @property
-    def taken(self) -> FloatArray:
-        """In how many steps every action was taken, (n_actions,)."""
-        actions = np.array([choice % self.n_actions for choice in self.choices], np.int64)
-        counts = np.array(list(self.choices.values()), np.float64)
-        return np.bincount(actions, counts, minlength=self.n_actions).astype(np.float64, copy=False)
+    def shares(self) -> ActionShares:
+        """How often every action followed every symbol."""
+        choices = np.array(sorted(self.choices), np.int64)
+        return ActionShares(
+            self.n_actions, choices, np.array([self.choices[choice] for choice in choices.tolist()])
+        )
 
     def propensities(self, symbols: NDArray[np.int64]) -> FloatArray:
         """Π(a | last symbol) by the rule of `uqf.episodes.propensities`, (len(symbols) + 2, n_actions).
@@ -95,15 +96,18 @@ class Tally:
         counts = np.zeros((len(symbols) + 2, self.n_actions))
         place = {int(symbol): row for row, symbol in enumerate(symbols)}
         place[start_symbol(self.n_actions, self.n_observations)] = len(symbols) + 1
-        overall = self.taken
+        overall = self.shares.taken
         for choice, count in self.choices.items():
             symbol, action = divmod(choice, self.n_actions)
             if symbol in place:
                 counts[place[symbol], action] = count
         shares = overall / overall.sum()
-        probs = shrunk_frequencies(counts, shares)
-        avoided = (counts == 0.0) & (counts.sum(axis=1, keepdims=True) * shares >= EXPECTED_STEPS)
-        return np.where(overall > 0.0, np.where(avoided, 0.0, probs), 1.0)
+        # Row by row: of thousands of actions after thousands of symbols one table fits into memory, and not three.
+        for row in counts:
+            avoided = (row == 0.0) & (row.sum() * shares >= EXPECTED_STEPS)
+            probs = shrunk_frequencies(row[np.newaxis], shares)[0]
+            row[:] = np.where(overall > 0.0, np.where(avoided, 0.0, probs), 1.0)
+        return counts
 
     def plus(self, other: Tally, sign: float = 1.0) -> Tally:
         """The tally of both, or of what is left without the other (`sign` −1)."""
