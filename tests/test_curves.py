@@ -3,7 +3,6 @@
 import csv
 
 import matplotlib
-import pytest
 
 import uqf
 
@@ -38,5 +37,3 @@ def test_candidates_of_a_fit_are_a_table_a_plot_and_lines(tmp_path):
     gains = [one["gain"] for one in candidates.values() if one["gain"] is not None]
     assert learner.plot().lines[0].get_ydata().tolist() == gains
     assert [float(row["mean"]) for row in lines_of(tmp_path / "fit.csv") if row["mean"]] == gains
-    with pytest.raises(ValueError, match=r"fitted alone: uqf\.fit compares"):
-        uqf.ContextQ(0.95).fit(data).to_frame()

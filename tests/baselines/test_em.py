@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.base import clone
 
 import uqf
 from strategies import pomdps
@@ -66,20 +65,3 @@ def test_likelihood_and_transitions_approach_the_true_models(noisy):
     by_place = np.empty((2, 3, 3))
     by_place[np.ix_([0, 1], order, order)] = learner.model_.transitions
     np.testing.assert_allclose(by_place, noisy.transitions, atol=0.06)
-
-
-def test_conventions_and_misuse(noisy):
-    learner = EM(4, restarts=2)
-    assert clone(learner).get_params() == learner.get_params()
-    data = uqf.rollout(noisy, episodes=3, seed=0)
-    for bad, message in [
-        (EM(0), "n_states = 0"),
-        (EM(iterations=0), "iterations = 0"),
-        (EM(pseudo_count=-1), "pseudo_count = -1"),
-        (EM(discount=2), "discount = 2"),
-    ]:
-        with pytest.raises(ValueError, match=message):
-            bad.fit(data)
-    impossible = (np.ones(1), np.ones((2, 1, 1)), np.eye(3)[None, :1].repeat(2, axis=0).copy())
-    with pytest.raises(uqf.NumericalError, match="probability 0"):
-        expected_counts(data, Tables(*impossible))

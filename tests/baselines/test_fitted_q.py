@@ -5,7 +5,6 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from sklearn.base import clone
 from sklearn.ensemble import ExtraTreesRegressor
 
 import uqf
@@ -115,25 +114,6 @@ def test_compiled_trees_equal_scikit_learns():
         )
 
 
-def test_damaged_forests_and_foreign_states_are_refused():
-    sizes = {"length": 1, "n_actions": 1, "n_observations": 2}
-    zeros, ints = np.zeros(1), np.zeros(1, np.int64)
-    for feature in (0, 7):
-        circle = (0.0, ints, np.array([feature]), zeros, ints, ints, zeros)
-        with pytest.raises(ValueError, match="forest = 1 nodes"):
-            ForestPolicy(**sizes, **joined([circle]))
-    leaf = (0.0, ints, np.array([-2]), zeros, ints, ints, zeros)
-    with pytest.raises(ValueError, match="forests = 2: expected one per action, 1"):
-        ForestPolicy(**sizes, **joined([leaf, leaf]))
-    with pytest.raises(ValueError, match="roots = 1: there are fewer entries"):
-        ForestPolicy(**sizes, **(joined([leaf]) | {"trees": np.array([2])}))
-    policy = ForestPolicy(**sizes, **joined([leaf]))
-    other = ForestPolicy(**(sizes | {"length": 2}), **joined([leaf]))
-    longer = other.update(other.update(other.initial_state(), 0, 0), 0, 0)
-    with pytest.raises(ValueError, match="memory of another policy"):
-        policy.q_values(longer)
-
-
 @pytest.mark.parametrize(
     ("representation", "episodes", "iterations"),
     [
@@ -198,21 +178,3 @@ def test_an_action_that_the_log_lacks_is_not_recommended():
     learner = FittedQ(iterations=1, leaf=1).fit(data)
     values = learner.policy_.q_values(learner.policy_.initial_state())
     np.testing.assert_allclose(values, [-1.0, -2.0, -2.0])
-
-
-def test_conventions_and_misuse():
-    learner = FittedQ(TPSR(3), iterations=2)
-    copy = clone(learner)
-    assert copy.representation is not learner.representation
-    assert copy.get_params()["representation__rank"] == 3
-    data = uqf.rollout(uqf.make("tiger"), episodes=5, seed=0)
-    for bad, kind, message in [
-        (FittedQ(iterations=0), ValueError, "iterations = 0"),
-        (FittedQ(leaf=0), ValueError, "leaf = 0"),
-        (FittedQ("state"), TypeError, "representation is a str"),
-        (FittedQ(MemorylessQ()), TypeError, "representation is a MemorylessQ"),
-        (FittedQ(Window(0)), ValueError, "length = 0"),
-        (FittedQ(temperature=-1.0, iterations=1), ValueError, "temperature = -1"),
-    ]:
-        with pytest.raises(kind, match=message):
-            bad.fit(data)

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.base import clone
 
 import uqf
 from strategies import trajectories
@@ -104,40 +103,6 @@ def test_the_table_is_the_shrunk_mean_of_its_contexts(data, k, shrinkage):
         np.testing.assert_allclose(table[context][action], expected, atol=1e-9)
 
 
-@given(trajectories(), st.integers(0, 3))
-def test_the_policy_follows_the_table(data, k):
-    learner = MemorylessQ(k, discount=0.9, temperature=0.5).fit(data)
-    table = table_of(learner)
-    policy = learner.policy_
-    for episode in data:
-        history = (first_symbol(data, episode),)
-        state = policy.initial_state(first=episode.first_observation)
-        for action, observation in episode.history:
-            known = next(
-                history[i:] for i in range(max(0, len(history) - k), len(history) + 1) if history[i:] in table
-            )
-            np.testing.assert_array_equal(policy.q_values(state), table[known])
-            scaled = np.exp((table[known] - table[known].max()) / 0.5) * np.isin(
-                range(data.n_actions), data.actions
-            )
-            np.testing.assert_allclose(policy.action_probs(state), scaled / scaled.sum())
-            state = policy.update(state, action, observation)
-            history = (*history, action * data.n_observations + observation)
-
-
-def test_compiled_and_stepped_play_agree():
-    env = uqf.make("gridworld-near")
-    policy = MemorylessQ(2, discount=0.99).fit(uqf.rollout(env, episodes=500, seed=0)).policy_
-
-    class Stepped:
-        initial_state, update, action_probs = policy.initial_state, policy.update, policy.action_probs
-
-    compiled = uqf.rollout(env, policy, episodes=20, seed=3)
-    assert compiled == uqf.rollout(env, Stepped(), episodes=20, seed=3)
-    scores = [uqf.estimate_return(env, one, episodes=500) for one in (policy, None)]
-    assert scores[0].mean > scores[1].mean + 4 * np.hypot(scores[0].stderr, scores[1].stderr)
-
-
 def test_random_policy_is_uniform_and_compiled():
     env = uqf.make("tiger")
     policy = RandomPolicy(env.n_actions, env.n_observations)
@@ -146,22 +111,3 @@ def test_random_policy_is_uniform_and_compiled():
     np.testing.assert_allclose(np.bincount(data.actions) / data.n_steps, 1 / 3, atol=0.02)
     score, reference = (uqf.estimate_return(env, p, episodes=4000, seed=1) for p in (policy, None))
     assert score.mean == pytest.approx(reference.mean, abs=4 * np.hypot(score.stderr, reference.stderr))
-    with pytest.raises(ValueError, match="n_actions = 0"):
-        RandomPolicy(0, 2)
-
-
-def test_scikit_learn_conventions_and_misuse():
-    learner = MemorylessQ(2, "q-learning", shrinkage=3.0)
-    assert clone(learner).get_params() == learner.get_params()
-    data = uqf.rollout(uqf.make("tiger"), episodes=5, seed=0)
-    for bad, message in [
-        (MemorylessQ(-1), "k = -1"),
-        (MemorylessQ(target="sarsa"), "target = 'sarsa'"),
-        (MemorylessQ(discount=1.5), "discount = 1.5"),
-        (MemorylessQ(shrinkage=-1.0), "shrinkage = -1"),
-        (MemorylessQ(temperature=-1.0), "temperature = -1"),
-    ]:
-        with pytest.raises(ValueError, match=message):
-            bad.fit(data)
-    with pytest.raises(TypeError, match="data is a list"):
-        MemorylessQ().fit([])

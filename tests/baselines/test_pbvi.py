@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import uqf
-from uqf.baselines import FIB, PBVI, QMDP, BeliefModel, ExactValueIteration, ValueIteration
+from uqf.baselines import FIB, PBVI, QMDP, BeliefModel, ExactValueIteration
 from uqf.baselines.alpha_vectors import AlphaVectors, undominated
 from uqf.baselines.pbvi import Search, SearchSettings
 from uqf.baselines.sawtooth import Sawtooth
@@ -151,23 +151,6 @@ def test_successors_are_those_that_may_happen_and_zeros_are_left_out_of_products
 def test_undominated_keeps_the_first_of_equals():
     vectors = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 0.0], [0.0, 0.0], [0.4, 0.4]])
     np.testing.assert_array_equal(undominated(vectors), [0, 1, 4])
-
-
-@pytest.mark.parametrize(
-    ("planner", "name", "value"),
-    [
-        (PBVI, "tolerance", 0.0),
-        (PBVI, "seconds", -1.0),
-        (PBVI, "iterations", 0),
-        (ExactValueIteration, "horizon", 0),
-        (ExactValueIteration, "tolerance", 0.0),
-        (ExactValueIteration, "max_vectors", 0),
-        (ValueIteration, "horizon", -3),
-    ],
-)
-def test_bad_arguments_are_named(planner, name, value):
-    with pytest.raises(ValueError, match=f"{name} = {value}"):
-        planner(**{name: value})
 
 
 def test_same_seed_same_plans(cheese_maze):

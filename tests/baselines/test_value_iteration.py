@@ -10,7 +10,6 @@ from dynamic_programming import observable_optimum
 from mazes import random_world
 from uqf.baselines import BeliefModel, OneStepBelief, ValueIteration
 from uqf.baselines.value_iteration import backup, blind_values, observable_values
-from uqf.learn.plan.values import policy_values
 
 
 @pytest.mark.parametrize("name", ["near", "mid", "far", "hamilton"])
@@ -29,14 +28,6 @@ def test_one_step_of_improvement_on_the_grid_worlds(name, reference):
     assert solved.lower_bound_ < score.mean < solved.upper_bound_
 
 
-def test_uniform_policy_is_evaluated_exactly():
-    grid = uqf.make("gridworld-near").tabular()
-    model = BeliefModel(grid)
-    uniform = policy_values(model.transitions.mean(axis=0), model.rewards.mean(axis=0), model.discount)
-    score = uqf.estimate_return(grid, None, episodes=20_000, horizon=2000, seed=2)
-    assert model.start @ uniform == pytest.approx(score.mean, abs=4 * score.stderr)
-
-
 @settings(max_examples=30, deadline=None)
 @given(st.integers(0, 2**32 - 1))
 def test_endless_values_are_the_fixed_point_and_the_limit(seed):
@@ -51,8 +42,6 @@ def test_endless_values_are_the_fixed_point_and_the_limit(seed):
 def test_discount_one_needs_a_horizon(grid_4x3):
     arrays = (grid_4x3.transitions, grid_4x3.observations, grid_4x3.rewards, grid_4x3.start)
     undiscounted = uqf.TabularPOMDP(*arrays, 1.0, terminal=grid_4x3.terminal)
-    with pytest.raises(ValueError, match="discount = 1"):
-        ValueIteration().solve(undiscounted)
     # Russell and Norvig (chapter 17) give 0.812 for the top left corner. They charge 0.04 for each state
     # left, we for each move that does not reach an exit: one less.
     values = ValueIteration(horizon=200).solve(undiscounted).values_

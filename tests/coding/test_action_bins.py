@@ -3,7 +3,6 @@
 import json
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -49,36 +48,3 @@ def test_whole_numbers_stay_whole_and_numbers_beyond_the_log_lie_in_the_outer_ce
     assert book.n_actions == 3 and book.action_names is None and book.encode_action(39.5) == 2
     assert book.describe_action(1) == "15 ≤ dose < 30: 20" and book != book.with_actions(None)
     assert uqf.Codebook.from_dict(json.loads(json.dumps(book.to_dict()))) == book
-    with pytest.raises(ValueError, match="action nan: give finite numbers"):
-        book.encode_action(float("nan"))
-    with pytest.raises(ValueError, match=r"actions \['much'\]: give 1 finite numbers"):
-        book.encode_action("much")
-    with pytest.raises(ValueError, match="action 7: the codebook has 3, from 0 on"):
-        book.decode_action(7)
-
-
-@pytest.mark.parametrize(
-    ("change", "told"),
-    [
-        ({"bins": [["a", [1.0], [0.0]]]}, "1 values and 1 cuts"),
-        ({"bins": [["a", [1.0], [2.0, 0.0]]]}, "other cells than their own"),
-        ({"bins": [["a", [1.0], [0.0, float("inf")]]]}, "no finite numbers"),
-        ({"bins": [["a", [1.0], [0.0, "b"]]]}, "no finite numbers"),
-        ({"bins": [["a", [], [0.0]], ["b", [], [0.0]]]}, "2 numbers, but arrays of shape None"),
-        ({"bins": []}, "give at least one name"),
-        ({"shape": [0]}, "shape"),
-        ({"shape": 3}, "no codebook"),
-        ({"dtype": "object"}, "arrays of 'object'"),
-        ({"dtype": "nonsense"}, "no codebook"),
-    ],
-)
-def test_damaged_cells_are_refused(change, told):
-    good = ActionBins((Bins.spread("a", [0.0, 2.0]),)).to_dict()
-    assert uqf.Codebook.from_dict({"actions": good, "observations": None}).n_actions == 2
-    with pytest.raises(ValueError, match=told):
-        uqf.Codebook.from_dict({"actions": good | change, "observations": None})
-
-
-def test_measured_actions_are_no_codes_for_a_codebook():
-    with pytest.raises(ValueError, match="actions hold float64: give codes or names"):
-        uqf.Codebook().fit({"x": np.arange(9.0)}, np.ones(9), actions=np.linspace(0, 1, 9))

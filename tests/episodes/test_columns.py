@@ -1,7 +1,6 @@
 """Raw columns and allowed actions beside the codes: checked at the door, and what learners read."""
 
 import numpy as np
-import pytest
 
 import uqf
 from uqf.episodes.columns import columns_of
@@ -12,35 +11,6 @@ SIZES = {"n_actions": 2, "n_observations": 3}
 
 def make(**extras):
     return uqf.Trajectories(**STEPS, **SIZES, **extras)
-
-
-REFUSED = {
-    "columns has shape": {"columns": np.zeros((2, 1))},
-    r"columns has shape \(3,\)": {"columns": np.zeros(3)},
-    "columns cannot be read": {"columns": [["a"], ["b"], ["c"]]},
-    "category of 2 values": {"columns": [[0], [1], [2]], "column_sizes": [2]},
-    r"columns\[1, 0\] = 0.5": {"columns": [[0], [0.5], [1]], "column_sizes": [2]},
-    "column_sizes has shape": {"columns": np.zeros((3, 1)), "column_sizes": [0, 0]},
-    "column_sizes = ": {"columns": np.zeros((3, 1)), "column_sizes": [-1]},
-    "column_sizes without columns": {"column_sizes": [1]},
-    "first_columns without columns": {"first_columns": np.zeros((2, 1))},
-    "first_columns go with": {"columns": np.zeros((3, 1)), "first_columns": np.zeros((2, 1))},
-    "first_columns go with first": {"columns": np.zeros((3, 1)), "first_observations": [0, 1]},
-    "first_columns has 2 columns": {
-        "columns": np.zeros((3, 1)),
-        "first_columns": np.zeros((2, 2)),
-        "first_observations": [0, 1],
-    },
-    "allowed has shape": {"allowed": np.ones((3, 3), bool)},
-    "allowed has shape .* float64": {"allowed": np.full((3, 2), 0.5)},
-    r"allowed\[1\] forbids action 1": {"allowed": [[1, 1], [1, 0], [1, 1]]},
-}
-
-
-@pytest.mark.parametrize("message", REFUSED)
-def test_what_does_not_fit_is_refused_by_name(message):
-    with pytest.raises((ValueError, TypeError), match=message):
-        make(**REFUSED[message])
 
 
 def test_columns_are_single_precision_and_cannot_be_written_to():
@@ -80,7 +50,3 @@ def test_parts_without_a_mask_allowed_everything_and_other_columns_are_refused()
     numbers = make(columns=[[0], [1], [1]])
     assert numbers == make(columns=[[0], [1], [1]]) != make()
     assert make() != numbers
-    with pytest.raises(ValueError, match="columns and others have not"):
-        uqf.concatenate([numbers, make()])
-    with pytest.raises(ValueError, match="other column_sizes"):
-        uqf.concatenate([numbers, make(columns=[[0], [1], [1]], column_sizes=[2])])

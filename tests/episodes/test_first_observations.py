@@ -93,20 +93,6 @@ def test_it_is_part_of_what_a_data_set_is():
     assert one != other and fingerprint(one) != fingerprint(other)
     bare = uqf.rollout(uqf.make("tiger"), episodes=1)
     assert bare.first_observations is None and bare[0].first_observation is None
-    opened = uqf.Trajectories([0], [0], [0.0], [0, 1], n_actions=3, n_observations=2, first_observations=[1])
-    with pytest.raises(ValueError, match="some parts have first_observations and others have not"):
-        uqf.concatenate([bare, opened])
-
-
-@pytest.mark.parametrize(("first", "message"), [([2], "first_observations"), ([0, 1], "first_observations")])
-def test_wrong_ones_are_refused_by_name(first, message):
-    with pytest.raises(ValueError, match=message):
-        uqf.Trajectories([0], [0], [0.0], [0, 1], n_actions=1, n_observations=2, first_observations=first)
-    policy = MemorylessQ().fit(told(0.9, 20, seed=0)).policy_
-    with pytest.raises(ValueError, match="first = 2"):
-        policy.initial_state(first=2)
-    with pytest.raises(ValueError, match="first"):
-        policy.batch(2).reset(np.ones(2, bool), np.array([0, 2]))
 
 
 class Echo:

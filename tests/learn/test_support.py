@@ -67,6 +67,7 @@ def test_an_action_that_was_never_taken_has_no_probability(name, seed, shift, un
     probs = uqf.policies.policy.probs_along(policy, data)
     assert (probs[:, sorted(untaken)] == 0.0).all()
     assert np.allclose(probs.sum(axis=1), 1.0)
+    assert not np.isin(learner.predict(data), sorted(untaken)).any()
     assert any("never taken" in note for note in learner.diagnostics_["notes"])
 
 

@@ -65,18 +65,6 @@ def test_tasks_keep_their_own_rewards():
         assert mine > 2 * theirs + 1
 
 
-def test_tasks_that_are_none_are_refused(ring_data):
-    tiger = uqf.rollout(uqf.make("tiger"), episodes=5)
-    learner = uqf.BeliefQ(states=4, models=1)
-    with pytest.raises(ValueError, match="one for every task"):
-        learner.fit_tasks([])
-    with pytest.raises(ValueError, match=r"tasks of \[\(2, 3\), \(3, 2\)\] actions and observations"):
-        learner.fit_tasks([ring_data, tiger])
-    with pytest.raises(ValueError, match=r"3 entries \(str\)"):
-        learner.fit_tasks("abc")
-    assert not any(hasattr(other, "fit_tasks") for other in (uqf.UQF(), uqf.ContextQ()))
-
-
 def test_each_task_gets_a_learner_with_its_own_data_and_the_teacher_stays_unfitted(ring_data):
     learner = uqf.BeliefQ(0.9, states=4, models=1)
     halves = [ring_data[:200], ring_data[200:]]

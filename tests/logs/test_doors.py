@@ -1,6 +1,5 @@
 """All the ways in: files, patterns, lists, tables; headers, uqf.toml, costs."""
 
-import numpy as np
 import pandas
 import polars
 import pyarrow as pa
@@ -34,10 +33,6 @@ def test_a_log_may_be_a_file_a_pattern_a_list_or_a_table(folder):
     assert len({learner.origin_.fingerprint for learner in learners}) == 1
     fitted = [uqf.fit(source, discount=0.95, seconds=0) for source in (data, folder / "good.csv")]
     assert len({one.origin_.fingerprint for one in fitted}) == 1
-    with pytest.raises(FileNotFoundError, match=r"nothing-\*"):
-        uqf.read_log(folder / "nothing-*.csv")
-    with pytest.raises(TypeError, match=r"data is a dict, .*: give uqf\.Trajectories"):
-        uqf.fit({})
 
 
 def test_text_in_one_part_and_numbers_in_another_are_one_column(tmp_path):
@@ -63,8 +58,6 @@ def test_all_missing_columns_are_told_at_once_with_the_line_to_type(tmp_path):
     line = "--columns episode=Run_ID,action=Decision,observation=…,reward=Gain"
     roles = dict(pair.split("=") for pair in line.removeprefix("--columns ").split(","))
     assert all(f"{role}={name}" in str(told.value) for role, name in roles.items())
-    with pytest.raises(uqf.FileFormatError, match=r"no column 'run id' for the episode \(is it 'Run_ID'\?\)"):
-        uqf.read_log(path, columns=uqf.LogColumns("run id", "Decision", "Temp", "Gain"))
 
 
 @pytest.mark.parametrize("reward", [None, "-cost"])
@@ -88,37 +81,8 @@ def test_columns_may_stand_in_a_file_beside_the_log(tmp_path):
     assert data.rewards.tolist() == [0.0 - reward for reward in STEPS["reward"]]
     other = uqf.read_log(tmp_path / "log.csv", columns=uqf.LogColumns(reward="cost", behavior_prob="p"))
     assert other.rewards.tolist() == STEPS["reward"] and other.behavior_probs is not None
-    for text, told in (
-        ('[columns]\nepisod = "run"', "did you mean 'episode'"),
-        ("[columns]\nreward = 3", "reward = 3: give the name of a column"),
-        ("columns = 3", r"under \[columns\]"),
-        ("[columns", "uqf.toml"),
-    ):
-        (tmp_path / "uqf.toml").write_text(text)
-        with pytest.raises(uqf.FileFormatError, match=told):
-            uqf.read_log(tmp_path / "log.csv")
 
 
-@pytest.mark.parametrize("make", [uqf.ContextQ, uqf.BeliefQ, uqf.SpectralQ, uqf.TableQ])
-def test_a_discount_in_quotes_is_refused_by_name(make):
-    data = uqf.rollout(uqf.make("tiger"), episodes=30, seed=0)
-    for refused in (lambda: make(discount="0.9").fit(data), lambda: uqf.fit(data, discount="0.9")):
-        with pytest.raises((TypeError, ValueError), match=r"discount = '0\.9'"):
-            refused()
-    with pytest.raises(ValueError, match=r"discount = nan"):
-        uqf.fit(data, discount=np.nan)
-
-
-def test_newcomers_are_told_what_to_give(tmp_path):
-    data = uqf.rollout(uqf.make("tiger"), episodes=30, seed=0)
-    learner = uqf.ContextQ(0.95).fit(data)
-    with pytest.raises(FileNotFoundError, match=r"there is no folder .*no.such"):
-        learner.save(tmp_path / "no" / "such" / "x.safetensors")
+def test_a_fresh_learner_has_no_policy():
     for fresh in (uqf.BeliefQ(), uqf.UQF(2, 0.9), uqf.ContextQ()):
-        with pytest.raises(uqf.NotFittedError, match=r"not fitted yet: call fit\(data\) first"):
-            fresh.policy_  # noqa: B018
         assert not hasattr(fresh, "policy_") and not hasattr(fresh, "nothing")
-    for wrong in ([0], 0, [[0]], [[(0, 1, 2)]]):
-        with pytest.raises(TypeError, match=r"give a list of histories, each a list of pairs"):
-            learner.predict(wrong)
-    assert learner.predict([[], [(0, 1)]]).shape == (2,)

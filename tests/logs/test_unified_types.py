@@ -49,7 +49,7 @@ def test_ids_of_any_size_are_told_apart_or_refused(tmp_path_factory, ids):
         "\n".join(json.dumps({"episode": one, "action": 0, "observation": 0, "reward": 0}) for one in ids)
     )
     if 0.5 in ids and max(ids) >= 2**53:  # fractions are read as such, and large ones merge
-        with pytest.raises(uqf.FileFormatError, match="cannot be told apart"):
+        with pytest.raises(uqf.FileFormatError):
             uqf.read_log(path)
     else:
         assert len(uqf.read_log(path)) == len(ids)
@@ -94,7 +94,7 @@ def test_damaged_compression_is_refused(tmp_path, suffix):
     good = gzip.compress(whole) if suffix.endswith("gz") else pa.compress(whole, "zstd", asbytes=True)
     for content in (b"", b"no such thing", good[: len(good) // 2]):
         path.write_bytes(content)
-        with pytest.raises(uqf.FileFormatError, match="log"):
+        with pytest.raises(uqf.FileFormatError):
             uqf.read_log(path)
 
 

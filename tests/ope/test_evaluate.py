@@ -11,12 +11,6 @@ from strategies import pomdps
 from uqf import ope
 
 
-def test_a_policy_of_another_world_is_refused():
-    data = uqf.rollout(uqf.make("tiger"), episodes=3)
-    with pytest.raises(ValueError, match="policy has 2 actions and 5 observations, the data have 3 and"):
-        ope.evaluate(random_table(2, 5), data, discount=0.9)
-
-
 @given(pomdps(), st.integers(0, 99))
 def test_logs_of_the_policy_itself_give_the_mean_return_and_every_episode_counts(pomdp, seed):
     policy = random_table(pomdp.n_actions, pomdp.n_observations, seed)
@@ -191,20 +185,3 @@ def test_a_clear_difference_is_found():
     result = ope.compare(listening, other, data, discount=0.95, return_range=(-300.0, 30.0))
     assert result.distinguishable
     assert result.verdict.startswith("The first policy earns more, by ")
-
-
-@pytest.mark.parametrize(
-    ("argument", "value", "message"),
-    [
-        ("discount", 1.5, "discount = 1.5"),
-        ("method", "magic", "choose 'importance' or 'doubly-robust' or 'model'"),
-        ("level", 95, "level = 95"),
-        ("replicates", 3, "replicates = 3"),
-    ],
-)
-def test_misuse_is_named(argument, value, message):
-    data = uqf.rollout(uqf.make("tiger"), episodes=3)
-    with pytest.raises(ValueError, match=message):
-        ope.evaluate(None, data, **({"discount": 0.9} | {argument: value}))
-    with pytest.raises(TypeError, match="data is a list"):
-        ope.evaluate(None, [], discount=0.9)

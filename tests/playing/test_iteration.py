@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 import uqf
-from uqf.baselines import MemorylessQ
 from words import context_words
 
 
@@ -118,48 +117,6 @@ def test_a_policy_to_start_with_is_played_first_and_improved():
     assert [one.mean for one in again.rounds] == [one.mean for one in found.rounds]
     single = uqf.policy_iteration(env, learner, start=start, **settings | {"iterations": 1})
     assert single.policy is start
-
-
-def test_policies_that_nothing_can_be_added_to_are_refused_as_a_start(result):
-    env, learner, found = result
-    settings = {"iterations": 2, "episodes": 5}
-    belief = uqf.BeliefQ(0.9, states=2, models=1).fit(found.data[0][:20]).policy_
-    with pytest.raises(TypeError, match=r"start is a BeliefPolicy: give a uqf\.ContextPolicy"):
-        uqf.policy_iteration(env, learner, start=belief, **settings)
-    with pytest.raises(ValueError, match=r"greedily: give start\.with_temperature"):
-        uqf.policy_iteration(env, learner, start=found.current.greedy(), **settings)
-    with pytest.raises(ValueError, match="start and resume"):
-        uqf.policy_iteration(env, learner, start=found.current, resume=found, **settings)
-    with pytest.raises(ValueError, match="n_actions"):
-        uqf.policy_iteration(uqf.make("tiger"), learner, start=found.current, **settings)
-
-
-@pytest.mark.parametrize(
-    "learner",
-    [uqf.UQF(3), MemorylessQ(), object()],
-    ids=lambda learner: type(learner).__name__,
-)
-def test_learners_that_cannot_improve_are_refused_by_name(learner):
-    with pytest.raises(TypeError, match=f"learner is an? {type(learner).__name__} without improve"):
-        uqf.policy_iteration(uqf.make("tiger"), learner, iterations=2, episodes=5)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"iterations": 0}, "iterations = 0"),
-        ({"episodes": 0}, "episodes = 0"),
-        ({"epsilon": 2.0}, "epsilon = 2.0"),
-        ({"method": "magic"}, "method = 'magic'"),
-        ({"method": "paper", "start": uqf.baselines.RandomPolicy(3, 2)}, "start = "),
-        ({"method": "paper", "final": uqf.ContextQ()}, "final = "),
-    ],
-)
-def test_bad_calls_are_refused_by_name(arguments, message):
-    with pytest.raises(ValueError, match=message):
-        uqf.policy_iteration(
-            uqf.make("tiger"), uqf.ContextQ(depth=2), **({"iterations": 1, "episodes": 5} | arguments)
-        )
 
 
 def as_the_paper_has_it(learner=None, **options):

@@ -1,11 +1,9 @@
 """Values by the longest known context, and sums of them."""
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import uqf
 from random_policies import random_contexts
 from strategies import trajectories
 from uqf.episodes.sums import cut_before
@@ -53,35 +51,3 @@ def test_a_sum_knows_the_contexts_of_both_and_no_others(first, second):
     one, other = random_contexts(2, 2, first), random_contexts(2, 2, second)
     assert set(context_words(one.plus(other))) == {*context_words(one), *context_words(other)}
     assert len(one.plus(one).values) == len(one.values)
-
-
-def test_policies_of_other_worlds_cannot_be_added():
-    with pytest.raises(ValueError, match="other = 3 actions, 2 observations: expected 2 and 2"):
-        random_contexts(2, 2).plus(random_contexts(3, 2))
-
-
-def contexts(parents, symbols, values):
-    return uqf.ContextPolicy(
-        parents=np.array(parents, np.int64),
-        symbols=np.array(symbols, np.int64),
-        values=np.array(values, float).reshape(-1, 1),
-        n_observations=2,
-    )
-
-
-@pytest.mark.parametrize(
-    ("parents", "symbols", "values", "message"),
-    [
-        ([1], [0], [0, 0], "parents come first"),
-        ([0], [5], [0, 0], "symbols are in range"),
-        ([0], [-1], [0, 0], "symbols"),
-        ([0, 0], [1, 1], [0, 0, 0], "every context only once"),
-        ([0], [1, 1], [0, 0], "1 parents and 2 symbols"),
-        ([0], [1], [0], "expected 2 rows of 1"),
-        ([0], [1], [0, np.nan], "values"),
-        (list(range(17)), [0] * 17, [0] * 18, "depth 17"),
-    ],
-)
-def test_trees_that_are_none_are_refused(parents, symbols, values, message):
-    with pytest.raises(ValueError, match=message):
-        contexts(parents, symbols, values)

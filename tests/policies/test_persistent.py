@@ -36,17 +36,3 @@ def test_it_is_played_saved_and_improved_upon(tmp_path):
     improved = uqf.ContextQ(env.discount).improve(data, policy, 0.3)
     score, before = (uqf.estimate_return(env, one, episodes=1000, seed=2) for one in (improved, policy))
     assert score.mean > before.mean + 3 * before.stderr
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ((1.0, 2, 2), "repeat = 1.0"),
-        ((float("nan"), 2, 2), "repeat"),
-        ((0.5, 0, 2), "n_actions = 0"),
-        ((0.5, 2, 0), "n_obs"),
-    ],
-)
-def test_numbers_out_of_range_are_refused(arguments, message):
-    with pytest.raises(ValueError, match=message):
-        uqf.Persistent(*arguments)

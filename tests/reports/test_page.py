@@ -205,7 +205,7 @@ def test_progress_never_falls_and_ends(study):
 
 
 def test_a_page_without_a_folder_is_refused_before_any_work(learner, log, tmp_path):
-    with pytest.raises(FileNotFoundError, match="there is no folder"):
+    with pytest.raises(FileNotFoundError):
         uqf.report(learner, log, tmp_path / "missing" / "report.html")
 
 

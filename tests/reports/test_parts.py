@@ -61,11 +61,13 @@ def test_rules_find_a_policy_that_is_a_rule(log):
             return np.eye(3)[2 if state == 1 else 0]
 
     found = Rules.of(Study.of(Rule(), log[:300], discount=0.9, seed=0, progress=None))
-    assert found.decisions == 1.0 and found.tree.leaves == 2
-    assert text(found.tree.question) == 'the last observation is “vibration "high", </script><i>hot</i>”'
-    assert (found.tree.yes.action, found.tree.no.action) == ("replace", "run")
-    assert found.tree.yes.alike == found.tree.no.alike == 1.0
-    assert found.tree.yes.share + found.tree.no.share == pytest.approx(1.0)
+    replace, run = found.card
+    assert found.decisions == 1.0 and (replace.action, run.action) == ("replace", "run")
+    (condition,), otherwise = replace.conditions, run.conditions
+    assert (
+        text(condition) == 'the last observation is “vibration "high", </script><i>hot</i>”' and not otherwise
+    )
+    assert replace.alike == run.alike == 1.0 and replace.share + run.share == pytest.approx(1.0)
 
 
 def test_hidden_states_are_those_of_the_policy(study):

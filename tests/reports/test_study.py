@@ -1,5 +1,4 @@
 import numpy as np
-import pytest
 
 import uqf
 from reports_log import machine
@@ -43,14 +42,3 @@ def test_on_another_log_a_learner_and_a_policy_are_judged_as_they_are(log, learn
 def test_a_policy_gains_nothing_over_itself(study):
     found = Differences.of(study, study.probs)
     assert found.gain == 0.0 and found.stderr == 0.0 and found.situations == []
-
-
-def test_what_cannot_be_judged_is_refused(log, learner):
-    with pytest.raises(ValueError, match="discount is missing"):
-        study_of(learner.policy_, log)
-    with pytest.raises(ValueError, match="one episode"):
-        study_of(learner.policy_, log[:1], 0.9)
-    with pytest.raises(ValueError, match="n_observations = 3, but the log has 2"):
-        study_of(learner.policy_, uqf.rollout(uqf.make("tiger"), episodes=4), 0.9)
-    with pytest.raises(uqf.NotFittedError):
-        study_of(uqf.ContextQ(), log)

@@ -50,7 +50,7 @@ def test_damage_is_found(folder, data):
     assume(bytes(damaged) != content)
     broken = folder / "broken"
     broken.write_bytes(damaged)
-    with pytest.raises(uqf.FileFormatError, match="broken"):
+    with pytest.raises(uqf.FileFormatError):
         uqf.load(broken)
 
 
@@ -58,7 +58,7 @@ def test_damage_is_found(folder, data):
 def test_any_bytes_are_refused(tmp_path_factory, content):
     path = tmp_path_factory.getbasetemp() / "noise"
     path.write_bytes(content)
-    with pytest.raises(uqf.FileFormatError, match="noise"):
+    with pytest.raises(uqf.FileFormatError):
         uqf.load(path)
 
 

@@ -104,10 +104,3 @@ def test_samples_have_the_probabilities_of_the_model():
         assert found == pytest.approx(probability, abs=5 * np.sqrt(probability / len(listed)))
     endless = StringModel(uqf.WFA([1.0], [[[1.0 - 2**-30]]], [2**-30]))
     assert endless.sample(3, max_length=7).lengths.tolist() == [7, 7, 7]
-
-
-def test_misuse_is_named():
-    with pytest.raises(ValueError, match=r"smoothing = 0.1: give a number in \[0, 1\], with ngrams"):
-        StringModel(uqf.WFA([1.0], [[[0.5]]], [0.5]), smoothing=0.1)
-    with pytest.raises(uqf.NumericalError, match="singular"):
-        StringModel(uqf.WFA([1.0], [[[1.0]]], [0.5]))

@@ -52,10 +52,3 @@ def test_contexts_move_on():
     contexts = made.begin(2)
     assert contexts.tolist() == [[2, 2], [2, 2]]
     assert made.step(contexts, np.array([1, 0])).tolist() == [[2, 1], [2, 0]]
-
-
-def test_misuse_is_named():
-    with pytest.raises(ValueError, match="ngram = 0: give at least 1"):
-        NGrams(Strings(["a"]), 0)
-    with pytest.raises(ValueError, match="ngram = 9: too long for an alphabet of 200"):
-        NGrams(Strings([[0]], range(200)), 9)

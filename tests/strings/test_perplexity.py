@@ -30,9 +30,3 @@ def test_nothing_is_better_than_the_truth(pairs):
 def test_impossible_strings_and_misuse():
     assert perplexity([0.5, 0.5], [1.0, 0.0]) == math.inf
     assert perplexity([1.0, 0.0], [1.0, 0.0]) == 1.0
-    with pytest.raises(ValueError, match="predicted has 1 numbers: give one for each of 2"):
-        perplexity([0.5, 0.5], [1.0])
-    with pytest.raises(ValueError, match="predicted: give finite numbers that are not negative"):
-        perplexity([0.5, 0.5], [1.0, -0.1])
-    with pytest.raises(ValueError, match="probabilities: give"):
-        perplexity([0.0], [1.0])

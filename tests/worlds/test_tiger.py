@@ -22,21 +22,3 @@ def test_the_arrays_are_the_textbook_ones():
 def test_seeing_the_tiger_wins_ten_a_step():
     env = uqf.make("tiger")
     assert observable_optimum(env.tabular(), 20, 0.95) == pytest.approx(10 * (1 - 0.95**20) / 0.05)
-
-
-def test_optimal_value_by_belief_iteration():
-    """The value 19.37 of the uniform belief, by value iteration on the difference of hints heard so far."""
-    pomdp = uqf.make("tiger").tabular()
-    discount, most = 0.95, 12
-    hints = np.arange(-most, most + 1)
-    left = 0.85**hints / (0.85**hints + 0.15**hints)
-    towards = left * 0.85 + (1 - left) * 0.15
-    open_one = np.maximum(10 * left - 100 * (1 - left), 10 * (1 - left) - 100 * left)
-    value = np.zeros(2 * most + 1)
-    for _ in range(2000):
-        up, down = np.append(value[1:], value[-1]), np.insert(value[:-1], 0, value[0])
-        value = np.maximum(
-            -1 + discount * (towards * up + (1 - towards) * down), open_one + discount * value[most]
-        )
-    assert value[most] == pytest.approx(19.37, abs=0.005)
-    assert pomdp.n_states == 2

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 def compare(
     first: Annotated[Path, typer.Argument(help="Policy A, a file that `uqf fit` wrote.")],
-    log: Annotated[Path, typer.Option(help="Log of episodes that taught neither of them.")],
+    log: Annotated[Path, typer.Option(help="Log of episodes that neither of them learned from.")],
     second: Annotated[
         Path | None,
         typer.Argument(

@@ -59,5 +59,7 @@ def movements(header: PolicyHeader, data: Trajectories) -> list[str]:
                 )
     except (TypeError, ValueError, KeyError, IndexError, ZeroDivisionError, OverflowError) as error:
         raise FileFormatError(f"the profile in the policy file is damaged: {error}") from None
-    same = f"nothing: it looks like the log of {old.get('episodes', 0):,} episodes that taught the policy"
+    same = (
+        f"nothing: it looks like the log of {old.get('episodes', 0):,} episodes that the policy learned from"
+    )
     return lines or [same]

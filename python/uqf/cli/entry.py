@@ -40,7 +40,7 @@ def main() -> None:
     # A shell lets its background jobs ignore Ctrl-C, and it stays that way.
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, stop)
-    if sys.argv[1:2] in (["inspect"], ["convert"]):
+    if sys.argv[1:2] in (["inspect"], ["convert"], ["fit"]) or "--log" in sys.argv:  # no world is played
         sys.meta_path.insert(0, WithoutPandas())
     try:
         from uqf.cli.commands import main as run

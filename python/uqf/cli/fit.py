@@ -66,7 +66,7 @@ def fit(
 ) -> None:
     """Learns a policy from a log, as `uqf.fit` does, and writes it.
 
-    The learners are compared on held-out episodes, and the best one is taught again by all of them. What is printed
+    The learners are compared on held-out episodes, and the best one then learns from all of them. What is printed
     says what the data look like, what was chosen, where it differs from the log, what return to expect, and what to
     worry about. With --report all of it is a page to look at: one file. The policy is written last and whole: an
     interrupted run leaves an older file as it was.

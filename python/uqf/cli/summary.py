@@ -39,8 +39,8 @@ def estimate_report(estimate: ope.Estimate) -> Report:
 def fit_report(learner: Learner, page: reports.Report) -> Report:
     """What `uqf.fit` made of the data, and what to expect of it.
 
-    The estimate is of the chosen learner's policy as it was before the held-out episodes taught it too. They taught
-    that policy nothing, but they chose the learner: with few episodes the estimate is a little too high.
+    The estimate is of the chosen learner's policy as it was before it learned from the held-out episodes too. They
+    chose the learner: with few episodes the estimate is a little too high.
     """
     diagnostics, estimate, data = learner.diagnostics_, page.estimate, page.study.log
     chosen, figures = diagnostics["chosen"], data_report(data, page.study.discount)

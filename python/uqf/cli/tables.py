@@ -24,7 +24,7 @@ TITLES = {
     "worry": "What to worry about",
     "actions": "What the codes of actions stand for, and what is done",
     "codes": "What the codes of observations mean",
-    "moved": "What has moved since the log that taught the policy",
+    "moved": "What has moved since the log that the policy learned from",
     "stops": "What stops reading (rows count from 0, without the header)",
     "mended": "What was mended",
     "cleaned": "What was left out, cut or merged",

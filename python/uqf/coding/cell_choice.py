@@ -80,20 +80,15 @@ def chosen_cells(
     if not (halves > 0).any() or not (halves < 0).any():
         return grown(columns, features, seen, returns, most), {}
     fewer = min(most, max(2, round(count ** (1 / 3))))
-    judged = [
-        (returns, _losses(seen, returns, halves, most, SETTINGS.explained_returns), 1.0),
-        (later, _losses(seen, later, halves, fewer), 1.0),
-        (following, _losses(seen, following, halves, fewer), SETTINGS.observation_weight),
-    ]
-    size = max(losses.smallest_good_enough() for _, losses, _ in judged)
-    weighted = [
-        weight
-        * targets
-        * np.where(losses.share > SETTINGS.noise, losses.share, 0.0) ** (targets is not returns)
-        for targets, losses, weight in judged
-    ]
-    diagnostics = {"explained share of returns": float(judged[0][1].share.max())}
-    return grown(columns, features, seen, np.concatenate(weighted, axis=1), size), diagnostics
+    losses = _losses(seen, returns, halves, most, SETTINGS.explained_returns)
+    explained, size, wanted = float(losses.share.max()), losses.smallest_good_enough(), [returns]
+    for targets, weight in ((later, 1.0), (following, SETTINGS.observation_weight)):
+        losses = _losses(seen, targets, halves, fewer)
+        size, kept = max(size, losses.smallest_good_enough()), losses.share > SETTINGS.noise
+        wanted.append(weight * losses.share[kept] * targets[:, kept])
+    return grown(columns, features, seen, np.concatenate(wanted, axis=1), size), {
+        "explained share of returns": explained
+    }
 
 
 def _countable(column: Column, values: AnyArray) -> bool:

@@ -34,14 +34,15 @@ def appearance(columns: Sequence[Column], values: Sequence[AnyArray]) -> Floats:
 
 def standardised(values: Floats) -> Floats:
     """Columns of mean zero and of variances that sum to one; constant ones stay zero."""
-    values = values / np.maximum(
-        1.0, np.abs(values).max(axis=0, initial=0.0)
-    )  # squares of large ones overflow
-    centred = values - values.mean(axis=0)
-    deviations = centred.std(axis=0)
+    # Squares of large ones overflow.
+    scaled: Floats = values / np.maximum(
+        1.0, np.maximum(values.max(axis=0, initial=0.0), -values.min(axis=0, initial=0.0))
+    )
+    scaled -= scaled.mean(axis=0)
+    deviations = scaled.std(axis=0)
     kept = deviations > 1e-12
-    scaled: Floats = np.where(kept, centred / np.where(kept, deviations, 1.0), 0.0)
-    scaled /= np.sqrt(max(kept.sum(), 1))
+    scaled /= np.where(kept, deviations, 1.0)
+    scaled *= kept / np.sqrt(max(kept.sum(), 1))
     return scaled
 
 

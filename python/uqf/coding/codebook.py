@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from uqf.coding.action_bins import ActionBins
+from uqf.coding.cell_choice import chosen_cells
 from uqf.coding.cells import Cells
 from uqf.coding.column_numbers import Numbers, column_sizes, numbers, numbers_of_one
-from uqf.coding.names import Names, checked_names, code_below, whole_code, whole_codes
+from uqf.coding.names import ActionNames, Names, checked_names, code_below, whole_code, whole_codes
 from uqf.coding.raw_columns import columns_of, kind_of, values_of_one, with_first
 from uqf.coding.transformer import CodeTransformer
 from uqf.errors import shown
@@ -53,8 +54,8 @@ class Codebook(CodeTransformer):
 
     coding_: Names | Cells | None
     """How observations are coded; None if they are codes already."""
-    actions_: tuple[str, ...] | ActionBins | None = None
-    """Names of the actions in the order of their codes, or cells of numbers; None if they are codes already."""
+    actions_: ActionNames | ActionBins = ActionNames(None)
+    """Names of the actions in the order of their codes, or cells of numbers."""
     diagnostics_: Record
     """Of `fit`: the number of cells, the columns that are asked about and those that do not matter."""
 
@@ -102,19 +103,16 @@ class Codebook(CodeTransformer):
         kinds = tuple(kind_of(name, values) for name, values in named.items())
         if len(named[kinds[0].name]) == 0:
             raise ValueError("columns hold no row: give at least one")
-        taken, self.actions_ = None if actions is None else np.asarray(actions), None
+        taken, self.actions_ = None if actions is None else np.asarray(actions), ActionNames(None)
         if taken is not None and taken.dtype.kind == "f":
             raise ValueError(f"actions hold {taken.dtype}: give codes or names, such as those of their cells")
         if taken is not None and taken.dtype.kind in "OUS":
-            self.actions_ = tuple(sorted({str(one) for one in taken.tolist()}))
+            self.actions_ = ActionNames(tuple(sorted({str(one) for one in taken.tolist()})))
         values = [column.values(named[column.name]) for column in kinds]
         if len(kinds) == 1 and kinds[0].kind == "category":
             self.coding_ = Names.of(kinds[0].name, values[0])
             self.diagnostics_ = {"codes": self.coding_.n_codes, "ignored columns": []}
             return self
-        # Slow to import, and only needed here.
-        from uqf.coding.cell_choice import chosen_cells
-
         kinds = tuple(column.with_names(one) for column, one in zip(kinds, values, strict=True))
         cells, explained = chosen_cells(
             kinds, values, rewards, offsets, taken, self.max_codes, self.seed, last_seen
@@ -141,12 +139,12 @@ class Codebook(CodeTransformer):
         made.diagnostics_ = {}
         return made.with_actions(actions)
 
-    def with_actions(self, actions: Sequence[str] | ActionBins | None) -> Codebook:
+    def with_actions(self, actions: Sequence[str] | ActionNames | ActionBins | None) -> Codebook:
         """The same codes of observations, with these names of actions, or these cells of numbers."""
         made = type(self)(max_codes=self.max_codes, seed=self.seed)
         made.coding_, made.diagnostics_ = self.coding_, self.diagnostics_
-        if actions is not None and not isinstance(actions, ActionBins):
-            actions = checked_names("actions", actions)
+        if not isinstance(actions, ActionNames | ActionBins):
+            actions = ActionNames(None if actions is None else checked_names("actions", actions))
         made.actions_ = actions
         return made
 
@@ -157,14 +155,12 @@ class Codebook(CodeTransformer):
 
     @property
     def n_actions(self) -> int | None:
-        """Number of actions, if they have names or are cells of numbers."""
-        known = self.actions_
-        return None if known is None else known.n if isinstance(known, ActionBins) else len(known)
+        return self.actions_.n
 
     @property
     def action_names(self) -> tuple[str, ...] | None:
         """Names of the actions in the order of their codes; None if they are numbers."""
-        return None if isinstance(self.actions_, ActionBins) else self.actions_
+        return self.actions_.names if isinstance(self.actions_, ActionNames) else None
 
     @property
     def action_bins(self) -> ActionBins | None:
@@ -256,30 +252,23 @@ class Codebook(CodeTransformer):
 
     def encode_action(self, action: Raw) -> int:
         """Code of an action: of a name, or of a number by the cell it lies in; without either, codes are themselves."""
-        if isinstance(self.actions_, ActionBins):
-            return int(self.actions_.encode([action])[0])
-        if not isinstance(action, str):
-            return whole_code(action, "action")
-        if self.actions_ is None or action not in self.actions_:
-            known = "only numbers" if self.actions_ is None else ", ".join(self.actions_[:20])
-            raise ValueError(f"action {action!r} does not occur in the logs, which know {known}")
-        return self.actions_.index(action)
+        return int(self.actions_.encode([action])[0])
+
+    def _action(self, code: int) -> int:
+        count = self.n_actions
+        return whole_code(code, "code") if count is None else code_below(code, count, "action")
 
     def decode_action(self, code: int) -> Raw:
         """What is done: the name, the number (or array) that stands for a cell, or the code itself."""
-        if isinstance(self.actions_, ActionBins):
-            return self.actions_.decode(code_below(code, self.actions_.n, "action"))
-        if self.actions_ is None:
-            return whole_code(code, "code")
-        return self.actions_[code_below(code, len(self.actions_), "action")]
+        return self.actions_.decode(self._action(code))
 
     def action_name(self, code: int) -> str:
         """What an action is called, such as "repair", "valve 0.35" or "3"."""
-        return str(self.decode_action(code)) if self.action_bins is None else self.action_bins.name(code)
+        return self.actions_.name(self._action(code))
 
     def describe_action(self, code: int) -> str:
         """The same with all that it stands for, such as "0.2 ≤ valve < 0.5: 0.35"."""
-        return self.action_name(code) if self.action_bins is None else self.action_bins.describe(code)
+        return self.actions_.describe(self._action(code))
 
     def __eq__(self, other: object) -> bool:
         """Whether both give the same codes; how they were learned does not matter."""
@@ -296,9 +285,8 @@ class Codebook(CodeTransformer):
         return f"<Codebook of {', '.join(self.columns_[:5]) or 'codes'}: {self.n_codes} codes>"
 
     def to_dict(self) -> Record:
-        known = self.actions_
         return {
-            "actions": known.to_dict() if isinstance(known, ActionBins) else known and list(known),
+            "actions": self.actions_.to_dict(),
             "observations": None if self.coding_ is None else self.coding_.to_dict(),
         }
 

@@ -82,6 +82,41 @@ class Names:
         return {name: place for place, name in enumerate(self.names)}
 
 
+@dataclass(frozen=True)
+class ActionNames:
+    """Actions by name: code i is ``names[i]``; None if actions are codes already."""
+
+    names: tuple[str, ...] | None
+
+    @property
+    def n(self) -> int | None:
+        return None if self.names is None else len(self.names)
+
+    def encode(self, actions: Sequence[Raw]) -> NDArray[np.int64]:
+        """Codes of names, or of codes."""
+        return np.array([self._code(one) for one in actions], np.int64)
+
+    def _code(self, action: Raw) -> int:
+        if not isinstance(action, str):
+            return whole_code(action, "action")
+        if self.names is None or action not in self.names:
+            known = "only numbers" if self.names is None else ", ".join(self.names[:20])
+            raise ValueError(f"action {action!r} does not occur in the logs, which know {known}")
+        return self.names.index(action)
+
+    def decode(self, code: int) -> str | int:
+        return code if self.names is None else self.names[code]
+
+    def name(self, code: int) -> str:
+        """What an action is called, and all that it stands for."""
+        return str(self.decode(code))
+
+    describe = name
+
+    def to_dict(self) -> list[str] | None:
+        return None if self.names is None else list(self.names)
+
+
 def _name(value: str | None) -> str:
     return MISSING if value is None else value
 

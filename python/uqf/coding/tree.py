@@ -113,7 +113,7 @@ class _Finder:
         """None if these rows cannot be split, or have the same targets."""
         targets, count = self.targets[rows], len(rows)
         total = targets.sum(axis=0)
-        unexplained = float((targets**2).sum() - (total**2).sum() / count)
+        unexplained = float(np.vdot(targets, targets)) - float((total**2).sum()) / count
         if count < 2 * self.smallest or unexplained <= np.finfo(float).eps * targets.size:
             return None
         splits = [*self._by_flags(rows, targets, total)]

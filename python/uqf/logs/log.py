@@ -31,7 +31,7 @@ def read_log(
 
     A file written by ``data.to_parquet(path)`` comes back bit for bit, with its sizes and names. What looks wrong in a
     log that can be read is a warning: observations that were seen before the action of their row, names in several
-    spellings, numbers far from all others.
+    spellings, numbers far from all others or that look like no value (−999).
 
     Parameters
     ----------

@@ -54,7 +54,7 @@ class LogProblem:
         more = ", …" if self.count > len(self.rows) else ""
         example = f", such as {self.example}" if self.example else ""
         place = f" ({where}{more}{example})" if self.rows else ""
-        count = f"{self.count} " if self.count else ""
+        count = f"{self.count:,} " if self.count else ""
         return f"column {self.column!r}: {count}{self.what}{place}; {self.remedy}"
 
 

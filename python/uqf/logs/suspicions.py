@@ -39,21 +39,27 @@ class Bounds:
 
 BOUNDS = Bounds()
 
+#: What programs write where nothing was measured: nines, and the ends of whole numbers of 16 and 32 bits.
+NOTHING = frozenset(
+    {sign * (10.0**digits - 1) for sign in (-1, 1) for digits in range(2, 10)}
+    | {-(2.0**15), 2.0**15 - 1, 2.0**16 - 1, -(2.0**31), 2.0**31 - 1, 2.0**32 - 1}
+)
+
 
 def suspicions(rows: Rows, codebook: Codebook | None = None) -> list[LogProblem]:
-    """Names in several spellings, outliers, and costs that are read as rewards."""
+    """Names in several spellings, numbers that stand for no value, outliers, and costs that are read as rewards."""
     layout, listed, known = rows.layout, list[LogProblem](), rows.layout.known_names(codebook)
     for name in dict.fromkeys((layout.names["action"], *layout.seen)):
         values = rows.values(name, may_miss=True)
         if is_text(values.type):
             listed += _alike(rows, name, spellings(values, known.get(name, ())), values)
         elif is_number(values.type) and name in layout.seen:
-            listed += _outlying(rows, name, array(values.cast(pa.float64())))
+            listed += _strange(rows, name, array(values.cast(pa.float64())))
     name = layout.names["reward"]
     reward = rows.values(name, may_miss=True)
     if is_number(reward.type):
         numbers = array(reward.cast(pa.float64()))
-        listed += _outlying(rows, name, numbers)
+        listed += _strange(rows, name, numbers)
         if is_cost(name) and not layout.costs and (numbers > 0.0).any() and not (numbers < 0.0).any():
             remedy = f"say --reward=-{name}, or LogColumns(reward='-{name}'), if they are paid"
             listed.append(
@@ -87,6 +93,41 @@ def _alike(rows: Rows, name: str, others: dict[str, str], values: pa.Array) -> l
     shown = ", ".join(f"{one!r} is {common!r}" for one, common in sorted(others.items())[:4])
     remedy = CLEANED + "each is the commonest of its spellings; as it is every spelling is a name of its own"
     return [_problem(rows, name, "names in other spellings", wrong, shown, remedy)]
+
+
+def _strange(rows: Rows, name: str, numbers: AnyArray) -> list[LogProblem]:
+    nothing = stands_for_nothing(numbers, sensor=name in rows.layout.seen)
+    if nothing is None:
+        return _outlying(rows, name, numbers)
+    remedy = "if it stands for no value, leave these cells empty; as it is it is a number like others"
+    wrong, example = numbers == nothing, f"{nothing:.12g}"
+    problem = _problem(rows, name, "times a number that looks like no value", wrong, example, remedy)
+    return [problem, *_strange(rows, name, np.where(wrong, np.nan, numbers))]
+
+
+def stands_for_nothing(numbers: AnyArray, *, sensor: bool = False) -> float | None:
+    """The number by which these say that nothing was measured, if it looks as if there is one.
+
+    It is the least or the largest, comes back, is one of those that programs write for it, and lies farther from all
+    others than most of these from each other. A sensor's −1 is one where all others are positive, and not all whole.
+    """
+    known = numbers[np.isfinite(numbers)]
+    for extreme in (known.min(), known.max()) if len(known) else ():
+        if extreme not in NOTHING and not (sensor and extreme == -1.0):
+            continue
+        others = known[known != extreme]
+        if (
+            len(known) - len(others) < 2
+            or len(others) < BOUNDS.rows
+            or len(np.unique(others)) <= BOUNDS.kinds
+        ):
+            continue
+        fractions = others.min() >= 0.0 and bool((others % 1.0).any())
+        most = np.quantile(others, 0.99, method="lower") - np.quantile(others, 0.01, method="higher")
+        apart = np.abs(others - extreme).min() > most
+        if apart or (extreme == -1.0 and fractions):
+            return float(extreme)
+    return None
 
 
 def _outlying(rows: Rows, name: str, numbers: AnyArray) -> list[LogProblem]:

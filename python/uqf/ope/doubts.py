@@ -77,7 +77,7 @@ def of_behavior(behavior: Behavior) -> Iterator[Doubt]:
 def of_rare_events(share: float, size: float) -> Doubt:
     """What no log shows if nobody says what an episode can earn: `size` is that of a rare event that would matter."""
     return Doubt(
-        f"what occurs in fewer than {share:.2g} of the episodes may be missing from it. Give return_range, the least "
-        "and the most that an episode can earn.",
-        f"nothing that happens in fewer than {share:.2g} of the episodes is worth more than {figure(size)}",
+        f"what occurs in fewer than {100 * share:.2g} % of the episodes may be missing from it. Give return_range, the "
+        "least and the most that an episode can earn.",
+        f"nothing that happens in fewer than {100 * share:.2g} % of the episodes is worth more than {figure(size)}",
     )

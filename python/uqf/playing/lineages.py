@@ -39,17 +39,24 @@ def soft_and_greedy(name: str, policy: CompiledPolicy, env: World | None = None)
 class Lineage(ABC):
     """A policy that plays rounds and is made better by them.
 
-    score : of the last round that the policy itself played; None before the first
-    rounds : how many it has played
+    curve : what its policy earned, round by round; a policy that does not change has one round
+    learns : whether its policy changes
     size : of its rounds, in rounds of the others
+    best : the highest score of a round, a standard error taken off, and its policy
     """
 
     name: str
-    score: Score | None = None
-    rounds: int = 0
+    learns = True
     size: float = 1.0
-    best: tuple[float, CompiledPolicy | None] = (-np.inf, None)
-    """The policy of the best round, and what that earned, a standard error taken off."""
+
+    def __init__(self) -> None:
+        self.curve: list[Score] = []
+        self.best: tuple[Score, CompiledPolicy | None] | None = None
+
+    @property
+    def earned(self) -> float:
+        """The mean of its best round."""
+        return -np.inf if self.best is None else self.best[0].mean
 
     @abstractmethod
     def play(self, game: Game, episodes: int, temperature: float) -> None:
@@ -61,16 +68,26 @@ class Lineage(ABC):
 
     def keep(self, policy: CompiledPolicy | None, score: Score) -> None:
         """A round of the policy is over."""
-        self.score, self.rounds = score, self.rounds + 1
-        self.best = max(self.best, (score.mean - score.stderr, policy), key=lambda pair: pair[0])
+        self.curve.append(score)
+        if self.best is None or score.mean - score.stderr >= self.best[0].mean - self.best[0].stderr:
+            self.best = score, policy
 
-    def behind(self, best: Lineage, errors: float) -> bool:
-        """Whether the last round earned less than that of `best` by so many standard errors."""
-        if self.score is None or best.score is None or self is best:
+    def growth(self) -> float:
+        """What a round added to the return in the second half of the curve; no bound is known after a single round."""
+        last = len(self.curve) - 1
+        if last < 1:
+            return np.inf if self.learns else 0.0
+        return max(0.0, (self.curve[last].mean - self.curve[last // 2].mean) / (last - last // 2))
+
+    def behind(self, leader: Lineage, errors: float, rounds: float) -> bool:
+        """Whether it is so many standard errors behind what `leader` earns, and would be after so many more rounds that
+        add as much as the last ones did: learning slows down, so that none adds more.
+        """
+        if self.best is None or leader.best is None or self is leader:
             return False
-        noise = float(np.hypot(self.score.stderr, best.score.stderr))
-        rounding = 1e-9 * abs(best.score.mean)
-        return best.score.mean - self.score.mean > errors * noise + rounding
+        mine, other = self.best[0], leader.best[0]
+        gap = other.mean - mine.mean - errors * float(np.hypot(mine.stderr, other.stderr))
+        return gap > max(1e-9 * abs(other.mean), self.growth() * rounds if rounds > 0.0 else 0.0)
 
 
 class Steps(Lineage):
@@ -86,39 +103,41 @@ class Steps(Lineage):
         policy: ContextPolicy | BeliefPolicy | None,
         data: Trajectories | None,
     ) -> None:
+        super().__init__()
         self.name, self.learner, self.policy, self.data = name, learner, policy, data
 
     def play(self, game: Game, episodes: int, temperature: float) -> None:
         """A step, then a round of the policy that it gives."""
         if self.data is not None:
+            if not self.curve:
+                self.curve.append(Score(self.data.returns(game.discount), self.data.lengths))
             self.policy = self.learner.improve(self.data, self.policy, temperature)  # type: ignore[arg-type]
         self.data, score = game.play(self.policy, episodes, self.name)
         self.keep(self.policy, score)
 
     def finalists(self) -> dict[str, Finalist]:
         """The policy of its best round, soft and greedy."""
-        return {} if self.best[1] is None else soft_and_greedy(self.name, self.best[1])
+        return {} if self.best is None or self.best[1] is None else soft_and_greedy(self.name, self.best[1])
 
 
 class Fitted(Lineage):
-    """The learner that held-out episodes prefer, fitted to the opening. Its policy stays the same: while it may not be
-    given up, a part of every round judges it; all other episodes are random play for the fit at the end.
+    """The learner that held-out episodes prefer, fitted to the opening. Its policy stays the same, so one round judges
+    it; where no other lineage is left, the others are random play for the fit at the end.
     """
 
+    learns = False
+
     def __init__(self, game: Game, settings: Settings) -> None:
+        super().__init__()
         self.name, self.settings = "fit", settings
         self.policy = fitted(game, game.env)
 
     def play(self, game: Game, episodes: int, temperature: float) -> None:
-        """Judged by a part of the first rounds; the rest is random play."""
-        judged = 0
-        if self.rounds < self.settings.protected:
-            judged = max(1, round(self.settings.judged * episodes))
-            score = game.play(self.policy, judged, self.name)[1]
-            self.score = score if self.score is None else self.score.plus(score)
-        self.rounds += 1
-        if episodes > judged:
-            random_play(game, self.settings, episodes - judged)
+        """Judged by the first round; the others are random play."""
+        if self.curve:
+            random_play(game, self.settings, episodes)
+        else:
+            self.keep(self.policy, game.play(self.policy, episodes, self.name)[1])
 
     def finalists(self) -> dict[str, Finalist]:
         """As it is."""
@@ -138,6 +157,7 @@ class Planned(Lineage):
     """
 
     def __init__(self, game: Game, settings: Settings) -> None:
+        super().__init__()
         self.name, self.settings, self.game, self.size = "plans", settings, game, settings.planned
         self.known, self.policy = 0, self._plan(TRIAL_PLANNER)
 
@@ -160,10 +180,8 @@ class Planned(Lineage):
 
     def finalists(self) -> dict[str, Finalist]:
         """The plan of the best round, and one in better models of all episodes."""
-        return {
-            self.name: Finalist(self.best[1] or self.policy),
-            "plan of all": Finalist(self._plan(PLANNER)),
-        }
+        best = self.policy if self.best is None else self.best[1] or self.policy
+        return {self.name: Finalist(best), "plan of all": Finalist(self._plan(PLANNER))}
 
 
 class Drawn(Lineage):
@@ -178,6 +196,7 @@ class Drawn(Lineage):
     """Whether its plan is judged in every round, beside rivals."""
 
     def __init__(self, game: Game, settings: Settings) -> None:
+        super().__init__()
         self.name, self.settings, self.game = "drawn plans", settings, game
         self.discount = min(game.discount, TABLE.max_discount)
         self.rng = np.random.default_rng([game.seed, game.played])
@@ -210,7 +229,8 @@ class Drawn(Lineage):
         if self.judged:
             self._count()
             judged = max(1, round(self.settings.judged * episodes))
-            self.score = game.play(self._plan(), judged, "table", env=self.env)[1]
+            plan = self._plan()
+            self.keep(plan, game.play(plan, judged, "table", env=self.env)[1])
         while game.played < end:
             self._count()
             block = min(max(1, int(self.settings.growth * game.played)), end - game.played)
@@ -219,7 +239,6 @@ class Drawn(Lineage):
                 values = drawn_values(self.counts, self.hopes.hope, self.discount, self.rng)
                 share = block // draws + (draw < block % draws)
                 game.play(ObservationPolicy(values), share, self.name, env=self.env)
-        self.rounds += 1
 
     def _plan(self) -> CompiledPolicy:
         return TableQ(self.game.discount).fit(self.env.recoded(self.game.data)).policy_
@@ -232,12 +251,12 @@ class Drawn(Lineage):
 
 
 def random_play(game: Game, settings: Settings, episodes: int) -> list[Trajectories]:
-    """Plays uniformly, and repeating the last action: the episodes of every kind, in the order of the settings."""
-    total, played = sum(share for _, share in settings.opening), []
-    for repeat, share in settings.opening:
-        count = max(1, round(episodes * share / total))
+    """Plays as many episodes of every persistence: they are given back in the order of the settings."""
+    played = []
+    for k, repeat in enumerate(settings.repeats):
         kind = f"random, repeating {repeat:g}" if repeat else "random"
-        played.append(game.play(persistent(game, repeat), count, kind)[0])
+        count = len(range(k, episodes, len(settings.repeats)))
+        played.append(game.play(persistent(game, repeat), max(1, count), kind)[0])
     return played
 
 

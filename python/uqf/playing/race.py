@@ -50,8 +50,7 @@ class Race:
         """Plays, and chooses."""
         game, settings = self.game, self.settings
         game.reporter.enter("episodes", self.episodes)
-        opening = sum(share for _, share in settings.opening)
-        opened = random_play(game, settings, round(opening * self.episodes))
+        opened = random_play(game, settings, round(settings.opening * self.episodes))
         test = markov_test(opened[0], seed=game.seed)
         lineages = self.begun(opened, test)
         last = max(2, round(settings.last * self.episodes))
@@ -61,11 +60,13 @@ class Race:
         while game.left > last and lineages and not self.late:
             gone = min(1.0, (game.played - begun) / cooling)
             first, final = settings.temperatures
-            for lineage in lineages:
+            # What does not change needs no more rounds, unless nobody else is left.
+            learning = [one for one in lineages if one.learns or not one.curve] or lineages
+            for lineage in learning:
                 if game.left > last:
                     episodes = min(round(lineage.size * size), game.left - last)
                     lineage.play(game, episodes, first * (final / first) ** gone)
-            lineages = self.survivors(lineages)
+            lineages = self.survivors(lineages, game.left - last)
             if not test.findings and game.played >= 2 * tested:
                 # The opening was too short to see whether observations are states.
                 test, tested = markov_test(game.data, seed=game.seed), game.played
@@ -111,7 +112,8 @@ class Race:
         lineages: list[Lineage] = []
         learner = ContextQ(game.discount)
         if earlier is None or game.env.learns_codes:
-            for (repeat, _), data in zip(settings.opening, opened, strict=True):
+            for repeat in settings.starts:
+                data = opened[settings.repeats.index(repeat)]
                 name = f"contexts, repeating {repeat:g}" if repeat else "contexts"
                 lineages.append(Steps(name, learner, persistent(game, repeat), data))
         else:
@@ -122,16 +124,18 @@ class Race:
                 lineages.append(Planned(game, settings))
         return lineages
 
-    def survivors(self, lineages: list[Lineage]) -> list[Lineage]:
-        """Without those that are clearly behind."""
-        settings = self.settings
-        best = max(lineages, key=lambda one: -float("inf") if one.score is None else one.score.mean)
+    def survivors(self, lineages: list[Lineage], episodes: int) -> list[Lineage]:
+        """Without those that would not reach the leader in their share of so many episodes."""
+        size = max(1, round(self.settings.round * self.episodes)) * sum(
+            one.size for one in lineages if one.learns
+        )
+        leader = max(lineages, key=lambda one: one.earned)
         kept = []
         for one in lineages:
-            protected = one.rounds < settings.protected or not one.behind(best, settings.behind)
-            if not protected and one.score is not None and best.score is not None:
-                beside = f"{best.score.mean:.4g} of {best.name}"
-                self.given_up.append(f"{one.name} ({_figures(one.score)} beside {beside})")
+            if one.behind(leader, self.settings.behind, max(0, episodes) / max(1.0, size)):
+                assert one.best is not None, "who has not played is not behind"
+                beside = f"{leader.earned:.4g} of {leader.name}"
+                self.given_up.append(f"{one.name} ({_figures(one.best[0])} beside {beside})")
             else:
                 kept.append(one)
         return kept

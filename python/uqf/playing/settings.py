@@ -9,14 +9,15 @@ from dataclasses import dataclass
 class Settings:
     """Shares are of all episodes; evidence is in docs/notebook.md.
 
-    opening : (probability of repeating the last action, share), what is played before anything is learned
+    opening : share of random play, before anything is learned
+    repeats : probabilities of repeating the last action in random play, which then stays for 1, 5 or 25 steps
+    starts : of these, where steps of contexts begin
     exploring : share of the episodes of posterior plans before others begin, where observations are numbers
     round : share of a round of one lineage
     last : share of the episodes that judge the finalists
     temperatures : of the first and of the last step of a lineage, in units of the spread of returns
-    protected : rounds of a lineage before it may be given up
-    behind : standard errors behind the best lineage at which one is given up
-    judged : share of a round that the policy of drawn plans, or the first one of `uqf.fit`, plays to be judged
+    behind : standard errors behind the best lineage at which one is given up that cannot reach it
+    judged : share of a round that the policy of drawn plans plays to be judged
     growth : posterior plans are drawn anew when there are so many more episodes, as a share
     draws : plans drawn from the same posterior
     planned : episodes of a round of plans in hidden models, in rounds of the others: models take long to learn
@@ -28,12 +29,13 @@ class Settings:
     max_states : observations up to which posterior plans are drawn
     """
 
-    opening: tuple[tuple[float, float], ...] = ((0.0, 0.15), (0.8, 0.15))
+    opening: float = 0.24
+    repeats: tuple[float, ...] = (0.0, 0.8, 0.96)
+    starts: tuple[float, ...] = (0.0, 0.8)
     exploring: float = 0.3
     round: float = 0.04
     last: float = 0.1
     temperatures: tuple[float, float] = (0.7, 0.1)
-    protected: int = 2
     behind: float = 2.0
     judged: float = 0.5
     planned: float = 2.5

@@ -60,6 +60,23 @@ class Reading:
     column: Column
     value: float
 
+    @property
+    def subject(self) -> tuple[int, str]:
+        """What it is about."""
+        return self.place, "column"
+
+    @property
+    def bound(self) -> float | None:
+        """The least that answers yes; None if only the name itself does."""
+        return None if self.column.kind == "category" else self.value
+
+    def below(self, higher: Reading) -> Phrase:
+        """Such as: vibration is 2.31 or more, but below 4."""
+        words = (
+            f" is {_value(self.column, self.value)} or more, but below {_value(self.column, higher.value)}"
+        )
+        return [(self.column.name, True), (words, False)]
+
     def holds(self, read: Columns) -> NDArray[np.bool_]:
         """(n_steps,), of the last readings; what is missing is no answer to any question."""
         values = read[:, self.place]

@@ -10,6 +10,7 @@ from typing import ClassVar
 from numpy.typing import ArrayLike
 
 from uqf import ope
+from uqf.episodes.checks import instance
 from uqf.learn.learner import Learner
 from uqf.page.render import render
 from uqf.policies.policy import Policy
@@ -174,6 +175,8 @@ def report(
     100
     """
     check_folder(path)
+    if outcomes is not None:
+        instance("outcomes", outcomes, Mapping, "a mapping of names to one number a step")
     study = Study.of(learner, data, discount=discount, seed=seed, progress=progress)
     made = Report(study, seed, Facts.of(study.log, problems, times, outcomes)).complete(progress)
     made.write(path)

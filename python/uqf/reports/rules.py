@@ -41,6 +41,16 @@ class Brevity:
 class Question(Condition):
     """What a rule looks at: what was seen or done some steps ago, or, of the kind "step", how far the episode is."""
 
+    @property
+    def subject(self) -> tuple[int, str]:
+        """What it is about."""
+        return self.ago, self.kind
+
+    @property
+    def bound(self) -> float | None:
+        """The least that answers yes; None if only the code itself does."""
+        return self.code if self.kind == "step" else None
+
     def phrase(self, names: Names, *, yes: bool = True) -> Phrase:
         """Such as: the last observation is “vibration high”, or is not."""
         if self.kind == "step":
@@ -54,44 +64,84 @@ class Question(Condition):
 
 
 @dataclass(frozen=True)
+class Answer:
+    """A question with its answer: a condition of a rule."""
+
+    question: Question | Reading
+    yes: bool
+
+    def implies(self, other: Answer) -> bool:
+        """Whether the other need not be said beside this one."""
+        mine, theirs = self.question, other.question
+        if mine.subject != theirs.subject:
+            return False
+        if mine.bound is None or theirs.bound is None:
+            return self.yes and not other.yes
+        beyond = mine.bound > theirs.bound if self.yes else mine.bound < theirs.bound
+        return self.yes == other.yes and beyond
+
+
+def in_words(conditions: list[Answer], names: Names) -> list[Phrase]:
+    """One phrase a condition; two bounds of one number are a range."""
+    phrases = list[Phrase]()
+    low = {one.question.subject: one.question for one in conditions if one.yes}
+    high = {one.question.subject: one.question for one in conditions if not one.yes}
+    for one in conditions:
+        question = one.question
+        least, beyond = low.get(question.subject), high.get(question.subject)
+        if isinstance(least, Reading) and isinstance(beyond, Reading) and least.bound is not None:
+            phrases += [least.below(beyond)] if one.yes else []
+        else:
+            phrases.append(question.phrase(names, yes=one.yes))
+    return phrases
+
+
+@dataclass(frozen=True)
 class Rule:
-    """A node of the tree: a question with what follows from yes and no, or else an action."""
+    """A node of the tree: a question with what follows from yes and no, or else an action; shares as in `Line`."""
 
     action: str
     share: float
-    """Of all steps, those that come here."""
     alike: float
-    """Of them, those in which the policy would take the action too."""
-    question: Phrase | None = None
-    contrary: Phrase | None = None
-    """What holds where the answer is no."""
+    question: Question | Reading | None = None
     yes: Rule | None = None
     no: Rule | None = None
 
     @property
-    def leaves(self) -> int:
-        """How many rules follow from here."""
-        return len(self.card)
+    def lines(self) -> list[tuple[list[Answer], Rule]]:
+        """The same as a list: what must hold, and the leaf that follows.
 
-    @property
-    def card(self) -> list[tuple[list[Phrase], Rule]]:
-        """The same as a list: what must hold, and the rule that follows.
-
-        Rules are read from the top and the first that fits is followed, so a "no" above needs no mention below.
+        Lines are read from the top and the first that fits is followed, so a "no" above needs no mention below.
         """
-        if self.yes is None or self.no is None or self.question is None or self.contrary is None:
+        if self.yes is None or self.no is None or self.question is None:
             return [([], self)]
-        short, long = sorted((self.yes, self.no), key=lambda rule: rule.leaves)
-        holds = self.question if short is self.yes else self.contrary
-        first = [([holds, *conditions], rule) for conditions, rule in short.card]
-        return first + long.card
+        short, long = sorted((self.yes, self.no), key=lambda rule: len(rule.lines))
+        holds = Answer(self.question, short is self.yes)
+        first = [
+            ([holds] * (not any(one.implies(holds) for one in conditions)) + conditions, rule)
+            for conditions, rule in short.lines
+        ]
+        return first + long.lines
+
+
+@dataclass(frozen=True)
+class Line:
+    """A rule of the card."""
+
+    conditions: list[Phrase]
+    action: str
+    share: float
+    """Of all steps, those in which it is the first that fits."""
+    alike: float
+    """Of them, those in which the policy would take the action too."""
 
 
 @dataclass(frozen=True)
 class Rules:
     """A few rules in place of the policy, and what they are worth."""
 
-    tree: Rule
+    card: list[Line]
+    """Read from the top; the first that fits holds."""
     decisions: float
     """Share of the held-out steps in which the rules choose the action that the policy thinks best."""
     value: float | None
@@ -116,7 +166,11 @@ class Rules:
         )
         agrees = chosen == wanted
         root = _rule(tree, rows, agrees, features, study.names)
-        return cls(root, float(agrees.mean()), *_ratio(ruled, best))
+        card = [
+            Line(in_words(conditions, study.names), rule.action, rule.share, rule.alike)
+            for conditions, rule in root.lines
+        ]
+        return cls(card, float(agrees.mean()), *_ratio(ruled, best))
 
 
 @dataclass(frozen=True)
@@ -174,7 +228,7 @@ def _rule(
             # A question whose answer does not matter is left out.
             return Rule(action, share, mean)
         question = features.question(int(tree.feature[node]), float(tree.threshold[node]))
-        return Rule(action, share, mean, question.phrase(names), question.phrase(names, yes=False), yes, no)
+        return Rule(action, share, mean, question, yes, no)
 
     return from_node(0)
 

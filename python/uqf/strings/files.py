@@ -10,19 +10,19 @@ from itertools import pairwise
 
 import numpy as np
 
-from uqf.episodes.checks import FloatArray, positive, whole
+from uqf.episodes.checks import FloatArray, whole
 from uqf.errors import FileFormatError, kind_of
 from uqf.files import open_ordinary, whole_file
 from uqf.strings.sample import Strings
 
 PathLike = str | os.PathLike[str]
 
-#: Larger files are refused unless the caller asks for more, and so are larger alphabets.
+#: Larger files are refused, and so are larger alphabets.
 MAX_BYTES = 2**30
 MAX_SYMBOLS = 2**20
 
 
-def read_strings(path: PathLike, *, n_symbols: int | None = None, max_bytes: int = MAX_BYTES) -> Strings:
+def read_strings(path: PathLike, *, n_symbols: int | None = None) -> Strings:
     r"""The strings of a PAutomaC or SPiCe file.
 
     The first line holds the numbers of strings and of symbols, every other line the length of a string and its symbols.
@@ -32,8 +32,6 @@ def read_strings(path: PathLike, *, n_symbols: int | None = None, max_bytes: int
     path : path
     n_symbols : int, optional
         Size of the alphabet of a file without that first line (SPiCe's test prefixes).
-    max_bytes : int
-        Larger files are refused.
 
     Returns
     -------
@@ -53,7 +51,7 @@ def read_strings(path: PathLike, *, n_symbols: int | None = None, max_bytes: int
     >>> list(read_strings("own.train"))
     [(3, 0), (), (2,)]
     """
-    lines = lines_of(path, positive("max_bytes", max_bytes))
+    lines = lines_of(path)
     declared = None
     if n_symbols is not None:
         whole("n_symbols", n_symbols)
@@ -106,14 +104,12 @@ def write_strings(strings: Strings, path: PathLike) -> None:
         file.write("".join(f"{line}\n" for line in lines).encode())
 
 
-def read_probabilities(path: PathLike, *, max_bytes: int = MAX_BYTES) -> FloatArray:
+def read_probabilities(path: PathLike) -> FloatArray:
     r"""The probabilities of a PAutomaC solution: their number in the first line, then one a line.
 
     Parameters
     ----------
     path : path
-    max_bytes : int
-        Larger files are refused.
 
     Returns
     -------
@@ -127,7 +123,7 @@ def read_probabilities(path: PathLike, *, max_bytes: int = MAX_BYTES) -> FloatAr
     >>> read_probabilities("own_solution.txt")
     array([0.5 , 0.25])
     """
-    lines = lines_of(path, max_bytes)
+    lines = lines_of(path)
     (count,) = _integers(path, 1, next(lines, (1, ""))[1], count=1)
     values = []
     for number, line in lines:
@@ -142,15 +138,12 @@ def read_probabilities(path: PathLike, *, max_bytes: int = MAX_BYTES) -> FloatAr
     return np.array(values)
 
 
-def lines_of(path: PathLike, max_bytes: int) -> Iterator[tuple[int, str]]:
+def lines_of(path: PathLike) -> Iterator[tuple[int, str]]:
     """Line numbers and lines that are not blank, of a file of bounded size."""
-    positive("max_bytes", max_bytes)
     with io.TextIOWrapper(open_ordinary(path), encoding="ascii", errors="replace") as file:
         size = os.fstat(file.fileno()).st_size
-        if size > max_bytes:
-            raise FileFormatError(
-                f"{path}: {size:,} bytes; files of up to max_bytes = {max_bytes:,} are read"
-            )
+        if size > MAX_BYTES:
+            raise FileFormatError(f"{path}: {size:,} bytes; files of up to {MAX_BYTES:,} are read")
         for number, line in enumerate(file, 1):
             if stripped := line.strip():
                 yield number, stripped

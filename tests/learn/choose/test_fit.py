@@ -300,30 +300,6 @@ def test_the_seed_fixes_everything(data, learner):
     assert contents(learner.trial_.held_out) != contents(other.trial_.held_out)
 
 
-@pytest.mark.parametrize("holdout", [0.0, 1.0, -0.1, 1.5, float("nan")])
-def test_a_share_that_is_none_is_refused(data, holdout):
-    with pytest.raises(ValueError, match=f"holdout = {holdout}: give a share above 0 and below 1"):
-        uqf.fit(data, holdout=holdout)
-
-
-def test_too_few_episodes_are_refused(data):
-    with pytest.raises(ValueError, match="1 episodes are too few: 1 would be held out to judge"):
-        uqf.fit(data[:1])
-    with pytest.raises(ValueError, match="3 episodes are too few: 3 would be held out"):
-        uqf.fit(data[:3], holdout=0.9)
-
-
-@pytest.mark.parametrize("discount", [-0.1, 1.1, float("nan")])
-def test_a_discount_that_is_none_is_refused(data, discount):
-    with pytest.raises(ValueError, match="discount = "):
-        uqf.fit(data, discount=discount)
-
-
-def test_other_data_are_refused():
-    with pytest.raises(TypeError, match="data is a list"):
-        uqf.fit([1, 2])
-
-
 def test_what_was_chosen_can_be_saved_and_evaluated(learner, tmp_path):
     learner.save(tmp_path / "policy")
     np.testing.assert_array_equal(behaviour(uqf.load(tmp_path / "policy")), behaviour(learner.policy_))

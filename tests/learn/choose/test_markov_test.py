@@ -92,16 +92,6 @@ def test_any_data_get_a_verdict_and_constants_gain_nothing(data, seed):
             assert finding.gain == 0.0
 
 
-def test_a_summary_of_another_length_is_refused():
-    data = log(random_world(0), 30, 0)
-    with pytest.raises(
-        ValueError, match=r"summaries\['mine'\] has 3 entries: give one for each of 600 steps"
-    ):
-        uqf.markov_test(data, summaries={"mine": np.zeros(3, np.int64)})
-    with pytest.raises(TypeError, match="data is an int"):
-        uqf.markov_test(3)
-
-
 def test_findings_are_certain_large_or_doubtful():
     assert Finding("x", "y", 2 * MIN_GAIN, 0.1 * MIN_GAIN).matters
     assert not Finding("x", "y", 2 * MIN_GAIN, MIN_GAIN).matters

@@ -3,13 +3,10 @@
 from collections import Counter
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import uqf
 from strategies import trajectories
-from uqf import _core
 from uqf.episodes.sums import cut_before
 from uqf.learn.memory.contexts import ContextTree
 from words import first_symbol
@@ -68,9 +65,3 @@ def test_levels_are_the_contexts_of_one_length_before_every_step_that_has_one(da
         for step, node in zip(steps, here, strict=True):
             whole = words[nodes[step]]
             assert words[node] == whole[len(whole) - length :]
-
-
-def test_too_deep_a_tree_is_refused():
-    data = uqf.rollout(uqf.make("tiger"), episodes=2)
-    with pytest.raises(ValueError, match="depth = 17: give 0 to 16 symbols"):
-        _core.context_tree(data, 17, 1, 100)

@@ -60,25 +60,3 @@ def test_the_seed_fixes_the_plan(tiger):
     small = PointSettings(points=40, rounds=2, sweeps=5)
     one, two = (point_plan(*tiger, 0.95, settings=small, seed=3) for _ in range(2))
     assert np.array_equal(one[0], two[0]) and one[1] == two[1]
-
-
-@pytest.mark.parametrize("discount", [1.0, -0.1, float("nan")])
-def test_a_discount_without_a_bound_is_refused(tiger, discount):
-    with pytest.raises(ValueError, match="discount"):
-        point_plan(*tiger, discount)
-
-
-@pytest.mark.parametrize(
-    ("place", "bad", "named"),
-    [
-        (0, np.ones((3, 3, 3)) / 3, "rewards"),
-        (0, np.full((3, 2, 2), 2.0), "probabilities"),
-        (2, np.full((3, 2), np.inf), "finite"),
-        (3, np.zeros((1, 2)), "starts"),
-        (3, np.zeros((0, 2)), "starts"),
-    ],
-)
-def test_arrays_that_are_no_model_are_refused(tiger, place, bad, named):
-    given = [bad if index == place else array for index, array in enumerate(tiger)]
-    with pytest.raises(ValueError, match=named):
-        point_plan(*given, 0.95)

@@ -43,8 +43,3 @@ def test_every_remedy_of_divergence_gives_a_finite_policy_and_says_so(diverging,
     else:
         shrunk = np.eye(reward.rank) - step * 0.99 / radius
         np.testing.assert_allclose(shrunk @ value.omega, reward.omega, atol=1e-9 * np.abs(value.omega).max())
-
-
-def test_an_unknown_remedy_is_refused(diverging):
-    with pytest.raises(ValueError, match="on_divergence = 'pray'"):
-        diverging_learner("pray").fit(diverging)

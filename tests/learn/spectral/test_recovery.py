@@ -119,30 +119,6 @@ def test_empirical_block_converges_like_one_over_root_n(occurrences):
     assert -0.65 < slope < -0.35
 
 
-def test_rank_beyond_the_data_is_refused_with_both_numbers():
-    wfa = uqf.WFA.from_pomdp(uqf.make("tiger").tabular())
-    words = words_up_to(6, 2)
-    blocks = exact_hankel(wfa, prefixes=words, suffixes=words)
-    with pytest.raises(uqf.NumericalError, match="rank 12 exceeds the numerical rank 3"):
-        spectral_wfa(blocks, 12)
-    with pytest.raises(ValueError, match="rank = 0"):
-        spectral_wfa(blocks, 0)
-    assert spectral_wfa(blocks).rank == 3
-
-
-def test_a_block_of_zeros_is_refused():
-    with pytest.raises(uqf.NumericalError, match="zero"):
-        decompose(np.zeros((3, 4)), 1)
-    with pytest.raises(uqf.NumericalError, match="overflows"):
-        decompose(np.array([[np.inf]]), 1)
-
-
-def test_bases_without_the_empty_word_are_refused():
-    wfa = uqf.WFA.from_pomdp(uqf.make("tiger").tabular())
-    with pytest.raises(ValueError, match="prefixes lacks the empty word"):
-        spectral_wfa(exact_hankel(wfa, prefixes=[(0,)], suffixes=[()]), 1)
-
-
 def test_large_blocks_use_the_leading_vectors_only():
     rng = np.random.default_rng(0)
     block = rng.normal(size=(1100, 6)) @ rng.normal(size=(6, 1200))

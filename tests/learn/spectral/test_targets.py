@@ -43,17 +43,11 @@ def test_an_offset_on_the_return_moves_every_action_alike(pomdp, offset, seed):
         np.testing.assert_allclose(moved - plain, offset * chance / pomdp.n_actions, atol=1e-6)
 
 
-def test_an_offset_on_rewards_is_refused():
-    data = uqf.rollout(uqf.make("tiger", horizon=4), episodes=20)
-    with pytest.raises(ValueError, match="not invariant"):
-        uqf.UQF(1, offset=1.0).fit(data)
-
-
 def test_long_words_from_the_start_starve_and_short_ones_anywhere_do_not():
     data = uqf.rollout(uqf.make("gridworld-far"), episodes=150, seed=3)
     longest = 6
     assert not any(episode.rewards[: 2 * longest].any() for episode in data)
-    with pytest.raises(uqf.NumericalError, match='occurrences="anywhere"'):
+    with pytest.raises(uqf.NumericalError):
         uqf.UQF(4, occurrences="start", max_prefix=longest, max_suffix=longest, n_suffixes=500).fit(data)
     learner = uqf.UQF(4, target="return", max_prefix=1, max_suffix=1).fit(data)
     assert np.ptp(learner.decision_function([[]])) > 0

@@ -113,7 +113,7 @@ def test_state_batches_and_sparse_operators():
 
 def test_spectral_radius_of_one_is_refused_and_every_remedy_works():
     wfa = uqf.WFA([1.0, 1.0], [np.diag([1.25, 0.25])], [1.0, 1.0])
-    with pytest.raises(uqf.SpectralRadiusError, match=r"1\.125") as refused:
+    with pytest.raises(uqf.SpectralRadiusError) as refused:
         wfa.discounted(0.9)
     assert refused.value.radius == pytest.approx(1.125)
     assert pickle.loads(pickle.dumps(refused.value)).radius == refused.value.radius

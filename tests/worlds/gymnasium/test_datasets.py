@@ -102,5 +102,3 @@ def test_vector_environments_are_played_by_their_kind():
     # CartPole has a vector of its own that is made of no single environments.
     own = gymnasium.make_vec("CartPole-v1", num_envs=3, vectorization_mode="vector_entry_point")
     same(*(uqf.from_gymnasium(one, episodes=5, seed=0) for one in (own, "CartPole-v1")))
-    with pytest.raises(ValueError, match=r"'CartPole-v1' is a name of Gymnasium: use uqf\.GymnasiumWorld"):
-        uqf.make("CartPole-v1")

@@ -1,7 +1,5 @@
 """Gymnasium environments as worlds of the package."""
 
-import pickle
-
 import gymnasium
 import numpy as np
 import pytest
@@ -132,15 +130,6 @@ def test_a_time_limit_is_a_horizon_with_or_without_a_spec():
     assert uqf.GymnasiumWorld(gymnasium.wrappers.TimeLimit(gymnasium.make("FrozenLake-v1"), 9)).horizon == 9
 
 
-def test_worlds_of_the_package_come_back_through_gymnasium():
-    tiger = uqf.make("tiger")
-    world = uqf.GymnasiumWorld(lambda: uqf.gymnasium_env(tiger))
-    assert (world.n_observations, world.horizon, world.shows_first) == (2, 20, False)
-    choices = np.random.default_rng(0).integers(3, size=7)
-    policy = uqf.TablePolicy(np.eye(3)[choices], 2)
-    assert uqf.rollout(world, policy, episodes=50, seed=4) == uqf.rollout(tiger, policy, episodes=50, seed=4)
-
-
 def test_policy_iteration_and_watching_work_as_in_other_worlds():
     lake = gymnasium.make("FrozenLake-v1", is_slippery=False)
     found = uqf.policy_iteration(lake, uqf.ContextQ(0.99), iterations=6, episodes=200, seed=0)
@@ -189,22 +178,3 @@ def test_a_codebook_learned_anew_knows_where_a_policy_goes(monkeypatch):
     assert world.relearned(played, cells=7).n_observations == 7
     assert uqf.GymnasiumWorld(Walk, horizon=40, cells=5).n_observations == 5
     assert again.recoded(coded) == coded
-
-
-def test_a_world_by_name_can_be_sent_to_another_process():
-    world = uqf.GymnasiumWorld("FrozenLake-v1")
-    data = uqf.rollout(world, episodes=5)
-    assert uqf.rollout(pickle.loads(pickle.dumps(world)), episodes=5) == data
-
-
-def test_bad_sources_are_refused_with_a_way_out():
-    with pytest.raises(ValueError, match=r"source = 'FrozenLakes-v1': .*Did you mean: `FrozenLake`"):
-        uqf.GymnasiumWorld("FrozenLakes-v1")
-    with pytest.raises(ValueError, match="as pictures do"):
-        uqf.GymnasiumWorld(lambda: Echo(spaces.Box(0, 1, (32, 32))), horizon=3)
-    with pytest.raises(TypeError, match="no columns can be made"):
-        uqf.GymnasiumWorld(lambda: Echo(spaces.Sequence(spaces.Discrete(2))), horizon=3)
-    with pytest.raises(ValueError, match="give horizon"):
-        uqf.GymnasiumWorld(lambda: Echo(spaces.Discrete(5), int))
-    with pytest.raises(TypeError, match=r"give uqf\.make"):
-        uqf.rollout(object(), episodes=1)

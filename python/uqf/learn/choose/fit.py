@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from sklearn.base import clone
 
 from uqf.episodes.checks import number, probability
 from uqf.episodes.trajectories import Trajectories
 from uqf.errors import UQFError
+from uqf.estimator import clone
 from uqf.learn.choose.candidates import FAVOURITE, PLANNER, RIVALS, Candidate, Settings
 from uqf.learn.choose.comparison import Comparison, Result
 from uqf.learn.choose.markov_test import MarkovTest, markov_test
