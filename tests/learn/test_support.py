@@ -149,7 +149,7 @@ def test_an_action_that_was_never_taken_after_an_observation_has_no_probability_
 def test_an_observation_that_was_seen_too_seldom_limits_nothing():
     """Ten steps an action are a tenth of an equal share of one step: with fewer, none at all is chance."""
     rng = np.random.default_rng(0)
-    actions, seen = rng.integers(1, 3, size=58), np.zeros(58, int)
+    actions, seen = rng.integers(1, 3, size=58), np.arange(58) // 57
     data = uqf.Trajectories(
         [*actions, 0, 0], [*seen, 1, 1], np.zeros(60), [0, 29, 60], n_actions=3, n_observations=2
     )

@@ -33,10 +33,9 @@ def near_step(policy: Raw, step: Step) -> Step:
     def values(graph: Graph, state: str) -> str:
         last = graph.cast(graph.scalar(state, size), np.int64)
         hits = graph.cast(graph("Equal", graph.constant(codes), last), np.int32)
-        every = graph.constant(np.ones(policy.n_actions, np.bool_))
-        none = graph.constant(np.full(policy.n_actions, -np.inf))
+        lost = np.where(then, 0.0, -np.inf)
         worth = step.values(graph, graph.part(state, 0, size))
-        return graph("Where", _looked_up(graph, hits, then, every), worth, none)
+        return graph("Add", worth, _looked_up(graph, hits, lost, graph.constant(np.zeros(policy.n_actions))))
 
     return Step(np.append(step.start, policy.n_observations).astype(kind), update, values, step.n_columns)
 
