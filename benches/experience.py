@@ -9,6 +9,7 @@ from uqf import _core
 from uqf.learn.spectral.basis import Basis, Counting, Target
 from uqf.learn.spectral.decomposition import Decomposition, decompose
 from uqf.learn.spectral.passes import block_matrix, listed_words
+from uqf.learn.spectral.sums import HankelSums
 from uqf.reading.reader import Reader
 
 #: Hashed vectors of words of up to three symbols, as in the paper's compressed experiments.
@@ -36,8 +37,8 @@ def settings(data: uqf.Trajectories, chosen: Basis) -> Counting:
     return Counting(chosen, TARGET, float(np.abs(data.rewards).max()), words)
 
 
-def accumulated(data: uqf.Trajectories, projection: str | None = "hashed") -> _core.HankelStatistics:
-    return _core.HankelStatistics.accumulate(data, settings(data, basis(projection)), threads=1)
+def accumulated(data: uqf.Trajectories, projection: str | None = "hashed") -> HankelSums:
+    return HankelSums.of(data, settings(data, basis(projection)), threads=1)
 
 
 def decomposed(data: uqf.Trajectories, rank: int, projection: str | None = "hashed") -> Decomposition:

@@ -1,18 +1,10 @@
 """What `import uqf` costs beyond the import of numpy and scipy, and what the command costs before it does anything."""
 
-import resource
 import subprocess
 import sys
 
 import pytest
-from race import Reference, race
-
-
-def of_children():
-    """Processor time of programs that have ended."""
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
-
+from race import Reference, of_children, race
 
 #: Other processes do the work.
 pytestmark = pytest.mark.benchmark(timer=of_children)

@@ -15,6 +15,7 @@ from yardstick import CountPairs
 from uqf import _core
 from uqf.learn.spectral.decomposition import decompose
 from uqf.learn.spectral.passes import block_matrix
+from uqf.learn.spectral.sums import HankelSums
 
 
 def copying(array):
@@ -82,7 +83,7 @@ def test_hashed_accumulation(benchmark, steps, tmp_path):
     ]
     race(
         benchmark,
-        lambda: _core.HankelStatistics.accumulate(data, counted, threads=1),
+        lambda: HankelSums.of(data, counted, threads=1),
         references,
         stage="accumulation", case=f"hashed, {steps:,} steps", amount=data.n_steps, unit="steps",
     )  # fmt: skip
@@ -146,7 +147,7 @@ def test_decomposition(benchmark, size):
     """In full for small blocks, leading vectors only for large ones; the rivals compute as many."""
     data, rank = spocman(100_000), 40
     wide = replace(basis(), prefix_dim=size, suffix_dim=size)
-    sums = _core.HankelStatistics.accumulate(data, settings(data, wide), threads=1)
+    sums = HankelSums.of(data, settings(data, wide), threads=1)
     block = block_matrix(sums) / len(data)
     references = [
         Reference("scipy's svds", lambda: scipy.sparse.linalg.svds(block, k=rank)),

@@ -17,17 +17,7 @@ def scikit_learn(data):
     from sklearn.ensemble import RandomForestRegressor
 
     seen, settings, view = Seen.of(data), SETTINGS["history"], VIEWS["history"]
-    shared, own = _core.summaries_along(
-        data,
-        seen.columns,
-        seen.first,
-        seen.sizes.astype(np.int64),
-        seen.touched,
-        seen.expected,
-        steps=view.steps,
-        long=view.long,
-        threads=1,
-    )
+    shared, own = _core.summaries_along(seen, view, threads=1)
     fold, before, targets = folds(data), cut_before(data), returns_to_go(data, 0.95)
     for stage in range(settings.stages):
         for part in range(2):

@@ -9,6 +9,7 @@ from race import Reference, race
 
 import uqf
 from uqf import _core
+from uqf.learn.spectral.sums import HankelSums
 
 #: Threads share the time of the processor: here the wall counts, and the median of the rounds: the fastest round of one
 #: thread alone is one in which nobody else kept the processor from running faster than two threads ever may.
@@ -27,7 +28,7 @@ def stages():
     models = random_clones(sample, 60, 2)
     return {
         "stepping": lambda threads: uqf.rollout(world, episodes=20_000, threads=threads),
-        "accumulation": lambda threads: _core.HankelStatistics.accumulate(data, counted, threads=threads),
+        "accumulation": lambda threads: HankelSums.of(data, counted, threads=threads),
         "second pass": lambda threads: _core.sum_operators(data, counted, *maps, threads=threads),
         "rollouts": lambda threads: uqf.estimate_return(world, policy, episodes=15_000, threads=threads),
         "states along the data": lambda threads: policy.states_along(data, threads=threads),

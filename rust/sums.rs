@@ -31,21 +31,3 @@ pub fn discounted<T: Copy + AddAssign + Mul<Output = T>>(
 fn add_scaled<T: Copy + AddAssign + Mul<Output = T>>(sums: &mut [T], terms: &[T], factor: T) {
     sums.iter_mut().zip(terms).for_each(|(sum, &term)| *sum += factor * term);
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn sums_stay_within_their_episode() {
-        let offsets = [0, 3, 4];
-        let mut rows = vec![1.0, 10.0, 2.0, 20.0, 4.0, 40.0, 8.0, 80.0];
-        discounted(&mut rows, 2, &offsets, |_| 0.5, false);
-        assert_eq!(rows, [3.0, 30.0, 4.0, 40.0, 4.0, 40.0, 8.0, 80.0]);
-        let mut rows = vec![1.0, 2.0, 4.0, 8.0];
-        discounted(&mut rows, 1, &offsets, |_| 0.5, true);
-        assert_eq!(rows, [1.0, 2.5, 5.25, 8.0]);
-        discounted(&mut rows, 1, &offsets, |step| [2.0, 4.0, 0.0, 0.0][step], false);
-        assert_eq!(rows, [48.0, 23.5, 5.25, 8.0]);
-    }
-}

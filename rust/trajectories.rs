@@ -253,25 +253,3 @@ impl View<'_> {
             .then(|| format!("behavior_prob {probability} is outside (0, 1]"))
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn blocks_join_alike_for_any_number_of_threads() {
-        let block = |actions: &[i32]| {
-            let mut block = Trajectories::new(0, 0);
-            for &action in actions {
-                block.push_step(action as usize, 1, f64::from(action), 0.5);
-                block.end_episode(action == 1, Some(action as usize));
-            }
-            block
-        };
-        for threads in [1, 3] {
-            let joined =
-                Trajectories::concatenate(threads, vec![block(&[0, 1]), block(&[2]), block(&[1, 0])]);
-            assert_eq!(joined.unwrap(), block(&[0, 1, 2, 1, 0]));
-        }
-    }
-}

@@ -1,5 +1,7 @@
 """Episodes with raw columns of all kinds, and policies that read every summary of them."""
 
+from dataclasses import replace
+
 import numpy as np
 from hypothesis import strategies as st
 
@@ -45,16 +47,9 @@ def touched_by(data):
 
 def summaries_of(data, view, threads=1):
     """(shared (cuts, n), own (cuts, n_actions, m)), by the core."""
-    return _core.summaries_along(
-        data,
-        data.columns,
-        data.first_columns,
-        data.column_sizes.astype(np.int64),
-        *touched_by(data),
-        steps=view.steps,
-        long=view.long,
-        threads=threads,
-    )
+    touched, expected = touched_by(data)
+    seen = replace(Seen.of(data), touched=touched, expected=expected)
+    return _core.summaries_along(seen, view, threads=threads)
 
 
 def forest_on(data, view, seed=0, *, pooled=False):

@@ -123,9 +123,6 @@ class Simulation:
 #: A word as a sequence of symbols; the empty one is λ.
 _Word: TypeAlias = Sequence[int]
 
-#: (rows, columns, sums) of the cells that are not zero
-_Cells: TypeAlias = tuple[_Offsets, _Offsets, _Floats]
-
 def most_frequent(
     data: _Data, *, occurrences: str, max_length: int, limit: int | None = None
 ) -> tuple[list[list[int]], list[int]]:
@@ -137,54 +134,10 @@ def most_frequent(
 def project_words(words: Sequence[_Word], kind: str, dim: int, seed: int) -> _Floats:
     """φ of every word, shape (words, dim); `kind` is "gaussian", "rademacher", "sparse" or "hashed"."""
 
-@final
-class HankelStatistics:
-    """Sums over episodes, not yet divided by their number. Merging in any grouping gives the same bits."""
-
-    @staticmethod
-    def accumulate(
-        data: _Data,
-        counting: object,
-        *,
-        by_symbol: bool = False,
-        threads: int | None = None,
-        progress: _Progress = None,
-    ) -> HankelStatistics:
-        """One pass over the data, by a `uqf.learn.spectral.basis.Counting`.
-
-        `by_symbol` also keeps a block per symbol, which saves a second pass.
-        """
-
-    @staticmethod
-    def from_state(state: Record) -> HankelStatistics:
-        """The statistics that `__getstate__` described."""
-
-    def plus(self, other: HankelStatistics, sign: float = 1.0) -> HankelStatistics:
-        """The sums of both shards, or with `sign` −1 without those of a shard that was added; neither changes."""
-
-    episodes: Final[int]
-    steps: Final[int]
-    shape: Final[tuple[int, int]]  # (left_dim, right_dim)
-    #: ((known, seen) prefix occurrences, (known, seen) suffix occurrences)
-    coverage: Final[tuple[tuple[int, int], tuple[int, int]]]
-    symbols: Final[list[int]]  # symbols for which there is a block of their own
-    def block(self) -> _Cells:
-        """The Hankel block as (rows, columns, sums) of the cells that are not zero."""
-
-    def symbol_block(self, symbol: int) -> _Cells:
-        """The block of one symbol, as `block`; KeyError if the symbol was not seen."""
-
-    def column(self) -> _Floats:
-        """Column λ, (left_dim,)."""
-
-    def start(self) -> _Floats:
-        """Row λ at the first step of the episodes, (right_dim,)."""
-
-    def average(self) -> _Floats:
-        """Row λ summed over every place of the episodes, (right_dim,)."""
-
-    def __getstate__(self) -> Record: ...
-    def __reduce__(self) -> tuple[object, ...]: ...
+def hankel_sums(
+    data: _Data, counting: object, *, by_symbol: bool = False, threads: int | None = None
+) -> Record:
+    """The fields of a `uqf.learn.spectral.sums.HankelSums`: one pass by a `uqf.learn.spectral.basis.Counting`."""
 
 def sum_operators(
     data: _Data,
@@ -193,7 +146,6 @@ def sum_operators(
     right_map: _Floats,
     *,
     threads: int | None = None,
-    progress: _Progress = None,
 ) -> tuple[_Offsets, _Floats]:
     """(seen symbols, operators summed over the episodes).
 
@@ -235,19 +187,6 @@ def point_plan(
 
     `settings` has the attributes of `uqf.learn.plan.points.PointSettings`.
     """
-
-# --- automata --------------------------------------------------------------------------------------------
-
-@final
-class Automaton:
-    """Operators (seen, rank, rank) by symbol (seen,); those of the other symbols are zero."""
-
-    def __new__(cls, symbols: _Offsets, operators: _Floats, n_symbols: int) -> Automaton: ...
-    def values(self, alpha: _Floats, omega: _Floats, symbols: _Offsets, offsets: _Offsets) -> _Floats:
-        """α A_word ω of every word; word i is ``symbols[offsets[i]:offsets[i + 1]]``."""
-
-    def step(self, state: _Floats, symbol: int) -> _Floats:
-        """The state (a row vector) after one more symbol; unscaled."""
 
 # --- compiled policies -----------------------------------------------------------------------------------
 
@@ -479,29 +418,25 @@ class BeliefPolicy(CompiledPolicy):
     def beliefs_along(self, data: _Data, *, threads: int | None = None) -> _Singles: ...
     def parts(self) -> Record: ...
 
-@final
-class Filter:
-    """x' = [1, x] · operators[symbol], shortened to a root mean square of `reach` where it is longer.
+def filter_states(
+    operators: _Singles,
+    reach: float,
+    places: _Integers,
+    offsets: _Offsets,
+    starts: _Singles,
+    *,
+    backward: bool = False,
+    threads: int | None = None,
+) -> _Singles:
+    """[1, x] at every cut of episodes, (n_steps + n_episodes, 1 + rank).
+
+    x' = [1, x] · operators[symbol], shortened to a root mean square of `reach` where it is longer.
 
     operators : (symbols, 1 + rank, rank)
+    places : (n_steps,), the symbol of every step, −1 for one that changes nothing
+    starts : (n_episodes, rank), the states before the first steps; with `backward` those after the last steps, and
+        states run from there back
     """
-
-    def __new__(cls, operators: _Singles, reach: float) -> Filter: ...
-    def along(
-        self,
-        places: _Integers,
-        offsets: _Offsets,
-        starts: _Singles,
-        *,
-        backward: bool = False,
-        threads: int | None = None,
-    ) -> _Singles:
-        """[1, state] at every cut of episodes, (n_steps + n_episodes, 1 + rank).
-
-        places : (n_steps,), the symbol of every step, −1 for one that changes nothing
-        starts : (n_episodes, rank), the states before the first steps; with `backward` those after the last steps, and
-            states run from there back
-        """
 
 @final
 class FilterPolicy(CompiledPolicy):
@@ -553,44 +488,17 @@ class ForestPolicy(CompiledPolicy):
 
 # --- summaries of raw columns, and forests on them ---------------------------------------------------------
 
-def summaries_along(
-    data: _Data,
-    columns: _Singles,
-    first_columns: _Singles | None,
-    sizes: _Offsets,
-    touched: _Offsets,
-    expected: _Singles,
-    *,
-    steps: int,
-    long: bool,
-    threads: int | None = None,
-) -> tuple[_Singles, _Singles]:
+def summaries_along(seen: object, view: object, *, threads: int | None = None) -> tuple[_Singles, _Singles]:
     """Summaries at every cut of episodes: about the history (cuts, n), about every action (cuts, n_actions, m).
 
-    columns (n_steps, d), first_columns (n_episodes, d); sizes (d,) is 0 for a number, else how many values there are
-    touched (n_actions,) is the column in which the effect of an action is looked for
-    expected (sets · n_actions, 1 + n_actions · values), or (0, 0), is what is expected of it: a constant, and a weight
-        for every value that an action brought last; the episodes take the sets in turn
-    steps : how many of the last observations and actions are remembered; long : and a summary of the whole history
+    `seen` and `view` have the attributes of `uqf.learn.memory.summaries.Seen` and `View`.
     """
 
 @final
 class SummaryBins:
     """Summaries at every cut of episodes, as the bins that trees are grown on; arguments as of `summaries_along`."""
 
-    def __new__(
-        cls,
-        data: _Data,
-        columns: _Singles,
-        first_columns: _Singles | None,
-        sizes: _Offsets,
-        touched: _Offsets,
-        expected: _Singles,
-        *,
-        steps: int,
-        long: bool,
-        threads: int | None = None,
-    ) -> SummaryBins: ...
+    def __new__(cls, seen: object, view: object, *, threads: int | None = None) -> SummaryBins: ...
     @property
     def n_features(self) -> tuple[int, int]:
         """Numbers about the history, and about every action."""

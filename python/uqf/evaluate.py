@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,9 +15,9 @@ from uqf.episodes.checks import function, instance, probability
 from uqf.episodes.sums import standard_error
 from uqf.episodes.trajectories import Trajectories
 from uqf.errors import kind_of
-from uqf.policies.policy import CompiledPolicy, Policy, chooser, started
+from uqf.policies.policy import CompiledPolicy, Policy
 from uqf.worlds.environments import Environment
-from uqf.worlds.world import PlayedWorld, World
+from uqf.worlds.world import World
 
 if TYPE_CHECKING:
     import gymnasium
@@ -26,26 +26,15 @@ if TYPE_CHECKING:
 WorldLike: TypeAlias = "World | gymnasium.Env[Any, Any] | gymnasium.vector.VectorEnv[Any, Any, Any]"
 """What `uqf.rollout` plays in: a world of the package, or an environment of Gymnasium."""
 
-#: What the core records, in its order.
-RECORDED = (
-    "actions",
-    "observations",
-    "rewards",
-    "behavior_probs",
-    "offsets",
-    "terminated",
-    "first_observations",
-)
-
 Progress = Callable[[str, int, int], object]
 
 
-def as_world(env: WorldLike, horizon: int | None = None) -> Environment | PlayedWorld:
+def as_world(env: WorldLike, horizon: int | None = None) -> World:
     """A world as it is; a Gymnasium environment as a `uqf.GymnasiumWorld`, with the same codebook every time.
 
     `horizon` is for environments that name none.
     """
-    if isinstance(env, (Environment, PlayedWorld)):
+    if isinstance(env, World):
         return env
     # Whoever has an environment of Gymnasium has imported it; nobody else should wait for it.
     gymnasium = sys.modules.get("gymnasium")
@@ -99,18 +88,6 @@ class Score:
 
     def __repr__(self) -> str:
         return f"Score({self.mean:.4g} ± {self.stderr:.2g}, {len(self.returns)} episodes)"
-
-
-class Step(NamedTuple):
-    """One step of an episode played by a Python policy."""
-
-    episode: int
-    action: int
-    observation: int
-    reward: float
-    behavior_prob: float
-    terminated: bool
-    first: int | None
 
 
 def rollout(
@@ -167,27 +144,7 @@ def rollout(
     """
     world = as_world(env, horizon)
     schedule = world.schedule(policy, episodes, horizon, seed, epsilon, first)
-    counted = _counted(progress, episodes)
-    if not isinstance(world, Environment):
-        return world.play(policy, progress=counted, **schedule)
-    if policy is None or isinstance(policy, CompiledPolicy):
-        arrays = _core.rollout(world.world, policy, schedule, threads=threads, progress=counted)
-        parts = dict(zip(RECORDED, arrays, strict=True))
-        return Trajectories._trusted(**parts, n_actions=world.n_actions, n_observations=world.n_observations)
-    steps = list(_play(world, policy, progress=counted, **schedule))
-    lengths = np.bincount([step.episode - first for step in steps])
-    ends = np.cumsum(lengths)
-    return Trajectories(
-        np.array([step.action for step in steps]),
-        np.array([step.observation for step in steps]),
-        np.array([step.reward for step in steps]),
-        np.concatenate([[0], ends]),
-        n_actions=world.n_actions,
-        n_observations=world.n_observations,
-        behavior_probs=np.array([step.behavior_prob for step in steps]),
-        terminated=np.array([steps[end - 1].terminated for end in ends]),
-        first_observations=[steps[end - 1].first for end in ends] if world.shows_first else None,
-    )
+    return world.play(policy, threads=threads, progress=_counted(progress, episodes), **schedule)
 
 
 def estimate_return(
@@ -231,17 +188,10 @@ def estimate_return(
     schedule = world.schedule(policy, episodes, horizon, seed)
     weight = world.discount if discount is None else probability("discount", discount)
     counted = _counted(progress, episodes)
-    if not isinstance(world, Environment):
-        played = world.play(policy, progress=counted, **schedule)
-        return Score(played.returns(weight), played.lengths)
-    if policy is None or isinstance(policy, CompiledPolicy):
+    if isinstance(world, Environment) and (policy is None or isinstance(policy, CompiledPolicy)):
         return Score(*_core.returns(world.world, policy, schedule, weight, threads=threads, progress=counted))
-    returns = np.zeros(schedule["episodes"])
-    lengths = np.zeros(schedule["episodes"], np.int64)
-    for step in _play(world, policy, progress=counted, **schedule):
-        returns[step.episode] += weight ** lengths[step.episode] * step.reward
-        lengths[step.episode] += 1
-    return Score(returns, lengths)
+    played = world.play(policy, threads=threads, progress=counted, **schedule)
+    return Score(played.returns(weight), played.lengths)
 
 
 def _counted(progress: Progress | None, episodes: int) -> Callable[[int], object] | None:
@@ -250,32 +200,3 @@ def _counted(progress: Progress | None, episodes: int) -> Callable[[int], object
         return None
     function("progress", progress, "stage, done and total")
     return lambda done: progress("episodes", done, episodes)
-
-
-def _play(
-    env: Environment,
-    policy: Policy,
-    *,
-    episodes: int,
-    horizon: int,
-    epsilon: float,
-    seed: int,
-    first: int,
-    progress: Callable[[int], object] | None,
-) -> Iterator[Step]:
-    """Episodes of a Python policy, with the random numbers the core would give the same episode."""
-    choose = chooser(policy, env.n_actions)
-    for episode in range(first, first + episodes):
-        simulation = env.simulation(seed, episode)
-        rng = np.random.default_rng([seed, episode])
-        state = started(policy, simulation.first)
-        for _ in range(horizon):
-            probs = (1.0 - epsilon) * choose(state, rng) + epsilon / env.n_actions
-            action = simulation.choose(probs)
-            observation, reward, terminated = simulation.step(action)
-            yield Step(episode, action, observation, reward, probs[action], terminated, simulation.first)
-            if terminated:
-                break
-            state = policy.update(state, action, observation)
-        if progress is not None:
-            progress(episode - first + 1)

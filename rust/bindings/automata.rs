@@ -2,74 +2,22 @@
 
 use std::sync::Arc;
 
-use numpy::{IntoPyArray, PyReadonlyArray1, PyReadonlyArray2, PyReadonlyArray3, PyUntypedArrayMethods};
+use numpy::{IntoPyArray, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::bindings::convert::{
-    Arrays, Matrix, Vector, Whole, below, in_rows, same_alphabets, shaped, threads as thread_count,
+    Arrays, Matrix, Vector, Whole, in_rows, same_alphabets, shaped, threads as thread_count,
 };
 use crate::bindings::job;
 use crate::bindings::parts::Part;
 use crate::bindings::policy::{CompiledPolicy, PolicyState};
 use crate::policies::any::own;
 use crate::policies::array::Array;
-use crate::policies::places::UNSEEN;
-use crate::policies::{Parted, automaton, automaton_policy, forest};
+use crate::policies::{Parted, automaton_policy, forest};
 use crate::policy;
 use crate::simulate::policy::{Described, Rule};
-
-/// Operators by symbol.
-#[pyclass(frozen, module = "uqf._core")]
-pub struct Automaton {
-    inner: automaton::Automaton,
-}
-
-#[pymethods]
-impl Automaton {
-    #[new]
-    fn new(
-        symbols: PyReadonlyArray1<'_, i64>,
-        operators: PyReadonlyArray3<'_, f64>,
-        n_symbols: usize,
-    ) -> PyResult<Self> {
-        let (rank, operators) = (operators.shape()[1], in_rows(&operators)?.into_owned());
-        Ok(Automaton { inner: automaton::Automaton::new(rank, n_symbols, symbols.as_slice()?, operators)? })
-    }
-
-    fn values<'py>(
-        &self,
-        py: Python<'py>,
-        alpha: PyReadonlyArray1<'py, f64>,
-        omega: PyReadonlyArray1<'py, f64>,
-        symbols: PyReadonlyArray1<'py, i64>,
-        offsets: PyReadonlyArray1<'py, i64>,
-    ) -> PyResult<Vector<'py>> {
-        let (alpha, omega) = (alpha.as_slice()?, omega.as_slice()?);
-        let (symbols, offsets) = (symbols.as_slice()?, offsets.as_slice()?);
-        let values = job::quick(py, || self.inner.values(alpha, omega, symbols, offsets))?;
-        Ok(values.into_pyarray(py))
-    }
-
-    fn step<'py>(
-        &self,
-        py: Python<'py>,
-        state: PyReadonlyArray1<'py, f64>,
-        symbol: Whole<i64>,
-    ) -> PyResult<Vector<'py>> {
-        let (state, rank) = (state.as_slice()?, self.inner.rank());
-        if state.len() != rank {
-            return Err(PyValueError::new_err(format!("state has {} entries, not {rank}", state.len())));
-        }
-        let mut next = vec![0.0; rank];
-        let place = self.inner.place(below("symbol", symbol.0, self.inner.n_symbols())?);
-        if place != UNSEEN {
-            self.inner.step(state, place, &mut next);
-        }
-        Ok(next.into_pyarray(py))
-    }
-}
 
 /// A policy among the parts of another.
 impl Part for Arc<automaton_policy::AutomatonPolicy> {
@@ -124,22 +72,17 @@ policy! {
         normaliser: Option<Vec<f64>> = None, window: Option<usize> = None,
         behavior: Option<automaton_policy::Behavior> = None,
     },
-    get { weights },
+    get { weights, operators },
     {
         #[getter]
         fn rank(&self) -> usize {
-            self.inner.automaton.rank()
-        }
-
-        /// (seen symbols, rank, rank)
-        #[getter]
-        fn operators<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-            self.inner.operators().give(py)
+            self.inner.rank()
         }
 
         /// The state vector of a memory, rescaled: (rank,).
-        fn vector<'py>(&self, py: Python<'py>, state: &PolicyState) -> PyResult<Vector<'py>> {
-            Ok(own(self.inner.as_ref(), &state.memory)?.state.clone().into_pyarray(py))
+        fn vector<'py>(slf: PyRef<'py, Self>, state: &PolicyState) -> PyResult<Vector<'py>> {
+            let memory = own::<automaton_policy::AutomatonPolicy>(slf.as_super().own(state)?);
+            Ok(memory.state.clone().into_pyarray(slf.py()))
         }
 
         /// State vectors at every cut of a data set, also after the last step: (n_steps + n_episodes, rank).

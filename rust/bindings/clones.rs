@@ -15,7 +15,7 @@ use crate::learn::beliefs::CloneModel;
 use crate::learn::beliefs::events::Tasks;
 use crate::learn::beliefs::layout::Layout;
 use crate::learn::beliefs::training::{self, Schedule};
-use crate::policies::belief::Beliefs;
+use crate::policies::belief::Joined;
 use crate::trajectories::View;
 use crate::{fields, parts};
 
@@ -25,7 +25,6 @@ pub struct CloneModels {
     models: Arc<Vec<CloneModel>>,
     tasks: Arc<Tasks>,
     task: usize,
-    beliefs: Arc<Beliefs>,
 }
 
 impl CloneModels {
@@ -34,8 +33,7 @@ impl CloneModels {
     }
 
     pub fn in_task(models: Arc<Vec<CloneModel>>, tasks: Arc<Tasks>, task: usize) -> Self {
-        let beliefs = Arc::new(Beliefs::new(&models, task));
-        CloneModels { models, tasks, task, beliefs }
+        CloneModels { models, tasks, task }
     }
 
     /// Other models of the same tasks.
@@ -117,7 +115,7 @@ impl CloneModels {
 
     #[getter]
     fn n_features(&self) -> usize {
-        self.beliefs.n_features
+        self.models.len() * self.layout().n_states
     }
 
     #[getter]
@@ -210,6 +208,16 @@ impl CloneModels {
     }
 
     fn filters<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        fields!(py, self.beliefs.joined(), states, starts, transitions, shown, ranges, opens, kinds)
+        fields!(
+            py,
+            Joined::of(&self.models, self.task),
+            states,
+            starts,
+            transitions,
+            shown,
+            ranges,
+            opens,
+            kinds
+        )
     }
 }

@@ -8,7 +8,6 @@ mod beliefs;
 mod clones;
 mod convert;
 mod episodes;
-mod hankel;
 mod job;
 mod models;
 mod parts;
@@ -24,16 +23,15 @@ use pyo3::prelude::*;
 mod _core {
     #[pymodule_export]
     use super::{
-        automata::{Automaton, AutomatonPolicy, ForestPolicy},
+        automata::{AutomatonPolicy, ForestPolicy},
         batch::PolicyBatch,
         beliefs::CloneLayout,
         clones::CloneModels,
         episodes::{discounted_sums, episode_priorities, returns, rollout, temporal_differences, validate},
-        hankel::HankelStatistics,
         models::{hidden_models, point_plan},
         policies::{BeliefPolicy, ContextPolicy, FilterPolicy, ObservationPolicy, Pomcp, TablePolicy},
         policy::{CompiledPolicy, PolicyState, softmax},
-        spectral::{Filter, context_tree, most_frequent, project_words, sum_operators},
+        spectral::{context_tree, filter_states, hankel_sums, most_frequent, project_words, sum_operators},
         summaries::{SummaryBins, SummaryPolicy, summaries_along},
         worlds::{Simulation, World},
     };

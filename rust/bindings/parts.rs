@@ -201,7 +201,7 @@ macro_rules! policy {
 
         impl $name {
             pub fn wrapped(inner: Arc<$module::$name>) -> PyClassInitializer<Self> {
-                CompiledPolicy::of(inner, |inner| $name { inner })
+                CompiledPolicy::of($crate::policies::near::acting(inner.clone()), $name { inner })
             }
         }
 

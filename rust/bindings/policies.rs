@@ -16,8 +16,8 @@ use crate::bindings::worlds::World;
 use crate::policies::array::Array;
 use crate::policies::pomcp::{Rollouts, Settings};
 use crate::policies::{Parted, belief, context, filter, observation, pomcp, table};
-use crate::policy;
 use crate::simulate::policy::{Described, Rule};
+use crate::{policy, with_world};
 
 policy! {
     /// Action probabilities by last symbol.
@@ -198,10 +198,10 @@ policy! {
             data: Arrays<'py>,
             threads: Option<Whole<i64>>,
         ) -> PyResult<Matrix<'py, f32>> {
-            let (view, threads, beliefs) = (data.view()?, thread_count(threads)?, &self.inner.beliefs);
-            same_alphabets("policy", &view, self.inner.n_actions(), self.inner.n_observations())?;
-            let rows = job::long(py, None, |ticker| beliefs.at_cuts(&view, threads, ticker))?;
-            shaped(py, rows, [view.n_steps() + view.n_episodes(), 1 + beliefs.n_features])
+            let (view, threads, policy) = (data.view()?, thread_count(threads)?, self.inner.as_ref());
+            same_alphabets("policy", &view, policy.n_actions(), policy.n_observations())?;
+            let rows = job::long(py, None, |ticker| policy.at_cuts(&view, threads, ticker))?;
+            shaped(py, rows, [view.n_steps() + view.n_episodes(), 1 + policy.n_features])
         }
     }
 }
@@ -209,7 +209,9 @@ policy! {
 /// Plans at every step; `uqf.baselines.POMCP` says how.
 #[pyclass(frozen, subclass, extends = CompiledPolicy, module = "uqf._core")]
 pub struct Pomcp {
-    inner: Arc<pomcp::Pomcp>,
+    /// The constant of UCB1 in use.
+    #[pyo3(get)]
+    exploration: f64,
 }
 
 #[pymethods]
@@ -233,13 +235,10 @@ impl Pomcp {
             discount,
             horizon: count("horizon", horizon)?,
         };
-        let inner = pomcp::Pomcp::new(world.inner.clone(), settings, exploration, seed)?;
-        Ok(CompiledPolicy::of(Arc::new(inner), |inner| Pomcp { inner }))
-    }
-
-    /// The constant of UCB1 in use.
-    #[getter]
-    fn exploration(&self) -> f64 {
-        self.inner.exploration()
+        with_world!(&*world.inner, world => {
+            let inner = pomcp::Pomcp::new(world.clone(), settings, exploration, seed)?;
+            let exploration = inner.exploration;
+            Ok(CompiledPolicy::of(Arc::new(inner), Pomcp { exploration }))
+        })
     }
 }

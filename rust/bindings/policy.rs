@@ -15,11 +15,9 @@ use crate::bindings::convert::{
 };
 use crate::bindings::job;
 use crate::bindings::parts::{Part, after_parts};
-use crate::error::Result;
 use crate::policies::any::{AnyMemory, AnyPolicy};
-use crate::policies::near::Near;
 use crate::rng::Rng;
-use crate::simulate::policy::{Policy, Rule, Seen};
+use crate::simulate::policy::{Rule, Seen};
 
 /// A policy that is stepped without a call to Python; its kinds are the subclasses.
 ///
@@ -29,12 +27,15 @@ pub struct CompiledPolicy {
     pub inner: Arc<dyn AnyPolicy>,
     /// Actions drawn without a generator: each has a random stream of its own.
     drawn: AtomicU64,
+    key: u64,
 }
 
 /// What a policy remembers of an episode. It never changes: `update` makes a new one.
 #[pyclass(frozen, module = "uqf._core")]
 pub struct PolicyState {
-    pub memory: AnyMemory,
+    memory: AnyMemory,
+    /// Of the policy.
+    key: u64,
 }
 
 /// An observation: its code, or raw columns.
@@ -45,16 +46,13 @@ pub enum Observation<'py> {
 }
 
 impl CompiledPolicy {
-    /// The Python object of a policy: `kind` makes its subclass.
-    pub fn of<P, K>(inner: Arc<P>, kind: fn(Arc<P>) -> K) -> PyClassInitializer<K>
+    /// The Python object of a policy, whose subclass is `own`.
+    pub fn of<K>(inner: Arc<dyn AnyPolicy>, own: K) -> PyClassInitializer<K>
     where
-        P: Policy,
         K: pyo3::PyClass<BaseType = CompiledPolicy>,
     {
-        let acting: Arc<dyn AnyPolicy> =
-            if inner.rule().after.is_some() { Arc::new(Near(inner.clone())) } else { inner.clone() };
-        let base = CompiledPolicy { inner: acting, drawn: AtomicU64::new(0) };
-        PyClassInitializer::from(base).add_subclass(kind(inner))
+        let base = CompiledPolicy { key: inner.key(), inner, drawn: AtomicU64::new(0) };
+        PyClassInitializer::from(base).add_subclass(own)
     }
 
     /// The same policy with other parts.
@@ -70,12 +68,15 @@ impl CompiledPolicy {
     }
 
     /// A memory; the interpreter is released where the policy thinks about it.
-    fn remembered(
-        &self,
-        py: Python<'_>,
-        work: impl FnOnce() -> Result<AnyMemory> + Send,
-    ) -> PyResult<PolicyState> {
-        Ok(PolicyState { memory: if self.inner.deliberates() { job::quick(py, work)? } else { work()? } })
+    fn remembered(&self, py: Python<'_>, work: impl FnOnce() -> AnyMemory + Send) -> PyResult<PolicyState> {
+        let memory = if self.inner.deliberates() { job::quick(py, || Ok(work()))? } else { work() };
+        Ok(PolicyState { memory, key: self.key })
+    }
+
+    /// The memory, if it is one of this policy, perhaps at another temperature.
+    pub fn own<'a>(&self, state: &'a PolicyState) -> PyResult<&'a AnyMemory> {
+        let message = "state = the memory of another policy: begin with initial_state()";
+        (state.key == self.key).then_some(&state.memory).ok_or_else(|| PyValueError::new_err(message))
     }
 
     fn seen<'a>(&self, name: &str, observation: &'a Observation<'_>) -> PyResult<Seen<'a>> {
@@ -157,7 +158,7 @@ impl CompiledPolicy {
     #[pyo3(signature = (first=None))]
     fn initial_state(&self, py: Python<'_>, first: Option<Observation<'_>>) -> PyResult<PolicyState> {
         let first = first.as_ref().map(|first| self.seen("first", first)).transpose()?;
-        self.remembered(py, || Ok(self.inner.start(first)))
+        self.remembered(py, || self.inner.start(first))
     }
 
     /// The memory after one more step; `state` itself does not change. A policy that looks at raw columns takes them,
@@ -171,23 +172,24 @@ impl CompiledPolicy {
     ) -> PyResult<PolicyState> {
         let action = below("action", action.0, self.inner.n_actions())?;
         let seen = self.seen("observation", &observation)?;
-        self.remembered(py, || self.inner.updated(&state.memory, action, seen))
+        let memory = self.own(state)?;
+        self.remembered(py, || self.inner.updated(memory, action, seen))
     }
 
     /// Value of every action, (n_actions,); comparable across actions at one history.
     fn q_values<'py>(&self, py: Python<'py>, state: &PolicyState) -> PyResult<Vector<'py>> {
-        Ok(self.inner.q_values(&state.memory)?.into_pyarray(py))
+        Ok(self.inner.q_values(self.own(state)?).into_pyarray(py))
     }
 
     /// Probability of every action, (n_actions,).
     fn action_probs<'py>(&self, py: Python<'py>, state: &PolicyState) -> PyResult<Vector<'py>> {
-        Ok(self.inner.action_probs(&state.memory)?.into_pyarray(py))
+        Ok(self.inner.action_probs(self.own(state)?).into_pyarray(py))
     }
 
     /// An action: drawn with `rng` (anything with `random()`), or else with the policy's own random stream.
     #[pyo3(signature = (state, rng=None))]
     fn action(&self, state: &PolicyState, rng: Option<Bound<'_, PyAny>>) -> PyResult<usize> {
-        let probs = self.inner.action_probs(&state.memory)?;
+        let probs = self.inner.action_probs(self.own(state)?);
         let Some(rng) = rng else {
             return Ok(Rng::stream(0, self.drawn.fetch_add(1, Ordering::Relaxed)).choose(&probs, 1.0));
         };

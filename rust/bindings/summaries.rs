@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use numpy::{
-    IntoPyArray, PyArray3, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods,
-};
+use numpy::{IntoPyArray, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::bindings::convert::{Arrays, Matrix, Vector, Whole, in_rows, shaped, threads as thread_count};
+use crate::bindings::convert::{
+    Arrays, Cube, Matrix, Vector, Whole, in_rows, shaped, threads as thread_count,
+};
 use crate::bindings::job;
 use crate::bindings::parts::Part;
 use crate::bindings::policy::{CompiledPolicy, PolicyState};
@@ -22,7 +22,7 @@ use crate::policies::any::own;
 use crate::policies::array::Array;
 use crate::policies::{Parted, summary};
 use crate::simulate::policy::Rule;
-use crate::trajectories::Columns;
+use crate::trajectories::{Columns, View};
 use crate::{fields, parts, policy, settings};
 
 policy! {
@@ -72,55 +72,65 @@ policy! {
     get {},
     {
         /// The summaries in a memory, as they are kept: (numbers,), float32.
-        fn vector<'py>(&self, py: Python<'py>, state: &PolicyState) -> PyResult<Vector<'py, f32>> {
-            Ok(own(self.inner.as_ref(), &state.memory)?.clone().into_pyarray(py))
+        fn vector<'py>(slf: PyRef<'py, Self>, state: &PolicyState) -> PyResult<Vector<'py, f32>> {
+            Ok(own::<summary::SummaryPolicy>(slf.as_super().own(state)?).clone().into_pyarray(slf.py()))
         }
     }
 }
 
-fn summaries(
-    sizes: &[i64],
-    touched: &[i64],
-    expected: &Rows,
-    steps: usize,
-    long: bool,
-) -> PyResult<Summaries> {
-    let whole = |numbers: &[i64], name: &str| {
-        let size = |&size: &i64| {
-            usize::try_from(size)
-                .map_err(|_| PyValueError::new_err(format!("{name}: {size}: give 0 or more")))
-        };
-        numbers.iter().map(size).collect::<PyResult<Vec<usize>>>()
-    };
-    let expected = Expected { weights: in_rows(expected)?.to_vec(), width: expected.shape()[1] };
-    Ok(Summaries::new(whole(sizes, "sizes")?, whole(touched, "touched")?, expected, steps, long)?)
+type Rows<'py> = PyReadonlyArray2<'py, f32>;
+
+/// Episodes and their raw columns: a `uqf.learn.memory.summaries.Seen`.
+#[derive(FromPyObject)]
+pub struct Seen<'py> {
+    data: Arrays<'py>,
+    columns: Rows<'py>,
+    first: Option<Rows<'py>>,
+    sizes: Vec<usize>,
+    touched: Vec<usize>,
+    expected: Rows<'py>,
 }
 
-type Rows<'py> = PyReadonlyArray2<'py, f32>;
+/// How much is summarised: a `uqf.learn.memory.summaries.View`.
+#[derive(FromPyObject)]
+pub struct Kept {
+    steps: usize,
+    long: bool,
+}
+
+impl Seen<'_> {
+    fn read<T>(
+        &self,
+        kept: &Kept,
+        work: impl FnOnce(Summaries, &View, &Columns) -> PyResult<T>,
+    ) -> PyResult<T> {
+        let expected =
+            Expected { weights: in_rows(&self.expected)?.to_vec(), width: self.expected.shape()[1] };
+        let (sizes, touched) = (self.sizes.clone(), self.touched.clone());
+        let summaries = Summaries::new(sizes, touched, expected, kept.steps, kept.long)?;
+        let (values, first) = (in_rows(&self.columns)?, self.first.as_ref().map(in_rows).transpose()?);
+        let columns = Columns { values: &values, first: first.as_deref(), width: self.columns.shape()[1] };
+        work(summaries, &self.data.view()?, &columns)
+    }
+}
 
 /// Features at every cut of episodes: (shared (cuts, features), own (cuts, n_actions, features)).
 #[pyfunction]
-#[pyo3(signature = (data, columns, first_columns, sizes, touched, expected, *, steps, long, threads=None))]
+#[pyo3(signature = (seen, view, *, threads=None))]
 pub fn summaries_along<'py>(
     py: Python<'py>,
-    data: Arrays<'py>,
-    columns: Rows<'py>,
-    first_columns: Option<Rows<'py>>,
-    sizes: PyReadonlyArray1<'py, i64>,
-    touched: PyReadonlyArray1<'py, i64>,
-    expected: Rows<'py>,
-    steps: usize,
-    long: bool,
+    seen: Seen<'py>,
+    view: Kept,
     threads: Option<Whole<i64>>,
-) -> PyResult<(Matrix<'py, f32>, Bound<'py, PyArray3<f32>>)> {
-    let (view, threads) = (data.view()?, thread_count(threads)?);
-    let summaries = summaries(sizes.as_slice()?, touched.as_slice()?, &expected, steps, long)?;
-    let (values, first) = (in_rows(&columns)?, first_columns.as_ref().map(in_rows).transpose()?);
-    let columns = Columns { values: &values, first: first.as_deref(), width: columns.shape()[1] };
-    let (shared, each) = job::long(py, None, |ticker| summaries.features(&view, &columns, threads, ticker))?;
-    let cuts = view.n_steps() + view.n_episodes();
-    let each = each.into_pyarray(py).reshape([cuts, summaries.n_actions, summaries.n_own()])?;
-    Ok((shaped(py, shared, [cuts, summaries.n_shared()])?, each))
+) -> PyResult<(Matrix<'py, f32>, Cube<'py, f32>)> {
+    let threads = thread_count(threads)?;
+    seen.read(&view, |summaries, view, columns| {
+        let (shared, each) =
+            job::long(py, None, |ticker| summaries.features(view, columns, threads, ticker))?;
+        let cuts = view.n_steps() + view.n_episodes();
+        let each = each.into_pyarray(py).reshape([cuts, summaries.n_actions, summaries.n_own()])?;
+        Ok((shaped(py, shared, [cuts, summaries.n_shared()])?, each))
+    })
 }
 
 /// Summaries of all cuts of episodes as the bins that trees are grown on.
@@ -136,28 +146,16 @@ pub struct SummaryBins {
 #[pymethods]
 impl SummaryBins {
     #[new]
-    #[pyo3(signature = (data, columns, first_columns, sizes, touched, expected, *, steps, long, threads=None))]
-    fn new(
-        py: Python<'_>,
-        data: Arrays<'_>,
-        columns: Rows<'_>,
-        first_columns: Option<Rows<'_>>,
-        sizes: PyReadonlyArray1<'_, i64>,
-        touched: PyReadonlyArray1<'_, i64>,
-        expected: Rows<'_>,
-        steps: usize,
-        long: bool,
-        threads: Option<Whole<i64>>,
-    ) -> PyResult<Self> {
-        let (view, threads) = (data.view()?, thread_count(threads)?);
-        let summaries = summaries(sizes.as_slice()?, touched.as_slice()?, &expected, steps, long)?;
-        let (values, first) = (in_rows(&columns)?, first_columns.as_ref().map(in_rows).transpose()?);
-        let columns = Columns { values: &values, first: first.as_deref(), width: columns.shape()[1] };
-        let inner = job::long(py, None, |ticker| Bins::of(summaries, &view, &columns, threads, ticker))?;
-        let before = (0..view.n_episodes())
-            .flat_map(|episode| view.episode(episode).map(move |step| (step + episode) as u32))
-            .collect();
-        Ok(SummaryBins { inner, threads, actions: view.actions.to_vec(), before })
+    #[pyo3(signature = (seen, view, *, threads=None))]
+    fn new(py: Python<'_>, seen: Seen<'_>, view: Kept, threads: Option<Whole<i64>>) -> PyResult<Self> {
+        let threads = thread_count(threads)?;
+        seen.read(&view, |summaries, view, columns| {
+            let inner = job::long(py, None, |ticker| Bins::of(summaries, view, columns, threads, ticker))?;
+            let before = (0..view.n_episodes())
+                .flat_map(|episode| view.episode(episode).map(move |step| (step + episode) as u32))
+                .collect();
+            Ok(SummaryBins { inner, threads, actions: view.actions.to_vec(), before })
+        })
     }
 
     /// (about the history, about each action)

@@ -82,7 +82,7 @@ impl World {
         };
         let world = Tabular::new(model)
             .and_then(|tabular| tabular.named(action_names, observation_names, state_names))
-            .map(domains::World::Tabular);
+            .map(|tabular| domains::World::Tabular(Arc::new(tabular)));
         wrap(world)
     }
 

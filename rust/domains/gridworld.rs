@@ -1,7 +1,8 @@
 //! Grid worlds with aliased places: the paper's task from three starts, and Hamilton's map.
 
-use crate::domains::compass_names;
+use crate::domains::maze::{EAST, Maze, NORTH, SOUTH, WEST};
 use crate::domains::tabular::{Model, Rewards, Tabular};
+use crate::domains::{COMPASS, compass_names};
 use crate::error::{Error, Result};
 use crate::rng::Rng;
 use crate::simulate::environment::{Environment, Outcome};
@@ -27,23 +28,8 @@ const HAMILTON_MAP: &str = "\
 #...#........#
 ##############";
 
-/// (row, column) steps of up, down, left, right and of N, E, S, W.
-const UP_DOWN_LEFT_RIGHT: [(isize, isize); 4] = [(-1, 0), (1, 0), (0, -1), (0, 1)];
-const COMPASS_MOVES: [(isize, isize); 4] = [(-1, 0), (0, 1), (1, 0), (0, -1)];
-
-/// Twenty equally likely directions per action: both slip laws have probabilities in twentieths, so one
-/// draw of an integer is exact.
-type SlipTable = [[u8; 20]; 4];
-
-fn slip_table(others: impl Fn(usize) -> Vec<usize>) -> SlipTable {
-    std::array::from_fn(|action| {
-        let mut row = [action as u8; 20];
-        for (place, other) in others(action).into_iter().enumerate() {
-            row[place] = other as u8;
-        }
-        row
-    })
-}
+/// Directions of the actions up, down, left, right; Hamilton's actions are the directions themselves.
+const UP_DOWN_LEFT_RIGHT: [u8; 4] = [NORTH, SOUTH, WEST, EAST];
 
 #[derive(Clone, Copy, PartialEq)]
 enum Sensor {
@@ -54,11 +40,11 @@ enum Sensor {
 /// Reaching the goal pays 1 and ends the episode. A move into a wall stays put. The observation shows
 /// the walls around the cell reached.
 pub struct Gridworld {
-    map: &'static str,
-    places: Vec<(usize, usize)>,
-    next: Vec<[u16; 4]>,
+    maze: Maze,
     observe: Vec<u8>,
-    slips: SlipTable,
+    /// Twenty equally likely directions per action: both slip laws have probabilities in twentieths, so one draw of an
+    /// integer is exact.
+    slips: [[u8; 20]; 4],
     sensor: Sensor,
     action_names: [&'static str; 4],
     start: usize,
@@ -69,52 +55,47 @@ impl Gridworld {
     /// The variants are called "near", "mid", "far" and "hamilton".
     pub fn named(variant: &str) -> Result<Self> {
         // With probability 0.2 a uniform direction replaces the chosen one: 17/20 for it, 1/20 for each other.
-        let anywhere = |action: usize| (0..4).filter(|&other| other != action).collect();
+        let anywhere = |action: usize| {
+            let others = UP_DOWN_LEFT_RIGHT.into_iter().filter(|&other| other != UP_DOWN_LEFT_RIGHT[action]);
+            (UP_DOWN_LEFT_RIGHT[action], others.collect())
+        };
         // 0.8 as chosen, 0.1 to either side.
-        let sideways = |action: usize| [1, 1, 3, 3].iter().map(|turn| (action + turn) % 4).collect();
-        let paper = |start| Self::build(PAPER_MAP, start, slip_table(anywhere), Sensor::CountsWalls);
+        let sideways =
+            |action: usize| (action as u8, [1, 1, 3, 3].map(|turn| (action as u8 + turn) % 4).to_vec());
+        let names = ["up", "down", "left", "right"];
+        let paper =
+            |row, column| Self::build(PAPER_MAP, (row, column), names, slips(anywhere), Sensor::CountsWalls);
         match variant {
-            "near" => Ok(paper((5, 5))),
-            "mid" => Ok(paper((4, 3))),
-            "far" => Ok(paper((1, 1))),
-            "hamilton" => Ok(Self::build(HAMILTON_MAP, (4, 9), slip_table(sideways), Sensor::FeelsEachWall)),
+            "near" => Ok(paper(5, 5)),
+            "mid" => Ok(paper(4, 3)),
+            "far" => Ok(paper(1, 1)),
+            "hamilton" => {
+                Ok(Self::build(HAMILTON_MAP, (4, 9), COMPASS, slips(sideways), Sensor::FeelsEachWall))
+            }
             _ => Err(Error::argument("variant", variant, "choose near, mid, far or hamilton")),
         }
     }
 
-    fn build(map: &'static str, start: (usize, usize), slips: SlipTable, sensor: Sensor) -> Self {
-        let (moves, action_names) = match sensor {
-            Sensor::CountsWalls => (UP_DOWN_LEFT_RIGHT, ["up", "down", "left", "right"]),
-            Sensor::FeelsEachWall => (COMPASS_MOVES, ["N", "E", "S", "W"]),
+    fn build(
+        map: &str,
+        start: (usize, usize),
+        action_names: [&'static str; 4],
+        slips: [[u8; 20]; 4],
+        sensor: Sensor,
+    ) -> Self {
+        let maze = Maze::parse(map, None);
+        let walls = |exits: &u8| match sensor {
+            Sensor::CountsWalls => 4 - exits.count_ones() as u8,
+            Sensor::FeelsEachWall => !exits & 15,
         };
-        let rows: Vec<&[u8]> = map.lines().map(str::as_bytes).collect();
-        let mut places = Vec::new();
-        for (row, line) in rows.iter().enumerate() {
-            places.extend((0..line.len()).filter(|&column| line[column] != b'#').map(|column| (row, column)));
-        }
-        let cell_at = |place| places.iter().position(|&other| other == place);
-        let step = |(row, column): (usize, usize), (down, right): (isize, isize)| {
-            cell_at(((row as isize + down) as usize, (column as isize + right) as usize))
-        };
-        let mut next = Vec::new();
-        let mut observe = Vec::new();
-        for (cell, &place) in places.iter().enumerate() {
-            let targets = moves.map(|by| step(place, by));
-            next.push(targets.map(|target| target.unwrap_or(cell) as u16));
-            let walls = targets.map(|target| u8::from(target.is_none()));
-            observe.push(match sensor {
-                Sensor::CountsWalls => walls.iter().sum(),
-                Sensor::FeelsEachWall => (0..4).map(|d| walls[d] << d).sum(),
-            });
-        }
-        let goal_at = |&&(row, column): &&(usize, usize)| rows[row][column] == b'G';
-        let goal = cell_at(*places.iter().find(goal_at).expect("the map has a goal")).expect("a free cell");
-        let start = cell_at(start).expect("the start is free");
-        Gridworld { map, places, next, observe, slips, sensor, action_names, start, goal }
+        let observe = maze.exits.iter().map(walls).collect();
+        let (start, goal) =
+            (maze.cell(start.0, start.1).into(), maze.cells_with(|tile| tile == b'G')[0].into());
+        Gridworld { maze, observe, slips, sensor, action_names, start, goal }
     }
 
     pub(crate) fn tabular(&self) -> Tabular {
-        let (states, actions, observations) = (self.places.len(), 4, self.n_observations());
+        let (states, actions, observations) = (self.maze.len(), 4, self.n_observations());
         let mut transitions = vec![0.0; actions * states * states];
         let mut emissions = vec![0.0; actions * states * observations];
         let mut rewards = vec![0.0; actions * states * states];
@@ -122,7 +103,7 @@ impl Gridworld {
             for state in 0..states {
                 let row = (action * states + state) * states;
                 for slip in self.slips[action] {
-                    transitions[row + self.next[state][slip as usize] as usize] += 1.0 / 20.0;
+                    transitions[row + self.maze.ahead(state as u8, slip) as usize] += 1.0 / 20.0;
                 }
                 rewards[row + self.goal] = 1.0;
                 emissions[(action * states + state) * observations + self.observe[state] as usize] = 1.0;
@@ -140,13 +121,23 @@ impl Gridworld {
             terminal: (0..states).map(|state| state == self.goal).collect(),
             first_observations: None,
         };
-        let names = self.places.iter().map(|(row, column)| format!("({row}, {column})")).collect();
+        let names = self.maze.places.iter().map(|(row, column)| format!("({row}, {column})")).collect();
         let action_names = self.action_names.iter().map(std::string::ToString::to_string).collect();
         let observation_names = (0..observations).map(|o| self.observation_name(o)).collect();
         Tabular::new(model)
             .and_then(|tabular| tabular.named(action_names, observation_names, names))
             .expect("rows of twentieths sum to one")
     }
+}
+
+/// What an action really does, from its direction and those that sometimes replace it.
+fn slips(law: impl Fn(usize) -> (u8, Vec<u8>)) -> [[u8; 20]; 4] {
+    std::array::from_fn(|action| {
+        let (chosen, others) = law(action);
+        let mut row = [chosen; 20];
+        row[..others.len()].copy_from_slice(&others);
+        row
+    })
 }
 
 impl Environment for Gridworld {
@@ -170,7 +161,7 @@ impl Environment for Gridworld {
     #[inline]
     fn step(&self, cell: &mut usize, action: usize, rng: &mut Rng) -> Outcome {
         let direction = self.slips[action][rng.below(20)];
-        *cell = self.next[*cell][direction as usize] as usize;
+        *cell = self.maze.ahead(*cell as u8, direction).into();
         let terminated = *cell == self.goal;
         Outcome {
             observation: self.observe[*cell] as usize,
@@ -192,12 +183,8 @@ impl Environment for Gridworld {
     }
 
     fn render(&self, cell: &usize) -> String {
-        let here = self.places[*cell];
-        let lines = self.map.lines().enumerate().map(|(row, line)| {
-            let show = |(column, tile)| if (row, column) == here { '@' } else { tile };
-            line.chars().enumerate().map(show).collect::<String>()
-        });
-        lines.collect::<Vec<_>>().join("\n")
+        let floor = (0..self.maze.len() as u8).map(|cell| (cell, '.'));
+        self.maze.render(floor.chain([(self.goal as u8, 'G'), (*cell as u8, '@')]))
     }
 }
 

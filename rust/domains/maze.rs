@@ -1,8 +1,7 @@
-//! The mazes of the PocMan family: cells, neighbours, lines of sight.
-//!
-//! Two games share this topology and nothing else; their rules stand in `pocman` and `spocman`.
+//! Mazes: cells, neighbours, lines of sight, and the ghosts of the PocMan family.
 
 use crate::rng::Rng;
+use crate::simulate::planning::Actions;
 
 pub const NONE: u8 = 4;
 pub const NORTH: u8 = 0;
@@ -10,9 +9,11 @@ pub const EAST: u8 = 1;
 pub const SOUTH: u8 = 2;
 pub const WEST: u8 = 3;
 
-#[inline]
-pub fn opposite(direction: u8) -> u8 {
-    if direction == NONE { NONE } else { (direction + 2) % 4 }
+/// Where a ghost is, and the direction of its last move, or `NONE`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Ghost {
+    pub(crate) cell: u8,
+    pub(crate) last: u8,
 }
 
 /// Passable cells are numbered from the top left, row by row. Directions are N, E, S, W.
@@ -47,7 +48,7 @@ impl Maze {
         let in_row =
             |row| places.iter().enumerate().filter(move |(_, p)| p.0 as usize == row).map(|(cell, _)| cell);
         let ends = passage.map(|row| (in_row(row).next().unwrap(), in_row(row).next_back().unwrap()));
-        let mut next = vec![[0; 4]; count];
+        let mut next: Vec<[u8; 4]> = (0..count).map(|cell| [cell as u8; 4]).collect();
         let mut exits = vec![0; count];
         let mut sight = vec![0; count * count];
         for cell in 0..count {
@@ -91,6 +92,7 @@ impl Maze {
         self.exits[cell as usize] >> direction & 1 == 1
     }
 
+    /// The cell itself where there is no way.
     #[inline]
     pub fn ahead(&self, cell: u8, direction: u8) -> u8 {
         self.next[cell as usize][direction as usize]
@@ -119,20 +121,31 @@ impl Maze {
     /// Directions that lead somewhere and do not turn back. Never empty: the mazes have no dead ends.
     #[inline]
     pub fn onward(&self, cell: u8, last: u8) -> u8 {
-        let back = opposite(last);
-        self.exits[cell as usize] & !(if back == NONE { 0 } else { 1 << back })
+        let back = if last == NONE { 0 } else { 1 << ((last + 2) % 4) };
+        self.exits[cell as usize] & !back
     }
 
-    /// One of the directions of `mask`, all alike.
+    /// A ghost goes anywhere but back, and remembers the direction.
     #[inline]
-    pub fn pick(mask: u8, rng: &mut Rng) -> u8 {
-        let mut skip = rng.below(mask.count_ones() as usize);
-        let mut rest = mask;
-        while skip > 0 {
-            rest &= rest - 1;
-            skip -= 1;
-        }
-        rest.trailing_zeros() as u8
+    pub fn wander(&self, ghost: &mut Ghost, rng: &mut Rng) {
+        let onward = Actions::Bits(self.onward(ghost.cell, ghost.last).into());
+        let direction = onward.pick(4, rng) as u8;
+        *ghost = Ghost { cell: self.ahead(ghost.cell, direction), last: direction };
+    }
+
+    /// One or two ghosts are put anywhere; false if one came upon the player.
+    pub fn scatter(&self, ghosts: &mut [Ghost], player: u8, rng: &mut Rng) -> bool {
+        (0..=rng.below(2)).all(|_| {
+            let ghost = &mut ghosts[rng.below(ghosts.len())];
+            *ghost = Ghost { cell: rng.below(self.len()) as u8, last: NONE };
+            ghost.cell != player
+        })
+    }
+
+    /// Directions to a visible ghost while it can be eaten; otherwise neither to a visible ghost nor back.
+    #[inline]
+    pub fn sensible(&self, cell: u8, visible: u8, back: u8, powered: bool) -> u8 {
+        if powered && visible != 0 { visible } else { self.exits[cell as usize] & !visible & !(1 << back) }
     }
 
     /// The map with `marks` drawn over it, later marks on top; `blank` replaces every tile that is not a wall.

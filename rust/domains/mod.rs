@@ -9,6 +9,7 @@ pub mod pocman;
 pub mod spocman;
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use crate::error::{Error, Result};
 use crate::rng::Rng;
@@ -18,14 +19,14 @@ use tabular::Tabular;
 /// Any world of the package. Calls are dispatched once per batch of episodes, so the inner loops are
 /// compiled for each world on its own.
 pub enum World {
-    Tiger(tiger::Tiger),
-    Gridworld(gridworld::Gridworld),
-    Pocman(pocman::Pocman),
-    Spocman(spocman::Spocman),
-    Tabular(Tabular),
+    Tiger(Arc<tiger::Tiger>),
+    Gridworld(Arc<gridworld::Gridworld>),
+    Pocman(Arc<pocman::Pocman>),
+    Spocman(Arc<spocman::Spocman>),
+    Tabular(Arc<Tabular>),
 }
 
-/// Evaluates `$body` with `$environment` bound to the world inside.
+/// Evaluates `$body` with `$environment` bound to the world inside, an `Arc`.
 #[macro_export]
 macro_rules! with_world {
     ($world:expr, $environment:ident => $body:expr) => {
@@ -57,10 +58,10 @@ impl World {
     /// A world by its name, and by that of its map, maze or ghosts where there are several.
     pub fn named(name: &str, variant: &str) -> Result<World> {
         match name {
-            "tiger" => Ok(World::Tiger(tiger::Tiger)),
-            "gridworld" => gridworld::Gridworld::named(variant).map(World::Gridworld),
-            "pocman" => pocman::Pocman::named(variant).map(World::Pocman),
-            "spocman" => spocman::Spocman::named(variant).map(World::Spocman),
+            "tiger" => Ok(World::Tiger(Arc::new(tiger::Tiger))),
+            "gridworld" => gridworld::Gridworld::named(variant).map(Arc::new).map(World::Gridworld),
+            "pocman" => pocman::Pocman::named(variant).map(Arc::new).map(World::Pocman),
+            "spocman" => spocman::Spocman::named(variant).map(Arc::new).map(World::Spocman),
             _ => Err(Error::argument("name", name, "choose tiger, gridworld, pocman or spocman")),
         }
     }
@@ -85,7 +86,7 @@ pub fn compass_names(bits: usize) -> String {
     if names.is_empty() { "-".into() } else { names.join(" ") }
 }
 
-/// State of any world, for the places where one episode is stepped by hand.
+/// State of any world, for episodes that are stepped by hand.
 #[derive(Clone)]
 pub enum WorldState {
     Small(usize),

@@ -1,7 +1,7 @@
 //! PocMan of Silver and Veness (2010), rules as in the authors' released planner.
 
 use crate::domains::compass_names;
-use crate::domains::maze::{Maze, NONE};
+use crate::domains::maze::{Ghost, Maze, NONE};
 use crate::error::{Error, Result};
 use crate::rng::Rng;
 use crate::simulate::environment::{Environment, Outcome};
@@ -65,14 +65,6 @@ fn set_of(cells: &[u8]) -> CellSet {
 
 fn contains(set: &CellSet, cell: u8) -> bool {
     set[cell as usize / 64] >> (cell % 64) & 1 == 1
-}
-
-/// Where a ghost is, and where it goes.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Ghost {
-    pub(crate) cell: u8,
-    /// Direction of the last move, or `NONE`.
-    pub last: u8,
 }
 
 /// Everything that changes in an episode.
@@ -147,20 +139,14 @@ impl Pocman {
     #[inline]
     fn move_ghost(&self, ghost: &mut Ghost, pocman: u8, power: u8, rng: &mut Rng) {
         if self.maze.distance(pocman, ghost.cell) >= self.ghost_range {
-            self.wander(ghost, rng);
+            self.maze.wander(ghost, rng);
         } else if power == 0 {
-            if rng.chance(CHASE) { self.chase(ghost, pocman) } else { self.wander(ghost, rng) }
+            if rng.chance(CHASE) { self.chase(ghost, pocman) } else { self.maze.wander(ghost, rng) }
         } else {
             // The coin is drawn first, whether or not a stored direction lets it count.
             let slips = rng.chance(SLIP);
             if slips && ghost.last != NONE { ghost.last = NONE } else { self.flee(ghost, pocman) }
         }
-    }
-
-    #[inline]
-    fn wander(&self, ghost: &mut Ghost, rng: &mut Rng) {
-        let direction = Maze::pick(self.maze.onward(ghost.cell, ghost.last), rng);
-        *ghost = Ghost { cell: self.maze.ahead(ghost.cell, direction), last: direction };
     }
 
     /// Nearest along an axis, ties to the later direction. As in the original, the direction is not stored.

@@ -1,7 +1,7 @@
 //! S-PocMan: sparse pellets, no smell, no hearing (Hamilton, Fard and Pineau, 2014).
 
 use crate::domains::compass_names;
-use crate::domains::maze::{EAST, Maze, NONE, NORTH, SOUTH, WEST};
+use crate::domains::maze::{EAST, Ghost, Maze, NONE, NORTH, SOUTH, WEST};
 use crate::error::{Error, Result};
 use crate::rng::Rng;
 use crate::simulate::environment::{Environment, Outcome};
@@ -52,13 +52,6 @@ pub enum GhostRule {
     Chasing,
 }
 
-/// Where a ghost is, and the direction of its last move.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Ghost {
-    pub(crate) cell: u8,
-    pub(crate) last: u8,
-}
-
 /// Everything that changes in an episode.
 #[derive(Clone, Debug, PartialEq)]
 pub struct State {
@@ -105,28 +98,27 @@ impl Spocman {
     /// Ghosts move before pacman does, so they see the old place and the old power.
     #[inline]
     fn move_ghost(&self, ghost: &mut Ghost, pacman: u8, powered: bool, rng: &mut Rng) {
-        let onward = self.maze.onward(ghost.cell, ghost.last);
         if self.maze.distance(ghost.cell, pacman) > GHOST_RANGE {
-            let direction = Maze::pick(onward, rng);
-            *ghost = Ghost { cell: self.maze.ahead(ghost.cell, direction), last: direction };
+            self.maze.wander(ghost, rng);
         } else if rng.chance(DIRECTED) {
-            let direction = self.directed(ghost.cell, onward, pacman, powered);
+            let direction = self.directed(ghost, pacman, powered);
             *ghost = Ghost { cell: self.maze.ahead(ghost.cell, direction), last: direction };
         } else {
             if !powered {
-                ghost.cell = self.maze.ahead(ghost.cell, Maze::pick(onward, rng));
+                self.maze.wander(ghost, rng);
             }
             ghost.last = NONE;
         }
     }
 
     #[inline]
-    fn directed(&self, cell: u8, onward: u8, pacman: u8, powered: bool) -> u8 {
+    fn directed(&self, ghost: &Ghost, pacman: u8, powered: bool) -> u8 {
+        let onward = self.maze.onward(ghost.cell, ghost.last);
         let mut possible = DIRECTION_OF_ACTION.into_iter().filter(|d| onward >> d & 1 == 1);
         let chosen = match self.rule {
             GhostRule::Published => possible.next_back(),
             GhostRule::Chasing => {
-                let signed = self.maze.signed_distances(cell, pacman);
+                let signed = self.maze.signed_distances(ghost.cell, pacman);
                 let worth = |d: &u8| if powered { signed[*d as usize] } else { -signed[*d as usize] };
                 // `max_by_key` keeps the last of equals: ties go to the later direction.
                 possible.max_by_key(worth)
@@ -256,24 +248,13 @@ impl Planning for Spocman {
     /// Towards a visible ghost while powered; otherwise neither towards a visible ghost nor back.
     #[inline]
     fn preferred(&self, state: &State, action: usize, observation: usize) -> Actions {
-        let visible = actions_of((observation >> 4) as u8 & 15);
-        if state.power >= 0 && visible != 0 {
-            return Actions::Bits(visible);
-        }
-        let back = 1 << (3 - action);
-        Actions::Bits(actions_of(self.maze.exits[state.pacman as usize]) & !visible & !back)
+        let (visible, back) = ((observation >> 4) as u8 & 15, DIRECTION_OF_ACTION[3 - action]);
+        Actions::Bits(actions_of(self.maze.sensible(state.pacman, visible, back, state.power >= 0)))
     }
 
     /// One or two ghosts go anywhere: all else follows from the actions, so every particle has it right.
     fn perturb(&self, state: &mut State, observation: usize, rng: &mut Rng) -> bool {
-        for _ in 0..=rng.below(2) {
-            let ghost = &mut state.ghosts[rng.below(4)];
-            (ghost.cell, ghost.last) = (rng.below(self.maze.len()) as u8, NONE);
-            if ghost.cell == state.pacman {
-                return false;
-            }
-        }
-        self.observe(state) == observation
+        self.maze.scatter(&mut state.ghosts, state.pacman, rng) && self.observe(state) == observation
     }
 
     fn observation_distance(&self, shown: usize, observation: usize) -> u32 {

@@ -65,32 +65,3 @@ pub fn tree(view: &View, depth: usize, min_count: u32, max_nodes: usize) -> Cont
     }
     Contexts { edges, at_cuts }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn contexts_grow_backwards_and_rare_ones_are_left_out() {
-        let (observations, zeros, rewards) = ([0, 1, 0, 1, 1], [0; 5], [0.0; 5]);
-        let view = View {
-            actions: &zeros,
-            observations: &observations,
-            rewards: &rewards,
-            offsets: &[0, 4, 5],
-            behavior_probs: None,
-            terminated: &[],
-            first_observations: None,
-            n_actions: 1,
-            n_observations: 2,
-        };
-        let found = tree(&view, 2, 1, 100);
-        // Start, 0 and 1 occur before a step; before them, the start, 0 or 1.
-        assert_eq!(found.edges, [(0, 4), (0, 0), (0, 1), (2, 4), (3, 0), (2, 1)]);
-        assert_eq!(found.at_cuts, [1, 4, 5, 6, 5, 1, 3]);
-        let found = tree(&view, 2, 2, 100);
-        assert_eq!((found.edges.len(), found.at_cuts), (3, vec![1, 2, 3, 2, 3, 1, 3]));
-        let found = tree(&view, 2, 1, 3);
-        assert_eq!((found.edges, found.at_cuts), (vec![(0, 4), (0, 0)], vec![1, 2, 0, 2, 0, 1, 0]));
-    }
-}

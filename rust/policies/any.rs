@@ -4,7 +4,7 @@ use std::any::Any;
 use std::sync::Arc;
 
 use crate::domains::World;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::parallel::Ticker;
 use crate::simulate::batch::{Batch, Episodes};
 use crate::simulate::policy::{Described, Policy, Seen};
@@ -26,9 +26,9 @@ pub trait AnyPolicy: Described {
     /// The memory at the start of an episode, which may show an observation before the first action.
     fn start(&self, first: Option<Seen>) -> AnyMemory;
     /// The memory after one more step.
-    fn updated(&self, memory: &AnyMemory, action: usize, seen: Seen) -> Result<AnyMemory>;
-    fn q_values(&self, memory: &AnyMemory) -> Result<Vec<f64>>;
-    fn action_probs(&self, memory: &AnyMemory) -> Result<Vec<f64>>;
+    fn updated(&self, memory: &AnyMemory, action: usize, seen: Seen) -> AnyMemory;
+    fn q_values(&self, memory: &AnyMemory) -> Vec<f64>;
+    fn action_probs(&self, memory: &AnyMemory) -> Vec<f64>;
     /// So many episodes that are stepped side by side.
     fn batch(self: Arc<Self>, n: usize, seed: u64) -> Box<dyn Episodes>;
     fn rollout(&self, world: &World, schedule: &Schedule, ticker: &Ticker) -> Result<Trajectories>;
@@ -51,10 +51,9 @@ pub trait AnyPolicy: Described {
     ) -> Result<Vec<f64>>;
 }
 
-/// The memory, if it is one of this policy.
-pub fn own<'m, P: Policy>(policy: &P, memory: &'m AnyMemory) -> Result<&'m P::Memory> {
-    let own = memory.downcast_ref::<P::Memory>().filter(|memory| policy.knows(memory));
-    own.ok_or_else(|| Error::argument("state", "the memory of another policy", "begin with initial_state()"))
+/// The memory of a policy of this kind; memories of others have other keys.
+pub fn own<P: Policy>(memory: &AnyMemory) -> &P::Memory {
+    memory.downcast_ref().expect("the key was compared")
 }
 
 impl<P: Policy> AnyPolicy for P {
@@ -74,22 +73,22 @@ impl<P: Policy> AnyPolicy for P {
         Box::new(memory)
     }
 
-    fn updated(&self, memory: &AnyMemory, action: usize, seen: Seen) -> Result<AnyMemory> {
-        let mut memory = own(self, memory)?.clone();
+    fn updated(&self, memory: &AnyMemory, action: usize, seen: Seen) -> AnyMemory {
+        let mut memory = own::<P>(memory).clone();
         self.take_in(&mut memory, action, seen);
-        Ok(Box::new(memory))
+        Box::new(memory)
     }
 
-    fn q_values(&self, memory: &AnyMemory) -> Result<Vec<f64>> {
+    fn q_values(&self, memory: &AnyMemory) -> Vec<f64> {
         let mut values = vec![0.0; self.n_actions()];
-        Policy::q_values(self, own(self, memory)?, &mut values);
-        Ok(values)
+        Policy::q_values(self, own::<P>(memory), &mut values);
+        values
     }
 
-    fn action_probs(&self, memory: &AnyMemory) -> Result<Vec<f64>> {
+    fn action_probs(&self, memory: &AnyMemory) -> Vec<f64> {
         let mut probs = vec![0.0; self.n_actions()];
-        Policy::action_probs(self, own(self, memory)?, &mut probs);
-        Ok(probs)
+        Policy::action_probs(self, own::<P>(memory), &mut probs);
+        probs
     }
 
     fn batch(self: Arc<Self>, n: usize, seed: u64) -> Box<dyn Episodes> {
@@ -97,7 +96,7 @@ impl<P: Policy> AnyPolicy for P {
     }
 
     fn rollout(&self, world: &World, schedule: &Schedule, ticker: &Ticker) -> Result<Trajectories> {
-        with_world!(world, environment => rollout::rollout(environment, self, schedule, ticker))
+        with_world!(world, environment => rollout::rollout(&**environment, self, schedule, ticker))
     }
 
     fn returns(
@@ -107,7 +106,7 @@ impl<P: Policy> AnyPolicy for P {
         discount: f64,
         ticker: &Ticker,
     ) -> Result<Vec<(f64, i64)>> {
-        with_world!(world, environment => rollout::returns(environment, self, schedule, discount, ticker))
+        with_world!(world, environment => rollout::returns(&**environment, self, schedule, discount, ticker))
     }
 
     fn before_steps(

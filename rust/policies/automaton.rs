@@ -1,104 +1,18 @@
-//! Weighted automata: states as row vectors, one operator per seen symbol.
+//! Products of the states of automata, row vectors, with operators and weights.
 
 use pulp::{Arch, Simd, WithSimd};
 
-use crate::error::{Error, Result};
-use crate::policies::places::{Places, UNSEEN};
-
-/// Operators of the seen symbols, and the way from a symbol to its operator.
-#[derive(Clone, Debug)]
-pub struct Automaton {
-    arch: Arch,
-    rank: usize,
-    pub places: Places,
-    /// (seen symbols, rank, rank), row-major.
-    operators: Vec<f64>,
+/// next = state · operator, (rank, rank) row-major.
+#[inline]
+pub fn step(arch: Arch, state: &[f64], operator: &[f64], next: &mut [f64]) {
+    next.fill(0.0);
+    arch.dispatch(Step { state, operator, next });
 }
 
-impl Automaton {
-    /// `operators` are those of `symbols`, (rank, rank) each; the others were never seen.
-    pub fn new(rank: usize, n_symbols: usize, symbols: &[i64], operators: Vec<f64>) -> Result<Self> {
-        if rank == 0 || operators.len() != symbols.len() * rank * rank {
-            let remedy = format!("expected {} operators of {rank} × {rank}, rank at least 1", symbols.len());
-            return Err(Error::argument("operators", format!("{} entries", operators.len()), remedy));
-        }
-        if let Some(index) = operators.iter().position(|x| !x.is_finite()) {
-            let place = format!("entry of symbol {} is {}", symbols[index / (rank * rank)], operators[index]);
-            return Err(Error::argument("operators", place, "weights must be finite"));
-        }
-        let places = Places::new(symbols, n_symbols, "an automaton")?;
-        Ok(Automaton { arch: Arch::new(), rank, places, operators })
-    }
-
-    pub(crate) fn rank(&self) -> usize {
-        self.rank
-    }
-
-    /// What the processor can do, for loops over states.
-    pub fn arch(&self) -> Arch {
-        self.arch
-    }
-
-    pub fn n_symbols(&self) -> usize {
-        self.places.n_symbols()
-    }
-
-    /// Number of symbols that have an operator.
-    pub fn n_seen(&self) -> usize {
-        self.operators.len() / (self.rank * self.rank)
-    }
-
-    /// (seen symbols, rank, rank), row-major.
-    pub fn operators(&self) -> &[f64] {
-        &self.operators
-    }
-
-    /// Place of a symbol's operator; `UNSEEN` for symbols without one.
-    #[inline]
-    pub fn place(&self, symbol: usize) -> u32 {
-        self.places.of(symbol)
-    }
-
-    /// next = state · A_σ for the operator at `place`.
-    #[inline]
-    pub fn step(&self, state: &[f64], place: u32, next: &mut [f64]) {
-        let size = self.rank * self.rank;
-        let operator = &self.operators[place as usize * size..(place as usize + 1) * size];
-        next.fill(0.0);
-        self.arch.dispatch(Step { state, operator, next });
-    }
-
-    /// values[i] = row i of the weights · state.
-    #[inline]
-    pub fn weigh(&self, state: &[f64], weights: &[f64], values: &mut [f64]) {
-        self.arch.dispatch(Weigh { state, weights, values });
-    }
-
-    /// The value of every word; word i is `symbols[offsets[i]..offsets[i + 1]]`.
-    pub fn values(&self, alpha: &[f64], omega: &[f64], symbols: &[i64], offsets: &[i64]) -> Result<Vec<f64>> {
-        let inside = offsets.iter().all(|&o| o >= 0 && o as usize <= symbols.len());
-        if alpha.len() != self.rank || omega.len() != self.rank || !inside || !offsets.is_sorted() {
-            let given = format!("{} entries, {} words", alpha.len(), offsets.len().saturating_sub(1));
-            return Err(Error::argument("alpha", given, "they do not fit the automaton and the words"));
-        }
-        let word = |ends: &[i64]| self.value(alpha, omega, &symbols[ends[0] as usize..ends[1] as usize]);
-        Ok(offsets.windows(2).map(word).collect())
-    }
-
-    /// αᵀ A_{x₁} … A_{x_n} ω; a word with an unseen symbol has value 0, as the zero operator gives it.
-    fn value(&self, alpha: &[f64], omega: &[f64], word: &[i64]) -> f64 {
-        let mut state = alpha.to_vec();
-        let mut next = vec![0.0; self.rank];
-        for &symbol in word {
-            let place = usize::try_from(symbol).map_or(UNSEEN, |symbol| self.place(symbol));
-            if place == UNSEEN {
-                return 0.0;
-            }
-            self.step(&state, place, &mut next);
-            std::mem::swap(&mut state, &mut next);
-        }
-        dot(&state, omega)
-    }
+/// values[i] = row i of the weights · state.
+#[inline]
+pub fn weigh(arch: Arch, state: &[f64], weights: &[f64], values: &mut [f64]) {
+    arch.dispatch(Weigh { state, weights, values });
 }
 
 /// In eight running sums: one alone would wait for every addition. The order is fixed, so the bits are everywhere the same.
@@ -203,9 +117,8 @@ mod tests {
         for rank in [1, 2, 5, 8, 14, 40] {
             let mut random = |count: usize| (0..count).map(|_| rng.uniform() - 0.5).collect::<Vec<f64>>();
             let (state, operator) = (random(rank), random(rank * rank));
-            let automaton = Automaton::new(rank, 1, &[0], operator.clone()).unwrap();
             let mut next = vec![9.0; rank];
-            automaton.step(&state, 0, &mut next);
+            step(Arch::new(), &state, &operator, &mut next);
             let sum = |j: usize| (0..rank).fold(0.0, |sum, i| sum + state[i] * operator[i * rank + j]);
             assert_eq!(next, (0..rank).map(sum).collect::<Vec<f64>>());
         }

@@ -1,17 +1,16 @@
 //! Acting on the state of an automaton.
 
-use std::mem::take;
 use std::sync::Arc;
 
-use pulp::{Simd, WithSimd};
+use pulp::{Arch, Simd, WithSimd};
 
 use crate::error::{Error, Result};
 use crate::parallel::Ticker;
 use crate::policies::array::Array;
-use crate::policies::automaton::{Automaton, dot};
-use crate::policies::places::UNSEEN;
+use crate::policies::automaton::{dot, step, weigh};
+use crate::policies::places::{Places, UNSEEN};
 use crate::policies::{Parted, check_finite, check_sizes};
-use crate::simulate::policy::{Described, Policy, Rule};
+use crate::simulate::policy::{Described, Policy, Rule, key_of};
 use crate::simulate::replay::at_cuts;
 use crate::trajectories::{View, start_symbol};
 
@@ -27,9 +26,10 @@ pub type Behavior = (Arc<AutomatonPolicy>, f64);
 /// (q is then in units of reward), else to largest entry 1.
 #[derive(Clone, Debug)]
 pub struct AutomatonPolicy {
-    /// All but the operators, which the automaton has.
     pub(crate) parts: Parts,
-    pub(crate) automaton: Automaton,
+    arch: Arch,
+    /// Of the operators of symbols.
+    places: Places,
 }
 
 #[derive(Clone, Debug)]
@@ -70,21 +70,30 @@ pub struct Memory {
 impl Parted for AutomatonPolicy {
     type Parts = Parts;
 
-    fn new(mut parts: Parts) -> Result<Self> {
+    fn new(parts: Parts) -> Result<Self> {
+        parts.check(parts.operators.shape[1])?;
         let n_symbols = start_symbol(parts.n_actions, parts.n_observations);
-        let (rank, operators) = (parts.operators.shape[1], take(&mut parts.operators.entries));
-        let automaton = Automaton::new(rank, n_symbols, &parts.symbols, operators)?;
-        parts.check(rank)?;
-        Ok(AutomatonPolicy { parts, automaton })
+        let places = Places::new(&parts.symbols, n_symbols, "an automaton")?;
+        Ok(AutomatonPolicy { parts, arch: Arch::new(), places })
     }
 
     fn parts(&self) -> Parts {
-        Parts { operators: self.operators(), ..self.parts.clone() }
+        self.parts.clone()
     }
 }
 
 impl Parts {
     fn check(&self, rank: usize) -> Result<()> {
+        if rank == 0 || self.operators.shape != [self.symbols.len(), rank, rank] {
+            let remedy =
+                format!("expected {} operators of {rank} × {rank}, rank at least 1", self.symbols.len());
+            return Err(Error::argument("operators", format!("{} entries", self.operators.len()), remedy));
+        }
+        if let Some(index) = self.operators.iter().position(|x| !x.is_finite()) {
+            let symbol = self.symbols[index / (rank * rank)];
+            let place = format!("entry of symbol {symbol} is {}", self.operators[index]);
+            return Err(Error::argument("operators", place, "weights must be finite"));
+        }
         let propensities = self.propensities.as_deref().unwrap_or_default();
         let rows = if self.propensities.is_none() { 0 } else { self.symbols.len() + 2 };
         let normaliser = self.normaliser.as_ref().unwrap_or(&self.start);
@@ -128,14 +137,20 @@ impl Parts {
 }
 
 impl AutomatonPolicy {
-    /// (seen, rank, rank)
-    pub(crate) fn operators(&self) -> Array<f64, 3> {
-        Array { entries: self.automaton.operators().to_vec(), ..self.parts.operators }
+    pub(crate) fn rank(&self) -> usize {
+        self.parts.operators.shape[1]
+    }
+
+    /// next = state · the operator at `place`.
+    #[inline]
+    fn step(&self, state: &[f64], place: u32, next: &mut [f64]) {
+        let size = self.rank() * self.rank();
+        step(self.arch, state, &self.parts.operators[place as usize * size..][..size], next);
     }
 
     /// Brings a state to its scale; false if it cannot be: zero, not finite, or without probability.
     fn rescale(&self, state: &mut [f64]) -> bool {
-        self.automaton.arch().dispatch(Rescale { normaliser: self.parts.normaliser.as_deref(), state })
+        self.arch.dispatch(Rescale { normaliser: self.parts.normaliser.as_deref(), state })
     }
 
     /// One more symbol. An unseen one keeps the state; a state that dies is replaced by the anchor after that
@@ -144,9 +159,9 @@ impl AutomatonPolicy {
         if place == UNSEEN {
             return;
         }
-        self.automaton.step(state, place, next);
+        self.step(state, place, next);
         if !self.rescale(next) {
-            self.automaton.step(&self.parts.anchor, place, next);
+            self.step(&self.parts.anchor, place, next);
             if !self.rescale(next) {
                 next.copy_from_slice(&self.parts.anchor);
                 self.rescale(next);
@@ -159,7 +174,7 @@ impl AutomatonPolicy {
     pub fn states_along(&self, view: &View, threads: usize, ticker: &Ticker) -> Result<Vec<f64>> {
         let update = |memory: &mut Memory, action, observation| self.update(memory, action, observation);
         let write = |memory: &Memory, row: &mut [f64]| row.copy_from_slice(&memory.state);
-        at_cuts(view, self.automaton.rank(), threads, ticker, || self.start(), update, write)
+        at_cuts(view, self.rank(), threads, ticker, || self.start(), update, write)
     }
 }
 
@@ -204,9 +219,17 @@ impl Described for AutomatonPolicy {
     sizes_and_rule!(self: self.parts.n_actions, self.parts.n_observations);
 
     fn describe(&self) -> String {
-        let (rank, seen) = (self.automaton.rank(), self.automaton.n_seen());
+        let (rank, seen) = (self.rank(), self.parts.symbols.len());
         let window = self.parts.window.map_or(String::new(), |window| format!(", window {window}"));
         format!("rank {rank}, {seen} of {} symbols seen{window}", self.n_actions() * self.n_observations())
+    }
+
+    fn key(&self) -> u64 {
+        key_of::<Self>((
+            self.describe(),
+            self.n_actions(),
+            self.parts.behavior.as_ref().map(|(policy, _)| policy.key()),
+        ))
     }
 }
 
@@ -218,26 +241,15 @@ impl Policy for AutomatonPolicy {
         self.rescale(&mut state);
         Memory {
             state,
-            row: self.automaton.n_seen() as u32 + 1,
+            row: self.parts.symbols.len() as u32 + 1,
             recent: Vec::new(),
             behavior: self.parts.behavior.as_ref().map(|(policy, _)| Box::new(policy.start())),
             next: vec![0.0; self.parts.start.len()],
         }
     }
 
-    fn knows(&self, memory: &Memory) -> bool {
-        let seen = self.automaton.n_seen() as u32;
-        let behavior = self.parts.behavior.as_ref();
-        behavior.is_some() == memory.behavior.is_some()
-            && behavior.zip(memory.behavior.as_ref()).is_none_or(|((policy, _), inner)| policy.knows(inner))
-            && memory.state.len() == self.automaton.rank()
-            && memory.row <= seen + 1
-            && memory.recent.len() <= self.parts.window.unwrap_or(0)
-            && memory.recent.iter().all(|&place| place == UNSEEN || place < seen)
-    }
-
     fn q_values(&self, memory: &Memory, values: &mut [f64]) {
-        self.automaton.weigh(&memory.state, &self.parts.weights, values);
+        weigh(self.arch, &memory.state, &self.parts.weights, values);
         if let Some(propensities) = &self.parts.propensities {
             let probs = propensities.row(memory.row as usize);
             for (value, &p) in values.iter_mut().zip(probs) {
@@ -258,12 +270,12 @@ impl Policy for AutomatonPolicy {
     }
 
     fn update(&self, memory: &mut Memory, action: usize, observation: usize) {
-        let place = self.automaton.place(action * self.parts.n_observations + observation);
+        let place = self.places.of(action * self.parts.n_observations + observation);
         // What is shown before the first action counts only where the automaton knows it.
         if action == self.parts.n_actions && place == UNSEEN {
             return;
         }
-        memory.row = if place == UNSEEN { self.automaton.n_seen() as u32 } else { place };
+        memory.row = if place == UNSEEN { self.parts.symbols.len() as u32 } else { place };
         match self.parts.window {
             None => self.advance(&mut memory.state, &mut memory.next, place),
             Some(window) => {

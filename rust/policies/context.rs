@@ -148,10 +148,6 @@ impl Policy for ContextPolicy {
         Memory(recent)
     }
 
-    fn knows(&self, memory: &Memory) -> bool {
-        memory.0.len() <= self.depth.max(1)
-    }
-
     fn q_values(&self, memory: &Memory, values: &mut [f64]) {
         let mut node = 0;
         for &symbol in memory.0.iter().rev() {

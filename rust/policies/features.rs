@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::error::{Error, Result};
 use crate::parallel::Ticker;
 use crate::policies::automaton_policy::{self, AutomatonPolicy};
-use crate::simulate::policy::{Described, Policy};
+use crate::simulate::policy::{Described, Policy, key_of};
 use crate::simulate::replay::at_cuts;
 use crate::trajectories::View;
 
@@ -54,7 +54,7 @@ impl Features {
 
     pub fn dim(&self) -> usize {
         match self {
-            Features::Automaton(policy) => policy.automaton.rank(),
+            Features::Automaton(policy) => policy.rank(),
             Features::Window(w) if w.one_hot => w.length * (w.n_actions + w.n_observations),
             Features::Window(w) => w.length * 2,
         }
@@ -69,25 +69,18 @@ impl Features {
         }
     }
 
+    /// Of the memories that they read.
+    pub fn key(&self) -> u64 {
+        match self {
+            Features::Automaton(policy) => policy.key(),
+            Features::Window(w) => key_of::<Window>((w.length, w.n_actions, w.n_observations)),
+        }
+    }
+
     pub(crate) fn start(&self) -> Memory {
         match self {
             Features::Automaton(policy) => Memory::Automaton(policy.start()),
             Features::Window(_) => Memory::Window(Vec::new()),
-        }
-    }
-
-    /// Whether a memory was made by features like these.
-    pub fn fits(&self, memory: &Memory) -> bool {
-        match (self, memory) {
-            (Features::Automaton(policy), Memory::Automaton(memory)) => policy.knows(memory),
-            (Features::Window(window), Memory::Window(recent)) => {
-                recent.len() <= window.length
-                    && recent.iter().all(|&(action, observation)| {
-                        (action as usize) <= window.n_actions
-                            && (observation as usize) < window.n_observations
-                    })
-            }
-            _ => false,
         }
     }
 

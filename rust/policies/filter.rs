@@ -87,10 +87,6 @@ impl Policy for FilterPolicy {
         Memory(self.parts.start.clone())
     }
 
-    fn knows(&self, memory: &Memory) -> bool {
-        memory.0.len() == self.filter.rank()
-    }
-
     fn q_values(&self, memory: &Memory, values: &mut [f64]) {
         let (bias, slopes) = self.parts.weights.split_at(values.len());
         values.copy_from_slice(bias);

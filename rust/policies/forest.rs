@@ -4,31 +4,13 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::error::{Error, Result};
+pub use crate::learn::forests::flat::Forests;
 use crate::parallel::{Ticker, map_blocks};
 use crate::policies::automaton_policy::AutomatonPolicy;
 pub use crate::policies::features::Window;
 use crate::policies::features::{Features, Memory};
 use crate::policies::{Parted, check_finite, check_sizes};
-use crate::simulate::policy::{Described, Policy, Rule};
-
-/// Several functions f(x) = base + the sum over all trees of the leaf that x falls into.
-///
-/// The arrays of all forests lie one after another; roots and children count from the first node of their forest. A
-/// node goes `left` if x[feature] ≤ threshold; a negative feature marks a leaf. Features are compared as `f32`, the
-/// precision that trees are grown in.
-#[derive(Clone, Debug)]
-pub struct Forests {
-    pub(crate) base: Vec<f64>,
-    /// How many trees and nodes each forest has.
-    pub(crate) trees: Vec<i64>,
-    pub(crate) nodes: Vec<i64>,
-    pub(crate) roots: Vec<i64>,
-    pub(crate) feature: Vec<i64>,
-    pub(crate) threshold: Vec<f64>,
-    pub(crate) left: Vec<i64>,
-    pub(crate) right: Vec<i64>,
-    pub(crate) value: Vec<f64>,
-}
+use crate::simulate::policy::{Described, Policy, Rule, key_of};
 
 /// Where the roots and the nodes of a forest lie.
 pub type Span = (Range<usize>, Range<usize>);
@@ -160,6 +142,10 @@ impl Described for ForestPolicy {
         let trees = self.parts.forests.roots.len();
         format!("{trees} trees over {} features", self.features.dim())
     }
+
+    fn key(&self) -> u64 {
+        key_of::<Self>(self.features.key())
+    }
 }
 
 impl Policy for ForestPolicy {
@@ -167,10 +153,6 @@ impl Policy for ForestPolicy {
 
     fn start(&self) -> Memory {
         self.features.start()
-    }
-
-    fn knows(&self, memory: &Memory) -> bool {
-        self.features.fits(memory)
     }
 
     fn q_values(&self, memory: &Memory, values: &mut [f64]) {

@@ -25,7 +25,7 @@ pub mod table;
 pub mod observation;
 pub mod automaton;
 pub mod automaton_policy;
-pub mod belief_filter;
+pub mod belief_models;
 pub mod belief;
 pub mod context;
 pub mod filter;
@@ -33,8 +33,8 @@ pub mod features;
 pub mod forest;
 pub mod summary;
 pub mod pomcp;
-pub mod near;
 pub mod any;
+pub mod near;
 
 use crate::error::{Error, Result};
 

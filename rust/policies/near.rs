@@ -2,15 +2,21 @@
 
 use std::sync::Arc;
 
+use crate::policies::any::AnyPolicy;
 use crate::rng::Rng;
 use crate::simulate::policy::{Described, Policy, Rule};
 
 /// A policy whose rule has `after`; it remembers the last observation as well.
-pub struct Near<P>(pub Arc<P>);
+struct Near<P>(Arc<P>);
+
+/// The policy as it acts: one whose rule looks at no observation stays as it is.
+pub fn acting<P: Policy>(policy: Arc<P>) -> Arc<dyn AnyPolicy> {
+    if policy.rule().after.is_some() { Arc::new(Near(policy)) } else { policy }
+}
 
 /// What the policy remembers, and what was seen last: the number of observations stands for nothing, numbers beyond for
 /// columns that no code stands for.
-pub type Memory<M> = (M, usize);
+type Memory<M> = (M, usize);
 
 impl<P: Policy> Described for Near<P> {
     fn n_actions(&self) -> usize {
@@ -28,6 +34,10 @@ impl<P: Policy> Described for Near<P> {
     fn describe(&self) -> String {
         self.0.describe()
     }
+
+    fn key(&self) -> u64 {
+        self.0.key().wrapping_add(1)
+    }
 }
 
 impl<P: Policy> Policy for Near<P> {
@@ -41,10 +51,6 @@ impl<P: Policy> Policy for Near<P> {
 
     fn start_with(&self, rng: Rng) -> Self::Memory {
         (self.0.start_with(rng), self.n_observations())
-    }
-
-    fn knows(&self, memory: &Self::Memory) -> bool {
-        self.0.knows(&memory.0)
     }
 
     fn q_values(&self, memory: &Self::Memory, values: &mut [f64]) {
@@ -73,7 +79,7 @@ impl<P: Policy> Policy for Near<P> {
         let Some(row) = self.rule().after.as_ref().and_then(|after| after.row(memory.1)) else {
             return self.0.action_probs(&memory.0, probs);
         };
-        self.q_values(memory, probs);
+        Policy::q_values(self, memory, probs);
         let without = probs.iter_mut().zip(row).filter(|(_, supported)| !**supported);
         without.for_each(|(value, _)| *value = f64::NEG_INFINITY);
         self.rule().softmax(probs);

@@ -17,10 +17,6 @@ pub struct Parts {
     pub(crate) rule: Rule,
 }
 
-/// The row of what was seen last; a type of its own, so that no memory of a table passes for it.
-#[derive(Clone, Copy, Debug)]
-pub struct Row(usize);
-
 impl Parted for ObservationPolicy {
     type Parts = Parts;
 
@@ -50,22 +46,19 @@ impl Described for ObservationPolicy {
 }
 
 impl Policy for ObservationPolicy {
-    type Memory = Row;
+    /// The row of what was seen last.
+    type Memory = usize;
 
-    fn start(&self) -> Row {
-        Row(self.n_observations())
+    fn start(&self) -> usize {
+        self.n_observations()
     }
 
-    fn knows(&self, row: &Row) -> bool {
-        row.0 <= self.n_observations()
-    }
-
-    fn q_values(&self, row: &Row, values: &mut [f64]) {
-        values.copy_from_slice(self.parts.values.row(row.0));
+    fn q_values(&self, row: &usize, values: &mut [f64]) {
+        values.copy_from_slice(self.parts.values.row(*row));
     }
 
     #[inline]
-    fn update(&self, row: &mut Row, _action: usize, observation: usize) {
-        row.0 = observation;
+    fn update(&self, row: &mut usize, _action: usize, observation: usize) {
+        *row = observation;
     }
 }

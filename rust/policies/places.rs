@@ -27,19 +27,8 @@ impl Places {
         Ok(Places(places))
     }
 
-    pub(crate) fn n_symbols(&self) -> usize {
-        self.0.len()
-    }
-
     #[inline]
     pub(crate) fn of(&self, symbol: usize) -> u32 {
         self.0.get(symbol).copied().unwrap_or(UNSEEN)
-    }
-
-    /// The symbols that have a place, in the order of their places.
-    pub fn symbols(&self) -> Vec<i64> {
-        let mut seen: Vec<usize> = (0..self.0.len()).filter(|&symbol| self.0[symbol] != UNSEEN).collect();
-        seen.sort_unstable_by_key(|&symbol| self.0[symbol]);
-        seen.into_iter().map(|symbol| symbol as i64).collect()
     }
 }

@@ -6,15 +6,12 @@ mod particles;
 
 use std::sync::Arc;
 
-use crate::domains::{World, pocman, spocman};
 use crate::error::{Error, Result};
 use crate::rng::Rng;
-use crate::simulate::environment::Environment;
 use crate::simulate::planning::Planning;
-use crate::simulate::policy::{Described, GREEDY, Policy, Rule};
-use crate::with_world;
+use crate::simulate::policy::{Described, GREEDY, Policy, Rule, key_of};
 pub use search::Rollouts;
-use search::{Planner, Search};
+use search::Search;
 
 /// Rewards whose weight is below this are not simulated.
 const NEGLIGIBLE: f64 = 0.01;
@@ -67,73 +64,27 @@ impl Settings {
 
 /// The planner as a policy. It thinks when it learns what happened, so its memory always holds a finished
 /// search and asking for an action costs nothing.
-pub struct Pomcp {
-    world: Arc<World>,
+pub struct Pomcp<E> {
+    world: Arc<E>,
     settings: Settings,
-    /// The constant of UCB1.
-    exploration: f64,
+    /// The constant of UCB1: weight of the bonus for actions that were tried seldom.
+    pub exploration: f64,
     seed: u64,
 }
 
-/// Memory of one episode. A memory made with another world has particles that a planner cannot step.
-#[derive(Clone)]
-pub struct Memory {
-    world: Arc<World>,
-    search: AnySearch,
-}
-
-/// Which kind depends on the state of the world planned with.
-#[derive(Clone, Debug)]
-enum AnySearch {
-    Small(Search<usize>),
-    Pocman(Search<pocman::State>),
-    Spocman(Search<spocman::State>),
-}
-
-/// Evaluates `$body` with `$search` bound to the search inside a memory.
-macro_rules! with_search {
-    ($memory:expr, $search:ident => $body:expr) => {
-        match &$memory.search {
-            AnySearch::Small($search) => $body,
-            AnySearch::Pocman($search) => $body,
-            AnySearch::Spocman($search) => $body,
-        }
-    };
-}
-
-impl Pomcp {
+impl<E: Planning> Pomcp<E> {
     /// `exploration` is the range of the world's rewards unless given.
-    pub fn new(world: Arc<World>, settings: Settings, exploration: Option<f64>, seed: u64) -> Result<Self> {
+    pub fn new(world: Arc<E>, settings: Settings, exploration: Option<f64>, seed: u64) -> Result<Self> {
         settings.validate(world.n_actions())?;
-        let exploration = exploration.unwrap_or_else(|| with_world!(&*world, world => world.reward_range()));
+        let exploration = exploration.unwrap_or_else(|| world.reward_range());
         if !(exploration.is_finite() && exploration >= 0.0) {
             return Err(Error::argument("exploration", exploration, "give a number that is not negative"));
         }
         Ok(Pomcp { world, settings, exploration, seed })
     }
-
-    /// Weight of the bonus for actions that were tried seldom.
-    pub fn exploration(&self) -> f64 {
-        self.exploration
-    }
-
-    fn planner<'a, E>(&'a self, environment: &'a E) -> Planner<'a, E> {
-        Planner { environment, settings: &self.settings, exploration: self.exploration }
-    }
-
-    fn start_from(&self, rng: Rng) -> Memory {
-        let search = match &*self.world {
-            World::Tiger(environment) => AnySearch::Small(self.planner(environment).start(rng)),
-            World::Gridworld(environment) => AnySearch::Small(self.planner(environment).start(rng)),
-            World::Tabular(environment) => AnySearch::Small(self.planner(environment).start(rng)),
-            World::Pocman(environment) => AnySearch::Pocman(self.planner(environment).start(rng)),
-            World::Spocman(environment) => AnySearch::Spocman(self.planner(environment).start(rng)),
-        };
-        Memory { world: self.world.clone(), search }
-    }
 }
 
-impl Described for Pomcp {
+impl<E: Planning> Described for Pomcp<E> {
     fn n_actions(&self) -> usize {
         self.world.n_actions()
     }
@@ -149,33 +100,34 @@ impl Described for Pomcp {
     fn describe(&self) -> String {
         format!("{} simulations a step", self.settings.simulations)
     }
+
+    /// A planner cannot step the particles of another world.
+    fn key(&self) -> u64 {
+        key_of::<Self>(Arc::as_ptr(&self.world).addr())
+    }
 }
 
-impl Policy for Pomcp {
-    type Memory = Memory;
+impl<E: Planning> Policy for Pomcp<E> {
+    type Memory = Search<E::State>;
 
     const DELIBERATES: bool = true;
 
-    fn start(&self) -> Memory {
-        self.start_from(Rng::stream(self.seed, 0))
+    fn start(&self) -> Search<E::State> {
+        self.begin(Rng::stream(self.seed, 0))
     }
 
-    fn start_with(&self, mut rng: Rng) -> Memory {
-        self.start_from(Rng::stream(self.seed, rng.next_u64()))
-    }
-
-    fn knows(&self, memory: &Memory) -> bool {
-        Arc::ptr_eq(&self.world, &memory.world)
+    fn start_with(&self, mut rng: Rng) -> Search<E::State> {
+        self.begin(Rng::stream(self.seed, rng.next_u64()))
     }
 
     /// Mean simulated return after each action; −∞ for actions that were not tried.
-    fn q_values(&self, memory: &Memory, values: &mut [f64]) {
-        values.copy_from_slice(&with_search!(memory, search => search.values(values.len())));
+    fn q_values(&self, search: &Search<E::State>, values: &mut [f64]) {
+        values.copy_from_slice(&search.values(values.len()));
     }
 
     /// All on the best action; all alike if no particle survived.
-    fn action_probs(&self, memory: &Memory, probs: &mut [f64]) {
-        match with_search!(memory, search => search.best_action()) {
+    fn action_probs(&self, search: &Search<E::State>, probs: &mut [f64]) {
+        match search.best_action() {
             Some(action) => {
                 probs.fill(0.0);
                 probs[action] = 1.0;
@@ -184,24 +136,10 @@ impl Policy for Pomcp {
         }
     }
 
-    fn update(&self, memory: &mut Memory, action: usize, observation: usize) {
-        let opens = action == self.n_actions();
-        macro_rules! updated {
-            ($kind:ident, $environment:expr, $search:expr) => {{
-                let planner = self.planner($environment);
-                AnySearch::$kind(match opens {
-                    true => planner.opened($search, observation),
-                    false => planner.update($search, action, observation),
-                })
-            }};
-        }
-        memory.search = match (&*self.world, &memory.search) {
-            (World::Tiger(world), AnySearch::Small(search)) => updated!(Small, world, search),
-            (World::Gridworld(world), AnySearch::Small(search)) => updated!(Small, world, search),
-            (World::Tabular(world), AnySearch::Small(search)) => updated!(Small, world, search),
-            (World::Pocman(world), AnySearch::Pocman(search)) => updated!(Pocman, world, search),
-            (World::Spocman(world), AnySearch::Spocman(search)) => updated!(Spocman, world, search),
-            _ => unreachable!("a memory is used by the planner that made it"),
+    fn update(&self, search: &mut Search<E::State>, action: usize, observation: usize) {
+        *search = match action == self.n_actions() {
+            true => self.opened(search, observation),
+            false => self.next(search, action, observation),
         };
     }
 }

@@ -6,7 +6,7 @@ use crate::policies::array::Array;
 pub use crate::policies::forest::Forests;
 use crate::policies::forest::Span;
 use crate::policies::{Parted, check_finite, check_sizes};
-use crate::simulate::policy::{Described, Policy, Rule};
+use crate::simulate::policy::{Described, Policy, Rule, key_of};
 
 /// Acts on one forest per action, or on one for all, over summaries of the raw columns, and of what the action brought
 /// before.
@@ -78,6 +78,16 @@ impl Described for SummaryPolicy {
         let features = self.summaries.n_shared() + self.summaries.n_own();
         format!("{trees} trees over {features} summaries of {columns} columns")
     }
+
+    fn key(&self) -> u64 {
+        key_of::<Self>((
+            &self.parts.sizes,
+            self.summaries.n_actions,
+            self.n_observations(),
+            self.parts.steps,
+            self.parts.long,
+        ))
+    }
 }
 
 impl Policy for SummaryPolicy {
@@ -85,10 +95,6 @@ impl Policy for SummaryPolicy {
 
     fn start(&self) -> Vec<f32> {
         self.summaries.start()
-    }
-
-    fn knows(&self, memory: &Vec<f32>) -> bool {
-        memory.len() == self.summaries.n_state()
     }
 
     fn q_values(&self, memory: &Vec<f32>, values: &mut [f64]) {

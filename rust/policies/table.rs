@@ -63,10 +63,6 @@ impl Policy for TablePolicy {
         self.parts.probs.shape[0] - 1
     }
 
-    fn knows(&self, row: &usize) -> bool {
-        *row <= self.start()
-    }
-
     fn q_values(&self, row: &usize, values: &mut [f64]) {
         values.iter_mut().zip(self.parts.probs.row(*row)).for_each(|(value, p)| *value = p.ln());
     }

@@ -12,9 +12,9 @@ pub struct Outcome {
 
 /// A partially observed world with finitely many actions and observations. Its state is kept outside, so
 /// one world serves any number of episodes at once.
-pub trait Environment: Send + Sync {
+pub trait Environment: Send + Sync + 'static {
     /// What the world knows of one episode.
-    type State: Clone + Send;
+    type State: Clone + Send + Sync + 'static;
 
     fn n_actions(&self) -> usize;
     fn n_observations(&self) -> usize;

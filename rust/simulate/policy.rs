@@ -1,5 +1,7 @@
 //! What a policy has to offer, and the uniform one.
 
+use std::hash::{DefaultHasher, Hash, Hasher};
+
 use crate::error::{Error, Result};
 use crate::rng::Rng;
 
@@ -14,6 +16,18 @@ pub trait Described: Send + Sync + 'static {
 
     /// Sizes of the parts, in a phrase.
     fn describe(&self) -> String;
+
+    /// Policies of one key read each other's memories, as those of one policy at several temperatures do.
+    fn key(&self) -> u64 {
+        key_of::<Self>((self.n_actions(), self.n_observations(), self.describe()))
+    }
+}
+
+/// A number of its own, for all kinds and sizes of policies that are likely ever to be compared.
+pub fn key_of<P: ?Sized>(sizes: impl Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    (std::any::type_name::<P>(), sizes).hash(&mut hasher);
+    hasher.finish()
 }
 
 /// An observation: its code, or raw columns for a policy that looks at them.
@@ -40,9 +54,6 @@ pub trait Policy: Described {
     fn start_with(&self, _rng: Rng) -> Self::Memory {
         self.start()
     }
-
-    /// Whether a memory can be this policy's own: it may come from the same policy at another temperature.
-    fn knows(&self, memory: &Self::Memory) -> bool;
 
     /// Value of every action; `values` has one place per action and is overwritten.
     fn q_values(&self, memory: &Self::Memory, values: &mut [f64]);
@@ -217,10 +228,6 @@ impl Policy for Uniform {
     type Memory = ();
 
     fn start(&self) {}
-
-    fn knows(&self, _memory: &()) -> bool {
-        true
-    }
 
     fn q_values(&self, _memory: &(), values: &mut [f64]) {
         values.fill(0.0);

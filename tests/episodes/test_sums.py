@@ -1,11 +1,14 @@
 """Sums along episodes against plain loops."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from strategies import trajectories
+from uqf import _core
 from uqf.episodes.propensities import propensities
 from uqf.episodes.sums import advantages, best_next, cut_before, goes_on, returns_to_go
 from uqf.learn.context_q import retrace
@@ -88,4 +91,25 @@ def test_advantages_of_another_policy_follow_their_recursion(data, discount, tra
         advantages(data, values, discount, trace, np.ones(data.n_steps)),
         advantages(data, values, discount, trace),
         atol=1e-9,
+    )
+
+
+@pytest.mark.parametrize(
+    ("width", "lengths"), [(1, [1]), (7, [3, 1, 600]), (21, [40] * 20), (70, [300, 2])], ids=str
+)
+def test_sums_of_temporal_differences_are_those_of_plain_loops(width, lengths):
+    """On features most of which are zero; episodes may be longer than a block of cuts, rows wider than a group."""
+    rng, offsets = np.random.default_rng(0), np.concatenate([[0], np.cumsum(lengths)])
+    steps, cuts = offsets[-1], offsets[-1] + len(lengths)
+    rows = (rng.random((cuts, width)) * (rng.random((cuts, width)) < 0.2)).astype(np.float32)
+    numbers = rng.random((4, steps)).astype(np.float32)
+    expected = np.zeros((width, width + 1))
+    for episode, (first, last) in enumerate(pairwise(offsets)):
+        z = np.zeros(width + 1)
+        for step in range(last - 1, first - 1, -1):
+            (reward, following, ratio, factor), cut = numbers[:, step].astype(float), step + episode
+            z = ratio * np.append(rows[cut] - following * rows[cut + 1], reward) + factor * z
+            expected += np.outer(rows[cut], z)
+    np.testing.assert_allclose(
+        _core.temporal_differences(rows, offsets, *numbers), expected, atol=1e-3, rtol=1e-3
     )

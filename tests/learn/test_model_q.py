@@ -9,7 +9,7 @@ import uqf
 from mazes import t_maze
 from random_policies import behaviour
 from uqf.learn.memory.hidden import Growth
-from uqf.learn.model_q import ModelSettings
+from uqf.learn.model_q import ModelSettings, always, constant
 
 QUICK = ModelSettings(models=2, played=50, growth=Growth(states=8, first=4, explore=5, settle=5))
 SMALL = ModelSettings(models=3, growth=Growth(states=16))
@@ -54,6 +54,37 @@ def test_every_plan_is_judged_in_all_models_but_its_own(fitted):
     assert told["model"] == means.argmax() and told["earned_in_other_models"] == means.tolist()
     assert told["states"] == [model.n_states for model in fitted.models_]
     assert (told["episodes"], told["steps"]) == (500, 10_000)
+
+
+def test_one_action_for_ever_is_judged_as_plans_are(fitted):
+    for action in range(3):
+        policy = constant(fitted.policy_, action)
+        played = uqf.rollout(uqf.make("tiger"), policy, episodes=20, seed=0)
+        assert (played.actions == action).all()
+        means = [uqf.estimate_return(world, policy, episodes=4000, seed=1).mean for world in fitted.worlds_]
+        assert always(action, fitted.worlds_) == pytest.approx(np.mean(means), rel=0.05)
+
+
+def gambles(seed, episodes=100, steps=10):
+    """Rewards and observations that nothing explains, but that action 0 earns nothing."""
+    rng = np.random.default_rng(seed)
+    actions, shown = rng.integers(3, size=(2, episodes * steps))
+    rewards = np.where(actions == 0, 0.0, rng.normal(-0.1, 1.0, episodes * steps))
+    offsets = np.arange(episodes + 1) * steps
+    return uqf.Trajectories(actions, shown, rewards, offsets, n_actions=3, n_observations=3)
+
+
+def test_where_models_agree_on_nothing_one_action_is_better_than_their_plans():
+    taken = []
+    for seed in range(3):
+        learner = uqf.ModelQ(0.9, settings=QUICK).fit(gambles(seed))
+        best = max(always(action, learner.worlds_) for action in range(3))
+        alone = best > np.nanmean(learner.cross_play_, axis=1).max()
+        assert alone == (learner.diagnostics_["model"] is None)
+        models = len(learner.earned_by(learner.policy_))
+        assert models == (2 if alone else 1), "nobody made one action for ever"
+        taken.append(alone)
+    assert any(taken)
 
 
 def test_one_model_has_no_judge(tiger):

@@ -60,7 +60,7 @@ def test_a_filter_runs_as_the_reference_does(seed, rank, backward):
     operators = rng.normal(size=(3, 1 + rank, rank)).astype(np.float32)
     places, offsets = rng.integers(3, size=12).astype(np.int32), np.array([0, 5, 12])
     starts = rng.normal(size=(2, rank)).astype(np.float32)
-    rows = _core.Filter(operators, 1.5).along(places, offsets, starts, backward=backward)
+    rows = _core.filter_states(operators, 1.5, places, offsets, starts, backward=backward)
     turn = slice(None, None, -1 if backward else 1)
     expected = [
         reference.run(operators.astype(float), places[first:last][turn], start.astype(float), 1.5)[turn]

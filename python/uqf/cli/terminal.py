@@ -96,6 +96,8 @@ def about(*files: object) -> Iterator[None]:
 def reason(error: BaseException) -> str:
     """What is wrong, in words."""
     match error:
+        case OSError(filename=str(name), strerror=str(words)):
+            return f"{name}: {words}"
         case MemoryError():
             return str(error) or "this needs more memory than there is"
         case OverflowError() | RecursionError():

@@ -160,9 +160,7 @@ class BeliefQ(Learner):
 
     def uninformed(self) -> BeliefPolicy:
         """The uniform policy on the beliefs of the fitted models: what `improve` begins with."""
-        parts = cast(BeliefPolicy, self._fitted()).parts()
-        nothing = {name: np.zeros_like(parts[name]) for name in ("weights", "bias")}
-        return BeliefPolicy(**parts | nothing | {"temperature": 1.0})
+        return uninformed(cast(BeliefPolicy, self._fitted()))
 
     def _learn_tasks(
         self, learners: list[BeliefQ], readers: list[Reader], kept: Begun | None
@@ -241,6 +239,13 @@ class BeliefQ(Learner):
             "temperature": self.policy_.temperature,
             "notes": [],
         }
+
+
+def uninformed(policy: BeliefPolicy) -> BeliefPolicy:
+    """The uniform policy on the beliefs of another."""
+    parts = policy.parts()
+    nothing = {"weights": np.zeros_like(parts["weights"][:, :1]), "bias": np.zeros_like(parts["bias"])}
+    return BeliefPolicy(**parts | nothing | {"temperature": 1.0})
 
 
 def belief_policy(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Literal
@@ -27,6 +28,9 @@ class ModelSettings:
 
     models: int = 6
     """Models from different starts, which judge each other's plans."""
+    constant: bool = True
+    """Whether one action for ever is judged as well: where it earns more than all plans, models are wrong, or no action
+    is worth its risk."""
     steps: int = 200_000
     """Models are trained on the first episodes that have so many steps."""
     played: int = 200
@@ -43,7 +47,8 @@ class ModelQ(Learner):
     A plan looks as far ahead as the discount reaches, and takes actions whose only use is to find out where it is.
     Where the models are right this is much better than improving the logging policy. Where they are not it can be worse
     than chance, and nothing in the values shows it: `uqf.fit` takes it only if it earns clearly more than the favourite
-    in the models that did not make the plan.
+    in the models that did not make the plan. Where one action for ever earns more in all models than every plan
+    made elsewhere, this is what it does.
 
     Parameters
     ----------
@@ -130,8 +135,13 @@ class ModelQ(Learner):
         self.worlds_ = [world_of(model, self.discount, horizon, opens) for model in self.models_]
         self.cross_play_ = self._cross_play(policies, reporter)
         earned = np.nanmean(self.cross_play_, axis=1) if how.models > 1 else np.zeros(1)
-        best = int(earned.argmax())
-        self.policy_ = policies[best]
+        made: int | None = int(earned.argmax())
+        self.policy_ = policies[int(earned.argmax())]
+        if how.constant and how.models > 1:
+            alone = {int(action): always(action, self.worlds_) for action in np.unique(data.actions)}
+            action = max(alone, key=lambda action: alone[action])
+            if alone[action] > earned.max():
+                made, self.policy_ = None, constant(self.policy_, action)
         self.diagnostics_ = {
             "learner": "ModelQ",
             "episodes": len(data),
@@ -140,7 +150,7 @@ class ModelQ(Learner):
             "states": [model.n_states for model in self.models_],
             "log_likelihood": [float(model.likelihoods.sum() / sample.n_steps) for model in self.models_],
             "earned_in_other_models": earned.tolist(),
-            "model": best,
+            "model": made,
             "notes": [],
         }
 
@@ -150,7 +160,7 @@ class ModelQ(Learner):
         All models are of all episodes, from different random starts: wrong in different ways. Every policy meets the
         same random numbers.
         """
-        made = self.diagnostics_["model"]
+        made = self.diagnostics_["model"]  # None if it is one action for ever
         return np.array(
             [self._played(policy, world) for number, world in enumerate(self.worlds_) if number != made]
         )
@@ -191,6 +201,24 @@ class ModelQ(Learner):
         episodes = (self.settings or ModelSettings()).played
         score = estimate_return(world, policy, episodes=episodes, seed=self.seed, threads=self.threads)
         return score.mean
+
+
+def always(action: int, worlds: Sequence[TabularPOMDP]) -> float:
+    """What an action earns that is taken in every step, exactly: the mean of models as worlds."""
+    total = 0.0
+    for world in worlds:
+        states, weight = world.start, 1.0
+        for _ in range(world.horizon):
+            total += weight * float(states @ world.rewards[action])
+            states, weight = states @ world.transitions[action], weight * world.discount
+    return total / len(worlds)
+
+
+def constant(policy: BeliefPolicy, action: int) -> BeliefPolicy:
+    """The policy that takes this action in every step, whatever another one believes."""
+    parts = policy.parts()
+    nothing = {"weights": np.zeros_like(parts["weights"][:, :1]), "temperature": 0.0}
+    return BeliefPolicy(**parts | nothing | {"bias": np.eye(policy.n_actions)[action]})
 
 
 def world_of(model: HiddenModel, discount: float, horizon: int, opens: bool) -> TabularPOMDP:

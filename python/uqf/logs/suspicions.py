@@ -134,9 +134,12 @@ def _outlying(rows: Rows, name: str, numbers: AnyArray) -> list[LogProblem]:
     known = numbers[np.isfinite(numbers)]
     if len(known) < BOUNDS.rows:
         return []
+    sizes, most = np.abs(known), max(1, int(BOUNDS.share * len(known)))
+    # The others are within twice what is usual, which is quicker to see than what is usual.
+    if np.count_nonzero(sizes * (BOUNDS.ratio / 2 - 1) <= sizes.max()) < len(known) - most:
+        return []
     middle = float(np.median(known))
     far = np.abs(known - middle)
-    most = max(1, int(BOUNDS.share * len(far)))
     largest = np.sort(np.partition(far, len(far) - most - 1)[-most - 1 :])
     usual = np.maximum(largest[:-1], abs(middle))
     places = np.flatnonzero((usual > 0.0) & (largest[1:] > BOUNDS.ratio * usual))
@@ -224,8 +227,8 @@ def _kinds(values: AnyArray) -> NDArray[np.int64]:
         numbers = values.astype(np.float64)
         cuts = np.nanquantile(numbers, np.arange(1, BOUNDS.kinds) / BOUNDS.kinds)
         return np.where(np.isnan(numbers), BOUNDS.kinds + 1, np.searchsorted(cuts, numbers, side="right"))
-    texts = values.astype(str)
-    names, codes, counts = np.unique(texts, return_inverse=True, return_counts=True)
+    plain = values.astype(str) if values.dtype == object else values
+    names, codes, counts = np.unique(plain, return_inverse=True, return_counts=True)
     places = np.full(len(names), BOUNDS.kinds, np.int64)
     common = np.argsort(-counts, kind="stable")[: BOUNDS.kinds]
     places[common] = np.arange(len(common))

@@ -10,7 +10,7 @@ import numpy as np
 from uqf.episodes.trajectories import Trajectories
 from uqf.evaluate import Score
 from uqf.learn.belief_q import BeliefQ
-from uqf.learn.choose.candidates import PLANNER, TRIAL_PLANNER, Candidate
+from uqf.learn.choose.candidates import TRIAL_PLANNER
 from uqf.learn.choose.fit import chosen_learner
 from uqf.learn.context_q import ContextQ
 from uqf.learn.memory.counts import Counts
@@ -159,29 +159,29 @@ class Planned(Lineage):
     def __init__(self, game: Game, settings: Settings) -> None:
         super().__init__()
         self.name, self.settings, self.game, self.size = "plans", settings, game, settings.planned
-        self.known, self.policy = 0, self._plan(TRIAL_PLANNER)
+        self.known, self.policy = 0, self._plan()
 
     def play(self, game: Game, episodes: int, temperature: float) -> None:
         """Learns anew if there is much to learn from, and plays."""
         settings = self.settings
         if game.played >= settings.replanned * self.known:
-            self.policy = self._plan(TRIAL_PLANNER)
+            self.policy = self._plan()
         judged = max(1, round(settings.judged * episodes / self.size))
         self.keep(self.policy, game.play(self.policy, judged, self.name)[1])
         if episodes > judged:
             game.play(self.policy, episodes - judged, f"{self.name}, exploring", epsilon=settings.epsilon)
 
-    def _plan(self, planner: Candidate) -> CompiledPolicy:
+    def _plan(self) -> CompiledPolicy:
         game, data = self.game, self.game.data
         self.known = len(data)
         # Models are trained on the first so many steps: a sample of all episodes.
         order = np.random.default_rng([game.seed, len(data)]).permutation(len(data))
-        return planner.make(game.discount, game.seed).fit(data[order]).policy_
+        return TRIAL_PLANNER.make(game.discount, game.seed).fit(data[order]).policy_
 
     def finalists(self) -> dict[str, Finalist]:
-        """The plan of the best round, and one in better models of all episodes."""
+        """The plan of the best round, and one in models of all episodes."""
         best = self.policy if self.best is None else self.best[1] or self.policy
-        return {self.name: Finalist(best), "plan of all": Finalist(self._plan(PLANNER))}
+        return {self.name: Finalist(best), "plan of all": Finalist(self._plan())}
 
 
 class Drawn(Lineage):

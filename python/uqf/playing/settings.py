@@ -41,7 +41,7 @@ class Settings:
     planned: float = 2.5
     replanned: float = 1.25
     epsilon: float = 0.2
-    growth: float = 0.05
+    growth: float = 0.02
     draws: int = 2
     cooling: float = 0.8
     relearned: float = 1.5

@@ -139,10 +139,7 @@ class StringModel:
 
     def _step(self, states: FloatArray, contexts: Codes, symbols: Integers) -> tuple[FloatArray, Codes]:
         """States and contexts after one more symbol each; states are rescaled, their signs kept."""
-        result = np.zeros_like(states)
-        for place in np.flatnonzero(np.isin(self.wfa.symbols, symbols)):
-            (rows,) = np.nonzero(symbols == self.wfa.symbols[place])
-            result[rows] = states[rows] @ self.wfa.seen_operators[place]
+        result = self.wfa.after(states, symbols)
         size = np.abs(result).max(axis=1, keepdims=True, initial=0.0)
         result /= np.where(size > 0.0, size, 1.0)
         return result, contexts if self.ngrams is None else self.ngrams.step(contexts, symbols)

@@ -129,7 +129,7 @@ class SpectralStrings(Estimator):
     def values(self, strings: StringsLike) -> FloatArray:
         """What the automaton itself computes for every string: near its probability, perhaps negative."""
         wfa, data = self._fitted().wfa, self._encoded(strings)
-        return wfa.automaton.values(wfa.alpha, wfa.omega, data.symbols.astype(np.int64), data.offsets)
+        return wfa.weights(data.symbols, data.offsets)
 
     def predict(self, strings: StringsLike) -> FloatArray:
         """The probability of every string, (len(strings),); over all strings they sum to one."""

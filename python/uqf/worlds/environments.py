@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
 import numpy as np
@@ -10,7 +10,16 @@ from numpy.typing import ArrayLike, NDArray
 
 from uqf import _core
 from uqf.episodes.checks import seed_number, whole
+from uqf.episodes.trajectories import Trajectories
+from uqf.policies.policy import CompiledPolicy, Policy, chooser, started
+from uqf.types import Raw, Record
 from uqf.worlds.world import World
+
+#: What the core records, in its order.
+RECORDED = (
+    *("actions", "observations", "rewards", "behavior_probs"),
+    *("offsets", "terminated", "first_observations"),
+)
 
 
 class Environment(World):
@@ -65,6 +74,60 @@ class Environment(World):
         It has the random stream of episode number `episode` of ``rollout(..., seed=seed)``.
         """
         return self.world.simulation(seed_number(seed), whole("episode", episode))
+
+    def play(
+        self,
+        policy: Policy | None,
+        *,
+        episodes: int,
+        horizon: int,
+        epsilon: float,
+        seed: int,
+        first: int = 0,
+        threads: int | None = None,
+        progress: Callable[[int], object] | None = None,
+    ) -> Trajectories:
+        """What `uqf.rollout` does; policies in Python have the random numbers that the core would give the episode."""
+        sizes: Record = {"n_actions": self.n_actions, "n_observations": self.n_observations}
+        if policy is None or isinstance(policy, CompiledPolicy):
+            schedule = {
+                "episodes": episodes,
+                "horizon": horizon,
+                "epsilon": epsilon,
+                "seed": seed,
+                "first": first,
+            }
+            arrays = _core.rollout(self.world, policy, schedule, threads=threads, progress=progress)
+            return Trajectories._trusted(**dict(zip(RECORDED, arrays, strict=True)), **sizes)
+        choose = chooser(policy, self.n_actions)
+        steps, ends, ended, shown = list[tuple[int, int, float, float]](), [0], [], list[Raw]()
+        for episode in range(first, first + episodes):
+            simulation = self.simulation(seed, episode)
+            rng = np.random.default_rng([seed, episode])
+            state, terminated = started(policy, simulation.first), False
+            while not terminated and len(steps) - ends[-1] < horizon:
+                probs = (1.0 - epsilon) * choose(state, rng) + epsilon / self.n_actions
+                action = simulation.choose(probs)
+                observation, reward, terminated = simulation.step(action)
+                steps.append((action, observation, reward, probs[action]))
+                if not terminated:
+                    state = policy.update(state, action, observation)
+            ends.append(len(steps))
+            ended.append(terminated)
+            shown.append(simulation.first)
+            if progress is not None:
+                progress(episode - first + 1)
+        actions, observations, rewards, probs = (np.array(part) for part in zip(*steps, strict=True))
+        return Trajectories(
+            actions,
+            observations,
+            rewards,
+            ends,
+            **sizes,
+            behavior_probs=probs,
+            terminated=ended,
+            first_observations=shown if self.shows_first else None,
+        )
 
     def tabular(self) -> TabularPOMDP:
         """The same world as arrays, for exact computation; only small worlds have them."""

@@ -35,7 +35,7 @@ class Simulation(Protocol):
 class World(ABC):
     """Finitely many actions and observations, a usual length of episodes, and a discount.
 
-    `uqf.Environment` is compiled and played by the core; `uqf.GymnasiumWorld` is a `PlayedWorld`.
+    `uqf.Environment` is compiled and played by the core; `uqf.GymnasiumWorld` is stepped in Python.
     """
 
     def __init__(
@@ -97,7 +97,7 @@ class World(ABC):
         epsilon: float = 0.0,
         first: int = 0,
     ) -> Record:
-        """What the core and `PlayedWorld.play` are given to play by, or an error that names the argument."""
+        """What `play` is given to play by, or an error that names the argument."""
         seed_number(seed)
         sizes = getattr(policy, "column_sizes", None)
         # A policy of raw columns also knows codes: those of the codebook that it was learned with.
@@ -119,16 +119,6 @@ class World(ABC):
             "first": whole("first", first),
         }
 
-    def __repr__(self) -> str:
-        return (
-            f"{type(self).__name__}({self.name!r}, {self.n_actions} actions, "
-            f"{self.n_observations} observations, horizon {self.horizon}, discount {self.discount:g})"
-        )
-
-
-class PlayedWorld(World):
-    """A world that plays episodes itself, in Python."""
-
     @abstractmethod
     def play(
         self,
@@ -139,6 +129,13 @@ class PlayedWorld(World):
         epsilon: float,
         seed: int,
         first: int = 0,
+        threads: int | None = None,
         progress: Callable[[int], object] | None = None,
     ) -> Trajectories:
-        """What `uqf.rollout` does in this world."""
+        """What `uqf.rollout` does in this world; `schedule` gives the numbers, checked."""
+
+    def __repr__(self) -> str:
+        return (
+            f"{type(self).__name__}({self.name!r}, {self.n_actions} actions, "
+            f"{self.n_observations} observations, horizon {self.horizon}, discount {self.discount:g})"
+        )

@@ -1,7 +1,6 @@
 //! What a planner may know about PocMan, as in Silver and Veness (2010).
 
 use super::{Pocman, State};
-use crate::domains::maze::NONE;
 use crate::rng::Rng;
 use crate::simulate::planning::{Actions, Planning};
 
@@ -25,23 +24,15 @@ impl Planning for Pocman {
     /// precedence; DESPOT mended it, and so do we.
     #[inline]
     fn preferred(&self, state: &State, action: usize, observation: usize) -> Actions {
-        let visible = observation as u64 & 15;
-        if state.power > 0 && visible != 0 {
-            return Actions::Bits(visible);
-        }
-        let back = 1 << ((action + 2) % 4);
-        Actions::Bits(u64::from(self.maze.exits[state.pocman as usize]) & !visible & !back)
+        let (visible, back) = (observation as u8 & 15, (action as u8 + 2) % 4);
+        Actions::Bits(self.maze.sensible(state.pocman, visible, back, state.power > 0).into())
     }
 
     /// One or two ghosts go anywhere, and the food around pocman is drawn anew. Only the last observation is
     /// checked, not the whole history.
     fn perturb(&self, state: &mut State, observation: usize, rng: &mut Rng) -> bool {
-        for _ in 0..=rng.below(2) {
-            let ghost = &mut state.ghosts[rng.below(self.ghost_starts.len())];
-            (ghost.cell, ghost.last) = (rng.below(self.maze.len()) as u8, NONE);
-            if ghost.cell == state.pocman {
-                return false;
-            }
+        if !self.maze.scatter(&mut state.ghosts[..self.ghost_starts.len()], state.pocman, rng) {
+            return false;
         }
         for word in 0..3 {
             let mut around =

@@ -1,13 +1,17 @@
-//! Fitted forests as flat arrays, the form in which policies keep them.
+//! Forests as flat arrays, the form in which policies keep them.
 
 use crate::learn::forests::bins::Bins;
 use crate::learn::forests::fitted::{FOLDS, Fitted};
 
-/// The trees of every action, or the pooled ones, of both folds, one after the other; roots and children count from the
-/// first node of their forest.
-#[derive(Default)]
-pub struct Flat {
+/// Several functions f(x) = base + the sum over all trees of the leaf that x falls into.
+///
+/// The arrays of all forests lie one after another; roots and children count from the first node of their forest. A
+/// node goes `left` if x[feature] ≤ threshold; a negative feature marks a leaf. Features are compared as `f32`, the
+/// precision that trees are grown in.
+#[derive(Clone, Debug, Default)]
+pub struct Forests {
     pub(crate) base: Vec<f64>,
+    /// How many trees and nodes each forest has.
     pub(crate) trees: Vec<i64>,
     pub(crate) nodes: Vec<i64>,
     pub(crate) roots: Vec<i64>,
@@ -19,9 +23,9 @@ pub struct Flat {
 }
 
 impl Fitted {
-    /// Mean advantages of both folds.
-    pub fn forests(&self, bins: &Bins) -> Flat {
-        let (mut flat, share) = (Flat::default(), 1.0 / FOLDS as f64);
+    /// Mean advantages of both folds: the trees of every action, or the pooled ones, of both.
+    pub fn forests(&self, bins: &Bins) -> Forests {
+        let (mut flat, share) = (Forests::default(), 1.0 / FOLDS as f64);
         for forest in 0..self.advantages[0].len() {
             let first = flat.feature.len();
             let (mut base, mut count) = (0.0, 0);

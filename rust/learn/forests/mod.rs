@@ -3,7 +3,7 @@
 pub mod bins;
 pub mod errors;
 pub mod fitted;
-mod flat;
+pub mod flat;
 mod sweeps;
 #[cfg(test)]
 mod tests;

@@ -1,6 +1,7 @@
 //! The belief as particles: filtered by what was seen, refilled, and given new blood.
 
-use crate::policies::pomcp::search::{Planner, Search};
+use crate::policies::pomcp::Pomcp;
+use crate::policies::pomcp::search::Search;
 use crate::policies::pomcp::tree::ROOT;
 use crate::rng::Rng;
 use crate::simulate::environment::Outcome;
@@ -16,7 +17,7 @@ const PATIENCE: usize = 8;
 /// Attempts per particle wanted when there is none at all.
 const DESPERATION: usize = 1000;
 
-impl<E: Planning> Planner<'_, E> {
+impl<E: Planning> Pomcp<E> {
     /// Particles of the state after `action` and `observation`.
     ///
     /// First the states of simulations that took the same course; then perturbed ones; then more by rejection,
@@ -39,7 +40,7 @@ impl<E: Planning> Planner<'_, E> {
         }
         let perturbed = |rng: &mut Rng| {
             let (mut state, _) = self.step_one(old, action, rng)?;
-            self.environment.perturb(&mut state, observation, rng).then_some(state)
+            self.world.perturb(&mut state, observation, rng).then_some(state)
         };
         let rejected = |rng: &mut Rng| {
             let (state, outcome) = self.step_one(old, action, rng)?;
@@ -63,8 +64,8 @@ impl<E: Planning> Planner<'_, E> {
     ) -> Vec<E::State> {
         let (wanted, mut particles) = (self.settings.particles, Vec::new());
         gather(&mut particles, wanted, wanted.saturating_mul(DESPERATION), || {
-            let state = self.environment.start(rng);
-            (self.environment.first_observation(&state, rng) == Some(observation)).then_some(state)
+            let state = self.world.start(rng);
+            (self.world.first_observation(&state, rng) == Some(observation)).then_some(state)
         });
         if particles.is_empty() { old.particles.clone() } else { particles }
     }
@@ -72,7 +73,7 @@ impl<E: Planning> Planner<'_, E> {
     /// A particle of the old belief one step on, unless the episode ended there.
     fn step_one(&self, old: &Search<E::State>, action: usize, rng: &mut Rng) -> Option<(E::State, Outcome)> {
         let mut state = old.particles[rng.below(old.particles.len())].clone();
-        let outcome = self.environment.step(&mut state, action, rng);
+        let outcome = self.world.step(&mut state, action, rng);
         (!outcome.terminated).then_some((state, outcome))
     }
 
@@ -86,7 +87,7 @@ impl<E: Planning> Planner<'_, E> {
         let (mut closest, mut particles) = (u32::MAX, Vec::new());
         for _ in 0..self.settings.particles * PATIENCE {
             let Some((state, outcome)) = self.step_one(old, action, rng) else { continue };
-            let distance = self.environment.observation_distance(outcome.observation, observation);
+            let distance = self.world.observation_distance(outcome.observation, observation);
             if distance < closest {
                 closest = distance;
                 particles.clear();

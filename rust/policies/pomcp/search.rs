@@ -2,7 +2,7 @@
 //! beyond it.
 
 use crate::error::{Error, Result};
-use crate::policies::pomcp::Settings;
+use crate::policies::pomcp::Pomcp;
 use crate::policies::pomcp::tree::{ROOT, Tree};
 use crate::rng::Rng;
 use crate::simulate::planning::{Actions, Planning};
@@ -58,22 +58,16 @@ impl<S> Search<S> {
     }
 }
 
-/// A world to simulate with, and how to search.
-pub struct Planner<'a, E> {
-    pub environment: &'a E,
-    pub settings: &'a Settings,
-    pub exploration: f64,
-}
-
-impl<E: Planning> Planner<'_, E> {
-    pub fn start(&self, mut rng: Rng) -> Search<E::State> {
-        let particles = (0..self.settings.particles).map(|_| self.environment.start(&mut rng)).collect();
+impl<E: Planning> Pomcp<E> {
+    /// The search before the first action.
+    pub fn begin(&self, mut rng: Rng) -> Search<E::State> {
+        let particles = (0..self.settings.particles).map(|_| self.world.start(&mut rng)).collect();
         self.search(particles, rng, 0)
     }
 
-    /// The search before the first action, of an episode that showed `observation`.
+    /// The same of an episode that showed `observation`.
     pub fn opened(&self, old: &Search<E::State>, observation: usize) -> Search<E::State> {
-        if !self.environment.shows_first() {
+        if !self.world.shows_first() {
             return old.clone();
         }
         let mut rng = old.rng.clone();
@@ -83,14 +77,14 @@ impl<E: Planning> Planner<'_, E> {
 
     /// The search of the next step. Only the belief is carried over: the authors' program, too,
     /// throws the old tree away.
-    pub fn update(&self, old: &Search<E::State>, action: usize, observation: usize) -> Search<E::State> {
+    pub fn next(&self, old: &Search<E::State>, action: usize, observation: usize) -> Search<E::State> {
         let mut rng = old.rng.clone();
         let particles = self.next_particles(old, action, observation, &mut rng);
         self.search(particles, rng, old.elapsed + 1)
     }
 
     fn search(&self, particles: Vec<E::State>, rng: Rng, elapsed: usize) -> Search<E::State> {
-        let n_actions = self.environment.n_actions();
+        let n_actions = self.world.n_actions();
         let legal = particles.first().map_or(Actions::All, |state| self.legal(state));
         let simulations = if particles.is_empty() { 0 } else { self.settings.simulations };
         let tree = Tree::new(n_actions, legal, simulations + 1);
@@ -114,7 +108,7 @@ impl<E: Planning> Planner<'_, E> {
         while path.len() < depth {
             let edge = tree.select(node, self.exploration, rng);
             let action = tree.edge(edge).action as usize;
-            let outcome = self.environment.step(&mut state, action, rng);
+            let outcome = self.world.step(&mut state, action, rng);
             path.push((node, edge, outcome.reward));
             if outcome.terminated {
                 break;
@@ -139,20 +133,20 @@ impl<E: Planning> Planner<'_, E> {
 
     /// Discounted return of the rollout policy after `last` = (action, observation).
     fn rollout(&self, state: &mut E::State, last: (usize, usize), most: usize, rng: &mut Rng) -> f64 {
-        let n_actions = self.environment.n_actions();
+        let n_actions = self.world.n_actions();
         let (mut total, mut weight) = (0.0, 1.0);
         let (mut action, mut observation) = last;
         for _ in 0..most {
             let mut choice = match self.settings.rollouts {
-                Rollouts::Preferred => self.environment.preferred(state, action, observation),
-                Rollouts::Legal => self.environment.legal(state),
+                Rollouts::Preferred => self.world.preferred(state, action, observation),
+                Rollouts::Legal => self.world.legal(state),
                 Rollouts::Uniform => Actions::All,
             };
             if choice.is_empty() {
-                choice = self.environment.legal(state);
+                choice = self.world.legal(state);
             }
             action = choice.pick(n_actions, rng);
-            let outcome = self.environment.step(state, action, rng);
+            let outcome = self.world.step(state, action, rng);
             total += weight * outcome.reward;
             if outcome.terminated {
                 return total;
@@ -166,6 +160,6 @@ impl<E: Planning> Planner<'_, E> {
     /// Actions that the tree considers.
     #[inline]
     fn legal(&self, state: &E::State) -> Actions {
-        if self.settings.rollouts == Rollouts::Uniform { Actions::All } else { self.environment.legal(state) }
+        if self.settings.rollouts == Rollouts::Uniform { Actions::All } else { self.world.legal(state) }
     }
 }

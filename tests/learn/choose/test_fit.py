@@ -189,6 +189,10 @@ def test_what_was_shown_four_steps_ago_is_remembered():
         told["learner"] == "SummaryQ" and "more than BeliefQ in each of 400 held-out episodes" in told["why"]
     )
     assert "whose models must miss something" in told["candidates"]["TableQ"]["problem"]
+    missed = told["candidates"]["ModelQ"]["problem"]
+    assert missed.startswith(
+        "its model misses what SummaryQ remembers: improving the log on its beliefs gains"
+    )
 
 
 def test_a_bandit_is_played_by_what_the_next_reward_says():

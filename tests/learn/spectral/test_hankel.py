@@ -16,6 +16,7 @@ from counting import counted, learned_state
 from strategies import trajectories
 from uqf import _core
 from uqf.learn.spectral.basis import Basis, Target
+from uqf.learn.spectral.sums import HankelSums
 
 PROJECTIONS = [None, "gaussian", "rademacher", "sparse", "hashed"]
 
@@ -38,11 +39,7 @@ def test_basis_is_the_most_frequent_words_and_closed(data, occurrences, length, 
 
 
 def bits(sums):
-    state = sums.__getstate__()
-    arrays = [np.concatenate(sums.block()), sums.column(), sums.start(), sums.average()]
-    for symbol in sums.symbols:
-        arrays += sums.symbol_block(symbol)
-    return state["counts"], state["coverage"], [np.asarray(a).tobytes() for a in arrays]
+    return sums.counts, sums.coverage, [array.tobytes() for array in sums.arrays.values()]
 
 
 @pytest.mark.parametrize("projection", PROJECTIONS)
@@ -59,14 +56,14 @@ def test_any_split_into_shards_gives_the_same_bits(projection, data, by_symbol, 
         occurrences=occurrences, max_prefix=2, max_suffix=2, projection=projection, prefix_dim=9, suffix_dim=9
     )
     what = counted(data, basis, target)
-    whole = _core.HankelStatistics.accumulate(data, what, by_symbol=by_symbol)
+    whole = HankelSums.of(data, what, by_symbol=by_symbol)
     edges = sorted({0, len(data), *(cut for cut in cuts if cut < len(data))})
     shards = [
-        _core.HankelStatistics.accumulate(data[first:last], what, by_symbol=by_symbol, threads=2)
+        HankelSums.of(data[first:last], what, by_symbol=by_symbol, threads=2)
         for first, last in pairwise(edges)
     ]
     shards = [pickle.loads(pickle.dumps(shard)) for shard in shards]
-    forwards = reduce(_core.HankelStatistics.plus, shards)
+    forwards = reduce(HankelSums.plus, shards)
     backwards = reduce(lambda total, shard: shard.plus(total), reversed(shards))  # a + (b + c)
     assert bits(forwards) == bits(backwards) == bits(whole)
 
@@ -90,12 +87,10 @@ def test_threads_agree_bit_for_bit(projection):
 def test_a_day_can_be_forgotten(data):
     assume(len(data) > 1)
     what = counted(data, Basis(max_prefix=1, max_suffix=1), Target("return", 0.9))
-    all_days, first, rest = (
-        _core.HankelStatistics.accumulate(part, what) for part in (data, data[:1], data[1:])
-    )
+    all_days, first, rest = (HankelSums.of(part, what) for part in (data, data[:1], data[1:]))
     whole = all_days.plus(first, -1.0)
-    np.testing.assert_allclose(whole.average(), rest.average(), atol=1e-12)
-    assert whole.episodes == rest.episodes
+    np.testing.assert_allclose(whole.average, rest.average, atol=1e-12)
+    assert whole.counts == rest.counts
     with pytest.raises(ValueError, match="only"):
         rest.plus(all_days, -1.0)
 
@@ -121,9 +116,7 @@ def test_explicit_blocks_dense_and_sparse():
 def test_sums_over_other_words_are_not_added():
     data = uqf.rollout(uqf.make("tiger"), episodes=3)
     one, other = (
-        _core.HankelStatistics.accumulate(
-            data, counted(data, Basis(max_prefix=length, max_suffix=1), Target("reward"))
-        )
+        HankelSums.of(data, counted(data, Basis(max_prefix=length, max_suffix=1), Target("reward")))
         for length in (1, 2)
     )
     with pytest.raises(ValueError, match="shape"):

@@ -13,6 +13,7 @@ from counting import counted, learned_state
 from strategies import trajectories
 from uqf import _core, _reference
 from uqf.learn.spectral.basis import Basis, Target
+from uqf.learn.spectral.sums import HankelSums
 from words import words_up_to
 
 PROJECTIONS = [None, "gaussian", "rademacher", "sparse", "hashed"]
@@ -59,7 +60,7 @@ def test_core_equals_twin(projection, occurrences, target, data, seed):
         suffix_dim=6,
         seed=seed,
     )
-    sums = _core.HankelStatistics.accumulate(data, counted(data, basis, target))
+    sums = HankelSums.of(data, counted(data, basis, target))
     spectrum = np.linalg.svd(_dense(sums) / len(data), compute_uv=False)
     gaps = -np.diff(np.append(spectrum, 0.0))[:3]
     rank = int(gaps.argmax()) + 1
@@ -88,10 +89,7 @@ def test_core_equals_twin(projection, occurrences, target, data, seed):
 
 
 def _dense(sums):
-    rows, columns, values = sums.block()
-    dense = np.zeros(sums.shape)
-    dense[rows, columns] = values
-    return dense
+    return sums.block().toarray()
 
 
 @given(trajectories(), st.sampled_from(PROJECTIONS), st.sampled_from(["start", "anywhere"]))
@@ -100,7 +98,7 @@ def test_first_pass_equals_twin_to_the_last_digits(data, projection, occurrences
         occurrences=occurrences, max_prefix=2, max_suffix=3, projection=projection, prefix_dim=7, suffix_dim=6
     )
     target = Target("return", 0.8, 0.5)
-    sums = _core.HankelStatistics.accumulate(data, counted(data, basis, target))
+    sums = HankelSums.of(data, counted(data, basis, target))
     prefix_feature, suffix_feature = features(data, basis)
     expected = np.zeros(sums.shape)
     for symbols, rewards in episodes_of(data):

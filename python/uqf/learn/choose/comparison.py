@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, cached_property
 
@@ -12,21 +13,25 @@ from uqf.episodes.columns import columns_of
 from uqf.episodes.concatenate import concatenate
 from uqf.episodes.trajectories import Trajectories
 from uqf.errors import UQFError
-from uqf.learn.belief_q import BeliefQ
-from uqf.learn.choose.candidates import FAVOURITE, Candidate, Settings
+from uqf.learn.belief_q import BeliefQ, uninformed
+from uqf.learn.choose.candidates import FAVOURITE, PLANNER, Candidate, Settings
 from uqf.learn.choose.play import earned_in, models_to_play_in
 from uqf.learn.choose.shared_models import SharedModels
 from uqf.learn.improve.discounts import MIN_EPISODES
 from uqf.learn.improve.gain import MAX_DISCOUNT, Baseline, Gain, comparable, gain
 from uqf.learn.learner import Learner
 from uqf.learn.memory.summaries import ViewName
+from uqf.learn.model_q import ModelQ
 from uqf.learn.summary_q import SummaryQ
-from uqf.policies.policy import logged_probs
+from uqf.policies.policy import Policy, logged_probs
 from uqf.reading.progress import Reporter, within
 from uqf.reading.release import release_memory
 from uqf.reading.shards import Data, Workers
 from uqf.types import Record
 from uqf.worlds.environments import TabularPOMDP
+
+#: Temperature of an improvement on beliefs, in spreads of the returns, before it is softened to be compared.
+GREEDY = 1e-3
 
 
 @dataclass(frozen=True)
@@ -96,7 +101,7 @@ class Comparison:
     def result(self, candidate: Candidate) -> Result:
         """What the candidate gains and, if it plans on observations, what it earns in models; or why it was refused."""
         try:
-            gains = self._gains(candidate)
+            gains = self._gains(lambda part: self.learner(candidate, part).policy_)
             self.reporter.scored(candidate.name, gains[0].mean, gains[0].stderr)
             return Result(candidate, gains, self.earned(candidate) if candidate.on_observations else None)
         except UQFError as problem:
@@ -153,23 +158,23 @@ class Comparison:
         known = [means for means in played if means is not None]
         return np.concatenate(known) if len(known) == len(played) else None
 
-    def _gains(self, candidate: Candidate) -> tuple[Gain, ...]:
+    def remembered_by(self, planner: ModelQ) -> Result:
+        """What the log gains if improved on the beliefs of a plan; they miss what another learner gains more.
+
+        The model has seen all episodes; the improvement is learned from one part and judged by the other.
+        """
+        base, learner = uninformed(planner.policy_), BeliefQ(self.discount)
+        return Result(PLANNER, self._gains(lambda part: learner.improve(self.parts[part], base, GREEDY)))
+
+    def _gains(self, policy_of: Callable[[int], Policy]) -> tuple[Gain, ...]:
         """By discount, per held-out episode of all directions, of policies as sharp as these allow."""
-        probs = []
+        gains: list[list[FloatArray]] = [[], []]
         for part in self.directions:
             held_out = self.parts[1 - part]
-            probs.append(logged_probs(comparable(self.learner(candidate, part).policy_, held_out), held_out))
-        return tuple(
-            Gain(
-                np.concatenate(
-                    [
-                        gain(probs[part], self._advantages(part, place), self.parts[1 - part]).totals
-                        for part in self.directions
-                    ]
-                )
-            )
-            for place in range(2)
-        )
+            probs = logged_probs(comparable(policy_of(part), held_out), held_out)
+            for place, totals in enumerate(gains):
+                totals.append(gain(probs, self._advantages(part, place), held_out).totals)
+        return tuple(Gain(np.concatenate(totals)) for totals in gains)
 
     def _measured(self, part: int, place: int) -> FloatArray:
         """Advantages of the steps that judge the learners of a part, at one of the discounts."""

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import replace
 
 import numpy as np
 
@@ -14,10 +13,10 @@ from uqf.estimator import clone
 from uqf.learn.choose.candidates import FAVOURITE, PLANNER, RIVALS, Candidate, Settings
 from uqf.learn.choose.comparison import Comparison, Result
 from uqf.learn.choose.markov_test import MarkovTest, markov_test
+from uqf.learn.choose.trial import Trial
 from uqf.learn.learner import Learner
 from uqf.learn.memory.hidden import Growth
 from uqf.learn.model_q import ModelQ
-from uqf.policies.policy import Policy
 from uqf.reading.overview import Overview
 from uqf.reading.progress import Callback
 from uqf.reading.reader import Reader
@@ -25,25 +24,6 @@ from uqf.reading.release import release_memory
 from uqf.reading.shards import Data, Workers, opened
 
 SETTINGS = Settings()
-
-
-@dataclass(frozen=True)
-class Trial:
-    """A learner like the chosen one that learns without the held-out episodes."""
-
-    learner: Learner
-    """Fitted to `taught`, if the choice needed that; else when its policy is first needed."""
-    taught: Trajectories
-    """The episodes that it learns from."""
-    held_out: Trajectories
-    """The episodes that judge it."""
-
-    @cached_property
-    def policy(self) -> Policy:
-        """What the learner decides without having seen the held-out episodes."""
-        fitted = hasattr(self.learner, "policy_")
-        policy: Policy = (self.learner if fitted else self.learner.fit(self.taught)).policy_
-        return policy
 
 
 def fit(
@@ -63,7 +43,9 @@ def fit(
     held-out episodes. Where the last observation is a state (`uqf.markov_test`), `TableQ` takes the place unless it
     earns less, by two standard errors, in the models that `BeliefQ` learned from the held-out episodes. Elsewhere, and
     with at least 200 episodes, `ModelQ` challenges at last: it takes the place if its plan of all episodes earns more,
-    by as much, in models from other starts than the one that made the plan.
+    by as much, in models from other starts than the one that made the plan, and if its model misses nothing that the
+    holder remembers: the log, improved on its beliefs, gains no less on held-out episodes than whoever took the place
+    from `BeliefQ`, nor less than `BeliefQ` by two standard errors.
 
     Parameters
     ----------
@@ -149,7 +131,9 @@ def chosen_learner(
     if not reader.in_memory:
         release_memory()
     chosen = comparison.final(holder.candidate, data)
-    problem = _unplannable(holder, test, parts) if plans else "plans were not asked for"
+    problem = (
+        _unplannable(holder, test, comparison.has_numbers, parts) if plans else "plans were not asked for"
+    )
     if problem is None and seconds is not None and reader.reporter.seconds > seconds:
         problem = f"no time is left of {seconds:g} seconds"
     plan = Result(PLANNER, problem=problem)
@@ -180,6 +164,15 @@ def _challenge(
     """(how a plan in hidden models did beside the holder, the holder beside it, the learner that planned)."""
     planner = comparison.final(PLANNER, sample)
     assert isinstance(planner, ModelQ)
+    lead, _ = comparison.remembered_by(planner).more_than(holder, SETTINGS.evidence)
+    # The favourite holds the place without having shown what it remembers; whoever took it has shown it.
+    least = -SETTINGS.evidence if holder.candidate is FAVOURITE else 0.0
+    if lead.evidence < least:
+        raise UQFError(
+            f"its model misses what {holder.candidate.name} remembers: improving the log on its beliefs gains "
+            f"{-lead.mean:.4g} less in each of {len(lead.totals):,} held-out episodes, {-lead.evidence:.1f} times the "
+            "standard error"
+        )
     planner.origin_ = learner.origin_
     plan = Result(PLANNER, earned=planner.earned_by(planner.policy_))
     return plan, replace(holder, earned=planner.earned_by(learner.policy_)), planner
@@ -218,7 +211,7 @@ def _unsuitable(
         seen = test.markov and not test.doubted and not (candidate.on_columns and comparison.has_numbers)
         return "the last observation is a state: nothing else need be remembered" if seen else None
     if holder.candidate is not FAVOURITE:
-        return _missing(holder)
+        return f"{holder.candidate.name} is better than {FAVOURITE.name}, whose models must miss something"
     if not test.markov:
         return "the last observation is not known to be a state"
     if comparison.noisy:
@@ -226,19 +219,17 @@ def _unsuitable(
     return None
 
 
-def _unplannable(holder: Result, test: MarkovTest, parts: tuple[Trajectories, Trajectories]) -> str | None:
+def _unplannable(
+    holder: Result, test: MarkovTest, has_numbers: bool, parts: tuple[Trajectories, Trajectories]
+) -> str | None:
     """Why no plan in hidden models is considered, or None."""
     if holder.candidate.on_observations and not test.doubted:
         return (
             f"{holder.candidate.name} plans on observations, and they are states: no model need remember more"
         )
-    if not (holder.candidate is FAVOURITE or holder.candidate.on_observations):
-        return _missing(holder)
+    if holder.candidate.on_columns and has_numbers:
+        return f"{holder.candidate.name} sees numbers as they are, of which models know only cells"
     return without_models(*parts)
-
-
-def _missing(holder: Result) -> str:
-    return f"{holder.candidate.name} is better than {FAVOURITE.name}, whose models must miss something"
 
 
 def without_models(*parts: Trajectories) -> str | None:

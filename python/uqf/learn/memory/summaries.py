@@ -37,7 +37,8 @@ class Seen:
 
     columns (n_steps, d), first (n_episodes, d) or None, sizes (d,), see `uqf.episodes.columns.columns_of`
     touched (n_actions,), see `touched_columns`
-    expected (2 · n_actions, 1 + n_actions · values) or (0, 0), by fold, see `Expectations`
+    expected (2 · n_actions, 1 + n_actions · values) or (0, 0), by fold, see `Expectations`: a constant, and a weight
+        for every value that an action brought last; the episodes take the folds in turn
     """
 
     data: Trajectories
@@ -61,17 +62,7 @@ class Seen:
 
     def bins(self, view: View, threads: int | None) -> _core.SummaryBins:
         """Summaries at every cut of the episodes, as trees read them."""
-        return _core.SummaryBins(
-            self.data,
-            self.columns,
-            self.first,
-            self.sizes.astype(np.int64),
-            self.touched,
-            self.expected,
-            steps=view.steps,
-            long=view.long,
-            threads=threads,
-        )
+        return _core.SummaryBins(self, view, threads=threads)
 
     def of_codes(self) -> NDArray[np.float32]:
         """Columns that codes stand for, (n_observations, d): means of numbers, and the commonest of a category.

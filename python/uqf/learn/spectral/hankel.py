@@ -7,16 +7,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import scipy.sparse
 
-from uqf import _core
-from uqf.episodes.checks import FloatArray, instance, number
+from uqf.episodes.checks import FloatArray, instance
 from uqf.episodes.trajectories import Trajectories
 from uqf.errors import kind_of
 from uqf.learn.spectral.basis import Basis, Counting, Target
 from uqf.learn.spectral.decomposition import Decomposition, decompose
+from uqf.learn.spectral.sums import HankelSums
 from uqf.learn.spectral.wfa import WFA
-from uqf.types import Integers, Matrix
+from uqf.types import Matrix
 
 Word = tuple[int, ...]
 
@@ -79,7 +78,6 @@ def hankel(
     target: str = "reward",
     occurrences: str = "start",
     discount: float | None = None,
-    offset: float = 0.0,
     sparse: bool = False,
     threads: int | None = None,
 ) -> Hankel:
@@ -98,8 +96,6 @@ def hankel(
         Whether prefixes are counted at the first step only or at every step.
     discount : float, optional
         Of target "return".
-    offset : float
-        Added to every return; see the documentation of the method.
     sparse : bool
         Scipy sparse matrices instead of dense arrays.
     threads : int, optional
@@ -129,27 +125,24 @@ def hankel(
         raise ValueError("discount = None: the return target needs a discount in [0, 1]")
     if not hasattr(data, "n_symbols") or not hasattr(data, "rewards"):
         raise TypeError(f"data is {kind_of(data)}: give uqf.Trajectories (see uqf.read_log)")
-    number("offset", offset)
     rows, columns = _words("prefixes", prefixes, data.n_symbols), _words("suffixes", suffixes, data.n_symbols)
-    wanted = Target(target, 1.0 if discount is None else discount, offset)
-    largest = float(np.abs(data.rewards).max(initial=abs(offset)))
+    wanted = Target(target, 1.0 if discount is None else discount)
+    largest = float(np.abs(data.rewards).max(initial=0.0))
     counting = Counting(Basis(occurrences=occurrences), wanted, largest, (rows, columns))
-    sums = _core.HankelStatistics.accumulate(data, counting, by_symbol=True, threads=threads)
-    shape = (len(rows), len(columns))
+    sums = HankelSums.of(data, counting, by_symbol=True, threads=threads)
 
-    def matrix(triplets: tuple[Integers, Integers, FloatArray]) -> Matrix:
-        where_row, where_column, values = triplets
-        made = scipy.sparse.csr_array((values / len(data), (where_row, where_column)), shape=shape)
+    def matrix(made: Matrix) -> Matrix:
+        made.data /= len(data)
         return made if sparse else made.toarray()
 
     return Hankel(
         block=matrix(sums.block()),
-        symbol_blocks={symbol: matrix(sums.symbol_block(symbol)) for symbol in sums.symbols},
+        symbol_blocks={symbol: matrix(sums.block(symbol)) for symbol in sums.symbols},
         prefixes=rows,
         suffixes=columns,
         n_symbols=data.n_symbols,
-        start=sums.start() / len(data),
-        column=sums.column() / len(data),
+        start=sums.start.sum(axis=1) / len(data),
+        column=sums.column.sum(axis=1) / len(data),
     )
 
 

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-import scipy.sparse
 from numpy.typing import NDArray
 
 from uqf import _core
@@ -14,6 +13,7 @@ from uqf.episodes.checks import FloatArray
 from uqf.episodes.trajectories import Trajectories
 from uqf.learn.spectral.basis import Basis, Counting, Words
 from uqf.learn.spectral.decomposition import FULL_SVD_SIZE
+from uqf.learn.spectral.sums import HankelSums
 from uqf.learn.spectral.tally import added, scaled
 from uqf.reading.reader import Reader
 from uqf.reading.shards import Blocks
@@ -86,10 +86,9 @@ def listed_words(reader: Reader, basis: Basis) -> Words | None:
     return list(counts.prefixes), list(counts.suffixes)
 
 
-def block_matrix(sums: _core.HankelStatistics) -> Matrix:
+def block_matrix(sums: HankelSums) -> Matrix:
     """The summed block, dense unless that would be large."""
-    rows, columns, values = sums.block()
-    made = scipy.sparse.csr_array((values, (rows, columns)), shape=sums.shape)
+    made = sums.block()
     return made if min(sums.shape) > FULL_SVD_SIZE else made.toarray()
 
 
@@ -121,14 +120,10 @@ def operator_sums(
     return OperatorSums(*_core.sum_operators(data, counting, *maps, threads=threads))
 
 
-def reduced_blocks(
-    sums: _core.HankelStatistics, prefix_map: FloatArray, suffix_map: FloatArray
-) -> OperatorSums:
+def reduced_blocks(sums: HankelSums, prefix_map: FloatArray, suffix_map: FloatArray) -> OperatorSums:
     """The same operators from blocks that were kept by symbol, without another reading."""
     symbols = np.array(sums.symbols, np.int64)
     operators = np.zeros((len(symbols), prefix_map.shape[1], suffix_map.shape[1]))
-    for place, symbol in enumerate(symbols):
-        rows, columns, values = sums.symbol_block(int(symbol))
-        block = scipy.sparse.csr_array((values, (rows, columns)), shape=sums.shape)
-        operators[place] = prefix_map.T @ (block @ suffix_map)
+    for place, symbol in enumerate(sums.symbols):
+        operators[place] = prefix_map.T @ (sums.block(symbol) @ suffix_map)
     return OperatorSums(symbols, operators)

@@ -7,10 +7,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
-from uqf import _core
-from uqf.episodes.checks import FloatArray, above_zero, instance
+from uqf.episodes.checks import above_zero, instance
 from uqf.episodes.trajectories import Trajectories
 from uqf.learn.spectral.basis import Basis, Counting, Target
 from uqf.learn.spectral.decomposition import Decomposition, decompose, numerical_rank
@@ -23,11 +21,10 @@ from uqf.learn.spectral.passes import (
     reduced_blocks,
 )
 from uqf.learn.spectral.state import SpectralState
+from uqf.learn.spectral.sums import HankelSums, Places
 from uqf.learn.spectral.tally import Tally
 from uqf.reading.reader import Reader
 from uqf.types import Matrix
-
-Places = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -62,7 +59,7 @@ class Statistics:
     basis: Basis
     target: Target
     tally: Tally
-    sums: _core.HankelStatistics
+    sums: HankelSums
     words: WordCounts | None = None
 
     @classmethod
@@ -122,11 +119,11 @@ class Statistics:
         episodes, places = self.tally.episodes, self.tally.steps + self.tally.episodes
         (known, seen), (others_known, others_seen) = self.sums.coverage
         return SpectralState(
-            alpha=self.sums.start() / episodes @ parts.suffix_map,
-            anchor=self.sums.average() / places @ parts.suffix_map,
+            alpha=self.sums.start.sum(axis=1) / episodes @ parts.suffix_map,
+            anchor=self.sums.average.sum(axis=1) / places @ parts.suffix_map,
             symbols=second.symbols,
             operators=second.operators / episodes,
-            omega=parts.prefix_map.T @ (self.sums.column() / episodes),
+            omega=parts.prefix_map.T @ (self.sums.column.sum(axis=1) / episodes),
             n_symbols=self.tally.n_symbols,
             decomposition=parts,
             numerical_rank=numerical_rank(parts.spectrum, self.sums.shape),
@@ -140,16 +137,14 @@ class Statistics:
             if mine != theirs:
                 raise ValueError(f"statistics of another {name}, {theirs}: these are of {mine}")
 
-    def _onto(
-        self, words: WordCounts | None, symbols: Collection[int], factor: float = 1.0
-    ) -> _core.HankelStatistics:
+    def _onto(self, words: WordCounts | None, symbols: Collection[int], factor: float = 1.0) -> HankelSums:
         """The sums on other lists of words, with the blocks of these symbols, times a factor."""
         if self.words is None or words is None:
             rows, columns = ((np.arange(size), size) for size in self.sums.shape)
         else:
             rows = _places(self.words.prefixes, words.prefixes)
             columns = _places(self.words.suffixes, words.suffixes)
-        return relabelled(self.sums, rows, columns, symbols, factor)
+        return self.sums.moved(rows, columns, symbols, factor)
 
 
 def _places(words: Iterable[Word], target: Iterable[Word]) -> tuple[Places, int]:
@@ -160,7 +155,7 @@ def _places(words: Iterable[Word], target: Iterable[Word]) -> tuple[Places, int]
 
 def first_pass(counting: Counting, threads: int | None, data: Trajectories) -> Statistics:
     """The sums of some episodes without blocks by symbol, over the words that `counting` lists or projects."""
-    sums = _core.HankelStatistics.accumulate(data, counting, threads=threads)
+    sums = HankelSums.of(data, counting, threads=threads)
     return Statistics(counting.basis, counting.target, Tally.of(data), sums)
 
 
@@ -171,44 +166,5 @@ def summarise(
     words = count_words(basis, data) if basis.projection is None else None
     listed = None if words is None else (list(words.prefixes), list(words.suffixes))
     counting = Counting(basis, target, reward_size, listed)
-    sums = _core.HankelStatistics.accumulate(data, counting, by_symbol=True, threads=threads)
+    sums = HankelSums.of(data, counting, by_symbol=True, threads=threads)
     return Statistics(basis, target, Tally.of(data), sums, words)
-
-
-def relabelled(
-    sums: _core.HankelStatistics,
-    rows: tuple[Places, int],
-    columns: tuple[Places, int],
-    symbols: Collection[int],
-    factor: float,
-) -> _core.HankelStatistics:
-    """A copy in which row i becomes row ``rows[0][i]`` of ``rows[1]``, and columns likewise; −1 leaves one out.
-
-    Only the blocks of `symbols` are kept, and all sums are multiplied by `factor`. Cells that are zero, such
-    as those of forgotten data, are dropped.
-    """
-    state, shape = sums.__getstate__(), (rows[1], columns[1])
-    keys, parts = state["keys"].astype(np.int64), state["parts"].reshape(-1, 2)
-    row, column = rows[0][keys // state["shape"][1]], columns[0][keys % state["shape"][1]]
-    # The block of all symbols has owner −1.
-    owned = np.isin(state["owners"], [-1, *symbols])
-    owner = np.repeat(np.arange(len(owned)), np.diff(state["offsets"]))
-    kept = (row >= 0) & (column >= 0) & (parts != 0.0).any(axis=1) & owned[owner]
-    counts = np.bincount(owner[kept], minlength=len(owned))[owned]
-
-    def line(name: str, places: Places, length: int) -> FloatArray:
-        moved, listed = np.zeros((length, 2)), places >= 0
-        moved[places[listed]] = factor * state[name].reshape(-1, 2)[listed]
-        return moved.ravel()
-
-    state |= {
-        "shape": shape,
-        "owners": state["owners"][owned],
-        "offsets": np.concatenate([[0], np.cumsum(counts)]),
-        "keys": (row * shape[1] + column)[kept].astype(np.uint64),
-        "parts": factor * parts[kept].ravel(),
-        "column": line("column", *rows),
-        "start": line("start", *columns),
-        "average": line("average", *columns),
-    }
-    return _core.HankelStatistics.from_state(state)

@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from uqf import _core
 from uqf.episodes.checks import FloatArray, instance, integers, number, one_of, positive, probability
 from uqf.errors import SpectralRadiusError
 from uqf.policies.policy import AutomatonPolicy
-from uqf.types import Record
+from uqf.types import Integers, Record
 from uqf.worlds.environments import TabularPOMDP
 
 Word = Sequence[int]
@@ -84,7 +83,8 @@ class WFA:
         if self.symbols.shape != (count,):
             raise ValueError(f"symbols has shape {self.symbols.shape}: there are {count} operators")
         self.n_symbols = count if n_symbols is None else int(n_symbols)
-        self.automaton = _core.Automaton(self.symbols, self.seen_operators, self.n_symbols)
+        if len(np.unique(self._known("symbols", self.symbols))) < count:
+            raise ValueError("symbols: list every symbol once")
 
     @property
     def rank(self) -> int:
@@ -106,19 +106,45 @@ class WFA:
         instance("words", words, Sequence, "a list of words, each a sequence of symbols")
         parts = [integers(f"words[{place}]", word, np.int64) for place, word in enumerate(words)]
         lengths, flat = list(map(len, parts)), np.concatenate([np.zeros(0, np.int64), *parts])
-        if flat.size and (flat.min() < 0 or flat.max() >= self.n_symbols):
-            raise ValueError(
-                f"words holds symbols from {flat.min()} to {flat.max()}: choose 0 to {self.n_symbols - 1}"
-            )
-        offsets = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
-        return self.automaton.values(self.alpha, self.omega, flat, offsets)
+        return self.weights(
+            self._known("words", flat), np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
+        )
+
+    def weights(self, symbols: Integers, offsets: Integers) -> FloatArray:
+        """The value of every word of a flat array; word i is ``symbols[offsets[i]:offsets[i + 1]]``."""
+        lengths = np.diff(offsets)
+        # The longest first: those that go on are always the first so many.
+        order = np.argsort(-lengths, kind="stable")
+        states = np.tile(self.alpha, (len(lengths), 1))
+        for place in range(lengths.max(initial=0)):
+            ahead = order[: np.count_nonzero(lengths > place)]
+            states[: len(ahead)] = self.after(states[: len(ahead)], symbols[offsets[ahead] + place])
+        values = np.empty(len(lengths))
+        values[order] = states @ self.omega
+        return values
+
+    def after(self, states: FloatArray, symbols: Integers) -> FloatArray:
+        """Every state (n, k) after one more symbol (n,), unscaled."""
+        result = np.zeros_like(states)
+        for place in np.flatnonzero(np.isin(self.symbols, symbols)):
+            (rows,) = np.nonzero(symbols == self.symbols[place])
+            result[rows] = states[rows] @ self.seen_operators[place]
+        return result
 
     def state(self, word: Word) -> FloatArray:
         """αᵀ A_word, unscaled: long words under- or overflow; policies rescale."""
-        state = self.alpha
-        for symbol in integers("word", word, np.int64).tolist():
-            state = self.automaton.step(state, symbol)
+        states = self.alpha[np.newaxis]
+        for symbol in self._known("word", integers("word", word, np.int64)):
+            states = self.after(states, symbol[np.newaxis])
+        state: FloatArray = states[0]
         return state
+
+    def _known(self, name: str, symbols: Integers) -> Integers:
+        if symbols.size and (symbols.min() < 0 or symbols.max() >= self.n_symbols):
+            raise ValueError(
+                f"{name} holds symbols from {symbols.min()} to {symbols.max()}: choose 0 to {self.n_symbols - 1}"
+            )
+        return symbols
 
     def change_basis(self, matrix: ArrayLike) -> WFA:
         """The same function from states multiplied by an invertible (k, k) matrix."""

@@ -28,7 +28,7 @@ from uqf.worlds.gymnasium.recorded import as_trajectories, joined, usual_codeboo
 from uqf.worlds.gymnasium.space_codes import encoded, is_finite, relearned
 from uqf.worlds.gymnasium.space_columns import column_sizes, mask_of, raw_columns
 from uqf.worlds.gymnasium.spaces import checked_observations
-from uqf.worlds.world import PlayedWorld
+from uqf.worlds.world import World
 
 #: Copies of an environment that play side by side; what happens does not depend on it.
 COPIES = 32
@@ -40,7 +40,7 @@ LEARNED_EPISODES, LEARNED_STEPS = 1_000, 50_000
 LEARNED_BLOCK = 50
 
 
-class GymnasiumWorld(PlayedWorld):
+class GymnasiumWorld(World):
     """A Gymnasium environment with finitely many actions, or made so; its observations become codes of a codebook.
 
     What `reset` shows is part of every episode: `rollout` records it as `first_observations`, and policies see it.
@@ -203,9 +203,10 @@ class GymnasiumWorld(PlayedWorld):
         epsilon: float,
         seed: int,
         first: int = 0,
+        threads: int | None = None,
         progress: Callable[[int], object] | None = None,
     ) -> Trajectories:
-        """What `uqf.rollout` does in this world."""
+        """What `uqf.rollout` does in this world, in one thread."""
         played: list[Played] = []
         numbers = range(first, first + episodes)
         options: Record = {"horizon": horizon, "epsilon": epsilon, "keep": self.keeps_columns}

@@ -61,7 +61,7 @@ class Filter:
             starts = np.tile(self.start, (len(data), 1))
         else:
             starts = self.openings[data.first_observations]
-        return _core.Filter(self.operators, self.reach).along(places, data.offsets, starts, threads=threads)
+        return _core.filter_states(self.operators, self.reach, places, data.offsets, starts, threads=threads)
 
 
 def learned_filter(steps: Steps, settings: Filters, threads: int | None) -> Filter:
@@ -120,8 +120,8 @@ class Backward:
     def run(self, steps: Steps, threads: int | None) -> Rows:
         """[1, state] at every cut."""
         starts = np.stack([self.ends[bool(ended)] for ended in steps.data.terminated])
-        core = _core.Filter(self.operators, self.reach)
-        return core.along(steps.events, steps.data.offsets, starts, backward=True, threads=threads)
+        given = (self.operators, self.reach, steps.events, steps.data.offsets, starts)
+        return _core.filter_states(*given, backward=True, threads=threads)
 
 
 def _backward(
