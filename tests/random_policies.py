@@ -223,7 +223,7 @@ def policies(draw):
     marks = st.lists(st.booleans(), min_size=policy.n_actions, max_size=policy.n_actions)
     supported = draw(st.none() | marks.map(lambda marks: np.array(marks, np.bool_)))
     after = np.array(sorted(draw(st.sets(st.integers(0, policy.n_observations)))), np.int64)
-    if len(after) == 0:
+    if len(after) == 0 or (supported is not None and not supported.any()):
         return policy.with_support(supported)
     then = np.array([draw(marks) for _ in after])
     # One action at least that is supported at all.
