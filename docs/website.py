@@ -10,12 +10,12 @@ from itertools import chain
 from pathlib import Path
 from urllib.parse import urlparse
 
-import griffe
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
 try:
+    import griffe
     from latex2mathml.converter import convert
 
     import uqf  # noqa: F401  compiled classes have docstrings only where they are loaded
@@ -114,7 +114,8 @@ def formulas(markdown: str) -> str:
     blocks = re.compile(r"^```math\n(.*?)^```|^\$\$(.*?)\$\$", re.DOTALL | re.MULTILINE)
     markdown = blocks.sub(lambda found: f"\n{_mathml(found[1] or found[2], 'block')}\n", markdown)
     inline = re.compile(r"(^```.*?^```|`[^`\n]*`)|\$([^$\n]+)\$", re.DOTALL | re.MULTILINE)
-    return inline.sub(lambda found: found[1] or _mathml(found[2], "inline"), markdown)
+    # A line that begins with <math> would be a block of its own.
+    return inline.sub(lambda found: found[1] or f"<span>{_mathml(found[2], 'inline')}</span>", markdown)
 
 
 def _mathml(tex: str, display: str) -> str:

@@ -56,6 +56,11 @@ impl Rng {
         ((u128::from(self.next_u64()) * n as u128) >> 64) as usize
     }
 
+    /// Exponential of mean 1. In single precision a uniform number may be 1, and its logarithm infinite.
+    pub fn exponential(&mut self) -> f32 {
+        (-libm::logf(1.0 - self.uniform() as f32)).clamp(1e-6, 50.0)
+    }
+
     #[inline]
     pub(crate) fn chance(&mut self, probability: f64) -> bool {
         self.uniform() < probability

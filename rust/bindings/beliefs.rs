@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::bindings::clones::CloneModels;
-use crate::bindings::convert::{Arrays, Matrix, Vector, count, field, in_rows, large, numbers};
+use crate::bindings::convert::{Arrays, Matrix, Vector, count, in_rows, large, numbers};
 use crate::bindings::job;
 use crate::error::{Error, Result};
 use crate::learn::beliefs::CloneModel;
@@ -152,8 +152,9 @@ impl CloneLayout {
 /// The models as plain arrays.
 pub fn to_state<'py>(py: Python<'py>, models: &[CloneModel], tasks: &Tasks) -> PyResult<Bound<'py, PyDict>> {
     let layout = &models[0].layout;
-    let listed = |tables: fn(&CloneModel) -> &Vec<f32>| {
-        models.iter().map(|model| tables(model).clone().into_pyarray(py)).collect::<Vec<_>>()
+    let table = |table: &Vec<f32>| table.clone().into_pyarray(py);
+    let tables = |model: &CloneModel| {
+        (table(&model.start), table(&model.transitions), table(&model.events), model.log_likelihood)
     };
     let classes = (0..tasks.count()).map(|task| tasks.classes(task));
     parts!(PyDict::new(py), {
@@ -163,70 +164,63 @@ pub fn to_state<'py>(py: Python<'py>, models: &[CloneModel], tasks: &Tasks) -> P
         "kinds": layout.kinds.clone(),
         "shared": layout.shared,
         "opens": layout.opens,
-        "starts": listed(|model| &model.start),
-        "transitions": listed(|model| &model.transitions),
-        "events": listed(|model| &model.events),
-        "log_likelihoods": models.iter().map(|model| model.log_likelihood).collect::<Vec<_>>(),
+        "models": models.iter().map(tables).collect::<Vec<_>>(),
         "classes": classes.map(|one| (one.edges().to_vec(), one.means().to_vec())).collect::<Vec<_>>(),
         "counts": tasks.counts().to_vec(),
     })
 }
 
+type Table<'py> = Bound<'py, PyAny>;
+
+/// What `to_state` gave.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+struct State<'py> {
+    sizes: (usize, usize, usize, usize, usize),
+    codes: Vec<u32>,
+    ranges: Vec<(u32, u32)>,
+    kinds: Vec<u32>,
+    shared: (usize, usize),
+    opens: bool,
+    models: Vec<(Table<'py>, Table<'py>, Table<'py>, f64)>,
+    classes: Vec<(Vec<f64>, Vec<f64>)>,
+    counts: Vec<Vec<f32>>,
+}
+
 /// The models of such arrays; refused where sizes do not fit.
 pub fn from_state(state: &Bound<'_, PyDict>) -> PyResult<(Vec<CloneModel>, Tasks)> {
-    let field = |name: &str| field(state, "models", name);
-    let (n_states, n_kinds, n_events, n_shown, n_tasks) = field("sizes")?.extract()?;
-    let layout = Arc::new(Layout {
-        n_states,
-        ranges: field("ranges")?.extract()?,
-        kinds: field("kinds")?.extract()?,
-        codes: field("codes")?.extract()?,
-        n_kinds,
-        n_events,
-        n_shown,
-        n_tasks,
-        shared: field("shared")?.extract()?,
-        opens: field("opens")?.extract()?,
-    });
-    let kinds = layout.kinds.iter().all(|&kind| (kind as usize) < n_kinds);
-    let ranges = layout.ranges.iter().all(|&(low, high)| low <= high && high as usize <= n_states);
-    let codes = layout.codes.iter().all(|&code| (code as usize) < n_shown);
-    if !kinds || !ranges || !codes || layout.codes.len() != layout.ranges.len() {
-        return Err(PyValueError::new_err("models: kinds, ranges or codes go beyond their tables"));
+    let refused = |what: &str| Err(PyValueError::new_err(format!("models: {what}")));
+    let State { sizes, codes, ranges, kinds, shared, opens, models, classes, counts } = state.extract()?;
+    let (n_states, n_kinds, n_events, n_shown, n_tasks) = sizes;
+    if kinds.iter().any(|&kind| kind as usize >= n_kinds)
+        || ranges.iter().any(|&(low, high)| low > high || high as usize > n_states)
+        || codes.iter().any(|&code| code as usize >= n_shown)
+        || codes.len() != ranges.len()
+    {
+        return refused("kinds, ranges or codes go beyond their tables");
     }
-    let tables = |name: &str, size: usize| -> PyResult<Vec<Vec<f32>>> {
-        let listed: Vec<Bound<'_, PyAny>> = field(name)?.extract()?;
-        let tables = listed.iter().map(numbers).collect::<PyResult<Vec<Vec<f32>>>>()?;
-        if tables.iter().any(|table| table.len() != size) {
-            return Err(PyValueError::new_err(format!("{name}: a table does not have {size} entries")));
-        }
-        Ok(tables)
-    };
-    let starts = tables("starts", n_states)?;
-    let transitions = tables("transitions", n_kinds * n_states * n_states)?;
-    let events = tables("events", n_tasks * n_kinds * layout.n_rows() * n_states)?;
-    let likelihoods: Vec<f64> = field("log_likelihoods")?.extract()?;
-    let counts = [transitions.len(), events.len(), likelihoods.len()];
-    if starts.is_empty() || counts.iter().any(|&count| count != starts.len()) {
-        return Err(PyValueError::new_err("models: as many of each table are needed, at least one"));
-    }
-    let parts = starts.into_iter().zip(transitions).zip(events).zip(likelihoods);
-    let models = parts
-        .map(|(((start, transitions), events), log_likelihood)| CloneModel {
-            layout: layout.clone(),
-            start,
-            transitions,
-            events,
-            log_likelihood,
-        })
-        .collect();
-    let classes: Vec<(Vec<f64>, Vec<f64>)> = field("classes")?.extract()?;
-    let fit = |(edges, means): &(Vec<f64>, Vec<f64>)| {
+    let fits = |(edges, means): &(Vec<f64>, Vec<f64>)| {
         !edges.is_empty() && edges.len() == means.len() && 2 * edges.len() <= n_events
     };
-    if classes.len() != n_tasks || !classes.iter().all(fit) {
-        return Err(PyValueError::new_err("models: the classes of rewards do not fit the events"));
+    if classes.len() != n_tasks || !classes.iter().all(fits) {
+        return refused("the classes of rewards do not fit the events");
+    }
+    let layout =
+        Layout { n_states, ranges, codes, n_shown, kinds, n_kinds, n_events, n_tasks, opens, shared };
+    let (layout, rows) = (Arc::new(layout), n_events * n_shown);
+    let lengths = [n_states, n_kinds * n_states * n_states, n_tasks * n_kinds * rows * n_states];
+    let mut read = Vec::with_capacity(models.len());
+    for (start, transitions, events, log_likelihood) in models {
+        let (start, transitions, events) = (numbers(&start)?, numbers(&transitions)?, numbers(&events)?);
+        let model = CloneModel { layout: layout.clone(), start, transitions, events, log_likelihood };
+        if [model.start.len(), model.transitions.len(), model.events.len()] != lengths {
+            return refused("tables do not have the sizes that are said");
+        }
+        read.push(model);
+    }
+    if read.is_empty() {
+        return refused("there is none");
     }
     let classes = classes.into_iter().map(|(edges, means)| RewardClasses::new(edges, means)).collect();
-    Ok((models, Tasks::from_parts(classes, field("counts")?.extract()?)))
+    Ok((read, Tasks::from_parts(classes, counts)))
 }

@@ -16,7 +16,6 @@ use crate::bindings::policy::CompiledPolicy;
 use crate::bindings::worlds::World;
 use crate::learn::values::Differences;
 use crate::policies::any::AnyPolicy;
-use crate::simulate::environment::Environment;
 use crate::simulate::policy::Uniform;
 use crate::simulate::rollout::Schedule;
 use crate::sums;

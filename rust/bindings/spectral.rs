@@ -88,13 +88,11 @@ pub fn hankel_sums<'py>(
     let (view, threads, settings) = (data.view()?, thread_count(threads)?, settings(counting)?);
     let sums = job::long(py, None, |ticker| accumulate(&view, &settings, by_symbol, threads, ticker))?;
     let (mut owners, mut offsets, mut keys, mut parts) = (vec![], vec![0], vec![], vec![]);
-    let by_symbol = sums.symbol_blocks.iter().map(|(&symbol, cells)| (i64::from(symbol), cells));
-    for (owner, cells) in std::iter::once((-1, &sums.block)).chain(by_symbol) {
+    let of_symbols = sums.symbol_blocks.iter().map(|(&symbol, cells)| (i64::from(symbol), cells));
+    for (owner, cells) in std::iter::once((-1, &sums.block)).chain(of_symbols) {
         cells.for_each(|cell, sum| {
-            if sum != Double::default() {
-                keys.push(cell);
-                parts.push(sum);
-            }
+            keys.push(cell);
+            parts.push(sum);
         });
         owners.push(owner);
         offsets.push(keys.len() as i64);
@@ -105,7 +103,7 @@ pub fn hankel_sums<'py>(
     let [prefixes, suffixes] = sums.coverage;
     parts!(PyDict::new(py), {
         "shape": sums.shape(),
-        "by_symbol": sums.by_symbol,
+        "by_symbol": by_symbol,
         "counts": (sums.episodes, sums.steps),
         "coverage": ((prefixes.known, prefixes.seen), (suffixes.known, suffixes.seen)),
         "owners": owners.into_pyarray(py),

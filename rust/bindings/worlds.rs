@@ -12,11 +12,10 @@ use pyo3::types::PyDict;
 
 use crate::bindings::convert::{Whole, below, count, owned, shaped};
 use crate::domains::tabular::{Model, Rewards, Tabular};
-use crate::domains::{self, WorldState};
+use crate::domains::{self, Episode};
 use crate::error::Result;
 use crate::parts;
 use crate::rng::Rng;
-use crate::simulate::environment::Environment;
 use crate::simulate::rollout::episode_rngs;
 
 /// A simulated world; stateless, shared by any number of episodes and threads.
@@ -27,20 +26,6 @@ pub struct World {
 
 fn wrap(world: Result<domains::World>) -> PyResult<World> {
     Ok(World { inner: Arc::new(world?) })
-}
-
-/// The arrays of a model by name.
-fn arrays(py: Python<'_>, model: Model) -> PyResult<Bound<'_, PyDict>> {
-    let (actions, states, width) = (model.n_actions, model.n_states, model.n_observations);
-    let mut reward_shape = vec![actions, states];
-    reward_shape.extend(model.rewards.by_next_state.then_some(states));
-    reward_shape.extend(model.rewards.by_observation.then_some(width));
-    parts!(PyDict::new(py), {
-        "transitions": shaped(py, model.transitions, [actions, states, states])?,
-        "observations": shaped(py, model.observations, [actions, states, width])?,
-        "rewards": shaped(py, model.rewards.values, reward_shape)?,
-        "start": model.start.into_pyarray(py),
-    })
 }
 
 #[pymethods]
@@ -104,47 +89,53 @@ impl World {
 
     #[getter]
     fn action_names(&self) -> Vec<String> {
-        (0..self.inner.n_actions()).map(|action| self.inner.action_name(action)).collect()
+        self.inner.action_names()
     }
 
     #[getter]
     fn observation_names(&self) -> Vec<String> {
-        (0..self.inner.n_observations()).map(|observation| self.inner.observation_name(observation)).collect()
+        self.inner.observation_names()
     }
 
     /// The arrays of a small world by name, or None if it has too many states to write down.
     fn model<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
         let Some(tabular) = self.inner.tabular() else { return Ok(None) };
         let model = tabular.model()?;
-        let terminal = model.terminal.clone().into_pyarray(py);
-        let shape = [model.n_states, model.n_observations];
-        let first = model.first_observations.clone().map(|rows| shaped(py, rows, shape)).transpose()?;
-        let arrays = arrays(py, model)?;
-        arrays.set_item("terminal", terminal)?;
-        arrays.set_item("first_observations", first)?;
-        arrays.set_item("state_names", &tabular.state_names)?;
-        Ok(Some(arrays))
+        let (actions, states, width) = (model.n_actions, model.n_states, model.n_observations);
+        let mut reward_shape = vec![actions, states];
+        reward_shape.extend(model.rewards.by_next_state.then_some(states));
+        reward_shape.extend(model.rewards.by_observation.then_some(width));
+        let first = model.first_observations.map(|rows| shaped(py, rows, [states, width])).transpose()?;
+        let arrays: PyResult<_> = parts!(PyDict::new(py), {
+            "transitions": shaped(py, model.transitions, [actions, states, states])?,
+            "observations": shaped(py, model.observations, [actions, states, width])?,
+            "rewards": shaped(py, model.rewards.values, reward_shape)?,
+            "start": model.start.into_pyarray(py),
+            "terminal": model.terminal.into_pyarray(py),
+            "first_observations": first,
+            "state_names": &tabular.state_names,
+        });
+        arrays.map(Some)
     }
 
     /// Episode number `episode` of a rollout with this seed, to be stepped by hand.
     #[pyo3(signature = (seed, episode=Whole(0)), text_signature = "($self, seed, episode=0)")]
     fn simulation(&self, seed: Whole<u64>, episode: Whole<i64>) -> PyResult<Simulation> {
-        let (mut world_rng, policy_rng) = episode_rngs(seed.0, count("episode", episode.0)?);
-        let state = self.inner.start(&mut world_rng);
-        let first = self.inner.first_observation(&state, &mut world_rng);
-        Ok(Simulation { world: self.inner.clone(), state, first, world_rng, policy_rng, terminated: false })
+        let (world_rng, policy_rng) = episode_rngs(seed.0, count("episode", episode.0)?);
+        let (episode, first) = self.inner.begin(world_rng);
+        let n_actions = self.inner.n_actions();
+        Ok(Simulation { episode, first, n_actions, policy_rng, terminated: false })
     }
 }
 
 /// One running episode.
 #[pyclass(module = "uqf._core")]
 pub struct Simulation {
-    world: Arc<domains::World>,
-    state: WorldState,
+    episode: Box<dyn Episode>,
     /// What was shown before the first action, in worlds that show anything.
     #[pyo3(get)]
     first: Option<usize>,
-    world_rng: Rng,
+    n_actions: usize,
     policy_rng: Rng,
     terminated: bool,
 }
@@ -156,8 +147,7 @@ impl Simulation {
         if self.terminated {
             return Err(PyValueError::new_err("the episode has ended; start another simulation"));
         }
-        let action = below("action", action.0, self.world.n_actions())?;
-        let outcome = self.world.step(&mut self.state, action, &mut self.world_rng);
+        let outcome = self.episode.step(below("action", action.0, self.n_actions)?);
         self.terminated = outcome.terminated;
         Ok((outcome.observation, outcome.reward, outcome.terminated))
     }
@@ -167,9 +157,8 @@ impl Simulation {
     /// The probabilities must sum to one; that is not checked here.
     fn choose(&mut self, probs: PyReadonlyArray1<'_, f64>) -> PyResult<usize> {
         let probs = probs.as_slice()?;
-        if probs.len() != self.world.n_actions() {
-            let message =
-                format!("probs has {} entries; there are {} actions", probs.len(), self.world.n_actions());
+        if probs.len() != self.n_actions {
+            let message = format!("probs has {} entries; there are {} actions", probs.len(), self.n_actions);
             return Err(PyValueError::new_err(message));
         }
         Ok(self.policy_rng.choose(probs, 1.0))
@@ -177,6 +166,6 @@ impl Simulation {
 
     /// The state as text.
     fn render(&self) -> String {
-        self.world.render(&self.state)
+        self.episode.render()
     }
 }

@@ -40,20 +40,6 @@ macro_rules! with_world {
     };
 }
 
-/// Evaluates `$body` with a world and the state that it made, which is passed as it was given.
-macro_rules! with_state {
-    ($world:expr, $given:expr, |$environment:ident, $state:ident| $body:expr) => {
-        match ($world, $given) {
-            (World::Tiger($environment), WorldState::Small($state)) => $body,
-            (World::Gridworld($environment), WorldState::Small($state)) => $body,
-            (World::Tabular($environment), WorldState::Small($state)) => $body,
-            (World::Pocman($environment), WorldState::Pocman($state)) => $body,
-            (World::Spocman($environment), WorldState::Spocman($state)) => $body,
-            _ => unreachable!("a state belongs to the world that made it"),
-        }
-    };
-}
-
 impl World {
     /// A world by its name, and by that of its map, maze or ghosts where there are several.
     pub fn named(name: &str, variant: &str) -> Result<World> {
@@ -64,6 +50,35 @@ impl World {
             "spocman" => spocman::Spocman::named(variant).map(Arc::new).map(World::Spocman),
             _ => Err(Error::argument("name", name, "choose tiger, gridworld, pocman or spocman")),
         }
+    }
+
+    /// An episode with this random stream, and what it shows before the first action.
+    pub fn begin(&self, mut rng: Rng) -> (Box<dyn Episode>, Option<usize>) {
+        with_world!(self, world => {
+            let state = world.start(&mut rng);
+            let first = world.first_observation(&state, &mut rng);
+            (Box::new(Running { world: world.clone(), state, rng }), first)
+        })
+    }
+
+    pub fn n_actions(&self) -> usize {
+        with_world!(self, world => world.n_actions())
+    }
+
+    pub fn n_observations(&self) -> usize {
+        with_world!(self, world => world.n_observations())
+    }
+
+    pub fn shows_first(&self) -> bool {
+        with_world!(self, world => world.shows_first())
+    }
+
+    pub fn action_names(&self) -> Vec<String> {
+        with_world!(self, world => (0..world.n_actions()).map(|action| world.action_name(action)).collect())
+    }
+
+    pub fn observation_names(&self) -> Vec<String> {
+        with_world!(self, world => (0..world.n_observations()).map(|o| world.observation_name(o)).collect())
     }
 
     /// The world's arrays, where its states can be listed.
@@ -86,56 +101,25 @@ pub fn compass_names(bits: usize) -> String {
     if names.is_empty() { "-".into() } else { names.join(" ") }
 }
 
-/// State of any world, for episodes that are stepped by hand.
-#[derive(Clone)]
-pub enum WorldState {
-    Small(usize),
-    Pocman(pocman::State),
-    Spocman(spocman::State),
+/// An episode of any world that is stepped by hand.
+pub trait Episode: Send + Sync {
+    fn step(&mut self, action: usize) -> Outcome;
+    /// The state as lines of text.
+    fn render(&self) -> String;
 }
 
-impl Environment for World {
-    type State = WorldState;
+struct Running<E: Environment> {
+    world: Arc<E>,
+    state: E::State,
+    rng: Rng,
+}
 
-    fn n_actions(&self) -> usize {
-        with_world!(self, environment => environment.n_actions())
+impl<E: Environment> Episode for Running<E> {
+    fn step(&mut self, action: usize) -> Outcome {
+        self.world.step(&mut self.state, action, &mut self.rng)
     }
 
-    fn n_observations(&self) -> usize {
-        with_world!(self, environment => environment.n_observations())
-    }
-
-    fn start(&self, rng: &mut Rng) -> WorldState {
-        match self {
-            World::Tiger(world) => WorldState::Small(world.start(rng)),
-            World::Gridworld(world) => WorldState::Small(world.start(rng)),
-            World::Tabular(world) => WorldState::Small(world.start(rng)),
-            World::Pocman(world) => WorldState::Pocman(world.start(rng)),
-            World::Spocman(world) => WorldState::Spocman(world.start(rng)),
-        }
-    }
-
-    fn shows_first(&self) -> bool {
-        with_world!(self, environment => environment.shows_first())
-    }
-
-    fn first_observation(&self, state: &WorldState, rng: &mut Rng) -> Option<usize> {
-        with_state!(self, state, |world, state| world.first_observation(state, rng))
-    }
-
-    fn step(&self, state: &mut WorldState, action: usize, rng: &mut Rng) -> Outcome {
-        with_state!(self, state, |world, state| world.step(state, action, rng))
-    }
-
-    fn action_name(&self, action: usize) -> String {
-        with_world!(self, environment => environment.action_name(action))
-    }
-
-    fn observation_name(&self, observation: usize) -> String {
-        with_world!(self, environment => environment.observation_name(observation))
-    }
-
-    fn render(&self, state: &WorldState) -> String {
-        with_state!(self, state, |world, state| world.render(state))
+    fn render(&self) -> String {
+        self.world.render(&self.state)
     }
 }

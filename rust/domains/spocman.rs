@@ -101,7 +101,7 @@ impl Spocman {
         if self.maze.distance(ghost.cell, pacman) > GHOST_RANGE {
             self.maze.wander(ghost, rng);
         } else if rng.chance(DIRECTED) {
-            let direction = self.directed(ghost, pacman, powered);
+            let direction = self.directed(*ghost, pacman, powered);
             *ghost = Ghost { cell: self.maze.ahead(ghost.cell, direction), last: direction };
         } else {
             if !powered {
@@ -112,7 +112,7 @@ impl Spocman {
     }
 
     #[inline]
-    fn directed(&self, ghost: &Ghost, pacman: u8, powered: bool) -> u8 {
+    fn directed(&self, ghost: Ghost, pacman: u8, powered: bool) -> u8 {
         let onward = self.maze.onward(ghost.cell, ghost.last);
         let mut possible = DIRECTION_OF_ACTION.into_iter().filter(|d| onward >> d & 1 == 1);
         let chosen = match self.rule {

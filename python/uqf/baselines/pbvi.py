@@ -170,7 +170,7 @@ class Search:
     def point(self, belief: Floats) -> Point:
         """The point at this belief, new if it was never met.
 
-        Negligible entries are left out. They cannot tell points apart, but the bound at a point says little about a
+        Negligible entries are left out. They do not distinguish points, but the bound at a point says little about a
         belief that lacks one of its entries, and would never apply where a search comes back to it.
         """
         belief = np.where(belief < self.settings.negligible, 0.0, belief)

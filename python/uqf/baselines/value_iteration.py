@@ -123,7 +123,7 @@ class OneStepBelief:
 class QMDP:
     """Greedy on the mean over the belief of the fully observable Q (Littman, Cassandra & Kaelbling 1995).
 
-    Its values are upper bounds of the optimum in every belief. Trap: they promise information for free, so
+    Its values are upper bounds of the optimum in every belief. Trap: they take information for free, so
     the policy never pays to look, and its return has no bound; `lower_bound_` is the best blind policy's.
 
     Examples

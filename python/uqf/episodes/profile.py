@@ -57,13 +57,13 @@ def moved(old: Record, new: Record, role: str) -> list[tuple[int, float, float, 
     """(code, old share, new share, standard errors between them) of what has moved, the clearest first."""
     if not old.get(role) or not new.get(role) or len(old[role]) != len(new[role]):
         return []
-    found = []
+    changes = []
     for code, ((before, error), (now, other)) in enumerate(zip(old[role], new[role], strict=True)):
         # A code that one of the logs never had shows no error of its own: one step of it would be one.
         spread = math.hypot(error or 1.0 / old["steps"], other or 1.0 / new["steps"])
         if abs(now - before) > max(LEAST, EVIDENCE * spread):
-            found.append((code, before, now, (now - before) / spread))
-    return sorted(found, key=lambda one: -abs(one[3]))
+            changes.append((code, before, now, (now - before) / spread))
+    return sorted(changes, key=lambda one: -abs(one[3]))
 
 
 def shifted(old: Record, new: Record, figure: str) -> float:

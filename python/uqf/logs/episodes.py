@@ -17,7 +17,7 @@ from uqf.episodes.trajectories import Trajectories
 from uqf.errors import FileFormatError
 from uqf.logs.alphabet import Alphabet, Given
 from uqf.logs.layout import BY_BINS, is_list
-from uqf.logs.rows import Rows, array, is_text
+from uqf.logs.rows import Rows, array, is_text, whole_numbers
 from uqf.logs.suspicions import spellings
 from uqf.types import Record
 
@@ -134,7 +134,7 @@ def _terminated(rows: Rows) -> NDArray[np.bool_] | None:
             f"column {name!r} holds {rows.table.column(name).type}: give true or false in every row"
         )
     # Whoever does not say that an episode ended does not say that it did.
-    numbers = array(pc.fill_null(values.cast(pa.int64()), 0))
+    numbers = whole_numbers(values)
     if ((numbers != 0) & (numbers != 1)).any():
         raise FileFormatError(f"column {name!r} holds {numbers.max()}: give true or false (1 or 0)")
     flags = numbers.astype(np.bool_)

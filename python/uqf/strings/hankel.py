@@ -106,17 +106,17 @@ def frequent_words(
     begins, to_end = checked_statistics(statistics)
     forward = _Episodes.of(strings)
 
-    def found(data: _Episodes, occurrences: str, side: int) -> list[Word]:
+    def listed(data: _Episodes, occurrences: str, side: int) -> list[Word]:
         words, _ = _core.most_frequent(
             data, occurrences=occurrences, max_length=lengths[side], limit=limits[side]
         )
         return [tuple(word) for word in words]
 
-    prefixes = found(forward, begins, 0)
+    prefixes = listed(forward, begins, 0)
     if not to_end:
-        return prefixes, found(forward, "anywhere", 1)
+        return prefixes, listed(forward, "anywhere", 1)
     # Words that end a string begin its mirror image.
-    return prefixes, [word[::-1] for word in found(_Episodes.of(_mirrored(strings)), "start", 1)]
+    return prefixes, [word[::-1] for word in listed(_Episodes.of(_mirrored(strings)), "start", 1)]
 
 
 def _mirrored(strings: Strings) -> Strings:

@@ -23,8 +23,8 @@ class _Table:
 
     @classmethod
     def of(cls, codes: Codes) -> _Table:
-        found, counts = np.unique(codes, return_counts=True)
-        return cls(found, counts.astype(float))
+        seen, counts = np.unique(codes, return_counts=True)
+        return cls(seen, counts.astype(float))
 
     def __call__(self, codes: Codes) -> FloatArray:
         places = np.minimum(np.searchsorted(self.codes, codes), len(self.codes) - 1)

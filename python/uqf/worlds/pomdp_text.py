@@ -130,7 +130,7 @@ class Text:
         if not math.isfinite(value):
             raise self.error(f"{excerpt(self.word)} is not a finite number", place)
         self.advance()
-        # Adding zero turns −0 into 0, which the format does not tell apart.
+        # Adding zero turns −0 into 0, which are one number in the format.
         return sign * value + 0.0
 
     def numbers(self, most: int, *, probabilities: bool) -> NDArray[np.float64]:

@@ -16,9 +16,9 @@ pub struct RewardClasses {
 }
 
 impl RewardClasses {
-    pub(crate) fn of(view: &View, episodes: &[usize]) -> Self {
-        let steps = || episodes.iter().flat_map(|&episode| view.episode(episode));
-        let mut sorted: Vec<f64> = steps().map(|step| view.rewards[step]).collect();
+    /// Of some rewards, at least one.
+    pub(crate) fn of(rewards: &[f64]) -> Self {
+        let mut sorted = rewards.to_vec();
         sorted.sort_unstable_by(f64::total_cmp);
         let mut edges = sorted.clone();
         edges.dedup();
@@ -28,9 +28,9 @@ impl RewardClasses {
         }
         let mut classes = RewardClasses { means: vec![0.0; edges.len()], edges };
         let mut counts = vec![0.0; classes.means.len()];
-        for step in steps() {
-            let class = classes.class(view.rewards[step]);
-            classes.means[class] += view.rewards[step];
+        for &reward in rewards {
+            let class = classes.class(reward);
+            classes.means[class] += reward;
             counts[class] += 1.0;
         }
         classes.means.iter_mut().zip(&counts).for_each(|(mean, count)| *mean /= f64::max(*count, 1.0));
@@ -50,7 +50,7 @@ impl RewardClasses {
         counts
     }
 
-    fn class(&self, reward: f64) -> usize {
+    pub(crate) fn class(&self, reward: f64) -> usize {
         self.edges.partition_point(|&edge| edge < reward).min(self.edges.len() - 1)
     }
 
@@ -104,8 +104,11 @@ impl Tasks {
         if let Some(missing) = episodes.iter().position(Vec::is_empty) {
             return Err(too_sparse(missing as u32));
         }
+        let rewards = |group: &Vec<usize>| -> Vec<f64> {
+            group.iter().flat_map(|&episode| &view.rewards[view.episode(episode)]).copied().collect()
+        };
         let classes: Vec<RewardClasses> =
-            episodes.iter().map(|group| RewardClasses::of(view, group)).collect();
+            episodes.iter().map(|group| RewardClasses::of(&rewards(group))).collect();
         let counts =
             classes.iter().zip(&episodes).map(|(classes, group)| classes.counts(view, group)).collect();
         Ok(Tasks { of_episode, classes, counts })
@@ -184,7 +187,7 @@ mod tests {
     fn few_values_are_kept_and_many_are_grouped() {
         let zeros = [0; 100];
         let rewards: Vec<f64> = (0..100).map(f64::from).collect();
-        let mut view = View {
+        let view = View {
             actions: &zeros,
             observations: &zeros,
             rewards: &rewards,
@@ -195,14 +198,13 @@ mod tests {
             n_actions: 1,
             n_observations: 1,
         };
-        let many = RewardClasses::of(&view, &[0]);
+        let many = RewardClasses::of(&rewards);
         assert_eq!(many.n_events(), 2 * MAX_CLASSES);
         assert_eq!(many.event(0.0, false), 0);
         assert_eq!(many.event(1e9, true), 2 * MAX_CLASSES - 1);
         assert_eq!(many.counts(&view, &[0]).iter().sum::<f32>(), 100.0);
         let few: Vec<f64> = rewards.iter().map(|r| (r / 50.0).floor()).collect();
-        view.rewards = &few;
-        let classes = RewardClasses::of(&view, &[0]);
+        let classes = RewardClasses::of(&few);
         assert_eq!((classes.n_events(), classes.mean_reward(3)), (4, 1.0));
     }
 }

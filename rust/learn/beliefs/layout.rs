@@ -123,18 +123,3 @@ impl Layout {
         self.n_events * self.n_shown
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn rare_ones_share_and_order_is_kept() {
-        let (numbers, count, shared) = grouped(&[7, 1, 0, 9, 2], 10);
-        assert_eq!(numbers, [Some(0), Some(2), Some(2), Some(1), Some(2)]);
-        assert_eq!((count, shared), (3, 2));
-        assert_eq!(grouped(&[7, 1, 0, 9], 10).0, [Some(0), Some(1), None, Some(2)]);
-        let (numbers, count, shared) = grouped(&[7, 8, 6, 9], 2);
-        assert_eq!((numbers, count, shared), (vec![Some(2), Some(0), Some(2), Some(1)], 3, 2));
-    }
-}

@@ -46,11 +46,9 @@ impl CloneModel {
                 events[((task * layout.n_kinds + kind) * layout.n_events + event) * states + left] += 1.0;
             }
         }
-        // In single precision a uniform number may be 1, and its logarithm infinite.
-        let mut exponential = || (-libm::logf(1.0 - rng.uniform() as f32)).clamp(1e-6, 50.0);
         for row in transitions.chunks_exact_mut(states) {
             normalise(row);
-            let mut random: Vec<f32> = (0..states).map(|_| exponential()).collect();
+            let mut random: Vec<f32> = (0..states).map(|_| rng.exponential()).collect();
             normalise(&mut random);
             row.iter_mut().zip(&random).for_each(|(t, r)| *t = (1.0 - RANDOM_SHARE) * *t + RANDOM_SHARE * r);
         }
@@ -59,7 +57,7 @@ impl CloneModel {
             let shown = noisy::guessed(labels, view.observations, layout);
             events = noisy::joined(&shown, &events, layout);
         }
-        let mut start: Vec<f32> = (0..states).map(|_| exponential()).collect();
+        let mut start: Vec<f32> = (0..states).map(|_| rng.exponential()).collect();
         normalise(&mut start);
         let log_likelihood = f64::NEG_INFINITY;
         Ok(CloneModel { layout: layout.clone(), start, transitions, events, log_likelihood })

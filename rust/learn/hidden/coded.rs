@@ -3,10 +3,8 @@
 use std::collections::BTreeMap;
 
 use crate::error::{Error, Result};
+use crate::learn::beliefs::events::RewardClasses;
 use crate::trajectories::View;
-
-/// Rewards with more distinct values than this are put into classes of equal frequency.
-const MAX_CLASSES: usize = 12;
 
 /// What is learned from: all steps, in the order of the episodes.
 pub struct Coded {
@@ -29,8 +27,7 @@ pub struct Coded {
     pub(super) events: Vec<u32>,
     pub(super) first: Option<Vec<u32>>,
     offsets: Vec<usize>,
-    /// Class c holds the rewards above `edges[c - 1]` and up to `edges[c]`.
-    edges: Vec<f64>,
+    classes: RewardClasses,
     /// The event of a code and a class.
     numbers: BTreeMap<usize, u32>,
 }
@@ -57,9 +54,9 @@ impl Coded {
             .collect();
         let (end, n_codes) = (next, next as usize + 1);
         let (shown, first) = (shown(view, &codes, end), first_codes(view, &codes));
-        let edges = edges(view.rewards);
-        let n_classes = edges.len();
-        let key = |step: usize| shown[step] as usize * n_classes + class(&edges, view.rewards[step]);
+        let classes = RewardClasses::of(view.rewards);
+        let n_classes = classes.edges().len();
+        let key = |step: usize| shown[step] as usize * n_classes + classes.class(view.rewards[step]);
         let mut numbers: BTreeMap<usize, u32> = (0..view.n_steps()).map(|step| (key(step), 0)).collect();
         numbers.values_mut().enumerate().for_each(|(number, entry)| *entry = number as u32);
         let events: Vec<u32> = (0..view.n_steps()).map(|step| numbers[&key(step)]).collect();
@@ -87,7 +84,7 @@ impl Coded {
             events,
             first,
             offsets: view.offsets.iter().map(|&offset| offset as usize).collect(),
-            edges,
+            classes,
             numbers,
         };
         result.prior = result.events_by_action(&counts);
@@ -98,7 +95,7 @@ impl Coded {
     pub fn like(&self, view: &View) -> Self {
         let shown = shown(view, &self.codes, self.n_codes as u32 - 1);
         let event = |(&code, &reward): (&u32, &f64)| {
-            let key = code as usize * self.edges.len() + class(&self.edges, reward);
+            let key = code as usize * self.classes.edges().len() + self.classes.class(reward);
             self.numbers.get(&key).copied().unwrap_or(UNKNOWN)
         };
         Coded {
@@ -112,7 +109,7 @@ impl Coded {
             event_rewards: self.event_rewards.clone(),
             prior: Vec::new(),
             frequency: Vec::new(),
-            edges: self.edges.clone(),
+            classes: self.classes.clone(),
             numbers: self.numbers.clone(),
             ..*self
         }
@@ -182,21 +179,4 @@ fn shown(view: &View, codes: &[Option<u32>], end: u32) -> Vec<u32> {
 /// The code of what `reset` shows in every episode.
 fn first_codes(view: &View, codes: &[Option<u32>]) -> Option<Vec<u32>> {
     view.first_observations.map(|first| first.iter().map(|&o| code(codes, o)).collect())
-}
-
-/// The upper ends of classes of rewards: distinct values, or quantiles if these are many.
-fn edges(rewards: &[f64]) -> Vec<f64> {
-    let mut sorted = rewards.to_vec();
-    sorted.sort_unstable_by(f64::total_cmp);
-    let mut edges = sorted.clone();
-    edges.dedup();
-    if edges.len() > MAX_CLASSES {
-        edges = (1..=MAX_CLASSES).map(|c| sorted[c * sorted.len() / MAX_CLASSES - 1]).collect();
-        edges.dedup();
-    }
-    edges
-}
-
-fn class(edges: &[f64], reward: f64) -> usize {
-    edges.partition_point(|&edge| edge < reward).min(edges.len() - 1)
 }

@@ -53,9 +53,6 @@ pub struct Growth {
 /// Share of a new minibatch in the averages while settling, at first and at last.
 const SHARES: (f32, f32) = (0.9, 0.15);
 
-/// The smallest number that a random share may have, and the largest.
-const SPREAD: (f32, f32) = (1e-6, 50.0);
-
 /// So many models, numbered from `first` on for their random streams.
 pub fn grown(
     coded: &Coded,
@@ -190,11 +187,6 @@ impl Trainer<'_> {
         Ok(model)
     }
 
-    fn exponential(&mut self) -> f32 {
-        // In single precision a uniform number may be 1, and its logarithm infinite.
-        (-libm::logf(1.0 - self.rng.uniform() as f32)).clamp(SPREAD.0, SPREAD.1)
-    }
-
     pub(super) fn between(&mut self, low: f32, high: f32) -> f32 {
         low + (high - low) * self.rng.uniform() as f32
     }
@@ -202,11 +194,11 @@ impl Trainer<'_> {
     fn random(&mut self, states: usize) -> Model {
         let coded = self.coded;
         let mut transitions: Vec<f32> =
-            (0..coded.n_actions * states * states).map(|_| self.exponential() + 0.05).collect();
+            (0..coded.n_actions * states * states).map(|_| self.rng.exponential() + 0.05).collect();
         transitions.chunks_exact_mut(states).for_each(normalise);
         let mut emissions = Vec::with_capacity(coded.n_codes * states);
         for &frequency in &coded.frequency {
-            emissions.extend((0..states).map(|_| self.exponential() * frequency + 1e-4));
+            emissions.extend((0..states).map(|_| self.rng.exponential() * frequency + 1e-4));
         }
         normalise_columns(&mut emissions, states);
         Model { states, start: even(states), transitions, emissions, rewards: self.alike(states) }

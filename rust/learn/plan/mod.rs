@@ -8,6 +8,3 @@ mod walk;
 
 pub use model::{Arrays, Model};
 pub use perseus::{Plan, Settings, plan};
-
-#[cfg(test)]
-mod tests;

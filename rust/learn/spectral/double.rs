@@ -10,11 +10,6 @@ pub struct Double {
 }
 
 impl Double {
-    /// What `parts` gave.
-    pub fn from_parts(high: f64, low: f64) -> Self {
-        Double { high, low }
-    }
-
     /// The rounded sum, and what rounding took from it.
     pub fn parts(self) -> (f64, f64) {
         (self.high, self.low)
@@ -35,16 +30,6 @@ impl Double {
     pub(crate) fn merge(&mut self, other: Double) {
         self.add(other.high);
         self.add(other.low);
-    }
-
-    pub(crate) fn negated(self) -> Self {
-        Double { high: -self.high, low: -self.low }
-    }
-
-    /// The sum as one number.
-    #[inline]
-    pub fn value(self) -> f64 {
-        self.high + self.low
     }
 }
 
@@ -103,11 +88,11 @@ mod tests {
             part.iter().for_each(|&term| total.add(term));
             total
         };
-        let whole = sum(&terms).value();
+        let whole = sum(&terms);
         for cut in [1, 17, 2500, 5000, 9999] {
             let mut total = sum(&terms[..cut]);
             total.merge(sum(&terms[cut..]));
-            assert_eq!(total.value().to_bits(), whole.to_bits());
+            assert_eq!(total, whole);
         }
     }
 }

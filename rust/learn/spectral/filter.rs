@@ -254,35 +254,4 @@ mod tests {
         }
         assert!(along(1e38).iter().all(|x| x.abs() <= 1.5));
     }
-
-    #[test]
-    fn backward_is_forward_along_the_reversed_episode() {
-        let mut rng = Rng::stream(0, 1);
-        let filter = Filter::new(3, &random(&mut rng, 24), 1.0).unwrap();
-        let (places, reversed) = ([0, 1, UNSEEN, 1, 0], [1, 0, 0, 1, UNSEEN]);
-        let starts = random(&mut rng, 6);
-        let run = |places: &[i32], backward, threads| {
-            filter.along(places, &[0, 2, 5], &starts, backward, threads, &Ticker::default()).unwrap()
-        };
-        let (there, back) = (run(&reversed, false, 1), run(&places, true, 2));
-        let rows: Vec<&[f32]> = back.chunks_exact(4).collect();
-        let order = [2, 1, 0, 6, 5, 4, 3];
-        assert_eq!(there.chunks_exact(4).collect::<Vec<_>>(), order.map(|cut| rows[cut]).to_vec());
-    }
-
-    #[test]
-    fn what_does_not_fit_is_refused() {
-        assert!(Filter::new(0, &[], 1.0).is_err());
-        assert!(Filter::new(2, &[0.0; 5], 1.0).is_err());
-        assert!(Filter::new(1, &[0.0, f32::NAN], 1.0).is_err());
-        assert!(Filter::new(1, &[0.0, 0.0], 0.0).is_err());
-        let filter = Filter::new(1, &[0.0, 0.0], 1.0).unwrap();
-        let run = |places: &[i32], offsets: &[i64], starts: &[f32]| {
-            filter.along(places, offsets, starts, false, 1, &Ticker::default())
-        };
-        assert!(run(&[0], &[0, 2], &[0.0]).is_err());
-        assert!(run(&[1], &[0, 1], &[0.0]).is_err());
-        assert!(run(&[0], &[0, 1], &[]).is_err());
-        assert!(run(&[0, UNSEEN], &[0, 1, 2], &[0.0; 2]).is_ok());
-    }
 }

@@ -6,7 +6,7 @@ use std::ops::Range;
 use ndarray::{ArrayView2, linalg::general_mat_mul};
 use rustc_hash::FxHashMap;
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::learn::spectral::cuts::{Coverage, Cuts, Settings};
 use crate::learn::spectral::double::{Double, Quantum};
 use crate::parallel::{Ticker, fold_exactly};
@@ -32,7 +32,7 @@ impl Cells {
         if count <= DENSE_CELLS { Cells::Full(vec![Double::default(); count]) } else { Cells::touched() }
     }
 
-    pub(crate) fn touched() -> Self {
+    fn touched() -> Self {
         Cells::Touched(FxHashMap::default())
     }
 
@@ -67,25 +67,14 @@ impl Cells {
         }
     }
 
-    /// Replaces the sum of a cell.
-    pub fn set(&mut self, cell: u64, sum: Double) {
-        match self {
-            Cells::Full(cells) => cells[cell as usize] = sum,
-            Cells::Touched(cells) => {
-                cells.insert(cell, sum);
-            }
-        }
-    }
-
-    fn merge(&mut self, other: &Cells, sign: f64) {
-        let signed = |sum: Double| if sign < 0.0 { sum.negated() } else { sum };
+    fn merge(&mut self, other: &Cells) {
         other.for_each(|cell, sum| match self {
-            Cells::Full(cells) => cells[cell as usize].merge(signed(sum)),
-            Cells::Touched(cells) => cells.entry(cell).or_default().merge(signed(sum)),
+            Cells::Full(cells) => cells[cell as usize].merge(sum),
+            Cells::Touched(cells) => cells.entry(cell).or_default().merge(sum),
         });
     }
 
-    /// Every cell that may differ from zero, in the order of cells.
+    /// Every cell that differs from zero, in the order of cells.
     pub fn for_each(&self, mut visit: impl FnMut(u64, Double)) {
         match self {
             Cells::Full(cells) => {
@@ -93,7 +82,8 @@ impl Cells {
                 filled.for_each(|(cell, sum)| visit(cell as u64, *sum));
             }
             Cells::Touched(cells) => {
-                let mut keys: Vec<u64> = cells.keys().copied().collect();
+                let filled = cells.iter().filter(|(_, sum)| **sum != Double::default());
+                let mut keys: Vec<u64> = filled.map(|(cell, _)| *cell).collect();
                 keys.sort_unstable();
                 keys.into_iter().for_each(|cell| visit(cell, cells[&cell]));
             }
@@ -110,7 +100,7 @@ pub struct Accumulator {
     pub block: Cells,
     /// The same by symbol, for learners that keep everything; empty unless asked for.
     pub symbol_blocks: BTreeMap<u32, Cells>,
-    pub(crate) by_symbol: bool,
+    by_symbol: bool,
     /// Column λ: left · y, (left_dim).
     pub column: Vec<Double>,
     /// Row λ at the first cut of the episodes, and over all cuts: (right_dim).
@@ -122,11 +112,7 @@ pub struct Accumulator {
 }
 
 impl Accumulator {
-    pub(crate) fn new(settings: &Settings, by_symbol: bool) -> Self {
-        Self::of_shape(settings.shape(), by_symbol)
-    }
-
-    pub(crate) fn of_shape(shape: (usize, usize), by_symbol: bool) -> Self {
+    fn new(shape: (usize, usize), by_symbol: bool) -> Self {
         let (left, right) = shape;
         Accumulator {
             episodes: 0,
@@ -147,23 +133,13 @@ impl Accumulator {
         self.shape
     }
 
-    /// Adds another shard's sums (or takes them out again, with `sign` −1).
-    pub fn merge(&mut self, other: &Accumulator, sign: f64) -> Result<()> {
-        if self.shape != other.shape || self.by_symbol != other.by_symbol {
-            let given = format!("statistics of shape {:?}", other.shape);
-            return Err(Error::argument("other", given, format!("these have shape {:?}", self.shape)));
-        }
-        if sign < 0.0 && (self.episodes < other.episodes || self.steps < other.steps) {
-            let given = format!("{} episodes", other.episodes);
-            return Err(Error::argument("other", given, format!("only {} were ever added", self.episodes)));
-        }
-        let counted =
-            |mine: u64, theirs: u64| if sign < 0.0 { mine.saturating_sub(theirs) } else { mine + theirs };
-        self.episodes = counted(self.episodes, other.episodes);
-        self.steps = counted(self.steps, other.steps);
-        self.block.merge(&other.block, sign);
+    /// Adds the sums of other episodes.
+    fn merge(&mut self, other: &Accumulator) {
+        self.episodes += other.episodes;
+        self.steps += other.steps;
+        self.block.merge(&other.block);
         for (&symbol, cells) in &other.symbol_blocks {
-            self.symbol_blocks.entry(symbol).or_insert_with(Cells::touched).merge(cells, sign);
+            self.symbol_blocks.entry(symbol).or_insert_with(Cells::touched).merge(cells);
         }
         let pairs = [
             (&mut self.column, &other.column),
@@ -171,14 +147,12 @@ impl Accumulator {
             (&mut self.average, &other.average),
         ];
         for (mine, theirs) in pairs {
-            let signed = theirs.iter().map(|sum| if sign < 0.0 { sum.negated() } else { *sum });
-            mine.iter_mut().zip(signed).for_each(|(sum, term)| sum.merge(term));
+            mine.iter_mut().zip(theirs).for_each(|(sum, term)| sum.merge(*term));
         }
         for (mine, theirs) in self.coverage.iter_mut().zip(&other.coverage) {
-            mine.known = counted(mine.known, theirs.known);
-            mine.seen = counted(mine.seen, theirs.seen);
+            mine.known += theirs.known;
+            mine.seen += theirs.seen;
         }
-        Ok(())
     }
 
     fn add_episode(&mut self, cuts: &Cuts, dense: &mut DenseScratch) {
@@ -254,7 +228,7 @@ pub fn accumulate(
     let zero = || {
         let product = ndarray::Array2::zeros(shape);
         let scratch = DenseScratch { used, quantum: settings.quantum, product };
-        (Accumulator::new(settings, by_symbol), Cuts::new(settings), scratch)
+        (Accumulator::new(settings.shape(), by_symbol), Cuts::new(settings), scratch)
     };
     let add = |(sums, cuts, scratch): &mut (Accumulator, Cuts, DenseScratch), episodes: Range<usize>| {
         for episode in episodes {
@@ -266,6 +240,9 @@ pub fn accumulate(
         sums.coverage = cuts.coverage;
         Ok(())
     };
-    let merge = |total: &mut (Accumulator, _, _), other: (Accumulator, _, _)| total.0.merge(&other.0, 1.0);
+    let merge = |total: &mut (Accumulator, _, _), other: (Accumulator, _, _)| {
+        total.0.merge(&other.0);
+        Ok(())
+    };
     Ok(fold_exactly(threads, view.n_episodes(), BLOCK, ticker, zero, add, merge)?.0)
 }

@@ -59,19 +59,3 @@ impl Target {
         values.iter_mut().for_each(|value| *value = quantum.round(*value));
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn values_of_prefixes() {
-        let (mut values, quantum) = (Vec::new(), Quantum::for_size(1.0));
-        Target::Reward.values(&[1.0, 2.0], quantum, &mut values);
-        assert_eq!(values, [0.0, 1.0, 2.0]);
-        Target::Return { discount: 0.5, offset: 10.0 }.values(&[1.0, 2.0, 4.0], quantum, &mut values);
-        assert_eq!(values, [11.5, 13.0, 14.0, 14.0]);
-        Target::Probability.values(&[3.0], quantum, &mut values);
-        assert_eq!(values, [1.0, 1.0]);
-    }
-}

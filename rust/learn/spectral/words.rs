@@ -172,37 +172,6 @@ impl WordIndex {
 mod tests {
     use super::*;
 
-    fn view<'a>(
-        observations: &'a [i32],
-        zeros: &'a [i32],
-        rewards: &'a [f64],
-        offsets: &'a [i64],
-    ) -> View<'a> {
-        View {
-            actions: zeros,
-            observations,
-            rewards,
-            offsets,
-            behavior_probs: None,
-            terminated: &[],
-            first_observations: None,
-            n_actions: 1,
-            n_observations: 9,
-        }
-    }
-
-    #[test]
-    fn counts_and_order() {
-        let (observations, zeros, rewards) = ([1, 2, 1, 2, 3], [0; 5], [0.0; 5]);
-        let data = view(&observations, &zeros, &rewards, &[0, 2, 5]);
-        let anywhere = most_frequent(&data, Occurrences::Anywhere, 2, None);
-        let expected: [(&[u32], u64); 6] =
-            [(&[], 7), (&[1], 2), (&[2], 2), (&[1, 2], 2), (&[3], 1), (&[2, 3], 1)];
-        assert_eq!(anywhere, expected.map(|(word, count)| (word.to_vec(), count)));
-        let start = most_frequent(&data, Occurrences::Start, 3, Some(3));
-        assert_eq!(start, vec![(vec![], 2), (vec![1], 2), (vec![1, 2], 2)]);
-    }
-
     #[test]
     fn words_are_found_again() {
         let index = WordIndex::new("prefixes", vec![vec![], vec![1, 2], vec![2]]).unwrap();

@@ -56,6 +56,13 @@ def test_without_rewards_to_come_the_next_one_is_planned(tiger):
     np.testing.assert_allclose(vectors.max(axis=1).T, tiger[2], atol=1e-5)
 
 
+def test_what_reset_shows_is_known_to_the_plan():
+    """Two states that are never shown again; the right one of two actions earns 1 and ends, the wrong one nothing."""
+    transitions, shown, rewards = np.zeros((2, 2, 2)), np.ones((1, 1, 2)), np.eye(2)
+    for starts, expected in ((np.eye(2) / 2, 1.0), (np.full((1, 2), 0.5), 0.5)):
+        assert point_plan(transitions, shown, rewards, starts, 0.9)[1] == pytest.approx(expected)
+
+
 def test_the_seed_fixes_the_plan(tiger):
     small = PointSettings(points=40, rounds=2, sweeps=5)
     one, two = (point_plan(*tiger, 0.95, settings=small, seed=3) for _ in range(2))
