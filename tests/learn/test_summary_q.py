@@ -49,24 +49,25 @@ def test_numbers_decide_where_codes_say_nothing(walked):
     for place, action in ((-0.7, 1), (-0.3, 1), (0.3, 0), (0.7, 0)):
         state = policy.initial_state(np.array([place], np.float32))
         assert policy.q_values(state).argmax() == action, place
-    assert learner.view_ == "now", "the place is a state"
+    assert learner.view_ == "recent", "the place is a state"
     assert learner.score(walk(100, 1)) > uqf.ContextQ(0.9).fit(walked).score(walk(100, 1))
 
 
-def test_the_view_is_the_simplest_that_predicts():
-    """With enough episodes: from fewer, forests learn sooner with the summaries of the longest view."""
+@pytest.mark.parametrize("steps", [2, 6])
+def test_the_view_is_the_history_where_two_observations_do_not_predict(steps):
+    """With enough episodes: from fewer, forests learn sooner with the summaries of the history."""
     rng = np.random.default_rng(0)
     seen = rng.integers(3, size=(1000, 10))
     actions = rng.integers(3, size=(1000, 10))
-    # A step is rewarded for repeating the observation two steps before it.
+    # A step is rewarded for repeating the observation so many steps before it.
     rewards = np.zeros((1000, 10))
-    rewards[:, 2:] = actions[:, 2:] == seen[:, :-2]
+    rewards[:, steps:] = actions[:, steps:] == seen[:, :-steps]
     data = uqf.Trajectories(
         actions.ravel(), seen.ravel(), rewards.ravel(), np.arange(1001) * 10, n_actions=3, n_observations=3
     )
     learner = uqf.SummaryQ(0.5).fit(data)
-    assert learner.view_ == "recent"
-    assert learner.diagnostics_["view_evidence"]["recent"]["over"] == "now"
+    assert learner.view_ == ("recent" if steps == 2 else "history")
+    assert learner.diagnostics_["view_evidence"]["history"]["over"] == "recent"
 
 
 def boxes(episodes, seed):

@@ -52,7 +52,7 @@ class SummaryQ(Learner):
         Of the returns that the policy shall maximise.
     view : "now", "recent" or "history", optional
         What is summarised: the last observation; the last two and their difference; or all of the history. By default
-        the simplest from which forests predict rewards and observations of held-out episodes as well as from more.
+        all of it if forests predict rewards or observations of held-out episodes better from it than from the last two.
     seed : int
         Of the folds and of the trees; the same seed gives the same bits for any number of threads and any order of the
         episodes.

@@ -6,10 +6,9 @@
 //! trees are grown anew on the targets, and the values of their leaves are swept: the targets are r + γ Q(next, best),
 //! where the fold of the step chooses the best action, and both value it.
 
-use std::ops::Range;
-
 use crate::error::Result;
 use crate::learn::forests::bins::Bins;
+use crate::learn::forests::regression::Regression;
 use crate::learn::forests::sweeps::Leaves;
 use crate::learn::forests::tree::{Growth, Tree};
 use crate::parallel::{Ticker, for_each, map_blocks};
@@ -77,25 +76,6 @@ pub struct Fitted {
     pub(crate) value: f64,
 }
 
-/// The rows of one regression: steps, the cuts before them, and which member was taken.
-#[derive(Default)]
-struct Rows {
-    steps: Vec<u32>,
-    cuts: Vec<u32>,
-    members: Vec<u32>,
-}
-
-/// What is fitted in a stage: (fold, None for V or the actions that are its members), its rows, trees and leaves.
-struct Job {
-    fold: usize,
-    actions: Option<Range<usize>>,
-    rows: Rows,
-    grown: Vec<Tree>,
-    leaves: Leaves,
-    /// At every cut of member 0, of member 1, …
-    out: Vec<f32>,
-}
-
 struct Fit<'a> {
     steps: &'a Steps<'a>,
     settings: &'a Settings,
@@ -103,9 +83,9 @@ struct Fit<'a> {
     ticker: &'a Ticker,
     n_actions: usize,
     targets: Vec<f32>,
-    values: Vec<Job>,
+    values: Vec<Regression>,
     /// By fold, then action if these are not pooled.
-    advantages: Vec<Job>,
+    advantages: Vec<Regression>,
     /// Which actions the log has.
     taken: Vec<bool>,
 }
@@ -113,24 +93,7 @@ struct Fit<'a> {
 /// Fits; the ticker counts trees and sweeps.
 pub fn fit(steps: &Steps, settings: &Settings, threads: usize, ticker: &Ticker) -> Result<Fitted> {
     let n_actions = steps.bins.summaries.n_actions;
-    let job = |fold: usize, actions: Option<Range<usize>>| {
-        let mut rows = Rows::default();
-        for (step, &taken) in steps.actions.iter().enumerate() {
-            let member = actions.as_ref().map_or(Some(0), |actions| {
-                actions.contains(&(taken as usize)).then(|| taken as usize - actions.start)
-            });
-            if let Some(member) = member.filter(|_| steps.fold[step] as usize == fold) {
-                rows.steps.push(step as u32);
-                rows.cuts.push(steps.before[step]);
-                rows.members.push(member as u32);
-            }
-        }
-        let members = actions.as_ref().map_or(1, ExactSizeIterator::len);
-        let out = vec![0.0; steps.bins.n_cuts * members];
-        Job { fold, actions, rows, grown: Vec::new(), leaves: Leaves::default(), out }
-    };
     let members = if settings.pooled { n_actions } else { 1 };
-    let group = |first: usize| Some(first..first + members);
     let mut taken = vec![false; n_actions];
     steps.actions.iter().for_each(|&action| taken[action as usize] = true);
     let mut fit = Fit {
@@ -140,10 +103,10 @@ pub fn fit(steps: &Steps, settings: &Settings, threads: usize, ticker: &Ticker) 
         ticker,
         n_actions,
         targets: steps.returns.to_vec(),
-        values: (0..FOLDS).map(|fold| job(fold, None)).collect(),
+        values: (0..FOLDS).map(|fold| Regression::of(steps, fold, None)).collect(),
         advantages: (0..FOLDS)
             .flat_map(|fold| (0..n_actions).step_by(members).map(move |first| (fold, first)))
-            .map(|(fold, first)| job(fold, group(first)))
+            .map(|(fold, first)| Regression::of(steps, fold, Some(first..first + members)))
             .collect(),
         taken,
     };
@@ -182,7 +145,7 @@ pub fn fit(steps: &Steps, settings: &Settings, threads: usize, ticker: &Ticker) 
     Ok(Fitted { advantages, changes, value })
 }
 
-fn mean(numbers: impl ExactSizeIterator<Item = f64>) -> f64 {
+pub fn mean(numbers: impl ExactSizeIterator<Item = f64>) -> f64 {
     let count = numbers.len().max(1) as f64;
     numbers.sum::<f64>() / count
 }
@@ -200,10 +163,10 @@ impl Fit<'_> {
         let own = if pooled { bins.taken(self.steps.actions, self.steps.before) } else { Vec::new() };
         let grow = |number: usize| {
             let job = &jobs[number / trees];
-            if job.rows.steps.len() < 2 * smallest {
+            if job.steps.len() < 2 * smallest {
                 return None;
             }
-            let wanted: Vec<f32> = job.rows.steps.iter().map(|&step| residuals[step as usize]).collect();
+            let wanted: Vec<f32> = job.steps.iter().map(|&step| residuals[step as usize]).collect();
             let kind = usize::from(!of_values);
             let rng = Rng::stream(settings.seed, ((2 * stage + kind) << 32 | number) as u64);
             let shared = || bins.shared().into_iter();
@@ -213,16 +176,8 @@ impl Fit<'_> {
                 Some(actions) => bins.of_action(actions.start),
             };
             let always = if pooled { own.len() } else { 0 };
-            let tree = Tree::grown(
-                &columns,
-                &counts,
-                &job.rows.cuts,
-                &wanted,
-                smallest,
-                always,
-                &settings.growth,
-                rng,
-            );
+            let tree =
+                Tree::grown(&columns, &counts, &job.cuts, &wanted, smallest, always, &settings.growth, rng);
             let leaves = match &job.actions {
                 None => tree.leaves(&columns, bins.n_cuts),
                 Some(actions) => actions
@@ -256,13 +211,15 @@ impl Fit<'_> {
 
     fn sweep_values(&mut self) -> Result<()> {
         let targets = &self.targets;
-        for_each(self.threads, self.values.iter_mut().collect(), |job: &mut Job| job.sweep(targets, 0.0))
+        for_each(self.threads, self.values.iter_mut().collect(), |job: &mut Regression| {
+            job.sweep(targets, 0.0)
+        })
     }
 
     fn sweep_advantages(&mut self) -> Result<()> {
         let residuals = self.residuals(true);
         let shrinkage = self.settings.shrinkage;
-        for_each(self.threads, self.advantages.iter_mut().collect(), |job: &mut Job| {
+        for_each(self.threads, self.advantages.iter_mut().collect(), |job: &mut Regression| {
             job.sweep(&residuals, shrinkage);
         })
     }
@@ -319,24 +276,4 @@ impl Fit<'_> {
         let (new, changes): (Vec<_>, Vec<f64>) = blocks.into_iter().unzip();
         Ok((new.concat(), changes.iter().sum::<f64>() / self.targets.len() as f64))
     }
-}
-
-impl Job {
-    /// Values of the leaves from the targets of all steps; without trees the lowest of them, for nothing speaks for it.
-    fn sweep(&mut self, targets: &[f32], shrinkage: f64) {
-        if self.leaves.trees.is_empty() {
-            let lowest = targets.iter().copied().fold(f32::INFINITY, f32::min);
-            let constant = if self.actions.is_some() { lowest } else { mine_mean(&self.rows, targets) };
-            return self.out.fill(constant);
-        }
-        let wanted: Vec<f32> = self.rows.steps.iter().map(|&step| targets[step as usize]).collect();
-        let cuts = self.out.len() / self.actions.as_ref().map_or(1, ExactSizeIterator::len);
-        let place = |(&cut, &member): (&u32, &u32)| member as usize * cuts + cut as usize;
-        let places: Vec<usize> = self.rows.cuts.iter().zip(&self.rows.members).map(place).collect();
-        self.leaves.sweep(&places, &wanted, shrinkage, &mut self.out);
-    }
-}
-
-fn mine_mean(rows: &Rows, targets: &[f32]) -> f32 {
-    mean(rows.steps.iter().map(|&step| f64::from(targets[step as usize]))) as f32
 }

@@ -12,6 +12,9 @@ from uqf.learn.improve.gain import Gain
 from uqf.learn.memory.summaries import VIEWS, Seen, ViewName, folds
 from uqf.types import Record
 
+#: Views that are compared, the richer one last.
+DEFAULTS: tuple[ViewName, ...] = ("recent", "history")
+
 
 @dataclass(frozen=True)
 class Choice:
@@ -38,10 +41,11 @@ class Choice:
 def chosen_view(
     seen: Seen, seed: int, threads: int | None, wanted: ViewName | None = None
 ) -> tuple[ViewName, bool, Record]:
-    """(the simplest view that predicts reward and next observation, whether actions are pooled, the evidence).
+    """("history" if it predicts reward or next observation better than "recent", whether actions are pooled, evidence).
 
-    With the longest view, actions are pooled if one forest for all of them predicts rewards of held-out episodes better
-    than one for each. If a view is `wanted`, nothing else is looked at.
+    With the history, actions are pooled if one forest for all of them predicts rewards of held-out episodes better than
+    one for each. If a view is `wanted`, nothing else is looked at. One observation alone is not compared: even where it
+    is a state, the difference of the last two makes trees see more, and no two trees alike.
     """
     if wanted is not None and not VIEWS[wanted].long:
         return wanted, False, {}
@@ -50,10 +54,10 @@ def chosen_view(
     few = seen.part(slice(max(20, int(np.searchsorted(data.offsets[1:], settings.steps)) + 1)))
     targets = _targets(few, settings.targets, seed)
     fold = folds(few.data)
-    chosen: ViewName = "now"
-    best, pooled = np.zeros(0, np.float32), False
+    chosen, best, pooled = wanted or DEFAULTS[0], np.zeros(0, np.float32), False
     evidence: Record = {}
-    for name, view in VIEWS.items() if wanted is None else [(wanted, VIEWS[wanted])]:
+    for name in DEFAULTS if wanted is None else (wanted,):
+        view = VIEWS[name]
         bins = few.bins(view, threads)
         errors = bins.held_out_errors(targets, fold, settings, pooled=False, seed=seed)
         together = False
@@ -63,7 +67,7 @@ def chosen_view(
             if evidence["pooled"] > 0.0:
                 together, errors[0] = True, others[0]
         if not len(best):
-            chosen, best, pooled = name, errors, together
+            best, pooled = errors, together
             continue
         better = best - errors
         gains = [Gain(np.add.reduceat(one, few.data.offsets[:-1], dtype=np.float64)) for one in better]

@@ -24,7 +24,7 @@ class View:
 
 ViewName = Literal["now", "recent", "history"]
 
-#: From the simplest to the richest.
+#: From the simplest to the richest; the first is taken on demand only.
 VIEWS: dict[ViewName, View] = {"now": View(1, False), "recent": View(2, False), "history": View(4, True)}
 
 #: Standard errors by which a column must change more often after an action than on average to be touched by it.
