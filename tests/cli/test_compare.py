@@ -47,7 +47,7 @@ def test_json_has_everything_that_the_page_shows(folder):
         "outcomes"
     }  # fmt: skip
     assert report["log"]["episodes"] == 300 and report["expectations"]["frontier"]["followed"]
-    assert report["rules"]["tree"]["action"] and report["episodes"]["episodes"][0]["steps"]
+    assert report["rules"]["card"][0]["action"] and report["episodes"]["episodes"][0]["steps"]
 
 
 def test_a_spectral_fit_of_a_folder_has_a_page_too(folder, tmp_path):

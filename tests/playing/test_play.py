@@ -68,6 +68,17 @@ def test_without_time_the_opening_is_judged_at_once():
     assert len(played.data) <= 100 and played.scores
 
 
+def test_all_random_play_shows_whether_the_last_observation_is_a_state():
+    """Its third part alone took hallway for a world without memory on one seed of four."""
+    played = uqf.play(uqf.make("gridworld-far"), episodes=400, seconds=0, seed=0)
+    opening = played.data[: sum(one.episodes for one in played.rounds if one.kind.startswith("random"))]
+    tests = {
+        len(data): uqf.markov_test(data, seed=0).verdict for data in (opening, opening[: len(opening) // 3])
+    }
+    assert len(set(tests.values())) == 2
+    assert played.why.endswith(tests[len(opening)])
+
+
 def test_drawn_plans_find_what_chance_never_sees():
     """A reward at the end of one path of 2^10: random play finds it once in a thousand episodes."""
     env = uqf.GymnasiumWorld(lambda: DeepSea(10), horizon=10, discount=0.99, seed=0)

@@ -51,7 +51,7 @@ class Race:
         game, settings = self.game, self.settings
         game.reporter.enter("episodes", self.episodes)
         opened = random_play(game, settings, round(settings.opening * self.episodes))
-        test = markov_test(opened[0], seed=game.seed)
+        test = markov_test(game.data, seed=game.seed)
         lineages = self.begun(opened, test)
         last = max(2, round(settings.last * self.episodes))
         size, begun = max(1, round(settings.round * self.episodes)), game.played
@@ -95,7 +95,7 @@ class Race:
             drawn = [explorer]
         elif game.env.n_observations <= settings.max_states and not refuted(test):
             drawn = [Drawn(game, settings)]
-            if test.markov or not test.findings:
+            if certain(test) or not test.findings:
                 return drawn
         return self.beside(drawn, opened)
 
@@ -147,7 +147,7 @@ class Race:
             policies |= lineage.finalists()
         if self.earlier is not None:
             policies["as before"] = Finalist(self.earlier.policy, self.earlier.env)
-        planned = test.markov and any(isinstance(one, Drawn) for one in lineages)
+        planned = certain(test) and any(isinstance(one, Drawn) for one in lineages)
         if not policies or not (planned or self.late):
             # What good play saw gets cells of its own.
             env = game.env.relearned(game.data, seed=game.seed) if game.env.learns_codes else game.env
@@ -162,6 +162,13 @@ class Race:
             text += f"; next, {others[0]} earned {_figures(scores[others[0]])}"
         gone = f" Given up: {'; '.join(self.given_up)}." if self.given_up else ""
         return f"{text}.{gone} {test.verdict}"
+
+
+def certain(test: MarkovTest) -> bool:
+    """Whether the last observation is a state as far as the data show: nothing else is played then, so no doubt may be
+    left, however small. In hallway and in Tiger it is "nearly" one in few episodes.
+    """
+    return test.markov and not test.doubted
 
 
 def refuted(test: MarkovTest) -> bool:
@@ -184,8 +191,11 @@ def judged(game: Game, finalists: dict[str, Finalist]) -> tuple[str, dict[str, S
     scores: dict[str, Score] = {}
     contenders = list(finalists)
     for part in (2, 1):
-        each = max(1, game.left // part // len(contenders))
-        for name in contenders:
+        share = game.left // part
+        for turn, name in enumerate(contenders):
+            # What division leaves over is played by the first.
+            each = max(1, -(-share // (len(contenders) - turn)))
+            share -= each
             if game.left > 0:
                 score = game.play(finalists[name].policy, each, f"judged: {name}", env=finalists[name].env)[1]
                 scores[name] = scores[name].plus(score) if name in scores else score
