@@ -218,10 +218,17 @@ KINDS = {
 
 @st.composite
 def policies(draw):
-    """Compiled policies with random parts and sizes, perhaps with actions that lack support."""
+    """Compiled policies with random parts and sizes, perhaps with actions that lack support, always or at times."""
     policy = draw(_policies())
     marks = st.lists(st.booleans(), min_size=policy.n_actions, max_size=policy.n_actions)
-    return policy.with_support(draw(st.none() | marks.map(lambda marks: np.array(marks, np.bool_))))
+    supported = draw(st.none() | marks.map(lambda marks: np.array(marks, np.bool_)))
+    after = np.array(sorted(draw(st.sets(st.integers(0, policy.n_observations)))), np.int64)
+    if len(after) == 0 or (supported is not None and not supported.any()):
+        return policy.with_support(supported)
+    then = np.array([draw(marks) for _ in after])
+    # One action at least that is supported at all.
+    then[:, 0 if supported is None else supported.argmax()] = True
+    return policy.with_support(supported, after, then)
 
 
 @st.composite

@@ -202,6 +202,7 @@ class CompiledPolicy:
     n_observations: Final[int]
     temperature: Final[float]
     supported: Final[_Booleans | None]
+    supported_after: Final[tuple[_Offsets, _Booleans] | None]
     column_sizes: Final[_Offsets | None]
     def initial_state(self, first: int | _Singles | None = None) -> PolicyState: ...
     def update(self, state: PolicyState, action: int, observation: int | _Singles) -> PolicyState: ...
@@ -209,7 +210,9 @@ class CompiledPolicy:
     def action_probs(self, state: PolicyState) -> _Floats: ...
     def action(self, state: PolicyState, rng: _Random | None = None) -> int: ...
     def with_temperature(self, temperature: float) -> Self: ...
-    def with_support(self, supported: _Booleans | None) -> Self: ...
+    def with_support(
+        self, supported: _Booleans | None, after: _Offsets | None = None, then: _Booleans | None = None
+    ) -> Self: ...
     def greedy(self) -> Self: ...
     def batch(self, n: int, *, seed: int = 0) -> PolicyBatch: ...
     def probs_along(self, data: _Data, *, threads: int | None = None) -> _Floats: ...
@@ -225,6 +228,8 @@ class TablePolicy(CompiledPolicy):
         *,
         temperature: float = 1.0,
         supported: _Booleans | None = None,
+        supported_after: _Offsets | None = None,
+        supported_then: _Booleans | None = None,
     ) -> TablePolicy: ...
     probs: Final[_Floats]  # action probabilities by symbol, with a last row for the start
     def parts(self) -> Record: ...
@@ -232,7 +237,13 @@ class TablePolicy(CompiledPolicy):
 @final
 class ObservationPolicy(CompiledPolicy):
     def __new__(
-        cls, values: _Floats, *, temperature: float = 0.0, supported: _Booleans | None = None
+        cls,
+        values: _Floats,
+        *,
+        temperature: float = 0.0,
+        supported: _Booleans | None = None,
+        supported_after: _Offsets | None = None,
+        supported_then: _Booleans | None = None,
     ) -> ObservationPolicy: ...
     values: Final[_Floats]  # (n_observations + 1, n_actions)
     def parts(self) -> Record: ...
@@ -254,6 +265,8 @@ class AutomatonPolicy(CompiledPolicy):
         window: int | None = None,
         temperature: float = 0.0,
         supported: _Booleans | None = None,
+        supported_after: _Offsets | None = None,
+        supported_then: _Booleans | None = None,
         behavior: tuple[AutomatonPolicy, float] | None = None,
     ) -> AutomatonPolicy: ...
     rank: Final[int]
@@ -284,6 +297,8 @@ class ContextPolicy(CompiledPolicy):
         n_observations: int,
         temperature: float = 0.0,
         supported: _Booleans | None = None,
+        supported_after: _Offsets | None = None,
+        supported_then: _Booleans | None = None,
     ) -> ContextPolicy: ...
     values: Final[_Floats]  # (nodes, n_actions)
     def plus(self, other: ContextPolicy) -> ContextPolicy: ...
@@ -396,6 +411,8 @@ class BeliefPolicy(CompiledPolicy):
         opens: bool = False,
         temperature: float = 0.0,
         supported: _Booleans | None = None,
+        supported_after: _Offsets | None = None,
+        supported_then: _Booleans | None = None,
     ) -> BeliefPolicy: ...
     weights: Final[_Floats]  # (features, vectors, n_actions)
     def beliefs_along(self, data: _Data, *, threads: int | None = None) -> _Singles: ...
@@ -434,6 +451,8 @@ class FilterPolicy(CompiledPolicy):
         weights: _Floats,
         temperature: float = 0.0,
         supported: _Booleans | None = None,
+        supported_after: _Offsets | None = None,
+        supported_then: _Booleans | None = None,
     ) -> FilterPolicy: ...
     rank: Final[int]
     operators: Final[_Singles]
@@ -460,6 +479,8 @@ class ForestPolicy(CompiledPolicy):
         value: _Floats,
         temperature: float = 0.0,
         supported: _Booleans | None = None,
+        supported_after: _Offsets | None = None,
+        supported_then: _Booleans | None = None,
     ) -> ForestPolicy: ...
     def features_along(self, data: _Data, *, threads: int | None = None) -> _Singles: ...
     def values(self, x: _Singles, *, threads: int | None = None) -> _Floats: ...
@@ -534,6 +555,8 @@ class SummaryPolicy(CompiledPolicy):
         codes: _Singles,
         temperature: float = 0.0,
         supported: _Booleans | None = None,
+        supported_after: _Offsets | None = None,
+        supported_then: _Booleans | None = None,
     ) -> SummaryPolicy: ...
     def vector(self, state: PolicyState) -> _Singles:
         """The summaries in a memory, as they are kept."""

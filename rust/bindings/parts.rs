@@ -1,13 +1,17 @@
 //! Arguments of policies on their way in and out, and the class of a policy from the list of them.
 
 use numpy::ndarray::{Ix2, Ix3};
-use numpy::{Element, IntoPyArray, PyArrayMethods, PyReadonlyArray, PyReadonlyArray1, PyUntypedArrayMethods};
+use numpy::{
+    Element, IntoPyArray, PyArrayMethods, PyReadonlyArray, PyReadonlyArray1, PyReadonlyArray2,
+    PyUntypedArrayMethods,
+};
 use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
 use crate::bindings::convert::{Whole, aligned, numbers};
 use crate::policies::array::Array;
+use crate::simulate::policy::After;
 
 /// An argument of a policy on its way in and out: numbers as they are, lists and arrays by copy.
 pub trait Part: Sized {
@@ -104,6 +108,27 @@ macro_rules! array_parts {
 
 array_parts!(2: Ix2, 3: Ix3);
 
+/// Which actions have support after which observations, given as `supported_after` and `supported_then`.
+pub fn after(
+    observations: Option<PyReadonlyArray1<'_, i64>>,
+    actions: Option<PyReadonlyArray2<'_, bool>>,
+) -> PyResult<Option<After>> {
+    let parts: (Option<Vec<i64>>, Option<Array<bool, 2>>) = (Part::take(observations)?, Part::take(actions)?);
+    match parts {
+        (None, None) => Ok(None),
+        (Some(observations), Some(actions)) if actions.shape[0] == observations.len() => {
+            Ok(Some(After { observations, actions: actions.entries }))
+        }
+        _ => Err(PyValueError::new_err("supported_then: give a row of actions for each of supported_after")),
+    }
+}
+
+/// The same as Python gives it.
+pub fn after_parts(after: After) -> (Vec<i64>, Array<bool, 2>) {
+    let width = after.actions.len() / after.observations.len();
+    (after.observations, Array::rows(after.actions, width))
+}
+
 /// A dictionary with more entries, such as the arguments that make a policy again.
 #[macro_export]
 macro_rules! parts {
@@ -154,7 +179,7 @@ macro_rules! settings {
 /// The class of a policy, from the names and kinds of its parts: constructor, `parts()` and getters.
 ///
 /// `+ group: Struct { … }` are parts that the core keeps in a struct of their own. Every policy has a rule: `temperature`,
-/// by default as given, and `supported`. More methods follow in braces.
+/// by default as given, and `supported`, overall and after some observations. More methods follow in braces.
 #[macro_export]
 macro_rules! policy {
     (
@@ -176,7 +201,7 @@ macro_rules! policy {
 
         impl $name {
             pub fn wrapped(inner: Arc<$module::$name>) -> PyClassInitializer<Self> {
-                CompiledPolicy::of(inner.clone(), $name { inner })
+                CompiledPolicy::of($crate::policies::near::acting(inner.clone()), $name { inner })
             }
         }
 
@@ -185,7 +210,7 @@ macro_rules! policy {
             #[new]
             #[pyo3(signature = (
                 $($free,)* *, $($($inner $(= $inner_default)?,)*)* $($part $(= $default)?,)*
-                temperature = $temperature, supported = None
+                temperature = $temperature, supported = None, supported_after = None, supported_then = None
             ))]
             fn new(
                 $($free: <$free_kind as Part>::Given<'_>,)*
@@ -193,12 +218,15 @@ macro_rules! policy {
                 $($part: <$kind as Part>::Given<'_>,)*
                 temperature: f64,
                 supported: Option<PyReadonlyArray1<'_, bool>>,
+                supported_after: Option<PyReadonlyArray1<'_, i64>>,
+                supported_then: Option<numpy::PyReadonlyArray2<'_, bool>>,
             ) -> PyResult<PyClassInitializer<Self>> {
+                let supported = Part::take(supported)?;
                 let parts = $module::Parts {
                     $($free: Part::take($free)?,)*
                     $($group: $module::$struct { $($inner: Part::take($inner)?),* },)*
                     $($part: Part::take($part)?,)*
-                    rule: Rule { temperature, supported: Part::take(supported)? },
+                    rule: Rule { temperature, supported, after: $crate::bindings::parts::after(supported_after, supported_then)? },
                 };
                 Ok(Self::wrapped(Arc::new(Parted::new(parts)?)))
             }
@@ -212,6 +240,9 @@ macro_rules! policy {
                 $(given.set_item(stringify!($part), parts.$part.give(py)?)?;)*
                 given.set_item("temperature", parts.rule.temperature)?;
                 given.set_item("supported", parts.rule.supported.give(py)?)?;
+                let (observations, actions) = parts.rule.after.map($crate::bindings::parts::after_parts).unzip();
+                given.set_item("supported_after", observations.give(py)?)?;
+                given.set_item("supported_then", actions.give(py)?)?;
                 Ok(given)
             }
 

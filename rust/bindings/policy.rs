@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use numpy::{IntoPyArray, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
+use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
@@ -13,7 +14,7 @@ use crate::bindings::convert::{
     Arrays, Matrix, Vector, Whole, below, in_rows, shaped, threads as thread_count,
 };
 use crate::bindings::job;
-use crate::bindings::parts::Part;
+use crate::bindings::parts::{Part, after_parts};
 use crate::policies::any::{AnyMemory, AnyPolicy};
 use crate::rng::Rng;
 use crate::simulate::policy::{Rule, Seen};
@@ -54,14 +55,15 @@ impl CompiledPolicy {
         PyClassInitializer::from(base).add_subclass(own)
     }
 
-    /// The same policy with another part.
+    /// The same policy with other parts.
     fn with<'py>(
         slf: &Bound<'py, Self>,
-        name: &str,
-        part: impl IntoPyObject<'py>,
+        others: impl IntoIterator<Item = (&'static str, Option<Bound<'py, PyAny>>)>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let parts = slf.call_method0("parts")?.cast_into::<PyDict>()?;
-        parts.set_item(name, part)?;
+        for (name, part) in others {
+            parts.set_item(name, part)?;
+        }
         slf.get_type().call((), Some(&parts))
     }
 
@@ -146,6 +148,12 @@ impl CompiledPolicy {
         self.inner.rule().supported.clone().give(py)
     }
 
+    /// After which observations other actions have support: codes (n,), and the actions (n, n_actions). None: after none.
+    #[getter]
+    fn supported_after<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.inner.rule().after.clone().map(after_parts).give(py)
+    }
+
     /// The memory at the start of an episode; `first` is what it shows before the first action, if anything.
     #[pyo3(signature = (first=None))]
     fn initial_state(&self, py: Python<'_>, first: Option<Observation<'_>>) -> PyResult<PolicyState> {
@@ -196,15 +204,23 @@ impl CompiledPolicy {
 
     /// The same values, acted on at another temperature.
     fn with_temperature<'py>(slf: &Bound<'py, Self>, temperature: f64) -> PyResult<Bound<'py, PyAny>> {
-        Self::with(slf, "temperature", temperature)
+        Self::with(slf, [("temperature", Some(temperature.into_bound_py_any(slf.py())?))])
     }
 
-    /// The same values, of which only those of the marked actions, (n_actions,), count; None: all.
+    /// The same values, of which only those of the marked actions, (n_actions,), count; None: all. After the observations
+    /// `after`, codes (n,) in increasing order where `n_observations` stands for the start, only those of `then` do,
+    /// (n, n_actions).
+    #[pyo3(signature = (supported, after=None, then=None))]
     fn with_support<'py>(
         slf: &Bound<'py, Self>,
         supported: Bound<'py, PyAny>,
+        after: Option<Bound<'py, PyAny>>,
+        then: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        Self::with(slf, "supported", supported)
+        Self::with(
+            slf,
+            [("supported", Some(supported)), ("supported_after", after), ("supported_then", then)],
+        )
     }
 
     /// The same values, acted on greedily.
@@ -265,7 +281,7 @@ pub fn softmax<'py>(
     temperature: f64,
     supported: Option<PyReadonlyArray1<'py, bool>>,
 ) -> PyResult<Matrix<'py>> {
-    let rule = Rule { temperature, supported: Part::take(supported)? };
+    let rule = Rule { temperature, supported: Part::take(supported)?, after: None };
     let (shape, mut probs) = ([values.shape()[0], values.shape()[1]], in_rows(&values)?.into_owned());
     rule.check(shape[1])?;
     if shape[1] > 0 {

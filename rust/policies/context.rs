@@ -122,7 +122,7 @@ impl ContextPolicy {
             (one, two) => one.as_ref().or(two.as_ref()).cloned(),
         };
         let values = Array::rows(values, sizes.0);
-        let rule = Rule { temperature: 1.0, supported };
+        let rule = Rule { temperature: 1.0, supported, after: None };
         Self::new(Parts { parents, symbols, values, n_observations: sizes.1, rule })
     }
 }

@@ -34,6 +34,7 @@ pub mod forest;
 pub mod summary;
 pub mod pomcp;
 pub mod any;
+pub mod near;
 
 use crate::error::{Error, Result};
 

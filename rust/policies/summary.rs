@@ -116,6 +116,10 @@ impl Policy for SummaryPolicy {
         Some(&self.parts.sizes)
     }
 
+    fn is_code(&self, row: &[f32], observation: usize) -> bool {
+        self.parts.codes.row(observation) == row
+    }
+
     fn update_row(&self, memory: &mut Vec<f32>, action: usize, row: &[f32]) {
         if action == self.summaries.n_actions {
             self.summaries.begin(memory, Some(row));

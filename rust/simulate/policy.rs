@@ -69,6 +69,11 @@ pub trait Policy: Described {
     /// Like `update`, for a row of the columns that this policy looks at.
     fn update_row(&self, _memory: &mut Self::Memory, _action: usize, _row: &[f32]) {}
 
+    /// Whether a row is what a code stands for, where columns are looked at.
+    fn is_code(&self, _row: &[f32], _observation: usize) -> bool {
+        false
+    }
+
     #[inline]
     fn take_in(&self, memory: &mut Self::Memory, action: usize, seen: Seen) {
         match seen {
@@ -107,10 +112,29 @@ pub struct Rule {
     pub temperature: f64,
     /// Which actions the log says anything about; the others have probability 0. None: all.
     pub supported: Option<Vec<bool>>,
+    /// The same after some observations, which `policies::near` looks at.
+    pub after: Option<After>,
+}
+
+/// Which actions the log says anything about after some observations.
+#[derive(Clone, Debug, Default)]
+pub struct After {
+    /// Codes in increasing order; the number of observations stands for the start of an episode that shows nothing.
+    pub observations: Vec<i64>,
+    /// (observations, actions)
+    pub actions: Vec<bool>,
+}
+
+impl After {
+    /// The actions after one of the observations.
+    pub fn row(&self, observation: usize) -> Option<&[bool]> {
+        let place = self.observations.binary_search(&(observation as i64)).ok()?;
+        self.actions.chunks_exact(self.actions.len() / self.observations.len()).nth(place)
+    }
 }
 
 /// The rule of policies that have none of their own.
-pub static GREEDY: Rule = Rule { temperature: 0.0, supported: None };
+pub static GREEDY: Rule = Rule { temperature: 0.0, supported: None, after: None };
 
 impl Rule {
     /// Refuses a temperature that is negative or not a number, and a mask of another length.
@@ -119,13 +143,28 @@ impl Rule {
             let remedy = "give 0 (greedy) or a positive number";
             return Err(Error::argument("temperature", self.temperature, remedy));
         }
-        match &self.supported {
-            Some(supported) if supported.len() != n_actions => {
-                let given = format!("{} entries", supported.len());
-                Err(Error::argument("supported", given, format!("there are {n_actions} actions")))
-            }
-            _ => Ok(()),
+        if let Some(supported) = self.supported.as_ref().filter(|list| list.len() != n_actions) {
+            let given = format!("{} entries", supported.len());
+            return Err(Error::argument("supported", given, format!("there are {n_actions} actions")));
         }
+        let Some(After { observations, actions }) = &self.after else { return Ok(()) };
+        if !observations.is_sorted_by(|one, next| one < next)
+            || observations.first().is_some_and(|&code| code < 0)
+        {
+            let given = format!("{} codes", observations.len());
+            return Err(Error::argument(
+                "supported_after",
+                given,
+                "give different codes in increasing order",
+            ));
+        }
+        let cells = observations.len().checked_mul(n_actions);
+        if observations.is_empty() || cells != Some(actions.len()) {
+            let remedy =
+                format!("give a row of {n_actions} actions for each of {} observations", observations.len());
+            return Err(Error::argument("supported_then", format!("{} entries", actions.len()), remedy));
+        }
+        Ok(())
     }
 
     /// Turns values into probabilities in place; the only definition in the package.

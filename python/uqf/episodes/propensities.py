@@ -66,12 +66,18 @@ class ActionShares:
 
     n_actions: int
     choices: NDArray[np.int64]
-    counts: NDArray[np.int64]
+    counts: NDArray[np.int64] | FloatArray
 
     @classmethod
     def of(cls, data: Trajectories) -> ActionShares:
         # By pairs that occur, not by a table of all: symbols and actions may be many.
         return cls(data.n_actions, *np.unique(_choices(data), return_counts=True))
+
+    @property
+    def taken(self) -> FloatArray:
+        """In how many steps every action was taken, (n_actions,)."""
+        actions = self.choices % self.n_actions
+        return np.bincount(actions, self.counts, self.n_actions).astype(np.float64, copy=False)
 
     def plus(self, other: ActionShares) -> ActionShares:
         choices, place = np.unique(np.concatenate([self.choices, other.choices]), return_inverse=True)
@@ -87,7 +93,7 @@ class ActionShares:
         """
         _, symbol = np.unique(self.choices // self.n_actions, return_inverse=True)
         after = np.bincount(symbol, self.counts)[symbol]
-        overall = np.bincount(self.choices % self.n_actions, self.counts, self.n_actions) / self.counts.sum()
+        overall = self.taken / self.counts.sum()
         shares = (self.counts + PRIOR_STEPS * overall[self.choices % self.n_actions]) / (after + PRIOR_STEPS)
         taken = np.searchsorted(self.choices, _choices(data))
         if data.allowed is None:

@@ -14,11 +14,13 @@ from uqf.curves import frame_of, plotted
 from uqf.episodes.checks import FloatArray, number
 from uqf.episodes.fingerprint import fingerprint
 from uqf.episodes.profile import profile
+from uqf.episodes.propensities import ActionShares
 from uqf.episodes.trajectories import Trajectories
 from uqf.estimator import Estimator, clone
 from uqf.learn.improve.gain import Baseline, policy_gain
-from uqf.learn.limits import limits, needed_steps
+from uqf.learn.limits import limits
 from uqf.learn.not_fitted import NotFittedError
+from uqf.learn.support import Support
 from uqf.policies.policy import CompiledPolicy, remembered
 from uqf.reading.overview import Overview, Scale
 from uqf.reading.progress import Callback, Reporter, within
@@ -26,7 +28,7 @@ from uqf.reading.reader import Reader
 from uqf.reading.shards import Data, Workers, checked_data, opened
 from uqf.storage.policies import save
 from uqf.storage.policy_header import Origin
-from uqf.types import AnyArray, Raw, Record
+from uqf.types import Raw, Record
 
 if TYPE_CHECKING:
     import pandas
@@ -121,33 +123,14 @@ class Learner(Estimator):
         self.origin_ = Origin(digest, sample.codebook)
         if hasattr(self, "diagnostics_"):
             self.diagnostics_["notes"] += limits(sample)
-        self._support(np.bincount(sample.actions, minlength=sample.n_actions))
+        self._support(ActionShares.of(sample), sample.n_observations)
         return self
 
-    def _support(self, taken: AnyArray) -> None:
-        """The rule for all learners: an action without support in the log is never chosen, at any temperature.
-
-        taken : in how many steps every action was taken, (n_actions,); `needed_steps` says how many support it. What a
-        model or a table makes of fewer is chance, and what it assumes of none is no evidence.
-        """
-        needed = needed_steps(taken)
-        if (taken >= needed).all():
-            return
-        self.policy_ = self.policy_.with_support(taken >= needed)
-        for few, words in (
-            (taken == 0, "never taken in the log"),
-            ((taken > 0) & (taken < needed), f"taken in fewer than {needed:.3g} steps of the log"),
-        ):
-            if few.any():
-                self.diagnostics_["notes"].append(
-                    f"{few.sum()} of {len(taken)} actions were {words} and are never chosen: {self._named(few)}"
-                )
-
-    def _named(self, actions: AnyArray) -> str:
-        """Names of some of the actions, (n_actions,) booleans."""
-        name = str if self.origin_.codebook is None else self.origin_.codebook.action_name
-        named = [name(code) for code in np.flatnonzero(actions)[:6].tolist()]
-        return ", ".join([*named[:5], *(["…"] if len(named) > 5 else [])])
+    def _support(self, shares: ActionShares, n_observations: int) -> None:
+        """An action without support in the log is never chosen: see `Support`."""
+        support = Support.of(shares, n_observations)
+        self.policy_ = support.limited(self.policy_)
+        self.diagnostics_["notes"] += support.notes(self.origin_.codebook)
 
     def decision_function(self, histories: Trajectories | Sequence[History]) -> FloatArray:
         """Q values after each history, a list of (action, observation): (len(histories), n_actions).

@@ -8,6 +8,7 @@ from typing import Self
 
 from uqf.episodes.checks import FloatArray, number, one_of, probability
 from uqf.episodes.fingerprint import fingerprint
+from uqf.episodes.propensities import ActionShares
 from uqf.episodes.trajectories import Trajectories
 from uqf.errors import NumericalError, kind_of
 from uqf.learn.learner import Learner, checked_temperature
@@ -24,7 +25,7 @@ from uqf.reading.progress import LOG, Callback
 from uqf.reading.reader import Reader
 from uqf.reading.shards import Data, Workers
 from uqf.storage.policy_header import Origin
-from uqf.types import AnyArray, Record
+from uqf.types import Record
 
 
 def learn_state(
@@ -224,7 +225,7 @@ class UQF(Learner):
             self.__dict__.pop("policy_", None)
         return self
 
-    def _support(self, taken: AnyArray) -> None:
+    def _support(self, shares: ActionShares, n_observations: int) -> None:
         """Nothing: `_decide` did, by the tally of all that was counted, which may be more than this sample."""
 
     def _fitted(self) -> CompiledPolicy:
@@ -267,7 +268,7 @@ class UQF(Learner):
         if self.rank is None:
             notes.insert(0, f"rank {state.rank} chosen from the spectrum (at most {MAX_RANK})")
         self.diagnostics_ = self._diagnostics(state, tally) | {"notes": notes + cuts}
-        super()._support(tally.taken)
+        super()._support(tally.shares, tally.n_observations)
 
     def _diagnostics(self, state: SpectralState, tally: Tally) -> Record:
         spectrum, kept = self.singular_values_, state.decomposition.singular_values

@@ -1,4 +1,4 @@
-"""Actions that are not always allowed: what a policy does given that only some are."""
+"""Actions that are not always allowed, or that the log says nothing about: what a policy does given that."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uqf import _core
+from uqf.episodes.propensities import last_observations
+from uqf.episodes.trajectories import Trajectories
 from uqf.types import Floats
 
 
@@ -40,6 +42,20 @@ def _best(allowed: NDArray[np.bool_], values: Floats | None, supported: NDArray[
     worth = np.where(usual, values, -np.inf)
     known = np.isfinite(worth).any(axis=1, keepdims=True)
     return np.where(known, _core.softmax(worth, 0.0, None), usual)
+
+
+def supported_along(policy: _core.CompiledPolicy, data: Trajectories) -> NDArray[np.bool_]:
+    """Which actions have support before every logged step, overall and after the last observation, by its code."""
+    supported = np.ones((data.n_steps, policy.n_actions), np.bool_)
+    if policy.supported is not None:
+        supported &= policy.supported
+    if policy.supported_after is not None:
+        codes, then = policy.supported_after
+        last = last_observations(data)
+        place = np.minimum(np.searchsorted(codes, last), len(codes) - 1)
+        known = codes[place] == last
+        supported[known] &= then[place[known]]
+    return supported
 
 
 def uniform(allowed: NDArray[np.bool_]) -> Floats:

@@ -21,6 +21,7 @@ from uqf.policies.policy import (
     shown_by_states,
 )
 from uqf.storage.onnx_graph import Graph, Step
+from uqf.storage.onnx_near import near_step
 from uqf.storage.onnx_summaries import summary_step
 from uqf.types import Integers, Raw, Record
 
@@ -270,7 +271,11 @@ def mixture_step(policy: Mixture) -> Step:
 
 def any_step(policy: Policy) -> Step:
     """The step of a policy or of a mixture, or an error that names its kind."""
-    return mixture_step(policy) if isinstance(policy, Mixture) else step_of(policy)  # type: ignore[arg-type]
+    if isinstance(policy, Mixture):
+        return mixture_step(policy)
+    compiled: Raw = policy
+    step = step_of(compiled)
+    return step if compiled.supported_after is None else near_step(compiled, step)
 
 
 def supported(graph: Graph, policy: Raw, values: str) -> str:

@@ -12,6 +12,7 @@ from uqf.episodes.propensities import last_symbols, propensities
 from uqf.episodes.sums import returns_to_go
 from uqf.episodes.trajectories import Trajectories
 from uqf.page.parts import figure, plus_minus
+from uqf.policies.masks import supported_along
 from uqf.policies.policy import CompiledPolicy, Policy, logged_probs, softmax
 
 #: Discounts above this make the gain of one step too noisy.
@@ -115,13 +116,14 @@ def comparable(policy: Policy | None, data: Trajectories) -> Policy | None:
     if not isinstance(policy, CompiledPolicy):
         return policy
     few = data[: int(np.searchsorted(data.offsets[1:], TEMPERATURE_STEPS)) + 1]
-    values, steps, supported = policy.q_values_along(few), np.arange(few.n_steps), policy.supported
+    steps, open_to_it = np.arange(few.n_steps), supported_along(policy, few)
     if few.allowed is not None:
-        values = np.where(few.allowed, values, -np.inf)
+        open_to_it &= few.allowed
+    values = np.where(open_to_it, policy.q_values_along(few), -np.inf)
     behaviour = propensities(data)[: few.n_steps]
 
     def too_sharp(temperature: float) -> bool:
-        weights = softmax(values, temperature, supported)[steps, few.actions] / behaviour
+        weights = softmax(values, temperature)[steps, few.actions] / behaviour
         return float(np.square(weights).mean()) * EFFECTIVE_SHARE > 1.0
 
     known = values[np.isfinite(values)]

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from uqf.coding.codebook import Codebook
 from uqf.episodes.checks import FloatArray
-from uqf.episodes.propensities import last_symbols, shrunk_frequencies, start_symbol
+from uqf.episodes.propensities import ActionShares, last_symbols, shrunk_frequencies, start_symbol
 from uqf.episodes.trajectories import Trajectories
 from uqf.types import Integers
 
@@ -78,11 +78,12 @@ class Tally:
         return max(self.lengths)
 
     @property
-    def taken(self) -> FloatArray:
-        """In how many steps every action was taken, (n_actions,)."""
-        actions = np.array([choice % self.n_actions for choice in self.choices], np.int64)
-        counts = np.array(list(self.choices.values()), np.float64)
-        return np.bincount(actions, counts, minlength=self.n_actions).astype(np.float64, copy=False)
+    def shares(self) -> ActionShares:
+        """How often every action followed every symbol."""
+        choices = np.array(sorted(self.choices), np.int64)
+        return ActionShares(
+            self.n_actions, choices, np.array([self.choices[choice] for choice in choices.tolist()])
+        )
 
     def propensities(self, symbols: NDArray[np.int64]) -> FloatArray:
         """Π(a | last symbol) by the rule of `uqf.episodes.propensities`, (len(symbols) + 2, n_actions).
@@ -95,7 +96,7 @@ class Tally:
         counts = np.zeros((len(symbols) + 2, self.n_actions))
         place = {int(symbol): row for row, symbol in enumerate(symbols)}
         place[start_symbol(self.n_actions, self.n_observations)] = len(symbols) + 1
-        overall = self.taken
+        overall = self.shares.taken
         for choice, count in self.choices.items():
             symbol, action = divmod(choice, self.n_actions)
             if symbol in place:
