@@ -202,7 +202,8 @@ class CompiledPolicy:
     n_observations: Final[int]
     temperature: Final[float]
     supported: Final[_Booleans | None]
-    supported_after: Final[tuple[_Offsets, _Booleans] | None]
+    supported_after: Final[_Offsets | None]
+    supported_then: Final[_Booleans | None]
     column_sizes: Final[_Offsets | None]
     def initial_state(self, first: int | _Singles | None = None) -> PolicyState: ...
     def update(self, state: PolicyState, action: int, observation: int | _Singles) -> PolicyState: ...

@@ -148,10 +148,16 @@ impl CompiledPolicy {
         self.inner.rule().supported.clone().give(py)
     }
 
-    /// After which observations other actions have support: codes (n,), and the actions (n, n_actions). None: after none.
+    /// After which observations fewer actions have support, codes (n,). None: after none.
     #[getter]
     fn supported_after<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        self.inner.rule().after.clone().map(after_parts).give(py)
+        self.inner.rule().after.clone().map(|after| after_parts(after).0).give(py)
+    }
+
+    /// The actions that have support there, (n, n_actions). None: all that have it anywhere.
+    #[getter]
+    fn supported_then<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.inner.rule().after.clone().map(|after| after_parts(after).1).give(py)
     }
 
     /// The memory at the start of an episode; `first` is what it shows before the first action, if anything.

@@ -36,7 +36,8 @@ class Tags(HTMLParser):
 @given(hostile)
 def test_a_page_shows_text_as_it_is_and_gains_no_tags(text):
     page, plain = (
-        Tags(render("notebook.html", name=one, why=one + ".", rows=[(one, one)])) for one in (text, "a")
+        Tags(render("notebook.html", name=one, fitted=True, why=one + ".", rows=[(one, one)]))
+        for one in (text, "a")
     )
     assert page.tags == plain.tags
     assert page.words.count(printable(text)) >= 4

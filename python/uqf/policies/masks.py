@@ -49,8 +49,8 @@ def supported_along(policy: _core.CompiledPolicy, data: Trajectories) -> NDArray
     supported = np.ones((data.n_steps, policy.n_actions), np.bool_)
     if policy.supported is not None:
         supported &= policy.supported
-    if policy.supported_after is not None:
-        codes, then = policy.supported_after
+    codes, then = policy.supported_after, policy.supported_then
+    if codes is not None and then is not None:
         last = last_observations(data)
         place = np.minimum(np.searchsorted(codes, last), len(codes) - 1)
         known = codes[place] == last

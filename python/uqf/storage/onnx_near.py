@@ -10,7 +10,7 @@ from uqf.types import AnyArray, Raw
 
 def near_step(policy: Raw, step: Step) -> Step:
     """The state is followed by the last observation, after which not all actions have support."""
-    codes, then = policy.supported_after
+    codes, then = policy.supported_after, policy.supported_then
     size, kind = len(step.start), step.start.dtype
 
     def seen(graph: Graph, action: str, observation: str) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from uqf.episodes.checks import FloatArray, floats, positive
-from uqf.learn.spectral.wfa import WFA
+from uqf.learn.spectral.wfa import WFA, states_after
 from uqf.strings.hankel import completed
 from uqf.strings.ngrams import Codes, NGrams
 from uqf.strings.sample import Strings
@@ -139,7 +139,7 @@ class StringModel:
 
     def _step(self, states: FloatArray, contexts: Codes, symbols: Integers) -> tuple[FloatArray, Codes]:
         """States and contexts after one more symbol each; states are rescaled, their signs kept."""
-        result = self.wfa.after(states, symbols)
+        result = states_after(self.wfa, states, symbols)
         size = np.abs(result).max(axis=1, keepdims=True, initial=0.0)
         result /= np.where(size > 0.0, size, 1.0)
         return result, contexts if self.ngrams is None else self.ngrams.step(contexts, symbols)

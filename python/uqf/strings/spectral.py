@@ -15,7 +15,7 @@ from uqf.estimator import Estimator
 from uqf.learn.not_fitted import NotFittedError
 from uqf.learn.spectral.decomposition import Decomposition, decompose, enough_rank
 from uqf.learn.spectral.hankel import decomposed_wfa
-from uqf.learn.spectral.wfa import WFA
+from uqf.learn.spectral.wfa import WFA, weights_of
 from uqf.strings.hankel import Word, frequent_words, string_hankel, string_wfa
 from uqf.strings.model import StringModel, perplexity
 from uqf.strings.ngrams import NGrams
@@ -129,7 +129,7 @@ class SpectralStrings(Estimator):
     def values(self, strings: StringsLike) -> FloatArray:
         """What the automaton itself computes for every string: near its probability, perhaps negative."""
         wfa, data = self._fitted().wfa, self._encoded(strings)
-        return wfa.weights(data.symbols, data.offsets)
+        return weights_of(wfa, data.symbols, data.offsets)
 
     def predict(self, strings: StringsLike) -> FloatArray:
         """The probability of every string, (len(strings),); over all strings they sum to one."""

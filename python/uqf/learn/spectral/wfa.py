@@ -106,36 +106,14 @@ class WFA:
         instance("words", words, Sequence, "a list of words, each a sequence of symbols")
         parts = [integers(f"words[{place}]", word, np.int64) for place, word in enumerate(words)]
         lengths, flat = list(map(len, parts)), np.concatenate([np.zeros(0, np.int64), *parts])
-        return self.weights(
-            self._known("words", flat), np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
-        )
-
-    def weights(self, symbols: Integers, offsets: Integers) -> FloatArray:
-        """The value of every word of a flat array; word i is ``symbols[offsets[i]:offsets[i + 1]]``."""
-        lengths = np.diff(offsets)
-        # The longest first: those that go on are always the first so many.
-        order = np.argsort(-lengths, kind="stable")
-        states = np.tile(self.alpha, (len(lengths), 1))
-        for place in range(lengths.max(initial=0)):
-            ahead = order[: np.count_nonzero(lengths > place)]
-            states[: len(ahead)] = self.after(states[: len(ahead)], symbols[offsets[ahead] + place])
-        values = np.empty(len(lengths))
-        values[order] = states @ self.omega
-        return values
-
-    def after(self, states: FloatArray, symbols: Integers) -> FloatArray:
-        """Every state (n, k) after one more symbol (n,), unscaled."""
-        result = np.zeros_like(states)
-        for place in np.flatnonzero(np.isin(self.symbols, symbols)):
-            (rows,) = np.nonzero(symbols == self.symbols[place])
-            result[rows] = states[rows] @ self.seen_operators[place]
-        return result
+        offsets = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
+        return weights_of(self, self._known("words", flat), offsets)
 
     def state(self, word: Word) -> FloatArray:
         """αᵀ A_word, unscaled: long words under- or overflow; policies rescale."""
         states = self.alpha[np.newaxis]
         for symbol in self._known("word", integers("word", word, np.int64)):
-            states = self.after(states, symbol[np.newaxis])
+            states = states_after(self, states, symbol[np.newaxis])
         state: FloatArray = states[0]
         return state
 
@@ -300,3 +278,27 @@ def _closure(start: FloatArray, operators: FloatArray, tolerance: float) -> Floa
         frontier = directions[:, sizes > tolerance * scale]
         basis = np.concatenate([basis, frontier], axis=1)
     return basis if basis.shape[1] else np.eye(len(start))[:, :1]
+
+
+def weights_of(automaton: WFA, symbols: Integers, offsets: Integers) -> FloatArray:
+    """The value of every word of a flat array; word i is ``symbols[offsets[i]:offsets[i + 1]]``."""
+    lengths = np.diff(offsets)
+    # The longest first: those that go on are always the first so many.
+    order = np.argsort(-lengths, kind="stable")
+    states = np.tile(automaton.alpha, (len(lengths), 1))
+    for place in range(lengths.max(initial=0)):
+        ahead = order[: np.count_nonzero(lengths > place)]
+        following = symbols[offsets[ahead] + place]
+        states[: len(ahead)] = states_after(automaton, states[: len(ahead)], following)
+    values = np.empty(len(lengths))
+    values[order] = states @ automaton.omega
+    return values
+
+
+def states_after(automaton: WFA, states: FloatArray, symbols: Integers) -> FloatArray:
+    """Every state (n, k) after one more symbol (n,), unscaled."""
+    result = np.zeros_like(states)
+    for place in np.flatnonzero(np.isin(automaton.symbols, symbols)):
+        (rows,) = np.nonzero(symbols == automaton.symbols[place])
+        result[rows] = states[rows] @ automaton.seen_operators[place]
+    return result
