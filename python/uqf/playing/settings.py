@@ -10,7 +10,8 @@ class Settings:
     """Shares are of all episodes; evidence is in docs/notebook.md.
 
     opening : share of random play, before anything is learned
-    repeats : probabilities of repeating the last action in random play, which then stays for 1, 5 or 25 steps
+    repeats : probabilities of repeating the last action in random play, a part of it each: half of it is uniform, in the
+        other quarters an action stays for 5 and for 25 steps
     starts : of these, where steps of contexts begin
     exploring : share of the episodes of posterior plans before others begin, where observations are numbers
     round : share of a round of one lineage
@@ -29,8 +30,8 @@ class Settings:
     max_states : observations up to which posterior plans are drawn
     """
 
-    opening: float = 0.24
-    repeats: tuple[float, ...] = (0.0, 0.8, 0.96)
+    opening: float = 0.3
+    repeats: tuple[float, ...] = (0.0, 0.0, 0.8, 0.96)
     starts: tuple[float, ...] = (0.0, 0.8)
     exploring: float = 0.3
     round: float = 0.04
