@@ -10,8 +10,8 @@ class Settings:
     """Shares are of all episodes; evidence is in docs/notebook.md.
 
     opening : share of random play, before anything is learned
-    repeats : probabilities of repeating the last action in random play, a part of it each: half of it is uniform, in the
-        other quarters an action stays for 5 and for 25 steps
+    repeats : probabilities of repeating the last action in random play, a part of it each: half of it is uniform; in
+        the other quarters an action stays for 5 and for 25 steps
     starts : of these, where steps of contexts begin
     exploring : share of the episodes of posterior plans before others begin, where observations are numbers
     round : share of a round of one lineage
