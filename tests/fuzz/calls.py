@@ -51,7 +51,8 @@ RESULTS |= {
 }
 RESULTS |= {"BeliefModel", "LastSymbolModel", "Statistics", "StringModel"}
 INTERNAL = {"from_parts", "from_dict", "of", "spectral_state", "of_taught", "get_metadata_routing"}
-INTERNAL |= {"get_params", "refuse_other_sizes"}
+# A world plays what its `schedule` has checked: uqf.rollout is the door.
+INTERNAL |= {"get_params", "refuse_other_sizes", "play"}
 
 
 class Calls:
