@@ -122,7 +122,7 @@ class Steps(Lineage):
 
 class Fitted(Lineage):
     """The learner that held-out episodes prefer, fitted to the opening. Its policy stays the same, so one round judges
-    it; while it leads, the others are random play for the fit at the end.
+    it; where no other lineage is left, the others are random play for the fit at the end.
     """
 
     learns = False

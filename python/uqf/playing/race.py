@@ -60,9 +60,9 @@ class Race:
         while game.left > last and lineages and not self.late:
             gone = min(1.0, (game.played - begun) / cooling)
             first, final = settings.temperatures
-            # What does not change needs no more rounds; those of a leader are random play for the fit at the end.
-            leader = max(lineages, key=lambda one: one.earned)
-            for lineage in [one for one in lineages if one.learns or not one.curve or one is leader]:
+            # What does not change needs no more rounds, unless nobody else is left.
+            learning = [one for one in lineages if one.learns or not one.curve] or lineages
+            for lineage in learning:
                 if game.left > last:
                     episodes = min(round(lineage.size * size), game.left - last)
                     lineage.play(game, episodes, first * (final / first) ** gone)
