@@ -20,8 +20,8 @@ def tiger():
 def test_every_episode_is_counted_kept_and_has_exact_probabilities(tiger):
     env, played = tiger
     assert len(played.data) == sum(one.episodes for one in played.rounds) == 300
-    kinds = ["random", "random, repeating 0.8", "random, repeating 0.96"]
-    assert [one.kind for one in played.rounds[:3]] == kinds
+    kinds = ["random", "random", "random, repeating 0.8", "random, repeating 0.96"]
+    assert [one.kind for one in played.rounds[:4]] == kinds
     assert played.data.behavior_probs is not None and (played.data.behavior_probs > 0).all()
     opening = played.rounds[0].episodes
     np.testing.assert_array_equal(played.data[:opening].behavior_probs, 1 / env.n_actions)
