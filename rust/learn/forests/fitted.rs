@@ -212,7 +212,7 @@ impl Fit<'_> {
     fn sweep_values(&mut self) -> Result<()> {
         let targets = &self.targets;
         for_each(self.threads, self.values.iter_mut().collect(), |job: &mut Regression| {
-            job.sweep(targets, 0.0)
+            job.sweep(targets, 0.0);
         })
     }
 
