@@ -143,8 +143,17 @@ def rollout(
     (3, 60)
     """
     world = as_world(env, horizon)
-    schedule = world.schedule(policy, episodes, horizon, seed, epsilon, first)
-    return world.play(policy, threads=threads, progress=_counted(progress, episodes), **schedule)
+    counted = _counted(progress, episodes)
+    return world.play(
+        policy,
+        episodes=episodes,
+        horizon=horizon,
+        epsilon=epsilon,
+        seed=seed,
+        first=first,
+        threads=threads,
+        progress=counted,
+    )
 
 
 def estimate_return(
@@ -190,7 +199,9 @@ def estimate_return(
     counted = _counted(progress, episodes)
     if isinstance(world, Environment) and (policy is None or isinstance(policy, CompiledPolicy)):
         return Score(*_core.returns(world.world, policy, schedule, weight, threads=threads, progress=counted))
-    played = world.play(policy, threads=threads, progress=counted, **schedule)
+    played = world.play(
+        policy, episodes=episodes, horizon=horizon, seed=seed, threads=threads, progress=counted
+    )
     return Score(played.returns(weight), played.lengths)
 
 

@@ -51,8 +51,7 @@ RESULTS |= {
 }
 RESULTS |= {"BeliefModel", "LastSymbolModel", "Statistics", "StringModel"}
 INTERNAL = {"from_parts", "from_dict", "of", "spectral_state", "of_taught", "get_metadata_routing"}
-# A world plays what its `schedule` has checked: uqf.rollout is the door.
-INTERNAL |= {"get_params", "refuse_other_sizes", "play"}
+INTERNAL |= {"get_params", "refuse_other_sizes"}
 
 
 class Calls:

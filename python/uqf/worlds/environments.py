@@ -75,37 +75,26 @@ class Environment(World):
         """
         return self.world.simulation(seed_number(seed), whole("episode", episode))
 
-    def play(
+    def _play(
         self,
         policy: Policy | None,
-        *,
-        episodes: int,
-        horizon: int,
-        epsilon: float,
-        seed: int,
-        first: int = 0,
-        threads: int | None = None,
-        progress: Callable[[int], object] | None = None,
+        schedule: Record,
+        threads: int | None,
+        progress: Callable[[int], object] | None,
     ) -> Trajectories:
         """What `uqf.rollout` does; policies in Python have the random numbers that the core would give the episode."""
         sizes: Record = {"n_actions": self.n_actions, "n_observations": self.n_observations}
         if policy is None or isinstance(policy, CompiledPolicy):
-            schedule = {
-                "episodes": episodes,
-                "horizon": horizon,
-                "epsilon": epsilon,
-                "seed": seed,
-                "first": first,
-            }
             arrays = _core.rollout(self.world, policy, schedule, threads=threads, progress=progress)
             return Trajectories._trusted(**dict(zip(RECORDED, arrays, strict=True)), **sizes)
         choose = chooser(policy, self.n_actions)
         steps, ends, ended, shown = list[tuple[int, int, float, float]](), [0], [], list[Raw]()
-        for episode in range(first, first + episodes):
+        seed, first, epsilon = schedule["seed"], schedule["first"], schedule["epsilon"]
+        for episode in range(first, first + schedule["episodes"]):
             simulation = self.simulation(seed, episode)
             rng = np.random.default_rng([seed, episode])
             state, terminated = started(policy, simulation.first), False
-            while not terminated and len(steps) - ends[-1] < horizon:
+            while not terminated and len(steps) - ends[-1] < schedule["horizon"]:
                 probs = (1.0 - epsilon) * choose(state, rng) + epsilon / self.n_actions
                 action = simulation.choose(probs)
                 observation, reward, terminated = simulation.step(action)

@@ -9,7 +9,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from uqf.episodes.checks import positive, probability, seed_number, whole
+from uqf.episodes.checks import function, positive, probability, seed_number, whole
 from uqf.episodes.trajectories import Trajectories
 from uqf.policies.policy import Policy
 from uqf.types import Record
@@ -97,7 +97,7 @@ class World(ABC):
         epsilon: float = 0.0,
         first: int = 0,
     ) -> Record:
-        """What `play` is given to play by, or an error that names the argument."""
+        """The numbers that `play` goes by, or an error that names the argument."""
         seed_number(seed)
         sizes = getattr(policy, "column_sizes", None)
         # A policy of raw columns also knows codes: those of the codebook that it was learned with.
@@ -119,20 +119,33 @@ class World(ABC):
             "first": whole("first", first),
         }
 
-    @abstractmethod
     def play(
         self,
         policy: Policy | None,
         *,
         episodes: int,
-        horizon: int,
-        epsilon: float,
-        seed: int,
+        horizon: int | None = None,
+        epsilon: float = 0.0,
+        seed: int = 0,
         first: int = 0,
         threads: int | None = None,
         progress: Callable[[int], object] | None = None,
     ) -> Trajectories:
-        """What `uqf.rollout` does in this world; `schedule` gives the numbers, checked."""
+        """What `uqf.rollout` does in this world; `progress` gets the number of episodes done."""
+        if progress is not None:
+            function("progress", progress, "the number of episodes done")
+        schedule = self.schedule(policy, episodes, horizon, seed, epsilon, first)
+        return self._play(policy, schedule, threads, progress)
+
+    @abstractmethod
+    def _play(
+        self,
+        policy: Policy | None,
+        schedule: Record,
+        threads: int | None,
+        progress: Callable[[int], object] | None,
+    ) -> Trajectories:
+        """`play` by numbers that are checked."""
 
     def __repr__(self) -> str:
         return (

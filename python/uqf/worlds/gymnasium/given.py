@@ -64,4 +64,4 @@ def from_gymnasium(
     (4, 16)
     """
     world = world_of(gym_env, horizon)
-    return world.play(policy, **world.schedule(policy, episodes, horizon, seed, epsilon))
+    return world.play(policy, episodes=episodes, horizon=horizon, epsilon=epsilon, seed=seed)

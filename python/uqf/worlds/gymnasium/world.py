@@ -194,23 +194,18 @@ class GymnasiumWorld(World):
         """One running episode, that which `rollout` has at this number; stepped by hand."""
         return GymnasiumSimulation(self, self._source, seed, episode)
 
-    def play(
+    def _play(
         self,
         policy: Policy | None,
-        *,
-        episodes: int,
-        horizon: int,
-        epsilon: float,
-        seed: int,
-        first: int = 0,
-        threads: int | None = None,
-        progress: Callable[[int], object] | None = None,
+        schedule: Record,
+        threads: int | None,
+        progress: Callable[[int], object] | None,
     ) -> Trajectories:
         """What `uqf.rollout` does in this world, in one thread."""
         played: list[Played] = []
-        numbers = range(first, first + episodes)
-        options: Record = {"horizon": horizon, "epsilon": epsilon, "keep": self.keeps_columns}
-        for episode in self.episodes(policy, numbers, seed=seed, **options):
+        numbers = range(schedule["first"], schedule["first"] + schedule["episodes"])
+        options = {name: schedule[name] for name in ("horizon", "epsilon", "seed")}
+        for episode in self.episodes(policy, numbers, keep=self.keeps_columns, **options):
             played.append(episode)
             if progress is not None:
                 progress(len(played))
