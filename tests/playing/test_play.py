@@ -9,6 +9,7 @@ from experiments.deep_sea import DeepSea
 import uqf
 from uqf.evaluate import Score
 from uqf.playing.lineages import Steps
+from uqf.playing.play import prepared
 
 
 @pytest.fixture(scope="module")
@@ -103,12 +104,6 @@ def test_a_world_with_numbers_is_played_and_the_policy_has_its_codes(tmp_path):
     assert agent.act() in (0, 1)
 
 
-def test_a_fitted_policy_is_judged_in_one_round_only(tiger):
-    """It does not change: more episodes of it would be wasted."""
-    _, played = tiger
-    assert sum(one.kind == "fit" for one in played.rounds) == 1
-
-
 def lineage(*means, error=1.0, learns=True):
     """One that earned this, round by round."""
     one = Steps("steps", uqf.ContextQ(0.9), None, None)
@@ -116,6 +111,17 @@ def lineage(*means, error=1.0, learns=True):
     for mean in means:
         one.keep(None, Score(mean + error * np.array([1.0, -1.0]), np.ones(2, int)))
     return one
+
+
+def test_a_fit_plays_one_round_unless_it_leads_at_the_end_and_the_last_rounds_are_the_leaders():
+    race = prepared(uqf.make("tiger", horizon=5), 100)
+    fit, steps, new = lineage(10.0, learns=False), lineage(5.0, 6.0), lineage()
+    end = round(race.settings.closing * 100)
+    assert race.turns([fit, steps], end + 1) == [steps]
+    assert race.turns([fit, steps], end) == [fit]
+    assert race.turns([lineage(5.0, learns=False), steps], end) == [steps]
+    assert race.turns([fit], 90) == [fit], "nobody else is left"
+    assert race.turns([fit, steps, new], end) == [steps, new], "who is new is seen first"
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,10 @@ from scipy.stats import binom
 
 import uqf
 from uqf.baselines import MemorylessQ
+from uqf.evaluate import Score
 from uqf.playing.game import Game
 from uqf.playing.lineages import Finalist
-from uqf.playing.race import judged
+from uqf.playing.race import judged, ordered
 from uqf.reading.progress import Reporter
 
 
@@ -37,6 +38,35 @@ def test_a_choice_loses_more_than_its_bound_no_more_often_than_stated(chances, l
         name, scores = judged(Game(env, 1.0, left, seed, Reporter(None)), finalists)
         lost.append(max(chances) - chances[int(name)])
         assert sorted(scores[name].returns)[-1] <= 1.0 and len(scores[name].returns) > first
+    assert np.mean(np.array(lost) > bound) <= doubt
+    assert np.mean(lost) < max(chances) - np.mean(chances), "better than a finalist by chance"
+
+
+def test_a_finalist_of_all_episodes_goes_before_others_that_are_not_clearly_ahead():
+    """And who is clearly ahead goes before it."""
+    scores = {
+        "early": Score(np.array([1.0, 3.0]), np.ones(2, int)),
+        "all": Score(np.array([0.5, 2.5]), np.ones(2, int)),
+    }
+    policy = always(0, 2)
+    finalists = {"early": Finalist(policy), "all": Finalist(policy, of_all=True)}
+    assert ordered(["early", "all"], finalists, scores) == ["all", "early"]
+    assert ordered(["early", "all"], dict.fromkeys(finalists, Finalist(policy)), scores) == ["early", "all"]
+    scores["early"] = Score(np.array([2.9, 3.0]), np.ones(2, int))
+    assert ordered(["early", "all"], finalists, scores) == ["early", "all"]
+
+
+@pytest.mark.parametrize(("chances", "left"), [((0.5, 0.4, 0.3), 90), ((0.5, 0.5, 0.1, 0.45), 200)])
+def test_a_finalist_of_all_episodes_costs_no_more_than_a_standard_error_beside(chances, left):
+    """docs/iteration.md: 2c + s, where s is the largest standard error of a difference that a first stage can have."""
+    env, arms, seeds, doubt = bandit(*chances), len(chances), 400, 0.2
+    finalists = {str(arm): Finalist(always(arm, arms), of_all=arm == 1) for arm in range(arms)}
+    first = left // 2 // arms
+    bound = 2.0 * np.sqrt(np.log(4 * arms / doubt) / (2 * first)) + np.sqrt(2 * 0.25 / (first - 1))
+    lost = []
+    for seed in range(seeds):
+        name, _ = judged(Game(env, 1.0, left, seed, Reporter(None)), finalists)
+        lost.append(max(chances) - chances[int(name)])
     assert np.mean(np.array(lost) > bound) <= doubt
     assert np.mean(lost) < max(chances) - np.mean(chances), "better than a finalist by chance"
 

@@ -25,15 +25,20 @@ from uqf.worlds.world import World
 
 
 class Finalist(NamedTuple):
-    """A policy, and the world with the codes that it knows if they are not those of the game."""
+    """A policy; the world with the codes that it knows if they are not those of the game; whether it was made of all
+    episodes.
+    """
 
     policy: CompiledPolicy
     env: World | None = None
+    of_all: bool = False
 
 
-def soft_and_greedy(name: str, policy: CompiledPolicy, env: World | None = None) -> dict[str, Finalist]:
+def soft_and_greedy(
+    name: str, policy: CompiledPolicy, env: World | None = None, *, of_all: bool = False
+) -> dict[str, Finalist]:
     """A policy as it is, and as it acts without chance."""
-    return {name: Finalist(policy, env), f"{name}, greedy": Finalist(policy.greedy(), env)}
+    return {name: Finalist(policy, env, of_all), f"{name}, greedy": Finalist(policy.greedy(), env, of_all)}
 
 
 class Lineage(ABC):
@@ -120,28 +125,47 @@ class Steps(Lineage):
         return {} if self.best is None or self.best[1] is None else soft_and_greedy(self.name, self.best[1])
 
 
-class Fitted(Lineage):
-    """The learner that held-out episodes prefer, fitted to the opening. Its policy stays the same, so one round judges
-    it; where no other lineage is left, the others are random play for the fit at the end.
+class Learned(Lineage):
+    """Learns a policy of all episodes, by whomever, and anew as they accumulate. A part of a round judges it, the rest
+    plays it with a share of uniform actions, so that what is learned next knows where it was wrong.
     """
+
+    def __init__(self, name: str, game: Game, settings: Settings) -> None:
+        super().__init__()
+        self.name, self.settings, self.game = name, settings, game
+        self.policy, self.known = self.learned(), game.played
+
+    @abstractmethod
+    def learned(self) -> CompiledPolicy:
+        """A policy, learned from all episodes so far."""
+
+    def play(self, game: Game, episodes: int, temperature: float) -> None:
+        """Learns anew if there is much to learn from, and plays."""
+        settings = self.settings
+        if game.played >= settings.relearning * self.known:
+            self.policy, self.known = self.learned(), game.played
+        judged = max(1, round(settings.judged * episodes / self.size))
+        self.keep(self.policy, game.play(self.policy, judged, self.name)[1])
+        if episodes > judged:
+            game.play(self.policy, episodes - judged, f"{self.name}, exploring", epsilon=settings.epsilon)
+
+    def finalists(self) -> dict[str, Finalist]:
+        """The policy of the best round."""
+        best = self.policy if self.best is None else self.best[1] or self.policy
+        return {self.name: Finalist(best)}
+
+
+class Fitted(Learned):
+    """The learner that held-out episodes prefer. One round judges it; it plays others only where it leads."""
 
     learns = False
 
     def __init__(self, game: Game, settings: Settings) -> None:
-        super().__init__()
-        self.name, self.settings = "fit", settings
-        self.policy = fitted(game, game.env)
+        super().__init__("fit", game, settings)
 
-    def play(self, game: Game, episodes: int, temperature: float) -> None:
-        """Judged by the first round; the others are random play."""
-        if self.curve:
-            random_play(game, self.settings, episodes)
-        else:
-            self.keep(self.policy, game.play(self.policy, episodes, self.name)[1])
-
-    def finalists(self) -> dict[str, Finalist]:
-        """As it is."""
-        return {self.name: Finalist(self.policy)}
+    def learned(self) -> CompiledPolicy:
+        """What `uqf.fit` makes of all episodes, without plans in models."""
+        return fitted(self.game, self.game.env)
 
 
 def fitted(game: Game, env: World) -> CompiledPolicy:
@@ -150,38 +174,24 @@ def fitted(game: Game, env: World) -> CompiledPolicy:
     return chosen_learner(data, game.discount, game.seed, plans=False).policy_
 
 
-class Planned(Lineage):
-    """Learns hidden Markov models of all episodes, by whomever, and plays a plan in them: some episodes as it is, to be
-    judged, and more with a part of uniform actions, so that the next models know what the plan meets. Models need no
-    probabilities of actions: they learn from the episodes of any policy.
+class Planned(Learned):
+    """Plans in hidden Markov models. Models need no probabilities of actions: they learn from the episodes of any
+    policy.
     """
 
     def __init__(self, game: Game, settings: Settings) -> None:
-        super().__init__()
-        self.name, self.settings, self.game, self.size = "plans", settings, game, settings.planned
-        self.known, self.policy = 0, self._plan(TRIAL_PLANNER)
+        super().__init__("plans", game, settings)
+        self.size = settings.planned
 
-    def play(self, game: Game, episodes: int, temperature: float) -> None:
-        """Learns anew if there is much to learn from, and plays."""
-        settings = self.settings
-        if game.played >= settings.replanned * self.known:
-            self.policy = self._plan(TRIAL_PLANNER)
-        judged = max(1, round(settings.judged * episodes / self.size))
-        self.keep(self.policy, game.play(self.policy, judged, self.name)[1])
-        if episodes > judged:
-            game.play(self.policy, episodes - judged, f"{self.name}, exploring", epsilon=settings.epsilon)
-
-    def _plan(self, planner: Candidate) -> CompiledPolicy:
+    def learned(self, planner: Candidate = TRIAL_PLANNER) -> CompiledPolicy:
+        """A plan in models of a sample of all episodes: as many steps as `planner` trains on."""
         game, data = self.game, self.game.data
-        self.known = len(data)
-        # Models are trained on the first so many steps: a sample of all episodes.
         order = np.random.default_rng([game.seed, len(data)]).permutation(len(data))
         return planner.make(game.discount, game.seed).fit(data[order]).policy_
 
     def finalists(self) -> dict[str, Finalist]:
         """The plan of the best round, and one in better models of all episodes."""
-        best = self.policy if self.best is None else self.best[1] or self.policy
-        return {self.name: Finalist(best), "plan of all": Finalist(self._plan(PLANNER))}
+        return super().finalists() | {"plan of all": Finalist(self.learned(PLANNER), of_all=True)}
 
 
 class Drawn(Lineage):
@@ -247,7 +257,7 @@ class Drawn(Lineage):
         """The best plan of all that was counted."""
         if self.game.env.learns_codes:
             self._begin()
-        return {"table": Finalist(self._plan(), self.env)}
+        return {"table": Finalist(self._plan(), self.env, of_all=True)}
 
 
 def random_play(game: Game, settings: Settings, episodes: int) -> list[Trajectories]:

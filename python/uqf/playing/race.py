@@ -60,9 +60,7 @@ class Race:
         while game.left > last and lineages and not self.late:
             gone = min(1.0, (game.played - begun) / cooling)
             first, final = settings.temperatures
-            # What does not change needs no more rounds, unless nobody else is left.
-            learning = [one for one in lineages if one.learns or not one.curve] or lineages
-            for lineage in learning:
+            for lineage in self.turns(lineages, game.left - last):
                 if game.left > last:
                     episodes = min(round(lineage.size * size), game.left - last)
                     lineage.play(game, episodes, first * (final / first) ** gone)
@@ -82,6 +80,14 @@ class Race:
         return Played(
             policy, game.rounds, env.recoded(game.data), why, env, name, scores, game.discount, steps
         )
+
+    def turns(self, lineages: list[Lineage], episodes: int) -> list[Lineage]:
+        """Who plays next, when so many episodes are left to be played before the judging."""
+        new = [one for one in lineages if not one.curve]
+        learning = [one for one in lineages if one.learns]
+        if not new and (not learning or episodes <= self.settings.closing * self.episodes):
+            return [max(lineages, key=lambda one: one.earned)]
+        return [one for one in lineages if one in new or one in learning]
 
     def begun(self, opened: list[Trajectories], test: MarkovTest) -> list[Lineage]:
         """The lineages, cheap ones first."""
@@ -151,7 +157,7 @@ class Race:
         if not policies or not (planned or self.late):
             # What good play saw gets cells of its own.
             env = game.env.relearned(game.data, seed=game.seed) if game.env.learns_codes else game.env
-            policies |= soft_and_greedy("fit on all", fitted(game, env), env)
+            policies |= soft_and_greedy("fit on all", fitted(game, env), env, of_all=True)
         return policies
 
     def why(self, name: str, scores: dict[str, Score], test: MarkovTest) -> str:
@@ -185,8 +191,8 @@ def _figures(score: Score) -> str:
 def judged(game: Game, finalists: dict[str, Finalist]) -> tuple[str, dict[str, Score]]:
     """(the best, fresh scores): all share one half of the episodes that are left, the two best the other.
 
-    The better one of these two is taken, even if somebody who was given up had more luck in fewer episodes. A single
-    finalist plays them too: what it earns is reported.
+    The better one of these two is taken, even if somebody who was given up has a higher mean in fewer episodes. A
+    single finalist plays them too: what it earns is reported.
     """
     scores: dict[str, Score] = {}
     contenders = list(finalists)
@@ -200,5 +206,21 @@ def judged(game: Game, finalists: dict[str, Finalist]) -> tuple[str, dict[str, S
                 score = game.play(finalists[name].policy, each, f"judged: {name}", env=finalists[name].env)[1]
                 scores[name] = scores[name].plus(score) if name in scores else score
         played = [name for name in contenders if name in scores]
-        contenders = sorted(played, key=lambda name: -scores[name].mean)[:2]
+        contenders = ordered(played, finalists, scores)[:2]
     return contenders[0], scores
+
+
+def ordered(names: list[str], finalists: dict[str, Finalist], scores: dict[str, Score]) -> list[str]:
+    """The best first. Who learned from all episodes goes before those who are not ahead by a standard error of the
+    difference: so much is chance, and more data rarely make a policy worse.
+    """
+
+    def beaten(name: str) -> bool:
+        mine = scores[name]
+        return any(
+            scores[one].mean - mine.mean > np.hypot(scores[one].stderr, mine.stderr)
+            for one in names
+            if not finalists[one].of_all
+        )
+
+    return sorted(names, key=lambda name: (not finalists[name].of_all or beaten(name), -scores[name].mean))

@@ -18,12 +18,13 @@ class Settings:
     last : share of the episodes that judge the finalists
     temperatures : of the first and of the last step of a lineage, in units of the spread of returns
     behind : standard errors behind the best lineage at which one is given up that cannot reach it
-    judged : share of a round that the policy of drawn plans plays to be judged
+    closing : share of the episodes, before the judging, that are rounds of the best lineage alone
+    judged : share of a round that a policy plays as it is, to be judged, where the rest explores
     growth : posterior plans are drawn anew when there are so many more episodes, as a share
     draws : plans drawn from the same posterior
     planned : episodes of a round of plans in hidden models, in rounds of the others: models take long to learn
-    replanned : models are learned anew when there are so many times as many episodes
-    epsilon : share of uniform actions in those that do not judge the plan
+    relearning : a fit, and models, are learned anew when there are so many times as many episodes
+    epsilon : share of uniform actions in episodes of a fit or a plan that do not judge it
     cooling : share of the episodes between opening and judging after which the temperature falls no more
     relearned : cells of numbers are learned anew when there are so many times as many steps
     max_cells : cells of numbers that posterior plans have at most
@@ -38,9 +39,10 @@ class Settings:
     last: float = 0.1
     temperatures: tuple[float, float] = (0.7, 0.1)
     behind: float = 2.0
+    closing: float = 0.12
     judged: float = 0.5
     planned: float = 2.5
-    replanned: float = 1.25
+    relearning: float = 1.25
     epsilon: float = 0.2
     growth: float = 0.02
     draws: int = 2
