@@ -39,7 +39,7 @@ class Settings:
     last: float = 0.1
     temperatures: tuple[float, float] = (0.7, 0.1)
     behind: float = 2.0
-    closing: float = 0.12
+    closing: float = 0.25
     judged: float = 0.5
     planned: float = 2.5
     relearning: float = 1.25
