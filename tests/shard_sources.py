@@ -45,7 +45,6 @@ class WatchedShard:
     folder: Path
     seconds: float = 0.0
     broken: bool = False
-    hosts: tuple[str, ...] = ()
     changeable: bool = False
 
     @property

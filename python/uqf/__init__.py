@@ -3,7 +3,7 @@
 from importlib import import_module
 
 #: What to install for modules that need more than the package itself.
-_EXTRAS = {"uqf.worlds.gymnasium": "gym", "uqf.storage.onnx": "onnx", "uqf.reading.cluster": "dask"}
+_EXTRAS = {"uqf.worlds.gymnasium": "gym", "uqf.storage.onnx": "onnx"}
 
 
 def _places() -> dict[str, str]:

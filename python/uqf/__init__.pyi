@@ -58,7 +58,6 @@ from uqf.policies.policy import Policy as Policy
 from uqf.policies.policy import SummaryPolicy as SummaryPolicy
 from uqf.policies.policy import TablePolicy as TablePolicy
 from uqf.policies.rule import rule as rule
-from uqf.reading.cluster import dask_shards as dask_shards
 from uqf.reading.parquet_shards import Shards as Shards
 from uqf.reports.report import report as report
 from uqf.storage.onnx import export_onnx as export_onnx
@@ -72,13 +71,11 @@ from uqf.worlds.environments import TabularPOMDP as TabularPOMDP
 from uqf.worlds.gymnasium.given import from_gymnasium as from_gymnasium
 from uqf.worlds.gymnasium.reading import from_d3rlpy as from_d3rlpy
 from uqf.worlds.gymnasium.reading import from_minari as from_minari
-from uqf.worlds.gymnasium.reading import from_rlds as from_rlds
 from uqf.worlds.gymnasium.world import GymnasiumWorld as GymnasiumWorld
 from uqf.worlds.gymnasium.wrapped import gymnasium_env as gymnasium_env
 from uqf.worlds.gymnasium.wrapped import gymnasium_vector_env as gymnasium_vector_env
 from uqf.worlds.gymnasium.writing import to_d3rlpy as to_d3rlpy
 from uqf.worlds.gymnasium.writing import to_minari as to_minari
-from uqf.worlds.gymnasium.writing import to_rlds as to_rlds
 from uqf.worlds.named import environments as environments
 from uqf.worlds.named import make as make
 from uqf.worlds.pomdp_file import load_pomdp as load_pomdp

@@ -68,10 +68,3 @@ def test_pruning_keeps_the_upper_surface_and_nothing_more(seed, states, count):
     np.testing.assert_allclose((beliefs @ vectors[kept].T).max(axis=1), values.max(axis=1), atol=1e-5)
     assert len(np.unique(vectors[kept], axis=0)) == len(kept)
     assert np.all(kept < count)  # mixtures and copies are never needed
-
-
-def test_discount_one_needs_a_horizon(tiger):
-    endless = uqf.TabularPOMDP(tiger.transitions, tiger.observations, tiger.rewards, tiger.start, 1.0)
-    assert ExactValueIteration(horizon=3).solve(endless).lower_bound_ == pytest.approx(
-        search_tree(BeliefModel(endless), endless.start, 3)
-    )

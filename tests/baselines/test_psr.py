@@ -10,7 +10,7 @@ import uqf
 from strategies import pomdps
 from uqf.baselines import CPSR, PSR, TPSR, BeliefModel
 from uqf.learn.spectral.hankel import exact_hankel, spectral_wfa
-from words import some_words, words_up_to
+from words import some_words
 
 
 def exact_psr(pomdp, policy=None):
@@ -86,26 +86,6 @@ def test_likelihood_approaches_the_true_models(noisy):
     blind = unconditional @ np.log(unconditional)
     assert gaps[1] < 0.3 * gaps[0]
     assert gaps[1] < 0.02 * (truth - blind)
-
-
-@pytest.mark.parametrize("kind", ["gaussian", "rademacher", "sparse", "hashed"])
-def test_compressed_approaches_uncompressed_with_width(noisy, kind):
-    data = uqf.rollout(noisy, episodes=300, seed=2)
-    words = words_up_to(noisy.n_symbols, 3)
-    exact = TPSR(3, max_prefix=1, max_suffix=1).fit(data).wfa_.values(words)
-
-    def error(dim):
-        settings = {
-            "projection": kind,
-            "prefix_dim": dim,
-            "suffix_dim": dim,
-            "max_prefix": 1,
-            "max_suffix": 1,
-        }
-        runs = [CPSR(3, seed=seed, **settings).fit(data).wfa_.values(words) for seed in range(5)]
-        return np.median([np.linalg.norm(run - exact) for run in runs])
-
-    assert error(200) < 0.5 * error(8)
 
 
 def test_predictions_from_little_data_are_still_distributions():

@@ -23,7 +23,7 @@ REFUSALS = (TypeError, ValueError, uqf.UQFError, OSError, ImportError, MemoryErr
 BLUNDERS = (np.linalg.LinAlgError, np.exceptions.AxisError, UnicodeError)
 
 #: Whole experiments and services, which have tests of their own.
-LEFT_OUT = {"dask_shards", "from_minari", "play"}
+LEFT_OUT = {"from_minari", "play"}
 
 #: Counts that are no mistake when they are large: the call would take as long as it should.
 WORK = {"restarts", "iterations", "replicates", "rounds"}

@@ -85,8 +85,6 @@ def test_dask_gives_the_same_bits(folder, alone, workers, threads):
     ):
         for how in ("BeliefQ", "fit"):
             assert_same(fitted(how, folder, client), alone[how])
-        shards = uqf.dask_shards(client, folder)
-        assert_same(uqf.BeliefQ(**SMALL).fit(shards, executor=client), alone["BeliefQ"])
 
 
 @pytest.mark.parametrize(

@@ -11,16 +11,10 @@ from hypothesis import strategies as st
 import uqf
 from random_policies import (
     KINDS,
-    InPython,
     behaviour,
-    random_automaton,
-    random_beliefs,
     random_contexts,
-    random_forest,
-    random_table,
     some_episodes,
 )
-from strategies import trajectories
 from uqf.learn.plan.plan_policy import PlanPolicy
 from uqf.policies.policy import CompiledPolicy, probs_along, remembered, softmax
 
@@ -209,19 +203,6 @@ def test_along_episodes_are_the_values_and_probabilities_of_every_step(kind):
     if isinstance(policy, CompiledPolicy):
         np.testing.assert_allclose(policy.q_values_along(data), values, rtol=1e-12)
         np.testing.assert_array_equal(policy.probs_along(data, threads=3), probs_along(policy, data))
-
-
-@given(
-    trajectories(),
-    st.integers(0, 99),
-    st.sampled_from([random_table, random_automaton, random_contexts, random_beliefs, random_forest]),
-)
-def test_the_core_replays_what_the_policy_says_step_by_step(data, seed, kind):
-    policy = kind(data.n_actions, data.n_observations, seed)
-    in_core = probs_along(policy, data)
-    assert in_core.shape == (data.n_steps, data.n_actions)
-    np.testing.assert_allclose(in_core, probs_along(InPython(policy), data), rtol=1e-12)
-    np.testing.assert_array_equal(in_core, policy.probs_along(data, threads=3))
 
 
 @every_compiled_kind

@@ -67,12 +67,6 @@ def test_dask_gives_the_same_bits(folder, workers):
             alone = bits(uqf.UQF(**settings).fit(folder))
             assert bits(uqf.UQF(**settings).fit(folder, executor=client)) == alone
         assert bits(uqf.UQF(**settings).fit(folder, executor=client.get_executor())) == alone
-        shards = uqf.dask_shards(client, folder)
-        assert len(shards) == 11
-        assert all(shard.hosts for shard in shards.shards)
-        assert bits(uqf.UQF(**settings).fit(shards, executor=client)) == alone
-        with pytest.raises(uqf.FileFormatError):
-            uqf.dask_shards(client, folder / "nowhere")
 
 
 def test_a_killed_worker_costs_its_shards_only(data, tmp_path):

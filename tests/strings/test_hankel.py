@@ -123,17 +123,6 @@ def test_words_are_the_most_frequent_of_their_kind(statistics, strings, limit):
         )
 
 
-@settings(max_examples=20)
-@given(string_samples())
-def test_threads_do_not_change_a_bit(strings):
-    basis = words(strings.n_symbols, 2)
-    one, two = (
-        string_hankel(strings, prefixes=basis, suffixes=basis, statistics="factor", threads=threads)
-        for threads in (1, 2)
-    )
-    assert (one.block == two.block).all()
-
-
 def test_sums_over_endless_futures_are_refused():
     endless = uqf.WFA([1.0], [[[1.0]]], [0.5])
     with pytest.raises(uqf.SpectralRadiusError):

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 import uqf
-from pomdp_texts import BODY, HEAD, MAZE, TIGER, assert_same, read, refusal
+from pomdp_texts import BODY, HEAD, MAZE, TIGER, read, refusal
 from uqf.worlds.pomdp_file import parsed
-from uqf.worlds.pomdp_writer import write
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
@@ -33,33 +32,6 @@ def test_a_maze_with_reset_wildcards_and_costs() -> None:
     np.testing.assert_array_equal(maze.observations, [[[1, 0, 0], [0, 1, 0], [0, 1, 0], [0, 0, 1]]] * 2)
     np.testing.assert_array_equal(maze.rewards, np.broadcast_to([-1.0, -1.0, -1.0, 0.0], (2, 4, 4)))
     assert not np.signbit(maze.rewards[..., 3]).any()
-
-
-def test_the_four_by_three_world() -> None:
-    # Russell and Norvig's world: the intended move succeeds with 0.8 and slips to each side with 0.1.
-    cells = [(row, column) for row in range(3) for column in range(4) if (row, column) != (1, 1)]
-    moves = {"n": (-1, 0), "s": (1, 0), "e": (0, 1), "w": (0, -1)}
-    transitions = np.zeros((4, 11, 11))
-    lines = ["discount: 0.95", "values: reward", "states: 11", "actions: n s e w"]
-    lines += ["observations: left right neither both good bad", "start include: 0 1 2 4 5 7 8 9 10"]
-    for action, (name, (down, right)) in enumerate(moves.items()):
-        for state, (row, column) in enumerate(cells):
-            for probability, (d, r) in [(0.8, (down, right)), (0.1, (right, down)), (0.1, (-right, -down))]:
-                target = (row + d, column + r)
-                transitions[action, state, cells.index(target) if target in cells else state] += probability
-            for next_state in np.flatnonzero(transitions[action, state]):
-                lines.append(
-                    f"T: {name} : {state} : {next_state} {transitions[action, state, next_state]:.3}"
-                )
-    lines += ["T: * : 3 reset", "T: * : 6 reset", "O: * : * : neither 1", "R: * : * : * : * -0.04"]
-    lines += ["R: * : 3 : * : * 1", "R: * : 6 : * : * -1"]
-    world = parsed("\n".join(lines))
-    transitions[:, [3, 6]] = world.start
-    np.testing.assert_allclose(world.transitions, transitions, rtol=1e-12)
-    assert world.start[3] == world.start[6] == 0.0
-    assert world.rewards.shape == (4, 11)
-    np.testing.assert_array_equal(world.rewards[2], [-0.04, -0.04, -0.04, 1, -0.04, -0.04, -1, *[-0.04] * 4])
-    assert_same(parsed(write(world)), world)
 
 
 @pytest.mark.parametrize(

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
-from hypothesis import event, given, settings
-from hypothesis import strategies as st
 
-from pomdp_texts import BODY, HEAD, MAZE, TIGER, assert_same, refusal
+from pomdp_texts import BODY, HEAD, refusal
 from uqf.worlds.pomdp_file import parsed
-from uqf.worlds.pomdp_writer import write
 
 
 @pytest.mark.parametrize(
@@ -91,59 +87,3 @@ def test_a_short_file_cannot_demand_endless_work() -> None:
         parsed(head + "T: * uniform\n" * 100_000, max_entries=1_000_000)
     stars = "discount: 1 values: reward states: 1000000 actions: 1 observations: 1 start include: "
     assert "max_entries" in refusal(stars + "* " * 10**6)
-
-
-@settings(max_examples=300, deadline=None)
-@given(st.binary(max_size=300))
-def test_arbitrary_bytes_are_refused_in_words(content: bytes) -> None:
-    assert refusal(content).startswith("line ")
-
-
-WORDS = "T O R : * # 0 1 0.5 -1 + 1e400 a b é uniform identity reset start include exclude states actions discount cost"
-words = st.sampled_from([*WORDS.split(), "\n"])
-
-
-@settings(max_examples=300, deadline=None)
-@given(st.lists(words, max_size=40))
-def test_any_sequence_of_words_is_read_or_refused(sequence: list[str]) -> None:
-    try:
-        pomdp = parsed(HEAD + BODY + " ".join(sequence), max_entries=10_000)
-    except ValueError:  # a panic would be a RuntimeError
-        event("refused")
-    else:
-        np.testing.assert_allclose(pomdp.transitions.sum(-1), 1.0, rtol=1e-12)
-
-
-@st.composite
-def damaged_files(draw: st.DrawFn) -> bytes:
-    content = draw(st.sampled_from([TIGER, MAZE])).encode()
-    for _ in range(draw(st.integers(1, 4))):
-        kind = draw(st.sampled_from(["flip", "cut", "swap", "repeat", "drop"]))
-        lines = content.split(b"\n")
-        one, other = (draw(st.integers(0, len(lines) - 1)) for _ in range(2))
-        if kind == "flip" and content:
-            at = draw(st.integers(0, len(content) - 1))
-            content = content[:at] + bytes([content[at] ^ 1 << draw(st.integers(0, 7))]) + content[at + 1 :]
-            continue
-        if kind == "cut":
-            content = content[: draw(st.integers(0, len(content)))]
-            continue
-        if kind == "swap":
-            lines[one], lines[other] = lines[other], lines[one]
-        elif kind == "repeat":
-            lines.insert(other, lines[one])
-        elif kind == "drop":
-            del lines[one]
-        content = b"\n".join(lines)
-    return content
-
-
-@settings(max_examples=500, deadline=None)
-@given(damaged_files())
-def test_damaged_files_are_read_or_refused(content: bytes) -> None:
-    try:
-        pomdp = parsed(content, max_entries=10_000_000)
-    except ValueError:
-        event("refused")
-    else:
-        assert_same(parsed(write(pomdp)), pomdp)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import stat
 
 import numpy as np
@@ -102,21 +101,6 @@ def test_a_world_without_arrays_cannot_be_saved(tmp_path) -> None:
     with pytest.raises(ValueError):
         uqf.save_pomdp(uqf.make("pocman"), tmp_path / "pocman.pomdp")
     assert not list(tmp_path.iterdir())
-
-
-def test_a_failed_save_leaves_the_old_file_whole(tmp_path, monkeypatch) -> None:
-    path = tmp_path / "tiger.pomdp"
-    uqf.save_pomdp(uqf.make("tiger"), path)
-    before = path.read_bytes()
-
-    def full_disk(_: int) -> None:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(os, "fsync", full_disk)
-    with pytest.raises(OSError):
-        uqf.save_pomdp(uqf.make("gridworld-near"), path)
-    assert path.read_bytes() == before
-    assert [entry.name for entry in tmp_path.iterdir()] == ["tiger.pomdp"]
 
 
 def test_a_saved_file_has_the_usual_permissions(tmp_path) -> None:

@@ -21,13 +21,6 @@ MAX_BINS = 1000
 MAX_PARTS = 64
 
 
-def checked_bins(count: Raw) -> int:
-    """A number of cells, or an error that says which numbers can be."""
-    if isinstance(count, bool) or not isinstance(count, (int, np.integer)) or not 2 <= count <= MAX_BINS:
-        raise ValueError(f"action_bins = {count!r}: give a whole number from 2 to {MAX_BINS}")
-    return int(count)
-
-
 @dataclass(frozen=True)
 class Bins:
     """One number: it lies in cell i if it is not below ``cuts[i - 1]`` and below ``cuts[i]``; ``values[i]`` is done."""

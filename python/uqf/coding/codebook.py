@@ -12,10 +12,17 @@ from uqf.coding.action_bins import ActionBins
 from uqf.coding.cell_choice import chosen_cells
 from uqf.coding.cells import Cells
 from uqf.coding.column_numbers import Numbers, column_sizes, numbers, numbers_of_one
-from uqf.coding.names import ActionNames, Names, checked_names, code_below, whole_code, whole_codes
+from uqf.coding.names import (
+    ActionNames,
+    Names,
+    checked_names,
+    code_below,
+    whole_code,
+    whole_codes,
+    whole_within,
+)
 from uqf.coding.raw_columns import columns_of, kind_of, values_of_one, with_first
 from uqf.coding.transformer import CodeTransformer
-from uqf.errors import shown
 from uqf.types import AnyArray, Raw, Record, TableLike
 
 #: Codes of a codebook, whoever asks for more.
@@ -89,14 +96,8 @@ class Codebook(CodeTransformer):
         With rewards, cells are chosen by how well they predict the rewards and observations that follow, and their
         number by episodes that were held out. Without, cells are chosen to separate the rows.
         """
-        for name, least, most in (("max_codes", 2, MAX_CODES), ("seed", 0, 2**64 - 1)):
-            given = getattr(self, name)
-            if (
-                isinstance(given, bool)
-                or not isinstance(given, (int, np.integer))
-                or not least <= given <= most
-            ):
-                raise ValueError(f"{name} = {shown(given)}: give a whole number from {least} to {most}")
+        whole_within("max_codes", self.max_codes, 2, MAX_CODES)
+        whole_within("seed", self.seed, 0, 2**64 - 1)
         named = columns_of(columns)
         if first is not None:
             named, rewards, offsets, actions = with_first(named, columns_of(first), rewards, offsets, actions)
@@ -109,20 +110,16 @@ class Codebook(CodeTransformer):
         if taken is not None and taken.dtype.kind in "OUS":
             self.actions_ = ActionNames(tuple(sorted({str(one) for one in taken.tolist()})))
         values = [column.values(named[column.name]) for column in kinds]
+        explained: Record = {}
         if len(kinds) == 1 and kinds[0].kind == "category":
             self.coding_ = Names.of(kinds[0].name, values[0])
-            self.diagnostics_ = {"codes": self.coding_.n_codes, "ignored columns": []}
-            return self
-        kinds = tuple(column.with_names(one) for column, one in zip(kinds, values, strict=True))
-        cells, explained = chosen_cells(
-            kinds, values, rewards, offsets, taken, self.max_codes, self.seed, last_seen
-        )
-        self.coding_ = cells
-        self.diagnostics_ = {
-            "codes": cells.n_codes,
-            "ignored columns": list(self.ignored_columns),
-            **explained,
-        }
+        else:
+            kinds = tuple(column.with_names(one) for column, one in zip(kinds, values, strict=True))
+            self.coding_, explained = chosen_cells(
+                kinds, values, rewards, offsets, taken, self.max_codes, self.seed, last_seen
+            )
+        ignored = list(self.ignored_columns)
+        self.diagnostics_ = {"codes": self.n_codes, "ignored columns": ignored} | explained
         return self
 
     @classmethod
@@ -131,12 +128,9 @@ class Codebook(CodeTransformer):
     ) -> Codebook:
         """Of names: action i is called ``actions[i]``, observation i ``observations[i]``; None if they are codes."""
         made = cls()
-        made.coding_ = (
-            None
-            if observations is None
-            else Names("observation", checked_names("observations", observations))
-        )
-        made.diagnostics_ = {}
+        made.coding_, made.diagnostics_ = None, {}
+        if observations is not None:
+            made.coding_ = Names("observation", checked_names("observations", observations))
         return made.with_actions(actions)
 
     def with_actions(self, actions: Sequence[str] | ActionNames | ActionBins | None) -> Codebook:

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uqf.coding.raw_columns import Column
+from uqf.errors import shown
 from uqf.types import AnyArray, Raw, Record
 
 #: How an observation that never occurred in the logs is shown.
@@ -119,6 +120,13 @@ class ActionNames:
 
 def _name(value: str | None) -> str:
     return MISSING if value is None else value
+
+
+def whole_within(name: str, given: Raw, least: int, most: int) -> int:
+    """A whole number, or an error that says which there can be."""
+    if isinstance(given, bool) or not isinstance(given, (int, np.integer)) or not least <= given <= most:
+        raise ValueError(f"{name} = {shown(given)}: give a whole number from {least} to {most}")
+    return int(given)
 
 
 def checked_names(role: str, names: Sequence[str]) -> tuple[str, ...]:

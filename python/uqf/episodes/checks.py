@@ -33,12 +33,17 @@ def integers(name: str, values: ArrayLike, dtype: type[np.int32] | type[np.int64
     return np.require(array, dtype, ["C", "A"])
 
 
-def floats(name: str, values: ArrayLike) -> FloatArray:
-    """A one-dimensional array of floats, contiguous and aligned."""
+def doubles(name: str, values: ArrayLike) -> FloatArray:
+    """Numbers of any shape, contiguous and aligned."""
     try:
-        array = np.require(np.asarray(values), np.float64, ["C", "A"])
+        return np.require(np.asarray(values), np.float64, ["C", "A"])
     except (TypeError, ValueError) as error:
         raise TypeError(f"{name} cannot be read as numbers: {error}") from None
+
+
+def floats(name: str, values: ArrayLike) -> FloatArray:
+    """One-dimensional `doubles`."""
+    array = doubles(name, values)
     if array.ndim != 1:
         raise ValueError(f"{name} has shape {array.shape}: give a one-dimensional array")
     return array

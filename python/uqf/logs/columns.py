@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 
-from uqf.coding.action_bins import checked_bins
+from uqf.coding.action_bins import MAX_BINS
 from uqf.coding.codebook import Codebook
+from uqf.coding.names import whole_within
 from uqf.episodes.checks import instance
 from uqf.errors import FileFormatError
 from uqf.files import read_ordinary
@@ -79,7 +80,7 @@ class LogColumns:
 
     def __post_init__(self) -> None:
         if self.action_bins is not None:
-            checked_bins(self.action_bins)
+            whole_within("action_bins", self.action_bins, 2, MAX_BINS)
         if self.observed not in (None, "after", "before"):
             raise ValueError(f"observed = {self.observed!r}: give 'after' or 'before'")
         if self.observed == "before" and self.first_observation is not None:

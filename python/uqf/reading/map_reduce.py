@@ -110,10 +110,9 @@ def _workers(executor: Executor | distributed.Client) -> int:
 
 
 def _submit(executor: Executor | distributed.Client, work: Callable[..., Sum], shard: object) -> Future[Sum]:
-    """A shard goes to a machine of the cluster that has it. Work whose worker dies is done again by another."""
+    """Work of a cluster whose worker dies is done again by another."""
     if hasattr(executor, "get_executor"):
-        hosts = list(getattr(shard, "hosts", ())) or None
-        executor = executor.get_executor(pure=False, workers=hosts)
+        executor = executor.get_executor(pure=False)
     return executor.submit(work, shard)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -106,7 +106,6 @@ class ParquetShard:
     survey: FileSurvey
     given: Given
     batch_rows: int
-    hosts: tuple[str, ...]
     changeable: bool = True
 
     @property
@@ -177,30 +176,7 @@ class Shards:
     ) -> None:
         given = (n_actions, n_observations, codebook)
         check_given(given)
-        self._keep(
-            [survey(path, given) for path in files_of(as_path(folder).absolute())], {}, given, batch_steps
-        )
-
-    @classmethod
-    def of_surveys(
-        cls,
-        surveys: Sequence[FileSurvey],
-        hosts: Mapping[str, tuple[str, ...]],
-        given: Given = (None, None, None),
-        batch_steps: int = BATCH_STEPS,
-    ) -> Shards:
-        """Files that others have looked at, and the machines on which each of them lies."""
-        made = cls.__new__(cls)
-        made._keep(surveys, hosts, given, batch_steps)
-        return made
-
-    def _keep(
-        self,
-        surveys: Sequence[FileSurvey],
-        hosts: Mapping[str, tuple[str, ...]],
-        given: Given,
-        batch_steps: int,
-    ) -> None:
+        surveys = [survey(path, given) for path in files_of(as_path(folder).absolute())]
         positive("batch_steps", batch_steps)
         first = surveys[0]
         for one in surveys:
@@ -210,7 +186,6 @@ class Shards:
                 raise FileFormatError(
                     f"{one.path}: other actions, observations or names than in {first.path}"
                 )
-        n_actions, n_observations, codebook = given
         names = codebook or first.written[2] or Codebook.named()
         self.codebook = None if names == Codebook.named() else names
         self.n_actions = names.n_actions or n_actions or first.written[0]
@@ -221,10 +196,7 @@ class Shards:
         bytes_more = 4 * len(extras.column_sizes) + extras.allowed
         batch_steps = max(1, batch_steps * STEP_BYTES // (STEP_BYTES + bytes_more))
         self.shards = [
-            ParquetShard(
-                one, given, max(1, batch_steps * one.rows // max(one.steps, 1)), hosts.get(one.path, ())
-            )
-            for one in surveys
+            ParquetShard(one, given, max(1, batch_steps * one.rows // max(one.steps, 1))) for one in surveys
         ]
 
     def __len__(self) -> int:

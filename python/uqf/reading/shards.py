@@ -36,10 +36,6 @@ class Shard(Protocol):
         """Number of steps, for showing progress; may be an estimate."""
 
     @property
-    def hosts(self) -> tuple[str, ...]:
-        """Machines on which it lies; empty if every machine can read it."""
-
-    @property
     def changeable(self) -> bool:
         """Whether it may be another when it is read again."""
 
@@ -73,7 +69,6 @@ class Block:
 
     data: Trajectories
     name: str
-    hosts: tuple[str, ...] = ()
     changeable: bool = False
 
     @property

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from uqf import _core
-from uqf.episodes.checks import seed_number, whole
+from uqf.episodes.checks import doubles, seed_number, whole
 from uqf.episodes.trajectories import Trajectories
 from uqf.policies.policy import CompiledPolicy, Policy, chooser, started
 from uqf.types import Raw, Record
@@ -134,10 +134,7 @@ class Environment(World):
 
 
 def _array(name: str, values: ArrayLike, dimensions: Sequence[int], shape: str) -> NDArray[np.float64]:
-    try:
-        array = np.require(values, np.float64, ["C", "A"])
-    except (TypeError, ValueError) as error:
-        raise TypeError(f"{name} cannot be read as numbers: {error}") from None
+    array = doubles(name, values)
     if array.ndim not in dimensions:
         raise ValueError(f"{name} has shape {array.shape}: give {shape}")
     return array

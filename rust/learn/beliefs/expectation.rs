@@ -5,7 +5,7 @@ use pulp::{Arch, Simd, WithSimd};
 use super::lockstep::{Group, Lockstep, Moment};
 use super::rooms::{BeliefRows, Likelihood, Rooms, Tables};
 use super::tiles::{Block, PAD, add_product, combine, dot, total, whole, whole_mut};
-use super::{CloneModel, TINY, small};
+use super::{CloneModel, TINY};
 use crate::error::Result;
 use crate::parallel::Ticker;
 
@@ -22,9 +22,9 @@ pub struct Expected {
 }
 
 impl Expected {
-    /// Zeros for a model, with this room behind every table.
-    pub fn none(model: &CloneModel, room: usize) -> Self {
-        let zeros = |table: &[f32]| vec![0.0; table.len() + room];
+    /// Zeros for a model, with room behind every table.
+    fn none(model: &CloneModel) -> Self {
+        let zeros = |table: &[f32]| vec![0.0; table.len() + PAD];
         let (transitions, events) = (zeros(&model.transitions), zeros(&model.events));
         Expected { transitions, events, start: zeros(&model.start), log_likelihood: 0.0 }
     }
@@ -40,15 +40,7 @@ enum Purpose<'a> {
 impl CloneModel {
     /// How often every transition, event and start is expected to have occurred, given all that was seen.
     pub fn expectation(&self, episodes: &Lockstep, ticker: &Ticker) -> Result<Expected> {
-        if self.layout.n_states <= small::MAX_STATES && !self.layout.noisy() {
-            return small::expectation(self, episodes, ticker);
-        }
-        self.wide_expectation(episodes, ticker)
-    }
-
-    /// The same with vectors over states, for any number of them.
-    pub(super) fn wide_expectation(&self, episodes: &Lockstep, ticker: &Ticker) -> Result<Expected> {
-        let mut sums = Expected::none(self, PAD);
+        let mut sums = Expected::none(self);
         sums.log_likelihood = self.pass(episodes, Purpose::Counts(&mut sums), ticker)?;
         for table in [&mut sums.transitions, &mut sums.events, &mut sums.start] {
             table.truncate(table.len() - PAD);

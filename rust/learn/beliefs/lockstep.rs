@@ -7,14 +7,10 @@ use std::ops::Range;
 
 use crate::learn::beliefs::events::Tasks;
 use crate::learn::beliefs::layout::Layout;
-use crate::learn::beliefs::small::MAX_STATES;
 use crate::trajectories::View;
 
 /// Episodes of a batch: enough that groups are worth a product, few enough that their beliefs stay in the cache.
 const ABREAST: usize = 256;
-
-/// The same for small models, whose groups should be many lanes long.
-const SMALL_ABREAST: usize = 2048;
 
 /// Steps at the same time of a batch that share a block, at positions `first..first + count`.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -69,15 +65,14 @@ impl Lockstep {
         let length = |episode: usize| view.episode(episode).len();
         let mut sorted = episodes.to_vec();
         sorted.sort_by_key(|&episode| std::cmp::Reverse(length(episode)));
-        let abreast = if layout.n_states <= MAX_STATES { SMALL_ABREAST } else { ABREAST };
         let batches: Vec<Vec<Moment>> =
-            sorted.chunks(abreast).map(|part| batch(view, tasks, layout, part, first, acting)).collect();
+            sorted.chunks(ABREAST).map(|part| batch(view, tasks, layout, part, first, acting)).collect();
         let groups = || batches.iter().flatten().flat_map(|moment| &moment.groups);
         Lockstep {
             widest: groups().map(|group| group.to.1 - group.to.0).max().unwrap_or(1),
             n_steps: episodes.iter().map(|&episode| length(episode)).sum(),
             max_rows: batches.iter().map(|moments| rows(moments)).max().unwrap_or(0),
-            max_abreast: episodes.len().min(abreast),
+            max_abreast: episodes.len().min(ABREAST),
             batches,
         }
     }

@@ -13,7 +13,6 @@ pub mod layout;
 mod lockstep;
 pub mod noisy;
 mod rooms;
-mod small;
 mod start;
 pub(crate) mod tiles;
 pub mod training;
@@ -176,56 +175,4 @@ pub fn along(models: &[CloneModel], view: &View, threads: usize, ticker: &Ticker
         Ok(())
     })?;
     Ok(out)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::rng::Rng;
-
-    /// Vectors over steps and vectors over states count the same.
-    #[test]
-    fn small_models_expect_what_wide_ones_do() {
-        let mut rng = Rng::stream(0, 0);
-        for (states, n_observations, n_episodes) in [(1, 1, 3), (4, 2, 300), (7, 3, 40), (8, 1, 5)] {
-            let mut offsets = vec![0i64];
-            (0..n_episodes).for_each(|_| offsets.push(offsets[offsets.len() - 1] + 1 + rng.below(30) as i64));
-            let steps = offsets[n_episodes] as usize;
-            let actions: Vec<i32> = (0..steps).map(|_| rng.below(2) as i32).collect();
-            let observations: Vec<i32> = (0..steps).map(|_| rng.below(n_observations) as i32).collect();
-            let rewards: Vec<f64> = (0..steps).map(|_| rng.below(3) as f64).collect();
-            let terminated: Vec<bool> = (0..n_episodes).map(|_| rng.below(2) == 0).collect();
-            let first: Vec<i32> = (0..n_episodes).map(|_| rng.below(n_observations) as i32).collect();
-            for first_observations in [None, Some(&first[..])] {
-                let view = View {
-                    actions: &actions,
-                    observations: &observations,
-                    rewards: &rewards,
-                    offsets: &offsets,
-                    behavior_probs: None,
-                    terminated: &terminated,
-                    first_observations,
-                    n_actions: 2,
-                    n_observations,
-                };
-                let tasks = Tasks::of(&view, vec![0; n_episodes]).unwrap();
-                let layout = Arc::new(Layout::of(&view, states, tasks.n_events(), 1, false));
-                let labels: Vec<u32> =
-                    observations.iter().map(|&o| layout.range(o as usize).0 as u32).collect();
-                let model = CloneModel::started(&view, &tasks, &layout, &labels, &mut rng).unwrap();
-                let (episodes, ticker) = (model.lockstep(&view, &tasks), Ticker::default());
-                let small = small::expectation(&model, &episodes, &ticker).unwrap();
-                let wide = model.wide_expectation(&episodes, &ticker).unwrap();
-                assert!((small.log_likelihood - wide.log_likelihood).abs() < 1e-5);
-                let tables = [
-                    (small.transitions, wide.transitions),
-                    (small.events, wide.events),
-                    (small.start, wide.start),
-                ];
-                for (one, other) in tables.iter().flat_map(|(small, wide)| small.iter().zip(wide)) {
-                    assert!((one - other).abs() < 1e-3 * (1.0 + other.abs()), "{one} {other}");
-                }
-            }
-        }
-    }
 }

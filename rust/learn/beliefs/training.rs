@@ -9,7 +9,6 @@ use crate::error::Result;
 use crate::learn::beliefs::events::Tasks;
 use crate::learn::beliefs::layout::Layout;
 use crate::learn::beliefs::lockstep::Lockstep;
-use crate::learn::beliefs::small::MAX_STATES;
 use crate::learn::beliefs::{CloneModel, Expected, normalise, normalise_events};
 use crate::parallel::{Ticker, map_blocks};
 use crate::rng::Rng;
@@ -22,7 +21,8 @@ const BATCH_STEPS: usize = 10_000;
 const FIRST_SHARE: f32 = 0.7;
 const LAST_SHARE: f32 = 0.2;
 
-/// Small models are polished, on so many steps, for so many iterations.
+/// Models of up to so many states are polished, on so many steps, for so many iterations.
+const MAX_STATES: usize = 8;
 const POLISH_STEPS: usize = 100_000;
 const POLISH_ITERATIONS: usize = 40;
 

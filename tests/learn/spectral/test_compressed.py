@@ -74,16 +74,6 @@ def test_error_falls_with_width(kind):
     assert error(256) < 0.5 * error(8)
 
 
-def test_hashed_words_collide_as_often_as_random_ones():
-    words = words_up_to(6, 1)
-    for dim in (10, 50, 250):
-        apart = [
-            (np.abs(_core.project_words(words, "hashed", dim, s)).sum(axis=0) <= 1).all() for s in range(600)
-        ]
-        expected = np.prod(1 - np.arange(len(words)) / dim)
-        assert abs(np.mean(apart) - expected) < 4 * np.sqrt(expected * (1 - expected) / 600)
-
-
 def test_wide_injective_hashing_equals_the_uncompressed_learner():
     """With a bucket for every word the projection is a signed permutation, and nothing is lost."""
     data = uqf.rollout(uqf.make("tiger", horizon=4), episodes=300, seed=5)
@@ -100,27 +90,3 @@ def test_wide_injective_hashing_equals_the_uncompressed_learner():
     exact = learned_state(data, Basis(max_prefix=1, max_suffix=1), target, 4).wfa()
     test_words = words_up_to(6, 3)
     np.testing.assert_allclose(compressed.values(test_words), exact.values(test_words), atol=1e-8)
-
-
-@pytest.mark.parametrize("kind", ["gaussian", "rademacher", "sparse", "hashed"])
-def test_the_start_is_estimated_directly(kind):
-    """Rewards 2⁻ᵗ make a Hankel block of exactly rank 2; three dimensions then hold all of its 5 × 5."""
-    data = uqf.Trajectories.from_episodes(
-        [([0] * 12, [0] * 12, 0.5 ** np.arange(1, 13))], n_actions=1, n_observations=1
-    )
-    words = words_up_to(1, 4)
-    exact = np.array([0.0, *0.5 ** np.arange(1.0, 5.0)])
-    distances = []
-    for seed in range(20):
-        projections = [_core.project_words(words, kind, 3, 2 * seed + side) for side in (0, 1)]
-        if min(np.linalg.matrix_rank(projection) for projection in projections) < 3:
-            continue  # hashed words may share too few buckets
-        basis = Basis("start", 4, 4, projection=kind, prefix_dim=3, suffix_dim=3, seed=seed)
-        state = learned_state(data, basis, Target("reward"), None)
-        if state.rank != 2 or state.decomposition.singular_values[-1] < 1e-3:
-            continue
-        np.testing.assert_allclose(state.wfa().values(words), exact, atol=1e-12)
-        parts = state.decomposition
-        paper = _reference.paper_start(parts.left, parts.singular_values, projections[0])
-        distances.append(np.linalg.norm(paper - state.alpha) / np.linalg.norm(state.alpha))
-    assert np.median(distances) > 0.05

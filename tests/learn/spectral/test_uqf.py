@@ -16,15 +16,6 @@ def tiger():
     return uqf.rollout(uqf.make("tiger", horizon=6), episodes=300, seed=0)
 
 
-def test_the_defaults_are_the_papers_target_and_words_anywhere():
-    parameters = uqf.UQF().get_params()
-    assert (parameters["target"], parameters["occurrences"], parameters["rank"]) == (
-        "reward",
-        "anywhere",
-        None,
-    )
-
-
 def test_automata_and_spectrum_are_kept(tiger):
     learner = uqf.UQF(3, 0.9).fit(tiger)
     assert learner.wfa_.rank == learner.value_wfa_.rank == learner.policy_.rank == 3

@@ -1,5 +1,7 @@
 """Data sets of others, in and out: real ones where their packages are installed."""
 
+from types import SimpleNamespace
+
 import gymnasium
 import numpy as np
 import pytest
@@ -32,36 +34,14 @@ def test_minari_comes_back(tiger, lake, tmp_path, monkeypatch):
         assert again.first_observations.tolist() == shown.tolist()
 
 
-def test_rlds_comes_back(tiger, lake):
-    for data in (tiger, lake):
-        episodes = list(uqf.to_rlds(data))
-        same(uqf.from_rlds(episodes), data)
-        steps = [
-            {
-                "steps": [
-                    dict(zip(one["steps"], step, strict=True))
-                    for step in zip(*one["steps"].values(), strict=True)
-                ]
-            }
-            for one in episodes
-        ]
-        same(uqf.from_rlds(steps), data)
-
-
 def test_columns_come_back_as_they_were(tmp_path, monkeypatch):
     monkeypatch.setenv("MINARI_DATASETS_PATH", str(tmp_path))
     data = uqf.from_gymnasium("CartPole-v1", episodes=30, seed=0)
     uqf.to_minari(data, "cart/pole-v0", data_format="arrow")
-    for again in (uqf.from_rlds(uqf.to_rlds(data)), uqf.from_minari("cart/pole-v0")):
-        assert again.actions.tolist() == data.actions.tolist()
-        for part in ("columns", "first_columns"):
-            np.testing.assert_array_equal(getattr(again, part), getattr(data, part))
-
-
-def test_rlds_of_tensorflow_is_read(lake):
-    tensorflow = pytest.importorskip("tensorflow")
-    sets = [{"steps": tensorflow.data.Dataset.from_tensor_slices(one["steps"])} for one in uqf.to_rlds(lake)]
-    same(uqf.from_rlds(sets), lake)
+    again = uqf.from_minari("cart/pole-v0")
+    assert again.actions.tolist() == data.actions.tolist()
+    for part in ("columns", "first_columns"):
+        np.testing.assert_array_equal(getattr(again, part), getattr(data, part))
 
 
 def test_d3rlpy_comes_back_but_for_the_last_outcome(lake):
@@ -76,21 +56,17 @@ def test_d3rlpy_comes_back_but_for_the_last_outcome(lake):
 
 def test_measurements_and_numbers_of_actions_are_coded():
     rng = np.random.default_rng(0)
-    seen = {"pose": rng.normal(size=(40, 11, 2)), "mode": rng.integers(2, size=(40, 11))}
+    seen = rng.normal(size=(40, 10, 2))
     episodes = [
-        {
-            "steps": {
-                "observation": {name: part[place] for name, part in seen.items()},
-                "action": rng.uniform(-1, 1, size=(11, 1)),
-                "reward": seen["pose"][place, :, 0],
-                "is_last": np.arange(11) == 10,
-            }
-        }
-        for place in range(40)
+        SimpleNamespace(
+            observations=pose, actions=rng.uniform(-1, 1, size=(10, 1)), rewards=pose[:, :1], terminated=False
+        )
+        for pose in seen
     ]
-    data = uqf.from_rlds(episodes, action_bins=3)
+    data = uqf.from_d3rlpy(SimpleNamespace(episodes=episodes), action_bins=3)
     assert data.n_actions == 3 and data.n_steps == 400 and not data.terminated.any()
-    assert "mode" in data.codebook.columns_ and "pose.0" in data.codebook.columns_
+    assert data.codebook.columns_ == ("observation.0", "observation.1")
+    np.testing.assert_array_equal(data.first_columns, seen[:, 0].astype(np.float32))
 
 
 def test_vector_environments_are_played_by_their_kind():

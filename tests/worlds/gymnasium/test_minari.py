@@ -40,29 +40,6 @@ def test_minari_opens_with_the_first_observation():
         uqf.from_minari(minari_like(np.array([3, 1]), spaces.Discrete(4)))
 
 
-def test_numbers_become_cells_and_raw_observations_find_them():
-    rng = np.random.default_rng(0)
-    shown = rng.normal(size=(60, 3, 2)).astype(np.float32)
-    episodes = [
-        types.SimpleNamespace(
-            observations=seen,
-            actions=np.array([1, 0]),
-            rewards=(seen[1:, 1] > 0).astype(float),
-            terminations=np.array([False, True]),
-        )
-        for seen in shown
-    ]
-    dataset = types.SimpleNamespace(
-        action_space=spaces.Discrete(2),
-        observation_space=spaces.Box(-9.0, 9.0, (2,)),
-        iterate_episodes=lambda: iter(episodes),
-    )
-    data = uqf.from_minari(dataset)
-    assert data.n_observations == data.codebook.n_codes >= 2
-    assert data.first_observations.tolist() == [data.codebook.encode_one(seen[0]) for seen in shown]
-    assert data.observations[:2].tolist() == [data.codebook.encode_one(seen) for seen in shown[0, 1:]]
-
-
 def test_a_real_minari_data_set(tmp_path, monkeypatch):
     monkeypatch.setenv("MINARI_DATASETS_PATH", str(tmp_path))
     buffers = [

@@ -4,25 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property, partial
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from uqf.episodes.checks import FloatArray, instance, integers, number, one_of, positive, probability
+from uqf.episodes.checks import FloatArray, doubles, instance, integers, number, one_of, positive, probability
 from uqf.errors import SpectralRadiusError
 from uqf.policies.policy import AutomatonPolicy
-from uqf.types import Integers, Record
+from uqf.types import Integers, Raw, Record
 from uqf.worlds.environments import TabularPOMDP
 
 Word = Sequence[int]
 
 
 def _finite(name: str, values: ArrayLike, shape: tuple[int | None, ...]) -> FloatArray:
-    try:
-        array = np.ascontiguousarray(values, np.float64)
-    except (TypeError, ValueError) as error:
-        raise TypeError(f"{name} cannot be read as numbers: {error}") from None
+    array = doubles(name, values)
     fits = array.ndim == len(shape) and all(
         want is None or have == want for have, want in zip(array.shape, shape, strict=True)
     )
@@ -183,8 +179,7 @@ class WFA:
         backward = _closure(omega, operators, tolerance)
         return self.with_parts(backward.T @ alpha, backward.T @ operators @ backward, backward.T @ omega)
 
-    # Any: arguments of a policy have several types, and the core checks them.
-    def policy(self, n_actions: int, n_observations: int, **parts: Any) -> AutomatonPolicy:
+    def policy(self, n_actions: int, n_observations: int, **parts: Raw) -> AutomatonPolicy:
         """Acts on Q̃(h, a) = Σ_o f(h a o), if this computes Ṽ and the data came from the uniform policy.
 
         More `parts` of `uqf.AutomatonPolicy` may be given, such as `temperature` or `window`; `start`, `anchor` and

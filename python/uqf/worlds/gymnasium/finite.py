@@ -11,8 +11,9 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from uqf.coding.action_bins import MAX_BINS, MAX_PARTS, ActionBins, Bins, checked_bins
+from uqf.coding.action_bins import MAX_BINS, MAX_PARTS, ActionBins, Bins
 from uqf.coding.codebook import Codebook
+from uqf.coding.names import whole_within
 from uqf.types import Raw
 from uqf.worlds.gymnasium.spaces import Space, leaves
 
@@ -115,7 +116,7 @@ def codes_shown(space: Space) -> int:
 
 def box_bins(space: spaces.Box, count: int) -> ActionBins:
     """Every number of an action as `count` values at equal distances, the bounds among them; others to the nearest."""
-    checked_bins(count)
+    whole_within("action_bins", count, 2, MAX_BINS)
     low, high = space.low.ravel().astype(float), space.high.ravel().astype(float)
     if not (np.isfinite(low) & np.isfinite(high)).all():
         raise ValueError(

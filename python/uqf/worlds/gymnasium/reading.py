@@ -1,18 +1,16 @@
-"""Data sets of Minari, d3rlpy and RLDS as episodes."""
+"""Data sets of Minari and d3rlpy as episodes."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from gymnasium import spaces
 
 from uqf.coding.codebook import Codebook
-from uqf.episodes.checks import instance
 from uqf.episodes.trajectories import Trajectories
 from uqf.errors import FileFormatError, kind_of
-from uqf.types import Raw, Record
+from uqf.types import AnyArray, Raw
 from uqf.worlds.gymnasium.finite import codes_shown, coding, known_bins
 from uqf.worlds.gymnasium.recorded import Recorded, as_trajectories, usual_codebook
 from uqf.worlds.gymnasium.space_columns import column_sizes
@@ -21,6 +19,8 @@ from uqf.worlds.gymnasium.spaces import Space, checked_observations
 if TYPE_CHECKING:
     import d3rlpy
     import minari
+
+NO_EPISODE = "the {} data set holds no episode"
 
 
 class Stacked(NamedTuple):
@@ -128,107 +128,31 @@ def from_d3rlpy(dataset: d3rlpy.dataset.ReplayBufferBase, *, action_bins: int | 
     ([3], [1, 1])
     """
     try:
-        episodes = [
-            Stacked(_with_last_again(np.asarray(one.observations)), one.actions, one.rewards, one.terminated)
-            for one in dataset.episodes
-        ]
+        seen = [np.asarray(one.observations) for one in dataset.episodes]
+        done = [np.asarray(one.actions) for one in dataset.episodes]
+        paid = [(one.rewards, one.terminated) for one in dataset.episodes]
     except AttributeError as error:
         raise TypeError(f"dataset is {kind_of(dataset)}: give a d3rlpy data set ({error})") from None
-    return _coded_alone(episodes, action_bins, "d3rlpy")
-
-
-def from_rlds(dataset: Iterable[Raw], *, action_bins: int | None = None) -> Trajectories:
-    """Episodes of an RLDS data set, coded as those of `uqf.from_minari`.
-
-    Parameters
-    ----------
-    dataset : tf.data.Dataset, or any iterable of episodes
-        Each with "steps": mappings (or a mapping of arrays) of observation, action, reward, is_last and is_terminal. Of
-        a step with is_last only the observation counts, as RLDS says.
-    action_bins : int, optional
-        As in `uqf.from_d3rlpy`.
-
-    Returns
-    -------
-    Trajectories
-        The episodes, in the order of the data set.
-
-    Examples
-    --------
-    >>> import uqf
-    >>> data = uqf.rollout(uqf.make("tiger"), episodes=3, seed=0)
-    >>> again = uqf.from_rlds(uqf.to_rlds(data))
-    >>> again.actions.tolist() == data.actions.tolist()
-    True
-    """
-    instance("dataset", dataset, Iterable, "a data set of RLDS, or a list of episodes")
-    episodes = []
-    for number, episode in enumerate(dataset):
-        if not isinstance(episode, Mapping) or "steps" not in episode:
-            raise TypeError(f"dataset: episode {number} is {kind_of(episode)}: give mappings with 'steps'")
-        steps = _columns(episode["steps"])
-        missing = [name for name in ("observation", "action", "reward") if name not in steps]
-        if missing:
-            raise FileFormatError(f"episode {number} of the RLDS data set has no {missing[0]!r} in its steps")
-        seen, taken, paid = steps["observation"], steps["action"], steps["reward"]
-        if bool(np.asarray(steps.get("is_last", [False]))[-1]):
-            taken, paid = _mapped(lambda part: part[:-1], taken), paid[:-1]
-        else:
-            seen = _mapped(_with_last_again, seen)
-        if len(paid):
-            ended = bool(np.asarray(steps.get("is_terminal", [False]))[-1])
-            episodes.append(Stacked(seen, taken, paid, ended))
-    return _coded_alone(episodes, action_bins, "RLDS")
-
-
-def _with_last_again(part: Raw) -> Raw:
-    return np.concatenate([part, part[-1:]])
-
-
-def _columns(steps: Raw) -> Record:
-    """The steps of an episode as arrays by name."""
-    if not isinstance(steps, Mapping):
-        listed = [
-            _mapped(lambda part: part.numpy() if hasattr(part, "numpy") else part, step) for step in steps
-        ]
-        steps = _mapped(lambda *parts: np.stack(parts), *listed) if listed else {}
-    columns: Record = _mapped(np.asarray, steps)
-    return columns
-
-
-def _mapped(change: Callable[..., Raw], *values: Raw) -> Raw:
-    """A function of the same part of values that are mappings, or of the values."""
-    if isinstance(values[0], Mapping):
-        return {name: _mapped(change, *(one[name] for one in values)) for name in values[0]}
-    return change(*values)
-
-
-def _coded_alone(episodes: list[Stacked], action_bins: int | None, kind: str) -> Trajectories:
-    """Episodes that come without their spaces."""
-    if not episodes:
-        raise FileFormatError(f"the {kind} data set holds no episode")
-    shown, done = (_space([one[place] for one in episodes]) for place in (0, 1))
-    fitting = [
-        one._replace(observations=_fitting(one.observations, shown), actions=_fitting(one.actions, done))
-        for one in episodes
+    if not paid:
+        raise FileFormatError(NO_EPISODE.format("d3rlpy"))
+    shown, acting = _space(seen), _space(done)
+    episodes = [
+        Stacked(_fitting(np.concatenate([one, one[-1:]]), shown), _fitting(actions, acting), *rest)
+        for one, actions, rest in zip(seen, done, paid, strict=True)
     ]
-    return _coded(fitting, done, shown, action_bins, kind)
+    return _coded(episodes, acting, shown, action_bins, "d3rlpy")
 
 
-def _space(values: list[Raw]) -> Space:
+def _space(values: list[AnyArray]) -> Space:
     """The smallest space of elements such as these, one value or an array of them a step."""
-    if isinstance(values[0], Mapping):
-        return spaces.Dict({name: _space([one[name] for one in values]) for name in values[0]})
-    stacked = np.concatenate([np.asarray(one) for one in values])
+    stacked = np.concatenate(values)
     if stacked.dtype.kind in "iub" and stacked.size == len(stacked) and stacked.min() >= 0:
         return spaces.Discrete(int(stacked.max()) + 1)
     low, high = (np.nan_to_num(one.reduce(stacked.astype(np.float64), axis=0)) for one in (np.fmin, np.fmax))
     return spaces.Box(low, high, stacked.shape[1:], np.float64)
 
 
-def _fitting(values: Raw, space: Space) -> Raw:
-    if isinstance(space, spaces.Dict):
-        return {name: _fitting(values[name], part) for name, part in space.spaces.items()}
+def _fitting(values: AnyArray, space: Space) -> AnyArray:
     return np.ravel(values) if isinstance(space, spaces.Discrete) else np.asarray(values, np.float64)
 
 
@@ -260,7 +184,7 @@ def _coded(
             raise FileFormatError(f"episode {index} of the {kind} data set: {error}") from None
         read.append(Recorded(first, taken, seen, rewards.tolist(), bool(episode.terminated)))
     if not read:
-        raise FileFormatError(f"the {kind} data set holds no episode")
+        raise FileFormatError(NO_EPISODE.format(kind))
     codebook = usual_codebook(space, lambda: read)
     if bins is not None:
         codebook = (codebook or Codebook.named()).with_actions(bins)

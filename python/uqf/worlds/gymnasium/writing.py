@@ -1,4 +1,4 @@
-"""Episodes as data sets of Minari, RLDS and d3rlpy."""
+"""Episodes as data sets of Minari and d3rlpy."""
 
 from __future__ import annotations
 
@@ -78,44 +78,6 @@ def to_minari(data: Trajectories, dataset_id: str, **options: Raw) -> minari.Min
         shown = spaces.Box(-np.inf, np.inf, data.columns.shape[1:], np.float32)
     given = {"action_space": spaces.Discrete(data.n_actions), "observation_space": shown}
     return create_dataset_from_buffers(dataset_id, buffers, **given | options)
-
-
-def to_rlds(data: Trajectories) -> Iterator[Record]:
-    """Episodes as RLDS has them: mappings with "steps", a mapping of arrays of T + 1 entries.
-
-    ``tf.data.Dataset.from_tensor_slices(episode["steps"])`` makes a data set of an episode. The last step has the last
-    observation; its action and reward mean nothing.
-
-    Parameters
-    ----------
-    data : Trajectories
-        The episodes, as in `uqf.to_minari`.
-
-    Returns
-    -------
-    iterator of dict
-        One for every episode.
-
-    Examples
-    --------
-    >>> import uqf
-    >>> episode = next(uqf.to_rlds(uqf.rollout(uqf.make("tiger"), episodes=3, seed=0)))
-    >>> len(episode["steps"]["observation"])
-    21
-    """
-    for seen, taken, paid, ended in _shown(data):
-        last = np.arange(len(seen)) == len(taken)
-        yield {
-            "steps": {
-                "observation": seen,
-                "action": np.append(taken, 0).astype(np.int64),
-                "reward": np.append(paid, 0.0),
-                "discount": np.where(last & ended, 0.0, 1.0),
-                "is_first": np.arange(len(seen)) == 0,
-                "is_last": last,
-                "is_terminal": last & ended,
-            }
-        }
 
 
 def to_d3rlpy(data: Trajectories) -> d3rlpy.dataset.MDPDataset:
