@@ -42,6 +42,17 @@ def test_a_rule_is_a_policy_of_the_last_observation(tiger):
     assert begun.action(begun.initial_state()) == 0
 
 
+def test_a_number_in_a_table_is_a_name_of_the_log_before_it_is_a_code(tmp_path):
+    """Actions called "x", "2" and "1": a table that said 2 did what is called 1."""
+    (tmp_path / "rule.csv").write_text(f"seen,action\nhot,2\ncold,0\n,{'9' * 5000}\n")
+    rule = uqf.rule(tmp_path / "rule.csv")
+    book = uqf.Codebook.named(("x", "2", "1"), ("hot", "cold"))
+    assert rule.of(book, 3, 2, shown=True).values.argmax(axis=1)[:2].tolist() == [1, 0]
+    assert [rule.action(seen) for seen in ("hot", "cold")] == [2, 0], "without a log a number is a code"
+    with pytest.raises(ValueError, match="does not occur in the logs, which know x, 2, 1"):
+        rule.of(book, 3, 2)
+
+
 def test_a_rule_of_several_columns_speaks_the_names_of_the_log(tmp_path):
     data = names_log()
     rule = uqf.rule(lambda seen: "cool" if seen["temp"] > 80 else "wait")
