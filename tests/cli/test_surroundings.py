@@ -1,5 +1,6 @@
-"""Every command in hard places: no home, no account, no assertions, every warning an error, folders nobody may write to."""
+"""Every command in hard places: no home, no assertions, warnings as errors, folders to read only, full disks."""
 
+import ctypes
 import os
 import resource
 import shutil
@@ -13,7 +14,10 @@ import pytest
 import uqf
 from uqf.cli.commands import app
 
-pytestmark = pytest.mark.skipif(os.name != "posix", reason="about users and limits of POSIX")
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="about rights and limits of Linux")
+
+#: What lets root write everywhere, and the request to do without it from the next program on.
+DAC_OVERRIDE, DROP = 1, 24
 
 #: Of every command: arguments, in which {out} is the folder to write to.
 COMMANDS = {
@@ -31,9 +35,6 @@ COMMANDS = {
 }
 
 WRITERS = [name for name, arguments in COMMANDS.items() if "{out}" in arguments]
-
-#: Somebody whom no account belongs to, as in containers; who is not root already is somebody who may not write everywhere.
-NOBODY = 54_321 if os.geteuid() == 0 else None
 
 
 @pytest.fixture(scope="module")
@@ -61,12 +62,18 @@ def out(folder):
     return place
 
 
-def run(folder, name, out, **options):
+def without_privileges():
+    if os.geteuid() == 0:
+        assert ctypes.CDLL(None).prctl(DROP, DAC_OVERRIDE, 0, 0, 0) == 0
+
+
+def run(folder, name, out, prepare=without_privileges):
     arguments = COMMANDS[name].format(out=out).split()
-    environment = {key: value for key, value in os.environ.items() if key in ("PATH", "PYTHONPATH", "COVERAGE")}
+    # Python itself writes half a file of compiled code where there is room for no more, and reads it the next time.
+    kept = {key: value for key, value in os.environ.items() if key in ("PATH", "PYTHONPATH")}
     return subprocess.run(
         [sys.executable, "-O", "-W", "error", "-m", "uqf", name, *arguments],
-        cwd=folder, env=environment, capture_output=True, text=True, user=NOBODY, **options,
+        cwd=folder, env=kept | {"PYTHONDONTWRITEBYTECODE": "1"}, capture_output=True, text=True, preexec_fn=prepare,
     )  # fmt: skip
 
 
@@ -75,7 +82,7 @@ def test_every_command_is_tried():
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_commands_run_without_home_account_or_assertions_and_warn_of_nothing(folder, out, name):
+def test_commands_run_without_home_or_assertions_and_warn_of_nothing(folder, out, name):
     ended = run(folder, name, out)
     assert ended.returncode == 0, ended.stderr[-2000:]
     assert "Warning" not in ended.stderr
@@ -97,9 +104,10 @@ def test_a_disk_that_is_full_is_an_error_that_names_the_file(folder, out, name):
     def fill():
         resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
 
-    ended = run(folder, name, out, preexec_fn=fill)
+    ended = run(folder, name, out, fill)
     assert ended.returncode == 1
     line = ended.stderr.strip().splitlines()[-1]
     assert line.startswith(f"uqf: {out}/") and line.endswith(": File too large")
-    left = [path.relative_to(out) for path in out.rglob("*") if path.is_file() and path.stat().st_size]
-    assert left == [], "nothing half-written is left behind"
+    # Lines of rounds are on the disk as soon as they are known; other files appear whole or not at all.
+    left = [path.suffix for path in out.rglob("*") if path.is_file()]
+    assert set(left) <= {".csv", ".jsonl"}
