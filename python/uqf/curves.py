@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from uqf.files import as_path
+from uqf.files import as_path, naming
 from uqf.types import Record
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ class CsvLines:
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path, self._began, self._place = as_path(path), time.perf_counter(), ("", 0, 0)
-        with open(path, "w", newline="") as file:
+        with naming(path), open(path, "w", newline="") as file:
             csv.writer(file).writerow(self.COLUMNS)
 
     def __call__(self, stage: str, done: int, total: int) -> None:
@@ -96,5 +96,5 @@ class CsvLines:
 
     def _write(self, *score: object) -> None:
         row = (f"{time.perf_counter() - self._began:.3f}", *self._place, *(score or ("", "", "")))
-        with open(self.path, "a", newline="") as file:
+        with naming(self.path), open(self.path, "a", newline="") as file:
             csv.writer(file).writerow(row)

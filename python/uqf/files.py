@@ -90,6 +90,17 @@ def check_folder(path: str | os.PathLike[str]) -> Path:
 
 
 @contextmanager
+def naming(path: str | os.PathLike[str]) -> Iterator[None]:
+    """A disk that is full does not say which file it had no room for: errors inside do."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is not None or error.errno is None:
+            raise
+        raise type(error)(error.errno, os.strerror(error.errno), os.fspath(path)) from None
+
+
+@contextmanager
 def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """A file to write to, which takes the place of `path` when the block ends without an exception.
 
@@ -100,7 +111,7 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """
     target = Path(os.path.realpath(as_path(path)))
     if target.exists() and not target.is_file():
-        with open(path, "wb") as device:
+        with naming(path), open(path, "wb") as device:
             yield device
         return
     check_folder(target)
@@ -110,7 +121,7 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     lock = os.dup(handle) if fcntl else None
     _UNFINISHED.add(temporary)
     try:
-        with os.fdopen(handle, "wb") as file:
+        with naming(target), os.fdopen(handle, "wb") as file:
             if target.exists():
                 os.chmod(temporary, stat.S_IMODE(target.stat().st_mode))
             yield file

@@ -6,7 +6,7 @@ import json
 
 from uqf.episodes.checks import instance, probability
 from uqf.episodes.trajectories import Trajectories
-from uqf.policies.mixture import Mixture, behaviour
+from uqf.policies.mixture import Mixture, behaviour, common_size
 from uqf.policies.policy import Policy
 from uqf.policies.rule import Rule
 from uqf.storage.policies import with_codebook
@@ -51,7 +51,10 @@ def mix(policy: Raw, other: Raw, share: float) -> Mixture:
     if isinstance(other, Trajectories):
         second, others = behaviour(other), other.codebook
     elif isinstance(other, Rule):
-        second, others = other.of(book, first.n_actions, first.n_observations), book
+        second, others = (
+            other.of(book, common_size("n_actions", first), common_size("n_observations", first)),
+            book,
+        )
     else:
         second, others = with_codebook(other)
         instance("other", second, Policy, "a policy, a learner, a file, uqf.rule(…), or uqf.Trajectories")

@@ -9,7 +9,7 @@ use crate::parallel::Ticker;
 use crate::policies::array::Array;
 use crate::policies::automaton::{dot, step, weigh};
 use crate::policies::places::{Places, UNSEEN};
-use crate::policies::{Parted, check_finite, check_sizes};
+use crate::policies::{Parted, check_finite, check_shape, check_sizes};
 use crate::simulate::policy::{Described, Policy, Rule, key_of};
 use crate::simulate::replay::at_cuts;
 use crate::trajectories::{View, start_symbol};
@@ -84,31 +84,29 @@ impl Parted for AutomatonPolicy {
 
 impl Parts {
     fn check(&self, rank: usize) -> Result<()> {
-        if rank == 0 || self.operators.shape != [self.symbols.len(), rank, rank] {
-            let remedy =
-                format!("expected {} operators of {rank} × {rank}, rank at least 1", self.symbols.len());
-            return Err(Error::argument("operators", format!("{} entries", self.operators.len()), remedy));
-        }
+        check_shape("operators", &self.operators, [self.symbols.len(), rank.max(1), rank.max(1)])?;
         if let Some(index) = self.operators.iter().position(|x| !x.is_finite()) {
             let symbol = self.symbols[index / (rank * rank)];
             let place = format!("entry of symbol {symbol} is {}", self.operators[index]);
             return Err(Error::argument("operators", place, "weights must be finite"));
         }
-        let propensities = self.propensities.as_deref().unwrap_or_default();
-        let rows = if self.propensities.is_none() { 0 } else { self.symbols.len() + 2 };
+        check_shape("weights", &self.weights, [self.n_actions, rank])?;
+        if let Some(propensities) = &self.propensities {
+            check_shape("propensities", propensities, [self.symbols.len() + 2, self.n_actions])?;
+        }
         let normaliser = self.normaliser.as_ref().unwrap_or(&self.start);
         check_sizes([
             ("start", self.start.len(), rank),
             ("anchor", self.anchor.len(), rank),
-            ("weights", self.weights.len(), self.n_actions.saturating_mul(rank)),
-            ("propensities", propensities.len(), rows.saturating_mul(self.n_actions)),
             ("normaliser", normaliser.len(), rank),
         ])?;
         check_finite("start", &self.start)?;
         check_finite("anchor", &self.anchor)?;
         check_finite("weights", &self.weights)?;
         check_finite("normaliser", normaliser)?;
-        if let Some(p) = propensities.iter().find(|p| !(0.0..=1.0).contains(*p)) {
+        if let Some(p) =
+            self.propensities.iter().flat_map(|array| array.iter()).find(|p| !(0.0..=1.0).contains(*p))
+        {
             return Err(Error::argument(
                 "propensities",
                 p,

@@ -8,7 +8,7 @@ use crate::parallel::Ticker;
 use crate::policies::array::Array;
 pub use crate::policies::belief_models::Joined;
 use crate::policies::belief_models::Span;
-use crate::policies::{Parted, check_finite, check_sizes};
+use crate::policies::{Parted, check_finite, check_shape, check_sizes};
 use crate::simulate::policy::{Described, Policy, Rule};
 use crate::trajectories::View;
 
@@ -41,11 +41,9 @@ impl Parted for BeliefPolicy {
         check_sizes([
             ("kinds", parts.joined.kinds.len(), n_actions),
             ("states", n_features, n_features.max(1)),
-            ("weights", parts.weights.shape[0], n_features),
-            ("weights", parts.weights.shape[2], n_actions),
-            ("weights", parts.weights.len(), parts.weights.len().max(1)),
             ("bias", n_actions, n_actions.max(1)),
         ])?;
+        check_shape("weights", &parts.weights, [n_features, parts.weights.shape[1].max(1), n_actions])?;
         check_finite("weights", &parts.weights)?;
         check_finite("bias", &parts.bias)?;
         parts.rule.check(n_actions)?;

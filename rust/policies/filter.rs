@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::learn::spectral::filter::Filter;
 use crate::policies::array::Array;
 use crate::policies::places::{Places, UNSEEN};
-use crate::policies::{Parted, check_finite, check_sizes};
+use crate::policies::{Parted, check_finite, check_shape, check_sizes};
 use crate::simulate::policy::{Described, Policy, Rule};
 
 /// q(h, a) = weights[0, a] + Σ_i state(h)[i] · weights[1 + i, a].
@@ -51,11 +51,9 @@ impl Parted for FilterPolicy {
         let operators = take(&mut parts.operators.entries);
         let filter = Arc::new(Filter::new(parts.operators.shape[2], &operators, parts.reach)?);
         let (rank, n_actions) = (filter.rank(), parts.weights.shape[1]);
-        check_sizes([
-            ("symbols", parts.symbols.len(), filter.n_symbols()),
-            ("start", parts.start.len(), rank),
-            ("weights", parts.weights.len(), (1 + rank).saturating_mul(n_actions.max(1))),
-        ])?;
+        check_shape("operators", &parts.operators, [parts.symbols.len(), 1 + rank, rank])?;
+        check_sizes([("start", parts.start.len(), rank)])?;
+        check_shape("weights", &parts.weights, [1 + rank, n_actions.max(1)])?;
         check_finite("start", &parts.start)?;
         check_finite("weights", &parts.weights)?;
         parts.rule.check(n_actions)?;

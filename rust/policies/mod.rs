@@ -37,6 +37,7 @@ pub mod any;
 pub mod near;
 
 use crate::error::{Error, Result};
+use crate::policies::array::Array;
 
 /// A policy that can be taken apart and made again.
 pub trait Parted: Sized {
@@ -68,6 +69,19 @@ fn indices(name: &'static str, given: &[i64]) -> Result<Vec<u32>> {
 /// The same as Python gives and takes them.
 fn listed(indices: impl IntoIterator<Item = u32>) -> Vec<i64> {
     indices.into_iter().map(i64::from).collect()
+}
+
+/// Refuses an array of another shape than expected, of as many entries as it may be.
+fn check_shape<T, const D: usize>(
+    name: &'static str,
+    array: &Array<T, D>,
+    expected: [usize; D],
+) -> Result<()> {
+    if array.shape == expected {
+        return Ok(());
+    }
+    let written = |shape: [usize; D]| shape.map(|size| size.to_string()).join(" × ");
+    Err(Error::argument(name, written(array.shape), format!("expected {}", written(expected))))
 }
 
 /// Refuses arrays of another length than expected.

@@ -34,6 +34,13 @@ WORLDS = [
     HEAD + "start include: 0\n" + BODY + "R: * : *\n1 2\n3 4\n",
 ]
 
+SETTINGS = [
+    '[columns]\nepisode = "run"\nobservation = ["temp", "state"]\nreward = "-cost"\nobserved = "before"\n',
+    '[columns]\naction = "do"\naction_bins = 5\ntime = "when"\nallowed = "may"\nbehavior_prob = "p"\n',
+]
+
+RULES = ["temp,state,action\n>= 80,,a\n< 20,on,7\n,,0\n", "seen;action\nhot;1\n81.5;a\n;0\n"]
+
 STRINGS = ["3 2\n3 0 1 0\n0\n1 1\n", "2 4\n4 0 1 2 3\n2 3 3\n"]
 
 
@@ -65,6 +72,9 @@ def fill(folder: Path) -> None:
         if name != "episodes":
             pa.csv.write_csv(table, folder / f"{name}.csv")
     uqf.read_log(folder / "steps.csv").to_parquet(folder / "named.parquet")
+    for index, (roles, table) in enumerate(zip(SETTINGS, RULES, strict=True)):
+        (folder / f"{index}.toml").write_text(roles)
+        (folder / f"{index}.rule").write_text(table)
     for index, text in enumerate(STRINGS):
         (folder / f"{index}.strings").write_text(text)
     for index, text in enumerate(WORLDS):

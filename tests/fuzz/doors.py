@@ -23,6 +23,7 @@ from mutators import bent, bent_arrays, bent_table, damaged, pick, rewritten
 import uqf
 from pomdp_texts import obeyed
 from uqf import _core, strings
+from uqf.logs.columns import columns_file
 from uqf.paper import Store
 from uqf.storage import policies, tensors
 from uqf.worlds.pomdp_file import parsed
@@ -218,6 +219,31 @@ class JsonLines(Log, Text):
         return b"\n".join(lines)
 
 
+class Settings(Text):
+    """What `uqf.toml` says of the columns of a log."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder, ".toml")
+
+    def read(self) -> None:
+        columns = columns_file(self.path)
+        assert uqf.LogColumns.of(columns.to_dict()) == columns
+
+
+class Rules(Text):
+    """Tables of old rules."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder, ".rule")
+        self.books = [uqf.Codebook.named(("a", "7"), ("hot", "81.5", "cold")), None]
+
+    def read(self) -> None:
+        rule = uqf.rule(self.path)
+        for book in self.books:
+            with contextlib.suppress(ValueError):  # asks for other columns, or for unknown actions
+                np.testing.assert_array_equal(rule.of(book, 2, 4).values.sum(axis=1), 1.0)
+
+
 class Strings(Text):
     """Samples of strings, and probabilities, as the competitions write them."""
 
@@ -252,6 +278,8 @@ DOORS = {
     "arrow": Arrow,
     "csv": Csv,
     "jsonl": JsonLines,
+    "settings": Settings,
+    "rules": Rules,
     "strings": Strings,
     "cells": Cells,
     "arguments": Arguments,

@@ -18,6 +18,8 @@ NAMES = [
     "arrow",
     "csv",
     "jsonl",
+    "settings",
+    "rules",
     "strings",
     "cells",
     "arguments",

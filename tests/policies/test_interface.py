@@ -64,6 +64,25 @@ def test_a_greedy_policy_takes_the_best_action_and_says_so(kind):
     assert "greedy" not in repr(policy)
 
 
+@every_compiled_kind
+def test_parts_of_another_shape_and_as_many_numbers_are_refused(kind):
+    """Propensities of one row were let in, and acting on them was a panic."""
+    policy = KINDS[kind]()
+    parts = policy.parts()
+    for name, part in parts.items():
+        # Values by observation say themselves how many of both there are.
+        if np.ndim(part) < 2 or np.size(part) == 0 or kind == "observation":
+            continue
+        shapes = {
+            (1,) * (part.ndim - 1) + (part.size,),
+            (part.size,) + (1,) * (part.ndim - 1),
+            part.shape[::-1],
+        }
+        for shape in shapes - {part.shape}:
+            with pytest.raises(ValueError, match=name):
+                type(policy)(**parts | {name: part.reshape(shape)})
+
+
 def expected_softmax(values, temperature, supported):
     """The rule of acting again, in NumPy, for one history."""
     allowed = np.ones(len(values), bool) if supported is None else supported

@@ -6,6 +6,7 @@ import pyarrow as pa
 import pytest
 
 import uqf
+from uqf.policies.mixture import behaviour
 from uqf.policies.policy import probs_along
 
 
@@ -40,6 +41,17 @@ def test_a_rule_is_a_policy_of_the_last_observation(tiger):
     assert played[0].actions.tolist() == played[1].actions.tolist()
     begun = uqf.rule(lambda heard: heard + 1, start=0).of(None, 3, 2)
     assert begun.action(begun.initial_state()) == 0
+
+
+def test_a_number_in_a_table_is_a_name_of_the_log_before_it_is_a_code(tmp_path):
+    """Actions called "x", "2" and "1": a table that said 2 did what is called 1."""
+    (tmp_path / "rule.csv").write_text(f"seen,action\nhot,2\ncold,0\n,{'9' * 5000}\n")
+    rule = uqf.rule(tmp_path / "rule.csv")
+    book = uqf.Codebook.named(("x", "2", "1"), ("hot", "cold"))
+    assert rule.of(book, 3, 2, shown=True).values.argmax(axis=1)[:2].tolist() == [1, 0]
+    assert [rule.action(seen) for seen in ("hot", "cold")] == [2, 0], "without a log a number is a code"
+    with pytest.raises(ValueError, match="does not occur in the logs, which know x, 2, 1"):
+        rule.of(book, 3, 2)
 
 
 def test_a_rule_of_several_columns_speaks_the_names_of_the_log(tmp_path):
@@ -106,6 +118,34 @@ def test_a_mixture_is_exported_to_onnx(tiger, tmp_path):
             one.key: one.value for one in __import__("onnx").load(tmp_path / "mixed.onnx").metadata_props
         }
         assert model["temperature"] == "1.0"
+
+
+class Alternating:
+    """A policy as anybody may write it: no probabilities, and no word of how many actions there are."""
+
+    def initial_state(self):
+        return 0
+
+    def update(self, state, action, observation):
+        return 1 - state
+
+    def action(self, state, rng=None):
+        return state
+
+
+def test_a_policy_that_says_only_what_it_does_is_mixed_by_the_sizes_of_the_other(tiger):
+    data, _ = tiger
+    mixed = uqf.mix(Alternating(), data, 0.25)
+    assert (mixed.n_actions, mixed.n_observations) == (3, 2)
+    expected = 0.25 * np.eye(3)[[0, 1]] + 0.75 * behaviour(data).probs_along(data[:1])[:2]
+    np.testing.assert_allclose(probs_along(mixed, data[:1])[:2], expected)
+    state = mixed.update(mixed.initial_state(), int(data.actions[0]), int(data.observations[0]))
+    np.testing.assert_allclose(mixed.action_probs(state), expected[1])
+    np.testing.assert_allclose(uqf.batch(mixed, 2).action_probs(), expected[[0, 0]])
+    assert uqf.rollout(uqf.make("tiger"), mixed, episodes=2, seed=0).n_actions == 3
+    for other in (Alternating(), uqf.rule(lambda heard: 0, start=0)):
+        with pytest.raises(TypeError, match="n_actions"):
+            uqf.mix(Alternating(), other, 0.5)
 
 
 def test_files_and_rules_are_mixed_in_the_names_of_the_log(tmp_path):

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from uqf._core import __version__
 from uqf.errors import FileFormatError
-from uqf.files import locked
+from uqf.files import locked, naming
 from uqf.types import Raw, Record
 
 Setting = Mapping[str, Raw]
@@ -129,7 +129,7 @@ class Store:
         line = (json.dumps(record, ensure_ascii=False) + "\n").encode()
         self.path.parent.mkdir(parents=True, exist_ok=True)
         # Another run may be writing to the same folder; what it has half written must not be taken for a crash.
-        with open(self.path, "ab+") as file, locked(file):
+        with naming(self.path), open(self.path, "ab+") as file, locked(file):
             file.seek(0)
             content = file.read()
             content_end = content.rfind(b"\n") + 1

@@ -13,8 +13,17 @@ from uqf.coding.codebook import Codebook
 from uqf.episodes.checks import FloatArray
 from uqf.episodes.propensities import last_symbols, shrunk_frequencies, start_symbol
 from uqf.episodes.trajectories import Trajectories
+from uqf.errors import kind_of
 from uqf.policies.batches import Batch, batch, batch_probs
-from uqf.policies.policy import ContextPolicy, ValuePolicy, probs_along, softmax, started, wants_columns
+from uqf.policies.policy import (
+    ContextPolicy,
+    ValuePolicy,
+    chooser,
+    probs_along,
+    softmax,
+    started,
+    wants_columns,
+)
 from uqf.policies.rule import observed
 from uqf.types import AnyArray, Memory, Raw, Record
 
@@ -40,6 +49,19 @@ def behaviour(data: Trajectories) -> ContextPolicy:
     )
 
 
+def common_size(name: str, policy: Raw, other: Raw = None) -> int:
+    """`n_actions` or `n_observations` of both; a policy in Python need not say it if the other does."""
+    sizes: list[int | None] = [getattr(one, name, None) for one in (policy, other)]
+    known = [size for size in sizes if size is not None]
+    if not known:
+        raise TypeError(
+            f"policy is {kind_of(policy)} without {name}: give it that attribute, or mix it with a log"
+        )
+    if len(set(known)) > 1:
+        raise ValueError(f"policy has {name} = {sizes[0]} and other has {sizes[1]}: mix policies of one log")
+    return known[0]
+
+
 class Mixture(ValuePolicy):
     """What `uqf.mix` gives: probabilities are ``share`` of one policy's and the rest of the other's.
 
@@ -52,13 +74,9 @@ class Mixture(ValuePolicy):
         self.policies, self.share, self.temperature = (policy, other), float(share), temperature
         self.codebook = None if codebook is None else Codebook.from_dict(json.loads(codebook))
         self.column_sizes = next((one.column_sizes for one in self.policies if wants_columns(one)), None)
-        for name in ("n_actions", "n_observations"):
-            sizes = [getattr(one, name) for one in self.policies]
-            if sizes[0] != sizes[1]:
-                raise ValueError(
-                    f"policy has {name} = {sizes[0]} and other has {sizes[1]}: mix policies of one log"
-                )
-            setattr(self, name, sizes[0])
+        self.n_actions, self.n_observations = (
+            common_size(name, *self.policies) for name in ("n_actions", "n_observations")
+        )
 
     def initial_state(self, first: int | None = None) -> Memory:
         shown = (first, first) if first is None else self.seen_by(first)
@@ -82,9 +100,11 @@ class Mixture(ValuePolicy):
 
     def q_values(self, state: Memory) -> FloatArray:
         """Logarithms of the probabilities at temperature 1."""
-        pairs = zip(self.policies, state, strict=True)
+        chosen, rng = [chooser(one, self.n_actions) for one in self.policies], np.random.default_rng(0)
         with np.errstate(divide="ignore"):
-            return np.log(self.mixed([one.action_probs(memory) for one, memory in pairs]))
+            return np.log(
+                self.mixed([choose(memory, rng) for choose, memory in zip(chosen, state, strict=True)])
+            )
 
     def mixed(self, probs: Sequence[ArrayLike]) -> FloatArray:
         one, other = (np.asarray(each, np.float64) for each in probs)
@@ -116,7 +136,9 @@ class MixtureBatch:
 
     def __init__(self, mixture: Mixture, n: int, seed: int) -> None:
         self._mixture = mixture
-        self._parts: list[Batch] = [batch(one, n, seed=seed) for one in mixture.policies]
+        self._parts: list[Batch] = [
+            batch(one, n, n_actions=mixture.n_actions, seed=seed) for one in mixture.policies
+        ]
         self._rngs = [np.random.default_rng([seed, episode]) for episode in range(n)]
 
     def __len__(self) -> int:

@@ -78,6 +78,10 @@ class Rule:
         return observation
 
     def action(self, state: Raw, rng: np.random.Generator | None = None) -> Raw:
+        return _number(self._taken(state))
+
+    def _taken(self, state: Raw) -> Raw:
+        """The action as the function, or a cell of the table, has it."""
         if state is None and self.start is not None:
             return self.start
         try:
@@ -102,7 +106,7 @@ class Rule:
         """
         book = codebook or Codebook.named()
         seen = [_raw(book, code) for code in range(n_observations)] + ([] if shown else [None])
-        taken = [_code(book, self.action(one), n_actions) for one in seen]
+        taken = [_code(book, self._taken(one), n_actions) for one in seen]
         return ObservationPolicy(np.vstack([np.eye(n_actions)[taken], np.zeros((int(shown), n_actions))]))
 
     def probs_along(self, data: Trajectories) -> FloatArray:
@@ -117,10 +121,10 @@ class Rule:
             rows[starts] = data.first_columns
         different, place = np.unique(rows, axis=0, return_inverse=True)
         taken = np.array(
-            [_code(book, self.action(observed(book, row)), data.n_actions) for row in different]
+            [_code(book, self._taken(observed(book, row)), data.n_actions) for row in different]
         )[place]
         if data.first_columns is None:
-            taken[starts] = _code(book, self.action(None), data.n_actions)
+            taken[starts] = _code(book, self._taken(None), data.n_actions)
         return np.asarray(np.eye(data.n_actions)[taken])
 
 
@@ -149,8 +153,16 @@ def observed(book: Codebook, row: AnyArray) -> Raw:
     return values if len(values) > 1 else next(iter(values.values()))
 
 
+def _number(action: Raw) -> Raw:
+    """A whole number where a text is one."""
+    written = isinstance(action, str) and re.fullmatch("[0-9]{1,18}", action)
+    return int(action) if written else action
+
+
 def _code(book: Codebook, action: Raw, n_actions: int) -> int:
-    code = book.encode_action(action)
+    """By its name or, where no action is called so, by its number."""
+    named = isinstance(action, str) and action in (getattr(book.actions_, "names", None) or ())
+    code = book.encode_action(action if named else _number(action))
     if not 0 <= code < n_actions:
         raise ValueError(f"rule: action {action!r} is none of {n_actions}")
     return code
@@ -175,7 +187,7 @@ def _table(path: str | os.PathLike[str]) -> Callable[[Raw], Raw]:
             if all(
                 _fits(_value(observation, name, len(given)), cell.strip()) for name, cell in given.items()
             ):
-                return int(action) if re.fullmatch(r"[0-9]+", action) else action
+                return action
         raise ValueError(f"{os.fspath(path)}: no row fits {observation!r}; end with a row of empty cells")
 
     return decide
