@@ -12,9 +12,6 @@ def printable(text: str) -> str:
     That is every character which is neither printable nor a line end: control sequences, marks that turn the
     direction of writing, halves of characters.
     """
-    if text.isprintable():
-        return text
-    return "".join(
-        letter if letter.isprintable() or letter in SHOWN else letter.encode("unicode_escape").decode()
-        for letter in text
-    )
+    odd = (letter for letter in set(text) if not letter.isprintable() and letter not in SHOWN)
+    escapes = {ord(letter): letter.encode("unicode_escape").decode() for letter in odd}
+    return text.translate(escapes) if escapes else text

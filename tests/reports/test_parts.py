@@ -118,7 +118,7 @@ def test_the_value_under_the_model_is_the_mean_over_starts():
         n_actions=2, n_observations=2, first_observations=seen, behavior_probs=np.full(200, 0.5),
     )  # fmt: skip
     study = Study.of(uqf.TablePolicy(np.full((5, 2), 0.5), 2), data, discount=1.0, seed=0, progress=None)
-    found = Expectations.of(study, Frontier.of(study), 0)
+    found = Expectations.of(study, Frontier.of(study))
     assert found.modelled == pytest.approx(study.held_out.rewards.mean(), abs=0.05)
 
 

@@ -8,7 +8,7 @@ from uqf.episodes.checks import instance, one_of, probability
 from uqf.ope.estimates import Comparison, Estimate
 from uqf.ope.estimators import METHODS, ValueModel
 from uqf.ope.evaluator import Evaluator, Logs, ReturnRange
-from uqf.policies.policy import Policy
+from uqf.policies.policy import Policy, probs_along
 
 
 def evaluate(
@@ -164,7 +164,6 @@ def versions(
     for pair in policies:
         if not isinstance(pair, Sequence) or len(pair) != 2:
             raise TypeError(f"policies: {pair!r} is no pair of a policy and its share of the steps")
-    return [
-        log.estimate(log.replay(policy, probability("share", share)), "importance")
-        for policy, share in policies
-    ]
+        probability("share", pair[1])
+    probs = {id(policy): probs_along(policy, log.data) for policy, _ in policies}
+    return [log.estimate(log.seen_with(probs[id(policy)], share), "importance") for policy, share in policies]

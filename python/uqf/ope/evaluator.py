@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from uqf.episodes.checks import instance, number, probability, seed_number, whole
+from uqf.episodes.checks import FloatArray, instance, number, probability, seed_number, whole
 from uqf.episodes.concatenate import concatenate
 from uqf.episodes.trajectories import Trajectories
 from uqf.ope import doubts
@@ -54,8 +54,9 @@ class Evaluator:
         return_range: ReturnRange,
         seed: int,
         model: ValueModel | None = None,
+        behavior: Behavior | None = None,
     ) -> Evaluator:
-        """Checked arguments; every log has a behaviour of its own."""
+        """Checked arguments; every log has a behaviour of its own, which is estimated unless it is given."""
         logs = [data] if isinstance(data, Trajectories) else data
         for log in logs if isinstance(logs, Sequence) and logs else [logs]:
             instance("data", log, Trajectories, "uqf.Trajectories (see uqf.read_log), or a list of them")
@@ -70,7 +71,7 @@ class Evaluator:
         return cls(
             scaled,
             unit,
-            joined([behavior_of(log, seed) for log in logs]),
+            behavior or joined([behavior_of(log, seed) for log in logs]),
             Truncation.of(scaled, float(discount)),
             float(discount),
             level,
@@ -82,7 +83,10 @@ class Evaluator:
 
     def replay(self, policy: Policy | None, share: float = 1.0) -> Replayed:
         """The log with the eyes of a policy that decides in a share of the steps, the others being made as logged."""
-        probs = probs_along(policy, self.data)
+        return self.seen_with(probs_along(policy, self.data), share)
+
+    def seen_with(self, probs: FloatArray, share: float = 1.0) -> Replayed:
+        """The same of a policy with these probabilities before every step, (n_steps, n_actions)."""
         return Replayed(self.data, self.discount, probs, self.behavior, self.model, self.seed, share)
 
     def method(self, logs: Replayed) -> str:

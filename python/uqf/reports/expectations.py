@@ -44,10 +44,10 @@ class Expectations:
     frontier: Frontier
 
     @classmethod
-    def of(cls, study: Study, frontier: Frontier, seed: int) -> Expectations:
+    def of(cls, study: Study, frontier: Frontier) -> Expectations:
         """From the held-out episodes."""
         data, discount = study.held_out, study.discount
-        best = ope.evaluate(study.policy, data, discount=discount, method="doubly-robust", seed=seed)
+        best = study.doubly_robust
         needed = best.episodes * max(1.0, BOUNDS.effective_episodes / max(best.effective_sample_size, 1e-12))
         modelled = ope.model_value(ope.LastSymbolModel(), data, study.probs, discount=discount)
         return cls(best, modelled, needed if needed < ENDLESS else None, frontier)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from uqf import ope
 from uqf.ope.doubts import BOUNDS
@@ -52,10 +52,10 @@ class Frontier:
     @classmethod
     def of(cls, study: Study) -> Frontier:
         """By weighted held-out episodes alone, without any model, under the rules of `uqf.ope.evaluate`."""
-        shares, data = (0.0, *SHARES), study.held_out
-        versions = [(study.policy, share) for share in shares]
+        shares = (0.0, *SHARES)
         # So many resamples are enough for a figure.
-        estimates = ope.versions(versions, data, discount=study.discount, replicates=300)
+        log = replace(study.evaluator, replicates=300)
+        estimates = [log.estimate(log.seen_with(study.probs, share), "importance") for share in shares]
         logged, *followed = map(Point.of, shares, estimates)
         return cls(followed, logged.mean)
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from uqf import ope
 from uqf.episodes.checks import FloatArray
 from uqf.episodes.trajectories import Trajectories
+from uqf.ope.evaluator import Evaluator
 from uqf.reports.expectations import Ends, interval_of
 from uqf.reports.facts import Facts, places
 from uqf.reports.frontier import Frontier
@@ -56,8 +56,9 @@ class Outcomes:
             data = _with_rewards(study.held_out, _of_episodes(values, study.log, numbers))
             interval = None
             if share is not None:
-                (estimate,) = ope.versions([(study.policy, share)], data, discount=1.0, replicates=300)
-                interval = interval_of(estimate)
+                behavior = study.evaluator.behavior
+                log = Evaluator.of(data, 1.0, 0.95, 300, None, study.seed, behavior=behavior)
+                interval = interval_of(log.estimate(log.seen_with(study.probs, share), "importance"))
             rows.append(Outcome(name, float(data.returns(1.0).mean()), interval))
         return cls(rows, share, facts.episodes_per_week)
 

@@ -72,7 +72,7 @@ class Report(PartedReport):
     @cached_property
     def expectations(self) -> Expectations:
         """What to expect."""
-        return Expectations.of(self.study, self.frontier, self.seed)
+        return Expectations.of(self.study, self.frontier)
 
     @cached_property
     def outcomes(self) -> Outcomes:
@@ -84,11 +84,10 @@ class Report(PartedReport):
         """The policy at work."""
         return Acting.of(self.study, self.seed)
 
-    @cached_property
+    @property
     def estimate(self) -> ope.Estimate:
-        """What the policy would earn, by the method that suits the held-out episodes."""
-        study = self.study
-        return ope.evaluate(study.policy, study.held_out, discount=study.discount, seed=self.seed)
+        """What the policy would earn."""
+        return self.study.estimate
 
     @cached_property
     def episodes(self) -> Episodes:

@@ -16,6 +16,9 @@ from uqf.estimator import clone
 from uqf.learn.improve.gain import Baseline, Gain
 from uqf.learn.learner import MAX_STEPS, Learner
 from uqf.mixing import mix
+from uqf.ope.estimates import Estimate
+from uqf.ope.estimators import Replayed
+from uqf.ope.evaluator import Evaluator
 from uqf.policies.policy import Policy, probs_along
 from uqf.reading.overview import overview
 from uqf.reading.progress import Callback, within
@@ -44,6 +47,8 @@ class Study:
     """None if nothing but the policy is known."""
     judged_as: str
     """Which policy is judged by which episodes, in plain words."""
+    seed: int = 0
+    """Of the estimates."""
 
     @property
     def diagnostics(self) -> Record:
@@ -59,6 +64,27 @@ class Study:
     def probs(self) -> FloatArray:
         """π(a | h) of the policy before every held-out step, (n_steps, n_actions)."""
         return probs_along(self.policy, self.held_out)
+
+    @cached_property
+    def evaluator(self) -> Evaluator:
+        """The held-out episodes, made ready for estimates."""
+        return Evaluator.of(self.held_out, self.discount, 0.95, 1000, None, self.seed)
+
+    @cached_property
+    def replayed(self) -> Replayed:
+        """The held-out episodes with the eyes of the policy."""
+        return self.evaluator.seen_with(self.probs)
+
+    @cached_property
+    def doubly_robust(self) -> Estimate:
+        """What weighted episodes and a model say of the policy together."""
+        return self.evaluator.estimate(self.replayed, "doubly-robust")
+
+    @cached_property
+    def estimate(self) -> Estimate:
+        """What the policy would earn, by the method that suits the held-out episodes."""
+        method = self.evaluator.method(self.replayed)
+        return self.doubly_robust if method == "doubly-robust" else self.evaluator.estimate(self.replayed, method)
 
     @cached_property
     def propensities(self) -> FloatArray:
@@ -128,13 +154,13 @@ class Study:
                 log = concatenate([trial.taught, trial.held_out])
             words = "the policy as it was before it learned from the held-out episodes too"
             held_out = trial.held_out[: _judging(trial.held_out)]
-            return cls(trial.policy, log, trial.taught, held_out, weight, learner, words)
+            return cls(trial.policy, log, trial.taught, held_out, weight, learner, words, seed)
         held_out, taught = _halves(log, seed)
         words = "the policy as it is, on episodes that are taken to be new to it"
         if learner is not None and learned_from_it:
             words = "the policy of the same learner, learned from one half of the episodes and judged by the other"
             policy = clone(learner).fit(taught, progress=within(progress, "learning again")).policy_
-        return cls(policy, log, taught, held_out, weight, learner, words)
+        return cls(policy, log, taught, held_out, weight, learner, words, seed)
 
 
 def _in_memory(data: Data, seed: int) -> Trajectories:

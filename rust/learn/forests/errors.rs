@@ -58,7 +58,8 @@ pub fn held_out_errors(
         // Leaves of the rows that are learned from, then of those that judge.
         let both: Vec<u32> = cuts.iter().chain(&others).copied().collect();
         for tree in 0..trees {
-            let rng = Rng::stream(seed, (job * trees + tree) as u64);
+            // A target is predicted by the same trees, whichever others there are.
+            let rng = Rng::stream(seed, ((kind * 2 * groups + place) * trees + tree) as u64);
             let tree = Tree::grown(&columns, &counts, &cuts, &wanted, smallest, own.len(), growth, rng);
             forest.trees.push((tree.n_leaves, tree.leaves_at(&columns, &both)));
         }

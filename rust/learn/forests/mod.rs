@@ -4,6 +4,7 @@ pub mod bins;
 pub mod errors;
 pub mod fitted;
 pub mod flat;
+mod histogram;
 mod regression;
 mod sweeps;
 #[cfg(test)]

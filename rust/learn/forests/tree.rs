@@ -1,5 +1,6 @@
 //! One regression tree, grown on bins: the leaf whose split lowers the squared error most is split next.
 
+use crate::learn::forests::histogram::{ABREAST, Histogram, fill};
 use crate::rng::Rng;
 
 /// Features that are drawn for a split at most.
@@ -54,7 +55,7 @@ struct Grower<'a> {
     /// Gains below this are rounding.
     least: f64,
     order: Vec<usize>,
-    histogram: Vec<(f64, u32)>,
+    histograms: [Histogram; ABREAST],
     spare: Vec<(u32, f32)>,
 }
 
@@ -91,7 +92,7 @@ impl Tree {
             targets: wanted,
             least: 1e-10 * total,
             order: (0..columns.len()).collect(),
-            histogram: Vec::new(),
+            histograms: std::array::from_fn(|_| Histogram::new()),
             spare: Vec::new(),
         };
         grower.grow(growth.leaves.min(256), &mut rng)
@@ -170,41 +171,43 @@ impl Grower<'_> {
         let (rows, targets) = (&self.rows[begin..end], &self.targets[begin..end]);
         let (all, count) = (targets.iter().map(|&t| f64::from(t)).sum::<f64>(), rows.len());
         let before = all * all / count as f64;
+        let drawn = self.order[..self.tried].iter().chain(&self.order[self.always..]);
+        let features: Vec<usize> = drawn.copied().filter(|&feature| self.bins[feature] > 1).collect();
         let mut best: Option<Split> = None;
-        for &feature in self.order[..self.tried].iter().chain(&self.order[self.always..]) {
-            let (column, bins) = (self.columns[feature], self.bins[feature]);
-            if bins < 2 {
-                continue;
+        for abreast in features.chunks(ABREAST) {
+            match *abreast {
+                [a, b, c, d] => {
+                    let columns = [a, b, c, d].map(|feature| self.columns[feature]);
+                    fill(&mut self.histograms, columns, rows, targets);
+                }
+                _ => {
+                    for (histogram, &feature) in self.histograms.iter_mut().zip(abreast) {
+                        fill(std::array::from_mut(histogram), [self.columns[feature]], rows, targets);
+                    }
+                }
             }
-            self.histogram.clear();
-            self.histogram.resize(256, (0.0, 0));
-            for (&row, &target) in rows.iter().zip(targets) {
-                let cell = &mut self.histogram[column[row as usize] as usize];
-                cell.0 += f64::from(target);
-                cell.1 += 1;
-            }
-            let (mut sum, mut left) = (0.0, 0);
-            for bin in 0..bins - 1 {
-                let (more, rows) = self.histogram[bin];
-                if rows == 0 {
-                    continue;
-                }
-                sum += more;
-                left += rows as usize;
-                if count - left < self.smallest {
-                    break;
-                }
-                if left < self.smallest {
-                    continue;
-                }
-                let rest = all - sum;
-                let gain = sum * sum / left as f64 + rest * rest / (count - left) as f64 - before;
-                // Ties go to the feature of the lower number, whatever the order of the draw.
-                let better = best
-                    .is_none_or(|other| gain > other.gain || (gain == other.gain && feature < other.feature));
-                if gain > self.least && better {
-                    best = Some(Split { gain, feature, bin });
-                }
+            for (histogram, &feature) in self.histograms.iter_mut().zip(abreast) {
+                let (mut sum, mut left) = (0.0, 0);
+                histogram.drain(|bin, more, rows| {
+                    sum += more;
+                    left += rows as usize;
+                    if bin + 1 == self.bins[feature] || count - left < self.smallest {
+                        return false;
+                    }
+                    if left < self.smallest {
+                        return true;
+                    }
+                    let rest = all - sum;
+                    let gain = sum * sum / left as f64 + rest * rest / (count - left) as f64 - before;
+                    // Ties go to the feature of the lower number, whatever the order of the draw.
+                    let better = best.is_none_or(|other| {
+                        gain > other.gain || (gain == other.gain && feature < other.feature)
+                    });
+                    if gain > self.least && better {
+                        best = Some(Split { gain, feature, bin });
+                    }
+                    true
+                });
             }
         }
         best

@@ -52,7 +52,8 @@ def chosen_view(
     settings = Choice()
     data = seen.data
     few = seen.part(slice(max(20, int(np.searchsorted(data.offsets[1:], settings.steps)) + 1)))
-    targets = _targets(few, settings.targets, seed)
+    # Views are compared by all targets, and whether actions are pooled by the reward alone.
+    targets = _targets(few, settings.targets, seed)[: None if wanted is None else 1]
     fold = folds(few.data)
     chosen, best, pooled = wanted or DEFAULTS[0], np.zeros(0, np.float32), False
     evidence: Record = {}
