@@ -25,8 +25,8 @@ from uqf.worlds.world import World
 
 
 class Finalist(NamedTuple):
-    """A policy; the world with the codes that it knows if they are not those of the game; whether it was made of all
-    episodes.
+    """A policy; the world with the codes that it knows if they are not those of the game; whether it was learned from
+    all episodes, and so goes before a policy that was learned in the same way from fewer.
     """
 
     policy: CompiledPolicy
@@ -257,7 +257,7 @@ class Drawn(Lineage):
         """The best plan of all that was counted."""
         if self.game.env.learns_codes:
             self._begin()
-        return {"table": Finalist(self._plan(), self.env, of_all=True)}
+        return {"table": Finalist(self._plan(), self.env)}
 
 
 def random_play(game: Game, settings: Settings, episodes: int) -> list[Trajectories]:

@@ -30,9 +30,9 @@ def play(
     are then drawn from the posterior of its counts. Elsewhere lineages race in rounds: steps of policy iteration on
     contexts, begun at uniform and at persistent play; what `uqf.fit` makes of the opening; plans in hidden Markov
     models (`uqf.ModelQ`), learned anew from what the plans meet; and drawn plans unless the past is known to matter.
-    Those that are clearly behind are given up, and the last rounds are the leader's alone. In the end the survivors, and
-    fits to all episodes, play fresh episodes: the best is returned. Where observations are numbers, drawn plans explore first, and codes are learned anew from
-    what they see.
+    Those that are clearly behind are given up, and the last rounds are the leader's alone. In the end the survivors,
+    and fits to all episodes, play fresh episodes: the best is returned. Where observations are numbers, drawn plans
+    explore first, and codes are learned anew from what they see.
 
     Parameters
     ----------

@@ -69,7 +69,7 @@ class Race:
                 # The opening was too short to see whether observations are states.
                 test, tested = markov_test(game.data, seed=game.seed), game.played
                 lineages = self.beside(lineages, opened) if refuted(test) else lineages
-        finalists = self.finalists(lineages, test)
+        finalists = self.finalists(lineages)
         name, scores = judged(game, finalists)
         game.reporter.finish()
         steps = {
@@ -146,19 +146,20 @@ class Race:
                 kept.append(one)
         return kept
 
-    def finalists(self, lineages: list[Lineage], test: MarkovTest) -> dict[str, Finalist]:
+    def finalists(self, lineages: list[Lineage]) -> dict[str, Finalist]:
         """Policies by name: a fit to all episodes, those of the survivors, and the one that was resumed."""
         game, policies = self.game, dict[str, Finalist]()
         for lineage in lineages:
             policies |= lineage.finalists()
         if self.earlier is not None:
             policies["as before"] = Finalist(self.earlier.policy, self.earlier.env)
-        planned = certain(test) and any(isinstance(one, Drawn) for one in lineages)
-        if not policies or not (planned or self.late):
+        alone = any(isinstance(one, Drawn) and not one.judged for one in lineages)
+        if not policies or not (alone or self.late):
             # What good play saw gets cells of its own.
             env = game.env.relearned(game.data, seed=game.seed) if game.env.learns_codes else game.env
             policies |= soft_and_greedy("fit on all", fitted(game, env), env, of_all=True)
-        return policies
+        # Those of all episodes first: in a short game there are not enough episodes to judge everybody.
+        return dict(sorted(policies.items(), key=lambda pair: not pair[1].of_all))
 
     def why(self, name: str, scores: dict[str, Score], test: MarkovTest) -> str:
         """The choice in plain words."""
@@ -212,15 +213,13 @@ def judged(game: Game, finalists: dict[str, Finalist]) -> tuple[str, dict[str, S
 
 def ordered(names: list[str], finalists: dict[str, Finalist], scores: dict[str, Score]) -> list[str]:
     """The best first. Who learned from all episodes goes before those who are not ahead by a standard error of the
-    difference: so much is chance, and more data rarely make a policy worse.
+    difference, if it is known: so much is chance, and more data rarely make a policy worse.
     """
 
-    def beaten(name: str) -> bool:
-        mine = scores[name]
-        return any(
-            scores[one].mean - mine.mean > np.hypot(scores[one].stderr, mine.stderr)
-            for one in names
-            if not finalists[one].of_all
-        )
+    def level(name: str) -> bool:
+        mine, others = scores[name], [scores[one] for one in names if not finalists[one].of_all]
+        errors = [float(np.hypot(one.stderr, mine.stderr)) for one in others]
+        leads = [one.mean - mine.mean for one in others]
+        return all(lead <= error < np.inf for lead, error in zip(leads, errors, strict=True))
 
-    return sorted(names, key=lambda name: (not finalists[name].of_all or beaten(name), -scores[name].mean))
+    return sorted(names, key=lambda name: (not (finalists[name].of_all and level(name)), -scores[name].mean))
