@@ -122,7 +122,7 @@ pub struct WordIndex {
     trie: Trie,
     /// Position in the list by node, `ABSENT` for mere beginnings of listed words.
     ids: Vec<u32>,
-    words: Vec<Word>,
+    count: usize,
     longest: usize,
 }
 
@@ -142,11 +142,11 @@ impl WordIndex {
             ids[node as usize] = id as u32;
         }
         let longest = words.iter().map(Vec::len).max().unwrap_or(0);
-        Ok(WordIndex { trie, ids, words, longest })
+        Ok(WordIndex { trie, ids, count: words.len(), longest })
     }
 
-    pub(crate) fn words(&self) -> &[Word] {
-        &self.words
+    pub(crate) fn len(&self) -> usize {
+        self.count
     }
 
     pub(crate) fn longest(&self) -> usize {
