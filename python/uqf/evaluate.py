@@ -29,7 +29,7 @@ WorldLike: TypeAlias = "World | gymnasium.Env[Any, Any] | gymnasium.vector.Vecto
 Progress = Callable[[str, int, int], object]
 
 #: Steps that are held at once where only the scores of episodes are kept.
-STEPS = 1 << 20
+STEPS = 1 << 22
 
 
 def as_world(env: WorldLike, horizon: int | None = None) -> World:

@@ -167,18 +167,3 @@ impl WordIndex {
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn words_are_found_again() {
-        let index = WordIndex::new("prefixes", vec![vec![], vec![1, 2], vec![2]]).unwrap();
-        let mut found = [0; 4];
-        index.find(&[1, 2, 5], &mut found);
-        assert_eq!(found, [0, ABSENT, 1, ABSENT]);
-        assert!(WordIndex::new("prefixes", vec![vec![1], vec![1]]).is_err());
-        assert!(WordIndex::new("prefixes", vec![]).is_err());
-    }
-}
