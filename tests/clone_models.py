@@ -63,15 +63,9 @@ def reference_model(models, data, layout, index=0):
             data.observations[:0] if data.first_observations is None else data.first_observations,
         )
         shown[np.searchsorted(firsts, layout.ranges[seen, 0])] = each[seen]
-        events = without_shown(events, len(firsts))
+        # The law where nothing is shown is the last of every event's.
+        events = events.reshape(len(events), -1, len(firsts) + 1, events.shape[2])[:, :, -1]
     return reference.Model(start, transitions, events, shown), np.array(arrays["edges"])
-
-
-def without_shown(events, codes, rows=-1):
-    """(kinds, events, S) from (kinds, events · shown, S): the law where nothing is shown, or the sum of counts."""
-    kinds, _, states = events.shape
-    each = events.reshape(kinds, -1, codes + 1, states)
-    return each.sum(axis=2) if rows is None else each[:, :, rows]
 
 
 def reference_episodes(data, edges):

@@ -134,15 +134,14 @@ def random_filter(n_actions, n_observations, seed=0, rank=3, seen=None, temperat
     )
 
 
-def random_forest(n_actions, n_observations, seed=0, length=2, one_hot=True, automaton=None, temperature=0.5):
+def random_forest(n_actions, n_observations, seed=0, length=2, automaton=None, temperature=0.5):
     """Two trees of one split for every action."""
     rng = np.random.default_rng(seed)
-    width = length * (n_actions + n_observations if one_hot else 2)
+    width = length * (n_actions + n_observations)
     features = width if automaton is None else automaton.rank
     return ForestPolicy(
         automaton=automaton,
         length=length if automaton is None else 0,
-        one_hot=one_hot if automaton is None else False,
         n_actions=n_actions,
         n_observations=n_observations,
         base=rng.normal(size=n_actions),
@@ -253,8 +252,7 @@ def _policies(draw):
     if kind == "summaries":
         return random_summaries(*sizes, draw(st.integers(1, 3)), draw(st.booleans()), temperature)
     if kind == "window forest":
-        one_hot = draw(st.booleans())
-        return random_forest(*sizes, length=draw(st.integers(1, 3)), one_hot=one_hot, temperature=temperature)
+        return random_forest(*sizes, length=draw(st.integers(1, 3)), temperature=temperature)
     automaton = random_automaton(
         *sizes,
         rank=draw(st.integers(1, 4)),

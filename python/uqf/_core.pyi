@@ -380,9 +380,6 @@ class CloneModels:
     def iterated(self, data: _Data) -> CloneModels:
         """Models after one plain iteration of Baum and Welch on these episodes."""
 
-    def expected_counts(self, index: int, data: _Data) -> tuple[_Singles, _Singles, _Singles]:
-        """Expected by one model: transitions (kinds, S, S), events (kinds, events, S), start (S,)."""
-
     def model(self, index: int) -> Record:
         """The arrays of one model: start, transitions, events, ends, rewards, and ranges of states.
 
@@ -466,7 +463,6 @@ class ForestPolicy(CompiledPolicy):
         *,
         automaton: AutomatonPolicy | None = None,
         length: int,
-        one_hot: bool = False,
         n_actions: int,
         n_observations: int,
         base: _Floats,
@@ -608,14 +604,3 @@ def rollout(
 
     A schedule has episodes, first (the number of the first), horizon, epsilon and seed; `World.schedule` makes it.
     """
-
-def returns(
-    world: World,
-    policy: CompiledPolicy | None,
-    schedule: Record,
-    discount: float,
-    *,
-    threads: int | None = None,
-    progress: _Progress = None,
-) -> tuple[_Floats, _Offsets]:
-    """(discounted returns, lengths), one entry per episode; nothing else is kept."""

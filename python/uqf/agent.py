@@ -109,7 +109,6 @@ class Agent:
         self._rngs = [np.random.default_rng([seed, episode]) for episode in range(len(self))]
 
     def __len__(self) -> int:
-        """Number of parallel episodes."""
         return len(self._batch)
 
     def reset(self, first_observation: Raw = None) -> None:

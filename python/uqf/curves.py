@@ -85,7 +85,6 @@ class CsvLines:
             csv.writer(file).writerow(self.COLUMNS)
 
     def __call__(self, stage: str, done: int, total: int) -> None:
-        """What `progress` is called with."""
         begins, self._place = stage != self._place[0], (stage, done, total)
         if begins or done >= total:
             self._write()

@@ -28,7 +28,6 @@ class Estimator:
         return own | inner
 
     def set_params(self, **given: Any) -> Self:  # Any: whatever `__init__` takes
-        """Sets parameters by name."""
         known = _defaults(type(self))
         for name, value in given.items():
             first, _, rest = name.partition("__")

@@ -5,18 +5,18 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from uqf import _core
 from uqf.episodes.checks import function, instance, probability
 from uqf.episodes.sums import standard_error
 from uqf.episodes.trajectories import Trajectories
 from uqf.errors import kind_of
-from uqf.policies.policy import CompiledPolicy, Policy
-from uqf.worlds.environments import Environment
+from uqf.policies.policy import Policy
+from uqf.types import Record
 from uqf.worlds.world import World
 
 if TYPE_CHECKING:
@@ -27,6 +27,9 @@ WorldLike: TypeAlias = "World | gymnasium.Env[Any, Any] | gymnasium.vector.Vecto
 """What `uqf.rollout` plays in: a world of the package, or an environment of Gymnasium."""
 
 Progress = Callable[[str, int, int], object]
+
+#: Steps that are held at once where only the scores of episodes are kept.
+STEPS = 1 << 22
 
 
 def as_world(env: WorldLike, horizon: int | None = None) -> World:
@@ -71,7 +74,6 @@ class Score:
 
     @property
     def mean(self) -> float:
-        """Mean discounted return."""
         return float(self.returns.mean())
 
     @property
@@ -80,7 +82,6 @@ class Score:
         return standard_error(self.returns)
 
     def plus(self, other: Score) -> Score:
-        """Of the episodes of both."""
         instance("other", other, Score, "what uqf.estimate_return gives")
         return Score(
             np.concatenate([self.returns, other.returns]), np.concatenate([self.lengths, other.lengths])
@@ -194,15 +195,22 @@ def estimate_return(
     True
     """
     world = as_world(env, horizon)
-    schedule = world.schedule(policy, episodes, horizon, seed)
+    block = max(1, STEPS // world.schedule(policy, episodes, horizon, seed)["horizon"])
     weight = world.discount if discount is None else probability("discount", discount)
     counted = _counted(progress, episodes)
-    if isinstance(world, Environment) and (policy is None or isinstance(policy, CompiledPolicy)):
-        return Score(*_core.returns(world.world, policy, schedule, weight, threads=threads, progress=counted))
-    played = world.play(
-        policy, episodes=episodes, horizon=horizon, seed=seed, threads=threads, progress=counted
-    )
-    return Score(played.returns(weight), played.lengths)
+    scores = []
+    for first in range(0, episodes, block):
+        options: Record = {"first": first, "horizon": horizon, "seed": seed, "threads": threads}
+        if counted is not None:
+            options["progress"] = partial(_after, counted, first)
+        played = world.play(policy, episodes=min(block, episodes - first), **options)
+        scores.append((played.returns(weight), played.lengths))
+    returns, lengths = map(np.concatenate, zip(*scores, strict=True))
+    return Score(returns, lengths)
+
+
+def _after(counted: Callable[[int], object], first: int, done: int) -> object:
+    return counted(first + done)
 
 
 def _counted(progress: Progress | None, episodes: int) -> Callable[[int], object] | None:

@@ -104,15 +104,14 @@ policy! {
 policy! {
     /// Acts on one forest per action, over features of the history: base + the leaves that x falls into.
     ///
-    /// Features are the state of `automaton`, or else the last `length` steps, the latest first: with `one_hot` an indicator
-    /// per action and per observation, otherwise their numbers, −1 before the first step. base : (n_actions,); trees, nodes : (n_actions,), how many
-    /// trees and nodes each forest has; roots, feature, threshold, left, right, value : those of all forests, one after the
-    /// other; roots and children count from the first node of their forest. A node goes left if x[feature] ≤ threshold; a
-    /// negative feature marks a leaf.
+    /// Features are the state of `automaton`, or else the last `length` steps, the latest first: an indicator per action
+    /// and per observation. base : (n_actions,); trees, nodes : (n_actions,), how many trees and nodes each forest has;
+    /// roots, feature, threshold, left, right, value : those of all forests, one after the other; roots and children count
+    /// from the first node of their forest. A node goes left if x[feature] ≤ threshold; a negative feature marks a leaf.
     ForestPolicy in forest, temperature = 0.0,
     (),
     {
-        + window: Window { length: usize, one_hot: bool = false, n_actions: usize, n_observations: usize },
+        + window: Window { length: usize, n_actions: usize, n_observations: usize },
         + forests: Forests {
             base: Vec<f64>, trees: Vec<i64>, nodes: Vec<i64>, roots: Vec<i64>,
             feature: Vec<i64>, threshold: Vec<f64>, left: Vec<i64>, right: Vec<i64>, value: Vec<f64>,

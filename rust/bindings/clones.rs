@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::bindings::beliefs::{self, readable};
-use crate::bindings::convert::{Arrays, Cube, Vector, Whole, below, count, shaped, threads as thread_count};
+use crate::bindings::convert::{Arrays, Cube, Whole, below, count, shaped, threads as thread_count};
 use crate::bindings::job;
 use crate::bindings::parts::Part;
 use crate::learn::beliefs::CloneModel;
@@ -153,24 +153,6 @@ impl CloneModels {
             self.models.iter().map(|model| model.iterated(&episodes, &tasks, ticker)).collect()
         })?;
         Ok(self.with(models))
-    }
-
-    fn expected_counts<'py>(
-        &self,
-        py: Python<'py>,
-        index: usize,
-        data: Arrays<'py>,
-    ) -> PyResult<(Cube<'py, f32>, Cube<'py, f32>, Vector<'py, f32>)> {
-        let (model, view) = (self.at(index)?, data.view()?);
-        let tasks = self.as_task(&view)?;
-        let counts =
-            job::long(py, None, |ticker| model.expected_counts(&model.lockstep(&view, &tasks), ticker))?;
-        let Layout { n_kinds, n_states, .. } = *model.layout;
-        Ok((
-            counts.transitions.into_pyarray(py).reshape([n_kinds, n_states, n_states])?,
-            self.own_events(py, &counts.events)?,
-            counts.start.into_pyarray(py),
-        ))
     }
 
     fn model<'py>(&self, py: Python<'py>, index: usize) -> PyResult<Bound<'py, PyDict>> {

@@ -69,25 +69,6 @@ pub fn rollout<'py>(
 }
 
 #[pyfunction]
-#[pyo3(signature = (world, policy, schedule, discount, *, threads=None, progress=None))]
-pub fn returns<'py>(
-    py: Python<'py>,
-    world: &World,
-    policy: Option<Bound<'py, CompiledPolicy>>,
-    schedule: &Bound<'py, PyDict>,
-    discount: f64,
-    threads: Option<Whole<i64>>,
-    progress: Option<Bound<'py, PyAny>>,
-) -> PyResult<(Vector<'py>, Vector<'py, i64>)> {
-    let schedule = self::schedule(schedule, threads)?;
-    let (policy, world) = (policy_or_uniform(policy, world)?, world.inner.as_ref());
-    let scores =
-        job::long(py, progress.as_ref(), |ticker| policy.returns(world, &schedule, discount, ticker))?;
-    let (returns, lengths): (Vec<f64>, Vec<i64>) = scores.into_iter().unzip();
-    Ok((returns.into_pyarray(py), lengths.into_pyarray(py)))
-}
-
-#[pyfunction]
 pub fn validate(py: Python<'_>, data: Arrays<'_>) -> PyResult<()> {
     let view = data.view()?;
     job::quick(py, || view.validate())

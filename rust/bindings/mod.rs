@@ -27,7 +27,7 @@ mod _core {
         batch::PolicyBatch,
         beliefs::CloneLayout,
         clones::CloneModels,
-        episodes::{discounted_sums, episode_priorities, returns, rollout, temporal_differences, validate},
+        episodes::{discounted_sums, episode_priorities, rollout, temporal_differences, validate},
         models::{hidden_models, point_plan},
         policies::{BeliefPolicy, ContextPolicy, FilterPolicy, ObservationPolicy, Pomcp, TablePolicy},
         policy::{CompiledPolicy, PolicyState, softmax},

@@ -32,14 +32,6 @@ pub trait AnyPolicy: Described {
     /// So many episodes that are stepped side by side.
     fn batch(self: Arc<Self>, n: usize, seed: u64) -> Box<dyn Episodes>;
     fn rollout(&self, world: &World, schedule: &Schedule, ticker: &Ticker) -> Result<Trajectories>;
-    /// Plays episodes and keeps (return, length) of each.
-    fn returns(
-        &self,
-        world: &World,
-        schedule: &Schedule,
-        discount: f64,
-        ticker: &Ticker,
-    ) -> Result<Vec<(f64, i64)>>;
     /// π(a | h), or what every action is worth, before every step of the data: (steps, actions).
     fn before_steps(
         &self,
@@ -97,16 +89,6 @@ impl<P: Policy> AnyPolicy for P {
 
     fn rollout(&self, world: &World, schedule: &Schedule, ticker: &Ticker) -> Result<Trajectories> {
         with_world!(world, environment => rollout::rollout(&**environment, self, schedule, ticker))
-    }
-
-    fn returns(
-        &self,
-        world: &World,
-        schedule: &Schedule,
-        discount: f64,
-        ticker: &Ticker,
-    ) -> Result<Vec<(f64, i64)>> {
-        with_world!(world, environment => rollout::returns(&**environment, self, schedule, discount, ticker))
     }
 
     fn before_steps(

@@ -3,13 +3,13 @@
 use pulp::{Arch, Simd, WithSimd};
 
 use crate::error::Result;
-use crate::learn::beliefs::along;
 use crate::parallel::Ticker;
 use crate::policies::array::Array;
 pub use crate::policies::belief_models::Joined;
 use crate::policies::belief_models::Span;
 use crate::policies::{Parted, check_finite, check_shape, check_sizes};
 use crate::simulate::policy::{Described, Policy, Rule};
+use crate::simulate::replay::at_cuts;
 use crate::trajectories::View;
 
 /// q(h, a) = bias[a] + max_v Σ_s weights[s, v, a] · belief(h)[s]: one vector for values that are linear in beliefs,
@@ -59,8 +59,12 @@ impl BeliefPolicy {
     /// [1, beliefs] at every cut of the data, also after the last step of an episode:
     /// (steps + episodes, 1 + features).
     pub fn at_cuts(&self, view: &View, threads: usize, ticker: &Ticker) -> Result<Vec<f32>> {
-        let models: Vec<_> = self.models.iter().map(|span| self.parts.joined.as_model(span)).collect();
-        along(&models, view, threads, ticker)
+        let update = |memory: &mut Memory, action, observation| self.update(memory, action, observation);
+        let write = |memory: &Memory, row: &mut [f32]| {
+            row[0] = 1.0;
+            row[1..].copy_from_slice(&memory.values);
+        };
+        at_cuts(view, 1 + self.n_features, threads, ticker, || self.start(), update, write)
     }
 }
 

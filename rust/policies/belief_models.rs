@@ -1,10 +1,7 @@
 //! Cloned hidden Markov models as a policy steps them: their arrays, one after the other.
 
-use std::sync::Arc;
-
 use crate::error::{Error, Result};
-use crate::learn::beliefs::layout::Layout;
-use crate::learn::beliefs::{CloneModel, noisy};
+use crate::learn::beliefs::CloneModel;
 use crate::policies::array::Array;
 use crate::policies::{check_sizes, indices, listed};
 
@@ -126,36 +123,5 @@ impl Joined {
     pub fn shown(&self, span: &Span, observation: usize) -> Option<&[f32]> {
         let shown = self.shown.as_ref().filter(|shown| !shown.is_empty())?;
         Some(&shown[span.shown + observation * span.states..][..span.states])
-    }
-
-    /// The same transitions as a model to which all events are alike.
-    pub fn as_model(&self, span: &Span) -> CloneModel {
-        let Span { states, first, .. } = *span;
-        let observations = self.ranges.shape[1];
-        let n_kinds = self.kinds.iter().max().map_or(0, |&kind| kind as usize + 1);
-        let shown: Vec<f32> =
-            (0..observations).filter_map(|o| self.shown(span, o)).flatten().copied().collect();
-        let noisy = !shown.is_empty();
-        let range = |observation| self.range(span, observation);
-        let layout = Layout {
-            n_states: states,
-            ranges: (0..observations).map(range).map(|(low, high)| (low as u32, high as u32)).collect(),
-            codes: (0..observations as u32).map(|code| if noisy { code } else { 0 }).collect(),
-            n_shown: if noisy { observations + 1 } else { 1 },
-            kinds: self.kinds.iter().map(|&kind| kind as u32).collect(),
-            n_kinds,
-            n_events: 2,
-            n_tasks: 1,
-            opens: self.opens,
-            shared: (0, 0),
-        };
-        let alike = vec![1.0; n_kinds * layout.n_events * states];
-        CloneModel {
-            events: if noisy { noisy::joined(&shown, &alike, &layout) } else { alike },
-            layout: Arc::new(layout),
-            start: self.starts[first..first + states].to_vec(),
-            transitions: self.transitions[span.transitions..][..n_kinds * states * states].to_vec(),
-            log_likelihood: 0.0,
-        }
     }
 }

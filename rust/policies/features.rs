@@ -12,12 +12,10 @@ use crate::trajectories::View;
 /// Longer windows are slips of the finger, and would fill the memory.
 const MAX_WINDOW: usize = 10_000;
 
-/// The last `length` steps, the latest first.
+/// The last `length` steps, the latest first: one indicator per action and per observation.
 #[derive(Clone, Copy, Debug)]
 pub struct Window {
     pub(crate) length: usize,
-    /// One indicator per action and per observation; otherwise their numbers, with −1 before the first step.
-    pub one_hot: bool,
     pub(crate) n_actions: usize,
     pub(crate) n_observations: usize,
 }
@@ -55,8 +53,7 @@ impl Features {
     pub fn dim(&self) -> usize {
         match self {
             Features::Automaton(policy) => policy.rank(),
-            Features::Window(w) if w.one_hot => w.length * (w.n_actions + w.n_observations),
-            Features::Window(w) => w.length * 2,
+            Features::Window(w) => w.length * (w.n_actions + w.n_observations),
         }
     }
 
@@ -105,7 +102,7 @@ impl Features {
             (_, Memory::Automaton(memory)) => {
                 x.iter_mut().zip(&memory.state).for_each(|(x, &entry)| *x = entry as f32);
             }
-            (Features::Window(window), Memory::Window(recent)) if window.one_hot => {
+            (Features::Window(window), Memory::Window(recent)) => {
                 x.fill(0.0);
                 let width = window.n_actions + window.n_observations;
                 for (place, &(action, observation)) in recent.iter().rev().enumerate() {
@@ -115,12 +112,7 @@ impl Features {
                     x[place * width + window.n_actions + observation as usize] = 1.0;
                 }
             }
-            (_, Memory::Window(recent)) => {
-                x.fill(-1.0);
-                let taken = |a: u32| if (a as usize) < self.n_actions() { a as f32 } else { -1.0 };
-                let numbers = recent.iter().rev().flat_map(|&(a, o)| [taken(a), o as f32]);
-                x.iter_mut().zip(numbers).for_each(|(x, number)| *x = number);
-            }
+            (Features::Automaton(_), Memory::Window(_)) => {}
         }
     }
 

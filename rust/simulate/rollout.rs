@@ -1,6 +1,6 @@
 //! Episodes in parallel: recorded, or only scored.
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::parallel::{Ticker, map_blocks};
 use crate::rng::{Rng, mix64};
 use crate::simulate::environment::{Environment, Outcome};
@@ -10,10 +10,6 @@ use crate::trajectories::Trajectories;
 /// How many episodes a thread takes at a time. Small enough for Ctrl-C and for balance between threads,
 /// large enough that joining the blocks does not show.
 const BLOCK: usize = 256;
-
-/// Numbers above these are slips of the finger, and would fill the memory before anyone noticed.
-const MAX_EPISODES: usize = 1_000_000_000;
-const MAX_STEPS: usize = 100_000_000_000;
 
 /// Which episodes are played, and how.
 #[derive(Clone, Copy, Debug)]
@@ -25,25 +21,6 @@ pub struct Schedule {
     pub(crate) epsilon: f64,
     pub(crate) seed: u64,
     pub(crate) threads: usize,
-}
-
-impl Schedule {
-    pub(crate) fn validate(&self) -> Result<()> {
-        if self.episodes == 0 || self.episodes > MAX_EPISODES {
-            return Err(Error::argument("episodes", self.episodes, format!("give 1 to {MAX_EPISODES}")));
-        }
-        if self.first > MAX_EPISODES {
-            return Err(Error::argument("first", self.first, format!("give 0 to {MAX_EPISODES}")));
-        }
-        if self.horizon == 0 || self.horizon.saturating_mul(self.episodes) > MAX_STEPS {
-            let remedy = format!("give at least 1, and at most {MAX_STEPS} steps over all episodes");
-            return Err(Error::argument("horizon", self.horizon, remedy));
-        }
-        if !(0.0..=1.0).contains(&self.epsilon) {
-            return Err(Error::argument("epsilon", self.epsilon, "give a probability in [0, 1]"));
-        }
-        Ok(())
-    }
 }
 
 /// The generators of one episode: the world's random stream does not depend on how many numbers the policy draws.
@@ -106,7 +83,6 @@ pub fn rollout<E: Environment, P: Policy>(
     schedule: &Schedule,
     ticker: &Ticker,
 ) -> Result<Trajectories> {
-    schedule.validate()?;
     let blocks = map_blocks(schedule.threads, schedule.episodes, block_of::<P>(), ticker, |episodes| {
         let mut probs = vec![0.0; environment.n_actions()];
         let steps = episodes.len() * schedule.horizon.min(128);
@@ -128,37 +104,4 @@ pub fn rollout<E: Environment, P: Policy>(
         Ok(recorded)
     })?;
     Trajectories::concatenate(schedule.threads, blocks)
-}
-
-/// Discounted return and length of every episode, in episode order; nothing else is kept.
-pub fn returns<E: Environment, P: Policy>(
-    environment: &E,
-    policy: &P,
-    schedule: &Schedule,
-    discount: f64,
-    ticker: &Ticker,
-) -> Result<Vec<(f64, i64)>> {
-    schedule.validate()?;
-    let blocks = map_blocks(schedule.threads, schedule.episodes, block_of::<P>(), ticker, |episodes| {
-        let mut probs = vec![0.0; environment.n_actions()];
-        let score = |episode| {
-            let (mut total, mut weight, mut length) = (0.0, 1.0, 0);
-            play(
-                environment,
-                policy,
-                schedule,
-                schedule.first + episode,
-                &mut probs,
-                ticker,
-                |_, _, outcome| {
-                    total += weight * outcome.reward;
-                    weight *= discount;
-                    length += 1;
-                },
-            )?;
-            Ok((total, length))
-        };
-        episodes.map(score).collect::<Result<Vec<_>>>()
-    })?;
-    Ok(blocks.concat())
 }

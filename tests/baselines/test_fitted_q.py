@@ -106,7 +106,7 @@ def test_compiled_trees_equal_scikit_learns():
     y = np.sin(x[:, 0]) - 5.0 + x[:, 1] * x[:, 2]
     model = ExtraTreesRegressor(7, min_samples_leaf=3, random_state=0).fit(x, y)
     forest = flattened([tree.tree_ for tree in model.estimators_], 1 / 7)
-    policy = ForestPolicy(length=1, one_hot=True, n_actions=1, n_observations=5, **joined([forest]))
+    policy = ForestPolicy(length=1, n_actions=1, n_observations=5, **joined([forest]))
     fresh = rng.normal(size=(3000, 6)).astype(np.float32)
     for threads in (1, 3):
         np.testing.assert_allclose(

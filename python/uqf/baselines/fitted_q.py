@@ -134,7 +134,7 @@ class Window(Estimator):
         checked_data(data)
         positive("length", self.length)
         sizes = {"n_actions": data.n_actions, "n_observations": data.n_observations}
-        self.features_ = {"length": self.length, "one_hot": True, **sizes}
+        self.features_ = {"length": self.length, **sizes}
         return self
 
 

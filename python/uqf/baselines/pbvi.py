@@ -102,7 +102,6 @@ class PBVI:
         positive("iterations", self.iterations)
 
     def solve(self, pomdp: TabularPOMDP) -> Self:
-        """Plans for this model until one of the limits is met."""
         # Products of small matrices: a second thread waits longer than it works.
         with single_blas():
             return self._solve(pomdp)
@@ -189,7 +188,6 @@ class Search:
         return self.model.ahead(point.belief, point.places, point.upper)
 
     def refine(self, point: Point) -> None:
-        """Backs up the upper bound at a point."""
         value = float(self.upper_q_values(point).max())
         if point.number is None:
             point.value = float(self.sawtooth.values(point.belief[np.newaxis])[0])

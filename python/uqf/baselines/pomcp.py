@@ -67,7 +67,6 @@ class POMCP(_core.Pomcp):
         discount: float | None = None,
         seed: int = 0,
     ) -> Self:
-        """The compiled planner, on the world inside `env`."""
         if not isinstance(env, Environment):
             raise TypeError(f"env is {kind_of(env)}: give uqf.make(…), uqf.load_pomdp(…) or a TabularPOMDP")
         parameters: Record = {

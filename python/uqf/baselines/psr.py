@@ -15,6 +15,9 @@ from uqf.types import Record
 
 Floats = NDArray[np.float64]
 
+#: Weight of the uniform distribution where predictions are scored.
+FLOOR = 1e-6
+
 
 def automaton_features(policy: AutomatonPolicy) -> Record:
     """The state that an automaton policy acts on, as the features of a `ForestPolicy`."""
@@ -32,8 +35,7 @@ class PSR:
     A symbol never seen in the data keeps the state. If the denominator vanishes (below 1e-9 of the state's
     size), turns negative or is no number, the state restarts from the average state `anchor` and takes in the
     symbol, or is the average state itself. Learned operators give slightly negative probabilities:
-    predictions are clipped at zero and renormalised unless `raw` is given; if nothing is left above
-    zero they are uniform.
+    predictions are clipped at zero and renormalised; if nothing is left above zero they are uniform.
 
     Parameters
     ----------
@@ -86,49 +88,20 @@ class PSR:
         shaped = table.reshape(*table.shape[:-1], self.n_actions, self.n_observations)
         return shaped if raw else _distribution(shaped, (-2, -1))
 
-    def observation_probs(self, states: ArrayLike, *, raw: bool = False) -> Floats:
+    def observation_probs(self, states: ArrayLike) -> Floats:
         """P(o | h, a), (..., A, O): every row sums to 1."""
-        joint = self.joint_probs(states, raw=True)
-        if not raw:
-            return _distribution(joint, (-1,))
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return np.asarray(joint / joint.sum(axis=-1, keepdims=True))
+        return _distribution(self.joint_probs(states, raw=True), (-1,))
 
-    def predict(
-        self,
-        future: Sequence[tuple[int, int]],
-        history: Sequence[tuple[int, int]] = (),
-        *,
-        joint: bool = False,
-    ) -> float:
-        """Probability of a future of several steps after a history.
+    def log_likelihood(self, data: Trajectories) -> float:
+        """Mean over steps of ln P(o | h, a).
 
-        Action-conditioned by default: P(o₁…o_n | h, do a₁…a_n), the product of one-step predictions. With
-        `joint` also the behaviour's actions are predicted.
+        Every prediction is mixed with the uniform one, weight `FLOOR`: an unforeseen symbol costs a finite amount, and
+        the predictions still sum to 1. That episodes end is not scored.
         """
-        memory = remembered(self.tracker, history)
-        probability = 1.0
-        for action, observation in future:
-            state = self.tracker.vector(memory)
-            table = self.joint_probs(state) if joint else self.observation_probs(state)
-            probability *= float(table[action, observation])
-            memory = self.tracker.update(memory, action, observation)
-        return probability
-
-    def log_likelihood(self, data: Trajectories, *, joint: bool = False, floor: float = 1e-6) -> float:
-        """Mean over steps of ln P(o | h, a), or of ln P(a, o | h) with `joint`.
-
-        Every prediction is mixed with the uniform one, weight `floor`: an unforeseen symbol costs a finite
-        amount, and the predictions still sum to 1. That episodes end is not scored.
-        """
-        if not 0.0 <= floor <= 1.0:
-            raise ValueError(f"floor = {floor}: give a weight in [0, 1]")
-        states = self.states(data)
-        table = self.joint_probs(states) if joint else self.observation_probs(states)
-        seen = table[np.arange(data.n_steps), data.actions, data.observations]
-        choices = self.wfa.n_symbols if joint else self.n_observations
-        with np.errstate(divide="ignore"):
-            return float(np.log((1.0 - floor) * seen + floor / choices).mean())
+        seen = self.observation_probs(self.states(data))[
+            np.arange(data.n_steps), data.actions, data.observations
+        ]
+        return float(np.log((1.0 - FLOOR) * seen + FLOOR / self.n_observations).mean())
 
 
 def _distribution(table: Floats, axes: tuple[int, ...]) -> Floats:

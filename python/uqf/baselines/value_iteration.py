@@ -138,7 +138,6 @@ class QMDP:
         return observable_values(model)
 
     def solve(self, pomdp: TabularPOMDP) -> Self:
-        """Computes the policy and the bounds of this model."""
         model = BeliefModel(infinite_horizon_model(pomdp, type(self).__name__))
         table = self._table(model)
         self.policy_ = PlanPolicy(model, table, np.arange(model.n_actions))

@@ -128,7 +128,6 @@ class Panel:
         self._add("line", f"level {style}", note=note, x1=self.x.start, x2=self.x.end, y1=py, y2=py)
 
     def text(self, px: float, py: float, words: str, anchor: str = "start", style: str = "") -> None:
-        """Words at a pixel."""
         self._add("text", style, words, x=px, y=py, **{"text-anchor": anchor})
 
     def labels(self, named: Sequence[tuple[float, str, float | None, str]]) -> None:
@@ -146,7 +145,6 @@ class Panel:
 
     @property
     def frame(self) -> list[Shape]:
-        """Title, axes, ticks and grid."""
         left, right, bottom, top = self.x.start, self.x.end, self.y.start, self.y.end
         frame = Panel(self.title, self.x, self.y, "", "")
         frame.text(left, top - 12, self.title, style="title")

@@ -68,7 +68,6 @@ class Intervals:
 
     @cached_property
     def ends(self) -> tuple[float, float]:
-        """Of the scale."""
         finite = [one for row in self.rows for one in (row.value, row.low, row.high) if math.isfinite(one)]
         finite += [self.level[0]] if self.level else []
         low, high = min(finite, default=0.0), max(finite, default=1.0)

@@ -116,7 +116,6 @@ class GridWorld:
         return references + learners
 
     def work(self, cell: Cell) -> Result:
-        """Runs one cell."""
         env = make(cell.setting["world"])
         if cell.method not in REFERENCES:
             return run_learner(env, self.contestants[cell.method], cell)

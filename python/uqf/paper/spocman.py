@@ -131,7 +131,6 @@ class SPocMan:
         return replace(contestant, final={**contestant.final, "iterations": rounds})
 
     def work(self, cell: Cell) -> Result:
-        """Runs one cell."""
         env, setting = make("spocman"), cell.setting
         if cell.method == "cpsr-fitted-q":
             return self._fitted_q(env, cell)

@@ -51,25 +51,21 @@ class PythonBatch:
         return len(self._memories)
 
     def action_probs(self) -> NDArray[np.float64]:
-        """Probability of every action in every episode: (n, n_actions)."""
         return np.stack(
             [self._choose(memory, rng) for memory, rng in zip(self._memories, self._rngs, strict=True)]
         )
 
     def q_values(self) -> NDArray[np.float64]:
-        """What every action is worth in every episode: (n, n_actions)."""
         values_of = getattr(self._policy, "q_values", None)
         if not callable(values_of):
             raise TypeError(f"policy is {kind_of(self._policy)} without q_values()")
         return np.stack([values_of(memory) for memory in self._memories])
 
     def act(self) -> NDArray[np.int64]:
-        """An action for every episode, (n,), each drawn with the random numbers of its own episode."""
         rows = zip(self.action_probs(), self._rngs, strict=True)
         return np.array([rng.choice(self._n_actions, p=probs) for probs, rng in rows], np.int64)
 
     def update(self, actions: ArrayLike, observations: ArrayLike) -> None:
-        """Takes in the action and the observation of every episode, (n,) each."""
         taken, seen = self._listed("actions", actions), self._listed("observations", observations)
         for action in taken:
             checked_action(action, self._n_actions)
@@ -77,7 +73,6 @@ class PythonBatch:
         self._memories = [self._policy.update(memory, action, shown) for memory, action, shown in steps]
 
     def reset(self, starts: ArrayLike, first: ArrayLike | None = None) -> None:
-        """Begins the episodes marked in `starts` (n,) anew; `first` (n,) is what they show before an action."""
         shown = [None] * len(self) if first is None else self._listed("first", first)
         marked = self._listed("starts", starts)
         for episode in np.flatnonzero(marked):

@@ -120,11 +120,9 @@ class Mixture(ValuePolicy):
         return self.tempered(self.mixed([probs_along(one, data) for one in self.policies]))
 
     def batch(self, n: int, seed: int = 0) -> MixtureBatch:
-        """`n` parallel episodes."""
         return MixtureBatch(self, n, seed)
 
     def parts(self) -> Record:
-        """The arguments that make this policy again."""
         policy, other = self.policies
         book = None if self.codebook is None else json.dumps(self.codebook.to_dict())
         kept = {"share": self.share, "temperature": self.temperature, "codebook": book}
@@ -145,7 +143,6 @@ class MixtureBatch:
         return len(self._rngs)
 
     def action_probs(self) -> FloatArray:
-        """Probability of every action in every episode: (n, n_actions)."""
         return self._mixture.tempered(self._mixture.mixed([one.action_probs() for one in self._parts]))
 
     def probs_given(self, allowed: NDArray[np.bool_]) -> FloatArray:
@@ -159,13 +156,11 @@ class MixtureBatch:
             return np.log(self._mixture.mixed([one.action_probs() for one in self._parts]))
 
     def act(self) -> NDArray[np.int64]:
-        """An action for every episode, (n,), each drawn with the random numbers of its own episode."""
         upto = np.cumsum(self.action_probs(), axis=1)
         drawn = np.array([rng.random() for rng in self._rngs]) * upto[:, -1]
         return np.asarray((upto <= drawn[:, None]).sum(axis=1), np.int64)
 
     def update(self, actions: ArrayLike, observations: ArrayLike) -> None:
-        """Both see the action and the observation of every episode, (n,) each."""
         for one, seen in zip(self._parts, self._seen_by(observations), strict=True):
             one.update(actions, seen)
 

@@ -36,14 +36,12 @@ class Scale:
 
     @classmethod
     def of(cls, data: Trajectories) -> Scale:
-        """Of episodes in memory."""
         probs = data.behavior_probs
         with np.errstate(over="ignore"):
             weight = 0.0 if probs is None else float((1.0 / probs).sum()) / data.n_actions
         return cls(data.n_steps, float(np.abs(data.rewards).max()), weight)
 
     def plus(self, other: Scale) -> Scale:
-        """Of both."""
         steps, weight = self.steps + other.steps, self.weight + other.weight
         return Scale(steps, max(self.largest, other.largest), weight)
 

@@ -114,7 +114,6 @@ class ParquetShard:
 
     @property
     def n_steps(self) -> int:
-        """Number of steps, by the footer."""
         return self.survey.steps
 
     def batches(self) -> Iterator[Trajectories]:

@@ -41,7 +41,6 @@ class Layout:
 
     @property
     def n_actions(self) -> int:
-        """Size of the alphabet."""
         return len(self.touched)
 
     @cached_property

@@ -69,10 +69,6 @@ class Environment(World):
         return self.world.observation_names
 
     def simulation(self, seed: int = 0, episode: int = 0) -> _core.Simulation:
-        """One running episode: `first`, ``step(action) -> (observation, reward, terminated)`` and ``render()``.
-
-        It has the random stream of episode number `episode` of ``rollout(..., seed=seed)``.
-        """
         return self.world.simulation(seed_number(seed), whole("episode", episode))
 
     def _play(

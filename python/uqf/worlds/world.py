@@ -14,6 +14,9 @@ from uqf.episodes.trajectories import Trajectories
 from uqf.policies.policy import Policy
 from uqf.types import Record
 
+#: More are slips of the finger, and would fill the memory before anyone noticed.
+MAX_EPISODES, MAX_STEPS = 10**9, 10**11
+
 
 class Simulation(Protocol):
     """One running episode."""
@@ -78,7 +81,6 @@ class World(ABC):
         raise ValueError(f"{self.name}: observations are codes as they come, nothing is learned about them")
 
     def recoded(self, data: Trajectories) -> Trajectories:
-        """Episodes of this world with its own codes."""
         return data
 
     @abstractmethod
@@ -111,9 +113,17 @@ class World(ABC):
             size = getattr(policy, name, None)
             if isinstance(size, int) and size != getattr(self, name):
                 raise ValueError(f"policy has {name} = {size}, but {self.name} has {getattr(self, name)}")
+        count = positive("episodes", episodes)
+        if count > MAX_EPISODES:
+            raise ValueError(f"episodes = {count}: give 1 to {MAX_EPISODES}")
+        length = self.horizon if horizon is None else positive("horizon", horizon)
+        if count * length > MAX_STEPS:
+            raise ValueError(
+                f"horizon = {length}: give at least 1, and at most {MAX_STEPS} steps over all episodes"
+            )
         return {
-            "episodes": positive("episodes", episodes),
-            "horizon": self.horizon if horizon is None else positive("horizon", horizon),
+            "episodes": count,
+            "horizon": length,
             "seed": int(seed),
             "epsilon": probability("epsilon", epsilon),
             "first": whole("first", first),

@@ -114,12 +114,6 @@ impl Tasks {
         Ok(Tasks { of_episode, classes, counts })
     }
 
-    /// One task for all episodes of any data, to which all rewards are alike.
-    pub fn indifferent() -> Self {
-        let classes = RewardClasses { edges: vec![f64::INFINITY], means: vec![0.0] };
-        Tasks { of_episode: Vec::new(), classes: vec![classes], counts: vec![Vec::new()] }
-    }
-
     /// Tasks of which the rewards are known, but no episode.
     pub fn from_parts(classes: Vec<RewardClasses>, counts: Vec<Vec<f32>>) -> Self {
         Tasks { of_episode: Vec::new(), classes, counts }

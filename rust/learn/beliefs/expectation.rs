@@ -3,14 +3,11 @@
 use pulp::{Arch, Simd, WithSimd};
 
 use super::lockstep::{Group, Lockstep, Moment};
-use super::rooms::{BeliefRows, Likelihood, Rooms, Tables};
+use super::rooms::{Likelihood, Rooms, Tables};
 use super::tiles::{Block, PAD, add_product, combine, dot, total, whole, whole_mut};
 use super::{CloneModel, TINY};
 use crate::error::Result;
 use crate::parallel::Ticker;
-
-/// A belief that a model gives less than this is impossible.
-const IMPOSSIBLE: f32 = 1e-12;
 
 /// Sums of one expectation step. Counts of transitions lack the factor T, which all terms of an entry share.
 pub struct Expected {
@@ -30,18 +27,11 @@ impl Expected {
     }
 }
 
-/// What a pass is for.
-enum Purpose<'a> {
-    Likelihood,
-    Counts(&'a mut Expected),
-    Beliefs(BeliefRows<'a>),
-}
-
 impl CloneModel {
     /// How often every transition, event and start is expected to have occurred, given all that was seen.
     pub fn expectation(&self, episodes: &Lockstep, ticker: &Ticker) -> Result<Expected> {
         let mut sums = Expected::none(self);
-        sums.log_likelihood = self.pass(episodes, Purpose::Counts(&mut sums), ticker)?;
+        sums.log_likelihood = self.pass(episodes, Some(&mut sums), ticker)?;
         for table in [&mut sums.transitions, &mut sums.events, &mut sums.start] {
             table.truncate(table.len() - PAD);
         }
@@ -50,17 +40,12 @@ impl CloneModel {
 
     /// Mean log-likelihood of a step.
     pub fn log_likelihood_of(&self, episodes: &Lockstep, ticker: &Ticker) -> Result<f64> {
-        self.pass(episodes, Purpose::Likelihood, ticker)
+        self.pass(episodes, None, ticker)
     }
 
-    /// Writes the beliefs at every cut; where a belief is zero nothing is written. Also those after an end.
-    pub fn beliefs(&self, episodes: &Lockstep, rows: BeliefRows, ticker: &Ticker) -> Result<()> {
-        self.pass(episodes, Purpose::Beliefs(rows), ticker).map(|_| ())
-    }
-
-    fn pass(&self, episodes: &Lockstep, purpose: Purpose, ticker: &Ticker) -> Result<f64> {
+    fn pass(&self, episodes: &Lockstep, counts: Option<&mut Expected>, ticker: &Ticker) -> Result<f64> {
         let rooms = Rooms::new(self, episodes);
-        Arch::new().dispatch(Pass { model: self, episodes, purpose, rooms, ticker })
+        Arch::new().dispatch(Pass { model: self, episodes, counts, rooms, ticker })
     }
 }
 
@@ -68,7 +53,8 @@ impl CloneModel {
 struct Pass<'a> {
     model: &'a CloneModel,
     episodes: &'a Lockstep,
-    purpose: Purpose<'a>,
+    /// None where the likelihood alone is wanted.
+    counts: Option<&'a mut Expected>,
     rooms: Rooms,
     ticker: &'a Ticker,
 }
@@ -79,14 +65,14 @@ impl WithSimd for Pass<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(mut self, simd: S) -> Result<f64> {
-        let tables = Tables::new(self.model, matches!(self.purpose, Purpose::Counts(_)));
+        let tables = Tables::new(self.model, self.counts.is_some());
         let mut likelihood = Likelihood::default();
         for batch in &self.episodes.batches {
             self.ticker.check()?;
             for (time, moment) in batch.iter().enumerate() {
                 self.forward(simd, time, moment, &tables, &mut likelihood);
             }
-            if let Purpose::Counts(_) = self.purpose {
+            if self.counts.is_some() {
                 for (time, moment) in batch.iter().enumerate().rev() {
                     self.backward(simd, time, moment, &tables);
                 }
@@ -116,7 +102,6 @@ impl Pass<'_> {
         } else {
             (&mut weighted[moment.base * *narrow..], *narrow)
         };
-        let acting = matches!(self.purpose, Purpose::Beliefs(_));
         for group in &moment.groups {
             let (low, size) = (group.from.0, group.from.1 - group.from.0);
             let mut shown = 1.0;
@@ -126,7 +111,7 @@ impl Pass<'_> {
                 // The world may have shown something before the first step.
                 if size < states {
                     shown = total(simd, whole::<S>(begin, 0, size)) + TINY;
-                    let scale = settled(&mut begin[..size], shown, acting);
+                    let scale = settled(&mut begin[..size], shown);
                     begin.iter_mut().for_each(|entry| *entry *= scale);
                 }
             }
@@ -143,24 +128,14 @@ impl Pass<'_> {
                 for ((entry, belief), p) in now.iter_mut().zip(whole::<S>(belief, 0, size)).zip(law) {
                     *entry = simd.mul_f32s(simd.mul_f32s(*belief, scale), *p);
                 }
-                if let Purpose::Beliefs(rows) = &mut self.purpose {
-                    let row = rows.row(moment.cuts[place], low, size);
-                    row.copy_from_slice(&belief[..size]);
-                    if time == 0 && model.layout.noisy() {
-                        // What is shown before the first step is an event of it.
-                        tables.show(row, moment.events[place], states);
-                        let scale = settled(row, row.iter().sum(), true);
-                        row.iter_mut().for_each(|entry| *entry *= scale);
-                    }
-                }
-                if group.ended && !acting {
+                if group.ended {
                     likelihood.times(total(simd, now) + TINY);
                 }
                 if size < states && time == 0 {
                     likelihood.times(shown);
                 }
             }
-            if group.ended && !acting {
+            if group.ended {
                 continue;
             }
             let width = group.to.1 - group.to.0;
@@ -173,12 +148,7 @@ impl Pass<'_> {
                 let sum = total(simd, whole::<S>(next, place * *narrow, width)) + TINY;
                 likelihood.times(sum);
                 let row = &mut next[place * *narrow..][..width];
-                next_scales[place] = settled(row, sum, acting);
-                if let Purpose::Beliefs(rows) = &mut self.purpose {
-                    row.iter_mut().for_each(|entry| *entry *= next_scales[place]);
-                    next_scales[place] = 1.0;
-                    rows.row(moment.cuts[place] + 1, group.to.0, width).copy_from_slice(row);
-                }
+                next_scales[place] = settled(row, sum);
             }
         }
         std::mem::swap(alive, next);
@@ -192,7 +162,7 @@ impl Pass<'_> {
     #[inline(always)]
     fn backward<S: Simd>(&mut self, simd: S, time: usize, moment: &Moment, tables: &Tables) {
         let states = self.model.layout.n_states;
-        let Purpose::Counts(sums) = &mut self.purpose else { return };
+        let Some(sums) = &mut self.counts else { return };
         let Rooms { narrow, wide, first, weighted, ahead, earlier, through, .. } = &mut self.rooms;
         let (store, stride) = if time == 0 {
             (&mut first[..], *wide)
@@ -258,8 +228,8 @@ impl Pass<'_> {
 /// The scale that makes a belief of a row with this sum. What a model holds impossible makes it even over the clones of
 /// what was seen.
 #[inline(always)]
-fn settled(row: &mut [f32], sum: f32, acting: bool) -> f32 {
-    if sum < IMPOSSIBLE && (acting || sum <= 2.0 * TINY) {
+fn settled(row: &mut [f32], sum: f32) -> f32 {
+    if sum <= 2.0 * TINY {
         row.fill(1.0);
         return 1.0 / row.len() as f32;
     }

@@ -28,10 +28,9 @@ pub struct Group {
 /// All steps of a batch at one time.
 pub struct Moment {
     pub groups: Vec<Group>,
-    /// By position: the row of the law of events, the position one step earlier, and the cut before the step.
+    /// By position: the row of the law of events, and the position one step earlier.
     pub events: Vec<u32>,
     pub before: Vec<u32>,
-    pub cuts: Vec<u32>,
     /// Positions of the episodes whose last step this is.
     pub last: Vec<u32>,
     /// By position, in noisy models: the code of what is seen on arrival, where it is not drawn on leaving.
@@ -52,21 +51,13 @@ pub struct Lockstep {
 }
 
 impl Lockstep {
-    /// `episodes` in any order; cuts are counted from the first cut of episode `first`. For acting observations are
-    /// looked at on arrival.
-    pub fn new(
-        view: &View,
-        tasks: &Tasks,
-        layout: &Layout,
-        episodes: &[usize],
-        first: usize,
-        acting: bool,
-    ) -> Self {
+    /// `episodes` in any order.
+    pub fn new(view: &View, tasks: &Tasks, layout: &Layout, episodes: &[usize]) -> Self {
         let length = |episode: usize| view.episode(episode).len();
         let mut sorted = episodes.to_vec();
         sorted.sort_by_key(|&episode| std::cmp::Reverse(length(episode)));
         let batches: Vec<Vec<Moment>> =
-            sorted.chunks(ABREAST).map(|part| batch(view, tasks, layout, part, first, acting)).collect();
+            sorted.chunks(ABREAST).map(|part| batch(view, tasks, layout, part)).collect();
         let groups = || batches.iter().flatten().flat_map(|moment| &moment.groups);
         Lockstep {
             widest: groups().map(|group| group.to.1 - group.to.0).max().unwrap_or(1),
@@ -75,18 +66,6 @@ impl Lockstep {
             max_abreast: episodes.len().min(ABREAST),
             batches,
         }
-    }
-
-    /// All episodes of a range, for what is believed after every step: rewards are not looked at, observations at once.
-    pub fn acting(view: &View, layout: &Layout, episodes: Range<usize>) -> Self {
-        let first = episodes.start;
-        Self::new(view, &Tasks::indifferent(), layout, &episodes.collect::<Vec<_>>(), first, true)
-    }
-
-    /// All episodes of a range.
-    pub fn of_range(view: &View, tasks: &Tasks, layout: &Layout, episodes: Range<usize>) -> Self {
-        let first = episodes.start;
-        Self::new(view, tasks, layout, &episodes.collect::<Vec<_>>(), first, false)
     }
 }
 
@@ -112,14 +91,7 @@ fn key(shared: &Group, event: u32, member: usize, states: usize) -> u128 {
 }
 
 /// Episodes of one batch, the longest first: those that go on at a time are the first ones.
-fn batch(
-    view: &View,
-    tasks: &Tasks,
-    layout: &Layout,
-    episodes: &[usize],
-    first: usize,
-    acting: bool,
-) -> Vec<Moment> {
+fn batch(view: &View, tasks: &Tasks, layout: &Layout, episodes: &[usize]) -> Vec<Moment> {
     let code = |observation: i32| layout.codes[observation as usize];
     let steps: Vec<Range<usize>> = episodes.iter().map(|&episode| view.episode(episode)).collect();
     let mut position = vec![0u32; episodes.len()];
@@ -141,7 +113,6 @@ fn batch(
             let event = ((task * layout.n_kinds + kind) * layout.n_events + event) as u32;
             let left = match time {
                 0 => view.first(episode).filter(|_| layout.opens).map(|first| layout.codes[first]),
-                _ if acting => None,
                 _ => Some(code(view.observations[step - 1])),
             };
             let event = event * layout.n_shown as u32 + left.unwrap_or(layout.nothing());
@@ -153,7 +124,6 @@ fn batch(
             groups: Vec::new(),
             events: Vec::with_capacity(live),
             before: Vec::with_capacity(live),
-            cuts: Vec::with_capacity(live),
             last: Vec::new(),
             shown: Vec::new(),
             base,
@@ -161,21 +131,19 @@ fn batch(
         let old = position.clone();
         for (place, &(key, shared, event)) in order.iter().enumerate() {
             let member = key as usize & MEMBERS;
-            let episode = episodes[member];
             match moment.groups.last_mut() {
                 Some(group) if Group { first: 0, count: 0, ..*group } == shared => group.count += 1,
                 _ => moment.groups.push(Group { first: place, count: 1, ..shared }),
             }
             moment.events.push(event);
             moment.before.push(old[member]);
-            moment.cuts.push((view.offset(episode) - view.offset(first) + episode - first + time) as u32);
             let is_last = time + 1 == steps[member].len();
             if is_last {
                 moment.last.push(place as u32);
             }
             if layout.noisy() {
                 let seen = code(view.observations[steps[member].start + time]);
-                moment.shown.push(if acting || is_last { seen } else { layout.nothing() });
+                moment.shown.push(if is_last { seen } else { layout.nothing() });
             }
             position[member] = place as u32;
         }

@@ -20,13 +20,12 @@ pub mod training;
 use std::sync::Arc;
 
 pub use expectation::Expected;
-pub use rooms::BeliefRows;
 
 use crate::error::Result;
 use crate::learn::beliefs::events::Tasks;
 use crate::learn::beliefs::layout::Layout;
 use crate::learn::beliefs::lockstep::Lockstep;
-use crate::parallel::{Ticker, fill_blocks};
+use crate::parallel::Ticker;
 use crate::trajectories::View;
 
 /// Pseudo-count of a row of transitions, spread evenly.
@@ -118,7 +117,8 @@ impl CloneModel {
 
     /// Episodes of any data, of the tasks that this model knows.
     pub fn lockstep(&self, view: &View, tasks: &Tasks) -> Lockstep {
-        Lockstep::of_range(view, tasks, &self.layout, 0..view.n_episodes())
+        let all: Vec<usize> = (0..view.n_episodes()).collect();
+        Lockstep::new(view, tasks, &self.layout, &all)
     }
 
     /// Probability that an action in state s ends the episode of a task: (kinds, states).
@@ -149,30 +149,4 @@ impl CloneModel {
         }
         sums
     }
-}
-
-/// Episodes whose beliefs are computed together.
-const BLOCK: usize = 512;
-
-/// [1, beliefs of all models] at every cut of the data, also after the last step of an episode:
-/// (steps + episodes, 1 + states of all models). Rewards are not looked at, as when acting.
-pub fn along(models: &[CloneModel], view: &View, threads: usize, ticker: &Ticker) -> Result<Vec<f32>> {
-    let width = 1 + models.iter().map(|model| model.layout.n_states).sum::<usize>();
-    let place = |episode: usize| (view.offset(episode) + episode) * width;
-    let mut out = vec![0.0; place(view.n_episodes())];
-    fill_blocks(threads, view.n_episodes(), BLOCK, ticker, &mut out, place, |episodes, rows| {
-        rows.iter_mut().step_by(width).for_each(|one| *one = 1.0);
-        let mut column = 1;
-        // Models of one layout, as they are trained, need one order of the episodes.
-        for models in models.chunk_by(|one, other| one.layout == other.layout) {
-            let layout = &models[0].layout;
-            let lockstep = Lockstep::acting(view, layout, episodes.clone());
-            for model in models {
-                model.beliefs(&lockstep, BeliefRows { rows: &mut *rows, width, column }, ticker)?;
-                column += layout.n_states;
-            }
-        }
-        Ok(())
-    })?;
-    Ok(out)
 }

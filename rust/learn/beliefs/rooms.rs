@@ -49,21 +49,6 @@ impl Rooms {
     }
 }
 
-/// Where beliefs go: cut number c to the columns from `column` on of row c of `rows`.
-pub struct BeliefRows<'a> {
-    pub(crate) rows: &'a mut [f32],
-    pub(crate) width: usize,
-    pub(crate) column: usize,
-}
-
-impl BeliefRows<'_> {
-    /// The states from `low` on at a cut.
-    #[inline(always)]
-    pub fn row(&mut self, cut: u32, low: usize, size: usize) -> &mut [f32] {
-        &mut self.rows[cut as usize * self.width + self.column + low..][..size]
-    }
-}
-
 /// The tables of a model, with room behind them.
 pub struct Tables {
     /// Transitions, (kinds, states left, states arrived in).

@@ -98,7 +98,7 @@ fn minibatches<'a>(
         full.then(|| {
             made += 1;
             let part = &order[std::mem::replace(&mut from, place + 1)..=place];
-            Lockstep::new(view, tasks, layout, part, 0, false)
+            Lockstep::new(view, tasks, layout, part)
         })
     })
 }

@@ -28,7 +28,7 @@ pub enum WordMap {
 impl WordMap {
     pub(crate) fn dim(&self) -> usize {
         match self {
-            WordMap::Listed(index) => index.words().len(),
+            WordMap::Listed(index) => index.len(),
             WordMap::Projected(projection) => projection.dim,
         }
     }

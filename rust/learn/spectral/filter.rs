@@ -57,11 +57,6 @@ impl Filter {
         self.rank
     }
 
-    /// How large the state may become.
-    pub fn reach(&self) -> f32 {
-        self.reach
-    }
-
     pub(crate) fn n_symbols(&self) -> usize {
         self.operators.len() / self.size()
     }

@@ -138,26 +138,3 @@ fn normal_pair(first: u64, second: u64) -> [f64; 2] {
     let angle = std::f64::consts::TAU * ((second >> 11) as f64 * unit);
     [radius * libm::cos(angle), radius * libm::sin(angle)]
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn vector(kind: Kind, dim: usize, word: u32) -> Vec<f64> {
-        let projection = Projection::new("prefix_dim", kind, dim, 5).unwrap();
-        projection.vector(projection.key(&word.to_le_bytes()))
-    }
-
-    /// E[φ(u)·φ(v)] is 1 for u = v and 0 otherwise: the property that all of them are chosen for.
-    #[test]
-    fn vectors_are_orthonormal_on_average() {
-        let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(x, y)| x * y).sum::<f64>();
-        for kind in [Kind::Gaussian, Kind::Rademacher, Kind::Sparse, Kind::Hashed] {
-            let vectors: Vec<Vec<f64>> = (0..400).map(|word| vector(kind, 50, word)).collect();
-            let norm = vectors.iter().map(|v| dot(v, v)).sum::<f64>() / 400.0;
-            let cross = (1..400).map(|i| dot(&vectors[i], &vectors[i - 1])).sum::<f64>() / 399.0;
-            assert!((norm - 1.0).abs() < 0.1, "{kind:?}: {norm}");
-            assert!(cross.abs() < 4.0 / (50.0f64 * 399.0).sqrt(), "{kind:?}: {cross}");
-        }
-    }
-}

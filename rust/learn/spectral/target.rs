@@ -11,7 +11,6 @@ pub enum Target {
     /// y = r_t: the paper's choice.
     Reward,
     /// y = r_t + γ r_{t+1} + … + offset; for the empty history γ times the return of the episode, + offset.
-    #[expect(missing_docs, reason = "γ and the offset above")]
     Return { discount: f64, offset: f64 },
 }
 

@@ -201,7 +201,6 @@ READINGS = {
     "trained": lambda models, data, **tasks: models.trained(data, **SCHEDULE, **tasks),
     "score": lambda models, data, **tasks: models.score(data, **tasks),
     "iterated": lambda models, data: models.iterated(data),
-    "expected_counts": lambda models, data: models.expected_counts(0, data),
 }
 
 

@@ -63,7 +63,6 @@ class HankelSums:
 
     @property
     def arrays(self) -> dict[str, AnyArray]:
-        """The arrays by name."""
         named = {field.name: getattr(self, field.name) for field in fields(self)}
         return {name: part for name, part in named.items() if isinstance(part, np.ndarray)}
 

@@ -70,7 +70,6 @@ class Copies:
             self._begin(free, waiting)
 
     def _begin(self, free: Sequence[int], waiting: Iterator[int]) -> None:
-        """Starts waiting episodes in the copies that are free."""
         # The copies come first: `zip` takes from them before it finds that no episode waits.
         begun = dict(zip(free, waiting, strict=False))
         for copy, number in begun.items():

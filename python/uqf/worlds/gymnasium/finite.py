@@ -98,7 +98,6 @@ def _levels(space: Space, role: str, bins: int | None) -> Iterator[range | Bins]
 
 
 def _element(space: Space, numbers: Iterator[float]) -> Raw:
-    """The element of a space that has these numbers."""
     match space:
         case spaces.Tuple():
             return tuple(_element(part, numbers) for part in space.spaces)

@@ -157,7 +157,6 @@ def _fitting(values: AnyArray, space: Space) -> AnyArray:
 
 
 def _elements(stacked: Raw, space: Space, length: int) -> list[Raw]:
-    """The elements of a stacked sequence."""
     if isinstance(space, spaces.Dict):
         parts = {name: _elements(stacked[name], part, length) for name, part in space.spaces.items()}
         return [{name: part[index] for name, part in parts.items()} for index in range(length)]

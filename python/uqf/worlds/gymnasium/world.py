@@ -175,7 +175,6 @@ class GymnasiumWorld(World):
         return [self.action(code) for code in range(self.n_actions)]
 
     def action(self, code: int) -> Raw:
-        """The action of the environment that a code stands for."""
         return self._actions.decode(code)
 
     @property
@@ -191,7 +190,6 @@ class GymnasiumWorld(World):
         return [str(code) if self.codebook is None else self.codebook.describe(code) for code in codes]
 
     def simulation(self, seed: int = 0, episode: int = 0) -> GymnasiumSimulation:
-        """One running episode, that which `rollout` has at this number; stepped by hand."""
         return GymnasiumSimulation(self, self._source, seed, episode)
 
     def _play(
@@ -201,7 +199,6 @@ class GymnasiumWorld(World):
         threads: int | None,
         progress: Callable[[int], object] | None,
     ) -> Trajectories:
-        """What `uqf.rollout` does in this world, in one thread."""
         played: list[Played] = []
         numbers = range(schedule["first"], schedule["first"] + schedule["episodes"])
         options = {name: schedule[name] for name in ("horizon", "epsilon", "seed")}
@@ -248,7 +245,6 @@ class GymnasiumWorld(World):
 
     @property
     def column_sizes(self) -> Sizes:
-        """What each column is, (d,): 0 for a number, k for a category of k values."""
         return super().column_sizes if self._sizes is None else self._sizes
 
     def raw_columns(self, observations: Sequence[Raw]) -> Columns:

@@ -58,7 +58,6 @@ class GymnasiumEnv(gymnasium.Env[np.int64, np.int64]):
         return np.int64(observation), reward, terminated, self._left <= 0 and not terminated, {}
 
     def render(self) -> str | None:
-        """The state as text, for ``render_mode="ansi"``."""
         return self._simulation.render() if self.render_mode == "ansi" else None
 
 
@@ -92,8 +91,10 @@ def gymnasium_env(env: Environment, *, render_mode: str | None = None) -> Gymnas
     return GymnasiumEnv(env, render_mode)
 
 
-def gymnasium_vector_env(env: Environment, n: int, *, autoreset_mode: Raw = None) -> SyncVectorEnv:
+def gymnasium_vector_env(env: Environment, n: int) -> SyncVectorEnv:
     """Copies of a world as a `gymnasium.vector.VectorEnv`, each as `gymnasium_env` makes it.
+
+    A copy whose episode has ended is reset by the next `step`, which ignores its action and gives reward 0.
 
     Parameters
     ----------
@@ -101,9 +102,6 @@ def gymnasium_vector_env(env: Environment, n: int, *, autoreset_mode: Raw = None
         The world.
     n : int
         Number of copies; ``reset(seed=s)`` seeds copy i with s + i.
-    autoreset_mode : AutoresetMode, optional
-        By default a copy whose episode has ended is reset by the next `step`, which ignores its action and gives
-        reward 0. Gymnasium offers other modes since 1.1.
 
     Returns
     -------
@@ -118,8 +116,7 @@ def gymnasium_vector_env(env: Environment, n: int, *, autoreset_mode: Raw = None
     [2, 2, 2]
     """
     positive("n", n)
-    modes = {} if autoreset_mode is None else {"autoreset_mode": autoreset_mode}
-    return SyncVectorEnv([lambda: GymnasiumEnv(env)] * n, **modes)
+    return SyncVectorEnv([lambda: GymnasiumEnv(env)] * n)
 
 
 def named_env(name: str, *, render_mode: str | None = None, **options: Raw) -> GymnasiumEnv:
