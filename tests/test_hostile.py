@@ -1,14 +1,20 @@
 """Files made to exhaust: each is refused before it costs memory or time."""
 
+import contextlib
 import gzip
 import os
 import subprocess
 import sys
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import uqf
+from uqf.logs.arrow_sizes import declared_bytes
 from uqf.logs.text import LIMITS
 
 
@@ -93,3 +99,94 @@ def test_a_process_ends_after_damaged_text(tmp_path, pieces):
         run = subprocess.run(command, capture_output=True, text=True, timeout=120)
         assert run.stdout.split() == ["refused"] * 60, f"status {run.returncode}: {run.stderr[-500:]}"
         assert run.returncode == 0
+
+
+def bombs():
+    """Tables of a few kilobytes in a file, and of gigabytes as plain values."""
+    long, rows, many = "x" * 100_000, 200_000, 150_000_000
+    same = pa.DictionaryArray.from_arrays(pa.array(np.zeros(rows, np.int32)), pa.array([long]))
+    zeros = pa.array(np.zeros(rows, np.int8))
+    row, long_row = (pa.array([0, size], pa.int32()) for size in (rows, many))
+    few = pa.ListArray.from_arrays(row, zeros)
+    numbers = pa.ListArray.from_arrays(long_row, pa.array(np.zeros(many, np.int8)))
+    steps = {"episode": zeros, "action": zeros, "reward": zeros}
+    return {
+        "dictionary": steps | {"observation": same},
+        "list of a dictionary": {
+            "actions": few, "observations": pa.ListArray.from_arrays(row, same), "rewards": few,
+        },
+        "one long row": dict.fromkeys(("actions", "observations", "rewards"), numbers),
+        "nothing": dict.fromkeys(("episode", "action", "observation", "reward"), pa.nulls(many)),
+    }  # fmt: skip
+
+
+#: Reads logs where there is little memory beyond what the process has at first.
+NARROW = """
+import resource, sys, uqf
+for path in sys.argv[1:]:
+    pages = int(open("/proc/self/statm").read().split()[0])
+    resource.setrlimit(resource.RLIMIT_AS, (pages * resource.getpagesize() + 2**30, -1))
+    try:
+        uqf.read_log(path)
+    except uqf.FileFormatError as error:
+        print("bytes expand to more than" in str(error), flush=True)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="memory is limited by /proc")
+def test_binary_files_that_stand_for_much_more_than_their_bytes_are_refused_before_they_are_expanded(
+    tmp_path,
+):
+    paths = []
+    for name, columns in bombs().items():
+        table = pa.table(columns)
+        paths.append(tmp_path / f"{name}.arrow")
+        options = pa.ipc.IpcWriteOptions(compression="zstd")
+        with pa.ipc.new_file(paths[-1], table.schema, options=options) as file:
+            file.write_table(table)
+        if name != "nothing":  # which Parquet has not
+            paths.append(tmp_path / f"{name}.parquet")
+            pq.write_table(table, paths[-1], compression="zstd")
+    assert max(os.path.getsize(path) for path in paths) < 200_000
+    run = subprocess.run([sys.executable, "-c", NARROW, *paths], capture_output=True, text=True)
+    assert run.stdout.split() == ["True"] * len(paths), run.stdout + run.stderr[-500:]
+
+
+@given(
+    st.lists(st.integers(0, 5000), min_size=1, max_size=4),
+    st.sampled_from([None, "lz4", "zstd"]),
+    st.binary(min_size=8, max_size=8),
+)
+def test_arrow_files_say_what_they_expand_to(tmp_path_factory, lengths, compression, noise):
+    path = tmp_path_factory.getbasetemp() / "sizes.arrow"
+    column = pa.array(np.arange(sum(lengths)) % 3)
+    names = pa.array(["a", "bc"] * sum(lengths)).dictionary_encode()[: sum(lengths)]
+    table = pa.table({"numbers": column, "names": names})
+    with pa.ipc.new_file(path, table.schema, options=pa.ipc.IpcWriteOptions(compression=compression)) as file:
+        for begin, length in zip(np.cumsum([0, *lengths]), lengths, strict=False):
+            file.write_table(table.slice(begin, length))
+    with open(path, "rb") as file:
+        declared = declared_bytes(file)
+    # Numbers and indices, the dictionary, and what Arrow adds so that buffers begin at multiples of 64.
+    plain = 12 * sum(lengths)
+    assert plain <= declared <= plain + 64 * (8 + 4 * len(lengths))
+    # Whatever stands anywhere, sizes are read or the file is refused.
+    content = bytearray(path.read_bytes())
+    place = int.from_bytes(noise, "little") % (len(content) - 8)
+    content[place : place + 8] = noise
+    path.write_bytes(content)
+    with open(path, "rb") as file, contextlib.suppress(uqf.FileFormatError):
+        declared_bytes(file)
+
+
+def test_a_compressed_batch_that_claims_more_than_there_is_is_refused_before_it_is_expanded(tmp_path):
+    path = tmp_path / "log.arrow"
+    table = pa.table(dict.fromkeys(("episode", "action", "observation", "reward"), np.zeros(5000, np.int64)))
+    with pa.ipc.new_file(path, table.schema, options=pa.ipc.IpcWriteOptions(compression="zstd")) as file:
+        file.write_table(table)
+    stated = (40_000).to_bytes(8, "little")
+    content = path.read_bytes()
+    assert content.count(stated) >= 4
+    path.write_bytes(content.replace(stated, (2**40).to_bytes(8, "little")))
+    with pytest.raises(uqf.FileFormatError, match="expand to more than"):
+        uqf.read_log(path)

@@ -37,8 +37,22 @@ class ModelSettings:
     """Episodes that a plan plays in another model."""
     trust: float = 0.85
     """With ``model="noisy"``: an observation is what it seems with this probability before anything is learned."""
+    numbers: int = 4_000_000
+    """Of a model, at most: what actions and states bring about, and what is shown and paid then."""
     growth: Growth = field(default_factory=Growth)
     plan: PointSettings = field(default_factory=PointSettings)
+
+    def too_many(self, n_actions: int, n_observations: int, *, noisy: bool = False) -> str | None:
+        """Why the alphabets of a log are too large for models, or None; known before anything is trained."""
+        states = n_observations if noisy else self.growth.states
+        numbers = n_actions * states * (states + n_observations)
+        if numbers <= self.numbers:
+            return None
+        return (
+            f"{n_actions:,} actions and {n_observations:,} observations: a model of {states:,} states would have "
+            f"{numbers:,} numbers, and {self.numbers:,} are trained in a minute; use BeliefQ or ContextQ, whose size "
+            "follows the log, or merge what is rare"
+        )
 
 
 class ModelQ(Learner):
@@ -114,6 +128,9 @@ class ModelQ(Learner):
         if self.settings is not None:
             instance("settings", self.settings, ModelSettings, "ModelSettings(…), or None")
         how, reporter = self.settings or ModelSettings(), Reporter(progress)
+        problem = how.too_many(data.n_actions, data.n_observations, noisy=self.model == "noisy")
+        if problem is not None:
+            raise ValueError(problem)
         sample: Trajectories = data[: max(1, int(np.searchsorted(data.offsets[1:], how.steps, side="right")))]
         opens = data.first_observations is not None
         reporter.enter("training", how.models)

@@ -25,7 +25,7 @@ from uqf.logs.layout import layout_of, naming
 from uqf.logs.problems import CLEANED, LogProblem
 from uqf.logs.rows import Rows
 from uqf.logs.suspicions import observed_before, order_problem, suspicions
-from uqf.logs.tables import cast, joined, schema_of, whole_table
+from uqf.logs.tables import cast, joined, plain_type, schema_of, whole_table
 from uqf.logs.text import plain_suffix, read_csv, read_json_lines
 from uqf.types import AnyArray, TableLike
 
@@ -134,8 +134,9 @@ class Log:
     ) -> Part:
         metadata = (schema.metadata or {}).get(KEY)
         table = read(layout_of(schema, _own(self.columns) if metadata else self.columns).columns)
-        for column, value in zip(table.column_names, table.schema.types, strict=True):
-            table = cast(table, column, value.value_type) if pa.types.is_dictionary(value) else table
+        for column, kind in zip(table.column_names, table.schema.types, strict=True):
+            plain = plain_type(kind)
+            table = table if plain == kind else cast(table, column, plain)
         return Part(name, kind, table, schema.names, metadata)
 
     @cached_property

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import BinaryIO
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
+from numpy.typing import NDArray
 
 from uqf.errors import FileFormatError
 from uqf.files import open_ordinary
+from uqf.logs.arrow_sizes import declared_bytes
 from uqf.logs.layout import naming
 
 #: Bytes of a column that are read ahead, and rows that are read at a time where all are wanted.
@@ -44,20 +49,27 @@ def tables_of(path: Path, rows: int, names: list[str], arrow: bool = False) -> I
                 yield pa.Table.from_batches([batch.slice(first, rows)]).select(names)
 
 
-def whole_table(path: Path, schema: pa.Schema, names: list[str], arrow: bool = False) -> pa.Table:
-    """The named columns of a file, unless they are much more than its bytes.
+def _refuse_more(file: BinaryIO, expanded: int) -> None:
+    """Refuses a file that stands for much more than its bytes.
 
-    A few bytes of a dictionary or of a repeated value may stand for any number of long values.
+    A few bytes of a dictionary, of a repeated value or of a compressed block may stand for any number of long values.
     """
-    size = path.stat().st_size
-    limit, tables, expanded = max(MODEST, EXPANSION * size), [], 0
-    for table in tables_of(path, ROWS, names, arrow):
-        expanded += sum(map(_plain_bytes, table.columns))
-        if expanded > limit:
-            raise FileFormatError(
-                f"{size} bytes expand to more than {limit}: write the file with plain values first if you trust it"
-            )
-        tables.append(table)
+    size = os.fstat(file.fileno()).st_size
+    limit = max(MODEST, EXPANSION * size)
+    if expanded > limit:
+        raise FileFormatError(
+            f"{size} bytes expand to more than {limit}: write the file with plain values first if you trust it"
+        )
+
+
+def whole_table(path: Path, schema: pa.Schema, names: list[str], arrow: bool = False) -> pa.Table:
+    """The named columns of a file, unless they are much more than its bytes."""
+    with naming(path), open_ordinary(path) as file:
+        tables, expanded = [], 0
+        for table in tables_of(path, ROWS, names, arrow):
+            expanded += sum(_plain_bytes(chunk) for column in table.columns for chunk in column.chunks)
+            _refuse_more(file, expanded)
+            tables.append(table)
     return (
         pa.concat_tables(tables)
         if tables
@@ -65,18 +77,32 @@ def whole_table(path: Path, schema: pa.Schema, names: list[str], arrow: bool = F
     )
 
 
-def _plain_bytes(column: pa.ChunkedArray) -> int:
-    """What a column takes without a dictionary."""
-    if not pa.types.is_dictionary(column.type):
-        return int(column.nbytes)
-    value, types = column.type.value_type, pa.types
-    if not any(
-        kind(value)
-        for kind in (types.is_string, types.is_binary, types.is_large_string, types.is_large_binary)
-    ):
-        return 8 * len(column)
-    lengths = (pc.take(pc.binary_length(one.dictionary), one.indices) for one in column.chunks)
-    return sum(pc.sum(one).as_py() or 0 for one in lengths)
+def plain_type(kind: pa.DataType) -> pa.DataType:
+    """The type of the same values without dictionaries."""
+    if pa.types.is_dictionary(kind):
+        return kind.value_type
+    return pa.list_(plain_type(kind.value_type)) if pa.types.is_dictionary(_leaf(kind)) else kind
+
+
+def _is_list(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind))
+
+
+def _plain_bytes(values: pa.Array) -> int:
+    """What values take one by one, at least as much as numbers do."""
+    kind, least = values.type, 8 * len(values)
+    if pa.types.is_dictionary(kind):
+        return max(least, pc.sum(pc.take(pa.array(_lengths(values.dictionary)), values.indices)).as_py() or 0)
+    return least + _plain_bytes(values.flatten()) if _is_list(kind) else max(least, int(values.nbytes))
+
+
+def _lengths(values: pa.Array) -> NDArray[np.int64]:
+    """Bytes of every text; of other values none, which are counted as numbers are."""
+    types, kind = pa.types, values.type
+    texts = (types.is_string, types.is_binary, types.is_large_string, types.is_large_binary)
+    if not any(is_text(kind) for is_text in texts):
+        return np.zeros(len(values), np.int64)
+    return np.asarray(pc.fill_null(pc.binary_length(values), 0), np.int64)
 
 
 def joined(parts: Sequence[tuple[object, pa.Table]], identifying: Sequence[str]) -> pa.Table:
@@ -115,20 +141,31 @@ def cast(table: pa.Table, name: str, kind: pa.DataType) -> pa.Table:
     return changed(table, name, table.column(name).cast(kind))
 
 
-def _parquet_batches(file: object, rows: int, names: list[str]) -> Iterator[pa.RecordBatch]:
+def _parquet_batches(file: BinaryIO, rows: int, names: list[str]) -> Iterator[pa.RecordBatch]:
+    footer = pq.ParquetFile(file)
+    # A list is stored under the name of its column.
+    wanted = [place for place, column in enumerate(footer.schema) if column.path.split(".")[0] in names]
+    groups = [footer.metadata.row_group(index) for index in range(footer.num_row_groups)]
+    _refuse_more(file, 8 * sum(group.column(place).num_values for group in groups for place in wanted))
     # Text stays in its dictionary until its size is known.
-    schema = pq.read_schema(file)
-    texts = [
-        name
-        for name in names
-        if schema.names.count(name) == 1 and pa.types.is_string(schema.field(name).type)
-    ]
-    parquet = pq.ParquetFile(file, page_checksum_verification=True, buffer_size=BUFFER, read_dictionary=texts)
+    schema = footer.schema_arrow
+    single = [name for name in names if schema.names.count(name) == 1]
+    texts = {name for name in single if pa.types.is_string(_leaf(schema.field(name).type))}
+    paths = [footer.schema.column(place).path for place in wanted]
+    listed = [path for path in paths if path.split(".")[0] in texts]
+    parquet = pq.ParquetFile(
+        file, page_checksum_verification=True, buffer_size=BUFFER, read_dictionary=listed
+    )
     yield from parquet.iter_batches(rows, columns=names, use_threads=False)
 
 
-def _arrow_batches(file: object) -> Iterator[pa.RecordBatch]:
+def _leaf(kind: pa.DataType) -> pa.DataType:
+    return _leaf(kind.value_type) if _is_list(kind) else kind
+
+
+def _arrow_batches(file: BinaryIO) -> Iterator[pa.RecordBatch]:
     reader = pa.ipc.open_file(file)
+    _refuse_more(file, declared_bytes(file))
     for index in range(reader.num_record_batches):
         try:
             batch = reader.get_batch(index)

@@ -16,7 +16,7 @@ from uqf.learn.choose.markov_test import MarkovTest, markov_test
 from uqf.learn.choose.trial import Trial
 from uqf.learn.learner import Learner
 from uqf.learn.memory.hidden import Growth
-from uqf.learn.model_q import ModelQ
+from uqf.learn.model_q import ModelQ, ModelSettings
 from uqf.reading.overview import Overview
 from uqf.reading.progress import Callback
 from uqf.reading.reader import Reader
@@ -246,7 +246,7 @@ def without_models(*parts: Trajectories) -> str | None:
             f"{seen} observations: models of {states} states, fewer than {SETTINGS.states_per_observation:g} for each, "
             "remember hardly more than the last one"
         )
-    return None
+    return ModelSettings().too_many(parts[0].n_actions, parts[0].n_observations)
 
 
 def why(holder: Result) -> str:
