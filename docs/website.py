@@ -112,7 +112,9 @@ def introduction(room: str) -> str:
 def formulas(markdown: str) -> str:
     """TeX as MathML, which browsers show by themselves: blocks of the language math, $$…$$ and $…$ outside of code."""
     blocks = re.compile(r"^```math\n(.*?)^```|^\$\$(.*?)\$\$", re.DOTALL | re.MULTILINE)
-    markdown = blocks.sub(lambda found: f"\n{_mathml(found[1] or found[2], 'block')}\n", markdown)
+    markdown = blocks.sub(
+        lambda found: f"\n<div class='wide'>{_mathml(found[1] or found[2], 'block')}</div>\n", markdown
+    )
     inline = re.compile(r"(^```.*?^```|`[^`\n]*`)|\$([^$\n]+)\$", re.DOTALL | re.MULTILINE)
     # A line that begins with <math> would be a block of its own.
     return inline.sub(lambda found: found[1] or f"<span>{_mathml(found[2], 'inline')}</span>", markdown)
@@ -136,7 +138,7 @@ def notebooks() -> dict[str, str]:
             parts.append(f"```python\n{source}\n```")
             for output in cell["outputs"]:
                 if "text" in output:
-                    parts.append(f"<pre>{html.escape(''.join(output['text']))}</pre>")
+                    parts.append(f"<pre class='printed'>{html.escape(''.join(output['text']))}</pre>")
                 elif "image/png" in output["data"]:
                     image = "".join(output["data"]["image/png"]).replace("\n", "")
                     parts.append(f'<img alt="what the cell above draws" src="data:image/png;base64,{image}">')

@@ -229,7 +229,7 @@ def test_names_on_request_are_listed_and_unknown_ones_refused():
     import uqf
 
     assert {"gymnasium_env", "from_gymnasium", "gymnasium_vector_env", "rollout"} <= set(dir(uqf))
-    with pytest.raises(AttributeError, match="no attribute 'rollouts'"):
+    with pytest.raises(AttributeError):
         uqf.rollouts  # noqa: B018
 
 

@@ -1,6 +1,7 @@
 """The examples run as they stand: programs, and notebooks, whose cells also check what they show."""
 
 import json
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -29,6 +30,18 @@ def test_examples_run(tmp_path, example):
 def test_notebooks_run(tmp_path, path):
     ended = run(tmp_path, EXECUTE, path)
     assert ended.returncode == 0, ended.stderr
+
+
+@pytest.mark.slow
+def test_the_command_of_the_first_notebook_writes_the_page_as_it_is_printed(tmp_path):
+    cells = ["".join(cell["source"]) for cell in json.loads(NOTEBOOKS[0].read_text())["cells"]]
+    (command,) = [cell.split("```sh\nuqf ")[1].split("```")[0] for cell in cells if "```sh\nuqf " in cell]
+    (log,) = [cell for cell in cells if 'open("maintenance.csv", "w"' in cell]
+    (tmp_path / "log.py").write_text(f"{cells[1]}\n{log}")
+    assert run(tmp_path, "log.py").returncode == 0
+    ended = run(tmp_path, "-m", "uqf", *shlex.split(command.replace("\\\n", " ")))
+    assert ended.returncode == 0, ended.stderr
+    assert "How it decides" in (tmp_path / "maintenance.html").read_text()
 
 
 @every_notebook

@@ -118,7 +118,7 @@ def test_columns_may_have_other_names(tmp_path, log):
     for text in ("reward", "rewrad=gain"):
         result = CliRunner().invoke(app, ["inspect", str(csv), "--columns", text])
         assert result.exit_code == 2
-    with pytest.raises(uqf.FileFormatError, match=r"no column 'action' .*--columns action=…"):
+    with pytest.raises(uqf.FileFormatError):
         CliRunner().invoke(app, ["inspect", str(csv)], catch_exceptions=False)
 
 

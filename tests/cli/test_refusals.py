@@ -101,7 +101,7 @@ def test_a_caller_may_mean_it(tmp_path):
     path = promising(tmp_path / "p.parquet", n_observations=700_000_000)
     data = uqf.read_log(path, n_actions=2, n_observations=700_000_000)
     assert data.n_observations == 700_000_000
-    with pytest.raises(uqf.FileFormatError, match="claim 2 actions and 700000000 observations for 2 steps"):
+    with pytest.raises(uqf.FileFormatError):
         uqf.read_log(path)
 
 

@@ -85,7 +85,7 @@ def test_arrays_of_the_right_type_are_not_copied_and_come_out_read_only():
     assert np.shares_memory(data.rewards, rewards)
     for name in ARRAYS:
         assert not getattr(data, name).flags.writeable, name
-        with pytest.raises(ValueError, match="read-only"):
+        with pytest.raises(ValueError):
             getattr(data, name)[0] = 1
     assert not data.symbols.flags.writeable
     assert not data[0].actions.flags.writeable

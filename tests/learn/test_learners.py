@@ -190,7 +190,7 @@ def test_a_pipeline_fits_predicts_and_scores(name, data):
     ],
 )
 def test_a_parameter_of_another_learner_is_refused(kind, parameters):
-    with pytest.raises(TypeError, match=f"unexpected keyword argument '{next(iter(parameters))}'"):
+    with pytest.raises(TypeError):
         kind(**parameters)
     with pytest.raises(ValueError):
         kind().set_params(**parameters)

@@ -38,9 +38,9 @@ CASES = {
     "action 0 was always taken": log(actions=1),
     "every reward is 3": log(rewards=lambda steps: np.full(steps, 3.0)),
     "2 episodes: fewer than 20": log(episodes=2),
-    "one reward, 1e+09, outweighs": log(rewards=outlier),
-    "2 rewards, such as 1e+09, outweigh": log(rewards=two_outliers),
-    "every reward is 1e+06": log(rewards=lambda steps: 1e6 + 1e-9 * (np.arange(steps) % 3)),
+    "one reward, 1 billion, outweighs": log(rewards=outlier),
+    "2 rewards, such as 1 billion, outweigh": log(rewards=two_outliers),
+    "every reward is 1 million": log(rewards=lambda steps: 1e6 + 1e-9 * (np.arange(steps) % 3)),
 }
 
 

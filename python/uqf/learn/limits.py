@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from uqf.episodes.trajectories import Trajectories
+from uqf.page.parts import figure
 from uqf.types import AnyArray
 
 
@@ -45,7 +46,9 @@ def limits(data: Trajectories, bounds: Limits = LIMITS) -> list[str]:
     size = np.abs(rewards - np.median(rewards))
     constant = size.max() <= ROUNDING * np.abs(rewards).max()
     if constant and (rewards[0] == 0.0 or not ends):
-        listed.append(f"every reward is {rewards[0]:.4g}: no action is known to be better than another")
+        listed.append(
+            f"every reward is {figure(rewards[0], 4)}: no action is known to be better than another"
+        )
     if np.count_nonzero(taken) == 1:
         always = int(taken.argmax())
         name = always if data.codebook is None else data.codebook.action_name(always)
@@ -57,12 +60,13 @@ def limits(data: Trajectories, bounds: Limits = LIMITS) -> list[str]:
             f"{len(data)} episodes: fewer than {bounds.episodes} do not tell a gain from chance, whatever is learned"
         )
     elif not constant and (few := _decisive(size, bounds)):
-        reward = f"{rewards[size.argmax()]:.4g}"
+        reward = figure(rewards[size.argmax()], 4)
         which, it = f"one reward, {reward}, outweighs", "it: is it right?"
         if few > 1:
             which, it = f"{few} rewards, such as {reward}, outweigh", "them: are they right?"
         listed.append(
-            f"{which} all others together (their median is {np.median(rewards):.4g}): what is learned hangs on {it}"
+            f"{which} all others together (their median is {figure(np.median(rewards), 4)}): what is learned "
+            f"hangs on {it}"
         )
     return listed
 

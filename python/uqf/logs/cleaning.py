@@ -119,4 +119,4 @@ def _in_one_spelling(rows: Rows, known: dict[str, tuple[str, ...]]) -> tuple[Row
 
 
 def _count(number: int, what: str) -> str:
-    return f"{number} {what}" + ("" if number == 1 else "s")
+    return f"{number:,} {what}" + ("" if number == 1 else "s")

@@ -50,12 +50,17 @@ class LogProblem:
     """Whether the log cannot be read with it."""
 
     def __str__(self) -> str:
-        where = f"row {self.rows[0]}" if len(self.rows) == 1 else f"rows {', '.join(map(str, self.rows))}"
-        more = ", …" if self.count > len(self.rows) else ""
-        example = f", such as {self.example}" if self.example else ""
-        place = f" ({where}{more}{example})" if self.rows else ""
-        count = f"{self.count:,} " if self.count else ""
-        return f"column {self.column!r}: {count}{self.what}{place}; {self.remedy}"
+        where = f"{self.count:,} {'rows' if self.rows else 'steps'}"
+        places = [*map(str, self.rows), *["…"] * (self.count > len(self.rows) > 0)]
+        places += [f"such as {self.example}"] if self.example else []
+        if self.count == 1:
+            where, places = (
+                f"row {self.rows[0]}" if self.rows else "1 step",
+                [self.example] * bool(self.example),
+            )
+        place = f" in {where}" if self.count else ""
+        place += f" ({', '.join(places)})" if places else ""
+        return f"column {self.column!r}: {self.what}{place}; {self.remedy}"
 
 
 def once_cleaned(problems: list[LogProblem]) -> list[LogProblem]:

@@ -16,6 +16,7 @@ from uqf.coding.codebook import Codebook
 from uqf.logs.layout import is_cost
 from uqf.logs.problems import CLEANED, LogProblem
 from uqf.logs.rows import Rows, array, is_number, is_text, raw
+from uqf.page.parts import figure
 from uqf.types import AnyArray
 
 
@@ -101,7 +102,7 @@ def _strange(rows: Rows, name: str, numbers: AnyArray) -> list[LogProblem]:
         return _outlying(rows, name, numbers)
     remedy = "if it stands for no value, leave these cells empty; as it is it is a number like others"
     wrong, example = numbers == nothing, f"{nothing:.12g}"
-    problem = _problem(rows, name, "times a number that looks like no value", wrong, example, remedy)
+    problem = _problem(rows, name, "a number that looks like no value", wrong, example, remedy)
     return [problem, *_strange(rows, name, np.where(wrong, np.nan, numbers))]
 
 
@@ -146,7 +147,7 @@ def _outlying(rows: Rows, name: str, numbers: AnyArray) -> list[LogProblem]:
     if len(places) == 0:
         return []
     wrong = np.abs(numbers - middle) >= largest[places[0] + 1]
-    example = f"{numbers[int(np.argmax(wrong))]:.4g} where the middle is {middle:.4g}"
+    example = f"{figure(numbers[int(np.argmax(wrong))], 4)} where the middle is {figure(middle, 4)}"
     remedy = "if they are errors, leave out these rows or leave their values empty"
     return [
         _problem(rows, name, "numbers far from all others", wrong & np.isfinite(numbers), example, remedy)

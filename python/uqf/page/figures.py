@@ -14,6 +14,9 @@ WIDTH, HEIGHT, LEFT, RIGHT = 400, 220, 50, 376
 #: Height of a line of a label, in pixels.
 LINE = 15.0
 
+#: Width of a letter of a tick, in pixels.
+LETTER = 6.5
+
 Point = tuple[float, float]
 
 
@@ -52,7 +55,7 @@ def number(value: float) -> str:
     """A short decimal: 0.001, 25, 1,000."""
     if value == 0 or 0.001 <= abs(value) < 1e6:
         return f"{value:,.3f}".rstrip("0").rstrip(".").replace("-", "−")
-    return f"1e{round(math.log10(value))}" if value > 0 else f"{value:.0e}"
+    return figure(value)
 
 
 def spread(wanted: Sequence[float], distance: float, low: float, high: float) -> list[float]:
@@ -169,9 +172,15 @@ class Panel:
             frame.text(px, bottom + 18, words, side, "tick")
         frame._add("line", "stub", x1=left, x2=right, y1=bottom, y2=bottom)
         frame.text((left + right) / 2, bottom + 38, self.x_label, "middle", "axis")
-        turn = f"translate({left - 44},{(top + bottom) / 2}) rotate(-90)"
+        turn = f"translate({left - self.margin + 6},{(top + bottom) / 2}) rotate(-90)"
         frame._add("text", "axis", self.y_label, **{"transform": turn, "text-anchor": "middle"})
         return frame.shapes
+
+    @property
+    def margin(self) -> float:
+        """How far ticks, and the name of the axis, reach to its left."""
+        ticks = 10 + LETTER * max((len(number(value)) for value in self.y.ticks()), default=0)
+        return max(50.0, ticks + 14) if self.y_label else ticks
 
     def _path(self, points: Sequence[Point]) -> str:
         return " ".join(f"{self.x(x):.1f},{self.y(y):.1f}" for x, y in points)
@@ -192,3 +201,8 @@ class Drawing:
     height: float
     name: str
     words: str
+
+    @property
+    def left(self) -> float:
+        """Where the drawing begins: ticks longer than there is place for go on to the left of 0."""
+        return min(0.0, *(round(panel.x.start - panel.margin, 1) for panel in self.panels))

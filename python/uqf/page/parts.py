@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from functools import cached_property
 
 #: Smaller figures are what is left of a difference of equal numbers.
@@ -25,8 +26,9 @@ def figure(value: float, digits: int = 3) -> str:
         return "∞" if value > 0 else "−∞" if value < 0 else "—"
     if abs(value) < ZERO:
         return "0"
-    if abs(value) >= 1e12:
-        text = f"{value:.3g}"
+    if abs(value) >= 1e12 or abs(value) < 1e-4:
+        # Without powers of ten.
+        text = f"{Decimal(f'{value:.3g}'):,f}"
     elif abs(value) >= 1e6:
         unit, word = (1e9, "billion") if abs(value) >= 1e9 else (1e6, "million")
         text = f"{value / unit:.3g} {word}"

@@ -15,9 +15,9 @@ from uqf.evaluate import rollout
 from uqf.learn.belief_q import BeliefQ
 from uqf.learn.choose.candidates import Settings
 from uqf.learn.choose.play import models_to_play_in
-from uqf.learn.improve.gain import Gain
 from uqf.policies.policy import SummaryPolicy, probs_along
 from uqf.reports.readings import columns_of
+from uqf.reports.rules import ratio
 from uqf.reports.study import Study
 from uqf.types import Record
 
@@ -39,6 +39,7 @@ class WithoutSensor:
     """Share of the held-out steps in which it would still do the same."""
     value: float | None
     """Share of its one-step gain that is left; None if that gain is not clear."""
+    value_stderr: float | None
 
 
 @dataclass(frozen=True)
@@ -83,7 +84,7 @@ def _sensors(study: Study) -> list[WithoutSensor]:
         probs = probs_along(study.policy, _without(study.held_out, cells, name))
         left = study.total(study.gains(study.taken(probs)))
         same = probs.argmax(axis=1) == study.probs.argmax(axis=1)
-        lines.append(WithoutSensor(name, float(same.mean()), _share(left, whole)))
+        lines.append(WithoutSensor(name, float(same.mean()), *ratio(left, whole)))
     return lines
 
 
@@ -113,7 +114,3 @@ def _code_without(cells: Cells, column: str, point: Numbers) -> int:
         )
         place = question.yes if question.answer(None if missing else known) else question.no
     return place - len(questions)
-
-
-def _share(part: Gain, whole: Gain) -> float | None:
-    return part.mean / whole.mean if whole.evidence >= 2.0 else None

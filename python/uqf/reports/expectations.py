@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from uqf import ope
 from uqf.ope.doubts import BOUNDS
 from uqf.ope.estimates import ANYTHING
@@ -42,6 +44,8 @@ class Expectations:
     episodes_needed: float | None
     """Episodes like these, in all, that would be enough; None if no number of them would do."""
     frontier: Frontier
+    possible: Ends
+    """No episode can earn less or more, by the rewards that were seen."""
 
     @classmethod
     def of(cls, study: Study, frontier: Frontier) -> Expectations:
@@ -50,7 +54,10 @@ class Expectations:
         best = study.doubly_robust
         needed = best.episodes * max(1.0, BOUNDS.effective_episodes / max(best.effective_sample_size, 1e-12))
         modelled = ope.model_value(ope.LastSymbolModel(), data, study.probs, discount=discount)
-        return cls(best, modelled, needed if needed < ENDLESS else None, frontier)
+        worth = float((discount ** np.arange(data.lengths.max())).sum())
+        least, most = float(data.rewards.min()), float(data.rewards.max())
+        possible = min(least, worth * least), max(most, worth * most)
+        return cls(best, modelled, needed if needed < ENDLESS else None, frontier, possible)
 
     @property
     def interval(self) -> Ends | None:
@@ -95,13 +102,15 @@ class Expectations:
     @property
     def guesses_less(self) -> bool:
         """Whether what is guessed lies below what was logged."""
-        return self.interval is None and min(self.estimate.mean, self.modelled) < self.logged
+        return self.interval is None and any(one.value < self.logged for one in self.plot.rows)
 
     @property
     def plot(self) -> Intervals:
-        """The estimates beside the logged return."""
-        rows = [
-            row("weighted episodes and a model", self.estimate.mean, self.interval),
-            row("a model of the last action and observation", self.modelled, None),
+        """The estimates beside the logged return; a guess that no episode could earn is left out."""
+        low, high = self.possible
+        lines = [
+            ("weighted episodes and a model", self.estimate.mean, self.interval),
+            ("a model of the last action and observation", self.modelled, None),
         ]
+        rows = [row(*one) for one in lines if one[2] is not None or low <= one[1] <= high]
         return Intervals(rows, (self.logged, "as logged"))

@@ -14,8 +14,8 @@ from uqf.reports.study import Study
 #: Shares of the decisions that are left to the policy, the others being made as before.
 SHARES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.75, 1.0)
 
-#: Smaller numbers of effective episodes are drawn at the border.
-MIN_SIZE = 0.1
+#: Smaller numbers of effective episodes are left out of the figure.
+MIN_SIZE = 1.0
 
 LABEL = "per cent of the decisions left to the policy"
 
@@ -82,13 +82,13 @@ class Frontier:
             if point.interval is None and expected.y.low <= point.mean <= expected.y.high:
                 note = f"{percent(point.setting)}: not known from this log"
                 expected.mark(x(100 * point.setting), expected.y(point.mean), "hollow first", note, 4)
-        sizes = [max(point.effective_episodes, MIN_SIZE) for point in self.followed]
-        most = max([2 * BOUNDS.effective_episodes, *sizes])
-        y = Axis(min([MIN_SIZE * 10, *sizes]), most, HEIGHT - 50, 34, logarithmic=True)
+        sizes = [(100 * one.setting, one.effective_episodes, 0.0) for one in self.followed]
+        sizes = [one for one in sizes if one[1] >= MIN_SIZE]
+        most = max([2 * BOUNDS.effective_episodes, *(size for _, size, _ in sizes)])
+        y = Axis(MIN_SIZE, most, HEIGHT - 50, 34, logarithmic=True)
         worth = Panel("Effective episodes", x, y, LABEL, "", [1.0, 10.0, 100.0])
         worth.level(BOUNDS.effective_episodes, "second", "enough")
-        pairs = zip(self.followed, sizes, strict=True)
-        worth.line([(100 * one.setting, size, 0.0) for one, size in pairs], "first", "effective episodes")
+        worth.line(sizes, "first", "effective episodes")
         return [
             Drawing([expected], WIDTH, HEIGHT, "followed-return", f"Expected return by {LABEL}"),
             Drawing([worth], WIDTH, HEIGHT, "followed-size", f"Effective episodes by {LABEL}"),

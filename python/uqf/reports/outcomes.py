@@ -25,7 +25,7 @@ class Outcome:
 
     name: str
     logged: float
-    """Mean per episode."""
+    """Mean per episode that goes on as long as the longest one, unless the world ends it."""
     interval: Ends | None
     """With the policy deciding in part, with 95 % confidence; None if the log cannot say."""
 
@@ -38,7 +38,7 @@ class Outcomes:
     share: float | None
     """Of the decisions that are left to the policy: the boldest whose return is known."""
     per_week: float | None
-    """Episodes in a week."""
+    """Such episodes in a week."""
 
     @classmethod
     def of(cls, study: Study, facts: Facts, frontier: Frontier) -> Outcomes:
@@ -51,22 +51,27 @@ class Outcomes:
         if not wanted:
             return cls([], share, None)
         numbers = places(study.held_out, study.log)
-        rows = []
-        for name, values in wanted.items():
-            data = _with_rewards(study.held_out, _of_episodes(values, study.log, numbers))
-            interval = None
-            if share is not None:
-                behavior = study.evaluator.behavior
-                log = Evaluator.of(data, 1.0, 0.95, 300, None, study.seed, behavior=behavior)
-                interval = interval_of(log.estimate(log.seen_with(study.probs, share), "importance"))
-            rows.append(Outcome(name, float(data.returns(1.0).mean()), interval))
-        return cls(rows, share, facts.episodes_per_week)
+        rows = [
+            Outcome(name, *_before_and_after(study, share, _of_episodes(values, study.log, numbers)))
+            for name, values in wanted.items()
+        ]
+        weekly = facts.episodes_per_week
+        if weekly is None:
+            return cls(rows, share, None)
+        # A week has so many steps: episodes that recording cut off make fewer whole ones.
+        length, _ = _before_and_after(study, None, np.ones(study.held_out.n_steps))
+        return cls(rows, share, weekly * study.log.n_steps / len(study.log) / length)
+
+
+def _before_and_after(study: Study, share: float | None, values: FloatArray) -> tuple[float, Ends | None]:
+    """Both by the same rule, that of the returns: episodes that recording cut off count for what came before it."""
+    data = Trajectories(**study.held_out.__getstate__() | {"rewards": values})
+    log = Evaluator.of(data, 1.0, 0.95, 300, None, study.seed, behavior=study.evaluator.behavior)
+    shares = [0.0] if share is None else [0.0, share]
+    before, *after = (log.estimate(log.seen_with(study.probs, one), "importance") for one in shares)
+    return before.mean, interval_of(after[0]) if after else None
 
 
 def _of_episodes(values: FloatArray, log: Trajectories, numbers: AnyArray) -> FloatArray:
     """The values of the steps of some episodes."""
     return np.concatenate([values[log.offsets[one] : log.offsets[one + 1]] for one in numbers])
-
-
-def _with_rewards(data: Trajectories, rewards: FloatArray) -> Trajectories:
-    return Trajectories(**data.__getstate__() | {"rewards": rewards})

@@ -80,7 +80,7 @@ def _drawing(curves: dict[str, list[tuple[float, float, float]]], episodes: int)
     for name, points in curves.items():
         if _style(name) in ("random", "optimum"):
             for x, mean, half in points:
-                note = f"{name}: {mean:.4g}{plus_minus(half / 2.0)}"
+                note = f"{name}: {figure(mean)}{plus_minus(half / 2.0)}"
                 panel.mark(panel.x(x), panel.y(mean), _style(name), note)
         else:
             panel.line(points, _style(name), name)

@@ -170,7 +170,7 @@ class Rules:
             Line(in_words(conditions, study.names), rule.action, rule.share, rule.alike)
             for conditions, rule in root.lines
         ]
-        return cls(card, float(agrees.mean()), *_ratio(ruled, best))
+        return cls(card, float(agrees.mean()), *ratio(ruled, best))
 
 
 @dataclass(frozen=True)
@@ -233,9 +233,9 @@ def _rule(
     return from_node(0)
 
 
-def _ratio(part: Gain, whole: Gain) -> tuple[float | None, float | None]:
+def ratio(part: Gain, whole: Gain) -> tuple[float | None, float | None]:
     """Part / whole with its standard error, if the whole is clearly above zero."""
     if whole.evidence < 2.0:
         return None, None
-    ratio = part.mean / whole.mean
-    return ratio, Gain(part.totals - ratio * whole.totals).stderr / whole.mean
+    share = part.mean / whole.mean
+    return share, Gain(part.totals - share * whole.totals).stderr / whole.mean

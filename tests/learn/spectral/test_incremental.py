@@ -117,7 +117,7 @@ def test_statistics_are_pickled_and_merged(settings, tmp_path):
     merged.save(tmp_path / "policy.safetensors")
     assert uqf.inspect_policy(tmp_path / "policy.safetensors").codebook == data.codebook
     data.codebook = None
-    with pytest.raises(ValueError, match="other names"):
+    with pytest.raises(ValueError):
         merged.partial_fit(data)
 
 

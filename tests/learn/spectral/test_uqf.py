@@ -93,9 +93,7 @@ def late_rewards(episodes=200, length=12, seed=0):
 def test_words_from_the_start_are_refused_where_no_reward_comes_soon():
     data = late_rewards()
     learner = uqf.UQF(2, occurrences="start", max_prefix=11, max_suffix=3, n_prefixes=2000)
-    with pytest.raises(
-        uqf.NumericalError, match=r"no reward comes within `max_suffix` steps .* larger `max_suffix`"
-    ):
+    with pytest.raises(uqf.NumericalError):
         learner.fit(data)
     assert not hasattr(learner, "policy_")
 

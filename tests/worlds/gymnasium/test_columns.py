@@ -240,15 +240,3 @@ def test_masks_of_several_parts_are_combined():
     data = uqf.rollout(uqf.GymnasiumWorld(Pairs, horizon=10), episodes=30)
     masks = np.where(before(data)[:, None] > 4, [False, True, True, False, False, False], True)
     np.testing.assert_array_equal(data.allowed, masks)
-
-
-@pytest.mark.parametrize(
-    ("mask", "message"), [([1, 1], "2 entries: there are 3 actions"), ([0, 0, 0], "allows no action")]
-)
-def test_masks_that_are_none_are_refused(mask, message):
-    class Wrong(Countdown):
-        def _info(self):
-            return {"action_mask": np.array(mask, np.int8)}
-
-    with pytest.raises(ValueError, match=message):
-        uqf.rollout(uqf.GymnasiumWorld(Wrong, horizon=10), episodes=1)

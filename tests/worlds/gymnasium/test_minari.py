@@ -64,7 +64,7 @@ def test_a_real_minari_data_set(tmp_path, monkeypatch):
         )
     data = uqf.from_minari(dataset)
     assert uqf.from_minari("uqf/test-v0") == uqf.from_minari(minari.load_dataset("uqf/test-v0"))
-    with pytest.raises(FileNotFoundError, match=r"minari\.download_dataset\('uqf/none-v0'\)"):
+    with pytest.raises(FileNotFoundError):
         uqf.from_minari("uqf/none-v0")
     assert data.rewards.tolist() == [0.0, 2.0] * 2
     assert data.terminated.tolist() == [True, False]

@@ -17,6 +17,7 @@ from uqf.learn.choose.trial import Trial
 from uqf.learn.learner import Learner
 from uqf.learn.memory.hidden import Growth
 from uqf.learn.model_q import ModelQ, ModelSettings
+from uqf.page.parts import figure, signed
 from uqf.reading.overview import Overview
 from uqf.reading.progress import Callback
 from uqf.reading.reader import Reader
@@ -170,8 +171,8 @@ def _challenge(
     if lead.evidence < least:
         raise UQFError(
             f"its model misses what {holder.candidate.name} remembers: improving the log on its beliefs gains "
-            f"{-lead.mean:.4g} less in each of {len(lead.totals):,} held-out episodes, {-lead.evidence:.1f} times the "
-            "standard error"
+            f"{figure(-lead.mean)} less in each of {len(lead.totals):,} held-out episodes, {-lead.evidence:.1f} times "
+            "the standard error"
         )
     planner.origin_ = learner.origin_
     plan = Result(PLANNER, earned=planner.earned_by(planner.policy_))
@@ -255,23 +256,24 @@ def why(holder: Result) -> str:
     if lead is not None and holder.candidate.on_observations:
         judges = "held-out episodes" if holder.earned is None else "models of other episodes"
         return (
-            f"{name} plans on the last observation, which is a state: beside {holder.over} it earned {lead.mean:+.4g} "
-            f"an episode in {len(lead.totals):,} {judges}, {lead.evidence:+.1f} times the standard error."
+            f"{name} plans on the last observation, which is a state: beside {holder.over} it earned "
+            f"{signed(lead.mean)} an episode in {len(lead.totals):,} {judges}, {lead.evidence:+.1f} times the standard "
+            "error."
         )
     if lead is not None and holder.candidate.on_columns and lead.evidence <= SETTINGS.evidence:
         return (
             f"{name} sees numbers as they are, of which codes say only in which cell they lie: beside {holder.over} "
-            f"it would have earned {lead.mean:+.4g} in each of {len(lead.totals):,} held-out episodes, changing one "
+            f"it would have earned {signed(lead.mean)} in each of {len(lead.totals):,} held-out episodes, changing one "
             f"logged action at a time, both as sharp as the log allows, {lead.evidence:+.1f} times the standard error."
         )
     if lead is not None and holder.earned is not None:
         return (
             f"{name} plans ahead: in {len(lead.totals)} learned models that did not make the plan it earned "
-            f"{lead.mean:.4g} an episode more than {holder.over}, {lead.evidence:.1f} times the standard error."
+            f"{figure(lead.mean)} an episode more than {holder.over}, {lead.evidence:.1f} times the standard error."
         )
     if lead is not None:
         return (
-            f"{name} would have earned {lead.mean:.4g} more than {holder.over} in each of {len(lead.totals):,} "
+            f"{name} would have earned {figure(lead.mean)} more than {holder.over} in each of {len(lead.totals):,} "
             f"held-out episodes, changing one logged action at a time, both as sharp as the log allows: "
             f"{lead.evidence:.1f} times the standard error."
         )
