@@ -1,8 +1,11 @@
-"""The data that everything is measured on: S-PocMan under the uniform policy, about 60 steps an episode."""
+"""What is measured on: S-PocMan under the uniform policy, about 60 steps an episode, and the world hallway."""
 
+import os
 from functools import lru_cache
+from pathlib import Path
 
 import numpy as np
+import pytest
 
 import uqf
 from uqf import _core
@@ -15,6 +18,17 @@ from uqf.reading.reader import Reader
 #: Hashed vectors of words of up to three symbols, as in the paper's compressed experiments.
 DIM, LONGEST, RANK = 200, 3, 40
 TARGET = Target("return", 0.95)
+
+
+#: Worlds as `.pomdp` files, where there are some.
+FILES = Path(os.environ.get("POMDP_FILES", "."))
+
+
+def hallway() -> uqf.TabularPOMDP:
+    """60 states, 21 observations."""
+    if not (FILES / "hallway.pomdp").exists():
+        pytest.skip("set POMDP_FILES to a folder with hallway.pomdp")
+    return uqf.load_pomdp(FILES / "hallway.pomdp")
 
 
 @lru_cache(maxsize=8)

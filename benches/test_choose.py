@@ -1,26 +1,14 @@
 """`uqf.fit` as a whole: models of several learners, the choice among them, and plans, beside one model of hmmlearn."""
 
-import os
-from pathlib import Path
-
 import numpy as np
 import pytest
+from experience import hallway
 from race import Reference, race
 
 import uqf
 
-#: Worlds as `.pomdp` files, where there are some.
-FILES = Path(os.environ.get("POMDP_FILES", "."))
 LOGS = {"gridworld-far": 800, "spocman": 500, "hallway": 1_000}
 SAMPLE, ITERATIONS, STATES = 2_000, 100, 60
-
-
-def world_named(name):
-    if name != "hallway":
-        return uqf.make(name)
-    if not (FILES / "hallway.pomdp").exists():
-        pytest.skip("set POMDP_FILES to a folder with hallway.pomdp")
-    return uqf.load_pomdp(FILES / "hallway.pomdp")
 
 
 def hmmlearn_iteration(data):
@@ -34,7 +22,7 @@ def hmmlearn_iteration(data):
 
 @pytest.mark.parametrize("name", LOGS)
 def test_whole_choice(benchmark, name):
-    world = world_named(name)
+    world = hallway() if name == "hallway" else uqf.make(name)
     data = uqf.rollout(world, episodes=LOGS[name], horizon=50 if name == "hallway" else None, seed=9999)
     iteration, scale = hmmlearn_iteration(data)
     race(

@@ -9,7 +9,7 @@ from race import Reference, race
 
 import uqf
 
-ROWS, EPISODE = 500_000, 50
+ROWS, EPISODE = 2_000_000, 50
 
 
 @pytest.fixture(scope="module", name="path")

@@ -212,15 +212,17 @@ impl Fit<'_> {
     fn sweep_values(&mut self) -> Result<()> {
         let targets = &self.targets;
         for_each(self.threads, self.values.iter_mut().collect(), |job: &mut Regression| {
-            job.sweep(targets, 0.0);
+            job.sweep(targets, 0.0, None);
         })
     }
 
     fn sweep_advantages(&mut self) -> Result<()> {
         let residuals = self.residuals(true);
         let shrinkage = self.settings.shrinkage;
+        // What no tree speaks for is worth no more than anything else.
+        let lowest = residuals.iter().copied().reduce(f32::min);
         for_each(self.threads, self.advantages.iter_mut().collect(), |job: &mut Regression| {
-            job.sweep(&residuals, shrinkage);
+            job.sweep(&residuals, shrinkage, lowest);
         })
     }
 
@@ -238,35 +240,41 @@ impl Fit<'_> {
         self.steps.rewards[step] + self.settings.discount as f32 * ahead
     }
 
-    #[inline]
-    fn advantage(&self, fold: usize, action: usize, cut: usize) -> f32 {
+    /// Of an action at every cut, by a fold.
+    fn advantages_of(&self, fold: usize, action: usize) -> &[f32] {
         if self.settings.pooled {
-            self.advantages[fold].out[action * self.steps.bins.n_cuts + cut]
+            let cuts = self.steps.bins.n_cuts;
+            &self.advantages[fold].out[action * cuts..(action + 1) * cuts]
         } else {
-            self.advantages[fold * self.n_actions + action].out[cut]
+            &self.advantages[fold * self.n_actions + action].out
         }
     }
 
     /// (r + γ Q(next, best), the mean change).
     fn improved(&self) -> Result<(Vec<f32>, f64)> {
-        let value = |step: usize| {
+        let value = |step: usize, best: f32, choice: usize| {
             let (mine, cut) = (self.steps.fold[step] as usize, self.steps.before[step] as usize + 1);
-            let (mut best, mut choice) = (f32::NEG_INFINITY, 0);
-            for action in (0..self.n_actions).filter(|&action| self.taken[action]) {
-                let value = self.advantage(mine, action, cut);
-                if value > best {
-                    (best, choice) = (value, action);
-                }
-            }
             let own = self.values[mine].out[cut] + best;
-            let judged = self.values[1 - mine].out[cut] + self.advantage(1 - mine, choice, cut);
+            let judged = self.values[1 - mine].out[cut] + self.advantages_of(1 - mine, choice)[cut];
             0.5 * (own + judged - self.settings.caution * (own - judged).abs())
         };
         let blocks = map_blocks(self.threads, self.targets.len(), BLOCK, &Ticker::default(), |steps| {
+            // One action after the other: what is known of it lies in memory by cut.
+            let mut best = vec![(f32::NEG_INFINITY, 0); steps.len()];
+            for action in (0..self.n_actions).filter(|&action| self.taken[action]) {
+                let known = [self.advantages_of(0, action), self.advantages_of(1, action)];
+                for (best, step) in best.iter_mut().zip(steps.clone()) {
+                    let value = known[self.steps.fold[step] as usize][self.steps.before[step] as usize + 1];
+                    if value > best.0 {
+                        *best = (value, action);
+                    }
+                }
+            }
             let mut change = 0.0;
             let new: Vec<f32> = steps
-                .map(|step| {
-                    let new = self.target(step, value(step));
+                .zip(best)
+                .map(|(step, (best, choice))| {
+                    let new = self.target(step, value(step, best, choice));
                     change += f64::from((new - self.targets[step]).abs());
                     new
                 })

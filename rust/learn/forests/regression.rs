@@ -40,16 +40,12 @@ impl Regression {
         Regression { fold, actions, steps: mine, cuts, members, grown: Vec::new(), leaves, out }
     }
 
-    /// Values of the leaves from the targets of all steps. Without trees V is their mean, and an advantage the lowest of
-    /// them, for nothing speaks for it.
-    pub fn sweep(&mut self, targets: &[f32], shrinkage: f64) {
+    /// Values of the leaves from the targets of all steps. Without trees all is worth the `constant`, or the mean.
+    pub fn sweep(&mut self, targets: &[f32], shrinkage: f64, constant: Option<f32>) {
         let wanted: Vec<f32> = self.steps.iter().map(|&step| targets[step as usize]).collect();
         if self.leaves.trees.is_empty() {
-            let constant = match self.actions {
-                Some(_) => targets.iter().copied().fold(f32::INFINITY, f32::min),
-                None => mean(wanted.iter().map(|&target| f64::from(target))) as f32,
-            };
-            return self.out.fill(constant);
+            let mean = || mean(wanted.iter().map(|&target| f64::from(target))) as f32;
+            return self.out.fill(constant.unwrap_or_else(mean));
         }
         let cuts = self.out.len() / self.actions.as_ref().map_or(1, ExactSizeIterator::len);
         let place = |(&cut, &member): (&u32, &u32)| member as usize * cuts + cut as usize;

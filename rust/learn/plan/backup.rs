@@ -45,10 +45,18 @@ impl Vectors {
         (best, worths[best])
     }
 
-    /// The action whose largest product is largest.
-    pub(super) fn best_action(&self, belief: &ArrayView1<f32>) -> usize {
-        let best = self.0.outer_iter().map(|own| max(&own.dot(belief).view()));
-        best.enumerate().fold((0, f32::NEG_INFINITY), |best, one| if one.1 > best.1 { one } else { best }).0
+    /// At every belief the action whose largest product is largest.
+    pub(super) fn best_actions(&self, beliefs: &Array2<f32>) -> Vec<usize> {
+        let mut best = vec![(0, f32::NEG_INFINITY); beliefs.nrows()];
+        for (action, own) in self.0.outer_iter().enumerate() {
+            for (best, row) in best.iter_mut().zip(beliefs.dot(&own.t()).rows()) {
+                let worth = max(&row);
+                if worth > best.1 {
+                    *best = (action, worth);
+                }
+            }
+        }
+        best.into_iter().map(|(action, _)| action).collect()
     }
 }
 

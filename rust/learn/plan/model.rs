@@ -1,6 +1,6 @@
 //! A finite model that is planned in, and beliefs about its state.
 
-use ndarray::{Array1, Array2, ArrayView1, ArrayView2};
+use ndarray::{Array2, ArrayView1, ArrayView2};
 
 use crate::error::{Error, Result};
 
@@ -14,7 +14,7 @@ pub(super) struct Emission {
 
 impl Emission {
     /// How likely the observation is if these states follow.
-    pub(super) fn prob(&self, next: &Array1<f32>) -> f32 {
+    pub(super) fn prob(&self, next: ArrayView1<f32>) -> f32 {
         match &self.states {
             None => next.iter().zip(&self.probs).map(|(weight, p)| weight * p).sum(),
             Some(states) => states.iter().zip(&self.probs).map(|(&state, p)| next[state] * p).sum(),
@@ -138,16 +138,5 @@ impl Model {
     pub(super) fn shown(&self, emission: &Emission) -> Vec<(usize, f32)> {
         let states = emission.states.clone().unwrap_or_else(|| (0..self.n_states()).collect());
         states.into_iter().zip(emission.probs.iter().copied()).collect()
-    }
-
-    /// The states that follow an action, unnormalised: their sum is the probability of going on.
-    pub(super) fn predicted(&self, belief: ArrayView1<f32>, action: usize) -> Array1<f32> {
-        let mut next = Array1::zeros(self.n_states());
-        for (&weight, row) in belief.iter().zip(self.transitions[action].rows()) {
-            if weight > 0.0 {
-                next.scaled_add(weight, &row);
-            }
-        }
-        next
     }
 }
