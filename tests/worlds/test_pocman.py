@@ -94,13 +94,3 @@ def test_at_most_288_observations_and_death(maze):
     assert len(np.unique(data.observations)) <= 289
     died = data.rewards[data.offsets[1:] - 1] <= -101
     assert np.all(data.observations[data.offsets[1:] - 1][died & data.terminated] == 0)
-
-
-@pytest.mark.parametrize("ghosts", ["published", "chasing"])
-def test_spocman_shows_only_the_144_attainable_observations(ghosts):
-    data = uqf.rollout(uqf.make("spocman", ghosts=ghosts), episodes=20_000, seed=10)
-    seen = np.unique(data.observations)
-    walls = {0, 1, 2, 3, 4, 5, 6, 8, 9, 10, 12}
-    assert set((seen & 15).tolist()) <= walls
-    assert len(seen) <= 144
-    assert not np.any(seen >> 4 & 15 & seen), "a ghost is never seen through a wall"
