@@ -166,6 +166,11 @@ def test_a_report_counts_everything_that_was_mended(tmp_path):
     shown = run("fit", tmp_path / "log.csv", *given, *out)
     assert shown.exit_code == 0, shown.output
     page = (tmp_path / "page.html").read_text()
-    told = ("1 duplicate step left out", "decimal commas in 1,201 rows", "missing values", "they are read as numbers")
+    told = (
+        "1 duplicate step left out",
+        "decimal commas in 1,201 rows",
+        "missing values",
+        "they are read as numbers",
+    )
     assert [words for words in told if words not in page] == []
     assert "--clean" not in page
