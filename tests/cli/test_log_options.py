@@ -115,7 +115,7 @@ def test_what_has_moved_since_the_log_that_taught_is_told_with_counts(folder, tm
     log_of(tmp_path / "hot.csv", 2, 80, hot=0.7)
     moved = json.loads(run("inspect", tmp_path / "hot.csv", *against, "--json").stdout)["moved"]
     assert any(one.startswith("observation hot: 6") or one.startswith("observation hot: 7") for one in moved)
-    assert any(one.startswith("mean reward of a step: -") for one in moved)
+    assert any(one.startswith("mean reward of a step: −") for one in moved)
     log_of(tmp_path / "other.csv", 3, 20, actions=("cool", "sleep"))
     shown = run("inspect", tmp_path / "other.csv", *against, "--json")
     (told,) = json.loads(shown.stdout)["moved"]
@@ -166,6 +166,11 @@ def test_a_report_counts_everything_that_was_mended(tmp_path):
     shown = run("fit", tmp_path / "log.csv", *given, *out)
     assert shown.exit_code == 0, shown.output
     page = (tmp_path / "page.html").read_text()
-    told = ("1 duplicate step left out", "1,201 decimal commas", "missing values", "they are read as numbers")
+    told = (
+        "1 duplicate step left out",
+        "decimal commas in 1,201 rows",
+        "missing values",
+        "they are read as numbers",
+    )
     assert [words for words in told if words not in page] == []
     assert "--clean" not in page

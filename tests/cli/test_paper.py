@@ -100,7 +100,10 @@ def test_quick_methods_see_ten_seeds_and_slow_ones_enough_for_an_error(size):
         for cell in experiment.cells():
             if "learner" in cell.setting:
                 seeds.setdefault(cell.method, set()).add(cell.seed)
-        assert seeds["uqf"] == seeds["belief-q"] == set(range(10))
+        quick = {method for method in seeds if method in ("uqf", "spectral-q", "memoryless", "context-q")}
+        assert all(seeds[method] == set(range(10)) for method in quick)
+        # In the grid world a fit of BeliefQ takes thirty times as long as one of UQF, and the demo two minutes.
+        assert seeds["belief-q"] >= set(range(4 if size == "demo" else 10))
         assert {0, 1} <= seeds["cpsr-fitted-q"] < seeds["uqf"]
 
 

@@ -1,5 +1,6 @@
 """BeliefQ: what is learned on the beliefs of cloned hidden Markov models."""
 
+import pickle
 from functools import partial
 
 import numpy as np
@@ -101,3 +102,11 @@ def test_what_is_learned_does_not_depend_on_how_much_is_held_at_once(ring_data, 
     monkeypatch.setattr(values, "Parts", partial(Parts, part_cells=500))
     parts = uqf.BeliefQ(**SMALL | {"states": 3, "models": 1}).fit(data)
     np.testing.assert_allclose(parts.policy_.weights, whole.policy_.weights, rtol=1e-4, atol=2e-5)
+
+
+@pytest.mark.parametrize("episodes", [3, 60])
+def test_models_without_a_policy_are_those_of_a_fit(episodes):
+    data = uqf.rollout(uqf.make("tiger", horizon=8), episodes=episodes, seed=0)
+    learner = uqf.BeliefQ(0.9, states=4, models=2, seed=3)
+    alone, fitted = learner.models_of(data), learner.fit(data).families_
+    assert [pickle.dumps(one) for one in alone] == [pickle.dumps(one) for one in fitted]

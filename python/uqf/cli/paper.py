@@ -170,7 +170,7 @@ def _gridworld(rows: list[Row], console: Console) -> list[Record]:
         table = plain_table(title, "method", *STARTS, "CPU s")
         for method, places in table_lines(rows, episodes).items():
             duration = next((value for n, value, _ in seconds.get(method, []) if n == episodes), None)
-            shown = (f"{mean:.2f} ± {error:.2f}" for mean, error in places.values())
+            shown = (f"{mean:.3f} ± {error:.3f}" for mean, error in places.values())
             table.add_row(LABELS[method], *shown, "" if duration is None else f"{duration:.2g}")
             figures = {start: {"return": mean, "stderr": error} for start, (mean, error) in places.items()}
             lines.append({"method": LABELS[method], "episodes": episodes, "seconds": duration, **figures})
@@ -187,7 +187,7 @@ def _spocman(rows: list[Row], console: Console) -> Record:
     for line in lines:
         figures = {"seconds": ".2g", "paper_return": "g", "paper_seconds": "g"}
         shown = ("" if line[name] is None else f"{line[name]:{kind}}" for name, kind in figures.items())
-        score = f"{line['return']:.1f} ± {line['stderr']:.1f}"
+        score = f"{line['return']:.1f} ± {line['stderr']:.1f}".replace("-", "−")
         table.add_row(line["label"], score, str(line["seeds"]), *shown)
     console.print(table)
     ratios, rival = time_ratios(lines), longest_fitted_q(lines)

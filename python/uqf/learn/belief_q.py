@@ -166,36 +166,50 @@ class BeliefQ(Learner):
         self, learners: list[BeliefQ], readers: list[Reader], kept: Begun | None
     ) -> list[Overview]:
         """One belief state for all tasks, and a policy for each learner."""
-        reporter, executor = readers[0].reporter, readers[0].executor
-        training, settings = Training(self.states, self.models), Regression()
-        overviews = [Overview.read(one, training.max_steps // len(readers), self.seed) for one in readers]
-        parts = [overview.known(overview.sample) for overview in overviews]
-        sample = Sample.of(parts, [overview.priorities for overview in overviews])
-        trainer = Trainer(sample, training, self.seed, self.threads, executor, reporter)
+        settings, (overviews, trainer) = Regression(), self._begun(readers)
         if kept is not None:
             models, discounts = kept.models, [kept.discount]
-        elif min(np.bincount(sample.tasks)) < 2 * MIN_EPISODES:
-            models = trainer.largest()
-            discounts = [LearningDiscount(self._discounts()[-1], {})] * len(learners)
         else:
-            train, test = (half.first(training.compared_steps) for half in sample.halves)
-            models = trainer.compared(train, test)
-            discounts = chosen_discounts(models, train, test, self._discounts(), settings, self.threads)
-        if kept is None or not kept.finished:
-            models = trainer.finished(models)
+            models, halves = self._compared(trainer)
+            discounts = [LearningDiscount(self._discounts()[-1], {})] * len(learners)
+            if halves:
+                discounts = chosen_discounts(models, *halves, self._discounts(), settings, self.threads)
+        models = models if kept is not None and kept.finished else trainer.finished(models)
         observations, actions = trainer.layouts[-1].shared
         for task, (learner, reader, overview) in enumerate(zip(learners, readers, overviews, strict=True)):
             memory = models.memory(reader.source.n_actions, task)
-            first = sample.first(settings.value_steps).of_task(task)
+            first = trainer.sample.first(settings.value_steps).of_task(task)
             learner.policy_ = learner._policy(memory, first, overview, reader, discounts[task].value)
             learner._kept = Begun(models, discounts[task])
             learner.diagnostics_ = learner._diagnostics(overview) | {
-                "steps_for_models": sample.data.n_steps,
+                "steps_for_models": trainer.sample.data.n_steps,
                 "rare_observations": observations,
                 "rare_actions": actions,
             }
-        reporter.finish()
+        readers[0].reporter.finish()
         return overviews
+
+    def models_of(self, data: Data) -> list[_core.CloneModels]:
+        """What `families_` is after `fit`, to whoever wants neither values nor a policy."""
+        self._check()
+        _, trainer = self._begun([Reader(data, threads=self.threads)])
+        with single_blas():
+            return trainer.finished(self._compared(trainer)[0]).trained
+
+    def _begun(self, readers: list[Reader]) -> tuple[list[Overview], Trainer]:
+        """What was read of each task, and who trains models of all."""
+        training = Training(self.states, self.models)
+        overviews = [Overview.read(one, training.max_steps // len(readers), self.seed) for one in readers]
+        parts, first = [overview.known(overview.sample) for overview in overviews], readers[0]
+        sample = Sample.of(parts, [overview.priorities for overview in overviews])
+        return overviews, Trainer(sample, training, self.seed, self.threads, first.executor, first.reporter)
+
+    def _compared(self, trainer: Trainer) -> tuple[Models, tuple[Sample, Sample] | None]:
+        """Models of the likeliest size, and the halves that showed it; none in short logs."""
+        if min(np.bincount(trainer.sample.tasks)) < 2 * MIN_EPISODES:
+            return trainer.largest(), None
+        train, test = (half.first(trainer.training.compared_steps) for half in trainer.sample.halves)
+        return trainer.compared(train, test), (train, test)
 
     def _discounts(self) -> list[float]:
         return learning_discounts(self.discount, self.learning_discount)
@@ -204,8 +218,7 @@ class BeliefQ(Learner):
     def families_(self) -> list[_core.CloneModels]:
         """The trained models, those of one size together."""
         self._fitted()
-        kept: Begun = self._kept
-        return kept.models.trained
+        return cast(Begun, self._kept).models.trained
 
     @property
     def noisy_(self) -> bool:

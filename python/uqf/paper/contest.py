@@ -62,12 +62,15 @@ class Size:
     """Longest prefixes and suffixes of UQF in the grid world: more data bear longer ones."""
     slow_episodes: tuple[int, ...] = ()
     """Training episodes that the slow rivals see; all by default."""
+    fewer_seeds: Mapping[str, int] = field(default_factory=dict)
+    """Of methods that are neither quick nor rivals."""
     last_seeds: int | None = None
     """Seeds with the most training episodes, where a cell takes a minute; all by default."""
 
-    def seeds_of(self, episodes: int, *, slow: bool) -> int:
+    def seeds_of(self, method: str, episodes: int, *, slow: bool) -> int:
         """How many seeds a learner sees with so many training episodes."""
         seeds = self.last_seeds if episodes == self.episodes[-1] and self.last_seeds else self.seeds
+        seeds = min(seeds, self.fewer_seeds.get(method, seeds))
         if not slow:
             return seeds
         return min(seeds, self.slow_seeds) if episodes in (self.slow_episodes or self.episodes) else 0

@@ -46,7 +46,7 @@ SIZES = {
     ),
     "demo": Size(
         (25, 50, 100, 200, 400), 10, 2, 1_000, (10,), planning=200, judge="quick models", ranks=(5, 20), words=3,
-        slow_episodes=(50, 200),
+        slow_episodes=(50, 200), fewer_seeds={"belief-q": 4},
     ),
     "full": Size(
         (100, 400, 1_600, 6_400, 25_600), 10, 2, 2_000, (20,), planning=2_000, slow_episodes=(100, 400, 1_600),
@@ -111,7 +111,7 @@ class GridWorld:
             for episodes in size.episodes
             for start in STARTS
             for method, contestant in self.contestants.items()
-            if seed < size.seeds_of(episodes, slow=method in SLOW)
+            if seed < size.seeds_of(method, episodes, slow=method in SLOW)
         ]
         return references + learners
 

@@ -175,7 +175,7 @@ def _lines(rows: list[Row]) -> list[TableLine]:
     for method, label in gridworld.LABELS.items():
         places = [found[method].get(start) for found in by_size for start in gridworld.STARTS]
         cells = [
-            ("—", "") if place is None else (f"{place[0]:.2f}", f"± {place[1]:.2f}" if place[1] else "")
+            ("—", "") if place is None else (f"{place[0]:.3f}", f"± {place[1]:.3f}" if place[1] else "")
             for place in places
         ]
         lines.append((label, cells, method in OURS))

@@ -59,9 +59,11 @@ class Acting:
 def _shares(study: Study, seed: int, effort: Effort) -> list[float]:
     training = study.training[: episodes_within(study.training, effort.steps)]
     learner = study.learner if isinstance(study.learner, BeliefQ) else None
-    learner = learner or BeliefQ(study.discount, seed=seed).fit(training)
+    families = (
+        BeliefQ(study.discount, seed=seed).models_of(training) if learner is None else learner.families_
+    )
     counts = np.zeros(study.log.n_actions)
-    for world in models_to_play_in(learner, study.log, Settings()):
+    for world in models_to_play_in(families, study.discount, study.log, Settings()):
         played = rollout(world, study.policy, episodes=effort.episodes, seed=seed)
         counts += np.bincount(played.actions, minlength=len(counts))
     return [] if not counts.any() else [float(share) for share in counts / counts.sum()]

@@ -182,7 +182,8 @@ class Comparison:
         return Baseline.of(self.parts[part], discount).advantages(self.parts[1 - part])
 
     def _models(self, part: int) -> list[TabularPOMDP]:
-        return models_to_play_in(self._favourite(part), self.parts[part], self.settings)
+        learner = self._favourite(part)
+        return models_to_play_in(learner.families_, learner.discount, self.parts[part], self.settings)
 
     def _play(self, candidate: Candidate, part: int) -> FloatArray | None:
         """Mean return of the learner of a part in every model of the other part."""

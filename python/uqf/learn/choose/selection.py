@@ -164,7 +164,7 @@ def by_playing(
 ) -> Judge:
     """Plays a policy in models of the test episodes; by single steps where these are too large to play in."""
     settings = settings or Settings()
-    worlds = models_to_play_in(BeliefQ(discount, seed=seed).fit(test), test, settings)
+    worlds = models_to_play_in(BeliefQ(discount, seed=seed).models_of(test), discount, test, settings)
     if not worlds:
         return by_single_steps(train, test, discount, seed)
     earned = float(test.returns(discount).mean())
