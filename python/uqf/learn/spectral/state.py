@@ -15,8 +15,8 @@ from uqf.learn.spectral.wfa import WFA
 #: What to do when the sum over all futures diverges.
 REMEDIES = ("refuse", "horizon", "shrink", "lower-rank")
 
-#: Operators, and probabilities of actions after a symbol, take 8 bytes a number, and copies are made of them.
-MAX_NUMBERS = 50_000_000
+#: Of operators, and of probabilities of actions after a symbol: with the copies that are made of them a gigabyte.
+MAX_NUMBERS = 25_000_000
 
 
 @dataclass(frozen=True)
