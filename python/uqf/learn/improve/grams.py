@@ -17,13 +17,9 @@ from uqf.learn.memory.features import Memory, Rows
 
 @dataclass(frozen=True)
 class Grams:
-    """Σ w x xᵀ by action: blocks by group, over its columns, and Σ w over first steps without one.
+    """Σ w x xᵀ by action: blocks by group, over its columns, and Σ w over first steps without one."""
 
-    A block of fewer steps than columns is kept as its rows √w x, in single precision: of thousands of actions each has
-    few steps.
-    """
-
-    blocks: dict[int, dict[int, FloatArray | Rows]]
+    blocks: dict[int, dict[int, FloatArray]]
     starts: FloatArray
 
     @classmethod
@@ -40,9 +36,7 @@ class Grams:
         chosen *= np.sqrt(weights[order])[:, np.newaxis].astype(np.float32)
         counts = np.unique(cells, return_counts=True)[1]
         begins = np.cumsum(counts) - counts
-        blocks: dict[int, dict[int, FloatArray | Rows]] = {
-            int(action): {} for action in np.unique(data.actions)
-        }
+        blocks: dict[int, dict[int, FloatArray]] = {int(action): {} for action in np.unique(data.actions)}
         widths = np.array([len(columns) for columns in memory.groups])
         width_of = widths[groups[order[begins]]] if len(order) else begins
         for width in np.unique(width_of):
@@ -61,21 +55,20 @@ class Grams:
         for action, blocks in other.blocks.items():
             mine = merged.setdefault(action, {})
             for group, block in blocks.items():
-                mine[group] = _sum(mine[group], block) if group in mine else block
+                mine[group] = mine[group] + block if group in mine else block
         return Grams(merged, self.starts + other.starts)
 
     def together(self) -> Grams:
         """All actions as one, number 0."""
-        sums: dict[int, FloatArray | Rows] = {}
+        sums: dict[int, FloatArray] = {}
         for blocks in self.blocks.values():
             for group, block in blocks.items():
-                sums[group] = sums[group] + _gram(block) if group in sums else _gram(block)
+                sums[group] = sums[group] + block if group in sums else block
         return Grams({0: sums}, self.starts.sum(keepdims=True))
 
     def weight(self, action: int) -> float:
         """Σ w over the steps with an action."""
-        blocks = self.blocks[action].values()
-        return float(self.starts[action] + sum(_gram(block)[0, 0] for block in blocks))
+        return float(self.starts[action] + sum(block[0, 0] for block in self.blocks[action].values()))
 
     def touched(self, action: int, memory: Memory) -> tuple[NDArray[np.int64], FloatArray]:
         """(columns of the groups that steps with an action have, Σ w x xᵀ over them); first steps are left out."""
@@ -84,7 +77,7 @@ class Grams:
         total = np.zeros((len(columns), len(columns)))
         for group, block in blocks.items():
             places = np.searchsorted(columns, memory.groups[group])
-            total[places[:, np.newaxis], places] += _gram(block)
+            total[places[:, np.newaxis], places] += block
         return columns, total
 
     def whole(self, action: int, memory: Memory) -> FloatArray:
@@ -93,21 +86,6 @@ class Grams:
         columns, touched = self.touched(action, memory)
         total[columns[:, np.newaxis], columns] += touched
         return np.asarray(total)
-
-
-def _are_rows(block: FloatArray | Rows) -> bool:
-    return block.dtype == np.float32
-
-
-def _gram(block: FloatArray | Rows) -> FloatArray:
-    return np.asarray((block.T @ block).astype(np.float64) if _are_rows(block) else block)
-
-
-def _sum(one: FloatArray | Rows, other: FloatArray | Rows) -> FloatArray | Rows:
-    """Of two blocks of one group."""
-    if _are_rows(one) and _are_rows(other) and len(one) + len(other) < one.shape[1]:
-        return np.concatenate([one, other])
-    return _gram(one) + _gram(other)
 
 
 def _products(
@@ -119,15 +97,15 @@ def _products(
     cells: NDArray[np.int64],
     width: int,
     small: int = 6,
-) -> Iterator[FloatArray | Rows]:
-    """xᵀx or, if that is smaller, x of every cell, a run of rows of one action and group, over its `width` columns.
+) -> Iterator[FloatArray]:
+    """xᵀx of every cell, a run of rows with the same action and group, over its `width` columns.
 
     Cells of up to `small` columns are multiplied together.
     """
     if width > small:
         for begin, count in zip(begins[cells], counts[cells], strict=True):
             part = np.take(rows[begin : begin + count], memory.groups[groups[begin]], axis=1)
-            yield part if count < width else _gram(part)
+            yield (part.T @ part).astype(np.float64)
         return
     # Many small ones: all outer products first, then their sums.
     runs = np.repeat(begins[cells] - np.cumsum(counts[cells]) + counts[cells], counts[cells])
