@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import uqf
 from uqf.files import whole_file
+from uqf.storage.policies import with_codebook
 
 #: Saves a policy of about a megabyte where files may have only 10 kB, as on a full disk.
 LIMITED = """
@@ -57,10 +58,31 @@ def test_two_processes_saving_to_one_path_never_mix(tmp_path):
     assert os.listdir(tmp_path) == ["policy"]
 
 
+def _save_in_turns(path):
+    for number in range(100):
+        probs = np.tile([number % 2, 1 - number % 2], (5, 1)).astype(float)
+        names = ("left", "right") if number % 2 else ("right", "left")
+        uqf.save(uqf.TablePolicy(probs, 2), path, codebook=uqf.Codebook.named(names, ("wall",)))
+
+
+def test_a_policy_and_its_names_are_of_one_writing(tmp_path):
+    """They were read one after the other: in between another process may have written others."""
+    path = tmp_path / "policy"
+    _save_in_turns(path)
+    writer = multiprocessing.get_context("fork").Process(target=_save_in_turns, args=(path,))
+    writer.start()
+    while writer.is_alive():
+        policy, book = with_codebook(path)
+        assert book.decode_action(policy.action(policy.initial_state())) == "left"
+    writer.join()
+    assert writer.exitcode == 0
+
+
 #: Begins to save a file of this name, and is killed while it does.
 KILLED = """
 import os, signal, sys
 from uqf.files import whole_file
+from uqf.storage.policies import with_codebook
 with whole_file(sys.argv[1]) as file:
     file.write(b"half")
     os.kill(os.getpid(), signal.SIGKILL)

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 import uqf
 from uqf.logs.arrow_sizes import declared_bytes
+from uqf.logs.parquet_sizes import chunks_of
 from uqf.logs.text import LIMITS
 
 
@@ -190,3 +191,33 @@ def test_a_compressed_batch_that_claims_more_than_there_is_is_refused_before_it_
     path.write_bytes(content.replace(stated, (2**40).to_bytes(8, "little")))
     with pytest.raises(uqf.FileFormatError, match="expand to more than"):
         uqf.read_log(path)
+
+
+@given(
+    st.lists(st.lists(st.floats(-1e9, 1e9), max_size=5), min_size=1, max_size=9),
+    st.integers(1, 4),
+    st.binary(min_size=4, max_size=4),
+)
+def test_the_footer_of_a_parquet_file_is_read_as_arrow_reads_it(tmp_path_factory, rows, group, noise):
+    """pyarrow's metadata of a column ended the process where its size statistics were damaged."""
+    path = tmp_path_factory.getbasetemp() / "footer.parquet"
+    table = pa.table({"numbers": pa.array(rows, pa.list_(pa.float64())), "place": range(len(rows))})
+    pq.write_table(table, path, row_group_size=group)
+    metadata = pq.read_metadata(path)
+    groups = [metadata.row_group(index) for index in range(metadata.num_row_groups)]
+    columns = [one.column(place) for one in groups for place in range(2)]
+    with open(path, "rb") as file:
+        chunks = list(chunks_of(file))
+    assert [chunk.values for chunk in chunks] == [column.num_values for column in columns]
+    assert [chunk.column for chunk in chunks] == ["numbers", "place"] * len(groups)
+    for chunk, column in zip(chunks, columns, strict=True):
+        known = column.statistics
+        if chunk.limits is not None:
+            assert chunk.limits == (known.min, known.max) and not known.null_count
+    assert all(chunk.limits is not None for chunk in chunks[1::2])
+    content = bytearray(path.read_bytes())
+    place = int.from_bytes(noise, "little") % (len(content) - 4)
+    content[place : place + 4] = noise
+    path.write_bytes(content)
+    with open(path, "rb") as file, contextlib.suppress(uqf.FileFormatError):
+        list(chunks_of(file))

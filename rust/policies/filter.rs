@@ -73,7 +73,7 @@ impl Described for FilterPolicy {
 
     fn describe(&self) -> String {
         let n_symbols = self.n_actions() * self.n_observations();
-        let seen = (0..n_symbols).filter(|&symbol| self.places.of(symbol) != UNSEEN).count();
+        let seen = self.parts.symbols.iter().filter(|&&symbol| (symbol as usize) < n_symbols).count();
         format!("rank {}, {seen} of {n_symbols} symbols seen", self.filter.rank())
     }
 }

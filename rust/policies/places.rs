@@ -1,13 +1,21 @@
 //! Where things of a symbol stand: most of all possible symbols never occur.
 
+use rustc_hash::FxHashMap;
+
 use crate::error::{Error, Result};
 
 /// "Nothing for this symbol": it never occurred in the data.
 pub const UNSEEN: u32 = u32::MAX;
 
+/// Up to so many possible symbols each has an entry; of more the few that occurred are looked up.
+const DENSE: usize = 1 << 24;
+
 /// The place of every symbol, or `UNSEEN`.
 #[derive(Clone, Debug)]
-pub struct Places(Vec<u32>);
+pub enum Places {
+    Dense(Vec<u32>),
+    Sparse(FxHashMap<usize, u32>),
+}
 
 impl Places {
     /// Symbol `symbols[i]` has place i; `user` is what looks it up.
@@ -16,19 +24,32 @@ impl Places {
             let given = format!("{n_symbols} symbols");
             return Err(Error::argument("n_observations", given, format!("too many for {user}")));
         }
-        let mut places = vec![UNSEEN; n_symbols];
-        for (place, &symbol) in symbols.iter().enumerate() {
-            match usize::try_from(symbol).ok().and_then(|symbol| places.get_mut(symbol)) {
-                Some(entry) if *entry == UNSEEN => *entry = place as u32,
-                Some(_) => return Err(Error::argument("symbols", symbol, "this symbol is listed twice")),
-                None => return Err(Error::argument("symbols", symbol, format!("outside 0..{n_symbols}"))),
+        let mut places = if n_symbols <= DENSE {
+            Places::Dense(vec![UNSEEN; n_symbols])
+        } else {
+            Places::Sparse(FxHashMap::default())
+        };
+        for (place, &given) in symbols.iter().enumerate() {
+            let Some(symbol) = usize::try_from(given).ok().filter(|&symbol| symbol < n_symbols) else {
+                return Err(Error::argument("symbols", given, format!("outside 0..{n_symbols}")));
+            };
+            if places.of(symbol) != UNSEEN {
+                return Err(Error::argument("symbols", given, "this symbol is listed twice"));
+            }
+            match &mut places {
+                Places::Dense(entries) => entries[symbol] = place as u32,
+                Places::Sparse(entries) => drop(entries.insert(symbol, place as u32)),
             }
         }
-        Ok(Places(places))
+        Ok(places)
     }
 
     #[inline]
     pub(crate) fn of(&self, symbol: usize) -> u32 {
-        self.0.get(symbol).copied().unwrap_or(UNSEEN)
+        let place = match self {
+            Places::Dense(entries) => entries.get(symbol),
+            Places::Sparse(entries) => entries.get(&symbol),
+        };
+        place.copied().unwrap_or(UNSEEN)
     }
 }

@@ -186,6 +186,45 @@ def test_an_alphabet_that_only_the_parts_claim_takes_no_memory(tmp_path, kind, n
     assert run.stdout.split() == ["refused"], run.stderr[:500]
 
 
+def moved(begin, end):
+    """What says where the tensors of a file begin and end, with the last one elsewhere."""
+
+    def change(header):
+        last = max(
+            (name for name in header if name != "__metadata__"), key=lambda one: header[one]["data_offsets"]
+        )
+        first, _ = header[last]["data_offsets"]
+        header[last]["data_offsets"] = [first + begin, first + end]
+
+    return change
+
+
+@pytest.mark.parametrize(
+    "change",
+    [moved(-8, 8), moved(8, 16), moved(0, 2**40), moved(-(2**40), 8), moved(0, -8), moved(2**63, 2**63 + 8)],
+    ids=[
+        "overlaps",
+        "leaves a hole",
+        "beyond the end",
+        "before the beginning",
+        "backwards",
+        "beyond all numbers",
+    ],
+)
+def test_tensors_that_lie_elsewhere_are_refused(tmp_path, change):
+    path = tmp_path / "moved"
+    uqf.save(KINDS["automaton"](), path)
+    content = path.read_bytes()
+    length = int.from_bytes(content[:8], "little")
+    header = json.loads(content[8 : 8 + length])
+    change(header)
+    written = json.dumps(header).encode()
+    path.write_bytes(len(written).to_bytes(8, "little") + written + content[8 + length :])
+    for read in (uqf.load, uqf.inspect_policy):
+        with pytest.raises(uqf.FileFormatError):
+            read(path)
+
+
 def test_huge_declared_shapes_take_no_memory(tmp_path):
     header = json.dumps({"probs": {"dtype": "F64", "shape": [2**40, 2], "data_offsets": [0, 2**44]}}).encode()
     path = tmp_path / "huge"

@@ -151,6 +151,8 @@ def RandomPolicy(n_actions: int, n_observations: int) -> ContextPolicy:
     """
     # Equal values in the only context: ties are split evenly.
     none = np.zeros(0, np.int64)
-    values = np.zeros((1, positive("n_actions", n_actions)))
+    if positive("n_actions", n_actions) >= 2**31:
+        raise ValueError(f"n_actions = {n_actions}: give fewer than 2147483648")
+    values = np.zeros((1, n_actions))
     count = positive("n_observations", n_observations)
     return ContextPolicy(parents=none, symbols=none, values=values, n_observations=count)

@@ -105,6 +105,8 @@ class Codebook(CodeTransformer):
         if len(named[kinds[0].name]) == 0:
             raise ValueError("columns hold no row: give at least one")
         taken, self.actions_ = None if actions is None else np.asarray(actions), ActionNames(None)
+        if taken is not None and taken.ndim != 1:
+            raise ValueError(f"actions = {shown(actions)}: give one for each row")
         if taken is not None and taken.dtype.kind == "f":
             raise ValueError(f"actions hold {taken.dtype}: give codes or names, such as those of their cells")
         if taken is not None and taken.dtype.kind in "OUS":

@@ -30,12 +30,24 @@ class TableSettings:
     prior_steps : candidates for the steps of evidence that an action needs to weigh as much as all actions after its
         observation
     tolerance : errors of planning above this part of the largest value are noted
+    cells : values of a table at most, of which there are some copies
     """
 
     max_discount: float = 0.9999
     max_exact: int = 1_500
     prior_steps: tuple[float, ...] = (0.0, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
     tolerance: float = 1e-6
+    cells: int = 10_000_000
+
+    def too_many(self, n_actions: int, n_observations: int) -> str | None:
+        """Why the alphabets of a log are too large for a table, or None."""
+        cells = n_actions * (n_observations + 1)
+        if cells <= self.cells:
+            return None
+        return (
+            f"{n_actions:,} actions and {n_observations:,} observations: a table would have {cells:,} values, at most "
+            f"{self.cells:,} are kept; use ContextQ or BeliefQ, whose size follows the log, or merge what is rare"
+        )
 
 
 SETTINGS = TableSettings()
@@ -81,6 +93,9 @@ class TableQ(Learner):
     def _learn(self, data: Trajectories, progress: Callback | None) -> None:
         discount = min(probability("discount", self.discount), SETTINGS.max_discount)
         checked_temperature(self.temperature)
+        problem = SETTINGS.too_many(data.n_actions, data.n_observations)
+        if problem is not None:
+            raise ValueError(problem)
         counts, prior = Counts.of(data), best_prior(data)
         self.counts_, self.hope_ = counts, Hopes.of(data, discount).hope
         model = Model.of(counts, prior)

@@ -16,7 +16,7 @@ from uqf.learn.not_fitted import NotFittedError
 from uqf.learn.spectral.basis import Basis, Counting, Target
 from uqf.learn.spectral.decomposition import MAX_RANK, decompose
 from uqf.learn.spectral.passes import listed_words, operator_sums
-from uqf.learn.spectral.state import SpectralState, checked_start, value_automaton
+from uqf.learn.spectral.state import SpectralState, checked_start, refuse_too_many, value_automaton
 from uqf.learn.spectral.statistics import Statistics, first_pass
 from uqf.learn.spectral.tally import Tally
 from uqf.learn.spectral.wfa import WFA
@@ -45,6 +45,7 @@ def learn_state(
     reader.reporter.enter("decomposition", min(first.sums.shape))
     parts = decompose(first.block, rank, choose=True, seed=basis.seed)
     maps = (parts.prefix_map, parts.suffix_map)
+    refuse_too_many(len(first.tally.symbols), parts.prefix_map.shape[1] ** 2, "give a lower rank")
     second = reader.sum("second pass", partial(operator_sums, counting, *maps, reader.threads))
     return first.spectral_state(parts, second), first.tally
 
@@ -251,6 +252,8 @@ class UQF(Learner):
             state, tally, self._target(), self.on_divergence
         )
         rank = self.wfa_.rank
+        if self.behavior is None:
+            refuse_too_many(len(state.symbols), tally.n_actions, "give behavior=")
         self.policy_ = self.value_wfa_.policy(
             tally.n_actions,
             tally.n_observations,

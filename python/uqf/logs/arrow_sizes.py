@@ -8,8 +8,7 @@ from typing import BinaryIO
 
 from uqf.errors import FileFormatError
 
-#: At the end of a file: its footer, the footer's length, and these bytes.
-MAGIC = b"ARROW1"
+DAMAGED = "the file is damaged: its own list of parts points beyond its end"
 
 #: Fields of the tables of Arrow's format, by their place: see format/File.fbs, Message.fbs of Apache Arrow.
 DICTIONARIES, BATCHES = 2, 3
@@ -57,41 +56,47 @@ class Table:
 
 def declared_bytes(file: BinaryIO) -> int:
     """What all buffers of the file expand to, those of dictionaries included."""
-    size = file.seek(0, 2)
-    file.seek(size - 10)
-    length = _number("<i", file.read(4), 0)
-    file.seek(max(0, size - 10 - length))
-    footer = Table.root(file.read(length))
+    # At the end stand the footer, its length, and six bytes of magic.
+    end = file.seek(0, 2) - 10
+    length = _number("<i", _bytes(file, end, 4), 0)
+    footer = Table.root(_bytes(file, end - length, length))
     blocks = (place for index in (DICTIONARIES, BATCHES) for place in footer.structs(index, BLOCK))
-    return sum(_expanded(file, *struct.unpack_from("<qi4xq", footer.content, place)) for place in blocks)
+    return sum(_expanded(file, *_numbers("<qi4xq", footer.content, place)) for place in blocks)
 
 
 def _expanded(file: BinaryIO, offset: int, metadata: int, body: int) -> int:
     """What the buffers of a batch expand to."""
-    file.seek(max(0, offset))
-    prefix = file.read(8)
     # Older files have no mark before the length of the metadata.
-    marked = prefix[:4] == b"\xff\xff\xff\xff"
-    file.seek(max(0, offset) + (8 if marked else 4))
-    message = Table.root(file.read(max(0, metadata)))
+    begins = offset + (8 if _bytes(file, offset, 4) == b"\xff\xff\xff\xff" else 4)
+    message = Table.root(_bytes(file, begins, metadata))
     batch, kind = message.table(HEADER), message.field(HEADER_TYPE)
-    if batch is not None and kind is not None and message.content[kind] == DICTIONARY_BATCH:
+    if batch is not None and kind is not None and _number("<B", message.content, kind) == DICTIONARY_BATCH:
         batch = batch.table(DATA)
     if batch is None or batch.field(COMPRESSION) is None:
         return max(0, body)
     total = 0
     for place in batch.structs(BUFFERS, BUFFER):
-        begin, length = struct.unpack_from("<qq", batch.content, place)
+        begin, length = _numbers("<qq", batch.content, place)
         if length > 0:
-            file.seek(max(0, offset + metadata + begin))
             # A buffer begins with its length once expanded, −1 if it is not compressed.
-            stated = _number("<q", file.read(8), 0)
+            stated = _number("<q", _bytes(file, offset + metadata + begin, 8), 0)
             total += length if stated < 0 else stated
     return total
 
 
-def _number(kind: str, content: bytes, place: int) -> int:
+def _bytes(file: BinaryIO, place: int, count: int) -> bytes:
+    if not 0 <= place <= file.seek(0, 2) or count < 0:
+        raise FileFormatError(DAMAGED)
+    file.seek(place)
+    return file.read(count)
+
+
+def _numbers(kind: str, content: bytes, place: int) -> tuple[int, ...]:
     try:
-        return int(struct.unpack_from(kind, content, place)[0])
+        return struct.unpack_from(kind, content, place)
     except struct.error:
-        raise FileFormatError("the file is damaged: its own list of parts points beyond its end") from None
+        raise FileFormatError(DAMAGED) from None
+
+
+def _number(kind: str, content: bytes, place: int) -> int:
+    return _numbers(kind, content, place)[0]

@@ -17,6 +17,7 @@ from uqf.errors import FileFormatError
 from uqf.files import open_ordinary
 from uqf.logs.arrow_sizes import declared_bytes
 from uqf.logs.layout import naming
+from uqf.logs.parquet_sizes import chunks_of
 
 #: Bytes of a column that are read ahead, and rows that are read at a time where all are wanted.
 BUFFER, ROWS = 1 << 20, 1 << 20
@@ -142,16 +143,12 @@ def cast(table: pa.Table, name: str, kind: pa.DataType) -> pa.Table:
 
 
 def _parquet_batches(file: BinaryIO, rows: int, names: list[str]) -> Iterator[pa.RecordBatch]:
-    footer = pq.ParquetFile(file)
-    # A list is stored under the name of its column.
-    wanted = [place for place, column in enumerate(footer.schema) if column.path.split(".")[0] in names]
-    groups = [footer.metadata.row_group(index) for index in range(footer.num_row_groups)]
-    _refuse_more(file, 8 * sum(group.column(place).num_values for group in groups for place in wanted))
+    _refuse_more(file, 8 * sum(chunk.values for chunk in chunks_of(file) if chunk.column in names))
     # Text stays in its dictionary until its size is known.
-    schema = footer.schema_arrow
+    footer = pq.ParquetFile(file)
+    schema, paths = footer.schema_arrow, [column.path for column in footer.schema]
     single = [name for name in names if schema.names.count(name) == 1]
     texts = {name for name in single if pa.types.is_string(_leaf(schema.field(name).type))}
-    paths = [footer.schema.column(place).path for place in wanted]
     listed = [path for path in paths if path.split(".")[0] in texts]
     parquet = pq.ParquetFile(
         file, page_checksum_verification=True, buffer_size=BUFFER, read_dictionary=listed

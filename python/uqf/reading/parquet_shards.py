@@ -21,6 +21,7 @@ from uqf.logs.alphabet import Alphabet, Given, check_given
 from uqf.logs.columns import LogColumns
 from uqf.logs.episodes import recoded, refuse_empty_promise, trajectories_of
 from uqf.logs.layout import Layout, layout_of, naming
+from uqf.logs.parquet_sizes import Chunk, chunks_of
 from uqf.logs.rows import Rows
 from uqf.logs.tables import files_of, schema_of, tables_of
 from uqf.reading.release import release_memory
@@ -63,8 +64,9 @@ def survey(path: Path, given: Given) -> FileSurvey:
         if None in given[:2]:
             actions = [layout.names["action"]]
             refuse_empty_promise(written, lambda: _steps(path, actions))
-        steps = sum(chunk.num_values for chunk in _chunks(footer, layout.names["action"]))
-        size = _reward_size(path, footer, layout.names["reward"])
+        chunks = list(chunks_of(file))
+        steps = sum(chunk.values for chunk in chunks if chunk.column == layout.names["action"])
+        size = _reward_size(path, chunks, layout.names["reward"])
         return FileSurvey(str(path), layout, footer.metadata.num_rows, steps, size, written)
 
 
@@ -79,19 +81,10 @@ def _steps(path: Path, names: list[str]) -> int:
     return sum(len(table.column(0).combine_chunks().flatten()) for table in tables_of(path, ROWS, names))
 
 
-def _chunks(footer: pq.ParquetFile, column: str) -> list[pq.ColumnChunkMetaData]:
-    """Metadata of one column in every group of rows; a list is stored under the name of its column."""
-    groups = [footer.metadata.row_group(index) for index in range(footer.metadata.num_row_groups)]
-    chunks = [group.column(place) for group in groups for place in range(group.num_columns)]
-    return [chunk for chunk in chunks if chunk.path_in_schema.split(".")[0] == column]
-
-
-def _reward_size(path: Path, footer: pq.ParquetFile, column: str) -> float:
-    known = [chunk.statistics for chunk in _chunks(footer, column)]
-    if known and all(one is not None and one.has_min_max and not one.null_count for one in known):
-        limits = [limit for one in known for limit in (one.min, one.max)]
-        if all(isinstance(limit, (int, float)) for limit in limits):
-            return float(max(map(abs, limits)))
+def _reward_size(path: Path, chunks: list[Chunk], column: str) -> float:
+    known = [chunk.limits for chunk in chunks if chunk.column == column]
+    if known and None not in known:
+        return max(abs(limit) for limits in known if limits for limit in limits)
     sizes = [0.0]
     for table in tables_of(path, ROWS, [column]):
         rewards = table.column(0).combine_chunks().flatten().cast(pa.float64())

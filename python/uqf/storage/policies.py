@@ -148,14 +148,7 @@ def load(path: str | os.PathLike[str]) -> Storable:
     >>> np.array_equal(policy.q_values(policy.initial_state()), learner.decision_function([[]])[0])
     True
     """
-    header, tensors = _read(path)
-    with naming_damage(path, "policy"):
-        policy = _put_together(header, header.kind, header.parts, tensors)
-        if (policy.n_actions, policy.n_observations) != (header.n_actions, header.n_observations):
-            raise ValueError(
-                f"the header says {header.n_actions} actions, {header.n_observations} observations"
-            )
-        return policy
+    return _opened(path)[0]
 
 
 def inspect_policy(path: str | os.PathLike[str]) -> PolicyHeader:
@@ -190,7 +183,8 @@ def inspect_policy(path: str | os.PathLike[str]) -> PolicyHeader:
 def with_codebook(policy: Raw) -> tuple[Raw, Codebook | None]:
     """(a policy, what its codes mean if that is known), given a policy, a fitted learner, or the path of a file."""
     if isinstance(policy, (str, os.PathLike)):
-        return load(policy), inspect_policy(policy).codebook
+        opened, header = _opened(policy)
+        return opened, header.codebook
     origin = getattr(policy, "origin_", None)
     if isinstance(origin, Origin):
         return policy.policy_, origin.codebook
@@ -239,6 +233,18 @@ def _put_together(
             raise ValueError(f"{name} = {part} is negative: it counts something")
         parts[name] = part
     return KINDS[kind][1](**parts)
+
+
+def _opened(path: str | os.PathLike[str]) -> tuple[Storable, PolicyHeader]:
+    """A policy and its header of one reading: between two the file might become another."""
+    header, tensors = _read(path)
+    with naming_damage(path, "policy"):
+        policy = _put_together(header, header.kind, header.parts, tensors)
+        if (policy.n_actions, policy.n_observations) != (header.n_actions, header.n_observations):
+            raise ValueError(
+                f"the header says {header.n_actions} actions, {header.n_observations} observations"
+            )
+    return policy, header
 
 
 def _read(path: str | os.PathLike[str]) -> tuple[PolicyHeader, Arrays]:

@@ -17,6 +17,7 @@ from uqf.learn.choose.trial import Trial
 from uqf.learn.learner import Learner
 from uqf.learn.memory.hidden import Growth
 from uqf.learn.model_q import ModelQ, ModelSettings
+from uqf.learn.table_q import SETTINGS as TABLES
 from uqf.page.parts import figure, signed
 from uqf.reading.overview import Overview
 from uqf.reading.progress import Callback
@@ -217,7 +218,7 @@ def _unsuitable(
         return "the last observation is not known to be a state"
     if comparison.noisy:
         return "models in which observations may be wrong predict held-out episodes better"
-    return None
+    return TABLES.too_many(comparison.parts[0].n_actions, comparison.parts[0].n_observations)
 
 
 def _unplannable(

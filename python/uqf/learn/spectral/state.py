@@ -15,6 +15,9 @@ from uqf.learn.spectral.wfa import WFA
 #: What to do when the sum over all futures diverges.
 REMEDIES = ("refuse", "horizon", "shrink", "lower-rank")
 
+#: Of operators, and of probabilities of actions after a symbol: with the copies that are made of them a gigabyte.
+MAX_NUMBERS = 25_000_000
+
 
 @dataclass(frozen=True)
 class SpectralState:
@@ -58,6 +61,15 @@ class SpectralState:
             decomposition=Decomposition(
                 parts.left[:, :rank], parts.singular_values[:rank], parts.right[:, :rank], parts.spectrum
             ),
+        )
+
+
+def refuse_too_many(symbols: int, each: int, way_out: str) -> None:
+    """Refuses a policy that would keep more than `MAX_NUMBERS`, so many for each symbol of the log."""
+    if symbols * each > MAX_NUMBERS:
+        raise ValueError(
+            f"{symbols:,} different symbols and {each:,} numbers for each: a policy of UQF keeps {MAX_NUMBERS:,} at "
+            f"most; {way_out}, merge rare actions and observations, or use ContextQ or BeliefQ"
         )
 
 
