@@ -9,7 +9,7 @@ from uqf.learn.plan.belief_model import BeliefModel, expected_rewards
 from uqf.learn.plan.points import point_plan
 
 #: What a plan must be worth by the model, and how many trials the search needs for one that is worth as much.
-WORTH, TRIALS = 0.92, 25
+WORTH, TRIALS = 0.98, 60
 
 
 def test_point_based_plan(benchmark):
