@@ -1,9 +1,8 @@
-"""ModelQ: beliefs of hidden Markov models, and a plan in the one whose plan earns most in the others."""
+"""ModelQ: beliefs of hidden Markov models, and a plan in the one on whose beliefs the log improves most."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -12,6 +11,7 @@ import numpy as np
 from uqf.episodes.checks import FloatArray, instance, probability
 from uqf.episodes.trajectories import Trajectories
 from uqf.evaluate import estimate_return
+from uqf.learn.improve.on_beliefs import gain_on_beliefs
 from uqf.learn.learner import Learner, checked_temperature
 from uqf.learn.memory.hidden import Growth, HiddenModel, hidden_models
 from uqf.learn.plan.model_world import model_world
@@ -26,8 +26,8 @@ from uqf.worlds.environments import TabularPOMDP
 class ModelSettings:
     """The numbers of the learner; docs/notebook.md has their evidence."""
 
-    models: int = 6
-    """Models from different starts, which judge each other's plans."""
+    models: int = 4
+    """Models from different starts; one is planned in, and the others judge the plan."""
     constant: bool = True
     """Whether one action for ever is judged as well: where it earns more than all plans, models are wrong, or no action
     is worth its risk."""
@@ -35,28 +35,27 @@ class ModelSettings:
     """Models are trained on the first episodes that have so many steps."""
     played: int = 200
     """Episodes that a plan plays in another model."""
-    trust: float = 0.85
-    """With ``model="noisy"``: an observation is what it seems with this probability before anything is learned."""
     growth: Growth = field(default_factory=Growth)
     plan: PointSettings = field(default_factory=PointSettings)
 
 
 class ModelQ(Learner):
-    """Learns hidden Markov models of the log, plans in each, and takes the plan that earns most in the others.
+    """Learns hidden Markov models of the log, and plans in the one whose beliefs are worth most.
 
-    A plan looks as far ahead as the discount reaches, and takes actions whose only use is to find out where it is.
-    Where the models are right this is much better than improving the logging policy. Where they are not it can be worse
-    than chance, and nothing in the values shows it: `uqf.fit` takes it only if it earns clearly more than the favourite
-    in the models that did not make the plan. Where one action for ever earns more in all models than every plan
-    made elsewhere, this is what it does.
+    That is the model on whose beliefs the log is improved most, as held-out episodes show. A plan looks as far ahead
+    as the discount reaches, and takes actions whose only use is to find out where it is. Where the models are right
+    this is much better than improving the logging policy. Where they are not it can be worse than chance, and nothing
+    in the values shows it: `uqf.fit` takes it only if it earns clearly more than the favourite in the models that did
+    not make the plan. Where one action for ever earns more in the models than the plan does in those that did not make
+    it, this is what it does.
 
     Parameters
     ----------
     discount : float in [0, 1]
         Of the returns that the policy shall maximise; plans use 0.99 at most.
     model : None or "noisy"
-        None: a state may show any observation, and there are as many states as held-out episodes ask for. "noisy": one
-        state for every observation, which the sensor may take for another.
+        None: a state may show any observation, and there are as many states as held-out episodes ask for, or one for
+        every observation, which the sensor may take for another. "noisy": always the latter.
     planner : None or "qmdp"
         None: a point-based plan. "qmdp": values as if the state were known from the next step on; quicker, and blind to
         actions that only find something out.
@@ -73,7 +72,6 @@ class ModelQ(Learner):
     ----------
     models_ : list of HiddenModel
     worlds_ : list of TabularPOMDP, the models as worlds to play in, with episodes as long as the longest logged one
-    cross_play_ : (models, models), what the plan of one earns in another; NaN in its own
 
     Examples
     --------
@@ -122,26 +120,30 @@ class ModelQ(Learner):
             sample,
             range(how.models),
             growth=how.growth,
-            trust=how.trust if self.model == "noisy" else None,
+            noisy=self.model == "noisy",
             seed=self.seed,
             threads=self.threads,
         )
-        reporter.enter("planning", how.models)
-        with ThreadPoolExecutor(self.threads) as pool:
-            plans = list(pool.map(lambda number: self._plan(number, opens, how), range(how.models)))
-        policies = [self._acting(model, plan, opens) for model, plan in zip(self.models_, plans, strict=True)]
-        reporter.enter("play in models", how.models**2)
+        reporter.enter("improving on beliefs", how.models)
+        gains = []
+        for model in self.models_:
+            gains.append(
+                gain_on_beliefs(self._acting(model, opens), sample, self.discount, self.threads).mean
+            )
+            reporter.advance(1)
+        made = int(np.argmax(gains))
+        reporter.enter("planning", 1)
+        model = self.models_[made]
+        self.policy_ = self._acting(model, opens, self._plan(model, self.seed + made, opens, how.plan))
         horizon = int(data.lengths.max())
         self.worlds_ = [world_of(model, self.discount, horizon, opens) for model in self.models_]
-        self.cross_play_ = self._cross_play(policies, reporter)
-        earned = np.nanmean(self.cross_play_, axis=1) if how.models > 1 else np.zeros(1)
-        made: int | None = int(earned.argmax())
-        self.policy_ = policies[int(earned.argmax())]
-        if how.constant and how.models > 1:
+        others = [number for number in range(how.models) if number != made]
+        idle = None
+        if how.constant and others:
             alone = {int(action): always(action, self.worlds_) for action in np.unique(data.actions)}
             action = max(alone, key=lambda action: alone[action])
-            if alone[action] > earned.max():
-                made, self.policy_ = None, constant(self.policy_, action)
+            if alone[action] > self._played(self.policy_, others).mean():
+                idle, self.policy_ = action, constant(self.policy_, action)
         self.diagnostics_ = {
             "learner": "ModelQ",
             "episodes": len(data),
@@ -149,8 +151,8 @@ class ModelQ(Learner):
             "steps_for_models": sample.n_steps,
             "states": [model.n_states for model in self.models_],
             "log_likelihood": [float(model.likelihoods.sum() / sample.n_steps) for model in self.models_],
-            "earned_in_other_models": earned.tolist(),
-            "model": made,
+            "gains": gains,
+            "model": made if idle is None else None,
             "notes": [],
         }
 
@@ -158,49 +160,49 @@ class ModelQ(Learner):
         """Mean return of any policy in every model but the one that the plan was made in.
 
         All models are of all episodes, from different random starts: wrong in different ways. Every policy meets the
-        same random numbers.
+        same random numbers, and others in every model: models that are alike leave the error of play.
         """
         made = self.diagnostics_["model"]  # None if it is one action for ever
-        return np.array(
-            [self._played(policy, world) for number, world in enumerate(self.worlds_) if number != made]
-        )
+        return self._played(policy, [number for number in range(len(self.worlds_)) if number != made])
 
-    def _plan(self, number: int, opens: bool, how: ModelSettings) -> FloatArray:
+    def _plan(self, model: HiddenModel, seed: int, opens: bool, settings: PointSettings) -> FloatArray:
         """What actions are worth, (S, V, A).
 
         Only actions that were tried are planned with. Any other is worse than the worst of them, by as much as any two
         values differ.
         """
-        model, discount = self.models_[number], min(self.discount, MAX_DISCOUNT)
+        discount = min(self.discount, MAX_DISCOUNT)
         rewards, transitions = model.rewards[model.tried], model.transitions[model.tried]
         if self.planner == "qmdp":
             known = optimal_values(rewards.astype(np.float64), transitions.astype(np.float64), discount)
             values = known.T[:, np.newaxis]
         else:
             arrays = (transitions, model.shown[np.newaxis], rewards, model.openings(opens))
-            values, _ = point_plan(*arrays, discount, settings=how.plan, seed=self.seed + number)
+            values, _ = point_plan(*arrays, discount, settings=settings, seed=seed)
         worst = values.min(axis=(1, 2)) - (np.ptp(values) or 1.0)
         plan = np.broadcast_to(worst[:, np.newaxis, np.newaxis], (*values.shape[:2], len(model.tried))).copy()
         plan[:, :, model.tried] = values
         return plan
 
-    def _acting(self, model: HiddenModel, plan: FloatArray, opens: bool) -> BeliefPolicy:
-        bias = np.zeros(len(model.transitions))
-        return BeliefPolicy(**model.filters(opens), weights=plan, bias=bias, temperature=self.temperature)
+    def _acting(self, model: HiddenModel, opens: bool, plan: FloatArray | None = None) -> BeliefPolicy:
+        """A policy on the beliefs of a model; without a plan it is indifferent."""
+        actions, states = model.rewards.shape
+        weights = np.zeros((states, 1, actions)) if plan is None else plan
+        temperature = 1.0 if plan is None else self.temperature
+        return BeliefPolicy(
+            **model.filters(opens), weights=weights, bias=np.zeros(actions), temperature=temperature
+        )
 
-    def _cross_play(self, policies: list[BeliefPolicy], reporter: Reporter) -> FloatArray:
-        earned = np.full((len(policies), len(policies)), np.nan)
-        for own, policy in enumerate(policies):
-            for other, world in enumerate(self.worlds_):
-                if own != other:
-                    earned[own, other] = self._played(policy, world)
-                reporter.reach(own * len(policies) + other + 1)
-        return earned
-
-    def _played(self, policy: Policy, world: TabularPOMDP) -> float:
+    def _played(self, policy: Policy, numbers: Sequence[int]) -> FloatArray:
+        """Mean return in these models."""
         episodes = (self.settings or ModelSettings()).played
-        score = estimate_return(world, policy, episodes=episodes, seed=self.seed, threads=self.threads)
-        return score.mean
+        scores = (
+            estimate_return(
+                self.worlds_[number], policy, episodes=episodes, seed=self.seed + number, threads=self.threads
+            )
+            for number in numbers
+        )
+        return np.array([score.mean for score in scores])
 
 
 def always(action: int, worlds: Sequence[TabularPOMDP]) -> float:

@@ -48,10 +48,10 @@ def forward(model, data):
     return np.array(logs)
 
 
-@pytest.mark.parametrize("trust", [None, 0.8])
-def test_likelihoods_are_those_of_the_forward_recursion(trust):
+@pytest.mark.parametrize("noisy", [False, True])
+def test_likelihoods_are_those_of_the_forward_recursion(noisy):
     data, judges = log(), log(seed=1)
-    for model in hidden_models(data, judges, range(2), growth=QUICK, trust=trust):
+    for model in hidden_models(data, judges, range(2), growth=QUICK, noisy=noisy):
         np.testing.assert_allclose(model.likelihoods, forward(model, judges), rtol=1e-4)
 
 

@@ -13,12 +13,13 @@ from uqf.episodes.columns import columns_of
 from uqf.episodes.concatenate import concatenate
 from uqf.episodes.trajectories import Trajectories
 from uqf.errors import UQFError
-from uqf.learn.belief_q import BeliefQ, uninformed
+from uqf.learn.belief_q import BeliefQ
 from uqf.learn.choose.candidates import FAVOURITE, PLANNER, Candidate, Settings
 from uqf.learn.choose.play import earned_in, models_to_play_in
 from uqf.learn.choose.shared_models import SharedModels
 from uqf.learn.improve.discounts import MIN_EPISODES
 from uqf.learn.improve.gain import MAX_DISCOUNT, Baseline, Gain, comparable, gain
+from uqf.learn.improve.on_beliefs import improved_on_beliefs, uninformed
 from uqf.learn.learner import Learner
 from uqf.learn.memory.summaries import ViewName
 from uqf.learn.model_q import ModelQ
@@ -29,9 +30,6 @@ from uqf.reading.release import release_memory
 from uqf.reading.shards import Data, Workers
 from uqf.types import Record
 from uqf.worlds.environments import TabularPOMDP
-
-#: Temperature of an improvement on beliefs, in spreads of the returns, before it is softened to be compared.
-GREEDY = 1e-3
 
 
 @dataclass(frozen=True)
@@ -182,8 +180,8 @@ class Comparison:
 
         The model has seen all episodes; the improvement is learned from one part and judged by the other.
         """
-        base, learner = uninformed(planner.policy_), BeliefQ(self.discount)
-        improved = (learner.improve(self.parts[part], base, GREEDY) for part in directions)
+        base = uninformed(planner.policy_)
+        improved = (improved_on_beliefs(base, self.parts[part], self.discount) for part in directions)
         gains = [self._gains_of(policy, part) for policy, part in zip(improved, directions, strict=True)]
         return Result(PLANNER, _joined(gains))
 
