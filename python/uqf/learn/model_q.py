@@ -1,8 +1,9 @@
-"""ModelQ: beliefs of hidden Markov models, and a plan in the one on whose beliefs the log improves most."""
+"""ModelQ: beliefs of hidden Markov models, and a plan in the one whose plan earns most in others that are as good."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -11,6 +12,7 @@ import numpy as np
 from uqf.episodes.checks import FloatArray, instance, probability
 from uqf.episodes.trajectories import Trajectories
 from uqf.evaluate import estimate_return
+from uqf.learn.improve.gain import Gain
 from uqf.learn.improve.on_beliefs import gain_on_beliefs
 from uqf.learn.learner import Learner, checked_temperature
 from uqf.learn.memory.hidden import Growth, HiddenModel, hidden_models
@@ -26,8 +28,12 @@ from uqf.worlds.environments import TabularPOMDP
 class ModelSettings:
     """The numbers of the learner; docs/notebook.md has their evidence."""
 
-    models: int = 4
-    """Models from different starts; one is planned in, and the others judge the plan."""
+    models: int = 5
+    """Models from different starts."""
+    judges: int = 3
+    """So many of those on whose beliefs the log improves most are planned in, and judge each other's plans."""
+    evidence: float = 2.0
+    """So are all others but for those that are worse by so many standard errors."""
     constant: bool = True
     """Whether one action for ever is judged as well: where it earns more than all plans, models are wrong, or no action
     is worth its risk."""
@@ -40,14 +46,14 @@ class ModelSettings:
 
 
 class ModelQ(Learner):
-    """Learns hidden Markov models of the log, and plans in the one whose beliefs are worth most.
+    """Learns hidden Markov models of the log, plans in the good ones, and takes the plan that earns most in the others.
 
-    That is the model on whose beliefs the log is improved most, as held-out episodes show. A plan looks as far ahead
-    as the discount reaches, and takes actions whose only use is to find out where it is. Where the models are right
-    this is much better than improving the logging policy. Where they are not it can be worse than chance, and nothing
-    in the values shows it: `uqf.fit` takes it only if it earns clearly more than the favourite in the models that did
-    not make the plan. Where one action for ever earns more in the models than the plan does in those that did not make
-    it, this is what it does.
+    A model is good if the log is improved on its beliefs as on those of the best, as held-out episodes show. A plan
+    looks as far ahead as the discount reaches, and takes actions whose only use is to find out where it is. Where the
+    models are right this is much better than improving the logging policy. Where they are not it can be worse than
+    chance, and nothing in the values shows it: `uqf.fit` takes it only if it earns clearly more than the favourite in
+    the models that did not make the plan. Where one action for ever earns more in all of them than every plan made
+    elsewhere, this is what it does.
 
     Parameters
     ----------
@@ -72,6 +78,7 @@ class ModelQ(Learner):
     ----------
     models_ : list of HiddenModel
     worlds_ : list of TabularPOMDP, the models as worlds to play in, with episodes as long as the longest logged one
+    cross_play_ : (models, models), what the plan of one earns in another; NaN in its own, and where none was made
 
     Examples
     --------
@@ -127,23 +134,23 @@ class ModelQ(Learner):
         reporter.enter("improving on beliefs", how.models)
         gains = []
         for model in self.models_:
-            gains.append(
-                gain_on_beliefs(self._acting(model, opens), sample, self.discount, self.threads).mean
-            )
+            gains.append(gain_on_beliefs(self._acting(model, opens), sample, self.discount, self.threads))
             reporter.advance(1)
-        made = int(np.argmax(gains))
-        reporter.enter("planning", 1)
-        model = self.models_[made]
-        self.policy_ = self._acting(model, opens, self._plan(model, self.seed + made, opens, how.plan))
+        self._judges = as_good(gains, how)
         horizon = int(data.lengths.max())
         self.worlds_ = [world_of(model, self.discount, horizon, opens) for model in self.models_]
-        others = [number for number in range(how.models) if number != made]
-        idle = None
-        if how.constant and others:
-            alone = {int(action): always(action, self.worlds_) for action in np.unique(data.actions)}
+        policies = self._policies(opens, how, reporter)
+        self.cross_play_ = self._cross_play(policies, reporter)
+        earned = np.nanmean(self.cross_play_[self._judges], axis=1) if len(policies) > 1 else np.zeros(1)
+        taken = self._judges[int(earned.argmax())]
+        made: int | None = taken
+        self.policy_ = policies[taken]
+        if how.constant and len(policies) > 1:
+            worlds = [self.worlds_[number] for number in self._judges]
+            alone = {int(action): always(action, worlds) for action in np.unique(data.actions)}
             action = max(alone, key=lambda action: alone[action])
-            if alone[action] > self._played(self.policy_, others).mean():
-                idle, self.policy_ = action, constant(self.policy_, action)
+            if alone[action] > earned.max():
+                made, self.policy_ = None, constant(self.policy_, action)
         self.diagnostics_ = {
             "learner": "ModelQ",
             "episodes": len(data),
@@ -151,34 +158,54 @@ class ModelQ(Learner):
             "steps_for_models": sample.n_steps,
             "states": [model.n_states for model in self.models_],
             "log_likelihood": [float(model.likelihoods.sum() / sample.n_steps) for model in self.models_],
-            "gains": gains,
-            "model": made if idle is None else None,
+            "gains": [gain.mean for gain in gains],
+            "planned_in": self._judges,
+            "model": made,
             "notes": [],
         }
 
     def earned_by(self, policy: Policy) -> FloatArray:
-        """Mean return of any policy in every model but the one that the plan was made in.
+        """Returns of any policy in every model that was planned in, but for the one that made the plan.
 
         All models are of all episodes, from different random starts: wrong in different ways. Every policy meets the
         same random numbers, and others in every model: models that are alike leave the error of play.
         """
         made = self.diagnostics_["model"]  # None if it is one action for ever
-        return self._played(policy, [number for number in range(len(self.worlds_)) if number != made])
+        others = [self._returns(policy, number) for number in self._judges if number != made]
+        return np.concatenate(others) if others else np.zeros(0)
 
-    def _plan(self, model: HiddenModel, seed: int, opens: bool, settings: PointSettings) -> FloatArray:
+    def _policies(self, opens: bool, how: ModelSettings, reporter: Reporter) -> dict[int, BeliefPolicy]:
+        """Plans, by the number of the model."""
+        reporter.enter("planning", len(self._judges))
+        with ThreadPoolExecutor(self.threads) as pool:
+            plans = list(pool.map(lambda number: self._plan(number, opens, how.plan), self._judges))
+        chosen = zip(self._judges, plans, strict=True)
+        return {number: self._acting(self.models_[number], opens, plan) for number, plan in chosen}
+
+    def _cross_play(self, policies: dict[int, BeliefPolicy], reporter: Reporter) -> FloatArray:
+        reporter.enter("play in models", len(policies) ** 2)
+        earned = np.full((len(self.models_), len(self.models_)), np.nan)
+        for own, policy in policies.items():
+            for other in policies:
+                if own != other:
+                    earned[own, other] = self._returns(policy, other).mean()
+                reporter.advance(1)
+        return earned
+
+    def _plan(self, number: int, opens: bool, settings: PointSettings) -> FloatArray:
         """What actions are worth, (S, V, A).
 
         Only actions that were tried are planned with. Any other is worse than the worst of them, by as much as any two
         values differ.
         """
-        discount = min(self.discount, MAX_DISCOUNT)
+        model, discount = self.models_[number], min(self.discount, MAX_DISCOUNT)
         rewards, transitions = model.rewards[model.tried], model.transitions[model.tried]
         if self.planner == "qmdp":
             known = optimal_values(rewards.astype(np.float64), transitions.astype(np.float64), discount)
             values = known.T[:, np.newaxis]
         else:
             arrays = (transitions, model.shown[np.newaxis], rewards, model.openings(opens))
-            values, _ = point_plan(*arrays, discount, settings=settings, seed=seed)
+            values, _ = point_plan(*arrays, discount, settings=settings, seed=self.seed + number)
         worst = values.min(axis=(1, 2)) - (np.ptp(values) or 1.0)
         plan = np.broadcast_to(worst[:, np.newaxis, np.newaxis], (*values.shape[:2], len(model.tried))).copy()
         plan[:, :, model.tried] = values
@@ -193,16 +220,18 @@ class ModelQ(Learner):
             **model.filters(opens), weights=weights, bias=np.zeros(actions), temperature=temperature
         )
 
-    def _played(self, policy: Policy, numbers: Sequence[int]) -> FloatArray:
-        """Mean return in these models."""
-        episodes = (self.settings or ModelSettings()).played
-        scores = (
-            estimate_return(
-                self.worlds_[number], policy, episodes=episodes, seed=self.seed + number, threads=self.threads
-            )
-            for number in numbers
-        )
-        return np.array([score.mean for score in scores])
+    def _returns(self, policy: Policy, number: int) -> FloatArray:
+        episodes, seed = (self.settings or ModelSettings()).played, self.seed + number
+        world = self.worlds_[number]
+        return estimate_return(world, policy, episodes=episodes, seed=seed, threads=self.threads).returns
+
+
+def as_good(gains: Sequence[Gain], settings: ModelSettings) -> list[int]:
+    """Numbers of the models whose beliefs are worth most, and of those that are not clearly worth less."""
+    order = sorted(range(len(gains)), key=lambda number: -gains[number].mean)
+    best = gains[order[0]].totals
+    doubted = [number for number in order if Gain(best - gains[number].totals).evidence <= settings.evidence]
+    return sorted({*order[: settings.judges], *doubted})
 
 
 def always(action: int, worlds: Sequence[TabularPOMDP]) -> float:

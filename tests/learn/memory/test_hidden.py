@@ -129,7 +129,7 @@ def test_growth_ends_where_episodes_become_no_likelier():
 
 
 def test_models_have_the_same_bits_for_any_number_of_threads_and_any_share_of_the_numbers():
-    data = log()
+    data = log(episodes=200)
     both = hidden_models(data, data, range(2), growth=QUICK, threads=2)
     for number, model in enumerate(both):
         (alone,) = hidden_models(data, data, range(number, number + 1), growth=QUICK, threads=1)
