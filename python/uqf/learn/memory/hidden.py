@@ -34,7 +34,7 @@ class Growth:
     """Steps of a minibatch."""
     overshoot: float = 0.9
     """How far an iteration goes beyond the plain update while it explores."""
-    held_out: float = 0.05
+    held_out: float = 0.1
     """Share of the episodes that judge the sizes; the last iterations see them as well."""
     patience: int = 2
     """Growth ends when so many sizes in a row made held-out episodes no likelier."""
