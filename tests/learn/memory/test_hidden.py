@@ -8,7 +8,7 @@ import pytest
 import uqf
 from uqf.learn.memory.hidden import Growth, hidden_models
 
-QUICK = Growth(states=6, first=3, explore=4, settle=4, batch=200)
+QUICK = Growth(states=6, first=3, explore=4, settle=4, batch=200, held_out=0.05)
 
 
 def log(seed=0, episodes=40, opens=False, ends=0.5, observations=(0, 1, 2), actions=(0, 1)):
