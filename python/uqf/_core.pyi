@@ -160,17 +160,17 @@ def hidden_models(
     growth: object,
     *,
     numbers: tuple[int, int],
-    trust: float | None,
+    noisy: bool,
     seed: int,
     threads: int | None = None,
     progress: _Progress = None,
 ) -> list[Record]:
     """Hidden Markov models in which a state may show any observation; `growth` is a `uqf.learn.memory.hidden.Growth`.
 
-    With `trust` they begin at one state an observation, which is what it seems with this probability; otherwise they
-    are grown. Each has start (S,), transitions (A, S, S), the probability of the next state and of going on; ends (S,),
-    emissions (O, S), ones for what never occurred; rewards (A, S) and likelihoods (n_episodes,), of the episodes of
-    `judges`.
+    They are grown or, if that makes held-out episodes clearly likelier or `noisy` asks for it, have one state an
+    observation, which the sensor may take for another. Each has start (S,); transitions (A, S, S), the probability of
+    the next state and of going on; ends (S,); emissions (O, S), ones for what never occurred; rewards (A, S) and
+    likelihoods (n_episodes,), of the episodes of `judges`.
     """
 
 def point_plan(

@@ -10,19 +10,19 @@ use crate::bindings::convert::{Arrays, Whole, in_rows, threads as thread_count};
 use crate::bindings::job;
 use crate::error::Result;
 use crate::learn::hidden::grow::Priors;
-use crate::learn::hidden::{Coded, Growth, Model, Start, grown};
+use crate::learn::hidden::{Coded, Growth, Model, grown};
 use crate::learn::plan::{self, Settings};
 use crate::{parts, settings};
 
 #[pyfunction]
-#[pyo3(signature = (data, judges, growth, *, numbers, trust, seed, threads=None, progress=None))]
+#[pyo3(signature = (data, judges, growth, *, numbers, noisy, seed, threads=None, progress=None))]
 pub fn hidden_models<'py>(
     py: Python<'py>,
     data: Arrays<'py>,
     judges: Arrays<'py>,
     growth: &Bound<'py, PyAny>,
     numbers: (usize, usize),
-    trust: Option<f32>,
+    noisy: bool,
     seed: u64,
     threads: Option<Whole<i64>>,
     progress: Option<&Bound<'py, PyAny>>,
@@ -30,8 +30,8 @@ pub fn hidden_models<'py>(
     let (view, judging, threads) = (data.view()?, judges.view()?, thread_count(threads)?);
     let first: usize = growth.getattr("first")?.extract()?;
     let priors = settings!(growth, Priors { transitions, pooled, emissions, rewards, start });
-    let growth = settings!(growth, Growth { states, held_out, patience, explore, settle, batch, overshoot } + {
-        start: trust.map_or(Start::Random(first.max(1)), Start::Seen), priors: priors, seed: seed
+    let growth = settings!(growth, Growth { trust, states, held_out, patience, evidence, explore, settle, batch, overshoot } + {
+        first: if noisy { 0 } else { first.max(1) }, priors: priors, seed: seed
     });
     let (coded, models, likelihoods) = job::long(py, progress, |ticker| {
         let coded = Coded::of(&view)?;

@@ -1,6 +1,7 @@
 """Plans in hidden models: what they earn in worlds with known answers, and what they never do."""
 
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -8,8 +9,10 @@ import pytest
 import uqf
 from mazes import t_maze
 from random_policies import behaviour
+from uqf.learn.improve.gain import Gain
+from uqf.learn.improve.on_beliefs import gain_on_beliefs
 from uqf.learn.memory.hidden import Growth
-from uqf.learn.model_q import ModelSettings, always, constant
+from uqf.learn.model_q import ModelSettings, always, as_good, constant
 
 QUICK = ModelSettings(models=2, played=50, growth=Growth(states=8, first=4, explore=5, settle=5))
 SMALL = ModelSettings(models=3, growth=Growth(states=16))
@@ -46,14 +49,35 @@ def test_values_that_know_the_state_at_the_next_step_listen_too_little_or_for_ev
     assert best > fitted.decision_function([[]])[0].max()
 
 
-def test_every_plan_is_judged_in_all_models_but_its_own(fitted):
+def test_every_plan_is_judged_in_all_good_models_but_its_own(fitted, tiger):
     assert fitted.cross_play_.shape == (3, 3)
     np.testing.assert_array_equal(np.isnan(fitted.cross_play_), np.eye(3, dtype=bool))
-    means = np.nanmean(fitted.cross_play_, axis=1)
-    told = fitted.diagnostics_
-    assert told["model"] == means.argmax() and told["earned_in_other_models"] == means.tolist()
+    told, made = fitted.diagnostics_, fitted.diagnostics_["model"]
+    assert made == np.nanmean(fitted.cross_play_, axis=1).argmax()
+    assert told["gains"][made] == gain_on_beliefs(fitted.policy_, tiger, 0.95).mean > 0.0, "on its beliefs"
+    assert told["planned_in"] == [0, 1, 2]
     assert told["states"] == [model.n_states for model in fitted.models_]
     assert (told["episodes"], told["steps"]) == (500, 10_000)
+    returns = fitted.earned_by(fitted.policy_).reshape(2, 200).mean(axis=1)
+    np.testing.assert_allclose(returns, np.delete(fitted.cross_play_[made], made))
+
+
+def test_models_are_planned_in_unless_others_are_clearly_better():
+    noise = np.random.default_rng(0).normal(size=(5, 400))
+    gains = [Gain(mean + rows) for mean, rows in zip([0.0, 1.0, 0.5, 0.1, 0.95], noise, strict=True)]
+    assert as_good(gains, ModelSettings(judges=1)) == [1, 4], "the error of a difference is 0.07"
+    assert as_good(gains, ModelSettings(judges=3)) == [1, 2, 4]
+    assert as_good(gains[:1], ModelSettings()) == [0]
+
+
+def test_beliefs_that_know_nothing_are_not_planned_on(fitted, tiger):
+    """A state that is left for any other, whatever is done, and shows all there is as often as the log does."""
+    parts = fitted.policy_.parts()
+    even = np.full_like(parts["transitions"], 1.0 / len(parts["starts"]))
+    blind = uqf.BeliefPolicy(**parts | {"transitions": even, "shown": np.ones_like(parts["shown"])})
+    known, unknown = (gain_on_beliefs(policy, tiger, 0.95).totals for policy in (fitted.policy_, blind))
+    assert Gain(known - unknown).evidence > 3.0
+    assert gain_on_beliefs(blind, tiger[:1], 0.95).totals.tolist() == [0.0]
 
 
 def test_one_action_for_ever_is_judged_as_plans_are(fitted):
@@ -77,19 +101,22 @@ def gambles(seed, episodes=100, steps=10):
 def test_where_models_agree_on_nothing_one_action_is_better_than_their_plans():
     taken = []
     for seed in range(3):
-        learner = uqf.ModelQ(0.9, settings=QUICK).fit(gambles(seed))
+        learner, plan = (
+            uqf.ModelQ(0.9, settings=replace(QUICK, constant=constant)).fit(gambles(seed))
+            for constant in (True, False)
+        )
         best = max(always(action, learner.worlds_) for action in range(3))
-        alone = best > np.nanmean(learner.cross_play_, axis=1).max()
+        alone = best > np.nanmean(plan.cross_play_, axis=1).max()
         assert alone == (learner.diagnostics_["model"] is None)
-        models = len(learner.earned_by(learner.policy_))
-        assert models == (2 if alone else 1), "nobody made one action for ever"
+        episodes = len(learner.earned_by(learner.policy_))
+        assert episodes == (100 if alone else 50), "nobody made one action for ever"
         taken.append(alone)
     assert any(taken)
 
 
 def test_one_model_has_no_judge(tiger):
     learner = uqf.ModelQ(0.95, settings=ModelSettings(models=1, growth=QUICK.growth)).fit(tiger[:50])
-    assert np.isnan(learner.cross_play_).all() and learner.diagnostics_["model"] == 0
+    assert len(learner.earned_by(learner.policy_)) == 0 and learner.diagnostics_["model"] == 0
 
 
 def noisy_ring(wrong=0.3, places=8):
@@ -194,7 +221,7 @@ def test_same_bits_for_any_number_of_threads(model, tiger):
         uqf.ModelQ(0.95, model=model, threads=threads, settings=QUICK).fit(tiger) for threads in (1, 2)
     )
     assert parts_equal(one, two)
-    np.testing.assert_array_equal(one.cross_play_, two.cross_play_)
+    np.testing.assert_array_equal(one.earned_by(one.policy_), two.earned_by(two.policy_))
     assert one.diagnostics_ == two.diagnostics_
 
 
@@ -221,7 +248,7 @@ def test_a_discount_of_one_is_planned_with_the_largest_that_has_a_plan(tiger):
 def test_what_was_learned_is_pickled_and_saved(fitted, tmp_path):
     copy = pickle.loads(pickle.dumps(fitted))
     assert parts_equal(copy, fitted)
-    np.testing.assert_array_equal(copy.cross_play_, fitted.cross_play_)
+    np.testing.assert_array_equal(copy.earned_by(copy.policy_), fitted.earned_by(fitted.policy_))
     fitted.save(tmp_path / "policy")
     np.testing.assert_array_equal(behaviour(uqf.load(tmp_path / "policy")), behaviour(fitted.policy_))
     told = uqf.inspect_policy(tmp_path / "policy").settings

@@ -23,6 +23,7 @@ from uqf.coding.names import (
 )
 from uqf.coding.raw_columns import columns_of, kind_of, values_of_one, with_first
 from uqf.coding.transformer import CodeTransformer
+from uqf.errors import shown
 from uqf.types import AnyArray, Raw, Record, TableLike
 
 #: Codes of a codebook, whoever asks for more.

@@ -20,8 +20,8 @@ from uqf.learn.improve.discounts import (
     learning_discounts,
     longest_as_good,
 )
+from uqf.learn.improve.on_beliefs import improved_on_beliefs, uninformed
 from uqf.learn.improve.regression import Regression, Softmax
-from uqf.learn.improve.step import advantage_step
 from uqf.learn.improve.values import improved
 from uqf.learn.learner import Learner, checked_temperature
 from uqf.learn.memory.beliefs import BeliefMemory
@@ -151,12 +151,7 @@ class BeliefQ(Learner):
         if base.temperature == 0.0:
             raise ValueError("base acts greedily: give base.with_temperature(…), the unit of its values")
         with single_blas():
-            rows = base.beliefs_along(data, threads=self.threads)
-            step = advantage_step(rows, data, self.discount) / temperature
-        parts = base.parts()
-        weights = parts["weights"] / base.temperature + step[1:, np.newaxis]
-        bias = parts["bias"] / base.temperature + step[0]
-        return BeliefPolicy(**parts | {"weights": weights, "bias": bias, "temperature": 1.0})
+            return improved_on_beliefs(base, data, self.discount, temperature, self.threads)
 
     def uninformed(self) -> BeliefPolicy:
         """The uniform policy on the beliefs of the fitted models: what `improve` begins with."""
@@ -252,13 +247,6 @@ class BeliefQ(Learner):
             "temperature": self.policy_.temperature,
             "notes": [],
         }
-
-
-def uninformed(policy: BeliefPolicy) -> BeliefPolicy:
-    """The uniform policy on the beliefs of another."""
-    parts = policy.parts()
-    nothing = {"weights": np.zeros_like(parts["weights"][:, :1]), "bias": np.zeros_like(parts["bias"])}
-    return BeliefPolicy(**parts | nothing | {"temperature": 1.0})
 
 
 def belief_policy(

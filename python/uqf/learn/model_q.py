@@ -1,4 +1,4 @@
-"""ModelQ: beliefs of hidden Markov models, and a plan in the one whose plan earns most in the others."""
+"""ModelQ: beliefs of hidden Markov models, and a plan in the one whose plan earns most in others that are as good."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ import numpy as np
 from uqf.episodes.checks import FloatArray, instance, probability
 from uqf.episodes.trajectories import Trajectories
 from uqf.evaluate import estimate_return
+from uqf.learn.improve.gain import Gain
+from uqf.learn.improve.on_beliefs import gain_on_beliefs
 from uqf.learn.learner import Learner, checked_temperature
 from uqf.learn.memory.hidden import Growth, HiddenModel, hidden_models
 from uqf.learn.plan.model_world import model_world
@@ -26,8 +28,12 @@ from uqf.worlds.environments import TabularPOMDP
 class ModelSettings:
     """The numbers of the learner; docs/notebook.md has their evidence."""
 
-    models: int = 6
-    """Models from different starts, which judge each other's plans."""
+    models: int = 5
+    """Models from different starts."""
+    judges: int = 3
+    """So many of those on whose beliefs the log improves most are planned in, and judge each other's plans."""
+    evidence: float = 2.0
+    """So are all others but for those that are worse by so many standard errors."""
     constant: bool = True
     """Whether one action for ever is judged as well: where it earns more than all plans, models are wrong, or no action
     is worth its risk."""
@@ -35,8 +41,6 @@ class ModelSettings:
     """Models are trained on the first episodes that have so many steps."""
     played: int = 200
     """Episodes that a plan plays in another model."""
-    trust: float = 0.85
-    """With ``model="noisy"``: an observation is what it seems with this probability before anything is learned."""
     numbers: int = 4_000_000
     """Of a model, at most: what actions and states bring about, and what is shown and paid then."""
     growth: Growth = field(default_factory=Growth)
@@ -56,21 +60,22 @@ class ModelSettings:
 
 
 class ModelQ(Learner):
-    """Learns hidden Markov models of the log, plans in each, and takes the plan that earns most in the others.
+    """Learns hidden Markov models of the log, plans in the good ones, and takes the plan that earns most in the others.
 
-    A plan looks as far ahead as the discount reaches, and takes actions whose only use is to find out where it is.
-    Where the models are right this is much better than improving the logging policy. Where they are not it can be worse
-    than chance, and nothing in the values shows it: `uqf.fit` takes it only if it earns clearly more than the favourite
-    in the models that did not make the plan. Where one action for ever earns more in all models than every plan
-    made elsewhere, this is what it does.
+    A model is good if the log is improved on its beliefs as on those of the best, as held-out episodes show. A plan
+    looks as far ahead as the discount reaches, and takes actions whose only use is to find out where it is. Where the
+    models are right this is much better than improving the logging policy. Where they are not it can be worse than
+    chance, and nothing in the values shows it: `uqf.fit` takes it only if it earns clearly more than the favourite in
+    the models that did not make the plan. Where one action for ever earns more in all of them than every plan made
+    elsewhere, this is what it does.
 
     Parameters
     ----------
     discount : float in [0, 1]
         Of the returns that the policy shall maximise; plans use 0.99 at most.
     model : None or "noisy"
-        None: a state may show any observation, and there are as many states as held-out episodes ask for. "noisy": one
-        state for every observation, which the sensor may take for another.
+        None: a state may show any observation, and there are as many states as held-out episodes ask for, or one for
+        every observation, which the sensor may take for another. "noisy": always the latter.
     planner : None or "qmdp"
         None: a point-based plan. "qmdp": values as if the state were known from the next step on; quicker, and blind to
         actions that only find something out.
@@ -87,7 +92,7 @@ class ModelQ(Learner):
     ----------
     models_ : list of HiddenModel
     worlds_ : list of TabularPOMDP, the models as worlds to play in, with episodes as long as the longest logged one
-    cross_play_ : (models, models), what the plan of one earns in another; NaN in its own
+    cross_play_ : (models, models), what the plan of one earns in another; NaN in its own, and where none was made
 
     Examples
     --------
@@ -139,23 +144,27 @@ class ModelQ(Learner):
             sample,
             range(how.models),
             growth=how.growth,
-            trust=how.trust if self.model == "noisy" else None,
+            noisy=self.model == "noisy",
             seed=self.seed,
             threads=self.threads,
         )
-        reporter.enter("planning", how.models)
-        with ThreadPoolExecutor(self.threads) as pool:
-            plans = list(pool.map(lambda number: self._plan(number, opens, how), range(how.models)))
-        policies = [self._acting(model, plan, opens) for model, plan in zip(self.models_, plans, strict=True)]
-        reporter.enter("play in models", how.models**2)
+        reporter.enter("improving on beliefs", how.models)
+        gains = []
+        for model in self.models_:
+            gains.append(gain_on_beliefs(self._acting(model, opens), sample, self.discount, self.threads))
+            reporter.advance(1)
+        self._judges = as_good(gains, how)
         horizon = int(data.lengths.max())
         self.worlds_ = [world_of(model, self.discount, horizon, opens) for model in self.models_]
+        policies = self._policies(opens, how, reporter)
         self.cross_play_ = self._cross_play(policies, reporter)
-        earned = np.nanmean(self.cross_play_, axis=1) if how.models > 1 else np.zeros(1)
-        made: int | None = int(earned.argmax())
-        self.policy_ = policies[int(earned.argmax())]
-        if how.constant and how.models > 1:
-            alone = {int(action): always(action, self.worlds_) for action in np.unique(data.actions)}
+        earned = np.nanmean(self.cross_play_[self._judges], axis=1) if len(policies) > 1 else np.zeros(1)
+        taken = self._judges[int(earned.argmax())]
+        made: int | None = taken
+        self.policy_ = policies[taken]
+        if how.constant and len(policies) > 1:
+            worlds = [self.worlds_[number] for number in self._judges]
+            alone = {int(action): always(action, worlds) for action in np.unique(data.actions)}
             action = max(alone, key=lambda action: alone[action])
             if alone[action] > earned.max():
                 made, self.policy_ = None, constant(self.policy_, action)
@@ -166,23 +175,41 @@ class ModelQ(Learner):
             "steps_for_models": sample.n_steps,
             "states": [model.n_states for model in self.models_],
             "log_likelihood": [float(model.likelihoods.sum() / sample.n_steps) for model in self.models_],
-            "earned_in_other_models": earned.tolist(),
+            "gains": [gain.mean for gain in gains],
+            "planned_in": self._judges,
             "model": made,
             "notes": [],
         }
 
     def earned_by(self, policy: Policy) -> FloatArray:
-        """Mean return of any policy in every model but the one that the plan was made in.
+        """Returns of any policy in every model that was planned in, but for the one that made the plan.
 
         All models are of all episodes, from different random starts: wrong in different ways. Every policy meets the
-        same random numbers.
+        same random numbers, and others in every model: models that are alike leave the error of play.
         """
         made = self.diagnostics_["model"]  # None if it is one action for ever
-        return np.array(
-            [self._played(policy, world) for number, world in enumerate(self.worlds_) if number != made]
-        )
+        others = [self._returns(policy, number) for number in self._judges if number != made]
+        return np.concatenate(others) if others else np.zeros(0)
 
-    def _plan(self, number: int, opens: bool, how: ModelSettings) -> FloatArray:
+    def _policies(self, opens: bool, how: ModelSettings, reporter: Reporter) -> dict[int, BeliefPolicy]:
+        """Plans, by the number of the model."""
+        reporter.enter("planning", len(self._judges))
+        with ThreadPoolExecutor(self.threads) as pool:
+            plans = list(pool.map(lambda number: self._plan(number, opens, how.plan), self._judges))
+        chosen = zip(self._judges, plans, strict=True)
+        return {number: self._acting(self.models_[number], opens, plan) for number, plan in chosen}
+
+    def _cross_play(self, policies: dict[int, BeliefPolicy], reporter: Reporter) -> FloatArray:
+        reporter.enter("play in models", len(policies) ** 2)
+        earned = np.full((len(self.models_), len(self.models_)), np.nan)
+        for own, policy in policies.items():
+            for other in policies:
+                if own != other:
+                    earned[own, other] = self._returns(policy, other).mean()
+                reporter.advance(1)
+        return earned
+
+    def _plan(self, number: int, opens: bool, settings: PointSettings) -> FloatArray:
         """What actions are worth, (S, V, A).
 
         Only actions that were tried are planned with. Any other is worse than the worst of them, by as much as any two
@@ -195,29 +222,33 @@ class ModelQ(Learner):
             values = known.T[:, np.newaxis]
         else:
             arrays = (transitions, model.shown[np.newaxis], rewards, model.openings(opens))
-            values, _ = point_plan(*arrays, discount, settings=how.plan, seed=self.seed + number)
+            values, _ = point_plan(*arrays, discount, settings=settings, seed=self.seed + number)
         worst = values.min(axis=(1, 2)) - (np.ptp(values) or 1.0)
         plan = np.broadcast_to(worst[:, np.newaxis, np.newaxis], (*values.shape[:2], len(model.tried))).copy()
         plan[:, :, model.tried] = values
         return plan
 
-    def _acting(self, model: HiddenModel, plan: FloatArray, opens: bool) -> BeliefPolicy:
-        bias = np.zeros(len(model.transitions))
-        return BeliefPolicy(**model.filters(opens), weights=plan, bias=bias, temperature=self.temperature)
+    def _acting(self, model: HiddenModel, opens: bool, plan: FloatArray | None = None) -> BeliefPolicy:
+        """A policy on the beliefs of a model; without a plan it is indifferent."""
+        actions, states = model.rewards.shape
+        weights = np.zeros((states, 1, actions)) if plan is None else plan
+        temperature = 1.0 if plan is None else self.temperature
+        return BeliefPolicy(
+            **model.filters(opens), weights=weights, bias=np.zeros(actions), temperature=temperature
+        )
 
-    def _cross_play(self, policies: list[BeliefPolicy], reporter: Reporter) -> FloatArray:
-        earned = np.full((len(policies), len(policies)), np.nan)
-        for own, policy in enumerate(policies):
-            for other, world in enumerate(self.worlds_):
-                if own != other:
-                    earned[own, other] = self._played(policy, world)
-                reporter.reach(own * len(policies) + other + 1)
-        return earned
+    def _returns(self, policy: Policy, number: int) -> FloatArray:
+        episodes, seed = (self.settings or ModelSettings()).played, self.seed + number
+        world = self.worlds_[number]
+        return estimate_return(world, policy, episodes=episodes, seed=seed, threads=self.threads).returns
 
-    def _played(self, policy: Policy, world: TabularPOMDP) -> float:
-        episodes = (self.settings or ModelSettings()).played
-        score = estimate_return(world, policy, episodes=episodes, seed=self.seed, threads=self.threads)
-        return score.mean
+
+def as_good(gains: Sequence[Gain], settings: ModelSettings) -> list[int]:
+    """Numbers of the models whose beliefs are worth most, and of those that are not clearly worth less."""
+    order = sorted(range(len(gains)), key=lambda number: -gains[number].mean)
+    best = gains[order[0]].totals
+    doubted = [number for number in order if Gain(best - gains[number].totals).evidence <= settings.evidence]
+    return sorted({*order[: settings.judges], *doubted})
 
 
 def always(action: int, worlds: Sequence[TabularPOMDP]) -> float:

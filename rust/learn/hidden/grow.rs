@@ -1,8 +1,9 @@
 //! Models grown from few states: trained, split, and trained again, until they have as many states as wanted.
 //!
-//! Few states find the coarse shape of a world from almost any start; every split refines it. Training explores first:
-//! every iteration sees a minibatch of its own and goes beyond the plain update. Then it averages: statistics of
-//! minibatches are averaged with a share of the new that shrinks.
+//! Few states find the coarse shape of a world from almost any start; every split refines it. One state for every
+//! observation, which the sensor may take for another, is one more size: it is taken where episodes that are held out are
+//! clearly less likely after growth. Training explores first: every iteration sees a minibatch of its own and goes beyond the plain update. Then
+//! it averages: statistics of minibatches are averaged with a share of the new that shrinks.
 
 use std::ops::Range;
 
@@ -16,26 +17,21 @@ use crate::rng::Rng;
 
 pub use crate::learn::hidden::maximise::Priors;
 
-/// Where training begins.
-#[derive(Clone, Copy, Debug)]
-pub enum Start {
-    /// At so many states with random parameters; they are split until there are enough.
-    Random(usize),
-    /// At one state for every observation, which is what it seems with this probability.
-    Seen(f32),
-}
-
 /// How models are trained.
 #[derive(Clone, Copy, Debug)]
 pub struct Growth {
-    /// Where training begins.
-    pub start: Start,
+    /// States at the beginning, with random parameters; they are split until there are enough. Zero: nothing is grown.
+    pub first: usize,
+    /// With one state for every observation: it is what it seems with this probability before anything is learned.
+    pub trust: f32,
     /// States at the end, at most: growth ends where episodes that are held out become no likelier.
     pub states: usize,
     /// Share of the episodes that judge the sizes; at the end they are trained on as well.
     pub held_out: f64,
     /// Sizes in a row that may bring nothing.
     pub patience: usize,
+    /// Standard errors by which held-out episodes must be likelier with one state for every observation.
+    pub evidence: f64,
     /// Iterations at every size; twice as many at the first.
     pub explore: usize,
     /// Iterations at the end.
@@ -120,28 +116,33 @@ pub(super) struct Trainer<'a> {
 
 impl Trainer<'_> {
     fn train(&mut self) -> Result<Model> {
-        let explore = self.growth.explore;
-        let model = match self.growth.start {
-            Start::Random(first) => {
-                let begun = self.random(first.min(self.growth.states));
-                let begun = self.explore(begun, 2 * explore)?;
-                self.grow(begun)?
-            }
-            Start::Seen(trust) => self.explore(self.seen(trust), explore)?,
+        let (first, explore) = (self.growth.first.min(self.growth.states), self.growth.explore);
+        let mut seen = None;
+        if first == 0 || (1..=self.growth.states).contains(&(self.coded.n_codes - 1)) {
+            let model = self.explore(self.seen(), explore)?;
+            seen = Some((self.judged(&model)?, model));
+        }
+        let best = if first == 0 {
+            seen
+        } else {
+            let begun = self.random(first);
+            let begun = self.explore(begun, 2 * explore)?;
+            let grown = self.grow(begun)?;
+            seen.filter(|seen| clearly_less(&grown.0, &seen.0, self.growth.evidence)).or(Some(grown))
         };
-        self.settle(model)
+        self.settle(best.expect("either is trained").1)
     }
 
-    /// Splits states again and again, and keeps the size at which episodes that are held out are likeliest. Growth ends
-    /// when so many sizes in a row brought nothing.
-    fn grow(&mut self, mut model: Model) -> Result<Model> {
-        let (mut best, mut known, mut failures) = (model.clone(), self.judged(&model)?, 0);
+    /// Splits states again and again, and keeps the size at which episodes that are held out are likeliest, after how
+    /// likely they are. Growth ends when so many sizes in a row brought nothing.
+    fn grow(&mut self, mut model: Model) -> Result<(Vec<f64>, Model)> {
+        let (mut best, mut failures) = ((self.judged(&model)?, model.clone()), 0);
         while model.states < self.growth.states && failures < self.growth.patience {
             let larger = self.split(&model)?;
             model = self.explore(larger, self.growth.explore)?;
             let new = self.judged(&model)?;
-            if new > known {
-                (best, known, failures) = (model.clone(), new, 0);
+            if new.iter().sum::<f64>() > best.0.iter().sum() {
+                (best, failures) = ((new, model.clone()), 0);
             } else {
                 failures += 1;
             }
@@ -149,9 +150,9 @@ impl Trainer<'_> {
         Ok(best)
     }
 
-    /// The log-likelihood of the episodes that are held out.
-    fn judged(&self, model: &Model) -> Result<f64> {
-        Ok(likelihoods(model, self.coded, self.held_out, self.ticker)?.iter().sum())
+    /// The log-likelihoods of the episodes that are held out.
+    fn judged(&self, model: &Model) -> Result<Vec<f64>> {
+        likelihoods(model, self.coded, self.held_out, self.ticker)
     }
 
     /// Counts of the next of some minibatches, as if of the whole data.
@@ -205,8 +206,8 @@ impl Trainer<'_> {
     }
 
     /// One state for every observation, with the transitions between observations that were seen.
-    fn seen(&self, trust: f32) -> Model {
-        let (coded, priors) = (self.coded, &self.growth.priors);
+    fn seen(&self) -> Model {
+        let (coded, priors, trust) = (self.coded, &self.growth.priors, self.growth.trust);
         let states = coded.n_codes - 1;
         let mut transitions = vec![priors.transitions / states as f32; coded.n_actions * states * states];
         let mut start = vec![priors.start; states];
@@ -241,6 +242,15 @@ impl Trainer<'_> {
     fn alike(&self, states: usize) -> Vec<f32> {
         self.coded.prior.iter().flat_map(|&p| std::iter::repeat_n(p, states)).collect()
     }
+}
+
+/// Whether numbers are smaller than others by so many standard errors of the sum of their differences.
+fn clearly_less(new: &[f64], old: &[f64], evidence: f64) -> bool {
+    let count = new.len() as f64;
+    let differences = new.iter().zip(old).map(|(new, old)| new - old);
+    let sum: f64 = differences.clone().sum();
+    let squares: f64 = differences.map(|one| (one - sum / count).powi(2)).sum();
+    sum < -evidence * (squares * count / (count - 1.0).max(1.0)).sqrt()
 }
 
 fn even(states: usize) -> Vec<f32> {

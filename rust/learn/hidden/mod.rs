@@ -17,7 +17,7 @@ mod split;
 mod tables;
 
 pub use coded::Coded;
-pub use grow::{Growth, Start, grown};
+pub use grow::{Growth, grown};
 
 #[cfg(test)]
 mod tests;

@@ -48,10 +48,12 @@ impl Log {
 
 fn growth(states: usize) -> Growth {
     Growth {
-        start: Start::Random(2),
+        first: 2,
+        trust: 0.85,
         states,
         held_out: 0.1,
         patience: 2,
+        evidence: 2.0,
         explore: 5,
         settle: 5,
         batch: 200,

@@ -8,7 +8,7 @@ import pytest
 import uqf
 from uqf.learn.memory.hidden import Growth, hidden_models
 
-QUICK = Growth(states=6, first=3, explore=4, settle=4, batch=200)
+QUICK = Growth(states=6, first=3, explore=4, settle=4, batch=200, held_out=0.05)
 
 
 def log(seed=0, episodes=40, opens=False, ends=0.5, observations=(0, 1, 2), actions=(0, 1)):
@@ -48,10 +48,10 @@ def forward(model, data):
     return np.array(logs)
 
 
-@pytest.mark.parametrize("trust", [None, 0.8])
-def test_likelihoods_are_those_of_the_forward_recursion(trust):
+@pytest.mark.parametrize("noisy", [False, True])
+def test_likelihoods_are_those_of_the_forward_recursion(noisy):
     data, judges = log(), log(seed=1)
-    for model in hidden_models(data, judges, range(2), growth=QUICK, trust=trust):
+    for model in hidden_models(data, judges, range(2), growth=QUICK, noisy=noisy):
         np.testing.assert_allclose(model.likelihoods, forward(model, judges), rtol=1e-4)
 
 
@@ -129,7 +129,7 @@ def test_growth_ends_where_episodes_become_no_likelier():
 
 
 def test_models_have_the_same_bits_for_any_number_of_threads_and_any_share_of_the_numbers():
-    data = log()
+    data = log(episodes=200)
     both = hidden_models(data, data, range(2), growth=QUICK, threads=2)
     for number, model in enumerate(both):
         (alone,) = hidden_models(data, data, range(number, number + 1), growth=QUICK, threads=1)

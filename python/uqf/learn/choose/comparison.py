@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
 
 import numpy as np
@@ -13,12 +13,13 @@ from uqf.episodes.columns import columns_of
 from uqf.episodes.concatenate import concatenate
 from uqf.episodes.trajectories import Trajectories
 from uqf.errors import UQFError
-from uqf.learn.belief_q import BeliefQ, uninformed
+from uqf.learn.belief_q import BeliefQ
 from uqf.learn.choose.candidates import FAVOURITE, PLANNER, Candidate, Settings
 from uqf.learn.choose.play import earned_in, models_to_play_in
 from uqf.learn.choose.shared_models import SharedModels
 from uqf.learn.improve.discounts import MIN_EPISODES
 from uqf.learn.improve.gain import MAX_DISCOUNT, Baseline, Gain, comparable, gain
+from uqf.learn.improve.on_beliefs import improved_on_beliefs, uninformed
 from uqf.learn.learner import Learner
 from uqf.learn.memory.summaries import ViewName
 from uqf.learn.model_q import ModelQ
@@ -29,9 +30,6 @@ from uqf.reading.release import release_memory
 from uqf.reading.shards import Data, Workers
 from uqf.types import Record
 from uqf.worlds.environments import TabularPOMDP
-
-#: Temperature of an improvement on beliefs, in spreads of the returns, before it is softened to be compared.
-GREEDY = 1e-3
 
 
 @dataclass(frozen=True)
@@ -52,14 +50,14 @@ class Result:
     def more_than(self, holder: Result, evidence: float) -> tuple[Gain, float]:
         """(the lead, size of what the holder gains).
 
-        In models if both played; else as gains, short ones where neither is seen to gain anything.
+        In models if both played; else as gains, short ones where neither is seen to gain anything. By what judged both.
         """
         if self.earned is not None and holder.earned is not None:
-            return Gain(self.earned - holder.earned), abs(float(holder.earned.mean()))
+            return _difference(self.earned, holder.earned), abs(float(holder.earned.mean()))
         seen = max(self.gains[0].evidence, holder.gains[0].evidence) > evidence
         place = 0 if seen else 1
         other = holder.gains[place]
-        return Gain(self.gains[place].totals - other.totals), abs(other.mean)
+        return _difference(self.gains[place].totals, other.totals), abs(other.mean)
 
     def as_dict(self) -> Record:
         """Plain numbers, for `diagnostics_`; None where there is none."""
@@ -73,10 +71,17 @@ class Result:
         return found | {"problem": self.problem}
 
 
+def _difference(one: FloatArray, other: FloatArray) -> Gain:
+    """By what judged both: either may have been judged by the first part alone."""
+    both = min(len(one), len(other))
+    return Gain(one[:both] - other[:both])
+
+
 class Comparison:
     """Fits candidates to the first part of the episodes and judges them by the second; equal parts also change roles.
 
     Parts that differ in size do not: learners of a tenth of the episodes say little about learners of nine tenths.
+    Everything is learned when it is first needed: what one part has decided is not asked of the other.
     """
 
     def __init__(
@@ -91,19 +96,31 @@ class Comparison:
         self.parts, self.discount, self.seed, self.settings = parts, discount, seed, settings
         self.executor, self.reporter = executor, reporter
         self.directions = (0, 1) if abs(len(parts[0]) - len(parts[1])) <= 1 else (0,)
+        #: What is looked at first, and what if that leaves a doubt.
+        self.looks = tuple(dict.fromkeys((self.directions[:1], self.directions)))
+        self._judged_by: dict[Candidate, tuple[int, ...]] = {}
         self._view: ViewName | None = None
         #: By candidate and part, fitted when it is first needed.
         self.learner = cache(self._fitted)
         self._advantages = cache(self._measured)
         self._worlds = cache(self._models)
         self._played = cache(self._play)
+        self._gained = cache(
+            lambda candidate, part: self._gains_of(self.learner(candidate, part).policy_, part)
+        )
 
-    def result(self, candidate: Candidate) -> Result:
-        """What the candidate gains and, if it plans on observations, what it earns in models; or why it was refused."""
+    def result(self, candidate: Candidate, directions: tuple[int, ...] | None = None) -> Result:
+        """What the candidate gains and, if it plans on observations, what it earns in models; or why it was refused.
+
+        In these directions, or in all in which it was judged before.
+        """
+        directions = max(directions or self.directions, self._judged_by.get(candidate, ()), key=len)
+        self._judged_by[candidate] = directions
         try:
-            gains = self._gains(lambda part: self.learner(candidate, part).policy_)
+            gains = _joined([self._gained(candidate, part) for part in directions])
             self.reporter.scored(candidate.name, gains[0].mean, gains[0].stderr)
-            return Result(candidate, gains, self.earned(candidate) if candidate.on_observations else None)
+            earned = self.earned(candidate, directions) if candidate.on_observations else None
+            return Result(candidate, gains, earned)
         except UQFError as problem:
             return Result(candidate, problem=str(problem))
 
@@ -152,29 +169,27 @@ class Comparison:
         assert isinstance(learner, BeliefQ)
         return learner
 
-    def earned(self, candidate: Candidate) -> FloatArray | None:
+    def earned(self, candidate: Candidate, directions: tuple[int, ...]) -> FloatArray | None:
         """Mean returns of its learners in models of the other part; None where these are too large to play in."""
-        played = [self._played(candidate, part) for part in self.directions]
+        played = [self._played(candidate, part) for part in directions]
         known = [means for means in played if means is not None]
         return np.concatenate(known) if len(known) == len(played) else None
 
-    def remembered_by(self, planner: ModelQ) -> Result:
+    def remembered_by(self, planner: ModelQ, directions: tuple[int, ...]) -> Result:
         """What the log gains if improved on the beliefs of a plan; they miss what another learner gains more.
 
         The model has seen all episodes; the improvement is learned from one part and judged by the other.
         """
-        base, learner = uninformed(planner.policy_), BeliefQ(self.discount)
-        return Result(PLANNER, self._gains(lambda part: learner.improve(self.parts[part], base, GREEDY)))
+        base = uninformed(planner.policy_)
+        improved = (improved_on_beliefs(base, self.parts[part], self.discount) for part in directions)
+        gains = [self._gains_of(policy, part) for policy, part in zip(improved, directions, strict=True)]
+        return Result(PLANNER, _joined(gains))
 
-    def _gains(self, policy_of: Callable[[int], Policy]) -> tuple[Gain, ...]:
-        """By discount, per held-out episode of all directions, of policies as sharp as these allow."""
-        gains: list[list[FloatArray]] = [[], []]
-        for part in self.directions:
-            held_out = self.parts[1 - part]
-            probs = logged_probs(comparable(policy_of(part), held_out), held_out)
-            for place, totals in enumerate(gains):
-                totals.append(gain(probs, self._advantages(part, place), held_out).totals)
-        return tuple(Gain(np.concatenate(totals)) for totals in gains)
+    def _gains_of(self, policy: Policy, part: int) -> list[FloatArray]:
+        """By discount, per episode that judges a policy of this part, as sharp as these allow."""
+        held_out = self.parts[1 - part]
+        probs = logged_probs(comparable(policy, held_out), held_out)
+        return [gain(probs, self._advantages(part, place), held_out).totals for place in (0, 1)]
 
     def _measured(self, part: int, place: int) -> FloatArray:
         """Advantages of the steps that judge the learners of a part, at one of the discounts."""
@@ -194,3 +209,51 @@ class Comparison:
             earned.append(mean)
             self.reporter.advance(1)
         return np.array(earned) if worlds else None
+
+
+def _joined(gains: Sequence[list[FloatArray]]) -> tuple[Gain, ...]:
+    """By discount, of the episodes of all directions."""
+    return tuple(Gain(np.concatenate(totals)) for totals in zip(*gains, strict=True))
+
+
+def judged(
+    candidate: Candidate, holder: Result, comparison: Comparison
+) -> tuple[Result | None, Result, Result]:
+    """(who holds the place now, who held it, the challenger).
+
+    By the first part that judges, and by both where the first leaves a doubt: who must be clearly ahead and is not
+    ahead at all will not be, and who is favoured and not behind will not be clearly behind.
+    """
+    favoured = candidate.on_observations or (candidate.on_columns and comparison.has_numbers)
+    for directions in comparison.looks:
+        result, known = (comparison.result(one, directions) for one in (candidate, holder.candidate))
+        if known.problem is None and result.problem is None and candidate.on_observations:
+            known = replace(known, earned=comparison.earned(holder.candidate, directions))
+        holder = replace(known, lead=holder.lead, over=holder.over)
+        taken, result = challenged(holder, result, comparison.settings, favoured=favoured)
+        if result.lead is None or (result.lead.mean >= 0.0) == favoured:
+            break
+    return taken, holder, result
+
+
+def challenged(
+    holder: Result | None, result: Result, settings: Settings, *, favoured: bool = False
+) -> tuple[Result | None, Result]:
+    """(who holds the place now, the result with its lead over who held it before).
+
+    The place goes to whoever gains or earns more by so many standard errors and by a share of it that matters: who is
+    ahead by less would only keep plans from being tried. It goes to one that is `favoured` unless it gains or earns
+    less by as many standard errors: a plan on observations that are states, and summaries of columns where codes say
+    only in which cell a number lies. Whoever was refused does not challenge, and holds no place.
+    """
+    if result.problem is not None:
+        return holder, result
+    if holder is None or holder.problem is not None:
+        return result, result
+    lead, gained = result.more_than(holder, settings.evidence)
+    result = replace(result, lead=lead, over=holder.candidate.name)
+    if favoured or result.candidate.on_observations:
+        better = lead.evidence > -settings.evidence
+    else:
+        better = lead.evidence > settings.evidence and lead.mean > settings.share * gained
+    return (result if better else holder), result

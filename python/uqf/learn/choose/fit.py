@@ -11,7 +11,7 @@ from uqf.episodes.trajectories import Trajectories
 from uqf.errors import UQFError
 from uqf.estimator import clone
 from uqf.learn.choose.candidates import FAVOURITE, PLANNER, RIVALS, Candidate, Settings
-from uqf.learn.choose.comparison import Comparison, Result
+from uqf.learn.choose.comparison import Comparison, Result, challenged, judged
 from uqf.learn.choose.markov_test import MarkovTest, markov_test
 from uqf.learn.choose.trial import Trial
 from uqf.learn.learner import Learner
@@ -120,12 +120,15 @@ def chosen_learner(
         if holder is not None and seconds is not None and reader.reporter.seconds > seconds:
             break
         problem = _unsuitable(candidate, holder, test, comparison)
-        result = Result(candidate, problem=problem) if problem else comparison.result(candidate)
-        if holder is not None and candidate.on_observations and result.gains:
-            holder = replace(holder, earned=comparison.earned(holder.candidate))
-            results[holder.candidate.name] = holder
-        favoured = candidate.on_columns and comparison.has_numbers
-        holder, result = challenged(holder, result, SETTINGS, favoured=favoured)
+        if problem:
+            results[candidate.name] = Result(candidate, problem=problem)
+            continue
+        if holder is None:
+            result = comparison.result(candidate, comparison.looks[0])
+            holder = None if result.problem else result
+        else:
+            holder, beside, result = judged(candidate, holder, comparison)
+            results[beside.candidate.name] = beside
         results[candidate.name] = result
     if holder is None:
         first = next(iter(results.values()))
@@ -166,9 +169,14 @@ def _challenge(
     """(how a plan in hidden models did beside the holder, the holder beside it, the learner that planned)."""
     planner = comparison.final(PLANNER, sample)
     assert isinstance(planner, ModelQ)
-    lead, _ = comparison.remembered_by(planner).more_than(holder, SETTINGS.evidence)
     # The favourite holds the place without having shown what it remembers; whoever took it has shown it.
     least = -SETTINGS.evidence if holder.candidate is FAVOURITE else 0.0
+    for directions in comparison.looks:
+        lead, _ = comparison.remembered_by(planner, directions).more_than(
+            comparison.result(holder.candidate, directions), SETTINGS.evidence
+        )
+        if least < 0.0 <= lead.mean:
+            break
     if lead.evidence < least:
         raise UQFError(
             f"its model misses what {holder.candidate.name} remembers: improving the log on its beliefs gains "
@@ -178,29 +186,6 @@ def _challenge(
     planner.origin_ = learner.origin_
     plan = Result(PLANNER, earned=planner.earned_by(planner.policy_))
     return plan, replace(holder, earned=planner.earned_by(learner.policy_)), planner
-
-
-def challenged(
-    holder: Result | None, result: Result, settings: Settings, *, favoured: bool = False
-) -> tuple[Result | None, Result]:
-    """(who holds the place now, the result with its lead over who held it before).
-
-    The place goes to whoever gains or earns more by so many standard errors and by a share of it that matters: who is
-    ahead by less would only keep plans from being tried. It goes to one that is `favoured` unless it gains or earns
-    less by as many standard errors: a plan on observations that are states, and summaries of columns where codes say
-    only in which cell a number lies. Whoever was refused does not challenge.
-    """
-    if result.problem is not None:
-        return holder, result
-    if holder is None:
-        return result, result
-    lead, gained = result.more_than(holder, settings.evidence)
-    result = replace(result, lead=lead, over=holder.candidate.name)
-    if favoured or result.candidate.on_observations:
-        better = lead.evidence > -settings.evidence
-    else:
-        better = lead.evidence > settings.evidence and lead.mean > settings.share * gained
-    return (result if better else holder), result
 
 
 def _unsuitable(
@@ -269,8 +254,8 @@ def why(holder: Result) -> str:
         )
     if lead is not None and holder.earned is not None:
         return (
-            f"{name} plans ahead: in {len(lead.totals)} learned models that did not make the plan it earned "
-            f"{figure(lead.mean)} an episode more than {holder.over}, {lead.evidence:.1f} times the standard error."
+            f"{name} plans ahead: in each of {len(lead.totals):,} episodes of learned models that did not make the "
+            f"plan it earned {figure(lead.mean)} more than {holder.over}, {lead.evidence:.1f} times the standard error."
         )
     if lead is not None:
         return (

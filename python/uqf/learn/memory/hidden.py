@@ -23,18 +23,23 @@ class Growth:
     """States that a model has at most."""
     first: int = 8
     """States that it begins with; those that are visited most are split, until no size brings anything."""
-    explore: int = 60
+    trust: float = 0.85
+    """With one state for every observation, which is tried as well: an observation is what it seems with this
+    probability before anything is learned."""
+    explore: int = 40
     """Iterations at every size, each on a minibatch of its own; twice as many at the first."""
-    settle: int = 40
+    settle: int = 12
     """Iterations at the end, on averages of minibatches."""
     batch: int = 20_000
     """Steps of a minibatch."""
     overshoot: float = 0.9
     """How far an iteration goes beyond the plain update while it explores."""
-    held_out: float = 0.05
+    held_out: float = 0.1
     """Share of the episodes that judge the sizes; the last iterations see them as well."""
     patience: int = 2
     """Growth ends when so many sizes in a row made held-out episodes no likelier."""
+    evidence: float = 2.0
+    """Standard errors by which held-out episodes must be likelier with one state for every observation."""
     transitions: float = 0.5
     """Pseudo-counts of a row of transitions, spread evenly."""
     pooled: float = 10.0
@@ -103,21 +108,20 @@ def hidden_models(
     numbers: range,
     *,
     growth: Growth,
-    trust: float | None = None,
+    noisy: bool = False,
     seed: int = 0,
     threads: int | None = None,
 ) -> list[HiddenModel]:
     """Models of some episodes, numbered for their random streams, and how likely each makes those that judge.
 
-    With `trust` a model begins at one state for every observation, which is what it seems with this probability, and
-    does not grow.
+    If `noisy`, none is grown: they have one state for every observation, which the sensor may take for another.
     """
     trained = _core.hidden_models(
         data,
         judges,
         growth,
         numbers=(numbers.start, numbers.stop),
-        trust=trust,
+        noisy=noisy,
         seed=seed,
         threads=threads,
     )
