@@ -44,6 +44,8 @@ def chosen_cells(
         raise ValueError(
             f"offsets rise from 0 to the number of rows, {count}; given {ends[:5]} … {ends[-1:]}"
         )
+    if isinstance(rewards, (list, tuple)) and not all(np.ndim(one) == 0 for one in rewards):
+        raise ValueError(f"rewards = {shown(rewards)}: give one number for each row")
     if rewards is not None and np.shape(rewards) != (count,):
         raise ValueError(f"rewards has shape {np.shape(rewards)}, columns have {count} rows")
     if actions is not None and np.shape(actions) != (count,):
