@@ -19,6 +19,7 @@ from uqf.coding.cell_targets import (
 )
 from uqf.coding.cells import Cells
 from uqf.coding.raw_columns import Column
+from uqf.errors import kind_of
 from uqf.types import AnyArray, Floats, Record
 
 
@@ -44,6 +45,8 @@ def chosen_cells(
         raise ValueError(
             f"offsets rise from 0 to the number of rows, {count}; given {ends[:5]} … {ends[-1:]}"
         )
+    if isinstance(rewards, (list, tuple)) and any(hasattr(one, "__len__") for one in rewards):
+        raise ValueError(f"rewards is {kind_of(rewards)}: give one number for each row")
     if rewards is not None and np.shape(rewards) != (count,):
         raise ValueError(f"rewards has shape {np.shape(rewards)}, columns have {count} rows")
     if actions is not None and np.shape(actions) != (count,):

@@ -49,6 +49,8 @@ class ModelSettings:
     def too_many(self, n_actions: int, n_observations: int, *, noisy: bool = False) -> str | None:
         """Why the alphabets of a log are too large for models, or None; known before anything is trained."""
         states = n_observations if noisy else self.growth.states
+        if not isinstance(states, int) or states >= 2**31:
+            return None  # the core refuses it by name
         numbers = n_actions * states * (states + n_observations)
         if numbers <= self.numbers:
             return None

@@ -40,7 +40,7 @@ class PythonBatch:
     """A batch of a policy written in Python: one call per episode and step."""
 
     def __init__(self, policy: Policy, n: int, n_actions: int, seed: int = 0) -> None:
-        whole("n", n, 1)
+        whole("n", n, 1, 20)  # of a million episodes each would be asked for one after the other
         seed_number(seed)
         self._policy, self._n_actions = policy, n_actions
         self._choose = chooser(policy, n_actions)

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from uqf.coding.cells import Cells
 from uqf.coding.codebook import Codebook
-from uqf.episodes.checks import FloatArray
+from uqf.episodes.checks import FloatArray, whole
 from uqf.episodes.propensities import last_symbols, shrunk_frequencies, start_symbol
 from uqf.episodes.trajectories import Trajectories
 from uqf.errors import kind_of
@@ -133,6 +133,7 @@ class MixtureBatch:
     """A mixture in `n` episodes at once, as fast as its parts."""
 
     def __init__(self, mixture: Mixture, n: int, seed: int) -> None:
+        whole("n", n, 1, 20)
         self._mixture = mixture
         self._parts: list[Batch] = [
             batch(one, n, n_actions=mixture.n_actions, seed=seed) for one in mixture.policies

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import ClassVar
 
@@ -174,6 +174,7 @@ def report(
     100
     """
     check_folder(path)
+    instance("problems", problems, Iterable, "a list of sentences")
     if outcomes is not None:
         instance("outcomes", outcomes, Mapping, "a mapping of names to one number a step")
     study = Study.of(learner, data, discount=discount, seed=seed, progress=progress)
