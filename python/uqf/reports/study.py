@@ -84,7 +84,11 @@ class Study:
     def estimate(self) -> Estimate:
         """What the policy would earn, by the method that suits the held-out episodes."""
         method = self.evaluator.method(self.replayed)
-        return self.doubly_robust if method == "doubly-robust" else self.evaluator.estimate(self.replayed, method)
+        return (
+            self.doubly_robust
+            if method == "doubly-robust"
+            else self.evaluator.estimate(self.replayed, method)
+        )
 
     @cached_property
     def propensities(self) -> FloatArray:
