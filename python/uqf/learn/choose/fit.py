@@ -251,8 +251,8 @@ def why(holder: Result) -> str:
         )
     if lead is not None and holder.earned is not None:
         return (
-            f"{name} plans ahead: in each of {len(lead.totals):,} episodes of learned models that did not make the "
-            f"plan it earned {lead.mean:.4g} more than {holder.over}, {lead.evidence:.1f} times the standard error."
+            f"{name} plans ahead: in {len(lead.totals)} learned models that did not make the plan it earned "
+            f"{lead.mean:.4g} an episode more than {holder.over}, {lead.evidence:.1f} times the standard error."
         )
     if lead is not None:
         return (
