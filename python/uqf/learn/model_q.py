@@ -184,14 +184,14 @@ class ModelQ(Learner):
         }
 
     def earned_by(self, policy: Policy) -> FloatArray:
-        """Returns of any policy in every model that was planned in, but for the one that made the plan.
+        """Mean return of any policy in every model but the one that the plan was made in.
 
         All models are of all episodes, from different random starts: wrong in different ways. Every policy meets the
         same random numbers, and others in every model: models that are alike leave the error of play.
         """
         made = self.diagnostics_["model"]  # None if it is one action for ever
-        others = [self._returns(policy, number) for number in self._judges if number != made]
-        return np.concatenate(others) if others else np.zeros(0)
+        others = [number for number in range(len(self.worlds_)) if number != made]
+        return np.array([self._returns(policy, number).mean() for number in others])
 
     def _policies(self, opens: bool, how: ModelSettings, reporter: Reporter) -> dict[int, BeliefPolicy]:
         """Plans, by the number of the model."""

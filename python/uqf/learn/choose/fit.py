@@ -254,8 +254,8 @@ def why(holder: Result) -> str:
         )
     if lead is not None and holder.earned is not None:
         return (
-            f"{name} plans ahead: in each of {len(lead.totals):,} episodes of learned models that did not make the "
-            f"plan it earned {figure(lead.mean)} more than {holder.over}, {lead.evidence:.1f} times the standard error."
+            f"{name} plans ahead: in {len(lead.totals)} learned models that did not make the plan it earned "
+            f"{figure(lead.mean)} an episode more than {holder.over}, {lead.evidence:.1f} times the standard error."
         )
     if lead is not None:
         return (
