@@ -20,6 +20,8 @@ from uqf.learn.memory.hidden import Growth
 from uqf.learn.model_q import ModelSettings
 
 QUICK = ModelSettings(models=2, played=50, growth=Growth(states=8, first=4, explore=5, settle=5))
+#: Plans, even where one action for ever earns as much: it has no planner and no temperature.
+PLANS = {"settings": replace(QUICK, constant=False)}
 
 OURS = {
     "UQF": lambda: uqf.UQF(3, 0.9, max_prefix=2, max_suffix=2),
@@ -248,8 +250,8 @@ CHANGES = {
     uqf.ModelQ: {
         "discount": ({}, 0.9, 0.3),
         "model": ({}, None, "noisy"),
-        "planner": ({}, None, "qmdp"),
-        "temperature": ({}, 0.0, 0.5),
+        "planner": (PLANS, None, "qmdp"),
+        "temperature": (PLANS, 0.0, 0.5),
         "seed": ({}, 0, 1),
         "settings": ({}, QUICK, replace(QUICK, steps=300)),
     },

@@ -12,6 +12,8 @@ from uqf.episodes.checks import FloatArray
 #: A variance below this is none; and sums of single precision have so many digits.
 TINY = 1e-12
 PRECISION = 1e-5
+#: Of the variance of a coordinate, 1 with the penalty in it, this share at least is real.
+LEAST = 0.02
 
 
 @dataclass(frozen=True)
@@ -45,20 +47,28 @@ class Canonical:
         scales = [_scales(np.diag(table), mean[1:]) for table, mean in ((own, means[0]), (other, means[1]))]
         ridge = max(ridge / count, PRECISION)
         halves = [
-            np.linalg.cholesky(scale[:, None] * table * scale + ridge * np.eye(len(scale)))
+            _half(scale[:, None] * table * scale, ridge)
             for scale, table in zip(scales, (own, other), strict=True)
         ]
         whitened = _solve(halves[0], scales[0][:, None] * cross * scales[1])
         left, values, right = leading(_solve(halves[1], whitened.T).T, rank)
+        turned = [
+            scale[:, None] * scipy.linalg.solve_triangular(half, axes, lower=True, trans=1)
+            for half, scale, axes in zip(halves, scales, (left, right), strict=True)
+        ]
+        variances = [
+            np.einsum("ij,ij->j", axes, table @ axes)
+            for axes, table in zip(turned, (own, other), strict=True)
+        ]
+        # What varies less than the penalty is made of it: brought to variance 1 it would be noise, however large.
+        real = np.minimum(*variances) > LEAST
+        real[0] = True
         maps = []
-        for half, scale, table, mean, axes in zip(
-            halves, scales, (own, other), means, (left, right), strict=True
-        ):
-            turned = scale[:, None] * scipy.linalg.solve_triangular(half, axes, lower=True, trans=1)
-            turned /= np.sqrt(np.maximum(np.einsum("ij,ij->j", turned, table @ turned), TINY))
-            maps.append(np.vstack([-mean[1:] @ turned, turned]))
+        for axes, variance, mean in zip(turned, variances, means, strict=True):
+            unit = axes[:, real] / np.sqrt(np.maximum(variance[real], TINY))
+            maps.append(np.vstack([-mean[1:] @ unit, unit]))
         correlations = np.einsum("ij,ij->j", maps[0][1:], cross @ maps[1][1:])
-        return cls(maps[0], maps[1], correlations, values)
+        return cls(maps[0], maps[1], correlations, values[real])
 
 
 def standard(sums: FloatArray) -> FloatArray:
@@ -93,6 +103,15 @@ def _scales(variances: FloatArray, means: FloatArray) -> FloatArray:
     """One over the standard deviations; 0 where there is no variance but by rounding: such a column says nothing."""
     real = variances > TINY + PRECISION * means**2
     return np.where(real, 1.0 / np.sqrt(np.where(real, variances, 1.0)), 0.0)
+
+
+def _half(table: FloatArray, ridge: float) -> FloatArray:
+    """The Cholesky factor with a penalty: ten times as large as long as sums of single precision need more."""
+    while True:
+        try:
+            return np.linalg.cholesky(table + ridge * np.eye(len(table)))
+        except np.linalg.LinAlgError:
+            ridge *= 10.0
 
 
 def _solve(half: FloatArray, table: FloatArray) -> FloatArray:
