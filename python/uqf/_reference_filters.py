@@ -63,12 +63,13 @@ def word_features(
 
 
 def canonical(
-    past: FloatArray, future: FloatArray, rank: int, ridge: float
+    past: FloatArray, future: FloatArray, rank: int, ridge: float, least: float = 0.02
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """(x, z, correlations): coordinates of both sides, mean 0 and variance 1, largest correlation first.
 
     With covariances S_x, S_z and C of columns of variance 1, (S_x + r)^−½ C (S_z + r)^−½ = U s Vᵀ; the coordinates are
-    the past times (S_x + r)^−½ U, and the future times (S_z + r)^−½ V. r is `ridge` over the number of cuts.
+    the past times (S_x + r)^−½ U, and the future times (S_z + r)^−½ V. r is `ridge` over the number of cuts. Their
+    variances are 1 but for r: those below `least` on either side are made of r, and go.
     """
     count = len(past)
     past, future = standardised(past), standardised(future)
@@ -77,8 +78,10 @@ def canonical(
         values, vectors = np.linalg.eigh(side.T @ side / count)
         roots.append(vectors / np.sqrt(np.maximum(values, 0.0) + ridge / count) @ vectors.T)
     left, _, right = np.linalg.svd(roots[0] @ (past.T @ future / count) @ roots[1], full_matrices=False)
-    x = standardised(past @ roots[0] @ left[:, :rank])
-    z = standardised(future @ roots[1] @ right[:rank].T)
+    x, z = past @ roots[0] @ left[:, :rank], future @ roots[1] @ right[:rank].T
+    real = np.minimum(x.var(axis=0), z.var(axis=0)) > least
+    real[0] = True
+    x, z = standardised(x[:, real]), standardised(z[:, real])
     return x, z, (x * z).mean(axis=0)
 
 
