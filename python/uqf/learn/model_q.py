@@ -28,7 +28,7 @@ from uqf.worlds.environments import TabularPOMDP
 class ModelSettings:
     """The numbers of the learner; docs/notebook.md has their evidence."""
 
-    models: int = 5
+    models: int = 6
     """Models from different starts."""
     judges: int = 3
     """So many of those on whose beliefs the log improves most are planned in, and judge each other's plans."""

@@ -134,7 +134,7 @@ def test_a_plan_is_taken_where_one_step_of_improvement_is_not_enough():
     told = learner.diagnostics_["chosen"]
     assert type(learner) is uqf.ModelQ and told["learner"] == "ModelQ", told["why"]
     assert told["why"].startswith(
-        "ModelQ plans ahead: in 4 learned models that did not make the plan it earned"
+        "ModelQ plans ahead: in 5 learned models that did not make the plan it earned"
     )
     row = told["candidates"]["ModelQ"]
     assert row["difference"] > 0.0 and row["evidence"] > Settings().evidence

@@ -75,6 +75,8 @@ PLANNER = Candidate("ModelQ", lambda discount, seed: ModelQ(discount, seed=seed)
 TRIAL_PLANNER = Candidate(
     "ModelQ, trial",
     lambda discount, seed: ModelQ(
-        discount, seed=seed, settings=ModelSettings(models=2, constant=False, growth=Growth(explore=30))
+        discount,
+        seed=seed,
+        settings=ModelSettings(models=2, constant=False, growth=Growth(explore=30, settle=12)),
     ),
 )

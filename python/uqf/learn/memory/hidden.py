@@ -26,9 +26,9 @@ class Growth:
     trust: float = 0.85
     """With one state for every observation, which is tried as well: an observation is what it seems with this
     probability before anything is learned."""
-    explore: int = 40
+    explore: int = 60
     """Iterations at every size, each on a minibatch of its own; twice as many at the first."""
-    settle: int = 12
+    settle: int = 40
     """Iterations at the end, on averages of minibatches."""
     batch: int = 20_000
     """Steps of a minibatch."""
