@@ -7,6 +7,7 @@ looked further back these are wrong, and so is whatever rests on them; `uqf.ope`
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -57,6 +58,27 @@ def propensities(data: Trajectories) -> FloatArray:
     return ActionShares.of(data).probabilities(data) if data.behavior_probs is None else data.behavior_probs
 
 
+def behaviour(data: Trajectories) -> Callable[[Trajectories], FloatArray]:
+    """What gives the probability of every action, (n_steps, n_actions), before the steps of a part of the episodes.
+
+    As logged if that leaves no choice: every logged action was as probable as any that was allowed. Else as estimated
+    from the last symbol, for the log says nothing of actions that were not taken.
+    """
+    open_to_it = data.n_actions if data.allowed is None else data.allowed.sum(axis=1)
+    if data.behavior_probs is not None and np.allclose(data.behavior_probs * open_to_it, 1.0):
+        return lambda part: among_allowed(np.full((part.n_steps, part.n_actions), 1.0 / part.n_actions), part)
+    shares = ActionShares.of(data)
+    return lambda part: among_allowed(shares.frequencies(part), part)
+
+
+def among_allowed(probs: FloatArray, data: Trajectories) -> FloatArray:
+    """The same among the allowed actions, where the log says which were."""
+    if data.allowed is None:
+        return probs
+    masked = np.where(data.allowed, probs, 0.0)
+    return np.asarray(masked / masked.sum(axis=1, keepdims=True))
+
+
 @dataclass(frozen=True)
 class ActionShares:
     """How often every action followed every symbol; additive, so that it can be estimated from shards.
@@ -84,6 +106,15 @@ class ActionShares:
         counts = np.zeros(len(choices), np.int64)
         np.add.at(counts, place, np.concatenate([self.counts, other.counts]))
         return ActionShares(self.n_actions, choices, counts)
+
+    def frequencies(self, data: Trajectories) -> FloatArray:
+        """Probability of every action before every step, (n_steps, n_actions), whether it was allowed or not."""
+        symbols, place = np.unique(last_symbols(data), return_inverse=True)
+        counts, owner = np.zeros((len(symbols), self.n_actions)), self.choices // self.n_actions
+        row = np.minimum(np.searchsorted(symbols, owner), len(symbols) - 1)
+        here = symbols[row] == owner
+        counts[row[here], self.choices[here] % self.n_actions] = self.counts[here]
+        return shrunk_frequencies(counts, self.taken / self.counts.sum())[place]
 
     def probabilities(self, data: Trajectories) -> FloatArray:
         """Probability of every logged action, (n_steps,), as if the behaviour had looked at the last symbol only.

@@ -211,13 +211,15 @@ def chooser(policy: Policy, n_actions: int) -> Callable[[Memory, np.random.Gener
 
 def logged_probs(policy: Policy | None, data: Trajectories) -> FloatArray:
     """π(a | h) of every logged action, (n_steps,)."""
-    # In parts: probabilities of all actions may not fit into memory.
+    return np.concatenate(
+        [probs_along(policy, part)[np.arange(part.n_steps), part.actions] for part in in_parts(data)]
+    )
+
+
+def in_parts(data: Trajectories) -> Iterator[Trajectories]:
+    """The episodes, some at a time: numbers of all actions may not fit into memory."""
     episodes = max(1, len(data) * MAX_CELLS // (data.n_steps * data.n_actions))
-    probs = []
-    for first in range(0, len(data), episodes):
-        part = data[first : first + episodes]
-        probs.append(probs_along(policy, part)[np.arange(part.n_steps), part.actions])
-    return np.concatenate(probs)
+    return (data[first : first + episodes] for first in range(0, len(data), episodes))
 
 
 def started(policy: Policy, first: Raw = None) -> Memory:

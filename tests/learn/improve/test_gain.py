@@ -10,7 +10,7 @@ from random_policies import random_table
 from strategies import trajectories
 from uqf.episodes.propensities import propensities
 from uqf.episodes.sums import returns_to_go
-from uqf.learn.improve.gain import Baseline, Gain, comparable, gain, policy_gain
+from uqf.learn.improve.gain import Baseline, Gain, comparable_probs, gain, policy_gain
 from uqf.policies.policy import logged_probs, probs_along
 
 
@@ -112,8 +112,8 @@ def shown_box(n_actions, worth=1.0):
     return uqf.ObservationPolicy(np.vstack([-worth * distance / n_actions, np.zeros(n_actions)]))
 
 
-def mean_square(policy, data):
-    return float(np.square(logged_probs(policy, data) / propensities(data)).mean())
+def mean_square(probs, data):
+    return float(np.square(probs / propensities(data)).mean())
 
 
 @pytest.mark.parametrize("n_actions", [3, 10, 40])
@@ -121,29 +121,71 @@ def mean_square(policy, data):
 def test_a_policy_is_compared_where_the_log_is_worth_half_of_its_steps_to_it(n_actions, worth):
     data = boxes(n_actions, 500, seed=0)
     sharp = shown_box(n_actions, worth)
-    judged = comparable(sharp, data)
-    assert mean_square(sharp, data) > 2.1 and mean_square(judged, data) == pytest.approx(2.0, rel=1e-3)
+    assert mean_square(logged_probs(sharp, data), data) > 2.1
+    assert mean_square(comparable_probs(sharp, data), data) == pytest.approx(2.0, rel=1e-3)
     soft = sharp.with_temperature(10.0 * worth)
-    assert comparable(soft, data) is soft and comparable(None, data) is None
+    np.testing.assert_array_equal(comparable_probs(soft, data), logged_probs(soft, data))
+    np.testing.assert_array_equal(comparable_probs(None, data), logged_probs(None, data))
+
+
+def test_of_a_log_by_chance_it_is_the_policy_at_a_higher_temperature():
+    data = boxes(10, 500, seed=0)
+    probs, sharp = comparable_probs(shown_box(10), data), shown_box(10)
+    low, high = 0.0, 10.0
+    for _ in range(50):
+        middle = 0.5 * (low + high)
+        short = mean_square(logged_probs(sharp.with_temperature(middle), data), data) > 2.0
+        low, high = (middle, high) if short else (low, middle)
+    np.testing.assert_allclose(probs, logged_probs(sharp.with_temperature(high), data), rtol=1e-4)
+
+
+def skilled(n_actions, episodes, seed):
+    """Boxes are opened by somebody who opens the shown one in nine of ten steps; the log does not say so."""
+    rng = np.random.default_rng(seed)
+    shown = rng.integers(n_actions, size=(episodes, 11))
+    actions = np.where(
+        rng.random((episodes, 10)) < 0.9, shown[:, :-1], rng.integers(n_actions, size=(episodes, 10))
+    )
+    return uqf.Trajectories(
+        actions.ravel(),
+        shown[:, 1:].ravel(),
+        1.0 * (actions == shown[:, :-1]).ravel(),
+        np.arange(episodes + 1) * 10,
+        n_actions=n_actions,
+        n_observations=n_actions,
+        first_observations=shown[:, 0],
+    )
+
+
+def test_a_policy_better_than_a_skilled_log_gains_as_it_is_compared():
+    """Softened towards chance it would be worse than the log: it lost 2 of 9 in every episode."""
+    data, held_out = skilled(5, 400, seed=1), skilled(5, 400, seed=2)
+    baseline = Baseline.of(data, 0.0)
+    for policy, better in ((shown_box(5), True), (shown_box(5, -1.0), False)):
+        seen = gain(comparable_probs(policy, held_out), baseline.advantages(held_out), held_out)
+        assert (seen.evidence > 5.0) if better else (seen.evidence < -5.0)
 
 
 def test_two_actions_are_compared_as_they_are_chosen():
-    assert comparable(shown_box(2), boxes(2, 500, seed=0)).temperature < 0.1
+    data = boxes(2, 500, seed=0)
+    np.testing.assert_allclose(
+        comparable_probs(shown_box(2), data), logged_probs(shown_box(2), data), atol=0.01
+    )
 
 
 def test_what_the_log_cannot_say_of_a_sharp_policy_it_says_of_its_order():
     """With forty boxes a greedy policy agrees with one step of forty."""
     data, held_out = boxes(40, 300, seed=1), boxes(40, 300, seed=2)
     sharp, baseline = shown_box(40), Baseline.of(data, 0.0)
-    seen = policy_gain(comparable(sharp, held_out), baseline, held_out).evidence
+    seen = gain(comparable_probs(sharp, held_out), baseline.advantages(held_out), held_out).evidence
     assert seen > 3 * policy_gain(sharp, baseline, held_out).evidence
 
 
 def test_a_policy_without_support_or_leave_for_most_actions_gets_no_hotter_than_its_values_range():
     plain = boxes(6, 400, seed=3)
-    one = comparable(shown_box(6).with_support(np.arange(6) == 2), plain)
-    assert one.supported.tolist() == [False, False, True, False, False, False] and one.temperature <= 1.0
+    one = comparable_probs(shown_box(6).with_support(np.arange(6) == 2), plain)
+    assert (one[plain.actions != 2] == 0.0).all() and (one[plain.actions == 2] > 0.9).all()
     allowed = np.ones((plain.n_steps, 6), np.bool_)
     allowed[np.arange(plain.n_steps), (plain.actions + 1) % 6] = False
     masked = boxes(6, 400, seed=3, allowed=allowed)
-    assert mean_square(comparable(shown_box(6), masked), masked) == pytest.approx(2.0, rel=0.05)
+    assert mean_square(comparable_probs(shown_box(6), masked), masked) == pytest.approx(2.0, rel=0.05)

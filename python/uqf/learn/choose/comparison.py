@@ -18,13 +18,13 @@ from uqf.learn.choose.candidates import FAVOURITE, PLANNER, Candidate, Settings
 from uqf.learn.choose.play import earned_in, models_to_play_in
 from uqf.learn.choose.shared_models import SharedModels
 from uqf.learn.improve.discounts import MIN_EPISODES
-from uqf.learn.improve.gain import MAX_DISCOUNT, Baseline, Gain, comparable, gain
+from uqf.learn.improve.gain import MAX_DISCOUNT, Baseline, Gain, comparable_probs, gain
 from uqf.learn.improve.on_beliefs import improved_on_beliefs, uninformed
 from uqf.learn.learner import Learner
 from uqf.learn.memory.summaries import ViewName
 from uqf.learn.model_q import ModelQ
 from uqf.learn.summary_q import SummaryQ
-from uqf.policies.policy import Policy, logged_probs
+from uqf.policies.policy import Policy
 from uqf.reading.progress import Reporter, within
 from uqf.reading.release import release_memory
 from uqf.reading.shards import Data, Workers
@@ -188,7 +188,7 @@ class Comparison:
     def _gains_of(self, policy: Policy, part: int) -> list[FloatArray]:
         """By discount, per episode that judges a policy of this part, as sharp as these allow."""
         held_out = self.parts[1 - part]
-        probs = logged_probs(comparable(policy, held_out), held_out)
+        probs = comparable_probs(policy, held_out)
         return [gain(probs, self._advantages(part, place), held_out).totals for place in (0, 1)]
 
     def _measured(self, part: int, place: int) -> FloatArray:

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from uqf.episodes.checks import FloatArray
-from uqf.episodes.propensities import last_symbols, propensities
+from uqf.episodes.propensities import behaviour, last_symbols, propensities
 from uqf.episodes.sums import returns_to_go
 from uqf.episodes.trajectories import Trajectories
 from uqf.page.parts import figure, plus_minus
 from uqf.policies.masks import supported_along
-from uqf.policies.policy import CompiledPolicy, Policy, logged_probs, softmax
+from uqf.policies.policy import CompiledPolicy, Policy, in_parts, logged_probs
 
 #: Discounts above this make the gain of one step too noisy.
 MAX_DISCOUNT = 0.95
@@ -106,31 +107,46 @@ def policy_gain(policy: Policy | None, baseline: Baseline, data: Trajectories) -
     return gain(logged_probs(policy, data), baseline.advantages(data), data)
 
 
-def comparable(policy: Policy | None, data: Trajectories) -> Policy | None:
-    """The policy at its own temperature, or at the lowest at which the log is worth half of its steps to it.
+def comparable_probs(policy: Policy | None, data: Trajectories) -> FloatArray:
+    """π(a | h) of every logged action, (n_steps,), of a policy that is as sharp as the log allows.
 
     A greedy policy among many actions agrees with few steps of a log, and its gain is nearly all noise: beside one that
-    hardly departs from the log it would show nothing. Weights π/b of mean square m make n steps worth n/m. A policy in
-    Python stays as it is, and no policy gets hotter than the range of its values.
+    hardly departs from the log it would show nothing. Weights π/b of mean square m make n steps worth n/m. Where the
+    log is worth less than half of its steps to a policy, the logged behaviour b is tilted towards what it values
+    instead, as far as that allows: π ∝ b · exp(values / temperature). No temperature is higher than the range of the
+    values. A policy in Python stays as it is.
     """
-    if not isinstance(policy, CompiledPolicy):
-        return policy
     few = data[: int(np.searchsorted(data.offsets[1:], TEMPERATURE_STEPS)) + 1]
-    steps, open_to_it = np.arange(few.n_steps), supported_along(policy, few)
-    if few.allowed is not None:
-        open_to_it &= few.allowed
-    values = np.where(open_to_it, policy.q_values_along(few), -np.inf)
-    behaviour = propensities(data)[: few.n_steps]
+    if not isinstance(policy, CompiledPolicy) or not _too_sharp(
+        logged_probs(policy, few) / propensities(few)
+    ):
+        return logged_probs(policy, data)
+    behaves = behaviour(data)
 
-    def too_sharp(temperature: float) -> bool:
-        weights = softmax(values, temperature)[steps, few.actions] / behaviour
-        return float(np.square(weights).mean()) * EFFECTIVE_SHARE > 1.0
+    def tilted(part: Trajectories) -> Callable[[float], FloatArray]:
+        """π/b of the logged actions at a temperature."""
+        steps, open_to_it = np.arange(part.n_steps), supported_along(policy, part)
+        values = np.where(open_to_it, policy.q_values_along(part), -np.inf)
+        values -= values.max(axis=1, keepdims=True)
+        base = behaves(part)
 
-    known = values[np.isfinite(values)]
+        def weights(temperature: float) -> FloatArray:
+            tilts = np.exp(values / max(temperature, 1e-300))
+            mass = np.maximum((base * tilts).sum(axis=1), 1e-300)
+            return np.asarray(tilts[steps, part.actions] / mass)
+
+        return weights
+
+    weights, known = tilted(few), policy.q_values_along(few)[supported_along(policy, few)]
     low, high = policy.temperature, float(np.ptp(known)) if len(known) else 0.0
-    if low >= high or not too_sharp(low):
-        return policy
     for _ in range(30):
         middle = 0.5 * (low + high)
-        low, high = (middle, high) if too_sharp(middle) else (low, middle)
-    return policy.with_temperature(high)
+        low, high = (middle, high) if _too_sharp(weights(middle)) else (low, middle)
+    temperature = max(high, policy.temperature)
+    tilts = np.concatenate([tilted(part)(temperature) for part in in_parts(data)])
+    return np.asarray(propensities(data) * tilts)
+
+
+def _too_sharp(weights: FloatArray) -> bool:
+    """Whether steps with these weights are worth less than half of their number."""
+    return float(np.square(weights).mean()) * EFFECTIVE_SHARE > 1.0

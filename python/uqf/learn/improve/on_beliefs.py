@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from uqf.episodes.trajectories import Trajectories
-from uqf.learn.improve.gain import Baseline, Gain, comparable, policy_gain
+from uqf.learn.improve.gain import Baseline, Gain, comparable_probs, gain
 from uqf.learn.improve.step import advantage_step
 from uqf.policies.policy import BeliefPolicy
 
@@ -51,7 +51,6 @@ def gain_on_beliefs(
     for learns, judges in ((slice(0, None, 2), slice(1, None, 2)), (slice(1, None, 2), slice(0, None, 2))):
         learned, held_out = data[learns], data[judges]
         improved = improved_on_beliefs(base, learned, discount, threads=threads)
-        gains[judges] = policy_gain(
-            comparable(improved, held_out), Baseline.of(learned, discount), held_out
-        ).totals
+        advantages = Baseline.of(learned, discount).advantages(held_out)
+        gains[judges] = gain(comparable_probs(improved, held_out), advantages, held_out).totals
     return Gain(gains)
