@@ -109,7 +109,7 @@ def _half(table: FloatArray, ridge: float) -> FloatArray:
     """The Cholesky factor with a penalty: ten times as large as long as sums of single precision need more."""
     while True:
         try:
-            return np.linalg.cholesky(table + ridge * np.eye(len(table)))
+            return np.asarray(np.linalg.cholesky(table + ridge * np.eye(len(table))), np.float64)
         except np.linalg.LinAlgError:
             ridge *= 10.0
 
