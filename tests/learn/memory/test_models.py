@@ -10,6 +10,7 @@ import uqf
 from uqf.learn.belief_q import Begun, belief_policy, chosen_discounts
 from uqf.learn.improve.regression import Regression
 from uqf.learn.improve.values import improved
+from uqf.learn.memory.beliefs import BeliefMemory
 from uqf.learn.memory.models import Trainer
 from uqf.learn.memory.sample import Sample
 from uqf.learn.memory.training import Training
@@ -88,3 +89,38 @@ def test_models_begin_anew_where_something_new_occurs(begun, ring_data):
     finished = trainer.finished(replace(begun, families=begun.families[-1:]))
     assert sizes(finished) == [begun.families[-1].wanted]
     assert finished.codes == trainer.codes
+
+
+def test_models_of_two_sizes_with_kinds_of_their_own_are_joined_action_by_action():
+    """Larger models group more of the rare actions; their transitions must still be those of the action."""
+    rng = np.random.default_rng(0)
+
+    class Family:
+        def __init__(self, states, kinds):
+            count = 2
+            self.parts = {
+                "states": np.full(count, states),
+                "starts": np.full(count * states, 1.0 / states, np.float32),
+                "transitions": rng.dirichlet(np.ones(states), (count, max(kinds) + 1, states))
+                .astype(np.float32)
+                .ravel(),
+                "shown": np.zeros(0, np.float32),
+                "ranges": np.tile([[0, states]], (count, 3, 1)),
+                "kinds": np.array(kinds),
+                "opens": False,
+            }
+
+        def filters(self):
+            return dict(self.parts)
+
+    families = [Family(2, [0, 1, 2, 3]), Family(3, [0, 1, 1, 0])]
+    joined = BeliefMemory(families, 4).parts
+    first, tables = 0, max(joined["kinds"]) + 1
+    for family in families:
+        states, own = int(family.parts["states"][0]), family.parts
+        size = 2 * tables * states**2
+        found = joined["transitions"][first : first + size].reshape(2, tables, states, states)
+        expected = own["transitions"].reshape(2, -1, states, states)[:, own["kinds"]]
+        np.testing.assert_array_equal(found[:, joined["kinds"]], expected)
+        first += size
+    assert first == len(joined["transitions"])

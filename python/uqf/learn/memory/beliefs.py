@@ -12,7 +12,7 @@ from uqf import _core
 from uqf.episodes.propensities import last_observations
 from uqf.episodes.trajectories import Trajectories
 from uqf.policies.policy import BeliefPolicy
-from uqf.types import Record
+from uqf.types import AnyArray, Record
 
 
 class BeliefMemory:
@@ -26,8 +26,12 @@ class BeliefMemory:
         self.families = list(families)
         parts = [models.filters() for models in families]
         by_model = ("states", "starts", "transitions", "shown", "ranges")
+        # Larger models have fewer kinds of actions: these are the kinds that no model tells apart.
+        kinds, place = np.unique([part["kinds"] for part in parts], axis=1, return_inverse=True)
+        for part, own in zip(parts, kinds, strict=True):
+            part["transitions"] = _by_kind(part["transitions"], part["states"], part["kinds"], own)
         joined = {name: np.concatenate([part[name] for part in parts]) for name in by_model}
-        self.parts: Record = parts[0] | joined
+        self.parts: Record = parts[0] | joined | {"kinds": place.ravel().astype(parts[0]["kinds"].dtype)}
         features = int(self.parts["states"].sum())
         self.filters = self.policy(np.zeros((1 + features, n_actions)), 0.0)
 
@@ -74,3 +78,10 @@ class BeliefMemory:
         if not self.parts["opens"]:
             groups[data.offsets[:-1]] = -1
         return groups
+
+
+def _by_kind(transitions: AnyArray, states: AnyArray, kinds: AnyArray, wanted: AnyArray) -> AnyArray:
+    """The transitions of these kinds, in their order, of models of one size one after another."""
+    size = int(states[0])
+    tables = transitions.reshape(len(states), int(kinds.max()) + 1, size, size)
+    return np.ascontiguousarray(tables[:, wanted]).ravel()
