@@ -17,13 +17,13 @@ from uqf.coding.names import (
     Names,
     checked_names,
     code_below,
+    named_actions,
     whole_code,
     whole_codes,
     whole_within,
 )
 from uqf.coding.raw_columns import columns_of, kind_of, values_of_one, with_first
 from uqf.coding.transformer import CodeTransformer
-from uqf.errors import shown
 from uqf.types import AnyArray, Raw, Record, TableLike
 
 #: Codes of a codebook, whoever asks for more.
@@ -105,13 +105,7 @@ class Codebook(CodeTransformer):
         kinds = tuple(kind_of(name, values) for name, values in named.items())
         if len(named[kinds[0].name]) == 0:
             raise ValueError("columns hold no row: give at least one")
-        taken, self.actions_ = None if actions is None else np.asarray(actions), ActionNames(None)
-        if taken is not None and taken.ndim != 1:
-            raise ValueError(f"actions = {shown(actions)}: give one for each row")
-        if taken is not None and taken.dtype.kind == "f":
-            raise ValueError(f"actions hold {taken.dtype}: give codes or names, such as those of their cells")
-        if taken is not None and taken.dtype.kind in "OUS":
-            self.actions_ = ActionNames(tuple(sorted({str(one) for one in taken.tolist()})))
+        taken, self.actions_ = named_actions(actions)
         values = [column.values(named[column.name]) for column in kinds]
         explained: Record = {}
         if len(kinds) == 1 and kinds[0].kind == "category":

@@ -9,7 +9,7 @@ from functools import cached_property
 from reprlib import repr as shortened
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from uqf.coding.raw_columns import Column
 from uqf.errors import shown
@@ -172,3 +172,16 @@ def whole_code(raw: Raw, what: str) -> int:
     if not whole:
         raise ValueError(f"{what} {shortened(raw)}: without a codebook codes are whole numbers")
     return code
+
+
+def named_actions(actions: ArrayLike | None) -> tuple[AnyArray | None, ActionNames]:
+    """Actions of the rows, one each, or None; and their names, where they have any."""
+    if actions is None:
+        return None, ActionNames(None)
+    taken = np.asarray(actions)
+    if taken.ndim != 1:
+        raise ValueError(f"actions = {shown(actions)}: give one for each row")
+    if taken.dtype.kind == "f":
+        raise ValueError(f"actions hold {taken.dtype}: give codes or names, such as those of their cells")
+    names = {str(one) for one in taken.tolist()} if taken.dtype.kind in "OUS" else None
+    return taken, ActionNames(None if names is None else tuple(sorted(names)))
