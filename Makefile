@@ -36,7 +36,7 @@ help: ## list the targets
 
 build: .venv/built ## compile the core and install the package into .venv
 
-demo: build ## both of the paper's experiments, small: two minutes on two idle cores, the build aside, then seconds; writes results/report.html
+demo: build ## both of the paper's experiments, small: three minutes on two idle cores, the build aside, then seconds; writes results/report.html
 	@$(BIN)/python -m uqf demo
 
 table: build ## learners beside others: TABLE=gymnasium, popgym, pomdp, cues, own, spectral, … OPTIONS="--seeds 10"
