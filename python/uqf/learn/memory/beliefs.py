@@ -26,7 +26,7 @@ class BeliefMemory:
         self.families = list(families)
         parts = [models.filters() for models in families]
         by_model = ("states", "starts", "transitions", "shown", "ranges")
-        # Larger models have fewer kinds of actions: these are the kinds that no model tells apart.
+        # Larger models have fewer kinds of actions: these are the kinds that no model distinguishes.
         kinds, place = np.unique([part["kinds"] for part in parts], axis=1, return_inverse=True)
         for part, own in zip(parts, kinds, strict=True):
             part["transitions"] = _by_kind(part["transitions"], part["states"], part["kinds"], own)
